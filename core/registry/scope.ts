@@ -1,0 +1,208 @@
+import { type Disposer, type EffectNode, type MaybePromise, messageOf, type Scope, SvcError } from '../sdk/index.ts';
+
+/** How a scope runs code that the clock starts: pinned, on the owner's account, errors struck. */
+export interface ScopeRunner {
+  run(label: string, work: () => MaybePromise<void>): Promise<void>;
+}
+
+export interface UndoFailure {
+  readonly label: string;
+  readonly cause: string;
+}
+
+interface Effect {
+  readonly label: string;
+  readonly undo: () => MaybePromise<void>;
+  readonly child?: OwnedScope;
+}
+
+const undoDeadlineMs = 5_000;
+
+/** The labelled effects of one generation. */
+export class OwnedScope implements Scope {
+  readonly label: string;
+  readonly #runner: ScopeRunner;
+  readonly #abort = new AbortController();
+  readonly #effects = new Set<Effect>();
+  readonly #onArm: (() => void)[] = [];
+  #armed = false;
+  #closing: Promise<readonly UndoFailure[]> | undefined;
+
+  constructor(label: string, runner: ScopeRunner) {
+    this.label = label;
+    this.#runner = runner;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get closed(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  get size(): number {
+    return this.#effects.size;
+  }
+
+  defer(label: string, undo: () => MaybePromise<void>): Disposer {
+    this.assertOpen(label);
+    const effect: Effect = { label, undo };
+    this.#effects.add(effect);
+    return () => (this.#effects.delete(effect) ? undo() : undefined);
+  }
+
+  interval(label: string, ms: number, tick: (signal: AbortSignal) => MaybePromise<void>): Disposer {
+    return this.#clocked(`every ${ms} ms: ${label}`, ms, tick, true);
+  }
+
+  timeout(label: string, ms: number, tick: (signal: AbortSignal) => MaybePromise<void>): Disposer {
+    return this.#clocked(`after ${ms} ms: ${label}`, ms, tick, false);
+  }
+
+  task(label: string, work: (signal: AbortSignal) => Promise<void>): Disposer {
+    const stop = new AbortController();
+    let running: Promise<void> | undefined;
+    const undo = this.defer(`task: ${label}`, () => {
+      stop.abort();
+      return running;
+    });
+    this.#whenArmed(() => {
+      if (!stop.signal.aborted) {
+        running = this.#runner.run(label, () => work(AbortSignal.any([stop.signal, this.signal])));
+      }
+    });
+    return undo;
+  }
+
+  child(label: string): OwnedScope {
+    this.assertOpen(label);
+    const child = new OwnedScope(label, this.#runner);
+    const effect: Effect = {
+      label,
+      child,
+      undo: async () => {
+        const failures = await child.close();
+        if (failures.length > 0) {
+          throw new Error(failures.map((failure) => `${failure.label}: ${failure.cause}`).join('; '));
+        }
+      },
+    };
+    this.#effects.add(effect);
+    child.#forget = () => this.#effects.delete(effect);
+    this.#whenArmed(() => child.arm());
+    return child;
+  }
+
+  #forget: () => void = () => {};
+
+  /** Commit has happened: timers and tasks begin. */
+  arm(): void {
+    if (this.#armed || this.closed) {
+      return;
+    }
+    this.#armed = true;
+    for (const begin of this.#onArm.splice(0)) {
+      begin();
+    }
+  }
+
+  /** Aborts the signal without undoing anything yet, so that streams can say good-bye. */
+  announceEnd(reason: string): void {
+    this.#abort.abort(new SvcError('unavailable', reason));
+  }
+
+  /** Undoes everything, last first, each with its own deadline; tells what could not be undone. */
+  close(): Promise<readonly UndoFailure[]> {
+    this.#closing ??= this.#undoAll();
+    return this.#closing;
+  }
+
+  effects(): EffectNode {
+    return { label: this.label, children: [...this.#effects].map((effect) => effect.child?.effects() ?? { label: effect.label, children: [] }) };
+  }
+
+  assertOpen(what: string): void {
+    if (this.closed) {
+      throw new SvcError('conflict', `${this.label} has ended; it cannot do "${what}" any more`);
+    }
+  }
+
+  async #undoAll(): Promise<readonly UndoFailure[]> {
+    this.#abort.abort(new SvcError('unavailable', `${this.label} has ended`));
+    this.#onArm.length = 0;
+    const failures: UndoFailure[] = [];
+    for (const effect of [...this.#effects].reverse()) {
+      if (!this.#effects.delete(effect)) {
+        continue;
+      }
+      const cause = await undone(effect);
+      if (cause !== undefined) {
+        failures.push({ label: effect.label, cause });
+      }
+    }
+    this.#forget();
+    return failures;
+  }
+
+  #whenArmed(begin: () => void): void {
+    if (this.#armed) {
+      begin();
+    } else {
+      this.#onArm.push(begin);
+    }
+  }
+
+  /** A timer that never overlaps itself: the next wait starts when the tick has ended. */
+  #clocked(label: string, ms: number, tick: (signal: AbortSignal) => MaybePromise<void>, repeat: boolean): Disposer {
+    const stop = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    let running: Promise<void> | undefined;
+    const undo = this.defer(label, () => {
+      stop.abort();
+      clearTimeout(timer);
+      return running;
+    });
+    const wait = (): void => {
+      timer = setTimeout(fire, ms);
+      timer.unref();
+    };
+    const fire = (): void => {
+      running = this.#runner
+        .run(label, () => tick(stop.signal))
+        .finally(() => {
+          running = undefined;
+          if (stop.signal.aborted) {
+            return;
+          }
+          if (repeat) {
+            wait();
+          } else {
+            void undo();
+          }
+        });
+    };
+    this.#whenArmed(() => {
+      if (!stop.signal.aborted) {
+        wait();
+      }
+    });
+    return undo;
+  }
+}
+
+/** The cause when an effect could not be undone within its deadline. */
+async function undone(effect: Effect): Promise<string | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const late = new Promise<string>((resolve) => {
+      timer = setTimeout(() => resolve(`did not end within ${undoDeadlineMs} ms`), undoDeadlineMs);
+    });
+    const outcome = effect.undo();
+    return outcome instanceof Promise ? await Promise.race([outcome.then(() => undefined), late]) : undefined;
+  } catch (error) {
+    return messageOf(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,95 @@
+import type { ErrorCode, EventType, HealthReport, MaybePromise, Persona, RouteDeclaration, Skill } from '../sdk/index.ts';
+import type { Generation } from './generation.ts';
+
+/** A service as its provider made it. */
+export interface Provider {
+  readonly version: string;
+  readonly instance: object;
+}
+
+export interface Subscription {
+  readonly type: EventType<unknown>['id'];
+  readonly listener: (event: unknown) => MaybePromise<void>;
+}
+
+export interface PointContribution {
+  readonly point: string;
+  readonly id: string;
+  readonly value: unknown;
+}
+
+export interface HealthCheck {
+  readonly label: string;
+  readonly probe: () => MaybePromise<HealthReport>;
+}
+
+/** Everything a plugin can add to the house, by the table it lands in. Keys are unique over all plugins. */
+export interface TableTypes {
+  /** `GET /api/v1/plugins/{}`: method and path, parameter names blanked. */
+  routes: RouteDeclaration;
+  /** Service id. */
+  services: Provider;
+  /** Skill key. */
+  skills: Skill;
+  /** Persona name. */
+  personas: Persona;
+  /** `<plugin>/<event>/<n>`. */
+  subscriptions: Subscription;
+  /** `<point>/<contribution id>`. */
+  contributions: PointContribution;
+  /** `<plugin>/<label>`. */
+  checks: HealthCheck;
+}
+
+export type TableName = keyof TableTypes;
+
+export const tableNames: readonly TableName[] = ['routes', 'services', 'skills', 'personas', 'subscriptions', 'contributions', 'checks'];
+
+export interface Entry<T> {
+  readonly key: string;
+  readonly owner: Generation;
+  readonly value: T;
+}
+
+export type Table<N extends TableName> = ReadonlyMap<string, Entry<TableTypes[N]>>;
+
+export type TableSet = { readonly [N in TableName]: Table<N> };
+
+/** Why a path prefix that a plugin claims is not served, and what its callers are told meanwhile. */
+export interface Outage {
+  readonly pluginId: string;
+  readonly mount: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retryAfterSeconds: number;
+}
+
+/** The whole house at one instant. Frozen; replaced, never changed. */
+export class Snapshot implements TableSet {
+  readonly serial: number;
+  readonly generations: ReadonlyMap<string, Generation>;
+  readonly outages: readonly Outage[];
+  readonly routes!: Table<'routes'>;
+  readonly services!: Table<'services'>;
+  readonly skills!: Table<'skills'>;
+  readonly personas!: Table<'personas'>;
+  readonly subscriptions!: Table<'subscriptions'>;
+  readonly contributions!: Table<'contributions'>;
+  readonly checks!: Table<'checks'>;
+
+  constructor(serial: number, generations: ReadonlyMap<string, Generation>, tables: TableSet, outages: readonly Outage[]) {
+    this.serial = serial;
+    this.generations = generations;
+    this.outages = outages;
+    Object.assign(this, tables);
+    Object.freeze(this);
+  }
+
+  /** Whether this generation (not merely its plugin) serves in this snapshot. */
+  holds(generation: Generation): boolean {
+    return this.generations.get(generation.pluginId) === generation;
+  }
+}
+
+export const emptySnapshot = (): Snapshot =>
+  new Snapshot(0, new Map(), Object.fromEntries(tableNames.map((name) => [name, new Map()])) as unknown as TableSet, []);

@@ -1,0 +1,16 @@
+export * from './audit.ts';
+export * from './database.ts';
+export * from './errors.ts';
+export * from './manifest.ts';
+export * from './observe.ts';
+export * from './persona.ts';
+export * from './plugin.ts';
+export * from './principal.ts';
+export * from './route.ts';
+export * from './scope.ts';
+export * from './skill.ts';
+export * from './time.ts';
+export * from './tokens.ts';
+
+/** Version of this contract; `engines.host` of a manifest is a range over it. */
+export const sdkVersion = '0.1.0';

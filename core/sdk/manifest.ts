@@ -1,0 +1,63 @@
+/** `plugin.json`, after validation against `config/plugin.schema.json`; the schema says what each field means. */
+export interface PluginManifest {
+  readonly id: string;
+  readonly version: string;
+  readonly title: string;
+  readonly description: string;
+  readonly kind: 'area' | 'pack';
+  readonly runs_on: readonly ('manager' | 'edge')[];
+  /** Absent: a data-only plugin (personas, skills). */
+  readonly entry?: string;
+  readonly engines: { readonly host: string };
+  readonly requires: readonly ServiceNeed[];
+  readonly optional: readonly ServiceNeed[];
+  readonly provides: readonly ServiceOffer[];
+  readonly mounts: readonly string[];
+  readonly actions: Readonly<Record<string, string>>;
+  readonly settings: Readonly<Record<string, SettingDeclaration>>;
+  readonly events: { readonly emits: readonly string[]; readonly consumes: readonly string[] };
+  readonly extension_points: readonly string[];
+  readonly contributes: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Routes of a pack with code: described here, answered over RPC. */
+  readonly routes: readonly PackRoute[];
+  readonly permissions: { readonly read: readonly string[] };
+  readonly critical: boolean;
+  readonly limits: PluginLimits;
+  readonly integrity?: Readonly<Record<string, string>>;
+}
+
+export interface ServiceNeed {
+  readonly service: string;
+  readonly range: string;
+}
+
+export interface ServiceOffer {
+  readonly service: string;
+  readonly version: string;
+}
+
+export interface PluginLimits {
+  readonly activate_ms: number;
+  readonly drain_ms: number;
+  /** Packs with code only. */
+  readonly heap_mb: number;
+  readonly rss_mb: number;
+  readonly call_ms: number;
+}
+
+export interface PackRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly access: string;
+  readonly summary: string;
+  readonly body?: object;
+  readonly response?: object;
+}
+
+export interface SettingDeclaration {
+  readonly schema: object;
+  readonly default?: unknown;
+  readonly env?: string;
+  readonly sensitive?: boolean;
+  readonly description: string;
+}

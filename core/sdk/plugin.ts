@@ -1,0 +1,119 @@
+import type { Outbox, Secrets, Tables } from './database.ts';
+import type { HealthReport, Logger, Metrics } from './observe.ts';
+import type { Persona } from './persona.ts';
+import type { RouteDeclaration } from './route.ts';
+import type { Disposer, MaybePromise, Scope } from './scope.ts';
+import type { Skill } from './skill.ts';
+import type { Clock, Ids } from './time.ts';
+import type { EventType, ExtensionPoint, ServiceToken } from './tokens.ts';
+
+/** An optional service: ask whether it is there, then use it. */
+export interface Handle<T> {
+  readonly available: boolean;
+  /** The provider of this moment; throws unavailable when there is none. */
+  get(): T;
+  onChange(listener: (state: 'up' | 'down') => void): Disposer;
+}
+
+export interface Contribution<T> {
+  readonly id: string;
+  readonly pluginId: string;
+  readonly value: T;
+}
+
+export interface OpenPoint<T> {
+  list(): readonly Contribution<T>[];
+  onChange(listener: (delta: { added: readonly Contribution<T>[]; removed: readonly Contribution<T>[] }) => void): Disposer;
+}
+
+export interface Settings {
+  /** The effective value: environment, then database, then file, then the declared default. */
+  get<T = unknown>(key: string): T;
+  /** Runs on every change of the effective value while the plugin serves. */
+  watch<T = unknown>(key: string, listener: (value: T) => MaybePromise<void>): Disposer;
+}
+
+/** A child process of the plugin, supervised: limits, deadline per call, back-off, killed with the scope. */
+export interface ChildHandle {
+  readonly state: 'starting' | 'running' | 'backing-off' | 'stopped';
+  call(method: string, input: unknown, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<unknown>;
+}
+
+export interface ChildOptions {
+  /** Module inside the plugin's folder that the child loads. */
+  readonly entry: string;
+  readonly heapMb?: number;
+  readonly rssMb?: number;
+  readonly callMs?: number;
+  /** Folders the child may read besides its own. */
+  readonly read?: readonly string[];
+}
+
+/** The only way a plugin touches the world: every effect made here belongs to its scope and leaves with it. */
+export interface PluginContext {
+  readonly id: string;
+  readonly version: string;
+  readonly generation: number;
+  /** Created on first use, kept over upgrades. */
+  readonly dataDir: string;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly scope: Scope;
+  readonly settings: Settings;
+  readonly secrets: Secrets;
+  readonly outbox: Outbox;
+  readonly metrics: Metrics;
+  db<T>(): Tables<T>;
+  readonly http: {
+    routes(declarations: readonly RouteDeclaration[]): void;
+  };
+  readonly services: {
+    /** Makes this plugin the provider of `token` from commit on. The manifest must offer it. */
+    provide<T extends object>(token: ServiceToken<T>, make: () => MaybePromise<T>): void;
+    /** A required service: a handle that finds its provider at each call, so a reload of it is not felt. */
+    use<T extends object>(token: ServiceToken<T>): T;
+    /** An optional service. */
+    maybe<T extends object>(token: ServiceToken<T>): Handle<T>;
+  };
+  readonly events: {
+    /** Facts, after the fact: delivered later, one at a time, in order, on this plugin's account. */
+    on<T>(type: EventType<T>, listener: (event: T) => MaybePromise<void>): Disposer;
+    emit<T>(type: EventType<T>, event: T): void;
+  };
+  readonly extend: {
+    contribute<T>(point: ExtensionPoint<T>, id: string, value: T): void;
+    open<T>(point: ExtensionPoint<T>): OpenPoint<T>;
+  };
+  readonly skills: { add(skill: Skill): void };
+  readonly agents: { add(persona: Persona): void };
+  readonly health: { check(label: string, probe: () => MaybePromise<HealthReport>): void };
+  readonly children: { run(label: string, options: ChildOptions): ChildHandle };
+}
+
+export interface PluginDefinition {
+  /** Declares; nothing is visible before commit, and throwing publishes nothing. */
+  activate(ctx: PluginContext): MaybePromise<void>;
+  /** May veto the commit by throwing, while the old generation still serves. */
+  selfTest?(ctx: PluginContext): MaybePromise<void>;
+  /** Background work, after commit. Throwing brings the previous generation back. */
+  start?(ctx: PluginContext): MaybePromise<void>;
+}
+
+export const definePlugin = (definition: PluginDefinition): PluginDefinition => definition;
+
+/** What a route of a code pack gets in its own process: plain data, never a live object of the host. */
+export interface PackCall {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+  readonly principal: { readonly id: string; readonly kind: string; readonly role: string };
+}
+
+/** The code of a pack: answers for the routes its manifest describes, keyed `GET /api/v1/…` as written there. */
+export interface PackDefinition {
+  start?(): MaybePromise<void>;
+  readonly routes?: Readonly<Record<string, (call: PackCall) => MaybePromise<unknown>>>;
+}
+
+export const definePack = (definition: PackDefinition): PackDefinition => definition;

@@ -1,0 +1,26 @@
+/** Who is asking. Made by the authenticator, carried by every call, never by a handler's argument list. */
+export interface Principal {
+  readonly kind: 'anonymous' | 'user' | 'token' | 'edge' | 'operator' | 'plugin' | 'system';
+  /** Stable within its kind; a user's numeric id as text. */
+  readonly id: string;
+  readonly email?: string;
+  /** Shown in audit rows even after the account is gone. */
+  readonly name?: string;
+  readonly role: string;
+  /** Effective actions: exact (`edge:create`), area (`edge:*`) or everything (`*`). */
+  readonly grants: readonly string[];
+  /** Organizations whose rows this principal may see; undefined means all of them. */
+  readonly orgs?: readonly number[];
+  readonly session?: string;
+}
+
+export interface Credential {
+  readonly scheme: 'bearer' | 'basic' | 'ticket';
+  readonly value: string;
+  readonly ip: string;
+}
+
+/** Turns a credential into a principal, or `undefined` when it is not valid. Sync answers skip a tick. */
+export interface AuthenticatorContract {
+  authenticate(credential: Credential): Principal | undefined | Promise<Principal | undefined>;
+}

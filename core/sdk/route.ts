@@ -1,0 +1,190 @@
+import type { Static, TSchema } from 'typebox';
+
+import type { ErrorCode } from './errors.ts';
+import type { Principal } from './principal.ts';
+import type { MaybePromise } from './scope.ts';
+
+/**
+ * Who may call: `public` (nobody is asked), `any` (every authenticated principal), `admin` (only who
+ * holds `*`), `machine` (an edge), or an action such as `edge:create` that a role must hold.
+ * `{ action, self }` also lets a principal whose user id equals that path parameter through.
+ */
+export type Access =
+  | 'public'
+  | 'any'
+  | 'admin'
+  | 'machine'
+  | 'webshell'
+  | `${string}:${string}`
+  | { readonly action: 'admin' | `${string}:${string}`; readonly self: string };
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** What a handler may add to the audit row that the pipeline writes; never needed for the row itself. */
+export interface AuditNote {
+  readonly resourceType?: string;
+  readonly resourceId?: string | number;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+export interface PageRequest {
+  readonly limit: number;
+  /** The keyset of the last row of the previous page, exactly as the handler returned it in `next`. */
+  readonly after?: readonly (string | number)[];
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Size of the filtered set. */
+  readonly total: number;
+  /** Keyset of the last item; absent on the last page. The pipeline seals it into `next_cursor`. */
+  readonly next?: readonly (string | number)[] | undefined;
+}
+
+export interface Call<P = unknown, Q = unknown, B = unknown> {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  readonly principal: Principal;
+  readonly requestId: string;
+  readonly ip: string;
+  /** Request headers, lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Aborts when the client is gone, the route's deadline passed, or the plugin retires. */
+  readonly signal: AbortSignal;
+  /** Only meaningful on list routes. */
+  readonly page: PageRequest;
+  /** Last event id that a reconnecting event-stream client has seen. */
+  readonly lastEventId: string | undefined;
+  setHeader(name: string, value: string): void;
+  setStatus(status: number): void;
+  /** `If-Match` against a resource as it stands inside the write: throws conflict on a mismatch. */
+  requireMatch(resource: { readonly updated_at: string }): void;
+  note(note: AuditNote): void;
+}
+
+/** Schema-typed call: the shapes of a declaration are the types of its handler. */
+export type CallOf<P, Q, B> = Call<
+  P extends TSchema ? Static<P> : Readonly<Record<string, string>>,
+  Q extends TSchema ? Static<Q> : Readonly<Record<string, never>>,
+  B extends TSchema ? Static<B> : undefined
+>;
+
+interface Declared<P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined> {
+  readonly method: Method;
+  /** Full path with `{name}` parameters, as a client types it: `/api/v1/plugins/{id}`. */
+  readonly path: string;
+  readonly access: Access;
+  readonly summary: string;
+  readonly description?: string;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** Largest accepted body; default 1 MiB. */
+  readonly maxBodyBytes?: number;
+  /** Deadline of the handler; default 30 s. */
+  readonly timeoutMs?: number;
+  /** Whether the call is audited; default: every method but GET. */
+  readonly audited?: boolean;
+  /** Name of the audited action; default `<area>:<last literal segment or verb>`. */
+  readonly action?: string;
+  /** Codes beyond those of the pipeline that the handler may answer with, for the OpenAPI text. */
+  readonly errors?: readonly ErrorCode[];
+}
+
+/** A request that is answered with one JSON value. */
+export interface JsonRoute<P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined, R extends TSchema | undefined>
+  extends Declared<P, Q, B> {
+  readonly response?: R;
+  /** Default: 201 with a body for POST, 204 without `response`, else 200. */
+  readonly status?: number;
+  readonly handle: (call: CallOf<P, Q, B>) => MaybePromise<R extends TSchema ? Static<R> : void>;
+}
+
+/** A list: `limit` and `cursor` are read and `{items, next_cursor, total}` is answered by the pipeline. */
+export interface ListRoute<P extends TSchema | undefined, Q extends TSchema | undefined, I extends TSchema> extends Omit<Declared<P, Q, undefined>, 'method' | 'body'> {
+  readonly items: I;
+  readonly handle: (call: CallOf<P, Q, undefined>) => MaybePromise<Page<Static<I>>>;
+}
+
+export interface ServerEvent {
+  /** Lets a client resume after it. */
+  readonly id?: string;
+  readonly event?: string;
+  /** JSON unless it is a string already. */
+  readonly data: unknown;
+}
+
+/** A server-sent-event stream: heartbeat, back-pressure and resume ids are the pipeline's. */
+export interface EventRoute<P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined> extends Declared<P, Q, B> {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly handle: (call: CallOf<P, Q, B>) => MaybePromise<AsyncIterable<ServerEvent>>;
+}
+
+/** Bytes out, bytes in, or both: downloads, uploads, pages, protocols that are not JSON. */
+export interface ByteRoute<P extends TSchema | undefined, Q extends TSchema | undefined> extends Omit<Declared<P, Q, undefined>, 'body'> {
+  /** Accepted media types of the body, which arrives as a Buffer; absent: no body. */
+  readonly consumes?: readonly string[];
+  readonly produces: string;
+  readonly status?: number;
+  readonly handle: (call: Call<CallOf<P, Q, undefined>['params'], CallOf<P, Q, undefined>['query'], Uint8Array>) => MaybePromise<string | Uint8Array | AsyncIterable<Uint8Array> | void>;
+}
+
+/** The server side of one WebSocket. */
+export interface Socket {
+  readonly protocol: string;
+  readonly bufferedBytes: number;
+  send(data: string | Uint8Array): void;
+  close(code?: number, reason?: string): void;
+  onMessage(listener: (data: string | Uint8Array) => void): void;
+  onClose(listener: (code: number, reason: string) => void): void;
+}
+
+export interface SocketRoute<P extends TSchema | undefined, Q extends TSchema | undefined> extends Omit<Declared<P, Q, undefined>, 'method' | 'body' | 'timeoutMs'> {
+  /** Accepted subprotocols, best first; a client that offers none of them is refused. */
+  readonly protocols?: readonly string[];
+  /** Largest message; default 1 MiB. */
+  readonly maxMessageBytes?: number;
+  /** Runs after the upgrade; the socket is closed (1012) when the plugin retires. */
+  readonly handle: (call: CallOf<P, Q, undefined>, socket: Socket) => MaybePromise<void>;
+}
+
+/** A route as the host holds it: one of five kinds, types erased, validated by its schemas at run time. */
+export interface RouteDeclaration extends Declared<TSchema | undefined, TSchema | undefined, TSchema | undefined> {
+  readonly kind: 'json' | 'list' | 'events' | 'bytes' | 'socket';
+  readonly response?: TSchema;
+  readonly items?: TSchema;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly consumes?: readonly string[];
+  readonly produces?: string;
+  readonly protocols?: readonly string[];
+  readonly maxMessageBytes?: number;
+  readonly handle: (call: Call<any, any, any>, socket: Socket) => unknown;
+}
+
+const declare =
+  (kind: RouteDeclaration['kind'], method?: Method) =>
+  (declaration: object): RouteDeclaration =>
+    Object.freeze({ ...(method && { method }), ...declaration, kind }) as RouteDeclaration;
+
+type Optional = TSchema | undefined;
+
+export const route = declare('json') as <P extends Optional = undefined, Q extends Optional = undefined, B extends Optional = undefined, R extends Optional = undefined>(
+  declaration: JsonRoute<P, Q, B, R>,
+) => RouteDeclaration;
+
+export const listRoute = declare('list', 'GET') as <I extends TSchema, P extends Optional = undefined, Q extends Optional = undefined>(
+  declaration: ListRoute<P, Q, I>,
+) => RouteDeclaration;
+
+export const eventRoute = declare('events') as <P extends Optional = undefined, Q extends Optional = undefined, B extends Optional = undefined>(
+  declaration: EventRoute<P, Q, B>,
+) => RouteDeclaration;
+
+export const byteRoute = declare('bytes') as <P extends Optional = undefined, Q extends Optional = undefined>(declaration: ByteRoute<P, Q>) => RouteDeclaration;
+
+export const socketRoute = declare('socket', 'GET') as <P extends Optional = undefined, Q extends Optional = undefined>(
+  declaration: SocketRoute<P, Q>,
+) => RouteDeclaration;

@@ -1,0 +1,42 @@
+import type { Static, TSchema } from 'typebox';
+
+import type { Principal } from './principal.ts';
+
+export type SkillClass = 'safe' | 'mutating' | 'dangerous';
+
+export interface SkillRun {
+  readonly principal: Principal;
+  readonly signal: AbortSignal;
+}
+
+/** A tool that people and agents can call. */
+export interface ToolSkill<S extends TSchema = TSchema> {
+  readonly kind: 'tool';
+  readonly key: string;
+  readonly name: string;
+  readonly description: string;
+  readonly scope: 'manager' | 'edge';
+  readonly class: SkillClass;
+  readonly tier: 'core' | 'specialty';
+  readonly params: S;
+  readonly result?: TSchema;
+  readonly run: (params: Static<S>, context: SkillRun) => Promise<unknown>;
+}
+
+/** A folder with a `SKILL.md`: it teaches, and names the tools it needs. */
+export interface PromptSkill {
+  readonly kind: 'prompt';
+  readonly key: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tools: readonly string[];
+  /** Header keys beyond the known ones, kept as they came. */
+  readonly extra: Readonly<Record<string, unknown>>;
+  /** Markdown, byte for byte as in the file. */
+  readonly body: string;
+}
+
+export type Skill = ToolSkill | PromptSkill;
+
+export const toolSkill = <S extends TSchema>(skill: Omit<ToolSkill<S>, 'kind'>): ToolSkill =>
+  Object.freeze({ ...skill, kind: 'tool' as const }) as unknown as ToolSkill;
