@@ -9,6 +9,8 @@ export class Generation {
   readonly scope: OwnedScope;
   /** Streams, sockets and other long uses that outlive the snapshot they began in. */
   holds = 0;
+  /** Set by the commit that made it visible; facts may be emitted from then on. */
+  committed = false;
 
   constructor(manifest: PluginManifest, number: number, scope: OwnedScope) {
     this.pluginId = manifest.id;

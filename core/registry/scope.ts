@@ -2,7 +2,10 @@ import { type Disposer, type EffectNode, type MaybePromise, messageOf, type Scop
 
 /** How a scope runs code that the clock starts: pinned, on the owner's account, errors struck. */
 export interface ScopeRunner {
-  run(label: string, work: () => MaybePromise<void>): Promise<void>;
+  /** Short work with one view of the house. */
+  tick(label: string, work: () => MaybePromise<void>): Promise<void>;
+  /** Work that lasts as long as the scope and follows every new snapshot. */
+  task(label: string, work: () => Promise<void>): Promise<void>;
 }
 
 export interface UndoFailure {
@@ -69,7 +72,7 @@ export class OwnedScope implements Scope {
     });
     this.#whenArmed(() => {
       if (!stop.signal.aborted) {
-        running = this.#runner.run(label, () => work(AbortSignal.any([stop.signal, this.signal])));
+        running = this.#runner.task(label, () => work(AbortSignal.any([stop.signal, this.signal])));
       }
     });
     return undo;
@@ -169,7 +172,7 @@ export class OwnedScope implements Scope {
     };
     const fire = (): void => {
       running = this.#runner
-        .run(label, () => tick(stop.signal))
+        .tick(label, () => tick(stop.signal))
         .finally(() => {
           running = undefined;
           if (stop.signal.aborted) {

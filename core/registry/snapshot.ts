@@ -18,6 +18,12 @@ export interface PointContribution {
   readonly value: unknown;
 }
 
+/** A point that its owner reads; contributions must fit its schema. */
+export interface OpenedPoint {
+  readonly point: string;
+  readonly schema: object | undefined;
+}
+
 export interface HealthCheck {
   readonly label: string;
   readonly probe: () => MaybePromise<HealthReport>;
@@ -37,13 +43,15 @@ export interface TableTypes {
   subscriptions: Subscription;
   /** `<point>/<contribution id>`. */
   contributions: PointContribution;
+  /** Point id. */
+  points: OpenedPoint;
   /** `<plugin>/<label>`. */
   checks: HealthCheck;
 }
 
 export type TableName = keyof TableTypes;
 
-export const tableNames: readonly TableName[] = ['routes', 'services', 'skills', 'personas', 'subscriptions', 'contributions', 'checks'];
+export const tableNames: readonly TableName[] = ['routes', 'services', 'skills', 'personas', 'subscriptions', 'contributions', 'points', 'checks'];
 
 export interface Entry<T> {
   readonly key: string;
@@ -75,6 +83,7 @@ export class Snapshot implements TableSet {
   readonly personas!: Table<'personas'>;
   readonly subscriptions!: Table<'subscriptions'>;
   readonly contributions!: Table<'contributions'>;
+  readonly points!: Table<'points'>;
   readonly checks!: Table<'checks'>;
 
   constructor(serial: number, generations: ReadonlyMap<string, Generation>, tables: TableSet, outages: readonly Outage[]) {

@@ -33,20 +33,10 @@ export interface Settings {
   watch<T = unknown>(key: string, listener: (value: T) => MaybePromise<void>): Disposer;
 }
 
-/** A child process of the plugin, supervised: limits, deadline per call, back-off, killed with the scope. */
+/** The process of a pack with code, supervised: limits, deadline per call, back-off, killed with the scope. */
 export interface ChildHandle {
   readonly state: 'starting' | 'running' | 'backing-off' | 'stopped';
   call(method: string, input: unknown, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<unknown>;
-}
-
-export interface ChildOptions {
-  /** Module inside the plugin's folder that the child loads. */
-  readonly entry: string;
-  readonly heapMb?: number;
-  readonly rssMb?: number;
-  readonly callMs?: number;
-  /** Folders the child may read besides its own. */
-  readonly read?: readonly string[];
 }
 
 /** The only way a plugin touches the world: every effect made here belongs to its scope and leaves with it. */
@@ -78,7 +68,7 @@ export interface PluginContext {
   };
   readonly events: {
     /** Facts, after the fact: delivered later, one at a time, in order, on this plugin's account. */
-    on<T>(type: EventType<T>, listener: (event: T) => MaybePromise<void>): Disposer;
+    on<T>(type: EventType<T>, listener: (event: T) => MaybePromise<void>): void;
     emit<T>(type: EventType<T>, event: T): void;
   };
   readonly extend: {
@@ -88,7 +78,6 @@ export interface PluginContext {
   readonly skills: { add(skill: Skill): void };
   readonly agents: { add(persona: Persona): void };
   readonly health: { check(label: string, probe: () => MaybePromise<HealthReport>): void };
-  readonly children: { run(label: string, options: ChildOptions): ChildHandle };
 }
 
 export interface PluginDefinition {

@@ -94,8 +94,12 @@ interface Declared<P extends TSchema | undefined, Q extends TSchema | undefined,
 }
 
 /** A request that is answered with one JSON value. */
-export interface JsonRoute<P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined, R extends TSchema | undefined>
-  extends Declared<P, Q, B> {
+export interface JsonRoute<
+  P extends TSchema | undefined,
+  Q extends TSchema | undefined,
+  B extends TSchema | undefined,
+  R extends TSchema | undefined,
+> extends Declared<P, Q, B> {
   readonly response?: R;
   /** Default: 201 with a body for POST, 204 without `response`, else 200. */
   readonly status?: number;
@@ -103,7 +107,10 @@ export interface JsonRoute<P extends TSchema | undefined, Q extends TSchema | un
 }
 
 /** A list: `limit` and `cursor` are read and `{items, next_cursor, total}` is answered by the pipeline. */
-export interface ListRoute<P extends TSchema | undefined, Q extends TSchema | undefined, I extends TSchema> extends Omit<Declared<P, Q, undefined>, 'method' | 'body'> {
+export interface ListRoute<P extends TSchema | undefined, Q extends TSchema | undefined, I extends TSchema> extends Omit<
+  Declared<P, Q, undefined>,
+  'method' | 'body'
+> {
   readonly items: I;
   readonly handle: (call: CallOf<P, Q, undefined>) => MaybePromise<Page<Static<I>>>;
 }
@@ -128,7 +135,9 @@ export interface ByteRoute<P extends TSchema | undefined, Q extends TSchema | un
   readonly consumes?: readonly string[];
   readonly produces: string;
   readonly status?: number;
-  readonly handle: (call: Call<CallOf<P, Q, undefined>['params'], CallOf<P, Q, undefined>['query'], Uint8Array>) => MaybePromise<string | Uint8Array | AsyncIterable<Uint8Array> | void>;
+  readonly handle: (
+    call: Call<CallOf<P, Q, undefined>['params'], CallOf<P, Q, undefined>['query'], Uint8Array>,
+  ) => MaybePromise<string | Uint8Array | AsyncIterable<Uint8Array> | void>;
 }
 
 /** The server side of one WebSocket. */
@@ -141,7 +150,10 @@ export interface Socket {
   onClose(listener: (code: number, reason: string) => void): void;
 }
 
-export interface SocketRoute<P extends TSchema | undefined, Q extends TSchema | undefined> extends Omit<Declared<P, Q, undefined>, 'method' | 'body' | 'timeoutMs'> {
+export interface SocketRoute<P extends TSchema | undefined, Q extends TSchema | undefined> extends Omit<
+  Declared<P, Q, undefined>,
+  'method' | 'body' | 'timeoutMs'
+> {
   /** Accepted subprotocols, best first; a client that offers none of them is refused. */
   readonly protocols?: readonly string[];
   /** Largest message; default 1 MiB. */
@@ -171,7 +183,12 @@ const declare =
 
 type Optional = TSchema | undefined;
 
-export const route = declare('json') as <P extends Optional = undefined, Q extends Optional = undefined, B extends Optional = undefined, R extends Optional = undefined>(
+export const route = declare('json') as <
+  P extends Optional = undefined,
+  Q extends Optional = undefined,
+  B extends Optional = undefined,
+  R extends Optional = undefined,
+>(
   declaration: JsonRoute<P, Q, B, R>,
 ) => RouteDeclaration;
 

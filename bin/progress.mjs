@@ -1,0 +1,28 @@
+// One line that tells what takes so long. It goes to stderr: stdout belongs to the command's answer.
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/** Shows `what` with the elapsed seconds until `end`; `beat` runs along, at least once a second. */
+export function progress(what, beat = () => {}) {
+  const began = performance.now();
+  const seconds = () => Math.round((performance.now() - began) / 1000);
+  const live = process.stderr.isTTY === true;
+  if (!live) {
+    process.stderr.write(`${what} …\n`);
+  }
+  let frame = 0;
+  const timer = setInterval(
+    () => {
+      beat();
+      if (live) {
+        process.stderr.write(`\r${frames[frame++ % frames.length]} ${what} … ${seconds()} s`);
+      }
+    },
+    live ? 100 : 1000,
+  );
+  return {
+    end(outcome) {
+      clearInterval(timer);
+      process.stderr.write(`${live ? '\r\u001b[K' : ''}${outcome} (${seconds()} s)\n`);
+    },
+  };
+}

@@ -1,0 +1,37 @@
+// Runs the given test files in the given order as one run of node's own test runner, so that its closing lines count all of them.
+// (`node --test a b` would sort them by name.) Started by bin/test.mjs with tsx; every test file inherits that.
+import { availableParallelism } from 'node:os';
+import { relative, resolve } from 'node:path';
+import { run } from 'node:test';
+import { spec, tap } from 'node:test/reporters';
+
+const [fileDeadlineMs, ...files] = process.argv.slice(2);
+const failures = [];
+
+const events = run({ files: files.map((file) => resolve(file)), concurrency: availableParallelism(), timeout: Number(fileDeadlineMs) });
+events.on('test:fail', ({ name, file, details, skip, todo }) => {
+  // A suite fails because of a test in it, which is told on its own.
+  if (skip === undefined && todo === undefined && details.error?.failureType !== 'subtestsFailed') {
+    failures.push(`${relative('', file ?? name)}: ${file === name || file === undefined ? 'ended badly' : name} (${causeOf(details.error)})`);
+  }
+});
+events.on('test:pass', ({ name, file }) => {
+  // The runner counts a file that registers nothing as one passed test.
+  if (name === file) {
+    failures.push(`${relative('', file)}: holds no test`);
+  }
+});
+const report = events.compose(process.stdout.isTTY ? new spec() : tap);
+report.pipe(process.stdout);
+report.once('end', () => {
+  if (failures.length > 0) {
+    process.stderr.write(`\nFailed:\n${failures.map((failure) => `  ${failure}\n`).join('')}`);
+  }
+  // Not by itself: a file that ignores being stopped would hold this process. bin/test.mjs kills what is left.
+  process.exit(failures.length === 0 ? 0 : 1);
+});
+
+function causeOf(error) {
+  const text = error?.cause?.message ?? error?.message ?? 'no reason given';
+  return text.replaceAll(/\s+/g, ' ').slice(0, 200);
+}

@@ -1,0 +1,69 @@
+// `npm test [-- part-of-a-path …]`: picks the test files, fast rooms first, and sees that their run comes to an end.
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { constants } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const fileDeadlineMs = 10 * 60_000;
+const runDeadlineMs = 60 * 60_000;
+
+/** A red room stops being interesting for those that build on it, so the foundations come first; the rest by name. */
+const roomOrder = ['house', 'sdk', 'registry', 'auth', 'observe', 'events', 'http', 'host', 'plugins', 'storage', 'isolate', 'boot', 'cli', 'drill'];
+
+const wanted = process.argv.slice(2);
+const files = testFiles().filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)));
+if (files.length === 0) {
+  console.error(wanted.length === 0 ? 'There is no test/**/*.test.ts, so nothing was tested.' : `No test file has ${wanted.join(' or ')} in its path.`);
+  process.exit(1);
+}
+process.exitCode = await runAll(files);
+
+function testFiles() {
+  const rank = (file) => {
+    const place = roomOrder.indexOf(file.split('/')[1]);
+    return place === -1 ? roomOrder.length : place;
+  };
+  return readdirSync(new URL('../test', import.meta.url), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.test.ts'))
+    .map((entry) => `${entry.parentPath}/${entry.name}`.slice(root.length))
+    .filter((file) => !file.includes('/fixtures/'))
+    .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+}
+
+/** Runs in a process group of its own, so that nothing a test started outlives the run: not after the end, a signal or the deadline. */
+function runAll(chosen) {
+  const { NODE_TEST_CONTEXT: _outerRun, ...env } = process.env;
+  const runner = spawn(process.execPath, ['--import', 'tsx', 'bin/test-run.mjs', String(fileDeadlineMs), ...chosen], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    detached: true,
+  });
+  const sweep = () => {
+    try {
+      process.kill(-runner.pid, 'SIGKILL');
+    } catch (error) {
+      if (error.code !== 'ESRCH') {
+        throw error;
+      }
+    }
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.once(signal, () => {
+      sweep();
+      process.exit(128 + constants.signals[signal]);
+    });
+  }
+  const deadline = setTimeout(() => {
+    console.error(`The tests did not end within ${runDeadlineMs / 60_000} minutes and were stopped.`);
+    sweep();
+  }, runDeadlineMs);
+  return new Promise((settle) => {
+    runner.once('exit', (code) => {
+      clearTimeout(deadline);
+      sweep();
+      settle(code ?? 1);
+    });
+  });
+}

@@ -1,0 +1,78 @@
+import type { AuditNote, AuditRecord, Principal, RouteDeclaration } from '../sdk/index.ts';
+import { redact } from './redact.ts';
+
+/** What the trail is told about one call, however it ended. */
+export interface AuditedCall {
+  readonly declaration: RouteDeclaration;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly principal: Principal;
+  readonly occurredAt: number;
+  readonly ip: string;
+  readonly userAgent: string;
+  readonly requestId: string;
+  readonly note: AuditNote | undefined;
+}
+
+export interface AuditedEnd {
+  readonly httpStatus: number;
+  /** The sentence the caller got instead of an answer. */
+  readonly error?: string;
+}
+
+const longestUserAgent = 512;
+
+/** The record of a call; nothing of it needs help from the handler, a note only sharpens it. */
+export function auditRecord(call: AuditedCall, end: AuditedEnd): AuditRecord {
+  const subject = auditSubject(call.declaration);
+  const id = call.note?.resourceId ?? (subject.idParam === undefined ? undefined : call.params[subject.idParam]);
+  return {
+    occurredAt: call.occurredAt,
+    principal: call.principal,
+    ip: call.ip,
+    userAgent: call.userAgent.slice(0, longestUserAgent),
+    action: subject.action,
+    resourceType: call.note?.resourceType ?? subject.resourceType,
+    resourceId: id === undefined ? undefined : String(id as string | number),
+    status: end.httpStatus < 400 ? 'success' : end.httpStatus === 401 || end.httpStatus === 403 ? 'denied' : 'failure',
+    httpStatus: end.httpStatus,
+    error: end.error,
+    requestId: call.requestId,
+    before: redact(call.note?.before),
+    after: redact(call.note?.after),
+  };
+}
+
+interface Subject {
+  readonly action: string;
+  readonly resourceType: string;
+  readonly idParam: string | undefined;
+}
+
+const subjects = new WeakMap<RouteDeclaration, Subject>();
+const verbs = { GET: 'read', POST: 'create', PUT: 'update', PATCH: 'update', DELETE: 'delete' } as const;
+
+/** What a route acts on: `POST /api/v1/edges/{id}/rotate-secret` is `edge:rotate-secret` on the edge `{id}`. */
+export function auditSubject(declaration: RouteDeclaration): Subject {
+  let subject = subjects.get(declaration);
+  if (!subject) {
+    subject = deriveSubject(declaration);
+    subjects.set(declaration, subject);
+  }
+  return subject;
+}
+
+function deriveSubject({ access, action, method, path }: RouteDeclaration): Subject {
+  const segments = path.replace(/^\/api\/v\d+(?=\/|$)/, '').split('/').filter(Boolean);
+  const lastParam = segments.findLastIndex((segment) => segment.startsWith('{'));
+  const named = lastParam > 0 ? segments.slice(0, lastParam) : segments.slice(0, 1);
+  const resourceType = singular(named.findLast((segment) => !segment.startsWith('{')) ?? 'service');
+  const guarded = typeof access === 'object' ? access.action : access;
+  const area = guarded.includes(':') ? guarded.slice(0, guarded.indexOf(':')) : singular(segments[0] ?? 'service');
+  const last = segments.at(-1);
+  const verb = segments.length > 1 && last !== undefined && !last.startsWith('{') ? last : verbs[method];
+  return { action: action ?? `${area}:${verb}`, resourceType, idParam: lastParam < 0 ? undefined : segments[lastParam]!.slice(1, -1) };
+}
+
+function singular(plural: string): string {
+  return plural.endsWith('ies') ? `${plural.slice(0, -3)}y` : /(ss|us)$/.test(plural) ? plural : plural.replace(/s$/, '');
+}

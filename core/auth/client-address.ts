@@ -1,0 +1,65 @@
+import { BlockList, isIP } from 'node:net';
+
+import { SvcError } from '../sdk/index.ts';
+
+/** Where a request comes from, and which peers only pass requests on. */
+export interface ClientAddress {
+  of(peer: string | undefined, forwardedFor: string | undefined): string;
+  isProxy(peer: string | undefined): boolean;
+}
+
+/** `trusted` is a list of addresses and CIDR ranges; only a peer in it may say who it speaks for. */
+export function clientAddress(trusted: readonly string[]): ClientAddress {
+  const proxies = trusted.length === 0 ? undefined : ranges(trusted);
+  const isProxy = (peer: string | undefined): boolean => {
+    const address = plain(peer);
+    return proxies !== undefined && isIP(address) !== 0 && proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  };
+  return {
+    isProxy,
+    of(peer, forwardedFor) {
+      const address = plain(peer);
+      return forwardedFor === undefined || !isProxy(address) ? address : (lastStranger(forwardedFor, isProxy) ?? address);
+    },
+  };
+}
+
+/** The right-most hop that is not one of ours: everything left of it is the caller's own claim. */
+function lastStranger(forwardedFor: string, isProxy: (peer: string) => boolean): string | undefined {
+  for (const hop of forwardedFor.split(',').reverse()) {
+    const address = plain(hop.trim());
+    if (isIP(address) === 0) {
+      return undefined;
+    }
+    if (!isProxy(address)) {
+      return address;
+    }
+  }
+  return undefined;
+}
+
+function ranges(list: readonly string[]): BlockList {
+  const proxies = new BlockList();
+  for (const entry of list) {
+    const [address = '', bits] = entry.split('/');
+    const version = isIP(address);
+    const width = bits === undefined ? (version === 6 ? 128 : 32) : Number(bits);
+    if (version === 0 || !/^\d{1,3}$/.test(bits ?? '0') || width > (version === 6 ? 128 : 32)) {
+      throw new SvcError('invalid_argument', `SVC_TRUSTED_PROXIES names "${entry}", which is neither an address nor a range such as 10.0.0.0/8`);
+    }
+    proxies.addSubnet(address, width, version === 6 ? 'ipv6' : 'ipv4');
+  }
+  return proxies;
+}
+
+/** Dual-stack sockets show IPv4 peers as `::ffff:10.0.0.1`; proxies may add a port. */
+function plain(address: string | undefined): string {
+  if (address === undefined) {
+    return '';
+  }
+  if (address.startsWith('::ffff:') && address.includes('.')) {
+    return address.slice(7);
+  }
+  const port = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/.exec(address);
+  return port?.[1] ?? port?.[2] ?? address;
+}

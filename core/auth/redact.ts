@@ -1,0 +1,43 @@
+const secretName = /passw|passphrase|^pass$|secret|token|key|credential|authorization|cookie|private/i;
+/** Names of this domain that merely contain one of those words. */
+const harmless = /^((rule|dedupe|group|skill|public)_key|keywords?|(max|input|output|total)_tokens|token_type)$/i;
+const deepest = 8;
+const mostEntries = 200;
+const longestText = 4_096;
+
+export const redacted = '••••';
+
+/** A bounded copy of `value` with everything that is named like a secret blanked. */
+export function redact(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') {
+    return value.length > longestText ? `${value.slice(0, longestText)}…` : value;
+  }
+  if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') {
+    return String(value);
+  }
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
+  if (depth >= deepest) {
+    return '…';
+  }
+  if (value instanceof Date) {
+    return value;
+  }
+  if (ArrayBuffer.isView(value)) {
+    return `${value.byteLength} bytes`;
+  }
+  if (Array.isArray(value)) {
+    return value.slice(0, mostEntries).map((entry) => redact(entry, depth + 1));
+  }
+  return Object.fromEntries(
+    Object.entries(value)
+      .slice(0, mostEntries)
+      .map(([name, entry]) => [name, isSecret(name, entry) ? redacted : redact(entry, depth + 1)]),
+  );
+}
+
+/** A flag or a missing value says nothing worth hiding, and `null` to text is a change worth showing. */
+function isSecret(name: string, value: unknown): boolean {
+  return value !== null && value !== undefined && typeof value !== 'boolean' && secretName.test(name) && !harmless.test(name);
+}

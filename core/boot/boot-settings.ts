@@ -1,0 +1,48 @@
+import { resolve } from 'node:path';
+
+import { discover, readManifest } from '../host/index.ts';
+import { isSvcError, type Logger } from '../sdk/index.ts';
+import { coreSettings, otherEnvironment } from './core-settings.ts';
+import { defaultsFile, pluginSources, type Product } from './product.ts';
+import { type Environment, readSettingsFile, Settings } from './settings.ts';
+
+export interface BootSettings {
+  readonly settings: Settings;
+  readonly dataDir: string;
+}
+
+/** Reads every layer but the database, and stops at the first name or value that is not right. */
+export function bootSettings(product: Product, environment: Environment, log?: () => Logger): BootSettings {
+  const shipped = readSettingsFile(defaultsFile(product));
+  const dataDir = dataDirOf(environment, shipped);
+  const own = `${dataDir}/svc.yaml`;
+  const settings = new Settings(environment, new Map([...shipped, ...readSettingsFile(own)]), log);
+  settings.declare('core', coreSettings);
+  const release = declareForPlugins(settings, product, dataDir);
+  settings.assertAllKnown(otherEnvironment, own);
+  // Each plugin declares its keys itself, with its own life time, when it is brought up.
+  release();
+  return { settings, dataDir };
+}
+
+/** The data folder holds a settings file itself, so it is the one setting that comes from outside only. */
+function dataDirOf(environment: Environment, shipped: ReadonlyMap<string, unknown>): string {
+  const outside = new Settings(environment, new Map([...shipped].filter(([key]) => key === 'data.dir')));
+  outside.declare('core', { 'data.dir': coreSettings['data.dir']! });
+  return resolve(outside.get<string>('data.dir'));
+}
+
+/** Manifests alone, read before any plugin runs; a broken one is its own plugin's problem, later. */
+function declareForPlugins(settings: Settings, product: Product, dataDir: string): () => void {
+  const releases: (() => unknown)[] = [];
+  for (const folder of discover(pluginSources(product, dataDir)).values()) {
+    try {
+      releases.push(settings.declare(folder.id, readManifest(folder).settings));
+    } catch (error) {
+      if (!isSvcError(error) || !error.message.includes(`${folder.path}/plugin.json`)) {
+        throw error;
+      }
+    }
+  }
+  return () => releases.forEach((release) => release());
+}

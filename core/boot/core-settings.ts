@@ -1,0 +1,58 @@
+import type { SettingDeclaration } from '../sdk/index.ts';
+
+/** What the house itself can be told. Areas declare theirs in their manifests. */
+export const coreSettings: Readonly<Record<string, SettingDeclaration>> = {
+  'http.addr': {
+    schema: { type: 'string', pattern: '^(\\[[0-9a-fA-F:]+\\]|[^:\\s]+):\\d{1,5}$' },
+    default: '127.0.0.1:8080',
+    env: 'SVC_HTTP_ADDR',
+    description: 'Address and port to listen on.',
+  },
+  'http.public_url': {
+    schema: { type: 'string', pattern: '^(https?://[^\\s/]+)?$' },
+    default: '',
+    env: 'SVC_PUBLIC_URL',
+    description: 'Address that links and browser origins use; made from http.addr when empty.',
+  },
+  'http.trusted_proxies': {
+    schema: { type: 'array', items: { type: 'string', minLength: 2 } },
+    default: [],
+    env: 'SVC_TRUSTED_PROXIES',
+    description: 'Addresses or CIDR ranges whose X-Forwarded-For is believed; a comma-separated list in the environment.',
+  },
+  'data.dir': { schema: { type: 'string', minLength: 1 }, default: './data', env: 'SVC_DATA_DIR', description: 'Folder for everything the process keeps.' },
+  'data.secret_key': {
+    schema: { type: 'string', pattern: '^([A-Za-z0-9+/_-]{43}=?)?$' },
+    default: '',
+    env: 'SVC_SECRET_KEY',
+    sensitive: true,
+    description: 'Base64 of 32 bytes that seal secrets; a key file in the data folder when empty.',
+  },
+  'agents.external_dirs': {
+    schema: { type: 'array', items: { type: 'string', minLength: 1 } },
+    default: [],
+    env: 'SVC_AGENTS_EXTERNAL_DIRS',
+    description: 'Further folders with persona files, separated like PATH in the environment.',
+  },
+  'skills.external_dirs': {
+    schema: { type: 'array', items: { type: 'string', minLength: 1 } },
+    default: [],
+    env: 'SVC_SKILLS_EXTERNAL_DIRS',
+    description: 'Further folders with skill folders, separated like PATH in the environment.',
+  },
+  'log.level': {
+    schema: { enum: ['debug', 'info', 'warn', 'error'] },
+    default: 'info',
+    env: 'SVC_LOG_LEVEL',
+    description: 'Least severe line that is written.',
+  },
+  'log.format': {
+    schema: { enum: ['auto', 'pretty', 'json'] },
+    default: 'auto',
+    env: 'SVC_LOG_FORMAT',
+    description: 'auto writes pretty lines to a terminal and JSON otherwise.',
+  },
+};
+
+/** Names of the environment that the product knows besides settings. */
+export const otherEnvironment: ReadonlySet<string> = new Set(['SVC_ROLE', 'SVC_TEST_PEERS']);

@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { type PluginFolder, folderInMemory, type PluginSources } from '../host/index.ts';
+
+/** What the single binary carries instead of files beside it. */
+export interface EmbeddedAssets {
+  /** Plugin id → relative path → content; shipped personas and skills travel as a data-only plugin. */
+  readonly plugins: ReadonlyMap<string, ReadonlyMap<string, Buffer>>;
+  /** CommonJS text by name, for threads and child processes. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** Path of the extracted SQLite addon. */
+  readonly nativeBinding: string;
+}
+
+/** What is being run: a checkout, or one file. */
+export interface Product {
+  readonly version: string;
+  /** Folder with plugins/, agents/, skills/ and config/; those that are missing are simply empty. */
+  readonly root: string;
+  readonly embedded?: EmbeddedAssets;
+}
+
+export function productFromSource(root: string): Product {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  return { version, root };
+}
+
+/** Folders that are looked into for plugins, shipped ones first. */
+export function pluginSources(product: Product, dataDir: string): PluginSources {
+  const embedded: PluginFolder[] = [...(product.embedded?.plugins ?? [])].map(([id, files]) => folderInMemory(id, files));
+  const shipped = product.embedded ? [] : [{ path: join(product.root, 'plugins'), origin: 'shipped' as const }];
+  return { roots: [...shipped, { path: join(dataDir, 'packs'), origin: 'data' }], embedded };
+}
+
+export const defaultsFile = ({ root }: Product): string => {
+  const file = join(root, 'config', 'default.yaml');
+  return existsSync(file) ? file : '';
+};

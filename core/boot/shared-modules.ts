@@ -1,0 +1,23 @@
+import * as kysely from 'kysely';
+import * as re2js from 're2js';
+import * as typebox from 'typebox';
+import * as yaml from 'yaml';
+import ajv from 'ajv';
+import semver from 'semver';
+
+import type { SharedModules } from '../host/index.ts';
+import * as sdk from '../sdk/index.ts';
+
+/**
+ * What the host lends to plugins: one instance for all, and all that a plugin of the single binary can import
+ * besides Node's own modules. Everything else a plugin uses is bundled into it.
+ */
+export const sharedModules: SharedModules = new Map<string, object>([
+  ['svc/sdk', sdk],
+  ['typebox', typebox],
+  ['kysely', kysely],
+  ['re2js', re2js],
+  ['yaml', yaml],
+  ['ajv', ajv],
+  ['semver', semver],
+]);

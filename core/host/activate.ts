@@ -1,0 +1,70 @@
+import type { DependencyContainer } from 'tsyringe';
+
+import { Draft, type Generation, withPin } from '../registry/index.ts';
+import { type PluginContext, type PluginDefinition, SvcError } from '../sdk/index.ts';
+import { createContext, type Promised } from './context.ts';
+import { within } from './deadline.ts';
+import type { PluginFolder } from './folder.ts';
+import type { HostPorts } from './ports.ts';
+
+export interface Activated {
+  readonly draft: Draft;
+  readonly ctx: PluginContext;
+}
+
+/** Lets a generation declare itself into a fresh draft; whatever throws, nothing has been published. */
+export async function activate(definition: PluginDefinition, generation: Generation, folder: PluginFolder, ports: HostPorts): Promise<Activated> {
+  const { manifest } = generation;
+  const draft = new Draft(generation);
+  const promised: Promised[] = [];
+  const ctx = createContext(draft, ports, promised);
+  await withPin({ snapshot: undefined, owner: generation }, () =>
+    within(manifest.limits.activate_ms, `activate() of ${manifest.id}`, async () => {
+      await definition.activate(ctx);
+      await makeServices(promised, draft, ports.container);
+    }),
+  );
+  addData(draft, folder, ports);
+  return { draft: draft.seal(), ctx };
+}
+
+/** Each generation has a container of its own, so that one class of accident, a provider made twice, cannot happen. */
+async function makeServices(promised: readonly Promised[], draft: Draft, host: DependencyContainer): Promise<void> {
+  const { manifest, scope, pluginId } = draft.generation;
+  const container = host.createChildContainer();
+  scope.defer('service container', () => container.dispose());
+  for (const { id, make } of promised) {
+    if (container.isRegistered(id)) {
+      throw new SvcError('conflict', `${pluginId} provides ${id} twice`);
+    }
+    container.registerInstance(id, await make());
+  }
+  for (const { service, version } of manifest.provides) {
+    if (!container.isRegistered(service)) {
+      throw new SvcError('invalid_argument', `${pluginId} offers ${service} in its plugin.json, but activate() did not provide it`);
+    }
+    draft.add('services', service, { version, instance: container.resolve<object>(service) });
+  }
+}
+
+/** What the folder contributes without code: personas, prompt skills, static contributions. */
+function addData(draft: Draft, folder: PluginFolder, ports: HostPorts): void {
+  const text = (name: string): string => folder.read(name)!.toString('utf8');
+  for (const name of folder.files()) {
+    const file = `${folder.path}/${name}`;
+    if (/^agents\/[^/]+\.md$/.test(name)) {
+      const persona = ports.readPersona(text(name), file);
+      draft.add('personas', persona.name, { ...persona, source: 'builtin' });
+    }
+    const skillFolder = /^skills\/([^/]+)\/SKILL\.md$/.exec(name)?.[1];
+    if (skillFolder !== undefined) {
+      const skill = ports.readSkill(text(name), skillFolder, file);
+      draft.add('skills', skill.key, skill);
+    }
+  }
+  for (const [point, values] of Object.entries(draft.generation.manifest.contributes)) {
+    for (const [id, value] of Object.entries(values)) {
+      draft.add('contributions', `${point}/${id}`, { point, id, value });
+    }
+  }
+}

@@ -1,0 +1,9 @@
+import type { Draft, Outage, Registry } from '../registry/index.ts';
+import { checkContributions } from './extension-point.ts';
+
+/** Makes a draft visible in one synchronous step; a conflict throws and leaves the old snapshot. */
+export function commit(draft: Draft, registry: Registry, outages: readonly Outage[]): void {
+  checkContributions(draft.tables.contributions.values(), registry.current);
+  registry.publish({ add: [draft], outages });
+  draft.generation.committed = true;
+}

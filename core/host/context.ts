@@ -1,0 +1,147 @@
+import { type Draft, optionalHandle, type Registry, serviceHandle } from '../registry/index.ts';
+import { type PluginContext, SvcError } from '../sdk/index.ts';
+import { openPoint } from './extension-point.ts';
+import type { HostPorts, Own } from './ports.ts';
+
+/** A service that activate() promised; made once the declaring is over. */
+export interface Promised {
+  readonly id: string;
+  readonly make: () => object | Promise<object>;
+}
+
+/** The `ctx` of one generation: it can only declare into the draft, and owns the rest through its scope. */
+export function createContext(draft: Draft, ports: HostPorts, promised: Promised[]): PluginContext {
+  const { generation } = draft;
+  const { manifest, scope, pluginId } = generation;
+  const { registry } = ports;
+  const own: Own = (label, undo) => scope.defer(label, undo);
+  const open = (what: string): void => scope.assertOpen(what);
+  let subscriptions = 0;
+
+  const context: PluginContext = {
+    id: pluginId,
+    version: manifest.version,
+    generation: generation.number,
+    get dataDir() {
+      open('dataDir');
+      return ports.dataDir(pluginId);
+    },
+    log: ports.log(pluginId),
+    clock: ports.clock,
+    ids: ports.ids,
+    scope,
+    settings: ports.settings(manifest, own),
+    secrets: ports.secrets(pluginId),
+    outbox: ports.outbox(pluginId, own, (label, work) => runTick(registry, draft, label, work)),
+    metrics: ports.metrics(pluginId, own),
+    db: <T>() => {
+      open('db');
+      return ports.tables<T>(pluginId);
+    },
+    http: {
+      routes(declarations) {
+        open('http.routes');
+        for (const declaration of declarations) {
+          const key = ports.checkRoute(declaration);
+          requireMount(manifest.mounts, declaration.path, pluginId);
+          requireAction(manifest.actions, declaration.access, declaration.path, pluginId);
+          draft.add('routes', key, declaration);
+        }
+      },
+    },
+    services: {
+      provide(token, make) {
+        open(`services.provide ${token.id}`);
+        if (!manifest.provides.some((offer) => offer.service === token.id)) {
+          throw new SvcError('invalid_argument', `${pluginId} provides ${token.id}, which its plugin.json does not offer; add it to "provides"`);
+        }
+        promised.push({ id: token.id, make });
+      },
+      use: (token) => {
+        open(`services.use ${token.id}`);
+        if (!manifest.requires.some((need) => need.service === token.id)) {
+          throw new SvcError('invalid_argument', `${pluginId} uses ${token.id}, which its plugin.json does not require; add it to "requires", or ask with maybe()`);
+        }
+        return serviceHandle(registry, token.id);
+      },
+      maybe: (token) => {
+        open(`services.maybe ${token.id}`);
+        if (![...manifest.optional, ...manifest.requires].some((need) => need.service === token.id)) {
+          throw new SvcError('invalid_argument', `${pluginId} asks for ${token.id}, which its plugin.json does not name; add it to "optional"`);
+        }
+        return optionalHandle(registry, token.id, own);
+      },
+    },
+    events: {
+      on(type, listener) {
+        open(`events.on ${type.id}`);
+        requireListed(manifest.events.consumes, type.id, pluginId, 'events.consumes');
+        draft.add('subscriptions', `${pluginId}/${type.id}/${subscriptions++}`, { type: type.id, listener: listener as (event: unknown) => void });
+      },
+      emit(type, event) {
+        open(`events.emit ${type.id}`);
+        requireListed(manifest.events.emits, type.id, pluginId, 'events.emits');
+        if (!generation.committed) {
+          throw new SvcError('conflict', `${pluginId} emits ${type.id} before it serves; emit from start() or later`);
+        }
+        ports.emit(type.id, event);
+      },
+    },
+    extend: {
+      contribute(point, id, value) {
+        open(`extend.contribute ${point.id}`);
+        draft.add('contributions', `${point.id}/${id}`, { point: point.id, id, value });
+      },
+      open(point) {
+        open(`extend.open ${point.id}`);
+        requireListed(manifest.extension_points, point.id, pluginId, 'extension_points');
+        draft.add('points', point.id, { point: point.id, schema: point.schema });
+        return openPoint(registry, point, own, ports.log(pluginId));
+      },
+    },
+    skills: {
+      add(skill) {
+        open(`skills.add ${skill.key}`);
+        draft.add('skills', skill.key, skill);
+      },
+    },
+    agents: {
+      add(persona) {
+        open(`agents.add ${persona.name}`);
+        draft.add('personas', persona.name, persona);
+      },
+    },
+    health: {
+      check(label, probe) {
+        open(`health.check ${label}`);
+        draft.add('checks', `${pluginId}/${label}`, { label, probe });
+      },
+    },
+  };
+  return Object.freeze(context);
+}
+
+async function runTick(registry: Registry, draft: Draft, label: string, work: () => Promise<void>): Promise<void> {
+  draft.generation.scope.assertOpen(label);
+  await registry.pinned(draft.generation, work);
+}
+
+function requireListed(list: readonly string[], id: string, pluginId: string, field: string): void {
+  if (!list.includes(id)) {
+    throw new SvcError('invalid_argument', `${pluginId} names ${id}, which is not in "${field}" of its plugin.json; add it there`);
+  }
+}
+
+function requireMount(mounts: readonly string[], path: string, pluginId: string): void {
+  if (!mounts.some((mount) => path === mount || path.startsWith(mount.endsWith('/') ? mount : `${mount}/`))) {
+    throw new SvcError('invalid_argument', `${pluginId} declares ${path}, which stands under none of its mounts; add the prefix to "mounts" in plugin.json`);
+  }
+}
+
+function requireAction(actions: Readonly<Record<string, string>>, access: unknown, path: string, pluginId: string): void {
+  const action = typeof access === 'object' && access !== null ? (access as { action: string }).action : (access as string);
+  const named = action === 'webshell' || action.includes(':');
+  if (named && !Object.hasOwn(actions, action)) {
+    throw new SvcError('invalid_argument', `${pluginId} guards ${path} with ${action}, which is not in "actions" of its plugin.json; declare what it allows there`);
+  }
+}

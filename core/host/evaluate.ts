@@ -1,0 +1,82 @@
+import { isBuiltin, Module } from 'node:module';
+
+import { messageOf, type PluginDefinition, SvcError } from '../sdk/index.ts';
+import type { Compiled } from './compile.ts';
+
+/** Modules the host lends to plugins, by the name they are imported by. */
+export type SharedModules = ReadonlyMap<string, object>;
+
+/** Half-public, there since the first Node: the one spot where the house leans on it. */
+interface CompilingModule {
+  filename: string;
+  paths: string[];
+  exports: Record<string, unknown>;
+  require(specifier: string): unknown;
+  _compile(code: string, filename: string): void;
+}
+
+const refused = new Set(['child_process', 'cluster', 'worker_threads', 'vm', 'module', 'repl', 'inspector'].flatMap((name) => [name, `node:${name}`]));
+
+/** Runs a compiled plugin once, in a fresh module that nothing else refers to, and returns its definition. */
+export function evaluate(id: string, compiled: Compiled, shared: SharedModules): PluginDefinition {
+  const before = footprint();
+  const exports = evaluateText(compiled.code, compiled.filename, (specifier) => link(id, specifier, shared));
+  const grown = before.grownSince();
+  if (grown) {
+    throw new SvcError('invalid_argument', `${id} has side effects while its modules are evaluated (${grown}); move them into activate() or start()`);
+  }
+  const definition = exports['default'] as Partial<PluginDefinition> | undefined;
+  if (typeof definition?.activate !== 'function') {
+    throw new SvcError('invalid_argument', `${id}: ${compiled.filename} has no default export made by definePlugin({ activate })`);
+  }
+  return definition as PluginDefinition;
+}
+
+/** CommonJS text to exports. A generation made this way is collected once unused; an ES module never is. */
+export function evaluateText(code: string, filename: string, require: (specifier: string) => unknown): Record<string, unknown> {
+  const fresh = new Module(filename) as unknown as CompilingModule;
+  fresh.filename = filename;
+  fresh.paths = [];
+  fresh.require = require;
+  fresh._compile(code, filename);
+  return fresh.exports;
+}
+
+/** Fails at boot, with a sentence, on a Node whose module loader has changed under us. */
+export function checkEvaluator(): void {
+  try {
+    if (evaluateText('module.exports = { answer: require("x") + 1 }', 'self-check.cjs', () => 41)['answer'] !== 42) {
+      throw new Error('wrong answer');
+    }
+  } catch (error) {
+    throw new SvcError('internal', `this Node (${process.version}) cannot load plugins: Module#_compile failed its self-check (${messageOf(error)}); use Node 20 to 24`);
+  }
+}
+
+/** A linker, not a sandbox: areas are trusted, packs with code run elsewhere. */
+function link(id: string, specifier: string, shared: SharedModules): unknown {
+  const lent = shared.get(specifier);
+  if (lent) {
+    return lent;
+  }
+  if (isBuiltin(specifier) && !refused.has(specifier)) {
+    return process.getBuiltinModule(specifier);
+  }
+  throw new SvcError('invalid_argument', `${id} imports "${specifier}", which the host does not lend to plugins; use ctx instead, or bundle the package`);
+}
+
+/** What evaluation must not touch: process listeners, globals, live handles. Exact, since evaluation is one synchronous turn. */
+function footprint(): { grownSince(): string | undefined } {
+  const look = () => ({
+    listeners: process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
+    globals: Object.keys(globalThis).length,
+    handles: process.getActiveResourcesInfo().length,
+  });
+  const before = look();
+  return {
+    grownSince() {
+      const after = look();
+      return (['listeners', 'globals', 'handles'] as const).find((what) => after[what] > before[what]);
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { Snapshot } from '../registry/index.ts';
+import type { EffectNode } from '../sdk/index.ts';
+import { strandedBy } from './plan.ts';
+import type { QuarantineEntry } from './ports.ts';
+import type { Attempt, PluginRecord, PluginState, Stage, Strike } from './record.ts';
+
+/** Everything worth knowing of one plugin: what `svc plugin why` prints and the plugin page shows. */
+export interface PluginReport {
+  readonly id: string;
+  readonly version: string | undefined;
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  readonly kind: 'area' | 'pack' | undefined;
+  readonly path: string;
+  readonly state: PluginState;
+  readonly stage: Stage | undefined;
+  readonly cause: string | undefined;
+  readonly since: number;
+  readonly generation: number | undefined;
+  readonly lastAttempt: Attempt | undefined;
+  readonly requires: readonly string[];
+  readonly provides: readonly string[];
+  /** Plugins that would be blocked without this one. */
+  readonly dependents: readonly string[];
+  readonly effects: EffectNode | undefined;
+  readonly draining: readonly number[];
+  readonly residue: string | undefined;
+  readonly strikes: readonly Strike[];
+  readonly quarantine: QuarantineEntry | undefined;
+}
+
+export function reportOn(record: PluginRecord, snapshot: Snapshot, quarantine: QuarantineEntry | undefined): PluginReport {
+  const { manifest, serving } = record;
+  return {
+    id: record.id,
+    version: (serving?.manifest ?? manifest)?.version,
+    title: manifest?.title,
+    description: manifest?.description,
+    kind: manifest?.kind,
+    path: record.folder.path,
+    state: record.state,
+    stage: record.stage,
+    cause: record.cause,
+    since: record.since,
+    generation: serving?.number,
+    lastAttempt: record.lastAttempt,
+    requires: (manifest?.requires ?? []).map(({ service, range }) => `${service} ${range}`),
+    provides: (manifest?.provides ?? []).map(({ service, version }) => `${service} ${version}`),
+    dependents: serving ? strandedBy(new Set([record.id]), snapshot) : [],
+    effects: declaredAndOwned(record),
+    draining: [...record.draining],
+    residue: record.residue,
+    strikes: record.strikes,
+    quarantine,
+  };
+}
+
+/** The effect tree: what the snapshot shows of the plugin, then what its scope owns. */
+function declaredAndOwned({ draft }: PluginRecord): EffectNode | undefined {
+  if (!draft) {
+    return undefined;
+  }
+  const declared = Object.entries(draft.tables)
+    .filter(([, entries]) => entries.size > 0)
+    .map(([name, entries]) => ({ label: name, children: [...entries.keys()].map((key) => ({ label: key, children: [] })) }));
+  const owned = draft.generation.scope.effects();
+  return { label: owned.label, children: [...declared, ...owned.children] };
+}

@@ -1,0 +1,60 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+
+import type { Entry, PointContribution, Registry, Snapshot } from '../registry/index.ts';
+import { type Contribution, type ExtensionPoint, type Logger, type OpenPoint, SvcError } from '../sdk/index.ts';
+import type { Own } from './ports.ts';
+
+/** A point as its owner reads it: what fits the schema, now, and what came and went at each commit. */
+export function openPoint<T>(registry: Registry, point: ExtensionPoint<T>, own: Own, log: Logger): OpenPoint<T> {
+  const fits = checkedBy(point, log);
+  const listIn = (snapshot: Snapshot): readonly Contribution<T>[] =>
+    [...snapshot.contributions.values()].filter((entry) => entry.value.point === point.id && fits(entry)).map((entry) => asContribution<T>(entry));
+  return {
+    list: () => listIn(registry.seen),
+    onChange(listener) {
+      const undo = registry.onPublish((next, previous) => {
+        const [now, then] = [listIn(next), listIn(previous)];
+        const added = now.filter(({ value }) => !then.some((old) => old.value === value));
+        const removed = then.filter(({ value }) => !now.some((kept) => kept.value === value));
+        if (added.length > 0 || removed.length > 0) {
+          listener({ added, removed });
+        }
+      });
+      return own(`watch point ${point.id}`, undo);
+    },
+  };
+}
+
+/** A draft's contributions against the points that are open: a misfit keeps the plugin from committing. */
+export function checkContributions(entries: Iterable<Entry<PointContribution>>, snapshot: Snapshot): void {
+  for (const { value, owner } of entries) {
+    const schema = snapshot.points.get(value.point)?.value.schema;
+    const check = schema && new Ajv({ strict: false }).compile(schema);
+    if (check && !check(value.value)) {
+      throw new SvcError('invalid_argument', `${owner.pluginId} contributes "${value.id}" to ${value.point}: ${firstProblem(check)}`);
+    }
+  }
+}
+
+function checkedBy(point: { readonly id: string; readonly schema?: object }, log: Logger): (entry: Entry<PointContribution>) => boolean {
+  const check = point.schema && new Ajv({ strict: false }).compile(point.schema);
+  const verdicts = new WeakMap<object, boolean>();
+  return (entry) => {
+    let verdict = verdicts.get(entry);
+    if (verdict === undefined) {
+      verdict = !check || check(entry.value.value);
+      verdicts.set(entry, verdict);
+      if (check && !verdict) {
+        log.warn({ point: point.id, from: entry.owner.pluginId, contribution: entry.value.id }, `left out a contribution: ${firstProblem(check)}`);
+      }
+    }
+    return verdict;
+  };
+}
+
+const asContribution = <T>(entry: Entry<PointContribution>): Contribution<T> => ({ id: entry.value.id, pluginId: entry.owner.pluginId, value: entry.value.value as T });
+
+const firstProblem = (check: ValidateFunction): string => {
+  const error = check.errors?.[0];
+  return `${error?.instancePath || 'the value'} ${error?.message ?? 'does not fit the schema of the point'}`;
+};

@@ -1,0 +1,209 @@
+import { type Generation, type ScopeRunner, withPin } from '../registry/index.ts';
+import { messageOf, SvcError } from '../sdk/index.ts';
+import { checkEvaluator } from './evaluate.ts';
+import { type PluginReport, reportOn } from './explain.ts';
+import { strandedBy, usersFirst } from './plan.ts';
+import type { HostPorts } from './ports.ts';
+import { Quarantine } from './quarantine.ts';
+import { Reconciler } from './reconcile.ts';
+import type { Attempt, PluginRecord } from './record.ts';
+import { Retirements } from './retirement.ts';
+import { Roster } from './roster.ts';
+import { Serial } from './serial.ts';
+
+/** Two boots in a row that died inside the same plugin switch it off. */
+const deadlyBoots = 2;
+
+/**
+ * The keeper of the house. Every wish (a changed file, a reload, a switch) only marks a record; one serial
+ * reconciliation then brings what serves in line with what should, so no two transitions ever interleave.
+ */
+export class PluginHost {
+  readonly #ports: HostPorts;
+  readonly #quarantine: Quarantine;
+  readonly #roster: Roster;
+  readonly #retirements: Retirements;
+  readonly #reconciler: Reconciler;
+  readonly #reconciling: Serial;
+  #closed = false;
+
+  constructor(ports: HostPorts) {
+    this.#ports = ports;
+    this.#quarantine = new Quarantine(ports.memory, ports.clock);
+    this.#roster = new Roster(ports, this.#quarantine);
+    this.#retirements = new Retirements(ports.registry, ports.log('host'));
+    this.#reconciler = new Reconciler(ports, this.#roster, this.#quarantine, this.#retirements, {
+      ports,
+      runnerOf: (generation) => this.#runner(generation),
+      outagesWithout: (id) => this.#roster.outages(id),
+      packFailed: (generation, cause) => this.#packFailed(generation, cause),
+    });
+    this.#reconciling = new Serial(async () => {
+      if (!this.#closed) {
+        await this.#reconciler.run();
+      }
+    });
+  }
+
+  /** Brings up everything that can come up; throws only for a plugin that calls itself critical. */
+  async start(): Promise<void> {
+    checkEvaluator();
+    this.#enterSafeMode();
+    await this.#reconciling.request();
+    this.#reconciler.booting = false;
+    const missing = [...this.#roster.all.values()].find((record) => record.manifest?.critical && !record.serving);
+    if (missing) {
+      throw new SvcError('unavailable', `plugin "${missing.id}" is critical and is ${missing.state}: ${missing.cause ?? 'no cause known'}`);
+    }
+  }
+
+  /** Files have changed, or may have: everything they touch gets a new generation. */
+  async refresh(paths?: ReadonlySet<string>): Promise<void> {
+    for (const record of this.#roster.all.values()) {
+      if (!paths || [...paths].some((path) => record.concerns(path))) {
+        record.stale = true;
+        this.#quarantine.release(record);
+      }
+    }
+    await this.#reconciling.request();
+  }
+
+  /** The contract behind every hot change: a new generation serves when this resolves, or it throws why not. */
+  async reload(id: string): Promise<Attempt> {
+    const record = this.#roster.require(id);
+    if (record.state === 'disabled') {
+      throw new SvcError('conflict', `${id} is disabled; enable it first`);
+    }
+    record.stale = true;
+    this.#quarantine.release(record);
+    await this.#reconciling.request();
+    return outcomeOf(record);
+  }
+
+  /** Switches a plugin off until enabled; refused while others need it, unless they may fall with it. */
+  async disable(id: string, options: { cascade?: boolean } = {}): Promise<void> {
+    const record = this.#roster.require(id);
+    if (record.manifest?.critical) {
+      throw new SvcError('conflict', `${id} is critical and cannot be disabled`);
+    }
+    const dependents = strandedBy(new Set([id]), this.#ports.registry.current);
+    if (dependents.length > 0 && !options.cascade) {
+      throw new SvcError('conflict', `${id} is needed by ${dependents.join(', ')}; disable it with cascade to block them too`);
+    }
+    this.#ports.memory.setDisabled(id, 'disabled by an operator');
+    await this.#reconciling.request();
+  }
+
+  async enable(id: string): Promise<void> {
+    const record = this.#roster.require(id);
+    this.#ports.memory.setDisabled(id, undefined);
+    this.#quarantine.release(record);
+    record.stale ||= !record.serving;
+    await this.#reconciling.request();
+  }
+
+  /** An error on a plugin's account; one too many puts it into quarantine. */
+  strike(owner: Generation, label: string, error: unknown): void {
+    const record = this.#roster.all.get(owner.pluginId);
+    if (!record || record.serving !== owner || this.#closed) {
+      return;
+    }
+    this.#ports.log('host').warn({ plugin: owner.pluginId, generation: owner.number, where: label, error }, `error in ${owner.pluginId}: ${messageOf(error)}`);
+    if (this.#quarantine.strike(record, label, error)) {
+      this.#confine(record, `repeated errors, last in ${label}: ${messageOf(error)}`);
+    }
+  }
+
+  /** Gives quarantined plugins whose time has come another try, and forgives the proven; the boot calls it regularly. */
+  async retryQuarantined(): Promise<void> {
+    this.#quarantine.releaseProven(this.#roster.all.values());
+    const due = this.#quarantine.due().flatMap((id) => this.#roster.all.get(id) ?? []);
+    due.forEach((record) => this.#quarantine.tryAgain(record));
+    if (due.length > 0) {
+      await this.#reconciling.request();
+    }
+  }
+
+  list(): readonly PluginReport[] {
+    return [...this.#roster.all.keys()].sort().map((id) => this.explain(id));
+  }
+
+  explain(id: string): PluginReport {
+    return reportOn(this.#roster.require(id), this.#ports.registry.current, this.#quarantine.of(id));
+  }
+
+  /** Everything asked for so far has happened, background retirements included. */
+  async settled(): Promise<void> {
+    await this.#reconciling.idle();
+    await this.#retirements.settled();
+  }
+
+  /** Takes every room down, users before providers. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#reconciling.idle();
+    const { registry } = this.#ports;
+    for (const id of usersFirst([...registry.current.generations.keys()], registry.current)) {
+      this.#reconciler.withdraw(
+        [this.#roster.all.get(id)].filter((record) => record !== undefined),
+        'svc is stopping',
+      );
+      await this.#retirements.settled();
+    }
+  }
+
+  /** How timers and tasks of a generation run: on its account, errors struck, silent once it has ended. */
+  #runner(generation: () => Generation): ScopeRunner {
+    const guarded = async (label: string, run: () => Promise<void>): Promise<void> => {
+      try {
+        await run();
+      } catch (error) {
+        if (!generation().scope.signal.aborted) {
+          this.strike(generation(), label, error);
+        }
+      }
+    };
+    return {
+      tick: (label, work) => guarded(label, () => this.#ports.registry.pinned(generation(), work)),
+      task: (label, work) => guarded(label, () => withPin({ snapshot: undefined, owner: generation() }, work)),
+    };
+  }
+
+  #packFailed(generation: Generation, cause: string): void {
+    const record = this.#roster.all.get(generation.pluginId);
+    if (record?.serving === generation) {
+      record.strike('pack process', cause);
+      this.#confine(record, cause);
+    }
+  }
+
+  #confine(record: PluginRecord, cause: string): void {
+    this.#quarantine.enter(record, cause);
+    record.enter('quarantined', cause);
+    this.#reconciler.withdraw([record], cause);
+    this.#ports.log('host').error({ plugin: record.id, strikes: record.strikes }, `${record.id} is in quarantine: ${cause}`);
+    this.#reconciling.request().catch((error: unknown) => this.#ports.log('host').error({ error }, 'reconciling after a quarantine failed'));
+  }
+
+  #enterSafeMode(): void {
+    const death = this.#ports.memory.lastDeath();
+    if (death && death.boots >= deadlyBoots) {
+      const cause = `safe mode: the last ${death.boots} starts died while ${death.id} was brought up; enable it to try again`;
+      this.#ports.memory.setDisabled(death.id, cause);
+      this.#ports.log('host').error({ plugin: death.id }, cause);
+    }
+  }
+}
+
+/** What a reload came to, for whoever asked for it. */
+function outcomeOf(record: PluginRecord): Attempt {
+  const attempt = record.lastAttempt;
+  if (record.state === 'blocked' || record.stale || !attempt) {
+    throw new SvcError('conflict', `${record.id} is ${record.state}: ${record.cause ?? 'a service it needs is missing'}`);
+  }
+  if (!attempt.ok) {
+    const kept = record.serving ? `; generation ${record.serving.number} still serves` : '';
+    throw new SvcError('conflict', `${record.id} failed in ${attempt.stage}: ${attempt.cause}${kept}`);
+  }
+  return attempt;
+}

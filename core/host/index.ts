@@ -1,0 +1,11 @@
+export { bundle } from './compile.ts';
+export type { PluginRoot, PluginSources } from './discover.ts';
+export { evaluateText, type SharedModules } from './evaluate.ts';
+export type { PluginReport } from './explain.ts';
+export { folderInMemory, folderOnDisk, type PluginFolder } from './folder.ts';
+export { discover } from './discover.ts';
+export { PluginHost } from './host.ts';
+export type { HostMemory, HostPorts, Migration, Own, PackLaunch, PackProcess, QuarantineEntry } from './ports.ts';
+export { readManifest } from './read-manifest.ts';
+export type { Attempt, PluginState, Stage, Strike } from './record.ts';
+export { verifyIntegrity } from './verify-integrity.ts';

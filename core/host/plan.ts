@@ -1,0 +1,106 @@
+import semver from 'semver';
+
+import type { Snapshot } from '../registry/index.ts';
+import type { PluginManifest, ServiceNeed } from '../sdk/index.ts';
+import type { PluginRecord } from './record.ts';
+
+/** The needs of a manifest that the snapshot does not meet at this moment. */
+export function unmetNeeds(manifest: PluginManifest, snapshot: Snapshot): readonly ServiceNeed[] {
+  return manifest.requires.filter((need) => {
+    const provider = snapshot.services.get(need.service);
+    return !provider || !semver.satisfies(provider.value.version, need.range);
+  });
+}
+
+/** Plugins that serve now but whose needs nobody meets any more, and those that fall with them. */
+export function strandedBy(leaving: ReadonlySet<string>, snapshot: Snapshot): readonly string[] {
+  const gone = new Set(leaving);
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const [id, generation] of snapshot.generations) {
+      if (!gone.has(id) && generation.manifest.requires.some((need) => isGone(need, gone, snapshot))) {
+        gone.add(id);
+        grew = true;
+      }
+    }
+  }
+  return [...gone].filter((id) => !leaving.has(id));
+}
+
+function isGone(need: ServiceNeed, gone: ReadonlySet<string>, snapshot: Snapshot): boolean {
+  const provider = snapshot.services.get(need.service);
+  return !provider || gone.has(provider.owner.pluginId) || !semver.satisfies(provider.value.version, need.range);
+}
+
+/** Ids so that whoever uses a service comes before its provider: the order to take rooms down. */
+export function usersFirst(ids: readonly string[], snapshot: Snapshot): readonly string[] {
+  const wanted = new Set(ids);
+  const order: string[] = [];
+  const visit = (id: string): void => {
+    if (!wanted.delete(id)) {
+      return;
+    }
+    for (const [other, generation] of snapshot.generations) {
+      if (generation.manifest.requires.some((need) => snapshot.services.get(need.service)?.owner.pluginId === id)) {
+        visit(other);
+      }
+    }
+    order.push(id);
+  };
+  ids.forEach(visit);
+  return order;
+}
+
+/** Why a plugin waits: the sentence names the service, and who would offer it. */
+export function blockedCause(record: PluginRecord, records: ReadonlyMap<string, PluginRecord>, snapshot: Snapshot): string {
+  const manifest = record.manifest;
+  const cycle = manifest && findCycle(record.id, records);
+  if (cycle) {
+    return `requirement cycle: ${cycle.join(' → ')}; make one of them optional`;
+  }
+  return unmetNeeds(manifest!, snapshot)
+    .map((need) => `needs service ${need.service} ${need.range}, ${offerOf(need, records)}`)
+    .join('; ');
+}
+
+function offerOf(need: ServiceNeed, records: ReadonlyMap<string, PluginRecord>): string {
+  const offers = [...records.values()].flatMap((other) =>
+    (other.manifest?.provides ?? []).filter((offer) => offer.service === need.service).map((offer) => ({ other, offer })),
+  );
+  const fitting = offers.find(({ offer }) => semver.satisfies(offer.version, need.range)) ?? offers[0];
+  if (!fitting) {
+    return 'which no installed plugin provides';
+  }
+  const { other, offer } = fitting;
+  return semver.satisfies(offer.version, need.range)
+    ? `whose provider "${other.id}" is ${other.state}`
+    : `but "${other.id}" provides version ${offer.version}`;
+}
+
+/** The path of a cycle of required services through `start`, or undefined. */
+function findCycle(start: string, records: ReadonlyMap<string, PluginRecord>): readonly string[] | undefined {
+  const providers = new Map<string, string>();
+  for (const record of records.values()) {
+    for (const offer of record.manifest?.provides ?? []) {
+      providers.set(offer.service, record.id);
+    }
+  }
+  const seen = new Set<string>();
+  const walk = (id: string, path: readonly string[]): readonly string[] | undefined => {
+    for (const need of records.get(id)?.manifest?.requires ?? []) {
+      const next = providers.get(need.service);
+      if (next === start) {
+        return [...path, start];
+      }
+      if (next !== undefined && !seen.has(next)) {
+        seen.add(next);
+        const found = walk(next, [...path, next]);
+        if (found) {
+          return found;
+        }
+      }
+    }
+    return undefined;
+  };
+  return walk(start, [start]);
+}

@@ -1,0 +1,94 @@
+import type { DependencyContainer } from 'tsyringe';
+
+import type { Registry } from '../registry/index.ts';
+import type {
+  ChildHandle,
+  Clock,
+  Disposer,
+  Ids,
+  Logger,
+  Metrics,
+  Outbox,
+  Persona,
+  PluginManifest,
+  PromptSkill,
+  RouteDeclaration,
+  Secrets,
+  Settings,
+  Tables,
+} from '../sdk/index.ts';
+import type { PluginSources } from './discover.ts';
+import type { SharedModules } from './evaluate.ts';
+
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** Ties what a port does for one generation to that generation's scope. */
+export type Own = (label: string, undo: Disposer) => Disposer;
+
+/** A pack's process as the host sees it. */
+export interface PackProcess extends ChildHandle {
+  /** Resolves once the pack's code has loaded and started; rejects with the reason it could not. */
+  readonly ready: Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface PackLaunch {
+  readonly manifest: PluginManifest;
+  readonly label: string;
+  readonly code: string;
+  readonly filename: string;
+  readonly read: readonly string[];
+  /** The process ended for good; `cause` is what the listing shows. */
+  readonly onFailed: (cause: string) => void;
+}
+
+/** What the host keeps over restarts: who is switched off, who was put into quarantine, who died at boot. */
+export interface HostMemory {
+  disabled(): ReadonlyMap<string, string>;
+  setDisabled(id: string, cause: string | undefined): void;
+  /** Written before and cleared after a plugin is brought up during boot. */
+  setActivating(id: string | undefined): void;
+  /** The plugin in which the last boots died, and how many in a row. */
+  lastDeath(): { readonly id: string; readonly boots: number } | undefined;
+  setQuarantine(id: string, entry: QuarantineEntry | undefined): void;
+  quarantined(): ReadonlyMap<string, QuarantineEntry>;
+}
+
+export interface QuarantineEntry {
+  readonly since: number;
+  readonly cause: string;
+  readonly attempts: number;
+  readonly retryAt: number | undefined;
+  readonly errors: readonly { at: number; label: string; cause: string }[];
+}
+
+/** The rest of core, as far as the host needs it; the composition root wires these. */
+export interface HostPorts {
+  readonly registry: Registry;
+  /** Parent of the container that each generation gets. */
+  readonly container: DependencyContainer;
+  readonly sources: PluginSources;
+  readonly runsOn: 'manager' | 'edge';
+  readonly shared: SharedModules;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly memory: HostMemory;
+  readonly log: (component: string) => Logger;
+  readonly dataDir: (pluginId: string) => string;
+  readonly settings: (manifest: PluginManifest, own: Own) => Settings;
+  readonly migrate: (pluginId: string, migrations: readonly Migration[]) => Promise<void>;
+  readonly tables: <T>(pluginId: string) => Tables<T>;
+  readonly secrets: (pluginId: string) => Secrets;
+  readonly outbox: (pluginId: string, own: Own, run: (label: string, work: () => Promise<void>) => Promise<void>) => Outbox;
+  readonly metrics: (pluginId: string, own: Own) => Metrics;
+  readonly emit: (type: string, event: unknown) => void;
+  readonly checkRoute: (declaration: RouteDeclaration) => string;
+  readonly launchPack: (launch: PackLaunch) => PackProcess;
+  readonly readPersona: (text: string, file: string) => Persona;
+  readonly readSkill: (text: string, folderName: string, file: string) => PromptSkill;
+  /** Told of every change of a plugin's state. */
+  readonly observe?: (id: string, state: string, cause: string | undefined) => void;
+}

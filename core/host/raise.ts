@@ -1,0 +1,112 @@
+import { type Draft, Generation, type Outage, OwnedScope, type ScopeRunner } from '../registry/index.ts';
+import { messageOf, type PluginDefinition, type PluginManifest } from '../sdk/index.ts';
+import { activate, type Activated } from './activate.ts';
+import { commit } from './commit.ts';
+import { compile, type Compiled } from './compile.ts';
+import { evaluate } from './evaluate.ts';
+import { packAsPlugin } from './pack.ts';
+import type { HostPorts, Migration } from './ports.ts';
+import type { Attempt, PluginRecord, Stage } from './record.ts';
+import { selfTest } from './self-test.ts';
+import { start } from './start.ts';
+import { verifyIntegrity } from './verify-integrity.ts';
+
+/** What raising needs from the host around it. */
+export interface Raising {
+  readonly ports: HostPorts;
+  runnerOf(generation: () => Generation): ScopeRunner;
+  outagesWithout(id: string): readonly Outage[];
+  packFailed(generation: Generation, cause: string): void;
+}
+
+/** A generation that serves. */
+export interface Raised {
+  readonly attempt: Attempt;
+  readonly compiled: Compiled | undefined;
+  /** Undefined when the attempt failed. */
+  readonly draft: Draft | undefined;
+}
+
+/**
+ * Walks one plugin through the stages, from its files to a serving generation. Until `commit` a failure leaves
+ * no trace; a failing `start` brings the previous generation back.
+ */
+export async function raise(record: PluginRecord, manifest: PluginManifest, host: Raising): Promise<Raised> {
+  const { ports } = host;
+  const previous = record.draft;
+  const watch = stopwatch(ports);
+  const generation = createGeneration(manifest, (record.generations += 1), host);
+  let compiled: Compiled | undefined;
+  let committed = false;
+  try {
+    await watch.run('integrity', () => verifyIntegrity(record.folder, manifest));
+    compiled = await watch.run('compile', () => compileEntry(record, manifest, ports));
+    const definition = await watch.run('evaluate', () => define(record, manifest, compiled, host, generation));
+    await watch.run('migrate', () => migrate(record, manifest, ports));
+    const activated: Activated = await watch.run('activate', () => activate(definition, generation, record.folder, ports));
+    await watch.run('self-test', () => selfTest(definition, activated));
+    await watch.run('commit', () => commit(activated.draft, ports.registry, host.outagesWithout(manifest.id)));
+    committed = true;
+    await watch.run('start', () => start(definition, activated));
+    return { attempt: watch.attempt(generation.number, true), compiled, draft: activated.draft };
+  } catch (error) {
+    if (committed) {
+      ports.registry.publish(previous ? { add: [previous] } : { remove: [manifest.id] });
+    }
+    const leftovers = await generation.scope.close();
+    const cause = [messageOf(error), ...leftovers.map((failure) => `and ${failure.label} could not be undone: ${failure.cause}`)].join('; ');
+    ports.log('host').warn({ plugin: manifest.id, stage: watch.stage, error }, `could not bring up ${manifest.id}: ${cause}`);
+    return { attempt: watch.attempt(generation.number, false, cause), compiled, draft: undefined };
+  }
+}
+
+function createGeneration(manifest: PluginManifest, number: number, host: Raising): Generation {
+  const generation: Generation = new Generation(manifest, number, new OwnedScope(`${manifest.id}#${number}`, host.runnerOf(() => generation)));
+  return generation;
+}
+
+async function compileEntry(record: PluginRecord, manifest: PluginManifest, ports: HostPorts): Promise<Compiled | undefined> {
+  return manifest.entry === undefined ? undefined : await compile(record.folder, { ...manifest, entry: manifest.entry }, new Set(ports.shared.keys()));
+}
+
+function define(record: PluginRecord, manifest: PluginManifest, compiled: Compiled | undefined, host: Raising, generation: Generation): PluginDefinition {
+  if (!compiled) {
+    return { activate: () => undefined };
+  }
+  if (manifest.kind === 'pack') {
+    return packAsPlugin(manifest, compiled, record.folder.path, host.ports, (cause) => host.packFailed(generation, cause));
+  }
+  return evaluate(manifest.id, compiled, host.ports.shared);
+}
+
+async function migrate(record: PluginRecord, manifest: PluginManifest, ports: HostPorts): Promise<void> {
+  const migrations: Migration[] = record.folder
+    .files()
+    .filter((name) => /^migrations\/[^/]+\.sql$/.test(name))
+    .map((name) => ({ name: name.slice('migrations/'.length), sql: record.folder.read(name)!.toString('utf8') }));
+  if (migrations.length > 0) {
+    await ports.migrate(manifest.id, migrations);
+  }
+}
+
+/** Runs stages and remembers which one it is in and what each one cost. */
+function stopwatch({ clock }: HostPorts) {
+  const at = clock.now();
+  const timings: Partial<Record<Stage, number>> = {};
+  let current: Stage = 'integrity';
+  return {
+    get stage() {
+      return current;
+    },
+    async run<T>(stage: Stage, work: () => T | Promise<T>): Promise<T> {
+      current = stage;
+      const began = clock.monotonic();
+      try {
+        return await work();
+      } finally {
+        timings[stage] = Math.round((clock.monotonic() - began) * 100) / 100;
+      }
+    },
+    attempt: (generation: number, ok: boolean, cause?: string): Attempt => ({ at, generation, ok, stage: ok ? undefined : current, cause, timings }),
+  };
+}

@@ -1,0 +1,91 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import semver from 'semver';
+
+import pluginSchema from '../../config/plugin.schema.json' with { type: 'json' };
+import { type PluginManifest, messageOf, sdkVersion, SvcError } from '../sdk/index.ts';
+import type { PluginFolder } from './folder.ts';
+
+const maxManifestBytes = 256 * 1024;
+const validate = new Ajv({ useDefaults: true, allErrors: true, strict: true, allowUnionTypes: true }).compile<PluginManifest>(pluginSchema);
+
+/** `plugin.json` of a folder, validated and with its defaults; every refusal names file, field and fix. */
+export function readManifest(folder: PluginFolder): PluginManifest {
+  const where = `${folder.path}/plugin.json`;
+  const manifest = parse(folder, where);
+  if (!validate(manifest)) {
+    throw new SvcError('invalid_argument', `${where}: ${(validate.errors ?? []).slice(0, 3).map(sentence).join('; ')}`);
+  }
+  if (manifest.id !== folder.id) {
+    throw new SvcError('invalid_argument', `${where}: id is "${manifest.id}" but the folder is "${folder.id}"; they must be the same`);
+  }
+  for (const need of [...manifest.requires, ...manifest.optional]) {
+    if (semver.validRange(need.range) === null) {
+      throw new SvcError('invalid_argument', `${where}: range "${need.range}" of ${need.service} is not a semver range such as "^1.0.0"`);
+    }
+  }
+  checkEngine(manifest, where);
+  checkKind(manifest, where);
+  return deepFreeze(manifest);
+}
+
+function parse(folder: PluginFolder, where: string): unknown {
+  const bytes = folder.read('plugin.json');
+  if (!bytes) {
+    throw new SvcError('not_found', `${where} is missing`);
+  }
+  if (bytes.length > maxManifestBytes) {
+    throw new SvcError('invalid_argument', `${where} is larger than ${maxManifestBytes / 1024} KiB`);
+  }
+  try {
+    return JSON.parse(bytes.toString('utf8')) as unknown;
+  } catch (error) {
+    throw new SvcError('invalid_argument', `${where} is not JSON: ${messageOf(error)}`);
+  }
+}
+
+function checkEngine(manifest: PluginManifest, where: string): void {
+  if (semver.validRange(manifest.engines.host) === null) {
+    throw new SvcError('invalid_argument', `${where}: engines.host "${manifest.engines.host}" is not a semver range such as "^0.1.0"`);
+  }
+  if (!semver.satisfies(sdkVersion, manifest.engines.host, { includePrerelease: true })) {
+    throw new SvcError(
+      'invalid_argument',
+      `${where}: engines.host asks for ${manifest.engines.host} but this host offers ${sdkVersion}; install a version of "${manifest.id}" made for it`,
+    );
+  }
+}
+
+function checkKind(manifest: PluginManifest, where: string): void {
+  const packCode = manifest.kind === 'pack' && manifest.entry !== undefined;
+  if (manifest.routes.length > 0 && !packCode) {
+    throw new SvcError('invalid_argument', `${where}: routes are for packs with code; an area declares its routes in activate()`);
+  }
+  if (manifest.kind === 'pack' && (manifest.provides.length > 0 || manifest.requires.length > 0)) {
+    throw new SvcError('invalid_argument', `${where}: a pack runs apart from the services; remove requires and provides`);
+  }
+}
+
+function sentence(error: ErrorObject): string {
+  const field = error.instancePath === '' ? 'the manifest' : error.instancePath.slice(1).replaceAll('/', '.');
+  const parameters = error.params as Record<string, unknown>;
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return `${field} has an unknown field "${String(parameters['additionalProperty'])}"; remove it`;
+    case 'required':
+      return `${field} lacks "${String(parameters['missingProperty'])}"`;
+    case 'enum':
+      return `${field} must be one of ${(parameters['allowedValues'] as unknown[]).join(', ')}`;
+    default:
+      return `${field} ${error.message ?? 'is not valid'}`;
+  }
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) {
+      deepFreeze(inner);
+    }
+  }
+  return value;
+}

@@ -1,0 +1,137 @@
+import type { Draft } from '../registry/index.ts';
+import { messageOf } from '../sdk/index.ts';
+import { blockedCause, strandedBy, unmetNeeds } from './plan.ts';
+import type { HostPorts } from './ports.ts';
+import type { Quarantine } from './quarantine.ts';
+import { raise, type Raising } from './raise.ts';
+import { readManifest } from './read-manifest.ts';
+import type { PluginRecord } from './record.ts';
+import type { Retirements } from './retirement.ts';
+import type { Roster } from './roster.ts';
+
+/** One pass that brings what serves in line with what should: the only code that raises or withdraws plugins. */
+export class Reconciler {
+  readonly #ports: HostPorts;
+  readonly #roster: Roster;
+  readonly #quarantine: Quarantine;
+  readonly #retirements: Retirements;
+  readonly #raising: Raising;
+  /** While booting, each plugin is marked before it runs, so that a start that dies names its killer. */
+  booting = true;
+
+  constructor(ports: HostPorts, roster: Roster, quarantine: Quarantine, retirements: Retirements, raising: Raising) {
+    this.#ports = ports;
+    this.#roster = roster;
+    this.#quarantine = quarantine;
+    this.#retirements = retirements;
+    this.#raising = raising;
+  }
+
+  async run(): Promise<void> {
+    this.withdraw(this.#roster.lookAround(), 'its folder was removed');
+    this.#readManifests();
+    this.#takeDown();
+    await this.#bringUp();
+    this.#settleStates();
+    this.#ports.registry.publish({ outages: this.#roster.outages() });
+    for (const { id, state, cause } of this.#roster.all.values()) {
+      this.#ports.observe?.(id, state, cause);
+    }
+  }
+
+  /** Publishes a snapshot without these plugins at once; they finish what they do in the background. */
+  withdraw(records: readonly PluginRecord[], reason: string): void {
+    const ended = records.flatMap((record) => (record.draft ? [{ record, draft: record.draft }] : []));
+    if (ended.length === 0) {
+      return;
+    }
+    ended.forEach(({ record }) => (record.draft = undefined));
+    this.#ports.registry.publish({ remove: ended.map(({ record }) => record.id), outages: this.#roster.outages() });
+    ended.forEach(({ record, draft }) => this.#retirements.begin(record, draft.generation, reason));
+  }
+
+  #readManifests(): void {
+    for (const record of this.#roster.all.values()) {
+      if (!record.stale) {
+        continue;
+      }
+      try {
+        record.manifest = readManifest(record.folder);
+      } catch (error) {
+        record.attempted({ at: this.#ports.clock.now(), generation: record.generations, ok: false, stage: 'manifest', cause: messageOf(error), timings: {} });
+      }
+    }
+  }
+
+  #takeDown(): void {
+    const { registry, memory } = this.#ports;
+    const off = [...this.#roster.all.values()].filter(({ id }) => memory.disabled().has(id) || this.#quarantine.holds(id));
+    this.withdraw(off, 'it was switched off');
+    const stranded = strandedBy(new Set(), registry.current).flatMap((id) => this.#roster.all.get(id) ?? []);
+    this.withdraw(stranded, 'a service it needs went away');
+    stranded.forEach((record) => (record.stale = true));
+  }
+
+  /** Raises whatever has its needs met until nothing more can be: so providers come before their users. */
+  async #bringUp(): Promise<void> {
+    for (;;) {
+      const ready = this.#roster.waiting().filter((record) => unmetNeeds(record.manifest!, this.#ports.registry.current).length === 0);
+      if (ready.length === 0) {
+        return;
+      }
+      // A pack's process starts while areas load; areas take turns, since they share this process.
+      const packs = Promise.all(ready.filter(isPack).map((record) => this.#raise(record)));
+      for (const record of ready) {
+        if (!isPack(record)) {
+          this.#mark(record.id);
+          await this.#raise(record);
+          this.#mark(undefined);
+        }
+      }
+      await packs;
+      this.#takeDown();
+    }
+  }
+
+  async #raise(record: PluginRecord): Promise<void> {
+    const old: Draft | undefined = record.draft;
+    if (!old) {
+      record.enter('loading');
+    }
+    const { attempt, compiled, draft } = await raise(record, record.manifest!, this.#raising);
+    record.inputs = new Set(compiled?.inputs ?? record.inputs);
+    record.draft = draft ?? old;
+    record.attempted(attempt);
+    if (draft && old) {
+      this.#retirements.begin(record, old.generation, `${record.id} was replaced by generation ${draft.generation.number}`);
+    }
+  }
+
+  /** Names the state of everything that does not serve; failures have named theirs already. */
+  #settleStates(): void {
+    const waiting = new Set(this.#roster.waiting());
+    for (const record of this.#roster.all.values()) {
+      if (record.serving) {
+        continue;
+      }
+      const disabled = this.#ports.memory.disabled().get(record.id);
+      if (disabled !== undefined && record.state !== 'unload-failed') {
+        record.enter('disabled', disabled);
+      } else if (this.#quarantine.holds(record.id)) {
+        record.enter('quarantined', this.#quarantine.of(record.id)?.cause);
+      } else if (waiting.has(record)) {
+        record.enter('blocked', blockedCause(record, this.#roster.all, this.#ports.registry.current));
+      } else if (record.manifest && !record.manifest.runs_on.includes(this.#ports.runsOn)) {
+        record.enter('discovered', `runs on ${record.manifest.runs_on.join(' and ')} only`);
+      }
+    }
+  }
+
+  #mark(id: string | undefined): void {
+    if (this.booting) {
+      this.#ports.memory.setActivating(id);
+    }
+  }
+}
+
+const isPack = (record: PluginRecord): boolean => record.manifest?.kind === 'pack';

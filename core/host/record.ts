@@ -1,0 +1,100 @@
+import type { Draft, Generation } from '../registry/index.ts';
+import { type Clock, messageOf, type PluginManifest } from '../sdk/index.ts';
+import type { PluginFolder } from './folder.ts';
+
+export type PluginState =
+  | 'discovered'
+  | 'invalid'
+  | 'disabled'
+  | 'blocked'
+  | 'loading'
+  | 'active'
+  | 'failed'
+  | 'quarantined'
+  | 'unload-failed';
+
+/** The pipeline's verbs, in order; a failure names the one it happened in. */
+export type Stage = 'discover' | 'manifest' | 'integrity' | 'compile' | 'evaluate' | 'migrate' | 'activate' | 'self-test' | 'commit' | 'start' | 'retire';
+
+export interface Attempt {
+  readonly at: number;
+  readonly generation: number;
+  readonly ok: boolean;
+  readonly stage: Stage | undefined;
+  readonly cause: string | undefined;
+  /** Milliseconds spent in each stage. */
+  readonly timings: Readonly<Partial<Record<Stage, number>>>;
+}
+
+export interface Strike {
+  readonly at: number;
+  readonly label: string;
+  readonly cause: string;
+}
+
+const keptStrikes = 20;
+
+/** What the host knows of one plugin: where it stands, since when, and why. */
+export class PluginRecord {
+  readonly id: string;
+  readonly #clock: Clock;
+  folder: PluginFolder;
+  manifest: PluginManifest | undefined;
+  state: PluginState = 'discovered';
+  /** Where a failure happened. */
+  stage: Stage | undefined;
+  cause: string | undefined;
+  since: number;
+  /** What serves in the current snapshot. */
+  draft: Draft | undefined;
+  lastAttempt: Attempt | undefined;
+  generations = 0;
+  /** Wants a new generation: its files changed, or somebody asked. */
+  stale = true;
+  inputs: ReadonlySet<string> = new Set();
+  strikes: readonly Strike[] = [];
+  /** Numbers of generations that finish their work. */
+  readonly draining = new Set<number>();
+  /** What a past generation left behind; only a restart frees it. */
+  residue: string | undefined;
+
+  constructor(folder: PluginFolder, clock: Clock) {
+    this.id = folder.id;
+    this.folder = folder;
+    this.#clock = clock;
+    this.since = clock.now();
+  }
+
+  get serving(): Generation | undefined {
+    return this.draft?.generation;
+  }
+
+  enter(state: PluginState, cause?: string, stage?: Stage): void {
+    if (this.state !== state || this.cause !== cause) {
+      this.since = this.#clock.now();
+    }
+    this.state = state;
+    this.cause = cause;
+    this.stage = stage;
+  }
+
+  /** A failed generation never takes down the one that serves: the state stays, the attempt tells. */
+  attempted(attempt: Attempt): void {
+    this.lastAttempt = attempt;
+    this.stale = false;
+    if (this.draft) {
+      this.enter('active');
+    } else {
+      this.enter(attempt.stage === 'manifest' ? 'invalid' : 'failed', attempt.cause, attempt.stage);
+    }
+  }
+
+  strike(label: string, error: unknown): void {
+    this.strikes = [...this.strikes, { at: this.#clock.now(), label, cause: messageOf(error) }].slice(-keptStrikes);
+  }
+
+  /** Whether a changed path belongs to what the plugin is made of. */
+  concerns(path: string): boolean {
+    return this.inputs.has(path) || path === this.folder.path || path.startsWith(`${this.folder.path}/`);
+  }
+}

@@ -1,0 +1,44 @@
+import type { Generation, Registry } from '../registry/index.ts';
+import type { Logger } from '../sdk/index.ts';
+import type { PluginRecord } from './record.ts';
+import { retire } from './retire.ts';
+
+/** Generations on their way out: they finish in the background while others already serve. */
+export class Retirements {
+  readonly #registry: Registry;
+  readonly #log: Logger;
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(registry: Registry, log: Logger) {
+    this.#registry = registry;
+    this.#log = log;
+  }
+
+  begin(record: PluginRecord, generation: Generation, reason: string): void {
+    record.draining.add(generation.number);
+    const ending = this.#end(record, generation, reason).finally(() => {
+      record.draining.delete(generation.number);
+      this.#running.delete(ending);
+    });
+    this.#running.add(ending);
+  }
+
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) {
+      await Promise.all(this.#running);
+    }
+  }
+
+  async #end(record: PluginRecord, generation: Generation, reason: string): Promise<void> {
+    const failures = await retire(generation, this.#registry, reason);
+    if (failures.length === 0) {
+      return;
+    }
+    const what = failures.map(({ label, cause }) => `${label} (${cause})`).join(', ');
+    record.residue = `generation ${generation.number} could not be unloaded: ${what}; a restart of svc frees what it kept`;
+    this.#log.error({ plugin: record.id, failures }, record.residue);
+    if (!record.serving) {
+      record.enter('unload-failed', record.residue, 'retire');
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import type { Outage } from '../registry/index.ts';
+import { SvcError } from '../sdk/index.ts';
+import { discover } from './discover.ts';
+import { outagesOf } from './outage.ts';
+import type { HostPorts } from './ports.ts';
+import type { Quarantine } from './quarantine.ts';
+import { PluginRecord } from './record.ts';
+
+/** Every plugin the host knows of, whether it serves or not. */
+export class Roster {
+  readonly #ports: HostPorts;
+  readonly #quarantine: Quarantine;
+  readonly #records = new Map<string, PluginRecord>();
+
+  constructor(ports: HostPorts, quarantine: Quarantine) {
+    this.#ports = ports;
+    this.#quarantine = quarantine;
+  }
+
+  get all(): ReadonlyMap<string, PluginRecord> {
+    return this.#records;
+  }
+
+  require(id: string): PluginRecord {
+    const record = this.#records.get(id);
+    if (!record) {
+      throw new SvcError('not_found', `there is no plugin "${id}"`);
+    }
+    return record;
+  }
+
+  /** Looks at the folders again: new ones get a record, and those whose folder is gone are returned. */
+  lookAround(): readonly PluginRecord[] {
+    const found = discover(this.#ports.sources);
+    for (const [id, folder] of found) {
+      const record = this.#records.get(id);
+      if (!record) {
+        this.#records.set(id, new PluginRecord(folder, this.#ports.clock));
+      } else if (record.folder.path !== folder.path) {
+        record.folder = folder;
+        record.stale = true;
+      }
+    }
+    const gone = [...this.#records.values()].filter(({ id }) => !found.has(id));
+    gone.forEach(({ id }) => this.#records.delete(id));
+    return gone;
+  }
+
+  /** Those that want a new generation and may have one, in a fixed order. */
+  waiting(): readonly PluginRecord[] {
+    return [...this.#records.values()].filter((record) => this.#mayServe(record) && record.stale).sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** What callers of plugins that do not serve are told. */
+  outages(except?: string): readonly Outage[] {
+    return [...this.#records.values()]
+      .filter((record) => !record.serving && record.id !== except)
+      .flatMap((record) => outagesOf(record, this.#quarantine.of(record.id), this.#ports.clock));
+  }
+
+  #mayServe(record: PluginRecord): boolean {
+    const here = record.manifest?.runs_on.includes(this.#ports.runsOn) === true;
+    const readable = record.state !== 'invalid' || record.stale;
+    return here && readable && !this.#ports.memory.disabled().has(record.id) && !this.#quarantine.holds(record.id);
+  }
+}

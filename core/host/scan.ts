@@ -1,0 +1,46 @@
+import type { Dirent } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+
+import { messageOf, type Persona } from '../sdk/index.ts';
+
+export interface DropInRoot {
+  readonly kind: 'persona' | 'skill';
+  readonly path: string;
+  readonly source: Persona['source'];
+}
+
+export interface FoundFile {
+  readonly file: string;
+  /** What it is called as long as its header is not known: the file's name without `.md`, or the folder's. */
+  readonly name: string;
+  /** Differs whenever the content may. */
+  readonly stamp: string;
+}
+
+export interface Scan {
+  /** In the order of their names; undefined when the folder cannot be read at the moment. */
+  readonly found: readonly FoundFile[] | undefined;
+  readonly problem: string | undefined;
+}
+
+const maxFiles = 2_000;
+
+/** Looks for `*.md` in a folder of personas, for `*&#47;SKILL.md` in a folder of skills. Reads no file. */
+export async function scan(root: DropInRoot): Promise<Scan> {
+  let entries: Dirent[];
+  try {
+    entries = await readdir(root.path, { withFileTypes: true });
+  } catch (error) {
+    return isMissing(error) ? { found: [], problem: undefined } : { found: undefined, problem: `${root.path}: cannot be read (${messageOf(error)})` };
+  }
+  const files = entries
+    .filter((entry) => !entry.name.startsWith('.') && (root.kind === 'skill' ? isFolder(entry) : isMarkdown(entry)))
+    .map((entry) => (root.kind === 'skill' ? join(root.path, entry.name, 'SKILL.md') : join(root.path, entry.name)))
+    .sort();
+  const found = await Promise.all(files.slice(0, maxFiles).map((file) => stamped(root, file)));
+  return {
+    found: found.filter((file) => file !== undefined),
+    problem: files.length > maxFiles ? `${root.path}: holds ${files.length} files; only the first ${maxFiles} by name are read, remove some` : undefined,
+  };
+}

@@ -1,0 +1,33 @@
+import skillSchema from '../../config/skill.schema.json' with { type: 'json' };
+import { type PromptSkill, SvcError } from '../sdk/index.ts';
+import { markdownReader, type Where } from './header-schema.ts';
+
+interface SkillHeader {
+  readonly name: string;
+  readonly description: string;
+  readonly 'allowed-tools': string | readonly string[];
+}
+
+const read = markdownReader<SkillHeader>(skillSchema);
+
+/** A prompt skill from the `SKILL.md` of its folder (Agent Skills format). */
+export function readSkill(text: string, folderName: string, where: Where): PromptSkill {
+  const { known, others, body } = read(text, where);
+  if (known.name !== folderName) {
+    throw new SvcError('invalid_argument', `${where.file}: name is "${known.name}" but the folder is "${folderName}"; they must be the same`);
+  }
+  return Object.freeze({
+    kind: 'prompt',
+    key: known.name,
+    name: known.name,
+    description: known.description,
+    tools: Object.freeze(toolNames(known['allowed-tools'])),
+    extra: others,
+    body,
+  });
+}
+
+/** `Read, Bash(git log:*)` and `Read Bash(git log:*)` both name two tools; a list is taken as it is. */
+function toolNames(tools: string | readonly string[]): string[] {
+  return typeof tools === 'string' ? (tools.match(/[^\s,()]+(?:\([^()]*\))?/g) ?? []) : [...tools];
+}

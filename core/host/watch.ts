@@ -1,0 +1,81 @@
+import { resolve } from 'node:path';
+
+import { type Logger, type MaybePromise, messageOf } from '../sdk/index.ts';
+import { watchRoot } from './watch-root.ts';
+
+export interface FolderWatch {
+  /** Resolves once changes are noticed; who looks at the folders after that misses nothing. */
+  readonly ready: Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface WatchOptions {
+  /** A root that does not exist yet, or goes away and comes back, is noticed too. */
+  readonly roots: readonly string[];
+  /** What to leave out besides `node_modules`, dot files and what editors leave lying about. */
+  readonly ignore?: (path: string) => boolean;
+  /** Told absolute paths below the roots; a root itself means that anything below it may have changed. */
+  readonly onChange: (paths: ReadonlySet<string>) => MaybePromise<void>;
+  readonly debounceMs?: number;
+  readonly log: Logger;
+}
+
+const maxPaths = 1_000;
+
+/** Tells that something below some folders may have changed: a hint to look again, never a contract. */
+export function watchFolders({ roots, ignore = () => false, onChange, debounceMs = 100, log }: WatchOptions): FolderWatch {
+  const folders = [...new Set(roots.map((root) => resolve(root)))];
+  const tell = async (paths: ReadonlySet<string>): Promise<void> => {
+    try {
+      await onChange(paths);
+    } catch (error) {
+      log.error({ cause: messageOf(error), paths: [...paths].slice(0, 10) }, 'a change in a watched folder could not be taken up');
+    }
+  };
+  const hints = gatherHints(debounceMs, folders, tell);
+  const watches = folders.map((root) => watchRoot(root, { ignore, changed: hints.add, log }));
+  return {
+    ready: Promise.all(watches.map((watch) => watch.ready)).then(() => undefined),
+    async close() {
+      hints.end();
+      await Promise.all(watches.map((watch) => watch.close()));
+    },
+  };
+}
+
+/** Passes paths on together once none has come for `quietMs`, and at the latest after ten times that. */
+function gatherHints(quietMs: number, roots: readonly string[], tell: (paths: ReadonlySet<string>) => Promise<void>) {
+  let paths = new Set<string>();
+  let quiet: NodeJS.Timeout | undefined;
+  let latest: NodeJS.Timeout | undefined;
+  let ended = false;
+  const stop = (): void => {
+    clearTimeout(quiet);
+    clearTimeout(latest);
+    quiet = latest = undefined;
+  };
+  const flush = (): void => {
+    stop();
+    const told = paths;
+    paths = new Set();
+    void tell(told);
+  };
+  return {
+    add(path: string): void {
+      if (ended) {
+        return;
+      }
+      paths.add(path);
+      if (paths.size > maxPaths) {
+        paths = new Set(roots);
+      }
+      clearTimeout(quiet);
+      quiet = setTimeout(flush, quietMs);
+      latest ??= setTimeout(flush, quietMs * 10);
+    },
+    end(): void {
+      ended = true;
+      stop();
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { auditRecord, type AuditedEnd } from '../auth/index.ts';
+import { type AuditRecord, AuditTrail, type AuditTrailContract, messageOf, type MaybePromise, SvcError } from '../sdk/index.ts';
+import { withDeadline } from './deadline.ts';
+import { publicError } from './error-reply.ts';
+import type { Exchange } from './exchange.ts';
+import type { Claim } from './idempotency.ts';
+import type { ChangeWitness, Transaction } from './ports.ts';
+
+const refusalsAtOnce = 64;
+const refusalMs = 2_000;
+
+/**
+ * Runs the handler so that its change, the audit row and the idempotency row are one transaction:
+ * the rows join its first write unit, or are written on their own when it wrote nothing.
+ */
+export async function witnessed<R>(exchange: Exchange, claim: Claim | undefined, work: () => MaybePromise<R>): Promise<R> {
+  const { changes } = exchange.front;
+  assertWritable(exchange);
+  let rowsIn = false;
+  let failure: unknown;
+  const witness: ChangeWitness = {
+    async beforeCommit(tx) {
+      if (exchange.settled) {
+        throw new SvcError('unavailable', 'the request was given up before this change; nothing more is written for it');
+      }
+      if (!rowsIn) {
+        await appendRows(exchange, claim, tx).catch((error: unknown) => {
+          failure = error;
+          throw error;
+        });
+        rowsIn = true;
+        claim?.taken();
+      }
+    },
+    undone() {
+      rowsIn = false;
+      claim?.untaken();
+    },
+  };
+  const result = await changes.witness(witness, work).catch((error: unknown) => {
+    throw failure === undefined ? error : untraceable(failure);
+  });
+  if (failure !== undefined && !rowsIn) {
+    throw untraceable(failure);
+  }
+  if (!rowsIn) {
+    await changes.write((tx) => witness.beforeCommit(tx)).catch((error: unknown) => {
+      throw untraceable(error);
+    });
+  }
+  return result;
+}
+
+/** An audited call is refused before it does anything that could not be written down. */
+export function assertWritable({ front }: Exchange): void {
+  const reason = front.changes.writable();
+  if (reason !== undefined) {
+    throw new SvcError('unavailable', `nothing can be changed at the moment: ${reason}`, { retryAfterSeconds: 30 });
+  }
+}
+
+/**
+ * Writes down a call that failed or was refused. It must not become a lever: few at a time, never waited
+ * for long, and the caller gets the same answer whether or not it succeeded.
+ */
+export async function recordRefusal(exchange: Exchange, error: unknown): Promise<void> {
+  const { front } = exchange;
+  const trail = trailOf(exchange);
+  if (!trail || front.changes.writable() !== undefined) {
+    return;
+  }
+  if (front.refusals >= refusalsAtOnce) {
+    front.log.warn({ request_id: exchange.requestId, route: exchange.label }, 'too many refusals at once; one was not written to the audit trail');
+    return;
+  }
+  const shown = publicError(error);
+  const record = recordOf(exchange, { httpStatus: shown.status, error: shown.message });
+  front.refusals += 1;
+  const writing = front.changes.write((tx) => trail.append(tx, record)).finally(() => {
+    front.refusals -= 1;
+  });
+  await withDeadline(writing, refusalMs, () => new SvcError('unavailable', 'the audit trail took too long')).catch((cause: unknown) => {
+    front.log.error({ request_id: exchange.requestId, route: exchange.label, cause: messageOf(cause) }, 'a refusal was not written to the audit trail');
+  });
+}
+
+/** `Promise`-shaped, because storage answers either way. */
+async function appendRows(exchange: Exchange, claim: Claim | undefined, tx: Transaction): Promise<void> {
+  const { route } = exchange.served!;
+  if (route.audited) {
+    await trailOf(exchange)?.append(tx, recordOf(exchange, { httpStatus: exchange.status ?? route.status }));
+  }
+  if (claim) {
+    await exchange.front.changes.idempotency.insert(tx, claim.row);
+  }
+}
+
+function recordOf(exchange: Exchange, end: AuditedEnd): AuditRecord {
+  const { served, params, principal, front, ip, requestId, note, req } = exchange;
+  const call = { declaration: served!.route.declaration, params, principal, occurredAt: front.clock.now(), ip, requestId, note };
+  return auditRecord({ ...call, userAgent: req.headers['user-agent'] ?? '' }, end);
+}
+
+const trailOf = ({ snapshot, served }: Exchange): AuditTrailContract | undefined =>
+  (snapshot ?? served?.pin.snapshot)?.services.get(AuditTrail.id)?.value.instance as AuditTrailContract | undefined;
+
+const untraceable = (cause: unknown): SvcError =>
+  new SvcError('unavailable', 'the change could not be written to the audit trail, so it was not made', { cause, retryAfterSeconds: 5 });

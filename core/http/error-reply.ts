@@ -1,0 +1,53 @@
+import { type FieldProblem, isSvcError, messageOf, SvcError } from '../sdk/index.ts';
+import type { Exchange } from './exchange.ts';
+import { jsonType, reply } from './reply.ts';
+
+export interface ErrorBody {
+  readonly error: string;
+  readonly message: string;
+  readonly request_id?: string;
+  readonly details?: readonly FieldProblem[];
+}
+
+/** The one place where anything thrown becomes something a user may read. */
+export function publicError(error: unknown): SvcError {
+  return isSvcError(error) && error.code !== 'internal' ? error : new SvcError('internal', 'something went wrong inside; the log has it under this request id');
+}
+
+export function errorBody({ code, message, details }: SvcError, requestId: string): ErrorBody {
+  return { error: code, message, request_id: requestId, ...(details && { details }) };
+}
+
+/** Answers with the error, unless an answer has begun or nobody is left to read one. */
+export function replyError(exchange: Exchange, error: unknown): void {
+  const shown = publicError(error);
+  logError(exchange, shown, error);
+  if (exchange.res.headersSent) {
+    exchange.res.destroy();
+    return;
+  }
+  // What a handler set was meant for the answer that did not come.
+  exchange.headers = exchange.headers?.filter((_, index, all) => kept.has(all[index - (index % 2)]!));
+  if (shown.retryAfterSeconds !== undefined) {
+    exchange.setHeader('retry-after', String(Math.max(1, Math.ceil(shown.retryAfterSeconds))));
+  }
+  if (shown.status === 401) {
+    exchange.setHeader('www-authenticate', 'Bearer realm="svc"');
+  }
+  exchange.status = shown.status;
+  reply(exchange, shown.status, jsonType, JSON.stringify(errorBody(shown, exchange.requestId)));
+}
+
+const kept = new Set(['allow', 'www-authenticate', 'retry-after', 'upgrade']);
+
+function logError(exchange: Exchange, shown: SvcError, error: unknown): void {
+  const fields = { request_id: exchange.requestId, route: exchange.label, status: shown.status, code: shown.code };
+  const { log } = exchange.front;
+  if (shown.code === 'internal') {
+    log.error({ ...fields, cause: messageOf(error), stack: error instanceof Error ? error.stack : undefined }, 'a request failed inside');
+  } else if (shown.status >= 500) {
+    log.warn({ ...fields, cause: shown.message }, 'a request could not be served');
+  } else {
+    log.debug({ ...fields, cause: shown.message }, 'a request was refused');
+  }
+}

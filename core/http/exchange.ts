@@ -1,0 +1,107 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { anonymous } from '../auth/index.ts';
+import type { Snapshot } from '../registry/index.ts';
+import { type AuditNote, type Credential, type Principal, SvcError } from '../sdk/index.ts';
+import type { Target } from './canonical-path.ts';
+import type { Front } from './front.ts';
+import type { Served } from './route-table.ts';
+import type { UpgradeRequest } from './upgrade.ts';
+
+const unsettable = new Set(['connection', 'content-length', 'date', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade', 'x-request-id']);
+
+/** One request on its way through the pipeline; each stage leaves here what the next ones need. */
+export class Exchange {
+  readonly front: Front;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly requestId: string;
+  readonly startedAt: number;
+  /** Present when the client asks for a WebSocket. */
+  readonly upgrade: UpgradeRequest | undefined;
+  snapshot: Snapshot | undefined;
+  target: Target | undefined;
+  served: Served | undefined;
+  ip = '';
+  credential: Credential | undefined;
+  principal: Principal = anonymous;
+  params: Record<string, unknown> = {};
+  /** The body as it came, while it may still have to be compared with an earlier request's. */
+  rawBody: Buffer | undefined;
+  bodyRead = false;
+  /** Set by the handler, in place of the route's. */
+  status: number | undefined;
+  note: AuditNote | undefined;
+  /** The handler's own headers, name and value in turn. */
+  headers: string[] | undefined;
+  /** No more writes on this call's account: its caller has got an answer. */
+  settled = false;
+  #abort: AbortController | undefined;
+  #retired: (() => void) | undefined;
+  #gone: (() => void) | undefined;
+
+  constructor(front: Front, req: IncomingMessage, res: ServerResponse, requestId: string, upgrade?: UpgradeRequest) {
+    this.front = front;
+    this.req = req;
+    this.res = res;
+    this.requestId = requestId;
+    this.startedAt = front.clock.monotonic();
+    this.upgrade = upgrade;
+  }
+
+  /** Name of the route for logs, metrics and strikes; never the path itself, which anybody can invent. */
+  get label(): string {
+    return this.served?.route.key ?? 'unmatched';
+  }
+
+  /** The client is no longer there to read an answer. */
+  get gone(): boolean {
+    return this.req.socket.destroyed;
+  }
+
+  /** Made when somebody looks at it: most handlers finish before they would. */
+  get signal(): AbortSignal {
+    if (!this.#abort) {
+      const abort = new AbortController();
+      this.#abort = abort;
+      const retirement = this.served?.route.owner.scope.signal;
+      this.#retired = () => abort.abort(retirement?.reason);
+      this.#gone = () => abort.abort(new SvcError('unavailable', 'the client is gone'));
+      retirement?.addEventListener('abort', this.#retired);
+      this.req.socket.once('close', this.#gone);
+      if (retirement?.aborted) {
+        this.#retired();
+      } else if (this.gone) {
+        this.#gone();
+      }
+    }
+    return this.#abort.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#abort?.abort(reason);
+  }
+
+  setHeader(name: string, value: string): void {
+    const lower = name.toLowerCase();
+    if (unsettable.has(lower)) {
+      throw new SvcError('internal', `the header ${lower} belongs to the pipeline and cannot be set by a handler`);
+    }
+    const headers = (this.headers ??= []);
+    const at = lower === 'set-cookie' ? -1 : headers.findIndex((known, index) => index % 2 === 0 && known === lower);
+    if (at < 0) {
+      headers.push(lower, value);
+    } else {
+      headers[at + 1] = value;
+    }
+  }
+
+  /** Lets go of everything this call listened to. */
+  end(): void {
+    this.settled = true;
+    if (this.#abort) {
+      this.served?.route.owner.scope.signal.removeEventListener('abort', this.#retired!);
+      this.req.socket.removeListener('close', this.#gone!);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { type ResourceLimits, Worker } from 'node:worker_threads';
+
+export interface WorkerStart {
+  /** Absolute path of the TypeScript file that runs in the thread. */
+  readonly entry: string;
+  readonly workerData?: unknown;
+  readonly resourceLimits?: ResourceLimits;
+  /** The entry as one CommonJS text, when it was bundled ahead (single binary). */
+  readonly text?: string;
+}
+
+/** A thread of the host's own code: the same source runs from the tree and from the single binary. */
+export function startWorker({ entry, workerData, resourceLimits, text }: WorkerStart): Worker {
+  return new Worker(text ?? bundled(entry), {
+    eval: true,
+    workerData,
+    // Flags of the parent, such as a TypeScript loader, would only slow the thread's start.
+    execArgv: [],
+    ...(resourceLimits && { resourceLimits }),
+  });
+}
+
+const texts = new Map<string, string>();
+
+function bundled(entry: string): string {
+  const known = texts.get(entry);
+  if (known !== undefined) {
+    return known;
+  }
+  // Asked for here and not above: the single binary has no esbuild.
+  const esbuild = createRequire(entry)('esbuild') as typeof import('esbuild');
+  const { outputFiles } = esbuild.buildSync({
+    entryPoints: [entry],
+    absWorkingDir: dirname(entry),
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    packages: 'external',
+    sourcemap: 'inline',
+    // An evaluated text has no folder: packages are looked up from where its source stands.
+    banner: { js: `process.setSourceMapsEnabled(true);require=require('node:module').createRequire(${JSON.stringify(entry)});` },
+  });
+  const text = outputFiles[0]!.text;
+  texts.set(entry, text);
+  return text;
+}

@@ -1,0 +1,96 @@
+import * as prom from 'prom-client';
+
+import { SvcError } from '../sdk/index.ts';
+import { boundedSeries, type Labels } from './series.ts';
+
+export interface Shape {
+  readonly kind: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly buckets?: readonly number[];
+}
+
+/** One metric as the generations of one owner share it. */
+export interface Family {
+  readonly owner: string;
+  readonly shape: Shape;
+  readonly metric: prom.Metric;
+  /** The labels to write under; folds what exceeds the limit. */
+  readonly series: (labels: Labels | undefined) => Labels;
+  users: number;
+}
+
+/**
+ * Which metric stands under which name. While a plugin is replaced both its generations declare the same names: they
+ * share the metric, so a counter goes on counting. When the newer one declares another shape, it is shown instead,
+ * and the older comes back should the newer leave first.
+ */
+export class Families {
+  readonly #registry: prom.Registry;
+  readonly #seriesLimit: number;
+  readonly #onFold: (metric: string) => void;
+  readonly #byName = new Map<string, Family[]>();
+
+  constructor(registry: prom.Registry, seriesLimit: number, onFold: (metric: string) => void) {
+    this.#registry = registry;
+    this.#seriesLimit = seriesLimit;
+    this.#onFold = onFold;
+  }
+
+  join(owner: string, name: string, shape: Shape): Family {
+    const stack = this.#byName.get(name) ?? [];
+    const foreign = stack.find((family) => family.owner !== owner);
+    if (foreign) {
+      throw new SvcError('conflict', `${owner} and ${foreign.owner} both declare the metric ${name}; rename one of them`);
+    }
+    let family = stack.find((known) => sameShape(known.shape, shape));
+    if (!family) {
+      const series = boundedSeries(name, shape.labels, this.#seriesLimit, () => this.#onFold(name));
+      family = { owner, shape, metric: create(name, shape), series, users: 0 };
+      this.#show(name, [...stack, family]);
+    }
+    family.users += 1;
+    return family;
+  }
+
+  leave(name: string, family: Family): void {
+    family.users -= 1;
+    if (family.users === 0) {
+      this.#show(
+        name,
+        (this.#byName.get(name) ?? []).filter((other) => other !== family),
+      );
+    }
+  }
+
+  /** The last of the stack is the one that a scrape sees. */
+  #show(name: string, stack: Family[]): void {
+    this.#registry.removeSingleMetric(name);
+    const top = stack.at(-1);
+    if (!top) {
+      this.#byName.delete(name);
+      return;
+    }
+    this.#byName.set(name, stack);
+    this.#registry.registerMetric(top.metric);
+  }
+}
+
+function create(name: string, { kind, help, labels, buckets }: Shape): prom.Metric {
+  if (!/^[a-z][a-z0-9_]{0,150}$/.test(name)) {
+    throw new SvcError('invalid_argument', `"${name}" is no metric name; use lower-case letters, digits and _`);
+  }
+  const config = { name, help: help || name, labelNames: [...labels], registers: [] };
+  switch (kind) {
+    case 'counter':
+      return new prom.Counter(config);
+    case 'gauge':
+      return new prom.Gauge(config);
+    case 'histogram':
+      return new prom.Histogram({ ...config, buckets: [...(buckets ?? [])] });
+  }
+}
+
+/** Whether values written to one may go on in the other; the help text does not matter. */
+const sameShape = (a: Shape, b: Shape): boolean =>
+  a.kind === b.kind && a.labels.join() === b.labels.join() && (a.buckets ?? []).join() === (b.buckets ?? []).join();

@@ -1,0 +1,74 @@
+import { type Clock, type HealthReport, type MaybePromise, messageOf } from '../sdk/index.ts';
+import { redactText } from './redact.ts';
+
+/** One question about the house, as plugins and core rooms contribute it. */
+export interface HealthProbe {
+  readonly label: string;
+  readonly probe: () => MaybePromise<HealthReport>;
+}
+
+export interface HealthOptions {
+  /** The checks of this moment. */
+  readonly checks: () => Iterable<HealthProbe>;
+  readonly clock: Clock;
+  /** How long one probe may take; default 2 s. */
+  readonly deadlineMs?: number;
+}
+
+export interface CheckResult {
+  readonly label: string;
+  readonly ok: boolean;
+  /** Why it is not ok, or what the probe had to say. */
+  readonly detail: string | undefined;
+  readonly ms: number;
+}
+
+export interface HealthSummary {
+  readonly ok: boolean;
+  readonly checks: readonly CheckResult[];
+}
+
+/** Asks every check at once; the house is well when all of them say so in time. */
+export function createHealth({ checks, clock, deadlineMs = 2_000 }: HealthOptions): { ask(): Promise<HealthSummary> } {
+  /** Answers still awaited, so that asking often does not pile up calls of a probe that hangs. */
+  const awaited = new WeakMap<HealthProbe['probe'], Promise<HealthReport>>();
+
+  const answerOf = ({ probe }: HealthProbe): Promise<HealthReport> => {
+    let answer = awaited.get(probe);
+    if (!answer) {
+      answer = Promise.resolve()
+        .then(probe)
+        .then((report) => (typeof report?.ok === 'boolean' ? report : { ok: false, detail: 'the probe gave no verdict' }))
+        .catch((error: unknown) => ({ ok: false, detail: messageOf(error) }))
+        .finally(() => awaited.delete(probe));
+      awaited.set(probe, answer);
+    }
+    return answer;
+  };
+
+  const ask = async (check: HealthProbe): Promise<CheckResult> => {
+    const began = clock.monotonic();
+    const report = await inTime(answerOf(check), deadlineMs);
+    const detail = report.detail === undefined ? undefined : redactText(String(report.detail));
+    return { label: check.label, ok: report.ok, detail, ms: Math.round(clock.monotonic() - began) };
+  };
+
+  return {
+    async ask() {
+      const results = await Promise.all([...checks()].map(ask));
+      return { ok: results.every((result) => result.ok), checks: results };
+    },
+  };
+}
+
+async function inTime(answer: Promise<HealthReport>, deadlineMs: number): Promise<HealthReport> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<HealthReport>((resolve) => {
+    timer = setTimeout(() => resolve({ ok: false, detail: `no answer within ${deadlineMs} ms` }), deadlineMs);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

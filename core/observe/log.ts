@@ -1,0 +1,76 @@
+import { pino } from 'pino';
+
+import { type Clock, type LogFields, type Logger, timestamp } from '../sdk/index.ts';
+import { inert } from './inert.ts';
+import { pretty } from './pretty.ts';
+import { redact, redactText } from './redact.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** Lines for people, or one JSON object a line for collectors. */
+  readonly format: 'pretty' | 'json';
+  /** Gets every finished line with its end; default: standard output. */
+  readonly write?: (line: string) => void;
+  /** Of pretty lines; default: when standard output is a terminal and `NO_COLOR` is unset. */
+  readonly colour?: boolean;
+  readonly clock: Clock;
+}
+
+export interface Logs {
+  /** The log of one part of the house; `component` stands on each of its lines. */
+  logger(component: string): Logger;
+  /** From the next line on, for every logger ever made. */
+  setLevel(level: LogLevel): void;
+  /** Writes what a full disk or a slow reader has kept back so far. */
+  flush(): void;
+}
+
+/** Lines kept while standard output takes none; beyond it they are lost. */
+const keptBytes = 1024 * 1024;
+
+/** Names that belong to the line itself; a field of that name moves aside instead of forging it. */
+const reserved = new Set(['time', 'level', 'component', 'message']);
+
+/** Opens the log. Lines are written synchronously: what was logged before an exit or a crash is there. */
+export function createLogs({ level, format, write, colour = process.stdout.isTTY && !process.env['NO_COLOR'], clock }: LogOptions): Logs {
+  const output = write ? { write, flushSync: () => undefined } : standardOutput();
+  const finished = format === 'pretty' ? (line: string) => pretty(line, colour) : (line: string) => `${inert(line)}\n`;
+  const root = pino(
+    {
+      level,
+      base: null,
+      messageKey: 'message',
+      depthLimit: 10,
+      timestamp: () => `,"time":"${timestamp(clock.now())}"`,
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: ({ component, fields }) => ({ component, ...safe(fields as LogFields) }),
+      },
+    },
+    { write: (line: string) => void output.write(finished(line.trimEnd())) },
+  );
+  return {
+    logger(component) {
+      const at = (severity: LogLevel) => (fields: LogFields, message: string) => root[severity]({ component, fields }, redactText(message));
+      return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+    },
+    setLevel(next) {
+      root.level = next;
+    },
+    flush: () => output.flushSync(),
+  };
+}
+
+function standardOutput() {
+  const output = pino.destination({ dest: 1, sync: true, maxLength: keptBytes });
+  // A full disk behind a redirected log must not end the process, and there is no second place to tell it.
+  output.on('error', () => undefined);
+  return output;
+}
+
+function safe(fields: LogFields): Record<string, unknown> {
+  const entries = Object.entries(redact(fields) as Record<string, unknown>);
+  return Object.fromEntries(entries.map(([key, value]) => [reserved.has(key) ? `${key}_` : key, value]));
+}

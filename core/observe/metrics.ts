@@ -1,0 +1,91 @@
+import * as prom from 'prom-client';
+
+import type { Disposer, Metrics } from '../sdk/index.ts';
+import { Families, type Family, type Shape } from './families.ts';
+import { addProcessMetrics } from './process-metrics.ts';
+
+/** Ties a metric to the scope that declared it. */
+export type Own = (label: string, undo: Disposer) => unknown;
+
+export interface SelfMetricsOptions {
+  readonly version: string;
+  /** Series that one metric may have; default 1,000. */
+  readonly seriesLimit?: number;
+}
+
+export interface SelfMetrics {
+  /** The metrics of one generation of a plugin, named `svc_<plugin>_<name>`. */
+  forPlugin(pluginId: string, own: Own): Metrics;
+  readonly core: CoreMetrics;
+  /** Everything in the Prometheus text format. */
+  text(): Promise<string>;
+  readonly contentType: string;
+  /** Stops measuring the event loop. */
+  close(): void;
+}
+
+export type CoreMetrics = ReturnType<typeof coreMetrics>;
+
+const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** The metrics of this process about itself, in a registry of its own. */
+export function createSelfMetrics({ version, seriesLimit = 1_000 }: SelfMetricsOptions): SelfMetrics {
+  const registry = new prom.Registry();
+  const close = addProcessMetrics(registry);
+  new prom.Gauge({ name: 'svc_build_info', help: 'The running version.', labelNames: ['version'], registers: [registry] }).set({ version }, 1);
+  const foldedSamples = new prom.Counter({
+    name: 'svc_metrics_folded_total',
+    help: 'Samples of a new label combination after the series limit of their metric, counted as "other".',
+    labelNames: ['metric'],
+    registers: [registry],
+  });
+  const families = new Families(registry, seriesLimit, (metric) => foldedSamples.inc({ metric }));
+  return {
+    forPlugin: (pluginId, own) => declaring(families, pluginId, `svc_${pluginId.replaceAll('-', '_')}`, own),
+    core: coreMetrics(declaring(families, 'core', 'svc', () => undefined)),
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+    close,
+  };
+}
+
+/** What the core rooms count. */
+const coreMetrics = (metrics: Metrics) => ({
+  httpRequests: metrics.counter('http_requests_total', 'Requests answered.', ['method', 'route', 'status']),
+  httpSeconds: metrics.histogram('http_request_duration_seconds', 'Time to answer a request.', requestBuckets, ['method', 'route']),
+  /** 1 for the state that a plugin is in, 0 for those it has left. */
+  pluginState: metrics.gauge('plugin_state', 'Whether a plugin is in this state.', ['plugin', 'state']),
+  pluginStrikes: metrics.counter('plugin_strikes_total', 'Errors on the account of a plugin.', ['plugin']),
+  eventsDropped: metrics.counter('events_dropped_total', 'Events that a slow subscriber missed.', ['subscriber']),
+  outboxTries: metrics.counter('outbox_tries_total', 'Tries to deliver a durable message.', ['topic', 'outcome']),
+  childRestarts: metrics.counter('child_restarts_total', 'Child processes started again after they ended by themselves.', ['child']),
+});
+
+/** Declares under one prefix on one owner's account; the same name again gives the same metric. */
+function declaring(families: Families, owner: string, prefix: string, own: Own): Metrics {
+  const declared = new Map<string, Family>();
+  const declare = (name: string, shape: Shape): Family => {
+    const full = `${prefix}_${name}`;
+    let family = declared.get(name);
+    if (!family) {
+      own(`metric ${full}`, () => family && families.leave(full, family));
+      family = families.join(owner, full, shape);
+      declared.set(name, family);
+    }
+    return family;
+  };
+  return {
+    counter(name, help, labels = []) {
+      const { metric, series } = declare(name, { kind: 'counter', help, labels });
+      return { add: (amount = 1, given) => (metric as prom.Counter).inc(series(given), amount) };
+    },
+    gauge(name, help, labels = []) {
+      const { metric, series } = declare(name, { kind: 'gauge', help, labels });
+      return { set: (value, given) => (metric as prom.Gauge).set(series(given), value) };
+    },
+    histogram(name, help, buckets, labels = []) {
+      const { metric, series } = declare(name, { kind: 'histogram', help, labels, buckets });
+      return { observe: (value, given) => (metric as prom.Histogram).observe(series(given), value) };
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import type { HealthReport } from './observe.ts';
+import type { SettingDeclaration } from './manifest.ts';
+import type { EffectNode } from './scope.ts';
+import { defineService } from './tokens.ts';
+
+/** One plugin as the plugin pages show it. */
+export interface PluginStatus {
+  readonly id: string;
+  readonly version: string | undefined;
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  readonly kind: 'area' | 'pack' | undefined;
+  readonly path: string;
+  readonly state: string;
+  readonly stage: string | undefined;
+  readonly cause: string | undefined;
+  readonly since: number;
+  readonly generation: number | undefined;
+  readonly lastAttempt:
+    | { readonly at: number; readonly generation: number; readonly ok: boolean; readonly stage: string | undefined; readonly cause: string | undefined; readonly timings: Readonly<Record<string, number>> }
+    | undefined;
+  readonly requires: readonly string[];
+  readonly provides: readonly string[];
+  readonly dependents: readonly string[];
+  readonly effects: EffectNode | undefined;
+  readonly draining: readonly number[];
+  readonly residue: string | undefined;
+  readonly strikes: readonly { readonly at: number; readonly label: string; readonly cause: string }[];
+}
+
+/** The host, as far as plugins may steer it. */
+export interface PluginDirectory {
+  list(): readonly PluginStatus[];
+  explain(id: string): PluginStatus;
+  reload(id: string): Promise<unknown>;
+  enable(id: string): Promise<void>;
+  disable(id: string, options?: { cascade?: boolean }): Promise<void>;
+}
+
+/** One persona or skill file in a live folder. */
+export interface DropInStatus {
+  readonly kind: 'persona' | 'skill';
+  readonly name: string;
+  readonly file: string;
+  /** stale: broken now, the last good version still serves. */
+  readonly state: 'ok' | 'broken' | 'stale';
+  readonly error?: string;
+  readonly loaded_at: number | undefined;
+  readonly changed_at: number;
+}
+
+export interface DropInDirectory {
+  list(): readonly DropInStatus[];
+}
+
+/** One setting with its effective value and where that comes from. */
+export interface SettingState {
+  readonly key: string;
+  readonly owner: string;
+  readonly declaration: SettingDeclaration;
+  readonly value: unknown;
+  readonly source: 'env' | 'database' | 'file' | 'default';
+}
+
+/** Every declared setting; the area that stores overrides writes them here and keeps them in its tables. */
+export interface SettingsBoard {
+  list(): readonly SettingState[];
+  find(key: string): SettingState | undefined;
+  /** Sets or (undefined) removes the database layer of a key; the value must fit the declaration. */
+  override(key: string, value: unknown): void;
+  /** Told when a plugin brings or takes keys. */
+  onDeclared(listener: () => void): () => void;
+}
+
+/** What this process is. */
+export interface Build {
+  readonly version: string;
+  readonly node: string;
+  readonly publicUrl: string;
+  readonly startedAt: number;
+}
+
+export interface HouseHealth {
+  check(): Promise<{ readonly ok: boolean; readonly checks: readonly (HealthReport & { readonly label: string; readonly ms: number })[] }>;
+}
+
+/** Services of core itself, required like any other. */
+export const Plugins = defineService<PluginDirectory>('core.plugins');
+export const DropIns = defineService<DropInDirectory>('core.drop-ins');
+export const Board = defineService<SettingsBoard>('core.settings');
+export const BuildInfo = defineService<Build>('core.build');
+export const Health = defineService<HouseHealth>('core.health');

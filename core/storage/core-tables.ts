@@ -1,0 +1,42 @@
+/** Tables of the host itself; `migrations/` makes them. Times are milliseconds since the epoch. */
+export interface CoreTables {
+  core_migrations: MigrationRow;
+  core_outbox: OutboxRow;
+  core_idempotency: IdempotencyRow;
+}
+
+export interface MigrationRow {
+  plugin: string;
+  number: number;
+  name: string;
+  sha256: string;
+  app_version: string;
+  applied_at: number;
+}
+
+export interface OutboxRow {
+  id: string;
+  topic: string;
+  /** Messages of one key are delivered in order. */
+  key: string | null;
+  payload: string;
+  enqueued_at: number;
+  attempt: number;
+  due_at: number;
+  /** Until then the message belongs to the delivery that took it. */
+  lease_until: number | null;
+  state: string;
+  last_error: string | null;
+}
+
+export interface IdempotencyRow {
+  key: string;
+  principal: string;
+  route: string;
+  request_hash: string;
+  /** Null while the first request with this key is still being answered. */
+  status: number | null;
+  headers: string | null;
+  body: string | null;
+  created_at: number;
+}

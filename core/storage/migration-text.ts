@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { messageOf, SvcError } from '../sdk/index.ts';
+import { type SqlStatement, statements } from './sql-text.ts';
+
+export interface Migration {
+  /** `001-init.sql`: numbered from 1 without gaps. */
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** A migration that has been read and may be run. */
+export interface Script {
+  readonly number: number;
+  readonly name: string;
+  readonly sha256: string;
+  readonly statements: readonly SqlStatement[];
+}
+
+/** The migrations of a folder, in order; none when there is no such folder. */
+export function loadMigrations(dir: string): Migration[] {
+  let names: string[];
+  try {
+    names = readdirSync(dir);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      return [];
+    }
+    throw new SvcError('invalid_argument', `the migrations in ${dir} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  return names
+    .filter((name) => name.endsWith('.sql'))
+    .toSorted()
+    .map((name) => ({ name, sql: readFileSync(join(dir, name), 'utf8') }));
+}
+
+/** Reads migrations, refusing what would hurt the version that still runs beside the new one. */
+export function scripts(owner: string, migrations: readonly Migration[]): Script[] {
+  return migrations.map(({ name, sql }, index) => {
+    const number = index + 1;
+    const where = `migration ${name} of ${owner}`;
+    if (!/^\d{3}-[a-z0-9-]+\.sql$/.test(name) || Number(name.slice(0, 3)) !== number) {
+      throw new SvcError('invalid_argument', `${where} should be number ${String(number).padStart(3, '0')}: migrations are named 001-what-it-does.sql and numbered without gaps`);
+    }
+    const found = statements(sql);
+    for (const statement of found) {
+      const complaint = complaintAbout(statement);
+      if (complaint !== undefined) {
+        throw new SvcError('invalid_argument', `${where}: "${shortened(statement.text)}" ${complaint}`);
+      }
+    }
+    return { number, name, sha256: createHash('sha256').update(sql).digest('hex'), statements: found };
+  });
+}
+
+const permitted = /^(create (table|virtual|view|trigger|index|unique)|alter table|drop (index|view|trigger)|insert|replace|update|delete|with)\b/;
+
+function complaintAbout({ tokens }: SqlStatement): string | undefined {
+  const words = tokens.filter(({ kind }) => kind === 'word').map(({ text }) => text);
+  const start = words.slice(0, 2).join(' ');
+  if (start === 'drop table' || (start === 'alter table' && words.some((word) => word === 'rename' || word === 'drop'))) {
+    return 'removes or renames a table or column, which the version before this one still uses: add a new one, and stop using the old';
+  }
+  if (!permitted.test(start)) {
+    return 'is not for migrations, which create, extend and fill tables inside a transaction that is already open';
+  }
+  if (words.includes('rollback')) {
+    return 'could roll back writes of others that share the commit: use ABORT';
+  }
+  if (words.includes('deferred')) {
+    return 'defers a check to the commit, which is shared with others: use an immediate foreign key';
+  }
+  return undefined;
+}
+
+function shortened(text: string): string {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}

@@ -1,0 +1,130 @@
+import { sql } from 'kysely';
+
+import { type Clock, messageOf, SvcError } from '../sdk/index.ts';
+import type { CoreTables, MigrationRow } from './core-tables.ts';
+import { kyselyOver } from './dialect.ts';
+import type { Groups } from './groups.ts';
+import { type Migration, type Script, scripts } from './migration-text.ts';
+import { type Ownership, prefixOf } from './ownership.ts';
+import type { Readers } from './readers.ts';
+import type { Unit } from './unit.ts';
+
+export interface MigratorOptions {
+  readonly groups: Groups;
+  readonly readers: Readers;
+  readonly ownership: Ownership;
+  readonly clock: Clock;
+  readonly appVersion: string;
+  /** Saves the data as it is before it is changed; called before every migration that changes data which was there at boot. */
+  readonly backUp: () => Promise<void>;
+  /** The newest backup that was made before a migration, for the message. */
+  readonly lastBackup: () => string | undefined;
+}
+
+export type Migrate = (owner: string, migrations: readonly Migration[]) => Promise<void>;
+
+/** A migration may rebuild an index over everything; it runs at boot, while nobody waits. */
+const deadlineMs = 3_600_000;
+
+/** Brings the tables of one owner to the version that its code expects. */
+export function migrator({ groups, readers, ownership, clock, appVersion, backUp, lastBackup }: MigratorOptions): Migrate {
+  async function migrate(owner: string, migrations: readonly Migration[]): Promise<void> {
+    const wanted = scripts(owner, migrations);
+    const applied = appliedBy(owner);
+    compare(owner, wanted, applied);
+    const pending = wanted.slice(applied.length);
+    if (pending.length === 0) {
+      return;
+    }
+    if (applied.length === 0) {
+      refuseTakeover(owner);
+    }
+    await backUp();
+    for (const script of pending) {
+      await apply(owner, script);
+    }
+  }
+
+  const relations = (): { name: string; type: string; strict: number }[] =>
+    readers.connection.prepare("select name, type, strict from pragma_table_list where schema = 'main'").all() as {
+      name: string;
+      type: string;
+      strict: number;
+    }[];
+
+  function appliedBy(owner: string): MigrationRow[] {
+    return relations().some(({ name }) => name === 'core_migrations')
+      ? (readers.connection.prepare('select * from core_migrations where plugin = ? order by number').all(owner) as MigrationRow[])
+      : [];
+  }
+
+  /** What was applied must be what is known, byte for byte, and not more. */
+  function compare(owner: string, wanted: readonly Script[], applied: readonly MigrationRow[]): void {
+    applied.forEach((row, index) => {
+      const script = wanted[index];
+      const backup = lastBackup();
+      const wayBack = backup === undefined ? 'restore a backup of the earlier version' : `restore the backup ${backup} with "svc backup restore"`;
+      if (script === undefined) {
+        throw new SvcError(
+          'conflict',
+          `the data of ${owner} was written by version ${row.app_version} (migration ${row.name}), which is newer than this one, ${appVersion}: start version ${row.app_version} again, or ${wayBack}`,
+        );
+      }
+      if (script.sha256 !== row.sha256 || script.name !== row.name) {
+        throw new SvcError(
+          'conflict',
+          `migration ${script.name} of ${owner} is not the ${row.name} that version ${row.app_version} applied: put that file back and write the change as migration ${String(wanted.length + 1).padStart(3, '0')}, or ${wayBack}`,
+        );
+      }
+    });
+  }
+
+  /** `alert_extra_x`, made by `alert`, must not become the property of a new `alert-extra`. */
+  function refuseTakeover(owner: string): void {
+    const taken = relations().find(({ name }) => name.startsWith(prefixOf(owner)));
+    if (taken !== undefined) {
+      throw new SvcError('conflict', `plugin ${owner} cannot use tables ${prefixOf(owner)}*: ${taken.name} belongs to another plugin. Give the plugin another id`);
+    }
+  }
+
+  /** All statements, the check of what they made, and the row that says so: one savepoint, one commit. */
+  async function apply(owner: string, script: Script): Promise<void> {
+    const text = script.statements.map((statement) => statement.text).join(';');
+    const foreign = ownership.foreign(owner, text);
+    if (foreign !== undefined) {
+      throw new SvcError('invalid_argument', `migration ${script.name} of ${owner} names ${foreign}, which belongs to another plugin: ask its service instead`);
+    }
+    try {
+      await groups.run((unit) => perform(unit, owner, script), { unitMs: deadlineMs, patient: true });
+    } catch (error) {
+      throw new SvcError('unavailable', `migration ${script.name} of ${owner} failed and was rolled back: ${messageOf(error)}`, { cause: error });
+    }
+    ownership.refresh();
+  }
+
+  async function perform(unit: Unit, owner: string, script: Script): Promise<void> {
+    const before = new Set(relations().map(({ name }) => name));
+    for (const statement of script.statements) {
+      await unit.query(statement.text, []);
+    }
+    const tx = kyselyOver<CoreTables>({ run: (query, parameters) => unit.query(query, parameters) });
+    const after = await sql<{ name: string; type: string; strict: number }>`select name, type, strict from pragma_table_list where schema = 'main'`.execute(tx);
+    for (const { name, type, strict } of after.rows) {
+      if (before.has(name) || name.startsWith('sqlite_')) {
+        continue;
+      }
+      if (!ownership.isOwn(owner, name.toLowerCase())) {
+        throw new SvcError('invalid_argument', `${name} must be named ${prefixOf(owner)}…`);
+      }
+      if (type === 'table' && strict !== 1) {
+        throw new SvcError('invalid_argument', `table ${name} must be declared STRICT, so that a column holds what its type says`);
+      }
+    }
+    await tx
+      .insertInto('core_migrations')
+      .values({ plugin: owner, number: script.number, name: script.name, sha256: script.sha256, app_version: appVersion, applied_at: clock.now() })
+      .execute();
+  }
+
+  return migrate;
+}

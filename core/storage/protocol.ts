@@ -1,0 +1,29 @@
+import type { Outcome } from './statements.ts';
+
+/** What the writer's thread is given when it starts. */
+export interface WriterData {
+  readonly file: string;
+  readonly nativeBinding?: string | undefined;
+}
+
+/** Steps of the open group that need no answer: one that fails dooms the group, and its commit says so. */
+export type Step = 'begin' | 'save' | 'release' | 'undo' | 'rollback';
+
+export type Request =
+  | { readonly kind: 'query'; readonly sql: string; readonly parameters: readonly unknown[] }
+  /** Answered after the fsync. */
+  | { readonly kind: 'commit' }
+  | { readonly kind: 'checkpoint' }
+  /** Answered after the last checkpoint; the thread ends by itself. */
+  | { readonly kind: 'close' };
+
+export type ToWriter = { readonly step: Step } | ({ readonly id: number } & Request);
+
+export interface Failure {
+  readonly message: string;
+  readonly code: string | undefined;
+  /** The group's transaction is gone: nothing of it can be committed any more. */
+  readonly lost: boolean;
+}
+
+export type FromWriter = { readonly id: number; readonly outcome: Outcome } | { readonly id: number; readonly failure: Failure };

@@ -1,0 +1,90 @@
+import { copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { messageOf, SvcError, timestamp } from '../sdk/index.ts';
+import { databaseName, fingerprint, keyIn, type Manifest, verifyBackup } from './backup.ts';
+import { connectWriter } from './connection.ts';
+import { syncPath } from './durable.ts';
+import { keyFile, readKeys, writeKeys } from './keys.ts';
+import { acquireLock } from './lock.ts';
+
+export interface RestoreOptions {
+  readonly now: () => number;
+  readonly nativeBinding?: string | undefined;
+}
+
+export interface Restored {
+  readonly manifest: Manifest;
+  /** Where the data that was live is kept; undefined when there was none. */
+  readonly aside: string | undefined;
+}
+
+/**
+ * Puts a backup in the place of the live data. A crash at any line leaves the old data or the
+ * restored, each complete; what was live stays in a folder beside it.
+ */
+export async function restoreBackup(dir: string, dataDir: string, { now, nativeBinding }: RestoreOptions): Promise<Restored> {
+  const lock = acquireLock(dataDir, { now, nativeBinding });
+  const incoming = join(dataDir, 'restore.incoming');
+  try {
+    const manifest = await verifyBackup(dir, { nativeBinding });
+    rmSync(incoming, { recursive: true, force: true });
+    mkdirSync(incoming, { mode: 0o700 });
+    const copy = await copied(dir, incoming, manifest);
+    takeKeysIn(dataDir, keyIn(dir, manifest));
+    const aside = setAside(dataDir, join(dataDir, `before-restore-${timestamp(now()).replaceAll(':', '')}`), nativeBinding);
+    renameSync(copy, join(dataDir, databaseName));
+    syncPath(dataDir);
+    return { manifest, aside };
+  } finally {
+    rmSync(incoming, { recursive: true, force: true });
+    lock.release();
+  }
+}
+
+async function copied(dir: string, incoming: string, manifest: Manifest): Promise<string> {
+  const copy = join(incoming, databaseName);
+  copyFileSync(join(dir, databaseName), copy);
+  syncPath(copy);
+  if ((await fingerprint(copy)).sha256 !== manifest.files.find(({ name }) => name === databaseName)!.sha256) {
+    throw new SvcError('conflict', `the backup ${dir} changed while it was copied: nothing was changed; try again`);
+  }
+  return copy;
+}
+
+/** Adds the keys of a backup to the ring: secrets of both sides stay readable, the restored one seals. */
+function takeKeysIn(dataDir: string, file: string | undefined): void {
+  if (file === undefined) {
+    return;
+  }
+  const incoming = readKeys(file);
+  const present = existsSync(keyFile(dataDir)) ? readKeys(keyFile(dataDir)) : [];
+  writeKeys(dataDir, [...present.filter((key) => !incoming.some((other) => other.equals(key))), ...incoming]);
+}
+
+/** Leaves a complete `svc.db` in place for the rename to replace: a log that stayed behind would be replayed into the new one. */
+function setAside(dataDir: string, aside: string, nativeBinding: string | undefined): string | undefined {
+  const live = join(dataDir, databaseName);
+  if (!existsSync(live)) {
+    return undefined;
+  }
+  mkdirSync(aside, { mode: 0o700 });
+  try {
+    connectWriter(live, { nativeBinding }).close();
+  } catch (error) {
+    // Damaged live data is a reason to restore, not to stop; what there is of it is kept as it is.
+    process.emitWarning(`the live data could not be opened before the restore: ${messageOf(error)}`);
+  }
+  for (const suffix of ['', '-wal', '-shm']) {
+    if (existsSync(live + suffix)) {
+      linkSync(live + suffix, join(aside, databaseName + suffix));
+    }
+  }
+  syncPath(aside);
+  for (const suffix of ['-wal', '-shm']) {
+    if (existsSync(live + suffix)) {
+      unlinkSync(live + suffix);
+    }
+  }
+  return aside;
+}

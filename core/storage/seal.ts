@@ -1,0 +1,41 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+import { type SealPlace, type Secrets, SvcError } from '../sdk/index.ts';
+import type { KeyRing } from './keys.ts';
+
+const purpose = 'seal v1';
+
+/** Secrets of one plugin: `v1.{key id}.{nonce}.{ciphertext}.{tag}`, each bound to its row. */
+export function sealsOf(pluginId: string, ring: KeyRing): Secrets {
+  /** As JSON, because joined text could make two places look the same. */
+  const bond = ({ table, row, column }: SealPlace, kid: string): Buffer => Buffer.from(JSON.stringify([pluginId, table, row, column, kid]));
+
+  return {
+    seal(place, plain) {
+      const kid = ring.newest;
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv('aes-256-gcm', ring.derive(purpose, kid), nonce).setAAD(bond(place, kid));
+      const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+      return ['v1', kid, ...[nonce, sealed, cipher.getAuthTag()].map((part) => part.toString('base64url'))].join('.');
+    },
+
+    open(place, text) {
+      const where = `the secret in ${place.table}.${place.column} of row ${place.row}`;
+      const [version, kid, nonce, sealed, tag, ...rest] = text.split('.');
+      if (version !== 'v1' || kid === undefined || nonce === undefined || sealed === undefined || tag === undefined || rest.length > 0) {
+        throw new SvcError('internal', `${where} is not a sealed value of this version`);
+      }
+      if (!ring.has(kid)) {
+        throw new SvcError('unavailable', `${where} was sealed with key ${kid}, which is not in the key ring: put that key back, or enter the secret again`);
+      }
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', ring.derive(purpose, kid), Buffer.from(nonce, 'base64url'), { authTagLength: 16 })
+          .setAAD(bond(place, kid))
+          .setAuthTag(Buffer.from(tag, 'base64url'));
+        return decipher.update(sealed, 'base64url', 'utf8') + decipher.final('utf8');
+      } catch (error) {
+        throw new SvcError('internal', `${where} does not open: it was altered, or moved here from another row. Enter it again`, { cause: error });
+      }
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+import type { Kysely } from 'kysely';
+
+import { SvcError } from '../sdk/index.ts';
+import type { Outcome } from './statements.ts';
+import type { Writer } from './writer.ts';
+
+/** What the code that runs now finds itself in. */
+export interface Surroundings {
+  /** The write that a further write joins. */
+  readonly unit?: Unit;
+  /** Has the last word in every outermost write. */
+  readonly witness?: (tx: Kysely<any>) => Promise<void>;
+  /** Frees space, hence is let through when the disk is nearly full. */
+  readonly reclaiming?: boolean;
+}
+
+export const surroundings = new AsyncLocalStorage<Surroundings>();
+
+/**
+ * One piece of work with exclusive use of the writer, inside a savepoint of its own. A unit within a
+ * unit is a savepoint within the savepoint; while it runs, statements of the outer one wait, because
+ * undoing the inner one would take them along.
+ */
+export class Unit {
+  readonly #writer: Writer;
+  readonly #parent: Unit | undefined;
+  readonly #patient: boolean;
+  #child: { readonly unit: Unit; readonly done: Promise<unknown> } | undefined;
+  #ended: string | undefined;
+
+  constructor(writer: Writer, options: { readonly parent?: Unit; readonly patient?: boolean } = {}) {
+    this.#writer = writer;
+    this.#parent = options.parent;
+    this.#patient = options.patient ?? options.parent?.#patient ?? false;
+  }
+
+  get open(): boolean {
+    return this.#reason() === undefined;
+  }
+
+  async query(sql: string, parameters: readonly unknown[]): Promise<Outcome> {
+    await this.#turn();
+    this.#assertOpen();
+    return this.#writer.query(sql, parameters, this.#patient);
+  }
+
+  /** Runs `work` in a savepoint inside this unit; what it throws undoes its own statements only. */
+  async nest<R>(work: (unit: Unit) => Promise<R>): Promise<R> {
+    await this.#turn();
+    this.#assertOpen();
+    const unit = new Unit(this.#writer, { parent: this });
+    const running = unit.run(work);
+    const done = running.then(noop, noop);
+    this.#child = { unit, done };
+    try {
+      return await running;
+    } finally {
+      this.#child = undefined;
+    }
+  }
+
+  /** Runs `work` as this unit: kept when it succeeds, undone when it throws. */
+  async run<R>(work: (unit: Unit) => Promise<R>): Promise<R> {
+    this.#writer.step('save');
+    try {
+      const result = await surroundings.run({ ...surroundings.getStore(), unit: this }, () => work(this));
+      while (this.#child !== undefined) {
+        await this.#child.done;
+      }
+      this.#assertOpen();
+      this.#writer.step('release');
+      return result;
+    } catch (error) {
+      if (this.open) {
+        this.#writer.step('undo');
+      }
+      throw error;
+    } finally {
+      this.#ended ??= 'this write has ended; use its transaction only inside the function that was given it';
+    }
+  }
+
+  /** Undoes a unit from outside; whatever it still tries is refused. */
+  abandon(reason: string): void {
+    if (this.#ended === undefined) {
+      this.#ended = reason;
+      this.#writer.step('undo');
+    }
+  }
+
+  #reason(): string | undefined {
+    return this.#ended ?? this.#parent?.#reason();
+  }
+
+  #assertOpen(): void {
+    const reason = this.#reason();
+    if (reason !== undefined) {
+      throw new SvcError('unavailable', reason);
+    }
+  }
+
+  /** Waits while a unit inside this one runs, unless the caller is part of that unit. */
+  async #turn(): Promise<void> {
+    while (this.#child !== undefined && !isInside(this.#child.unit)) {
+      await this.#child.done;
+    }
+  }
+
+  static holds(unit: Unit, ancestor: Unit): boolean {
+    return unit === ancestor || (unit.#parent !== undefined && Unit.holds(unit.#parent, ancestor));
+  }
+}
+
+function isInside(unit: Unit): boolean {
+  const current = surroundings.getStore()?.unit;
+  return current !== undefined && Unit.holds(current, unit);
+}
+
+function noop(): void {}

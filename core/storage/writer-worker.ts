@@ -1,0 +1,104 @@
+import { parentPort, workerData } from 'node:worker_threads';
+
+import { messageOf } from '../sdk/index.ts';
+import { connectWriter } from './connection.ts';
+import type { Failure, FromWriter, Request, Step, ToWriter, WriterData } from './protocol.ts';
+import { executor, type Outcome } from './statements.ts';
+import { sqliteCode } from './trouble.ts';
+
+const { file, nativeBinding } = workerData as WriterData;
+const connection = connectWriter(file, { nativeBinding });
+const execute = executor(connection);
+
+/** Why the open group can only be rolled back. */
+let doom: unknown;
+
+const steps: Record<Step, () => void> = {
+  begin: () => connection.exec('BEGIN IMMEDIATE'),
+  save: () => void execute('SAVEPOINT unit', []),
+  release: () => void execute('RELEASE unit', []),
+  undo: () => {
+    execute('ROLLBACK TO unit', []);
+    execute('RELEASE unit', []);
+  },
+  rollback,
+};
+
+function take(step: Step): void {
+  if (step === 'begin' || step === 'rollback') {
+    doom = undefined;
+  }
+  if (doom !== undefined) {
+    return;
+  }
+  try {
+    steps[step]();
+  } catch (error) {
+    doom = error;
+  }
+}
+
+function answer(request: Request): Outcome {
+  switch (request.kind) {
+    case 'query':
+      assertOpen();
+      return execute(request.sql, request.parameters);
+    case 'commit':
+      assertOpen();
+      connection.exec('COMMIT');
+      return { rows: [] };
+    case 'checkpoint':
+      return { rows: connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all() };
+    case 'close':
+      connection.pragma('wal_checkpoint(TRUNCATE)');
+      connection.close();
+      return { rows: [] };
+  }
+}
+
+/** Without it a statement after a lost transaction would commit on its own. */
+function assertOpen(): void {
+  if (doom !== undefined) {
+    throw doom;
+  }
+  if (!connection.inTransaction) {
+    throw new Error('no group is open');
+  }
+}
+
+function rollback(): void {
+  if (connection.inTransaction) {
+    connection.exec('ROLLBACK');
+  }
+}
+
+/** SQLite may roll back everything on its own (disk full, I/O error): remember why. */
+function failureOf(request: Request, error: unknown): Failure {
+  if (request.kind === 'query' && !connection.inTransaction) {
+    doom ??= error;
+  }
+  return { message: messageOf(error), code: sqliteCode(error), lost: doom !== undefined || (request.kind === 'commit' && !connection.inTransaction) };
+}
+
+function respond(id: number, request: Request): FromWriter {
+  try {
+    return { id, outcome: answer(request) };
+  } catch (error) {
+    const failure = failureOf(request, error);
+    if (request.kind === 'commit') {
+      take('rollback');
+    }
+    return { id, failure };
+  }
+}
+
+parentPort!.on('message', (message: ToWriter) => {
+  if ('step' in message) {
+    take(message.step);
+    return;
+  }
+  parentPort!.postMessage(respond(message.id, message));
+  if (message.kind === 'close') {
+    parentPort!.close();
+  }
+});

@@ -1,0 +1,91 @@
+import { listRoute, type PluginDirectory, type PluginStatus, route, type RouteDeclaration, timestamp } from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import { pageOf } from './page.ts';
+import { DisableOptions, PluginDetail, PluginId, PluginSummary } from './schema.ts';
+
+export const pluginRoutes = (plugins: PluginDirectory): readonly RouteDeclaration[] => [
+  listRoute({
+    path: '/api/v1/plugins',
+    access: 'any',
+    summary: 'List plugins with their state',
+    items: PluginSummary,
+    handle: ({ page }) => pageOf(plugins.list().map(summary), (item) => item.id, page),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/plugins/{id}',
+    access: 'any',
+    summary: 'One plugin: state, cause, effects, dependents, timings',
+    params: PluginId,
+    response: PluginDetail,
+    errors: ['not_found'],
+    handle: ({ params }) => detail(plugins.explain(params.id)),
+  }),
+  ...(['reload', 'enable'] as const).map((verb) =>
+    route({
+      method: 'POST',
+      path: `/api/v1/plugins/{id}/${verb}`,
+      access: 'admin',
+      summary: verb === 'reload' ? 'Replace the serving generation by a fresh one' : 'Let a disabled or quarantined plugin serve again',
+      params: PluginId,
+      response: PluginDetail,
+      status: 200,
+      timeoutMs: 150_000,
+      errors: ['not_found', 'conflict'],
+      handle: async ({ params }) => {
+        await plugins[verb](params.id);
+        return detail(plugins.explain(params.id));
+      },
+    }),
+  ),
+  route({
+    method: 'POST',
+    path: '/api/v1/plugins/{id}/disable',
+    access: 'admin',
+    summary: 'Take a plugin out of service until it is enabled',
+    params: PluginId,
+    query: DisableOptions,
+    response: PluginDetail,
+    status: 200,
+    timeoutMs: 150_000,
+    errors: ['not_found', 'conflict'],
+    handle: async ({ params, query }) => {
+      await plugins.disable(params.id, { cascade: query.cascade === true });
+      return detail(plugins.explain(params.id));
+    },
+  }),
+];
+
+const summary = (status: PluginStatus): Static<typeof PluginSummary> => ({
+  id: status.id,
+  title: status.title ?? status.id,
+  version: status.version ?? null,
+  kind: status.kind ?? null,
+  state: status.state,
+  cause: status.cause ?? null,
+  since: timestamp(status.since),
+  generation: status.generation ?? null,
+});
+
+const detail = (status: PluginStatus): Static<typeof PluginDetail> => ({
+  ...summary(status),
+  description: status.description ?? '',
+  requires: [...status.requires],
+  provides: [...status.provides],
+  dependents: [...status.dependents],
+  last_attempt: status.lastAttempt
+    ? {
+        at: timestamp(status.lastAttempt.at),
+        generation: status.lastAttempt.generation,
+        ok: status.lastAttempt.ok,
+        stage: status.lastAttempt.stage ?? null,
+        cause: status.lastAttempt.cause ?? null,
+        timings_ms: { ...status.lastAttempt.timings },
+      }
+    : null,
+  effects: status.effects ?? null,
+  draining: [...status.draining],
+  residue: status.residue ?? null,
+  strikes: status.strikes.map(({ at, label, cause }) => ({ at: timestamp(at), where: label, cause })),
+});

@@ -1,0 +1,203 @@
+import { type Source, target } from './source.ts';
+
+/** Which room of core may import which; `*` is the composition root, which wires all of them. */
+const arrows: Readonly<Record<string, readonly string[]>> = {
+  sdk: [],
+  registry: ['sdk'],
+  host: ['sdk', 'registry'],
+  http: ['sdk', 'registry', 'auth'],
+  auth: ['sdk', 'storage'],
+  storage: ['sdk'],
+  events: ['sdk', 'storage'],
+  observe: ['sdk'],
+  isolate: ['sdk'],
+  boot: ['*'],
+};
+
+/** Packages a plugin may use beside the contract: they compute, and touch nothing. */
+const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js'];
+
+/** Parts of node that start something which no scope owns, or reach around the context. */
+const closedToPlugins = /^node:(?:child_process|cluster|worker_threads|vm|module|inspector|repl|process|timers|v8)(?:\/.*)?$/;
+
+/** What a plugin says instead of reaching for the world. */
+const pluginEffects: readonly { readonly form: RegExp; readonly instead: string }[] = [
+  { form: /(?<![.\w])setInterval\b/, instead: 'setInterval: use ctx.scope.interval' },
+  { form: /(?<![.\w])setTimeout\b/, instead: 'setTimeout: use ctx.scope.timeout' },
+  { form: /(?<![.\w])(?:setImmediate|queueMicrotask)\b/, instead: 'setImmediate and queueMicrotask: use ctx.scope.task' },
+  { form: /\bglobalThis\b|(?<![.\w])global\b\s*[.[]/, instead: 'globalThis: keep state in an object that activate() makes' },
+  {
+    form: /(?<![.\w])process\s*(?:\?\.|\.)?\s*(?:\[|(?:on|once|addListener|prependListener|emit|exit|abort|kill|chdir|env|nextTick|stdout|stderr)\b)/,
+    instead: 'process: use ctx.scope and ctx.settings',
+  },
+  { form: /(?<![.\w])console\b/, instead: 'console: use ctx.log' },
+  { form: /\b(?:watch|watchFile)\s*\(/, instead: 'fs.watch: declare a setting, or use ctx.scope.interval' },
+  { form: /\bDate\s*\.\s*now\b|\bnew\s+Date\s*(?:\(\s*\)|(?!\s*\())|\bperformance\s*\.\s*now\b/, instead: 'the clock: use ctx.clock' },
+  { form: /\bMath\s*\.\s*random\b|\brandomUUID\b|\brandomBytes\b/, instead: 'randomness: use ctx.ids' },
+  { form: /(?:^|[\s(])@[A-Za-z]\w*/, instead: 'decorators: a global map would pin every reloaded class; use ctx.services.provide' },
+];
+
+/** Files that may build a pattern at run time, and why that is safe there. All others use literals, or RE2 for what users type. */
+export const patternBuilders: Readonly<Record<string, string>> = {
+  'core/observe/redact.ts': 'joins its own constants',
+};
+
+const singleHomes: Readonly<Record<string, { readonly homes: readonly string[]; readonly why: string }>> = {
+  'gray-matter': { homes: ['core/host/front-matter.ts'], why: 'it runs code in front matter unless it is called with care' },
+  'reflect-metadata': { homes: ['bin/svc.ts', 'core/boot/testing.ts'], why: 'it must come first, once, in whoever starts a process' },
+};
+
+/** Every import or effect that runs against the plan of the house, as a sentence that says where and what is allowed. */
+export function trespasses(sources: readonly Source[]): string[] {
+  return sources.flatMap((file) => rules.flatMap((rule) => rule(file).map((what) => `${file.path}: ${what}`)));
+}
+
+type Rule = (file: Source) => string[];
+
+const roomOf = (path: string): string | undefined => /^core\/([^/]+)\//.exec(path)?.[1];
+const pluginOf = (path: string): string | undefined => /^plugins\/([^/]+)\//.exec(path)?.[1];
+const packageOf = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+
+const coreKeepsItsArrows: Rule = ({ path, imports }) => {
+  const room = roomOf(path);
+  if (room === undefined) {
+    return [];
+  }
+  const allowed = arrows[room];
+  if (allowed === undefined) {
+    return [`core/${room} is no room of the house; add it to the table in test/house/boundaries.ts and to the architecture`];
+  }
+  return imports.flatMap(({ specifier }) => {
+    const leadsTo = target(path, specifier);
+    if (leadsTo === undefined) {
+      return packageOf(specifier) === 'svc' ? [`imports ${specifier}; core uses the relative path, the name is for plugins and tests`] : [];
+    }
+    const other = roomOf(leadsTo);
+    if (other === room || /^(?:config\/.+\.json|package\.json)$/.test(leadsTo)) {
+      return [];
+    }
+    if (other === undefined || !(allowed.includes('*') || allowed.includes(other))) {
+      return [
+        `imports ${specifier}; core/${room} may import ${allowed.length === 0 ? 'nothing' : allowed.map((name) => (name === '*' ? 'core' : `core/${name}`)).join(', ')}`,
+      ];
+    }
+    return leadsTo === `core/${other}/index.ts` ? [] : [`imports ${specifier}; another room is entered by its index.ts`];
+  });
+};
+
+const contractNeedsNothing: Rule = ({ path, imports }) =>
+  roomOf(path) !== 'sdk'
+    ? []
+    : imports
+        .filter(({ specifier, typeOnly }) => target(path, specifier) === undefined && !(typeOnly && ['typebox', 'kysely'].includes(specifier)))
+        .map(({ specifier }) => `imports ${specifier}; the contract needs nothing at run time, and only the types of typebox and kysely`);
+
+const pluginsKnowOnlyTheContract: Rule = ({ path, imports }) => {
+  const plugin = pluginOf(path);
+  if (plugin === undefined) {
+    return [];
+  }
+  return imports.flatMap(({ specifier }) => {
+    const leadsTo = target(path, specifier);
+    const allowed =
+      leadsTo === undefined
+        ? specifier === 'svc/sdk' || pluginPackages.includes(packageOf(specifier)) || (specifier.startsWith('node:') && !closedToPlugins.test(specifier))
+        : pluginOf(leadsTo) === plugin || /^plugins\/[^/]+\/contract\.ts$/.test(leadsTo);
+    return allowed
+      ? []
+      : [
+          `imports ${specifier}; a plugin may import svc/sdk, its own files, another plugin's contract.ts, harmless node: modules and ${pluginPackages.join(', ')}`,
+        ];
+  });
+};
+
+const contractsOfPluginsAreTypes: Rule = ({ path, imports }) =>
+  !/^plugins\/[^/]+\/contract\.ts$/.test(path)
+    ? []
+    : imports
+        .filter(({ specifier, typeOnly }) => !typeOnly && !['svc/sdk', 'typebox'].includes(specifier) && !specifier.endsWith('/contract.ts'))
+        .map(({ specifier }) => `imports ${specifier}; what a contract imports is bundled into everyone who uses it, so only types may come from there`);
+
+const pluginsOwnTheirEffects: Rule = ({ path, code }) =>
+  pluginOf(path) === undefined ? [] : pluginEffects.filter(({ form }) => form.test(code)).map(({ instead }) => `uses what no scope owns. ${instead}`);
+
+const pluginImportsAreReadable: Rule = ({ path, code }) =>
+  pluginOf(path) !== undefined && /\bimport\s*\((?!\s*['"])|(?<![.\w])require\b|\bcreateRequire\b|\beval\s*\(|\bnew\s+Function\b/.test(code)
+    ? ['loads code by a computed name or from text; imports are literal, so that this test can read them']
+    : [];
+
+const scriptsNeedNothing: Rule = ({ path, imports }) =>
+  !/^bin\/[^/]+\.mjs$/.test(path)
+    ? []
+    : imports
+        .filter(({ specifier }) => !specifier.startsWith('node:') && !/^\.\/[^/]+\.mjs$/.test(specifier))
+        .map(({ specifier }) => `imports ${specifier}; bin/*.mjs must run on a bare clone, so node: and each other is all there is`);
+
+const productIgnoresTests: Rule = ({ path, imports }) =>
+  path.startsWith('test/')
+    ? []
+    : imports
+        .filter(({ specifier }) => target(path, specifier)?.startsWith('test/'))
+        .map(({ specifier }) => `imports ${specifier}; the product does not know its tests`);
+
+const binUsesTheHouse: Rule = ({ path, imports }) =>
+  !path.startsWith('bin/')
+    ? []
+    : imports
+        .filter(({ specifier }) => target(path, specifier)?.startsWith('plugins/'))
+        .map(({ specifier }) => `imports ${specifier}; plugins are discovered, never imported`);
+
+const packagesStayAtHome: Rule = ({ path, imports }) =>
+  imports.flatMap(({ specifier, typeOnly }) => {
+    const home = singleHomes[packageOf(specifier)];
+    const atHome = home === undefined || home.homes.includes(path) || path.startsWith('test/') || typeOnly;
+    return atHome ? [] : [`imports ${specifier}; only ${home.homes.join(' and ')} may, because ${home.why}`];
+  });
+
+const patternsAreLiterals: Rule = ({ path, code }) =>
+  !path.startsWith('test/') && !(path in patternBuilders) && /\bRegExp\s*\(/.test(code)
+    ? ['builds a regular expression at run time; use a literal, or re2js for what a user typed']
+    : [];
+
+const injectionIsExplicit: Rule = ({ path, code }) =>
+  roomOf(path) !== undefined && /@(?:injectable|singleton|scoped)\s*\(/.test(code) && undecoratedParameter(code)
+    ? ['has a constructor parameter without @inject(TOKEN); esbuild emits no types for tsyringe to go by']
+    : [];
+
+/** Whether a constructor of a decorated class takes something that is not introduced by a decorator. */
+function undecoratedParameter(code: string): boolean {
+  return [...code.matchAll(/\bconstructor\s*\(/g)].some((match) => {
+    let depth = 1;
+    let parameter = '';
+    for (const char of code.slice(match.index + match[0].length)) {
+      depth += '([{<'.includes(char) ? 1 : ')]}>'.includes(char) ? -1 : 0;
+      if (depth === 0 || (depth === 1 && char === ',')) {
+        if (parameter.trim() !== '' && !parameter.trim().startsWith('@inject')) {
+          return true;
+        }
+        parameter = '';
+      } else {
+        parameter += char;
+      }
+      if (depth === 0) {
+        return false;
+      }
+    }
+    return false;
+  });
+}
+
+const rules: readonly Rule[] = [
+  coreKeepsItsArrows,
+  contractNeedsNothing,
+  pluginsKnowOnlyTheContract,
+  contractsOfPluginsAreTypes,
+  pluginsOwnTheirEffects,
+  pluginImportsAreReadable,
+  scriptsNeedNothing,
+  productIgnoresTests,
+  binUsesTheHouse,
+  packagesStayAtHome,
+  patternsAreLiterals,
+  injectionIsExplicit,
+];

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { patternBuilders, trespasses } from './boundaries.ts';
+import { projectRoot, source, sourcesIn } from './source.ts';
+
+test('no arrow of the import graph runs against the plan of the house', () => {
+  assert.deepEqual(trespasses(sourcesIn('core', 'plugins', 'bin', 'test')), []);
+});
+
+test('gray-matter is imported in exactly one file', () => {
+  const importers = sourcesIn('core', 'plugins', 'bin').filter(({ imports }) => imports.some(({ specifier }) => specifier === 'gray-matter'));
+  assert.deepEqual(
+    importers.map(({ path }) => path),
+    ['core/host/front-matter.ts'],
+  );
+});
+
+test('tsc and esbuild see the same decorators: no tsconfig asks for emitted metadata', () => {
+  const config = readFileSync(join(projectRoot, 'tsconfig.json'), 'utf8');
+  assert.match(config, /"experimentalDecorators": true/);
+  assert.doesNotMatch(config, /emitDecoratorMetadata/);
+});
+
+test('every file that is excused for building patterns still does so', () => {
+  const sources = sourcesIn('core', 'plugins', 'bin');
+  for (const path of Object.keys(patternBuilders)) {
+    assert.match(sources.find((file) => file.path === path)?.code ?? '', /\bRegExp\s*\(/, `${path} needs its excuse in test/house/boundaries.ts no more`);
+  }
+});
+
+/** Each rule, on a file that breaks it: path, text, and what the complaint must name. */
+const planted: readonly [path: string, text: string, complaint: RegExp][] = [
+  ['core/host/a.ts', `import { x } from '../http/index.ts';`, /core\/host may import core\/sdk, core\/registry/],
+  ['core/host/a.ts', `import type { X } from '../http/index.ts';`, /core\/host may import/],
+  ['core/host/a.ts', `export * from '../storage/index.ts';`, /core\/host may import/],
+  ['core/host/a.ts', `const x = await import('../auth/index.ts');`, /core\/host may import/],
+  ['core/host/a.ts', `let x: import('../auth/index.ts').Policy;`, /core\/host may import/],
+  ['core/host/a.ts', `import {\n  x,\n  type Y,\n} from '../../plugins/iam/contract.ts';`, /core\/host may import/],
+  ['core/registry/a.ts', `import '../host/index.ts';`, /core\/registry may import core\/sdk/],
+  ['core/sdk/a.ts', `import type { X } from '../registry/index.ts';`, /core\/sdk may import nothing/],
+  ['core/sdk/a.ts', `import { Type } from 'typebox';`, /needs nothing at run time/],
+  ['core/sdk/a.ts', `import type { X } from 'express';`, /needs nothing at run time/],
+  ['core/http/a.ts', `import { Draft } from '../registry/draft.ts';`, /entered by its index\.ts/],
+  ['core/http/a.ts', `import { SvcError } from 'svc/sdk';`, /relative path/],
+  ['core/attic/a.ts', `export {};`, /no room of the house/],
+  ['core/http/a.ts', `import x from 'gray-matter';`, /only core\/host\/front-matter\.ts may/],
+  ['core/host/a.ts', `import 'reflect-metadata';`, /only bin\/svc\.ts/],
+  ['core/boot/a.ts', `import x from '../../test/peers.ts';`, /does not know its tests|may import core/],
+  ['core/boot/a.ts', `@injectable() class A { constructor(@inject(B) b: B, c: C<D, E>) {} }`, /without @inject/],
+  ['core/http/a.ts', `const p = new RegExp(input);`, /re2js/],
+  ['bin/setup.mjs', `import yaml from 'yaml';`, /bare clone/],
+  ['bin/svc.ts', `import x from '../plugins/host/index.ts';`, /discovered/],
+  ['plugins/bad/index.ts', `import { Registry } from '../../core/registry/index.ts';`, /may import svc\/sdk/],
+  ['plugins/bad/index.ts', `import { store } from '../iam/store.ts';`, /another plugin's contract\.ts/],
+  ['plugins/bad/index.ts', `import express from 'express';`, /may import svc\/sdk/],
+  ['plugins/bad/index.ts', `import { injectable } from 'tsyringe';`, /may import svc\/sdk/],
+  ['plugins/bad/index.ts', `import { spawn } from 'node:child_process';`, /harmless node: modules/],
+  ['plugins/bad/index.ts', `import { Worker } from 'worker_threads';`, /harmless node: modules/],
+  ['plugins/bad/index.ts', `import { setTimeout } from 'node:timers/promises';`, /harmless node: modules/],
+  ['plugins/bad/index.ts', `import process from 'node:process';`, /harmless node: modules/],
+  ['plugins/bad/contract.ts', `import { store } from './store.ts';`, /bundled into everyone/],
+  ['plugins/bad/index.ts', `setInterval(() => {}, 1000);`, /ctx\.scope\.interval/],
+  ['plugins/bad/index.ts', 'const text = `${[1].map(() => { setTimeout(work, 1); return 1; })}`;', /ctx\.scope\.timeout/],
+  ['plugins/bad/index.ts', `setImmediate(work);`, /ctx\.scope\.task/],
+  ['plugins/bad/index.ts', `globalThis.cache = new Map();`, /globalThis/],
+  ['plugins/bad/index.ts', `process.on('exit', work);`, /process: use/],
+  ['plugins/bad/index.ts', `process['on']('exit', work);`, /process: use/],
+  ['plugins/bad/index.ts', `console.log('here');`, /ctx\.log/],
+  ['plugins/bad/index.ts', `import { watch } from 'node:fs';\nwatch('/etc', work);`, /fs\.watch/],
+  ['plugins/bad/index.ts', `const at = Date.now();`, /ctx\.clock/],
+  ['plugins/bad/index.ts', `const at = new Date();`, /ctx\.clock/],
+  ['plugins/bad/index.ts', `const id = Math.random();`, /ctx\.ids/],
+  ['plugins/bad/index.ts', `@singleton() class A {}`, /decorators/],
+  ['plugins/bad/index.ts', `const x = await import(name);`, /computed name/],
+  ['plugins/bad/index.ts', `const x = require(name);`, /computed name/],
+  ['plugins/bad/index.ts', `const f = new Function('return 1');`, /computed name/],
+];
+
+for (const [path, text, complaint] of planted) {
+  test(`refused in ${path}: ${text.replaceAll('\n', ' ')}`, () => {
+    assert.match(trespasses([source(path, text)]).join('\n'), complaint);
+  });
+}
+
+test('a model plugin and what is only said in comments, strings and patterns pass', () => {
+  const contract = `import { defineService } from 'svc/sdk';\nimport type { Node } from './nodes.ts';\nexport const Graph = defineService<Node>('topology.graph');`;
+  const index = [
+    `import { Type } from 'typebox';`,
+    `import { createHash } from 'node:crypto';`,
+    `import { definePlugin } from 'svc/sdk';`,
+    `import { Users } from '../iam/contract.ts';`,
+    `import { nodes } from './nodes.ts';`,
+    `// setInterval(…) and process.on(…) are refused; import x from 'express' too`,
+    `const said = "console.log('x'); import y from 'express'";`,
+    'const page = `<a href="mailto:x@example.org">${said} setTimeout(1)</a>`;',
+    `const quotes = /['"\`]/.test(said) ? said.length / 2 / 3 : 0;`,
+    `export default definePlugin({ activate(ctx) { ctx.scope.timeout('later', 5, () => ctx.log.info({ at: new Date(ctx.clock.now()) }, page)); } });`,
+  ].join('\n');
+  assert.deepEqual(trespasses([source('plugins/topology/contract.ts', contract), source('plugins/topology/index.ts', index)]), []);
+});

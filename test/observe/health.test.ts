@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { createHealth, type HealthProbe } from '../../core/observe/index.ts';
+
+const clock = { now: Date.now, monotonic: () => performance.now() };
+
+test('the house is well when every check says so', async () => {
+  const health = createHealth({
+    clock,
+    checks: () => [
+      { label: 'db', probe: () => ({ ok: true }) },
+      { label: 'disk', probe: async () => ({ ok: true, detail: '5 GB free' }) },
+    ],
+  });
+  const { ok, checks } = await health.ask();
+  assert.equal(ok, true);
+  assert.deepEqual(
+    checks.map(({ label, ok, detail }) => [label, ok, detail]),
+    [
+      ['db', true, undefined],
+      ['disk', true, '5 GB free'],
+    ],
+  );
+});
+
+test('a probe that throws, hangs or answers nonsense is not ok and says why, the others still answer', async () => {
+  const checks: HealthProbe[] = [
+    { label: 'throws', probe: () => assert.fail('cannot open https://u:CANARY@db') },
+    { label: 'rejects', probe: () => Promise.reject(new Error('refused')) },
+    { label: 'hangs', probe: () => new Promise(() => undefined) },
+    { label: 'nonsense', probe: () => ({ ok: 'yes' }) as never },
+    { label: 'silent', probe: () => undefined as never },
+    { label: 'fine', probe: () => ({ ok: true }) },
+  ];
+  const summary = await createHealth({ clock, checks: () => checks, deadlineMs: 50 }).ask();
+  assert.equal(summary.ok, false);
+  const told = Object.fromEntries(summary.checks.map((check) => [check.label, check]));
+  assert.match(told['throws']!.detail!, /cannot open https:\/\/\[redacted\]@db/);
+  assert.equal(told['rejects']!.detail, 'refused');
+  assert.equal(told['hangs']!.detail, 'no answer within 50 ms');
+  assert.equal(told['nonsense']!.detail, 'the probe gave no verdict');
+  assert.equal(told['silent']!.detail, 'the probe gave no verdict');
+  assert.equal(told['fine']!.ok, true);
+});
+
+test('asking again does not start a hanging probe a second time, and it recovers', async () => {
+  let calls = 0;
+  let answer: () => void = () => undefined;
+  const probe = () => {
+    calls += 1;
+    return new Promise<{ ok: boolean }>((resolve) => {
+      answer = () => resolve({ ok: true });
+    });
+  };
+  const health = createHealth({ clock, checks: () => [{ label: 'slow', probe }], deadlineMs: 20 });
+  await Promise.all([health.ask(), health.ask()]);
+  assert.equal((await health.ask()).ok, false);
+  assert.equal(calls, 1);
+  const asked = health.ask();
+  answer();
+  assert.equal((await asked).ok, true);
+});

@@ -1,0 +1,48 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+/** Programs that tests meet for real, and the Debian package that brings each; `.ci/run` installs all of them. */
+export const peers = {
+  git: 'git',
+  prlimit: 'util-linux',
+  ps: 'procps',
+  strace: 'strace',
+  unshare: 'util-linux',
+  wrk: 'wrk',
+} as const satisfies Record<string, string>;
+
+export type Peer = keyof typeof peers;
+
+export function findPeer(name: Peer): string | undefined {
+  // Daemons live beside the folders that a user's PATH names.
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+  return folders.map((folder) => join(folder, name)).find(runnable);
+}
+
+/**
+ * The path of a real peer. Without it the test is skipped by a sentence that names the package, and the caller returns;
+ * where `SVC_TEST_PEERS=required` says that all of them are installed, it fails instead.
+ */
+export function peer(t: Pick<TestContext, 'skip'>, name: Peer): string | undefined {
+  const path = findPeer(name);
+  if (path !== undefined) {
+    return path;
+  }
+  const sentence = `${name} is not installed (Debian: apt-get install ${peers[name]})`;
+  if (process.env['SVC_TEST_PEERS'] === 'required') {
+    throw new Error(`${sentence}, and SVC_TEST_PEERS=required forbids to skip`);
+  }
+  t.skip(sentence);
+  return undefined;
+}
+
+function runnable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    // Not there, or not ours to run: the next folder may have it.
+    return false;
+  }
+}
