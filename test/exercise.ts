@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -20,7 +20,7 @@ export interface Exercise {
   readonly about: string;
   /** Every option with its default, which also says its type. */
   readonly options?: Options;
-  run(options: any): Promise<Outcome>;
+  run(options: Options): Promise<Outcome>;
 }
 
 /** `npm run bench http -- --seconds 5`: runs the named file of `folder` and prints what it found; the exit code says whether it is good. */
@@ -31,7 +31,7 @@ export async function exercise(folder: string, kind: string, [name, ...flags]: r
     for (const known of names) {
       console.error(`  ${known.padEnd(12)} ${(await load(folder, known)).about}`);
     }
-    return name === undefined && names.length > 0 ? 0 : 2;
+    return name === undefined ? 0 : 2;
   }
   const chosen = await load(folder, name);
   const options = optionsFrom(flags, chosen.options ?? {});
@@ -49,7 +49,6 @@ function namesIn(folder: string): string[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith('.ts') && file !== 'run.ts' && !file.endsWith('.test.ts'))
     .map((file) => file.slice(0, -'.ts'.length))
-    .filter((name) => existsSync(join(folder, `${name}.ts`)))
     .sort();
 }
 
@@ -63,7 +62,13 @@ export function optionsFrom(flags: readonly string[], defaults: Options): Option
     const name = flag.replace(/^--/, '');
     const known = defaults[name];
     if (!flag.startsWith('--') || known === undefined) {
-      return `There is no option ${flag}. ${Object.keys(defaults).length === 0 ? 'It takes none.' : `Known: ${Object.entries(defaults).map(([key, value]) => `--${key} (${value})`).join(', ')}`}`;
+      return `There is no option ${flag}. ${
+        Object.keys(defaults).length === 0
+          ? 'It takes none.'
+          : `Known: ${Object.entries(defaults)
+              .map(([key, value]) => `--${key} (${value})`)
+              .join(', ')}`
+      }`;
     }
     const value = typeof known === 'boolean' ? true : typeof known === 'number' ? Number(rest.shift()) : rest.shift();
     if (value === undefined || Number.isNaN(value)) {
@@ -80,6 +85,9 @@ export function table(figures: readonly Figure[]): string {
   const cell = (value: string | number | undefined): string => (typeof value === 'number' ? String(Math.round(value * 1e4) / 1e4) : (value ?? ''));
   const widths = columns.map((column) => Math.max(column.length, ...figures.map((row) => cell(row[column]).length)));
   const line = (cells: readonly (string | number | undefined)[]): string =>
-    cells.map((value, i) => (typeof value === 'number' ? cell(value).padStart(widths[i]!) : cell(value).padEnd(widths[i]!))).join('  ').trimEnd();
+    cells
+      .map((value, i) => (typeof value === 'number' ? cell(value).padStart(widths[i]!) : cell(value).padEnd(widths[i]!)))
+      .join('  ')
+      .trimEnd();
   return [line(columns), ...figures.map((row) => line(columns.map((column) => row[column])))].join('\n');
 }

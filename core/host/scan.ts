@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 import { messageOf, type Persona } from '../sdk/index.ts';
 
@@ -26,7 +26,7 @@ export interface Scan {
 
 const maxFiles = 2_000;
 
-/** Looks for `*.md` in a folder of personas, for `*&#47;SKILL.md` in a folder of skills. Reads no file. */
+/** Looks for `*.md` in a folder of personas, for folders with a `SKILL.md` in one of skills. Reads no file. */
 export async function scan(root: DropInRoot): Promise<Scan> {
   let entries: Dirent[];
   try {
@@ -44,3 +44,20 @@ export async function scan(root: DropInRoot): Promise<Scan> {
     problem: files.length > maxFiles ? `${root.path}: holds ${files.length} files; only the first ${maxFiles} by name are read, remove some` : undefined,
   };
 }
+
+const isMarkdown = (entry: Dirent): boolean => entry.name.endsWith('.md') && !entry.isDirectory();
+
+/** A link counts, so that the listing can say why it is refused. */
+const isFolder = (entry: Dirent): boolean => (entry.isDirectory() || entry.isSymbolicLink()) && entry.name !== 'node_modules';
+
+async function stamped({ kind }: DropInRoot, file: string): Promise<FoundFile | undefined> {
+  const name = kind === 'skill' ? basename(dirname(file)) : basename(file, '.md');
+  try {
+    const stats = await lstat(file, { bigint: true });
+    return { file, name, stamp: [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':') };
+  } catch (error) {
+    return isMissing(error) ? undefined : { file, name, stamp: messageOf(error) };
+  }
+}
+
+const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code));

@@ -31,7 +31,8 @@ export interface Groups {
 }
 
 interface Waiting extends Entry {
-  readonly work: (unit: Unit) => Promise<unknown>;
+  /** In the context of whoever asked for it. */
+  readonly perform: (unit: Unit) => Promise<unknown>;
   readonly since: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -95,7 +96,7 @@ export function openGroups(writer: Writer, clock: Clock, limits: GroupLimits = {
   }
 
   /** One unit with its deadline; work that goes on after it finds its transaction closed. */
-  async function served({ work, unitMs: ownMs, patient }: Waiting): Promise<unknown> {
+  async function served({ perform, unitMs: ownMs, patient }: Waiting): Promise<unknown> {
     const unit = new Unit(writer, { patient: patient ?? false });
     const deadlineMs = ownMs ?? unitMs;
     let timer: NodeJS.Timeout | undefined;
@@ -107,7 +108,7 @@ export function openGroups(writer: Writer, clock: Clock, limits: GroupLimits = {
       }, deadlineMs);
     });
     try {
-      return await Promise.race([unit.run(work), late]);
+      return await Promise.race([perform(unit), late]);
     } finally {
       clearTimeout(timer);
     }
@@ -126,8 +127,8 @@ export function openGroups(writer: Writer, clock: Clock, limits: GroupLimits = {
         return Promise.reject(new SvcError('unavailable', `${mayWait} writes are waiting already; try again in a moment`, { retryAfterSeconds: 1 }));
       }
       return new Promise<R>((resolve, reject) => {
-        const bound = AsyncResource.bind(work);
-        queue.push({ ...entry, work: bound, since: clock.monotonic(), resolve: resolve as (value: unknown) => void, reject });
+        const perform = AsyncResource.bind((unit: Unit) => unit.run(work));
+        queue.push({ ...entry, perform, since: clock.monotonic(), resolve: resolve as (value: unknown) => void, reject });
         serving ??= own.runInAsyncScope(serve);
       });
     },

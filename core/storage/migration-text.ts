@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { messageOf, SvcError } from '../sdk/index.ts';
-import { type SqlStatement, statements } from './sql-text.ts';
+import { rollsBackOthers, type SqlStatement, statements, wordsOf } from './sql-text.ts';
 
 export interface Migration {
   /** `001-init.sql`: numbered from 1 without gaps. */
@@ -58,7 +58,7 @@ export function scripts(owner: string, migrations: readonly Migration[]): Script
 const permitted = /^(create (table|virtual|view|trigger|index|unique)|alter table|drop (index|view|trigger)|insert|replace|update|delete|with)\b/;
 
 function complaintAbout({ tokens }: SqlStatement): string | undefined {
-  const words = tokens.filter(({ kind }) => kind === 'word').map(({ text }) => text);
+  const words = wordsOf(tokens);
   const start = words.slice(0, 2).join(' ');
   if (start === 'drop table' || (start === 'alter table' && words.some((word) => word === 'rename' || word === 'drop'))) {
     return 'removes or renames a table or column, which the version before this one still uses: add a new one, and stop using the old';
@@ -66,10 +66,10 @@ function complaintAbout({ tokens }: SqlStatement): string | undefined {
   if (!permitted.test(start)) {
     return 'is not for migrations, which create, extend and fill tables inside a transaction that is already open';
   }
-  if (words.includes('rollback')) {
+  if (rollsBackOthers(tokens)) {
     return 'could roll back writes of others that share the commit: use ABORT';
   }
-  if (words.includes('deferred')) {
+  if (words.join(' ').includes('initially deferred')) {
     return 'defers a check to the commit, which is shared with others: use an immediate foreign key';
   }
   return undefined;

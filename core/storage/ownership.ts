@@ -1,6 +1,6 @@
 import { SvcError } from '../sdk/index.ts';
 import type { Connection } from './connection.ts';
-import { names, tokens } from './sql-text.ts';
+import { names, rollsBackOthers, tokens, wordsOf } from './sql-text.ts';
 
 /** Throws unless every table that `sql` reads or changes belongs to the guard's owner. */
 export type Guard = (sql: string, parameters: readonly unknown[]) => void;
@@ -78,11 +78,11 @@ export function openOwnership(connection: Connection): Ownership {
   }
 
   function inspect(owner: string, sql: string, parameters: readonly unknown[]): void {
-    const words = [...tokens(sql)].filter(({ kind }) => kind === 'word').map(({ text }) => text);
-    if (words[0] === undefined || !allowed.has(words[0])) {
+    const text = [...tokens(sql)];
+    if (!allowed.has(wordsOf(text)[0] ?? '')) {
       throw refusal(owner, 'only select, insert, update and delete are for plugins; a schema changes by migrations, a transaction is write()');
     }
-    if (words.includes('rollback')) {
+    if (rollsBackOthers(text)) {
       throw refusal(owner, '"or rollback" would undo writes of others that share the commit; use "or abort"');
     }
     const program = connection.prepare(`EXPLAIN ${sql}`).all(parameters) as Opcode[];

@@ -1,7 +1,7 @@
 import { SvcError } from '../sdk/index.ts';
 import { type Connection, type ConnectOptions, connectReader } from './connection.ts';
 import { type Execute, executor, type Outcome } from './statements.ts';
-import { asUnavailable } from './trouble.ts';
+import { asUnavailable, sqliteCode } from './trouble.ts';
 
 export interface View {
   run(sql: string, parameters: readonly unknown[]): Outcome;
@@ -23,6 +23,8 @@ export interface ReaderLimits {
   readonly views?: number;
   /** An open view keeps the log from being trimmed, hence its deadline; default 5 000. */
   readonly viewMs?: number;
+  /** Told of every failure of the store itself. */
+  readonly onFailure?: (code: string) => void;
 }
 
 interface Pooled {
@@ -30,7 +32,7 @@ interface Pooled {
   readonly execute: Execute;
 }
 
-export function openReaders(file: string, options: ConnectOptions, { views: mayOpen = 4, viewMs = 5_000 }: ReaderLimits = {}): Readers {
+export function openReaders(file: string, options: ConnectOptions, { views: mayOpen = 4, viewMs = 5_000, onFailure }: ReaderLimits = {}): Readers {
   const shared = pooled();
   const idle: Pooled[] = [];
   const busy = new Set<Pooled>();
@@ -44,6 +46,10 @@ export function openReaders(file: string, options: ConnectOptions, { views: mayO
     try {
       return execute(sql, parameters);
     } catch (error) {
+      const code = sqliteCode(error);
+      if (code !== undefined) {
+        onFailure?.(code);
+      }
       throw asUnavailable(error);
     }
   }

@@ -70,3 +70,12 @@ function isComplete(statement: readonly Token[]): boolean {
   const isTrigger = start[0] === 'create' && (start[1] === 'trigger' || (start[1]?.startsWith('temp') && start[2] === 'trigger'));
   return !isTrigger || (statement.at(-1)?.text === 'end' && statement.at(-2)?.text === ';');
 }
+
+/** `OR ROLLBACK`, `ON CONFLICT ROLLBACK`, `RAISE(ROLLBACK, …)`: they end the whole transaction, which others share. */
+export function rollsBackOthers(statement: readonly Token[]): boolean {
+  return /\b(or|conflict|raise) rollback\b/.test(wordsOf(statement).join(' '));
+}
+
+export function wordsOf(statement: readonly Token[]): string[] {
+  return statement.filter(({ kind }) => kind === 'word').map(({ text }) => text);
+}

@@ -100,7 +100,7 @@ export function openWriter({ start, log, stallMs = 30_000, onFailure }: WriterOp
     owed.delete(answer.id);
     clearTimeout(request.timer);
     if ('outcome' in answer) {
-      request.resolve(answer.outcome);
+      request.resolve({ ...answer.outcome, rows: answer.outcome.rows.map(withBuffers) });
     } else {
       const error = revived(answer.failure);
       if (answer.failure.lost) {
@@ -173,4 +173,11 @@ export function openWriter({ start, log, stallMs = 30_000, onFailure }: WriterOp
 /** Errors lose their class between threads; callers look at `code`. */
 function revived({ message, code }: Failure): unknown {
   return asUnavailable(code === undefined ? new Error(message) : new Database.SqliteError(message, code));
+}
+
+/** Bytes cross threads as plain arrays; a read gives Buffers, so a write does too. */
+function withBuffers(row: unknown): unknown {
+  return Object.fromEntries(
+    Object.entries(row as object).map(([column, value]) => [column, value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value]),
+  );
 }
