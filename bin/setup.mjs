@@ -1,9 +1,8 @@
 // Makes a bare clone ready to run. Plain JavaScript, node:* only: nothing else is there yet.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { withSetupLock } from './setup-lock.mjs';
@@ -70,19 +69,18 @@ function holdsLockedVersions(root) {
   return Object.entries(locked).every(([path, entry]) => path === '' || entry.optional || found[path]?.version === entry.version);
 }
 
-/** Why the one native addon does not load here, if it does not: never built, or built for another Node. */
+/** Why the one native addon does not load here, if it does not. Asked of another process: what this one loads it could not replace. */
 function addonProblem(root) {
-  try {
-    createRequire(join(root, 'package.json'))('better-sqlite3/build/Release/better_sqlite3.node');
-    return undefined;
-  } catch (error) {
-    return error.message.split('\n')[0];
-  }
+  const load = "require('better-sqlite3/build/Release/better_sqlite3.node')";
+  const probe = spawnSync(process.execPath, ['-e', load], { cwd: root, encoding: 'utf8', timeout: 60_000 });
+  const reason = /^Error: ([^]*?)\n {4}at /m.exec(probe.stderr)?.[1] ?? `better-sqlite3 does not load (${probe.signal ?? `exit code ${probe.status}`})`;
+  return probe.status === 0 ? undefined : reason.replaceAll(/\s+/g, ' ');
 }
 
 async function install(root, beat) {
-  const bar = progress('Installing dependencies (first start, new versions or another Node.js)', beat);
-  const result = await npmCi(root);
+  const bar = progress('Installing dependencies', beat);
+  discardUnlessSound(root);
+  const result = await npmInstall(root);
   const problem = result.problem ?? addonProblem(root);
   bar.end(problem === undefined ? 'Dependencies installed' : 'Dependencies were not installed');
   if (problem === undefined) {
@@ -90,16 +88,35 @@ async function install(root, beat) {
   }
   process.stderr.write(`${result.output.trimEnd()}\n`);
   throw new Error(
-    `"npm ci" in ${root} did not succeed: ${problem}. Its output is above. ` +
+    `"npm install" in ${root} did not succeed: ${problem}. Its output is above. ` +
       'It needs the npm registry, and a compiler for better-sqlite3 (Debian: apt-get install build-essential python3).',
   );
 }
 
-/** Runs npm to its end, at most `npmDeadlineMs`; a signal to us ends npm too. */
-function npmCi(root) {
+/**
+ * Keeps what an earlier run of npm brought to its end, because the addon takes a minute to compile. Half of a package
+ * that a killed run left, or an addon of another Node, would pass for installed: then all of it goes.
+ */
+function discardUnlessSound(root) {
+  const ended = join(root, 'node_modules', '.package-lock.json');
+  if (existsSync(ended) && addonProblem(root) === undefined) {
+    rmSync(ended);
+  } else {
+    rmSync(join(root, 'node_modules'), { recursive: true, force: true });
+  }
+}
+
+/**
+ * Installs the locked versions, within `npmDeadlineMs`; a signal to us ends npm too. Not `npm ci`: that refuses a lockfile
+ * that does not name the packages for other platforms, and no registry mirror has to carry those.
+ */
+function npmInstall(root) {
   return new Promise((settle) => {
+    const args = ['install', '--no-save', '--prefer-offline', '--no-audit', '--no-fund'];
     // NODE_ENV=production would leave out what `npm test` needs.
-    const npm = spawn('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    // Ours first on the PATH: npm builds the addon for the Node that it runs in.
+    const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
+    const npm = spawn('npm', [...args, '--include=dev'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     // The group, not npm alone: a compiler left behind would keep its output open.
     const stop = () => process.kill(-npm.pid, 'SIGKILL');
     let output = '';

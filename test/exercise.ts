@@ -59,35 +59,30 @@ export function optionsFrom(flags: readonly string[], defaults: Options): Option
   const options: Record<string, string | number | boolean> = { ...defaults };
   const rest = [...flags];
   for (let flag = rest.shift(); flag !== undefined; flag = rest.shift()) {
-    const name = flag.replace(/^--/, '');
-    const known = defaults[name];
-    if (!flag.startsWith('--') || known === undefined) {
-      return `There is no option ${flag}. ${
-        Object.keys(defaults).length === 0
-          ? 'It takes none.'
-          : `Known: ${Object.entries(defaults)
-              .map(([key, value]) => `--${key} (${value})`)
-              .join(', ')}`
-      }`;
+    const name = flag.slice('--'.length);
+    if (!flag.startsWith('--') || !Object.hasOwn(defaults, name)) {
+      const known = Object.entries(defaults).map(([key, value]) => `--${key} (${value})`);
+      return `There is no option ${flag}. Known: ${known.join(', ') || 'none'}`;
     }
-    const value = typeof known === 'boolean' ? true : typeof known === 'number' ? Number(rest.shift()) : rest.shift();
+    const type = typeof defaults[name];
+    const value = type === 'boolean' ? true : type === 'number' ? Number(rest.shift()) : rest.shift();
     if (value === undefined || Number.isNaN(value)) {
-      return `${flag} needs a ${typeof known}.`;
+      return `${flag} needs a ${type}.`;
     }
     options[name] = value;
   }
   return options;
 }
 
-/** Columns in order of first appearance; numbers to the right, in at most four digits behind the point. */
+/** Columns in order of first appearance; a column of numbers stands to the right, with at most four digits behind the point. */
 export function table(figures: readonly Figure[]): string {
-  const columns = [...new Set(figures.flatMap((row) => Object.keys(row)))];
-  const cell = (value: string | number | undefined): string => (typeof value === 'number' ? String(Math.round(value * 1e4) / 1e4) : (value ?? ''));
-  const widths = columns.map((column) => Math.max(column.length, ...figures.map((row) => cell(row[column]).length)));
-  const line = (cells: readonly (string | number | undefined)[]): string =>
-    cells
-      .map((value, i) => (typeof value === 'number' ? cell(value).padStart(widths[i]!) : cell(value).padEnd(widths[i]!)))
-      .join('  ')
-      .trimEnd();
-  return [line(columns), ...figures.map((row) => line(columns.map((column) => row[column])))].join('\n');
+  const names = [...new Set(figures.flatMap((row) => Object.keys(row)))];
+  const columns = names.map((name) => {
+    const values = figures.map((row) => row[name]);
+    const cells = [name, ...values.map((value) => (typeof value === 'number' ? String(Math.round(value * 1e4) / 1e4) : (value ?? '')))];
+    const width = Math.max(...cells.map((cell) => cell.length));
+    return cells.map((cell) => (values.some((value) => typeof value === 'number') ? cell.padStart(width) : cell.padEnd(width)));
+  });
+  const lines = ['', ...figures].map((_row, line) => columns.map((cells) => cells[line]).join('  '));
+  return lines.map((line) => line.trimEnd()).join('\n');
 }

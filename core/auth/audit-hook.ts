@@ -24,7 +24,7 @@ const longestUserAgent = 512;
 /** The record of a call; nothing of it needs help from the handler, a note only sharpens it. */
 export function auditRecord(call: AuditedCall, end: AuditedEnd): AuditRecord {
   const subject = auditSubject(call.declaration);
-  const id = call.note?.resourceId ?? (subject.idParam === undefined ? undefined : call.params[subject.idParam]);
+  const id = call.note?.resourceId ?? (subject.idParam === undefined ? undefined : (call.params[subject.idParam] as string | number | undefined));
   return {
     occurredAt: call.occurredAt,
     principal: call.principal,
@@ -32,7 +32,7 @@ export function auditRecord(call: AuditedCall, end: AuditedEnd): AuditRecord {
     userAgent: call.userAgent.slice(0, longestUserAgent),
     action: subject.action,
     resourceType: call.note?.resourceType ?? subject.resourceType,
-    resourceId: id === undefined ? undefined : String(id as string | number),
+    resourceId: id === undefined ? undefined : String(id),
     status: end.httpStatus < 400 ? 'success' : end.httpStatus === 401 || end.httpStatus === 403 ? 'denied' : 'failure',
     httpStatus: end.httpStatus,
     error: end.error,
@@ -62,7 +62,10 @@ export function auditSubject(declaration: RouteDeclaration): Subject {
 }
 
 function deriveSubject({ access, action, method, path }: RouteDeclaration): Subject {
-  const segments = path.replace(/^\/api\/v\d+(?=\/|$)/, '').split('/').filter(Boolean);
+  const segments = path
+    .replace(/^\/api\/v\d+(?=\/|$)/, '')
+    .split('/')
+    .filter(Boolean);
   const lastParam = segments.findLastIndex((segment) => segment.startsWith('{'));
   const named = lastParam > 0 ? segments.slice(0, lastParam) : segments.slice(0, 1);
   const resourceType = singular(named.findLast((segment) => !segment.startsWith('{')) ?? 'service');

@@ -45,7 +45,7 @@ function isPerson(principal: Principal): boolean {
 
 /** Only a signed-in user is themself: an API token is scoped by its grants and nothing else. */
 function isSelf(principal: Principal, id: unknown): boolean {
-  return principal.kind === 'user' && id !== undefined && String(id) === principal.id;
+  return principal.kind === 'user' && (typeof id === 'string' || typeof id === 'number') && String(id) === principal.id;
 }
 
 function grantsOf(principal: Principal): Grants {

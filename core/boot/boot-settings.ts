@@ -16,10 +16,12 @@ export function bootSettings(product: Product, environment: Environment, log?: (
   const shipped = readSettingsFile(defaultsFile(product));
   const dataDir = dataDirOf(environment, shipped);
   const own = `${dataDir}/svc.yaml`;
-  const settings = new Settings(environment, new Map([...shipped, ...readSettingsFile(own)]), log);
+  const ownValues = readSettingsFile(own);
+  const settings = new Settings(environment, new Map([...shipped, ...ownValues]), log);
   settings.declare('core', coreSettings);
   const release = declareForPlugins(settings, product, dataDir);
-  settings.assertAllKnown(otherEnvironment, own);
+  // The shipped file may speak of a room that was taken away; the operator's own may not.
+  settings.assertAllKnown(otherEnvironment, ownValues.keys(), own);
   // Each plugin declares its keys itself, with its own life time, when it is brought up.
   release();
   return { settings, dataDir };

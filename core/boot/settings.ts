@@ -86,7 +86,7 @@ export class Settings implements SettingsBoard {
   }
 
   /** Refuses names and keys nobody declared, so that a typo never passes for a setting. */
-  assertAllKnown(alsoEnvironment: ReadonlySet<string>, file: string): void {
+  assertAllKnown(alsoEnvironment: ReadonlySet<string>, fileKeys: Iterable<string>, file: string): void {
     const names = new Set(alsoEnvironment);
     for (const { declaration } of this.#declared.values()) {
       if (declaration.env !== undefined) {
@@ -99,7 +99,7 @@ export class Settings implements SettingsBoard {
         throw new SvcError('invalid_argument', `environment: ${name} is not a setting of svc${meant(name, names)}`);
       }
     }
-    for (const key of this.#file.keys()) {
+    for (const key of fileKeys) {
       if (!this.#declared.has(key)) {
         throw new SvcError('invalid_argument', `${file}: ${key} is not a setting of svc${meant(key, this.#declared.keys())}`);
       }

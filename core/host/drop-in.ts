@@ -1,24 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { isSvcError, messageOf, type Persona, type PromptSkill, timestamp } from '../sdk/index.ts';
+import { type DropInStatus, isSvcError, messageOf, type Persona, type PromptSkill } from '../sdk/index.ts';
 import { readPersona } from './persona-file.ts';
 import { readPlainFile } from './plain-file.ts';
-import type { DropInRoot, FoundFile } from './scan.ts';
+import type { DropInRoot } from './scan.ts';
 import { readSkill } from './skill-file.ts';
-
-/** One file as the listing shows it. */
-export interface DropInFile {
-  readonly kind: 'persona' | 'skill';
-  readonly name: string;
-  readonly file: string;
-  /** `stale`: broken as it stands, while its last good version still serves. */
-  readonly state: 'ok' | 'broken' | 'stale';
-  readonly error?: string;
-  /** When the version that serves was read. */
-  readonly loaded_at?: string;
-  /** When the file was last seen to be another than before. */
-  readonly changed_at: string;
-}
 
 const maxBytes = 64 * 1024;
 
@@ -30,15 +16,15 @@ export class DropIn {
   #stamp: string | undefined;
   #fault: string | undefined;
   #good: Persona | PromptSkill | undefined;
-  #loadedAt = 0;
+  #loadedAt: number | undefined;
   #changedAt = 0;
   /** Why its good version does not serve: somebody else has the name. */
   rivalry: string | undefined;
 
-  constructor(root: DropInRoot, found: FoundFile) {
+  constructor(root: DropInRoot, file: string, fallbackName: string) {
     this.root = root;
-    this.file = found.file;
-    this.#fallbackName = found.name;
+    this.file = file;
+    this.#fallbackName = fallbackName;
   }
 
   get good(): Persona | PromptSkill | undefined {
@@ -68,7 +54,7 @@ export class DropIn {
     }
   }
 
-  describe(): DropInFile {
+  describe(): DropInStatus {
     const serves = this.#good !== undefined && this.rivalry === undefined;
     const error = this.#fault ?? this.rivalry;
     return {
@@ -77,8 +63,8 @@ export class DropIn {
       file: this.file,
       state: error === undefined ? 'ok' : serves ? 'stale' : 'broken',
       ...(error !== undefined && { error }),
-      ...(serves && { loaded_at: timestamp(this.#loadedAt) }),
-      changed_at: timestamp(this.#changedAt),
+      loaded_at: serves ? this.#loadedAt : undefined,
+      changed_at: this.#changedAt,
     };
   }
 }

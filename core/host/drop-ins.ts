@@ -1,14 +1,9 @@
-import { resolve, sep } from 'node:path';
+import { basename, dirname, resolve, sep } from 'node:path';
 
-import { type Clock, isSvcError, type Logger, type MaybePromise, type Persona, type PromptSkill, timestamp } from '../sdk/index.ts';
-import { DropIn, type DropInFile } from './drop-in.ts';
+import { type Clock, type DropInStatus, isSvcError, type Logger, type MaybePromise } from '../sdk/index.ts';
+import { DropIn } from './drop-in.ts';
+import { claimNames, type DropInEntries, entriesOf, sameEntries, yieldNames } from './drop-in-names.ts';
 import { type DropInRoot, scan } from './scan.ts';
-
-/** Everything good that lies in the folders at this moment. */
-export interface DropInEntries {
-  readonly personas: readonly Persona[];
-  readonly skills: readonly PromptSkill[];
-}
 
 export interface DropInOptions {
   /** Absolute paths; of two files that use one name, the one in the earlier root serves. */
@@ -17,7 +12,7 @@ export interface DropInOptions {
   readonly builtinRoots?: readonly string[];
   /**
    * Puts the complete set into the registry, each time it is another one. For names that a plugin owns it throws a
-   * conflict whose details point at them (`/personas/<name>`, `/skills/<key>`) and is then called without those.
+   * conflict whose details point at them (`/personas/<name>`, `/skills/<key>`), and is called again without those.
    */
   readonly publish: (entries: DropInEntries) => MaybePromise<void>;
   readonly clock: Clock;
@@ -25,35 +20,164 @@ export interface DropInOptions {
 }
 
 export interface DropIns {
-  /** Reads everything, whatever is known already. */
+  /** Reads everything anew. */
   load(): Promise<void>;
   /**
-   * Looks again where `paths` point: files, or roots to read all of them anew. An empty set only settles
-   * the names again, for when a plugin has come or gone. Resolves once the outcome serves.
+   * Looks again where `paths` point: at files, or at roots, which are then read as a whole. An empty set only
+   * settles the names again, for when a plugin has come or gone. Resolves once the outcome serves.
    */
   refresh(paths: ReadonlySet<string>): Promise<void>;
-  list(): DropInFile[];
+  list(): DropInStatus[];
   /** Ends the work at hand; nothing is read or published afterwards. */
   close(): Promise<void>;
 }
 
-/** What is known of one folder. */
+/** What is known of one root. */
 interface Folder {
   readonly root: DropInRoot;
+  /** By path, in the order of the names. */
   files: ReadonlyMap<string, DropIn>;
-  problem: string | undefined;
-  problemSince: number;
+  problem: { readonly error: string; readonly since: number } | undefined;
 }
 
 const maxPaths = 1_000;
 
 /** Keeps what serves equal to what lies in the folders: personas in `agents`, prompt skills in `skills`. */
 export function createDropIns({ roots, builtinRoots = [], publish, clock, log }: DropInOptions): DropIns {
-  const folders = foldersOf(roots, new Set(builtinRoots.map((path) => resolve(path))));
+  const folders = foldersOf(roots, builtinRoots);
   const rootPaths = folders.map(({ root }) => root.path);
-  let served: DropInEntries = { personas: [], skills: [] };
-  let told = new Map<string, DropInFile>();
+  let published: DropInEntries = { personas: [], skills: [] };
+  let told = new Map<string, DropInStatus>();
   let running: Promise<void> = Promise.resolve();
-  let waiting: { paths: Set<string>; readonly done: Promise<void> } | undefined;
+  let waiting: { readonly paths: Set<string>; readonly done: Promise<void> } | undefined;
   let closed = false;
+
+  /** One pass at a time; whoever asks while one runs shares the next. */
+  const request = (paths: Iterable<string>): Promise<void> => {
+    if (closed) {
+      return Promise.resolve();
+    }
+    waiting ??= nextPass();
+    for (const path of paths) {
+      waiting.paths.add(path);
+    }
+    if (waiting.paths.size > maxPaths) {
+      waiting.paths.clear();
+      rootPaths.forEach((path) => waiting?.paths.add(path));
+    }
+    return waiting.done;
+  };
+
+  const nextPass = () => {
+    const paths = new Set<string>();
+    // Why the pass before it failed was told to those who asked for that one.
+    const done = running
+      .catch(() => undefined)
+      .then(() => {
+        waiting = undefined;
+        return pass(paths);
+      });
+    running = done;
+    return { paths, done };
+  };
+
+  const pass = async (paths: ReadonlySet<string>): Promise<void> => {
+    for (const folder of folders) {
+      if ([...paths].some((path) => `${path}${sep}`.startsWith(`${folder.root.path}${sep}`))) {
+        await visit(folder, paths);
+      }
+    }
+    try {
+      await serve();
+    } finally {
+      tellChanges();
+    }
+  };
+
+  const visit = async (folder: Folder, paths: ReadonlySet<string>): Promise<void> => {
+    const { found, problem } = await scan(folder.root);
+    if (folder.problem?.error !== problem) {
+      folder.problem = problem === undefined ? undefined : { error: problem, since: clock.now() };
+    }
+    // A folder that cannot be read at the moment keeps what it has; one that is gone has nothing.
+    if (found) {
+      const files = new Map<string, DropIn>();
+      for (const { file, name, stamp } of found) {
+        const dropIn = folder.files.get(file) ?? new DropIn(folder.root, file, name);
+        if (!dropIn.isAt(stamp) || [file, dirname(file), folder.root.path].some((path) => paths.has(path))) {
+          await dropIn.read(stamp, clock.now());
+        }
+        files.set(file, dropIn);
+      }
+      folder.files = files;
+    }
+  };
+
+  /** Publishes whatever is good and has its name to itself. */
+  const serve = async (): Promise<void> => {
+    const claims = claimNames(folders.flatMap((folder) => [...folder.files.values()]));
+    while (!closed && !sameEntries(entriesOf(claims), published)) {
+      const entries = entriesOf(claims);
+      try {
+        await publish(entries);
+        published = entries;
+      } catch (error) {
+        if (!isSvcError(error) || error.code !== 'conflict' || !yieldNames(claims, error)) {
+          throw error;
+        }
+      }
+    }
+  };
+
+  const list = (): DropInStatus[] =>
+    folders.flatMap(({ root, problem, files }) => [...(problem ? [folderEntry(root, problem)] : []), ...[...files.values()].map((file) => file.describe())]);
+
+  const tellChanges = (): void => {
+    const before = told;
+    told = new Map(list().map((entry) => [entry.file, entry]));
+    for (const { kind, name, file, error, loaded_at } of told.values()) {
+      const last = before.get(file);
+      if (error !== undefined && error !== last?.error) {
+        log.warn({ file }, error);
+      } else if (error === undefined && (last?.error !== undefined || loaded_at !== last?.loaded_at)) {
+        log.info({ file }, `${kind} "${name}" serves`);
+      }
+    }
+    for (const { kind, name, file } of before.values()) {
+      if (!told.has(file)) {
+        log.info({ file }, `${kind} "${name}" is withdrawn`);
+      }
+    }
+  };
+
+  return {
+    load: () => request(rootPaths),
+    refresh: (paths) => request(paths),
+    list,
+    async close() {
+      closed = true;
+      await running.catch(() => undefined);
+    },
+  };
 }
+
+function foldersOf(roots: DropInOptions['roots'], builtinRoots: readonly string[]): Folder[] {
+  const builtin = new Set(builtinRoots.map((path) => resolve(path)));
+  const unique = (paths: readonly string[]): string[] => [...new Set(paths.map((path) => resolve(path)))];
+  const folder = (kind: DropInRoot['kind'], path: string): Folder => ({
+    root: { kind, path, source: builtin.has(path) ? 'builtin' : 'disk' },
+    files: new Map(),
+    problem: undefined,
+  });
+  return [...unique(roots.agents).map((path) => folder('persona', path)), ...unique(roots.skills).map((path) => folder('skill', path))];
+}
+
+const folderEntry = ({ kind, path }: DropInRoot, { error, since }: NonNullable<Folder['problem']>): DropInStatus => ({
+  kind,
+  name: basename(path),
+  file: path,
+  state: 'broken',
+  error,
+  loaded_at: undefined,
+  changed_at: since,
+});

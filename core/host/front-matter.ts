@@ -34,9 +34,9 @@ const refuse = (language: string) => ({
   },
 });
 
-/** Every name under which gray-matter looks for a parser leads here. */
+/** Every name under which gray-matter looks for a parser leads here; it cuts the end of the last header line off. */
 const engines = {
-  yaml: { parse: parsePlainYaml },
+  yaml: { parse: (header: string) => parsePlainYaml(`${header}\n`) },
   ...Object.fromEntries(['js', 'javascript', 'coffee', 'coffeescript', 'cson', 'json', 'toml'].map((language) => [language, refuse(language)])),
 };
 

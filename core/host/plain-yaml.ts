@@ -16,7 +16,8 @@ export function parsePlainYaml(source: string): Readonly<Record<string, unknown>
   const [document, ...others] = new Composer({ version: '1.2', schema: 'core', merge: false, stringKeys: true, logLevel: 'silent' }).compose(tokens);
   const error = document?.errors[0];
   if (error) {
-    throw refusal(`line ${lineAt(source, error.pos[0])}: ${error.message}`);
+    const reason = error.code === 'NON_STRING_KEY' ? 'every key must be a text; if a value begins with { or [, quote it' : error.message;
+    throw refusal(`line ${lineAt(source, error.pos[0])}: ${reason}`);
   }
   if (others.length > 0) {
     throw refusal('the header must be one YAML document');

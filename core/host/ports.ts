@@ -29,7 +29,7 @@ export interface Migration {
 export type Own = (label: string, undo: Disposer) => Disposer;
 
 /** A pack's process as the host sees it. */
-export interface PackProcess extends ChildHandle {
+export interface PackProcess extends Pick<ChildHandle, 'call'> {
   /** Resolves once the pack's code has loaded and started; rejects with the reason it could not. */
   readonly ready: Promise<void>;
   stop(): Promise<void>;

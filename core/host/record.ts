@@ -2,16 +2,9 @@ import type { Draft, Generation } from '../registry/index.ts';
 import { type Clock, messageOf, type PluginManifest } from '../sdk/index.ts';
 import type { PluginFolder } from './folder.ts';
 
-export type PluginState =
-  | 'discovered'
-  | 'invalid'
-  | 'disabled'
-  | 'blocked'
-  | 'loading'
-  | 'active'
-  | 'failed'
-  | 'quarantined'
-  | 'unload-failed';
+export const pluginStates = ['discovered', 'invalid', 'disabled', 'blocked', 'loading', 'active', 'failed', 'quarantined', 'unload-failed'] as const;
+
+export type PluginState = (typeof pluginStates)[number];
 
 /** The pipeline's verbs, in order; a failure names the one it happened in. */
 export type Stage = 'discover' | 'manifest' | 'integrity' | 'compile' | 'evaluate' | 'migrate' | 'activate' | 'self-test' | 'commit' | 'start' | 'retire';
@@ -93,8 +86,9 @@ export class PluginRecord {
     this.strikes = [...this.strikes, { at: this.#clock.now(), label, cause: messageOf(error) }].slice(-keptStrikes);
   }
 
-  /** Whether a changed path belongs to what the plugin is made of. */
+  /** Whether a changed path is a part of the plugin, or a folder that holds it. */
   concerns(path: string): boolean {
-    return this.inputs.has(path) || path === this.folder.path || path.startsWith(`${this.folder.path}/`);
+    const own = this.folder.path;
+    return this.inputs.has(path) || path === own || path.startsWith(`${own}/`) || own.startsWith(`${path}/`);
   }
 }

@@ -20,7 +20,7 @@ export async function witnessed<R>(exchange: Exchange, claim: Claim | undefined,
   let failure: unknown;
   const witness: ChangeWitness = {
     async beforeCommit(tx) {
-      if (exchange.settled) {
+      if (exchange.abandoned) {
         throw new SvcError('unavailable', 'the request was given up before this change; nothing more is written for it');
       }
       if (!rowsIn) {
@@ -37,18 +37,19 @@ export async function witnessed<R>(exchange: Exchange, claim: Claim | undefined,
       claim?.untaken();
     },
   };
-  const result = await changes.witness(witness, work).catch((error: unknown) => {
+  try {
+    const result = await changes.witness(witness, work);
+    if (failure === undefined && !rowsIn) {
+      await changes.write((tx) => witness.beforeCommit(tx));
+    }
+    if (failure === undefined || rowsIn) {
+      return result;
+    }
+  } catch (error) {
+    // The handler only sees its write fail; why is known here.
     throw failure === undefined ? error : untraceable(failure);
-  });
-  if (failure !== undefined && !rowsIn) {
-    throw untraceable(failure);
   }
-  if (!rowsIn) {
-    await changes.write((tx) => witness.beforeCommit(tx)).catch((error: unknown) => {
-      throw untraceable(error);
-    });
-  }
-  return result;
+  throw untraceable(failure);
 }
 
 /** An audited call is refused before it does anything that could not be written down. */
@@ -76,15 +77,16 @@ export async function recordRefusal(exchange: Exchange, error: unknown): Promise
   const shown = publicError(error);
   const record = recordOf(exchange, { httpStatus: shown.status, error: shown.message });
   front.refusals += 1;
-  const writing = front.changes.write((tx) => trail.append(tx, record)).finally(() => {
-    front.refusals -= 1;
-  });
+  const writing = front.changes
+    .write((tx) => trail.append(tx, record))
+    .finally(() => {
+      front.refusals -= 1;
+    });
   await withDeadline(writing, refusalMs, () => new SvcError('unavailable', 'the audit trail took too long')).catch((cause: unknown) => {
     front.log.error({ request_id: exchange.requestId, route: exchange.label, cause: messageOf(cause) }, 'a refusal was not written to the audit trail');
   });
 }
 
-/** `Promise`-shaped, because storage answers either way. */
 async function appendRows(exchange: Exchange, claim: Claim | undefined, tx: Transaction): Promise<void> {
   const { route } = exchange.served!;
   if (route.audited) {

@@ -7,10 +7,16 @@ export function authorize(principal: Principal, access: Access, params: Readonly
     return;
   }
   if (principal.kind === 'anonymous') {
-    throw new SvcError('unauthorized', credentialShown ? 'the credential is not valid or has expired; sign in again' : 'sign in first: this needs an Authorization header');
+    throw new SvcError(
+      'unauthorized',
+      credentialShown ? 'the credential is not valid or has expired; sign in again' : 'sign in first: this needs an Authorization header',
+    );
   }
   const needed = typeof access === 'object' ? access.action : access;
-  throw new SvcError('forbidden', needed.includes(':') || needed === 'webshell' ? `your role does not hold ${needed}` : `this is only for ${audience[needed] ?? needed}`);
+  throw new SvcError(
+    'forbidden',
+    needed.includes(':') || needed === 'webshell' ? `your role does not hold ${needed}` : `this is only for ${audience[needed] ?? needed}`,
+  );
 }
 
 const audience: Readonly<Record<string, string>> = { admin: 'administrators', machine: 'edges', any: 'people and API tokens, not for edges' };

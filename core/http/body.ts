@@ -29,7 +29,10 @@ export function checkBody(exchange: Exchange, { declaration, shapes }: CompiledR
     shapes.checkBody(body, exchange.rawBody?.length ?? 0);
   } else if (declaration.kind !== 'bytes' && body !== undefined && !isEmptyObject(body)) {
     const [field] = typeof body === 'object' && body !== null ? Object.keys(body) : [];
-    throw new SvcError('invalid_argument', field === undefined ? 'this route takes no body' : `this route takes no body, but got the field "${field.slice(0, 100)}"`);
+    throw new SvcError(
+      'invalid_argument',
+      field === undefined ? 'this route takes no body' : `this route takes no body, but got the field "${field.slice(0, 100)}"`,
+    );
   }
 }
 
@@ -52,7 +55,10 @@ function decodeJson(bytes: Buffer, schema: object | undefined): unknown {
  */
 function requireType({ req }: Exchange, wanted: readonly string[], encodingAllowed: boolean): void {
   const [type = '', ...parameters] = (req.headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase());
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice(8).replaceAll('"', '');
+  const charset = parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice(8)
+    .replaceAll('"', '');
   if (!wanted.some((accepted) => accepted === type || accepted === '*/*' || (accepted.endsWith('/*') && type.startsWith(accepted.slice(0, -1))))) {
     throw new SvcError('invalid_argument', `the body must be ${wanted.join(' or ')}; name it in the Content-Type header`, { status: 415 });
   }

@@ -9,7 +9,7 @@ export function withDeadline<T>(work: Promise<T>, ms: number, late: () => Error)
       },
       (error: unknown) => {
         clearTimeout(timer);
-        reject(error as Error);
+        reject(error);
       },
     );
   });

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 
 import { anonymous } from '../auth/index.ts';
 import type { Snapshot } from '../registry/index.ts';
@@ -6,9 +7,21 @@ import { type AuditNote, type Credential, type Principal, SvcError } from '../sd
 import type { Target } from './canonical-path.ts';
 import type { Front } from './front.ts';
 import type { Served } from './route-table.ts';
-import type { UpgradeRequest } from './upgrade.ts';
 
 const unsettable = new Set(['connection', 'content-length', 'date', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade', 'x-request-id']);
+
+/** A connection that asks to become something else. */
+export interface UpgradeRequest {
+  readonly socket: Duplex;
+  /** What the client sent after its request. */
+  readonly head: Buffer;
+  readonly isWebSocket: boolean;
+  /** The subprotocols it offers. */
+  readonly protocols: readonly string[];
+}
+
+/** What is counted when nobody was left to take an answer. */
+const clientGone = 499;
 
 /** One request on its way through the pipeline; each stage leaves here what the next ones need. */
 export class Exchange {
@@ -34,8 +47,9 @@ export class Exchange {
   note: AuditNote | undefined;
   /** The handler's own headers, name and value in turn. */
   headers: string[] | undefined;
-  /** No more writes on this call's account: its caller has got an answer. */
-  settled = false;
+  /** Its caller was told that it failed, so nothing more may change on its account. */
+  abandoned = false;
+  #reported = false;
   #abort: AbortController | undefined;
   #retired: (() => void) | undefined;
   #gone: (() => void) | undefined;
@@ -96,9 +110,25 @@ export class Exchange {
     }
   }
 
+  /** From here on this call sees each snapshot as it comes, and keeps only what it holds itself. */
+  leaveSnapshot(): void {
+    if (this.snapshot) {
+      this.front.registry.leases.unpin(this.snapshot);
+      this.snapshot = undefined;
+    }
+  }
+
+  /** Counts the call, once: when it ended, or when a stream began. */
+  report(): void {
+    if (!this.#reported) {
+      this.#reported = true;
+      const status = this.res.headersSent ? this.res.statusCode : (this.status ?? clientGone);
+      this.front.observe?.(this.label, status, this.front.clock.monotonic() - this.startedAt);
+    }
+  }
+
   /** Lets go of everything this call listened to. */
   end(): void {
-    this.settled = true;
     if (this.#abort) {
       this.served?.route.owner.scope.signal.removeEventListener('abort', this.#retired!);
       this.req.socket.removeListener('close', this.#gone!);

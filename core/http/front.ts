@@ -5,6 +5,8 @@ import { defaultLimits, type HttpLimits, type HttpOptions } from './ports.ts';
 /** Something that lives longer than a request and is told when the house closes. */
 export interface Guest {
   leave(): void;
+  /** When it has not left in time. */
+  cut(): void;
 }
 
 /** What all requests of one server share. */

@@ -17,7 +17,8 @@ const running = new Map<number, AbortController>();
 let pack: PackCode | undefined;
 let maxPayloadBytes = 0;
 
-const say = (message: FromChild): void => void channel.write(frame(Buffer.from(JSON.stringify(message))));
+const say = (message: FromChild): void => write(JSON.stringify(message));
+const write = (text: string): void => void channel.write(frame(Buffer.from(text)));
 
 // Whatever happened to the host, nobody is left to work for.
 channel.on('close', () => process.exit(0));
@@ -68,11 +69,11 @@ async function answer({ id, method, input }: ToChild & { t: 'call' }): Promise<v
 }
 
 function reply(id: number, value: unknown): void {
-  const body = JSON.stringify(value);
-  if (body !== undefined && Buffer.byteLength(body) > maxPayloadBytes) {
+  const body = JSON.stringify(value) ?? 'null';
+  if (Buffer.byteLength(body) > maxPayloadBytes) {
     throw new Error(`the answer has ${Buffer.byteLength(body)} bytes, ${maxPayloadBytes} are allowed`);
   }
-  say({ t: 'reply', id, value });
+  write(`{"t":"reply","id":${id},"value":${body}}`);
 }
 
 /** An error as the host hears it; what its author needs beyond that goes to the log of the child. */

@@ -1,7 +1,8 @@
-import type { HealthReport } from './observe.ts';
 import type { SettingDeclaration } from './manifest.ts';
+import type { HealthReport } from './observe.ts';
 import type { EffectNode } from './scope.ts';
-import { defineService } from './tokens.ts';
+import type { Access, Method } from './route.ts';
+import { defineExtensionPoint, defineService } from './tokens.ts';
 
 /** One plugin as the plugin pages show it. */
 export interface PluginStatus {
@@ -72,6 +73,26 @@ export interface SettingsBoard {
   onDeclared(listener: () => void): () => void;
 }
 
+export interface DeclaredAction {
+  readonly action: string;
+  readonly description: string;
+  readonly pluginId: string;
+}
+
+export interface DeclaredRoute {
+  readonly method: Method;
+  readonly path: string;
+  readonly access: Access;
+  readonly summary: string;
+  readonly pluginId: string;
+}
+
+/** What the plugins that serve now declare: the closed list that roles are made from. */
+export interface HouseCatalogue {
+  actions(): readonly DeclaredAction[];
+  routes(): readonly DeclaredRoute[];
+}
+
 /** What this process is. */
 export interface Build {
   readonly version: string;
@@ -89,4 +110,12 @@ export const Plugins = defineService<PluginDirectory>('core.plugins');
 export const DropIns = defineService<DropInDirectory>('core.drop-ins');
 export const Board = defineService<SettingsBoard>('core.settings');
 export const BuildInfo = defineService<Build>('core.build');
+export const Catalogue = defineService<HouseCatalogue>('core.catalogue');
 export const Health = defineService<HouseHealth>('core.health');
+
+/** A line of the start banner; undefined when there is nothing to say. */
+export interface BannerLine {
+  line(url: string): string | undefined;
+}
+
+export const Banner = defineExtensionPoint<BannerLine>('core.banner');

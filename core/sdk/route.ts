@@ -26,6 +26,8 @@ export interface AuditNote {
   readonly resourceId?: string | number;
   readonly before?: unknown;
   readonly after?: unknown;
+  /** Who did it, where the call itself finds out: a login knows its user only afterwards. */
+  readonly actor?: Principal;
 }
 
 export interface PageRequest {

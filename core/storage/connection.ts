@@ -15,13 +15,7 @@ export interface ConnectOptions {
 /** Earlier releases can lose a commit when a checkpoint meets a writer on another connection. */
 const oldestSqlite = '3.51.3';
 
-const settings = [
-  'busy_timeout = 5000',
-  'foreign_keys = ON',
-  'trusted_schema = OFF',
-  'cell_size_check = ON',
-  'temp_store = MEMORY',
-];
+const settings = ['busy_timeout = 5000', 'foreign_keys = ON', 'trusted_schema = OFF', 'cell_size_check = ON', 'temp_store = MEMORY'];
 
 /** What an acknowledged write rests on: the log is synced at each commit, and is never left to grow. */
 const writerSettings = ['journal_mode = WAL', 'synchronous = FULL', 'wal_autocheckpoint = 1000', `journal_size_limit = ${64 * 1024 * 1024}`];
@@ -57,7 +51,10 @@ export function sqliteVersion(connection: Connection): string {
 export function assertSqlite(connection: Connection, oldest = oldestSqlite): void {
   const version = sqliteVersion(connection);
   if (version.localeCompare(oldest, 'en', { numeric: true }) < 0) {
-    throw new SvcError('unavailable', `SQLite ${version} is too old for safe concurrent commits: reinstall better-sqlite3 so that it brings ${oldest} or newer`);
+    throw new SvcError(
+      'unavailable',
+      `SQLite ${version} is too old for safe concurrent commits: reinstall better-sqlite3 so that it brings ${oldest} or newer`,
+    );
   }
 }
 

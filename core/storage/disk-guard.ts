@@ -94,7 +94,9 @@ export async function openDiskGuard(
     warning: () => warning,
     report(code) {
       if (code.startsWith('SQLITE_FULL') && refusal === undefined) {
-        void enterReadOnly('the disk is full').catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'the log could not be trimmed on the full disk'));
+        void enterReadOnly('the disk is full').catch((error: unknown) =>
+          log.warn({ cause: messageOf(error) }, 'the log could not be trimmed on the full disk'),
+        );
       } else if (/^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code) && !broken) {
         broken = true;
         refusal = `the data folder ${dataDir} is read-only because SQLite reported ${code}: check the disk, then start svc again; "svc backup restore" brings a backup back`;

@@ -13,8 +13,15 @@ export function inspect(file: string, options: ConnectOptions): Inspection {
   const connection = connect(file, { ...options, readonly: true });
   try {
     const problems = (connection.prepare('PRAGMA integrity_check(20)').pluck().all() as string[]).filter((line) => line !== 'ok');
-    const names = connection.prepare("select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite%'").pluck().all() as string[];
-    const count = (name: string): number => connection.prepare(`select count(*) from "${name.replaceAll('"', '""')}"`).pluck().get() as number;
+    const names = connection
+      .prepare("select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite%'")
+      .pluck()
+      .all() as string[];
+    const count = (name: string): number =>
+      connection
+        .prepare(`select count(*) from "${name.replaceAll('"', '""')}"`)
+        .pluck()
+        .get() as number;
     return { sqlite: sqliteVersion(connection), problems, tables: Object.fromEntries(names.toSorted().map((name) => [name, count(name)])) };
   } finally {
     connection.close();

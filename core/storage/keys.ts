@@ -28,7 +28,10 @@ export function openKeyRing(dataDir: string, given: readonly string[] = []): Key
 export function readKeys(file: string): Buffer[] {
   const mode = statSync(file).mode & 0o777;
   if ((mode & 0o077) !== 0) {
-    throw new SvcError('unavailable', `${file} can be read by others (mode ${mode.toString(8)}); it seals every secret: run "chmod 600 ${file}" and start again`);
+    throw new SvcError(
+      'unavailable',
+      `${file} can be read by others (mode ${mode.toString(8)}); it seals every secret: run "chmod 600 ${file}" and start again`,
+    );
   }
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
   if (lines.length === 0) {

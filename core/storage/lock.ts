@@ -39,6 +39,9 @@ const networkTypes = new Map([
   [0x01021997, '9p'],
 ]);
 
+/** A lock ends with its connection; nothing but `release` may end that, the garbage collector least of all. */
+const held = new Set<Connection>();
+
 /**
  * One process per data folder. The lock is the kernel's (SQLite's own file lock on `svc.lock`), so it ends
  * with its process however that ends, holds between containers that share a volume, and is never stale.
@@ -47,7 +50,8 @@ const networkTypes = new Map([
 export function acquireLock(dataDir: string, options: LockOptions): DataLock {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   refuseNetworkFolder(dataDir, options);
-  const held = hold(dataDir, options);
+  const connection = hold(dataDir, options);
+  held.add(connection);
   const card = join(dataDir, 'svc.lock.json');
   const holder: Holder = { pid: process.pid, boot_id: bootId(), started: startOf(process.pid) ?? '', since: timestamp(options.now()) };
   const announce = (address?: string): void => writeDurably(card, `${JSON.stringify({ ...holder, ...(address !== undefined && { address }) })}\n`);
@@ -56,7 +60,8 @@ export function acquireLock(dataDir: string, options: LockOptions): DataLock {
     announce,
     release() {
       rmSync(card, { force: true });
-      held.close();
+      held.delete(connection);
+      connection.close();
     },
   };
 }
@@ -72,7 +77,10 @@ function hold(dataDir: string, options: LockOptions): Connection {
     if (sqliteCode(error) !== 'SQLITE_BUSY') {
       throw new SvcError('unavailable', `the data folder ${dataDir} cannot be locked: ${messageOf(error)}`, { cause: error });
     }
-    throw new SvcError('conflict', `the data folder ${dataDir} is in use by ${nameOf(readHolder(dataDir))}: stop it first, or give this one another SVC_DATA_DIR`);
+    throw new SvcError(
+      'conflict',
+      `the data folder ${dataDir} is in use by ${nameOf(readHolder(dataDir))}: stop it first, or give this one another SVC_DATA_DIR`,
+    );
   }
 }
 
@@ -97,7 +105,10 @@ function nameOf(holder: Holder | undefined): string {
 function refuseNetworkFolder(dataDir: string, { forceNetworkFolder = false, fileSystemType = (folder) => statfsSync(folder).type }: LockOptions): void {
   const network = networkTypes.get(fileSystemType(dataDir) >>> 0);
   if (network !== undefined && !forceNetworkFolder) {
-    throw new SvcError('conflict', `the data folder ${dataDir} is on ${network}, where file locks and syncs cannot be relied on: use a local disk for SVC_DATA_DIR`);
+    throw new SvcError(
+      'conflict',
+      `the data folder ${dataDir} is on ${network}, where file locks and syncs cannot be relied on: use a local disk for SVC_DATA_DIR`,
+    );
   }
 }
 

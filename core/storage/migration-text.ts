@@ -42,7 +42,10 @@ export function scripts(owner: string, migrations: readonly Migration[]): Script
     const number = index + 1;
     const where = `migration ${name} of ${owner}`;
     if (!/^\d{3}-[a-z0-9-]+\.sql$/.test(name) || Number(name.slice(0, 3)) !== number) {
-      throw new SvcError('invalid_argument', `${where} should be number ${String(number).padStart(3, '0')}: migrations are named 001-what-it-does.sql and numbered without gaps`);
+      throw new SvcError(
+        'invalid_argument',
+        `${where} should be number ${String(number).padStart(3, '0')}: migrations are named 001-what-it-does.sql and numbered without gaps`,
+      );
     }
     const found = statements(sql);
     for (const statement of found) {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 
 import { type Clock, messageOf, SvcError } from '../sdk/index.ts';
+import type { AutomaticBackups } from './automatic-backups.ts';
 import type { CoreTables, MigrationRow } from './core-tables.ts';
 import { kyselyOver } from './dialect.ts';
 import type { Groups } from './groups.ts';
@@ -15,10 +16,7 @@ export interface MigratorOptions {
   readonly ownership: Ownership;
   readonly clock: Clock;
   readonly appVersion: string;
-  /** Saves the data as it is before it is changed; called before every migration that changes data which was there at boot. */
-  readonly backUp: () => Promise<void>;
-  /** The newest backup that was made before a migration, for the message. */
-  readonly lastBackup: () => string | undefined;
+  readonly backups: AutomaticBackups;
 }
 
 export type Migrate = (owner: string, migrations: readonly Migration[]) => Promise<void>;
@@ -27,7 +25,7 @@ export type Migrate = (owner: string, migrations: readonly Migration[]) => Promi
 const deadlineMs = 3_600_000;
 
 /** Brings the tables of one owner to the version that its code expects. */
-export function migrator({ groups, readers, ownership, clock, appVersion, backUp, lastBackup }: MigratorOptions): Migrate {
+export function migrator({ groups, readers, ownership, clock, appVersion, backups }: MigratorOptions): Migrate {
   async function migrate(owner: string, migrations: readonly Migration[]): Promise<void> {
     const wanted = scripts(owner, migrations);
     const applied = appliedBy(owner);
@@ -39,7 +37,7 @@ export function migrator({ groups, readers, ownership, clock, appVersion, backUp
     if (applied.length === 0) {
       refuseTakeover(owner);
     }
-    await backUp();
+    await backups.backUp();
     for (const script of pending) {
       await apply(owner, script);
     }
@@ -62,7 +60,7 @@ export function migrator({ groups, readers, ownership, clock, appVersion, backUp
   function compare(owner: string, wanted: readonly Script[], applied: readonly MigrationRow[]): void {
     applied.forEach((row, index) => {
       const script = wanted[index];
-      const backup = lastBackup();
+      const backup = backups.last();
       const wayBack = backup === undefined ? 'restore a backup of the earlier version' : `restore the backup ${backup} with "svc backup restore"`;
       if (script === undefined) {
         throw new SvcError(
@@ -83,7 +81,10 @@ export function migrator({ groups, readers, ownership, clock, appVersion, backUp
   function refuseTakeover(owner: string): void {
     const taken = relations().find(({ name }) => name.startsWith(prefixOf(owner)));
     if (taken !== undefined) {
-      throw new SvcError('conflict', `plugin ${owner} cannot use tables ${prefixOf(owner)}*: ${taken.name} belongs to another plugin. Give the plugin another id`);
+      throw new SvcError(
+        'conflict',
+        `plugin ${owner} cannot use tables ${prefixOf(owner)}*: ${taken.name} belongs to another plugin. Give the plugin another id`,
+      );
     }
   }
 

@@ -70,11 +70,9 @@ export function openOwnership(connection: Connection): Ownership {
     return table.startsWith(prefix) && !current().prefixes.some((other) => other.length > prefix.length && table.startsWith(other));
   }
 
-  const isBuiltIn = (table: string): boolean => table.startsWith('sqlite_');
-
   function foreign(owner: string, sql: string): string | undefined {
     const { relations } = current();
-    return [...names(sql)].find((name) => relations.has(name) && !isOwn(owner, name) && !isBuiltIn(name));
+    return [...names(sql)].find((name) => relations.has(name) && !isOwn(owner, name) && !name.startsWith('sqlite_'));
   }
 
   function inspect(owner: string, sql: string, parameters: readonly unknown[]): void {
@@ -88,7 +86,8 @@ export function openOwnership(connection: Connection): Ownership {
     const program = connection.prepare(`EXPLAIN ${sql}`).all(parameters) as Opcode[];
     for (const operation of program) {
       const table = tableOf(operation);
-      const isServed = table !== undefined && isBuiltIn(table) && (operation.opcode !== 'OpenWrite' || ![...names(sql)].includes(table));
+      // SQLite keeps its own books while it serves a statement; nobody else writes in them.
+      const isServed = table?.startsWith('sqlite_') && (operation.opcode === 'OpenRead' || ![...names(sql)].includes(table));
       if (table !== undefined && !isOwn(owner, table) && !isServed) {
         throw refusal(owner, `the statement touches ${table}`);
       }

@@ -17,6 +17,8 @@ export interface Restored {
   readonly manifest: Manifest;
   /** Where the data that was live is kept; undefined when there was none. */
   readonly aside: string | undefined;
+  /** Why the live data could not be opened any more; it is kept aside as it was found. */
+  readonly damage: string | undefined;
 }
 
 /**
@@ -32,10 +34,10 @@ export async function restoreBackup(dir: string, dataDir: string, { now, nativeB
     mkdirSync(incoming, { mode: 0o700 });
     const copy = await copied(dir, incoming, manifest);
     takeKeysIn(dataDir, keyIn(dir, manifest));
-    const aside = setAside(dataDir, join(dataDir, `before-restore-${timestamp(now()).replaceAll(':', '')}`), nativeBinding);
+    const { aside, damage } = setAside(dataDir, join(dataDir, `before-restore-${timestamp(now()).replaceAll(':', '')}`), nativeBinding);
     renameSync(copy, join(dataDir, databaseName));
     syncPath(dataDir);
-    return { manifest, aside };
+    return { manifest, aside, damage };
   } finally {
     rmSync(incoming, { recursive: true, force: true });
     lock.release();
@@ -63,17 +65,18 @@ function takeKeysIn(dataDir: string, file: string | undefined): void {
 }
 
 /** Leaves a complete `svc.db` in place for the rename to replace: a log that stayed behind would be replayed into the new one. */
-function setAside(dataDir: string, aside: string, nativeBinding: string | undefined): string | undefined {
+function setAside(dataDir: string, aside: string, nativeBinding: string | undefined): Omit<Restored, 'manifest'> {
   const live = join(dataDir, databaseName);
   if (!existsSync(live)) {
-    return undefined;
+    return { aside: undefined, damage: undefined };
   }
   mkdirSync(aside, { mode: 0o700 });
+  let damage: string | undefined;
   try {
     connectWriter(live, { nativeBinding }).close();
   } catch (error) {
     // Damaged live data is a reason to restore, not to stop; what there is of it is kept as it is.
-    process.emitWarning(`the live data could not be opened before the restore: ${messageOf(error)}`);
+    damage = messageOf(error);
   }
   for (const suffix of ['', '-wal', '-shm']) {
     if (existsSync(live + suffix)) {
@@ -86,5 +89,5 @@ function setAside(dataDir: string, aside: string, nativeBinding: string | undefi
       unlinkSync(live + suffix);
     }
   }
-  return aside;
+  return { aside, damage };
 }

@@ -68,7 +68,8 @@ export function statements(script: string): SqlStatement[] {
 function isComplete(statement: readonly Token[]): boolean {
   const start = statement.slice(0, 3).map(({ kind, text }) => (kind === 'word' ? text : ''));
   const isTrigger = start[0] === 'create' && (start[1] === 'trigger' || (start[1]?.startsWith('temp') && start[2] === 'trigger'));
-  return !isTrigger || (statement.at(-1)?.text === 'end' && statement.at(-2)?.text === ';');
+  const [semicolon, end] = statement.slice(-2);
+  return !isTrigger || (end?.kind === 'word' && end.text === 'end' && semicolon?.kind === 'other' && semicolon.text === ';');
 }
 
 /** `OR ROLLBACK`, `ON CONFLICT ROLLBACK`, `RAISE(ROLLBACK, …)`: they end the whole transaction, which others share. */

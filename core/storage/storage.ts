@@ -1,18 +1,15 @@
 import type { KeyObject } from 'node:crypto';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 
-import type { Kysely } from 'kysely';
-
-import { type Clock, type HealthReport, type Logger, messageOf, type Secrets, SvcError, type Tables, timestamp } from '../sdk/index.ts';
+import { type Clock, type HealthReport, type Logger, type Secrets, SvcError, type Tables, timestamp } from '../sdk/index.ts';
+import { automaticBackups } from './automatic-backups.ts';
 import { createBackup, databaseName, type Manifest } from './backup.ts';
-import { connectWriter } from './connection.ts';
+import { markClean, recover } from './clean-stop.ts';
 import type { CoreTables } from './core-tables.ts';
-import { kyselyOver, type Run } from './dialect.ts';
 import { type DiskLimits, openDiskGuard } from './disk-guard.ts';
-import { syncPath, writeDurably } from './durable.ts';
 import { type GroupLimits, openGroups } from './groups.ts';
 import { openKeyRing } from './keys.ts';
 import { acquireLock } from './lock.ts';
@@ -21,7 +18,8 @@ import { migrator } from './migrations.ts';
 import { openOwnership } from './ownership.ts';
 import { openReaders, type ReaderLimits } from './readers.ts';
 import { sealsOf } from './seal.ts';
-import { surroundings, type Unit } from './unit.ts';
+import { tablesOver } from './tables.ts';
+import { surroundings, type Witness } from './unit.ts';
 import { openWriter } from './writer.ts';
 
 /** The files of this room that run in threads of their own. */
@@ -34,7 +32,7 @@ export interface StorageOptions {
   readonly log: Logger;
   readonly startWorker: (entry: WorkerEntry, workerData: unknown) => Worker;
   /** The SQLite addon as a file, for the single binary. */
-  readonly nativeBinding?: string;
+  readonly nativeBinding?: string | undefined;
   /** The tables of the host; default: the folder beside this file. */
   readonly coreMigrations?: readonly Migration[];
   /** Keys that seal secrets, newest last, on top of those in the data folder. */
@@ -59,7 +57,7 @@ export interface Storage {
    * Every outermost write that starts inside `work` calls `beforeCommit` as its last statement, with a
    * transaction that may touch every table; when it throws, the write is undone.
    */
-  witness<R>(beforeCommit: (tx: Kysely<any>) => Promise<void>, work: () => R): R;
+  witness<R>(beforeCommit: Witness, work: () => R): R;
   /** Writes that start inside `work` free space: they are let through while the disk is too full for others. */
   reclaim<R>(work: () => R): R;
   /** Why nothing can be written at this moment. */
@@ -72,183 +70,85 @@ export interface Storage {
   close(): Promise<void>;
 }
 
-const keptAutomaticBackups = 3;
-
-/** Opens a data folder; everything that was opened is closed again when a step fails. */
+/** Opens a data folder; when a step fails, everything opened before it is closed again. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
-  const { dataDir, appVersion, clock, log, nativeBinding, startWorker } = options;
-  const now = (): number => clock.now();
-  const undo: (() => unknown)[] = [];
+  const closers: (() => unknown)[] = [];
   try {
-    const lock = acquireLock(dataDir, {
-      now,
-      nativeBinding,
-      forceNetworkFolder: options.forceNetworkFolder ?? false,
-      ...(options.address !== undefined && { address: options.address }),
-    });
-    undo.push(() => lock.release());
-
-    const file = join(dataDir, databaseName);
-    const existed = existsSync(file);
-    const ring = openKeyRing(dataDir, options.secretKeys);
-    settle(file, { existed, clean: takeCleanMark(dataDir), nativeBinding });
-
-    const report = (code: string): void => guard.report(code);
-    const readers = openReaders(file, { nativeBinding }, { ...options.reads, onFailure: report });
-    undo.push(() => readers.close());
-    const writer = openWriter({
-      start: () => startWorker('writer-worker', { file, nativeBinding }),
-      log,
-      onFailure: report,
-      ...(options.writes?.stallMs !== undefined && { stallMs: options.writes.stallMs }),
-    });
-    undo.push(() => writer.close());
-    const guard = await openDiskGuard(dataDir, options.disk ?? {}, log, () => writer.checkpoint());
-    undo.push(() => guard.stop());
-
-    const groups = openGroups(writer, clock, options.writes);
-    const ownership = openOwnership(readers.connection);
-    const backup = (dir: string, withKey = false): Promise<Manifest> =>
-      createBackup(dir, { dataDir, appVersion, now, nativeBinding, withKey, startWorker: (data) => startWorker('backup-worker', data) });
-    const automatic = automaticBackups(dataDir, (dir) => backup(dir), { existed, appVersion, now });
-    const migrate = migrator({ groups, readers, ownership, clock, appVersion, ...automatic });
-
-    function write<R>(work: (unit: Unit) => Promise<R>): Promise<R> {
-      const { unit: outer, witness, reclaiming = false } = surroundings.getStore() ?? {};
-      if (outer?.open === true) {
-        return outer.nest(work);
-      }
-      const refusal = reclaiming ? undefined : guard.refusal();
-      if (refusal !== undefined) {
-        return Promise.reject(new SvcError('unavailable', refusal));
-      }
-      return groups.run(async (unit) => {
-        const result = await work(unit);
-        await witness?.(kyselyOver({ run: (sql, parameters) => unit.query(sql, parameters) }));
-        return result;
-      });
-    }
-
-    function tablesOf<T>(owner: string): Tables<T> {
-      const check = ownership.guard(owner);
-      const guarded = (run: Run): { run: Run } => ({
-        run: (sql, parameters) => {
-          check(sql, parameters);
-          return run(sql, parameters);
-        },
-      });
-      return {
-        read: kyselyOver<T>({
-          ...guarded(readers.run),
-          view() {
-            const view = readers.view();
-            return { ...guarded(view.run), end: view.end };
-          },
-        }),
-        write: (work) => write((unit) => work(kyselyOver<T>(guarded((sql, parameters) => unit.query(sql, parameters))))),
-      };
-    }
-
-    await migrate('core', options.coreMigrations ?? loadMigrations(fileURLToPath(new URL('./migrations', import.meta.url))));
-
-    const known = new Map<string, Tables<unknown>>();
-    const core = tablesOf<CoreTables>('core');
-    let closed: Promise<void> | undefined;
-
-    async function close(): Promise<void> {
-      await guard.stop();
-      await groups.drain();
-      readers.close();
-      await writer.close();
-      writeDurably(cleanMark(dataDir), `${timestamp(now())}\n`);
-      lock.release();
-    }
-
-    return {
-      tables<T>(pluginId: string) {
-        refuseReserved(pluginId);
-        const tables = known.get(pluginId) ?? tablesOf<unknown>(pluginId);
-        known.set(pluginId, tables);
-        return tables as Tables<T>;
-      },
-      core: () => core,
-      async migrate(pluginId, migrations) {
-        refuseReserved(pluginId);
-        await migrate(pluginId, migrations);
-      },
-      secrets: (pluginId) => sealsOf(pluginId, ring),
-      derivedKey: (purpose) => ring.derive(`derived ${purpose}`),
-      witness: (beforeCommit, work) => surroundings.run({ ...surroundings.getStore(), witness: beforeCommit }, work),
-      reclaim: (work) => surroundings.run({ ...surroundings.getStore(), reclaiming: true }, work),
-      writable: () => guard.refusal() ?? writer.down(),
-      health() {
-        const trouble = guard.refusal() ?? writer.down();
-        const detail = trouble ?? guard.warning();
-        return { ok: trouble === undefined, ...(detail !== undefined && { detail }) };
-      },
-      backup: (dir, { withKey = false } = {}) => backup(dir, withKey),
-      announce: (address) => lock.announce(address),
-      close: () => (closed ??= close()),
-    };
+    return await opened(options, (close) => closers.push(close));
   } catch (error) {
-    for (const step of undo.toReversed()) {
-      await step();
+    for (const close of closers.toReversed()) {
+      await close();
     }
     throw error;
   }
 }
 
-/** Recovers the log of the last run, and looks at every page when that run did not end by itself. */
-function settle(file: string, { existed, clean, nativeBinding }: { existed: boolean; clean: boolean; nativeBinding: string | undefined }): void {
-  let problems: string[];
-  try {
-    const connection = connectWriter(file, { nativeBinding });
-    problems = existed && !clean ? (connection.prepare('PRAGMA quick_check(5)').pluck().all() as string[]).filter((line) => line !== 'ok') : [];
-    connection.close();
-  } catch (error) {
-    problems = [messageOf(error)];
+async function opened(options: StorageOptions, onFailure: (close: () => unknown) => void): Promise<Storage> {
+  const { dataDir, appVersion, clock, log, nativeBinding, startWorker, writes = {} } = options;
+  const now = (): number => clock.now();
+  const file = join(dataDir, databaseName);
+
+  const lock = acquireLock(dataDir, { ...options, now });
+  onFailure(() => lock.release());
+  const ring = openKeyRing(dataDir, options.secretKeys);
+  const existed = existsSync(file);
+  recover(dataDir, file, { nativeBinding });
+
+  const report = (code: string): void => guard.report(code);
+  const readers = openReaders(file, { nativeBinding }, { ...options.reads, onFailure: report });
+  onFailure(() => readers.close());
+  const writer = openWriter({ ...writes, log, onFailure: report, start: () => startWorker('writer-worker', { file, nativeBinding }) });
+  onFailure(() => writer.close());
+  const guard = await openDiskGuard(dataDir, options.disk ?? {}, log, () => writer.checkpoint());
+  onFailure(() => guard.stop());
+
+  const groups = openGroups(writer, clock, writes);
+  const ownership = openOwnership(readers.connection);
+  const tablesOf = tablesOver({ groups, readers, ownership, guard });
+  const backup = (dir: string, withKey = false): Promise<Manifest> =>
+    createBackup(dir, { dataDir, appVersion, now, nativeBinding, withKey, startWorker: (data) => startWorker('backup-worker', data) });
+  const automatic = automaticBackups({ folder: join(dataDir, 'backups'), appVersion, now, needed: existed, backup });
+  const migrate = migrator({ groups, readers, ownership, clock, appVersion, backups: automatic });
+
+  await migrate('core', options.coreMigrations ?? loadMigrations(fileURLToPath(new URL('./migrations', import.meta.url))));
+  const core = tablesOf<CoreTables>('core');
+  const known = new Map<string, Tables<unknown>>();
+  const trouble = (): string | undefined => guard.refusal() ?? writer.down();
+  let closing: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    await guard.stop();
+    await groups.drain();
+    readers.close();
+    await writer.close();
+    markClean(dataDir, timestamp(now()));
+    lock.release();
   }
-  if (problems.length > 0) {
-    throw new SvcError('unavailable', `${file} is damaged (${problems.join('; ')}): restore a backup with "svc backup restore"; the damaged file is kept aside`);
-  }
-}
 
-const cleanMark = (dataDir: string): string => join(dataDir, 'clean');
-
-/** Tells whether the last run ended by itself; from now on this one has not. */
-function takeCleanMark(dataDir: string): boolean {
-  const clean = existsSync(cleanMark(dataDir));
-  rmSync(cleanMark(dataDir), { force: true });
-  syncPath(dataDir);
-  return clean;
-}
-
-/** One backup a boot, before the first migration of data that was there; the last few are kept. */
-function automaticBackups(
-  dataDir: string,
-  backup: (dir: string) => Promise<Manifest>,
-  { existed, appVersion, now }: { existed: boolean; appVersion: string; now: () => number },
-): { backUp: () => Promise<void>; lastBackup: () => string | undefined } {
-  const folder = join(dataDir, 'backups');
-  let done = !existed;
-  const made = (): string[] =>
-    existsSync(folder)
-      ? readdirSync(folder)
-          .filter((name) => /^\d{4}-.*-before-/.test(name))
-          .toSorted()
-      : [];
   return {
-    async backUp() {
-      if (done) {
-        return;
-      }
-      await backup(join(folder, `${timestamp(now()).replaceAll(':', '')}-before-${appVersion}`));
-      done = true;
-      for (const name of made().slice(0, -keptAutomaticBackups)) {
-        rmSync(join(folder, name), { recursive: true });
-      }
+    tables<T>(pluginId: string) {
+      refuseReserved(pluginId);
+      const tables = known.get(pluginId) ?? tablesOf<unknown>(pluginId);
+      known.set(pluginId, tables);
+      return tables as Tables<T>;
     },
-    lastBackup: () => made().map((name) => join(folder, name)).at(-1),
+    core: () => core,
+    async migrate(pluginId, migrations) {
+      refuseReserved(pluginId);
+      await migrate(pluginId, migrations);
+    },
+    secrets: (pluginId) => sealsOf(pluginId, ring),
+    derivedKey: (purpose) => ring.derive(`derived ${purpose}`),
+    witness: (witness, work) => surroundings.run({ ...surroundings.getStore(), witness }, work),
+    reclaim: (work) => surroundings.run({ ...surroundings.getStore(), reclaiming: true }, work),
+    writable: trouble,
+    health() {
+      const detail = trouble() ?? guard.warning();
+      return { ok: trouble() === undefined, ...(detail !== undefined && { detail }) };
+    },
+    backup: (dir, { withKey = false } = {}) => backup(dir, withKey),
+    announce: (address) => lock.announce(address),
+    close: () => (closing ??= close()),
   };
 }
 

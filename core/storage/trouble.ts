@@ -16,7 +16,7 @@ export function sqliteCode(error: unknown): string | undefined {
 }
 
 /** `unavailable` when the store itself failed; any other error comes back as it was. */
-export function asUnavailable(error: unknown): unknown {
+export function asUnavailable<E>(error: E): E | SvcError {
   const code = sqliteCode(error);
   const sentence = code && sentences.find(([pattern]) => pattern.test(code))?.[1];
   return sentence === undefined || sentence === '' ? error : new SvcError('unavailable', sentence, { cause: error });

@@ -1,17 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-import type { Kysely } from 'kysely';
-
-import { SvcError } from '../sdk/index.ts';
+import { type AuditTrailContract, SvcError } from '../sdk/index.ts';
 import type { Outcome } from './statements.ts';
 import type { Writer } from './writer.ts';
+
+/** Adds rows to the write that has just done its work; the transaction may touch every table. */
+export type Witness = (tx: Parameters<AuditTrailContract['append']>[0]) => Promise<void>;
 
 /** What the code that runs now finds itself in. */
 export interface Surroundings {
   /** The write that a further write joins. */
   readonly unit?: Unit;
   /** Has the last word in every outermost write. */
-  readonly witness?: (tx: Kysely<any>) => Promise<void>;
+  readonly witness?: Witness;
   /** Frees space, hence is let through when the disk is nearly full. */
   readonly reclaiming?: boolean;
 }
@@ -33,7 +34,7 @@ export class Unit {
   constructor(writer: Writer, options: { readonly parent?: Unit; readonly patient?: boolean } = {}) {
     this.#writer = writer;
     this.#parent = options.parent;
-    this.#patient = options.patient ?? options.parent?.#patient ?? false;
+    this.#patient = options.patient ?? false;
   }
 
   get open(): boolean {
@@ -41,16 +42,20 @@ export class Unit {
   }
 
   async query(sql: string, parameters: readonly unknown[]): Promise<Outcome> {
-    await this.#turn();
+    for (let ahead = this.#inTheWay(); ahead !== undefined; ahead = this.#inTheWay()) {
+      await ahead;
+    }
     this.#assertOpen();
     return this.#writer.query(sql, parameters, this.#patient);
   }
 
   /** Runs `work` in a savepoint inside this unit; what it throws undoes its own statements only. */
   async nest<R>(work: (unit: Unit) => Promise<R>): Promise<R> {
-    await this.#turn();
+    for (let ahead = this.#inTheWay(); ahead !== undefined; ahead = this.#inTheWay()) {
+      await ahead;
+    }
     this.#assertOpen();
-    const unit = new Unit(this.#writer, { parent: this });
+    const unit = new Unit(this.#writer, { parent: this, patient: this.#patient });
     const running = unit.run(work);
     const done = running.then(noop, noop);
     this.#child = { unit, done };
@@ -91,7 +96,7 @@ export class Unit {
   }
 
   #reason(): string | undefined {
-    return this.#ended ?? this.#parent?.#reason();
+    return this.#ended ?? (this.#parent === undefined ? undefined : this.#parent.#reason());
   }
 
   #assertOpen(): void {
@@ -101,11 +106,9 @@ export class Unit {
     }
   }
 
-  /** Waits while a unit inside this one runs, unless the caller is part of that unit. */
-  async #turn(): Promise<void> {
-    while (this.#child !== undefined && !isInside(this.#child.unit)) {
-      await this.#child.done;
-    }
+  /** What a caller from outside of the unit inside this one has to wait for. Nothing may be awaited between its last answer and the act. */
+  #inTheWay(): Promise<unknown> | undefined {
+    return this.#child === undefined || isInside(this.#child.unit) ? undefined : this.#child.done;
   }
 
   static holds(unit: Unit, ancestor: Unit): boolean {

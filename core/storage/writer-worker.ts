@@ -11,7 +11,7 @@ const connection = connectWriter(file, { nativeBinding });
 const execute = executor(connection);
 
 /** Why the open group can only be rolled back. */
-let doom: unknown;
+let doom: Error | undefined;
 
 const steps: Record<Step, () => void> = {
   begin: () => connection.exec('BEGIN IMMEDIATE'),
@@ -34,26 +34,29 @@ function take(step: Step): void {
   try {
     steps[step]();
   } catch (error) {
-    doom = error;
+    doom = error as Error;
   }
 }
 
+const orders: Record<Exclude<Request['kind'], 'query'>, () => void> = {
+  commit() {
+    assertOpen();
+    connection.exec('COMMIT');
+  },
+  checkpoint: () => void connection.pragma('wal_checkpoint(TRUNCATE)'),
+  close() {
+    connection.pragma('wal_checkpoint(TRUNCATE)');
+    connection.close();
+  },
+};
+
 function answer(request: Request): Outcome {
-  switch (request.kind) {
-    case 'query':
-      assertOpen();
-      return execute(request.sql, request.parameters);
-    case 'commit':
-      assertOpen();
-      connection.exec('COMMIT');
-      return { rows: [] };
-    case 'checkpoint':
-      return { rows: connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all() };
-    case 'close':
-      connection.pragma('wal_checkpoint(TRUNCATE)');
-      connection.close();
-      return { rows: [] };
+  if (request.kind === 'query') {
+    assertOpen();
+    return execute(request.sql, request.parameters);
   }
+  orders[request.kind]();
+  return { rows: [] };
 }
 
 /** Without it a statement after a lost transaction would commit on its own. */
@@ -75,7 +78,7 @@ function rollback(): void {
 /** SQLite may roll back everything on its own (disk full, I/O error): remember why. */
 function failureOf(request: Request, error: unknown): Failure {
   if (request.kind === 'query' && !connection.inTransaction) {
-    doom ??= error;
+    doom ??= error as Error;
   }
   return { message: messageOf(error), code: sqliteCode(error), lost: doom !== undefined || (request.kind === 'commit' && !connection.inTransaction) };
 }

@@ -23,7 +23,7 @@ export interface Writer {
   query(sql: string, parameters: readonly unknown[], patient?: boolean): Promise<Outcome>;
   commit(): Promise<void>;
   /** Why the group that is open can no longer be committed. */
-  lost(): unknown;
+  lost(): Error | undefined;
   checkpoint(): Promise<void>;
   /** Why nothing can be written at this moment. */
   down(): string | undefined;
@@ -47,7 +47,7 @@ export function openWriter({ start, log, stallMs = 30_000, onFailure }: WriterOp
   let thread: Worker | undefined;
   let lastId = 0;
   let down: string | undefined;
-  let lost: unknown;
+  let lost: Error | undefined;
   let pauseMs = 0;
   let restart: NodeJS.Timeout | undefined;
   let closing = false;
@@ -84,7 +84,10 @@ export function openWriter({ start, log, stallMs = 30_000, onFailure }: WriterOp
       log.error({ cause, waiting: owed.size }, 'the database writer stopped');
     }
     lost = new SvcError('unavailable', `the database writer stopped (${cause}): nothing of this write was kept. Try again`);
-    const unknown = new SvcError('unavailable', `the database writer stopped (${cause}) during the commit: look whether this write was kept before you try again`);
+    const unknown = new SvcError(
+      'unavailable',
+      `the database writer stopped (${cause}) during the commit: look whether this write was kept before you try again`,
+    );
     for (const [id, { kind, reject, timer }] of owed) {
       owed.delete(id);
       clearTimeout(timer);
@@ -171,13 +174,16 @@ export function openWriter({ start, log, stallMs = 30_000, onFailure }: WriterOp
 }
 
 /** Errors lose their class between threads; callers look at `code`. */
-function revived({ message, code }: Failure): unknown {
+function revived({ message, code }: Failure): Error {
   return asUnavailable(code === undefined ? new Error(message) : new Database.SqliteError(message, code));
 }
 
 /** Bytes cross threads as plain arrays; a read gives Buffers, so a write does too. */
 function withBuffers(row: unknown): unknown {
   return Object.fromEntries(
-    Object.entries(row as object).map(([column, value]) => [column, value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value]),
+    Object.entries(row as object).map(([column, value]) => [
+      column,
+      value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value,
+    ]),
   );
 }

@@ -51,10 +51,7 @@ test('a bench prints its figures as a table and as one line of JSON', async () =
   const { code, stdout } = await bench('sum', '--until', '4');
   assert.equal(code, 0);
   const lines = stdout.trim().split('\n');
-  assert.deepEqual(
-    lines.slice(0, 3),
-    ['case  until  ratio', 'all       4  0.3333', 'that is all'].map((line) => line.replace('  ratio', '  ratio')),
-  );
+  assert.deepEqual(lines.slice(0, 3), ['case  until   ratio', 'all       4  0.3333', 'that is all']);
   assert.deepEqual(JSON.parse(lines[3]!), {
     bench: 'sum',
     node: process.version,

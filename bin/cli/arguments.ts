@@ -1,0 +1,74 @@
+import { parseArgs } from 'node:util';
+
+import { nearest } from '../../core/boot/nearest.ts';
+import type { Option } from './command.ts';
+import { usageFailure } from './failure.ts';
+
+/** Understood by every command, before or after its name. */
+export const globalOptions: Readonly<Record<string, Option>> = {
+  data: { value: 'dir', about: 'the data folder, instead of SVC_DATA_DIR' },
+  json: { about: 'one JSON document on standard output, errors too' },
+  help: { about: 'what the command does' },
+};
+
+export interface Arguments {
+  readonly operands: readonly string[];
+  readonly options: ReadonlyMap<string, string | true>;
+}
+
+/** The words that are neither options nor values of the global ones, with their places. */
+export function wordsOf(args: readonly string[]): readonly { readonly word: string; readonly index: number }[] {
+  return tokensOf(args, globalOptions).flatMap((token) => (token.kind === 'positional' ? [{ word: token.value, index: token.index }] : []));
+}
+
+/** Sorts what was typed into operands and options; refuses what `known` does not hold. */
+export function readArguments(args: readonly string[], known: Readonly<Record<string, Option>>): Arguments {
+  const operands: string[] = [];
+  const options = new Map<string, string | true>();
+  for (const token of tokensOf(args, known)) {
+    if (token.kind === 'positional') {
+      operands.push(token.value);
+    }
+    if (token.kind === 'option') {
+      const option = Object.hasOwn(known, token.name) ? known[token.name] : undefined;
+      if (!option) {
+        throw usageFailure(`there is no option ${token.rawName}${suggestion(token.rawName, Object.keys(known).map((name) => `--${name}`))}`);
+      }
+      options.set(token.name, valueOf(token, option));
+    }
+  }
+  return { operands, options };
+}
+
+/** `; did you mean …?` when something is close enough. */
+export function suggestion(name: string, known: Iterable<string>): string {
+  const guess = nearest(name, known);
+  return guess === undefined ? '' : `; did you mean "${guess}"?`;
+}
+
+interface OptionToken {
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  readonly inlineValue?: boolean | undefined;
+}
+
+function valueOf({ rawName, value, inlineValue }: OptionToken, option: Option): string | true {
+  if (option.value === undefined) {
+    if (value !== undefined) {
+      throw usageFailure(`${rawName} is a switch and takes no value`);
+    }
+    return true;
+  }
+  // Without this `--data --json` would make a folder called "--json".
+  if (value === undefined || value === '' || (inlineValue !== true && value.startsWith('-'))) {
+    throw usageFailure(`${rawName} needs a value: ${rawName} <${option.value}>`);
+  }
+  return value;
+}
+
+function tokensOf(args: readonly string[], known: Readonly<Record<string, Option>>) {
+  const options = Object.fromEntries(
+    Object.entries(known).map(([name, { value }]) => [name, { type: value === undefined ? ('boolean' as const) : ('string' as const), ...(name === 'help' && { short: 'h' }) }]),
+  );
+  return parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true }).tokens;
+}

@@ -1,0 +1,67 @@
+import { suggestion, wordsOf } from './arguments.ts';
+import type { Command } from './command.ts';
+import { usageFailure } from './failure.ts';
+
+export interface Entry {
+  readonly summary: string;
+  /** A command is loaded when it is called, so that the small ones stay quick. */
+  readonly load: () => Promise<{ readonly command: Command }>;
+}
+
+export const catalogue: Readonly<Record<string, Entry>> = {
+  serve: { summary: 'Serve until stopped', load: () => import('../commands/serve.ts') },
+  'plugin list': { summary: 'Every plugin and where it stands', load: () => import('../commands/plugin-list.ts') },
+  'plugin why': { summary: 'Why a plugin is in the state it is in', load: () => import('../commands/plugin-why.ts') },
+  'plugin reload': { summary: 'Replace what serves by a fresh generation', load: () => import('../commands/plugin-reload.ts') },
+  'plugin disable': { summary: 'Take a plugin out of service', load: () => import('../commands/plugin-disable.ts') },
+  'plugin enable': { summary: 'Let a disabled or quarantined plugin serve again', load: () => import('../commands/plugin-enable.ts') },
+  'plugin new': { summary: 'Start a plugin: one route, one test', load: () => import('../commands/plugin-new.ts') },
+  'plugin build': { summary: 'Build a plugin into a folder that can be installed', load: () => import('../commands/plugin-build.ts') },
+  'plugin check': { summary: 'Say what keeps a plugin from loading', load: () => import('../commands/plugin-check.ts') },
+  'backup create': { summary: 'Copy the data, also while svc serves', load: () => import('../commands/backup-create.ts') },
+  'backup list': { summary: 'The backups in the data folder', load: () => import('../commands/backup-list.ts') },
+  'backup verify': { summary: 'Prove that a backup is whole', load: () => import('../commands/backup-verify.ts') },
+  'backup restore': { summary: 'Put a backup in the place of the data', load: () => import('../commands/backup-restore.ts') },
+  doctor: { summary: 'Look for what could go wrong', load: () => import('../commands/doctor.ts') },
+  version: { summary: 'The version of this svc', load: () => import('../commands/version.ts') },
+  help: { summary: 'This page, or that of one command', load: () => import('../commands/help.ts') },
+};
+
+export interface Found {
+  readonly name: string;
+  /** What was typed besides the name. */
+  readonly rest: readonly string[];
+}
+
+/** The command that is meant; its name may stand behind the global options. */
+export function findCommand(args: readonly string[]): Found {
+  const words = wordsOf(args);
+  if (words.length === 0) {
+    return { name: args.includes('--version') ? 'version' : 'help', rest: args.filter((arg) => arg !== '--version') };
+  }
+  for (const length of [2, 1]) {
+    const taken = words.slice(0, length);
+    const name = taken.map(({ word }) => word).join(' ');
+    if (Object.hasOwn(catalogue, name)) {
+      return { name, rest: args.filter((_, index) => !taken.some((word) => word.index === index)) };
+    }
+  }
+  throw unknownCommand(words[0]!.word, words[1]?.word);
+}
+
+/** Names below a first word: those of `plugin` are `plugin list`, `plugin why` … */
+export const membersOf = (group: string): readonly string[] => Object.keys(catalogue).filter((name) => name.startsWith(`${group} `));
+
+function unknownCommand(first: string, second: string | undefined): Error {
+  const members = membersOf(first);
+  if (members.length > 0) {
+    const verbs = members.map((name) => name.slice(first.length + 1));
+    return second === undefined
+      ? usageFailure(`"svc ${first}" needs one more word: ${verbs.join(', ')}`)
+      : usageFailure(`there is no "svc ${first} ${second}"${suggestion(`svc ${first} ${second}`, members.map((name) => `svc ${name}`)) || `; there are ${verbs.join(', ')}`}`);
+  }
+  const firstWords = new Set(Object.keys(catalogue).flatMap((name) => [name, name.split(' ')[0]!]));
+  const typed = second === undefined ? first : `${first} ${second}`;
+  const guess = suggestion(first, firstWords) || suggestion(typed, Object.keys(catalogue));
+  return usageFailure(`there is no command "${first}"${guess || '; "svc help" lists them all'}`);
+}

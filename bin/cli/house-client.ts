@@ -1,0 +1,81 @@
+import { bootSettings, type Environment, runningHouse } from '../../core/boot/index.ts';
+import { type ErrorCode, messageOf } from '../../core/sdk/index.ts';
+import { currentProduct } from '../product.ts';
+import { Failure, unreachable } from './failure.ts';
+
+/** The running house on this machine, spoken to over its own API with the operator's token. */
+export interface HouseClient {
+  get<T>(path: string): Promise<T>;
+  /** Every item of a list, page after page. */
+  list<T>(path: string): Promise<readonly T[]>;
+  /** Asks for a change; the house itself bounds how long that may take. */
+  post<T>(path: string): Promise<T>;
+}
+
+const answerWithinMs = 15_000;
+/** A little more than the server's own deadline for these routes, so that its answer comes first. */
+const changeWithinMs = 160_000;
+
+export async function openHouseClient(environment: Environment): Promise<HouseClient> {
+  const { dataDir } = bootSettings(await currentProduct(), environment);
+  const house = runningHouse(dataDir);
+  if (!house) {
+    throw unreachable(`no svc serves the data folder ${dataDir}: start it with "svc serve", or name another folder with --data`);
+  }
+  return clientOf(house);
+}
+
+export function clientOf({ url, token }: { readonly url: string; readonly token: string }): HouseClient {
+  const ask = async <T>(method: 'GET' | 'POST', path: string, timeoutMs: number): Promise<T> => {
+    const response = await fetch(new URL(path, url), {
+      method,
+      headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    }).catch((cause: unknown) => {
+      throw unreachable(`svc at ${url} does not answer (${reasonOf(cause)}): see whether it still runs with "svc doctor"`, cause);
+    });
+    const body = await bodyOf(response, url);
+    if (!response.ok) {
+      throw refusal(response.status, body);
+    }
+    return body as T;
+  };
+  const get = <T>(path: string): Promise<T> => ask<T>('GET', path, answerWithinMs);
+  return {
+    get,
+    async list<T>(path: string) {
+      const items: T[] = [];
+      for (let cursor: string | null | undefined = ''; cursor !== null && cursor !== undefined; ) {
+        const query: string = cursor === '' ? '?limit=200' : `?limit=200&cursor=${encodeURIComponent(cursor)}`;
+        const page: { readonly items: readonly T[]; readonly next_cursor?: string | null } = await get(path + query);
+        items.push(...page.items);
+        cursor = page.next_cursor;
+      }
+      return items;
+    },
+    post: (path) => ask('POST', path, changeWithinMs),
+  };
+}
+
+async function bodyOf(response: Response, url: string): Promise<unknown> {
+  const text = await response.text().catch((cause: unknown) => {
+    throw unreachable(`svc at ${url} broke off its answer (${reasonOf(cause)}): try again`, cause);
+  });
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw unreachable(`what answers at ${url} is not svc: another program has taken its port; see "svc doctor"`, cause);
+  }
+}
+
+function refusal(status: number, body: unknown): Failure {
+  const { error = 'internal', message, details } = (body ?? {}) as { error?: ErrorCode; message?: string; details?: unknown };
+  return new Failure(status < 500 ? 4 : 1, error, message ?? `svc answered with status ${status}`, { details });
+}
+
+/** fetch hides why behind "fetch failed". */
+function reasonOf(error: unknown): string {
+  const { cause, name } = error as { cause?: { code?: string; message?: string }; name?: string };
+  return name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? cause?.message ?? messageOf(error));
+}

@@ -1,0 +1,37 @@
+import { globalOptions } from './arguments.ts';
+import { catalogue } from './catalogue.ts';
+import type { Command, Option, Result } from './command.ts';
+import { table } from './layout.ts';
+
+/** The help page of one command. */
+export function pageOf(name: string, command: Command): Result {
+  const { operands, options, about, example } = command;
+  const { summary } = catalogue[name]!;
+  const usage = usageOf(name, command);
+  return {
+    data: { name, summary, about, usage, options: described(options), example },
+    text: (paint) => {
+      const sections = [
+        `${summary}.${about === '' ? '' : ` ${about}`}`,
+        `${paint.strong('Usage')}\n  ${usage}`,
+        `${paint.strong('Options')}\n${indented(optionRows({ ...options, ...globalOptions }))}`,
+        `${paint.strong('Example')}\n  ${example}`,
+      ];
+      return sections.join('\n\n');
+    },
+  };
+
+  function described(all: Readonly<Record<string, Option>>) {
+    return Object.entries(all).map(([option, { value, about: meaning }]) => ({ name: `--${option}`, value: value ?? null, about: meaning }));
+  }
+}
+
+export function usageOf(name: string, { operands, options }: Command): string {
+  const optional = Object.entries(options).map(([option, { value }]) => `[--${option}${value === undefined ? '' : ` <${value}>`}]`);
+  return ['svc', name, ...operands, ...optional].join(' ');
+}
+
+export const optionRows = (options: Readonly<Record<string, Option>>): string[][] =>
+  Object.entries(options).map(([name, { value, about }]) => [`--${name}${value === undefined ? '' : ` <${value}>`}`, about]);
+
+export const indented = (rows: readonly (readonly string[])[]): string => table(rows).replaceAll(/^/gm, '  ');

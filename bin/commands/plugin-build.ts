@@ -1,0 +1,34 @@
+import { basename, join, relative, resolve } from 'node:path';
+import { isSea } from 'node:sea';
+
+import { folderOnDisk } from '../../core/host/index.ts';
+import { SvcError } from '../../core/sdk/index.ts';
+import type { Command } from '../cli/command.ts';
+import { table } from '../cli/layout.ts';
+import { withProgress } from '../cli/progress.ts';
+import { sizeOf } from '../cli/size.ts';
+import { placeFolder } from '../packaging/place-folder.ts';
+import { prebuild, sha256 } from '../packaging/prebuilt-plugin.ts';
+
+export const command: Command = {
+  operands: ['<folder>'],
+  options: { out: { value: 'dir', about: 'the folder to make; default: dist/<id> in the plugin' } },
+  about: 'The result is one file of code, the data and hashes of both; the same source gives the same bytes. Copy it into packs/ of a data folder to install it.',
+  example: 'svc plugin build plugins/greeter && cp -r plugins/greeter/dist/greeter data/packs/',
+
+  async run(call) {
+    if (isSea()) {
+      throw new SvcError('invalid_argument', 'the single binary has no compiler: run "svc plugin build" in a checkout of svc');
+    }
+    const path = resolve(call.operand(0));
+    const id = basename(path);
+    const out = resolve(call.value('out') ?? join(path, 'dist', id));
+    const built = await withProgress(`Building ${id}`, () => prebuild(folderOnDisk(id, path, 'data')));
+    placeFolder(out, built);
+    const files = [...built].map(([name, bytes]) => ({ name, bytes: bytes.length, sha256: sha256(bytes) }));
+    return {
+      data: { id, out, files },
+      text: () => `${relative('', out) || '.'}\n${table(files.map(({ name, bytes, sha256: hash }) => [`  ${name}`, sizeOf(bytes), hash.slice(0, 16)]))}`,
+    };
+  },
+};

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+
+import type { Command } from '../cli/command.ts';
+import { usageFailure } from '../cli/failure.ts';
+import { printable } from '../cli/layout.ts';
+import { examine } from '../packaging/examine-plugin.ts';
+
+export const command: Command = {
+  operands: ['<folder>'],
+  options: {},
+  about: 'Reads manifest, hashes, code, migrations, personas and skills as a start would, and runs nothing.',
+  example: 'svc plugin check plugins/greeter',
+
+  async run(call) {
+    const path = resolve(call.operand(0));
+    if (!existsSync(join(path, 'plugin.json'))) {
+      throw usageFailure(`${path} is not the folder of a plugin: it has no plugin.json`);
+    }
+    const problems = await examine(basename(path), path);
+    const ok = problems.length === 0;
+    return {
+      data: { ok, folder: path, problems },
+      text: (paint) => (ok ? `${paint.good('ok')} ${path}` : problems.map(({ stage, message }) => `${paint.bad(stage)}: ${printable(message)}`).join('\n')),
+      code: ok ? 0 : 1,
+    };
+  },
+};

@@ -1,0 +1,21 @@
+import type { Command } from '../cli/command.ts';
+import { openHouseClient } from '../cli/house-client.ts';
+import { painted, type PluginDetail, pluginPath } from '../cli/plugin-page.ts';
+
+export const command: Command = {
+  operands: ['<id>'],
+  options: {},
+  about: 'Exits with 1 when it is enabled but does not come up.',
+  example: 'svc plugin enable version',
+
+  async run(call) {
+    const house = await openHouseClient(call.environment);
+    const plugin = await house.post<PluginDetail>(pluginPath(call.operand(0), 'enable'));
+    const { id, state, cause } = plugin;
+    return {
+      data: plugin,
+      text: (paint) => `${id} is enabled and ${painted(state, paint)}${cause === null ? '' : `: ${cause}`}`,
+      code: state === 'active' ? 0 : 1,
+    };
+  },
+};

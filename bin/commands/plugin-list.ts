@@ -1,0 +1,30 @@
+import type { Command } from '../cli/command.ts';
+import { openHouseClient } from '../cli/house-client.ts';
+import { printable, table } from '../cli/layout.ts';
+import { painted, type PluginSummary } from '../cli/plugin-page.ts';
+
+export const command: Command = {
+  operands: [],
+  options: {},
+  about: '"svc plugin why <id>" says more about one of them.',
+  example: 'svc plugin list',
+
+  async run({ environment }) {
+    const house = await openHouseClient(environment);
+    const items = await house.list<PluginSummary>('/api/v1/plugins');
+    return {
+      data: { items },
+      text: (paint) => {
+        const rows = items.map(({ id, version, state, generation, since, cause }) => [
+          id,
+          version ?? '',
+          painted(state, paint),
+          generation === null ? '' : String(generation),
+          since,
+          printable(cause ?? ''),
+        ]);
+        return table([['PLUGIN', 'VERSION', 'STATE', 'GENERATION', 'SINCE', 'CAUSE'], ...rows]);
+      },
+    };
+  },
+};

@@ -1,0 +1,16 @@
+import { serve } from '../../core/boot/index.ts';
+import type { Command } from '../cli/command.ts';
+import type { ExitCode } from '../cli/failure.ts';
+import { currentProduct } from '../product.ts';
+
+export const command: Command = {
+  operands: [],
+  options: {},
+  about: 'Ready when /readyz answers 200. SIGTERM and SIGINT let requests finish first; a second one ends at once. With --json every log line is JSON.',
+  example: 'SVC_HTTP_ADDR=127.0.0.1:9000 svc serve --data /var/lib/svc',
+
+  async run({ environment, json }) {
+    const code = await serve(await currentProduct(), json ? { ...environment, SVC_LOG_FORMAT: 'json' } : environment);
+    return { data: undefined, text: () => '', code: code as ExitCode };
+  },
+};

@@ -1,0 +1,19 @@
+import { isSea } from 'node:sea';
+
+import type { Command } from '../cli/command.ts';
+import { version } from '../product.ts';
+
+export const command: Command = {
+  operands: [],
+  options: {},
+  about: '',
+  example: 'svc version --json',
+
+  async run() {
+    const platform = `${process.platform}-${process.arch}`;
+    return {
+      data: { version, node: process.version, platform, packaging: isSea() ? 'binary' : 'source' },
+      text: () => `svc ${version} (${isSea() ? 'single binary' : 'from source'}, node ${process.version}, ${platform})`,
+    };
+  },
+};

@@ -1,0 +1,69 @@
+import { Script } from 'node:vm';
+
+import { sharedModules } from '../../core/boot/shared-modules.ts';
+import { bundle, folderOnDisk, type PluginFolder, readManifest, readPersona, readSkill, verifyIntegrity } from '../../core/host/index.ts';
+import { messageOf, type PluginManifest, SvcError } from '../../core/sdk/index.ts';
+import { scripts } from '../../core/storage/migration-text.ts';
+
+export interface Problem {
+  readonly stage: 'files' | 'manifest' | 'integrity' | 'compile' | 'migrations' | 'persona' | 'skill';
+  readonly message: string;
+}
+
+/** Everything that would keep a plugin from loading, as far as it can be seen without running it. */
+export async function examine(id: string, path: string): Promise<readonly Problem[]> {
+  const problems: Problem[] = [];
+  const attempt = async <T>(stage: Problem['stage'], look: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await look();
+    } catch (error) {
+      problems.push({ stage, message: messageOf(error) });
+      return undefined;
+    }
+  };
+  const folder = folderOnDisk(id, path, 'data');
+  const names = await attempt('files', () => folder.files());
+  const manifest = await attempt('manifest', () => readManifest(folder));
+  if (!names || !manifest) {
+    return problems;
+  }
+  await attempt('integrity', () => verifyIntegrity(folder, manifest));
+  await attempt('compile', () => readCode(folder, manifest));
+  await attempt('migrations', () => scripts(id, migrationsOf(folder, names)));
+  for (const name of names) {
+    const where = { file: `${path}/${name}` };
+    const skill = /^skills\/([^/]+)\/SKILL\.md$/.exec(name)?.[1];
+    if (/^agents\/[^/]+\.md$/.test(name)) {
+      await attempt('persona', () => readPersona(textOf(folder, name), where));
+    } else if (skill !== undefined) {
+      await attempt('skill', () => readSkill(textOf(folder, name), skill, where));
+    }
+  }
+  return problems;
+}
+
+/** Source is bundled, a prebuilt entry only parsed: code that is being judged does not run. */
+async function readCode(folder: PluginFolder, { id, entry }: PluginManifest): Promise<void> {
+  if (entry === undefined) {
+    return;
+  }
+  const code = folder.read(entry);
+  if (!code) {
+    throw new SvcError('invalid_argument', `${folder.path}/plugin.json names the entry "${entry}", which is not in the folder; add the file or correct the name`);
+  }
+  if (!entry.endsWith('.cjs')) {
+    await bundle(`${folder.path}/${entry}`, id, new Set(sharedModules.keys()));
+    return;
+  }
+  try {
+    void new Script(`(function () {${code.toString('utf8')}\n})`, { filename: `${folder.path}/${entry}` });
+  } catch (cause) {
+    throw new SvcError('invalid_argument', `${folder.path}/${entry} is not JavaScript (${messageOf(cause)}); build the plugin again`, { cause });
+  }
+}
+
+function migrationsOf(folder: PluginFolder, names: readonly string[]) {
+  return names.filter((name) => /^migrations\/[^/]+\.sql$/.test(name)).map((name) => ({ name: name.slice('migrations/'.length), sql: textOf(folder, name) }));
+}
+
+const textOf = (folder: PluginFolder, name: string): string => folder.read(name)!.toString('utf8');

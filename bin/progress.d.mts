@@ -1,0 +1,1 @@
+export function progress(what: string, beat?: () => void): { end(outcome: string): void };

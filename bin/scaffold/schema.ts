@@ -1,0 +1,3 @@
+import { Type } from 'typebox';
+
+export const Greeting = Type.Object({ message: Type.String(), at: Type.String({ format: 'date-time' }) });

@@ -1,0 +1,22 @@
+import type { House } from './house.ts';
+import type { Product } from './product.ts';
+
+/** What whoever starts svc reads first: where it is, where its data lies, what wants attention. */
+export function banner({ version }: Product, { url, dataDir, host, bannerLines }: House, startedInMs: number): string {
+  const plugins = host.list();
+  const active = plugins.filter(({ state }) => state === 'active').length;
+  const troubled = plugins.filter(({ state }) => !['active', 'disabled', 'discovered'].includes(state));
+  const open = !/^http:\/\/(127\.|localhost|\[::1\])/.test(url);
+  const lines = [
+    `svc v${version} serves at ${url}`,
+    `API      ${url}/api/docs`,
+    `Data     ${dataDir}`,
+    `Plugins  ${active} active${troubled.map(({ id, state }) => `, ${id} ${state} (svc plugin why ${id})`).join('')}`,
+    ...bannerLines,
+    ...(open ? ['Warning  listening beyond this machine without TLS: put a proxy with TLS in front, or set SVC_HTTP_ADDR=127.0.0.1:8080'] : []),
+    `Ready in ${startedInMs} ms. Stop with Ctrl-C.`,
+  ];
+  const width = Math.max(...lines.map((line) => line.length));
+  const edge = '─'.repeat(width + 2);
+  return `\n┌${edge}┐\n${lines.map((line) => `│ ${line.padEnd(width)} │\n`).join('')}└${edge}┘\n\n`;
+}

@@ -1,0 +1,87 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { DependencyContainer } from 'tsyringe';
+
+import type { Bus, Outboxes } from '../events/index.ts';
+import { type HostMemory, type HostPorts, pluginStates, readPersona, readSkill } from '../host/index.ts';
+import { checkRoute } from '../http/index.ts';
+import { type ChildOrigin, type ChildState, startChild } from '../isolate/index.ts';
+import type { Logs, SelfMetrics } from '../observe/index.ts';
+import type { Registry } from '../registry/index.ts';
+import type { Clock, Ids } from '../sdk/index.ts';
+import type { Storage } from '../storage/index.ts';
+import { pluginSources, type Product } from './product.ts';
+import type { Settings } from './settings.ts';
+import { sharedModules } from './shared-modules.ts';
+
+export interface Rooms {
+  readonly product: Product;
+  readonly dataDir: string;
+  readonly registry: Registry;
+  readonly container: DependencyContainer;
+  readonly memory: HostMemory;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logs: Logs;
+  readonly metrics: SelfMetrics;
+  readonly settings: Settings;
+  readonly storage: Storage;
+  readonly bus: Bus;
+  readonly outboxes: Outboxes;
+}
+
+/** Lends the rooms of core to the host, which knows none of them. */
+export function hostPorts(rooms: Rooms): HostPorts {
+  const { product, dataDir, registry, container, memory, clock, ids, logs, metrics, settings, storage, bus, outboxes } = rooms;
+  return {
+    registry,
+    container,
+    sources: pluginSources(product, dataDir),
+    runsOn: 'manager',
+    shared: sharedModules,
+    clock,
+    ids,
+    memory,
+    log: (component) => logs.logger(component),
+    dataDir(id) {
+      const folder = join(dataDir, 'plugins', id);
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      return folder;
+    },
+    settings(manifest, own) {
+      own('settings', settings.declare(manifest.id, manifest.settings));
+      return {
+        get: (key) => settings.get(key),
+        watch: (key, listener) => own(`watch setting ${key}`, settings.watch(key, listener)),
+      };
+    },
+    migrate: (id, migrations) => storage.migrate(id, migrations),
+    tables: (id) => storage.tables(id),
+    secrets: (id) => storage.secrets(id),
+    outbox: (id, own, run) => outboxes.forPlugin(id, own, run),
+    metrics: (id, own) => metrics.forPlugin(id, own),
+    emit: (type, event) => bus.emit(type, event),
+    checkRoute,
+    launchPack: ({ manifest, label, code, filename, read, onFailed }) => {
+      const { heap_mb: heapMb, rss_mb: rssMb, call_ms: callMs, activate_ms: startMs } = manifest.limits;
+      const onState = (state: ChildState, cause: string | undefined): void => {
+        if (state === 'failed') {
+          onFailed(cause ?? 'its process ended');
+        }
+      };
+      return startChild({ label, code, filename, origin: childOrigin(product, dataDir), read, heapMb, rssMb, callMs, startMs, log: logs.logger(manifest.id), clock, onState });
+    },
+    readPersona: (text, file) => readPersona(text, { file }),
+    readSkill: (text, folderName, file) => readSkill(text, folderName, { file }),
+    observe(plugin, current) {
+      for (const state of pluginStates) {
+        metrics.core.pluginState.set(state === current ? 1 : 0, { plugin, state });
+      }
+    },
+  };
+}
+
+/** The single binary starts itself in another role; from source a small file is enough. */
+const childOrigin = ({ embedded }: Product, dataDir: string): ChildOrigin =>
+  embedded ? { role: { args: [], env: { SVC_ROLE: 'child' } } } : { cacheDir: join(dataDir, 'cache') };

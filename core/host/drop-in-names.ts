@@ -1,0 +1,55 @@
+import type { Persona, PromptSkill, SvcError } from '../sdk/index.ts';
+import type { DropIn } from './drop-in.ts';
+
+/** Everything good that lies in the folders at one moment. */
+export interface DropInEntries {
+  readonly personas: readonly Persona[];
+  readonly skills: readonly PromptSkill[];
+}
+
+/** Who serves which name, keyed as a conflict points at it: `/personas/<name>`, `/skills/<key>`. */
+export type NameClaims = Map<string, DropIn>;
+
+/** Gives each name to the first file that uses it, and lets the others say who has it. */
+export function claimNames(files: Iterable<DropIn>): NameClaims {
+  const claims: NameClaims = new Map();
+  for (const file of files) {
+    file.rivalry = undefined;
+    if (file.good) {
+      const pointer = `/${file.root.kind}s/${file.good.name}`;
+      const first = claims.get(pointer);
+      if (first) {
+        file.rivalry = `${file.file}: the name "${file.good.name}" is taken by ${first.file}, which comes first; rename one of them`;
+      } else {
+        claims.set(pointer, file);
+      }
+    }
+  }
+  return claims;
+}
+
+/** Takes back the names that `conflict` says a plugin owns; false when it names none of them. */
+export function yieldNames(claims: NameClaims, conflict: SvcError): boolean {
+  const before = claims.size;
+  for (const { path, message } of conflict.details ?? []) {
+    const file = claims.get(path);
+    if (file) {
+      file.rivalry = `${file.file}: the name "${file.good?.name}" is taken by a plugin (${message}); rename the one in the file`;
+      claims.delete(path);
+    }
+  }
+  return claims.size < before;
+}
+
+export function entriesOf(claims: NameClaims): DropInEntries {
+  const good = [...claims.values()].map((file) => file.good).filter((value) => value !== undefined);
+  return {
+    personas: good.filter((value) => 'when_to_use' in value),
+    skills: good.filter((value) => 'kind' in value),
+  };
+}
+
+/** Values are replaced, never changed, so the same objects are the same entries. */
+export const sameEntries = (a: DropInEntries, b: DropInEntries): boolean => sameList(a.personas, b.personas) && sameList(a.skills, b.skills);
+
+const sameList = (a: readonly object[], b: readonly object[]): boolean => a.length === b.length && a.every((value, index) => value === b[index]);

@@ -1,0 +1,77 @@
+import type { OpenApiDocument, Operation, Parameter } from './openapi.ts';
+
+export const docsStyle = `
+:root{color-scheme:light dark;--line:color-mix(in srgb,currentColor 15%,transparent)}
+body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
+h2{margin-top:2.5rem;border-bottom:1px solid var(--line)}
+details{border:1px solid var(--line);border-radius:.4rem;margin:.5rem 0;padding:.4rem .8rem}
+summary{cursor:pointer}summary span{opacity:.75}
+code,pre{font:13px/1.45 ui-monospace,monospace}pre{overflow:auto;padding:.6rem;background:color-mix(in srgb,currentColor 6%,transparent)}
+b.method{display:inline-block;min-width:4.2rem}table{border-collapse:collapse}td,th{text-align:left;padding:.15rem 1rem .15rem 0;vertical-align:top}
+`;
+
+/** The document as one page that needs neither script nor network; everything in it is escaped. */
+export function docsPage(document: OpenApiDocument): string {
+  const sections = grouped(operations(document));
+  const names = [...sections.keys()].sort();
+  const contents = names.map((name) => `<a href="#${escape(name)}">${escape(name)}</a>`).join(' · ');
+  const body = names.map((name) => `<h2 id="${escape(name)}">${escape(name)}</h2>\n${sections.get(name)!.map(operationText).join('\n')}`).join('\n');
+  const { title, version } = document.info;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(title)} API ${escape(version)}</title><style>${docsStyle}</style></head>
+<body><h1>${escape(title)} API <small>${escape(version)}</small></h1>
+<p>The same as a document for tools: <code>/api/v1/openapi.json</code>. Send <code>Authorization: Bearer …</code> wherever access is not public.</p>
+<p>${contents}</p>
+${body}
+</body></html>
+`;
+}
+
+interface PathOperation {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: Operation;
+}
+
+function operations({ paths }: OpenApiDocument): readonly PathOperation[] {
+  return Object.entries(paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })));
+}
+
+function grouped(entries: readonly PathOperation[]): Map<string, PathOperation[]> {
+  const groups = new Map<string, PathOperation[]>();
+  for (const entry of entries) {
+    const tag = entry.operation.tags[0]!;
+    groups.set(tag, [...(groups.get(tag) ?? []), entry]);
+  }
+  return groups;
+}
+
+function operationText({ path, method, operation }: PathOperation): string {
+  const access = operation['x-svc-access'];
+  const who = typeof access === 'object' ? `${access.action}, or {${access.self}} itself` : access;
+  const body = Object.entries(operation.requestBody?.content ?? {})[0];
+  const answers = Object.entries(operation.responses).map(
+    ([status, response]) => `<tr><td>${status}</td><td>${escape((response as { description: string }).description)}</td></tr>`,
+  );
+  return `<details><summary><b class="method">${method.toUpperCase()}</b> <code>${escape(path)}</code> <span>${escape(operation.summary)}</span></summary>
+${operation.description === undefined ? '' : `<p>${escape(operation.description)}</p>`}
+<p>Access: <code>${escape(who)}</code> · plugin <code>${escape(operation['x-svc-plugin'])}</code></p>
+${operation.parameters.length === 0 ? '' : `<table>${operation.parameters.map(parameterText).join('')}</table>`}
+${body === undefined ? '' : `<p>Body, <code>${escape(body[0])}</code>:</p><pre>${escape(JSON.stringify(body[1].schema, null, 2))}</pre>`}
+<table>${answers.join('')}</table>${answerShape(operation)}</details>`;
+}
+
+function parameterText({ name, in: place, required, schema, description }: Parameter): string {
+  const type = JSON.stringify(schema.enum ?? schema.type ?? schema.anyOf ?? 'any');
+  return `<tr><td><code>${escape(name)}</code></td><td>${place}${required ? ', required' : ''}</td><td><code>${escape(type)}</code></td><td>${escape(description ?? '')}</td></tr>`;
+}
+
+function answerShape({ responses }: Operation): string {
+  const [, answer] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
+  const schema = (answer as { content?: Record<string, { schema?: object }> })?.content?.['application/json']?.schema;
+  return schema === undefined ? '' : `<p>Answer:</p><pre>${escape(JSON.stringify(schema, null, 2))}</pre>`;
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!);

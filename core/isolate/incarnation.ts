@@ -1,0 +1,213 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { serialize } from 'node:v8';
+
+import { type Clock, type Logger, SvcError } from '../sdk/index.ts';
+import { type CallLimits, type CallOptions, Calls } from './calls.ts';
+import { type Cause, causeOf, type Exit } from './causes.ts';
+import { frame, frameReader } from './frames.ts';
+import { residentBytes } from './memory.ts';
+import { eachLine } from './output.ts';
+import type { Spawned } from './spawn.ts';
+import { envelopeBytes, parseFromChild, type ToChild } from './wire.ts';
+
+export interface IncarnationOptions extends CallLimits {
+  readonly label: string;
+  readonly code: string;
+  readonly filename: string;
+  readonly heapMb: number;
+  readonly rssMb: number;
+  readonly startMs: number;
+  /** A child that leaves a ping unanswered this long is stuck in a loop. */
+  readonly pingMs: number;
+  /** How often memory and pings are looked at. */
+  readonly pollMs: number;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+const keptWords = 60;
+
+/** After this nothing but a broken kernel or disk keeps a killed process. */
+const undyingMs = 5_000;
+
+/** How long the last lines of a dead process may take to arrive. */
+const lastWordsMs = 300;
+
+/** One process of a child, from its start to its end. */
+export class Incarnation {
+  readonly pid: number;
+  /** Its code is loaded and started; rejects with the cause when it ends before. */
+  readonly ready: Promise<void>;
+  /** Never rejects. */
+  readonly ended: Promise<Cause>;
+  readonly #options: IncarnationOptions;
+  readonly #spawned: Spawned;
+  readonly #calls: Calls;
+  readonly #lastWords: string[] = [];
+  #resolveReady!: () => void;
+  #rejectReady!: (error: Error) => void;
+  readonly #watch: NodeJS.Timeout;
+  #verdict: string | undefined;
+  #started = false;
+  #pingedAt: number | undefined;
+
+  constructor(spawned: Spawned, options: IncarnationOptions) {
+    this.#spawned = spawned;
+    this.#options = options;
+    this.pid = spawned.pid;
+    this.#calls = new Calls(
+      options.label,
+      options,
+      (framed) => this.#send(framed),
+      (cause) => this.kill(cause),
+    );
+    this.ready = new Promise((resolve, reject) => {
+      [this.#resolveReady, this.#rejectReady] = [resolve, reject];
+    });
+    this.ready.catch(() => undefined);
+    this.#listen();
+    const late = setTimeout(() => this.kill(`did not start within ${options.startMs} ms`), options.startMs);
+    this.#watch = setInterval(() => this.#look(), options.pollMs);
+    void this.ready.then(
+      () => clearTimeout(late),
+      () => clearTimeout(late),
+    );
+    this.ended = this.#end();
+    this.#say({ t: 'load', code: options.code, filename: options.filename, maxPayloadBytes: options.maxPayloadBytes });
+  }
+
+  call(method: string, input: unknown, options: CallOptions): Promise<unknown> {
+    return this.#calls.call(method, input, options);
+  }
+
+  /** Ends the process at once; `cause` is what everybody hears. */
+  kill(cause: string): void {
+    this.#verdict ??= cause;
+    this.#spawned.process.kill('SIGKILL');
+  }
+
+  /** Asks the process to end, and ends it after `graceMs`. */
+  async terminate(graceMs: number): Promise<void> {
+    this.#verdict ??= 'it was stopped';
+    this.#spawned.process.kill('SIGTERM');
+    const hard = setTimeout(() => this.kill('it was stopped'), graceMs);
+    try {
+      await within(graceMs + undyingMs, this.ended, `process ${this.pid} of ${this.#options.label} does not die`);
+    } finally {
+      clearTimeout(hard);
+    }
+  }
+
+  #listen(): void {
+    const { channel, stdout, stderr } = this.#spawned;
+    const { log, label, maxPayloadBytes } = this.#options;
+    channel.on(
+      'data',
+      frameReader(
+        maxPayloadBytes + envelopeBytes,
+        (body) => this.#hear(body),
+        (bytes) => this.kill(`broke the protocol with a message of ${bytes} bytes`),
+      ),
+    );
+    // The end of the process tells the story; a broken pipe is only its shadow.
+    channel.on('error', () => undefined);
+    eachLine(stdout, (line) => log.info({ child: label, pid: this.pid }, line));
+    eachLine(stderr, (line) => {
+      this.#lastWords.push(line);
+      this.#lastWords.splice(0, this.#lastWords.length - keptWords);
+      log.warn({ child: label, pid: this.pid }, line);
+    });
+  }
+
+  #hear(body: Buffer): void {
+    const message = parseFromChild(body);
+    switch (message?.t) {
+      case 'started':
+        if (!this.#started) {
+          this.#started = true;
+          this.#resolveReady();
+          return;
+        }
+        break;
+      case 'not-started':
+        this.kill(`could not start: ${message.error.message}`);
+        return;
+      case 'pong':
+        if (this.#pingedAt !== undefined) {
+          this.#pingedAt = undefined;
+          return;
+        }
+        break;
+      case 'reply':
+        if (this.#calls.hear(message)) {
+          return;
+        }
+        break;
+      case undefined:
+        break;
+    }
+    this.kill('broke the protocol with a message that nobody asked for');
+  }
+
+  /** Memory and liveness, at each tick of the watch. */
+  #look(): void {
+    const { rssMb, pingMs, clock } = this.#options;
+    const resident = residentBytes(this.pid);
+    if (resident !== undefined && resident > rssMb * 1024 * 1024) {
+      this.kill(`out of memory: the process grew to ${Math.round(resident / 1024 / 1024)} MB, ${rssMb} MB are allowed`);
+      return;
+    }
+    if (!this.#started) {
+      return;
+    }
+    if (this.#pingedAt === undefined) {
+      this.#pingedAt = clock.monotonic();
+      this.#say({ t: 'ping' });
+    } else if (clock.monotonic() - this.#pingedAt > pingMs) {
+      // When it was this process that stood still, the answer lies in the pipe and is read before this runs.
+      setImmediate(() => this.#pingedAt !== undefined && this.kill(`did not answer for ${pingMs} ms, as in an endless loop`));
+    }
+  }
+
+  async #end(): Promise<Cause> {
+    const { process: child, channel } = this.#spawned;
+    const heardOut = new Promise((resolve) => {
+      child.once('close', resolve);
+    });
+    const exit = await new Promise<Pick<Exit, 'code' | 'signal'>>((resolve) => {
+      child.once('exit', (code, signal) => resolve({ code, signal }));
+    });
+    clearInterval(this.#watch);
+    // Its last words may still be in the pipes.
+    await Promise.race([heardOut, sleep(lastWordsMs, undefined, { ref: false })]);
+    const cause =
+      this.#verdict === undefined ? causeOf({ ...exit, lastWords: this.#lastWords }, this.#options.heapMb) : { text: this.#verdict, hopeless: false };
+    channel.destroy();
+    this.#calls.end(cause.text);
+    this.#rejectReady(new SvcError('unavailable', `${this.#options.label} ${cause.text}`, { retryAfterSeconds: 5 }));
+    return cause;
+  }
+
+  #say(message: ToChild): void {
+    this.#send(frame(serialize(message)));
+  }
+
+  #send(framed: Buffer): void {
+    const { channel } = this.#spawned;
+    if (!channel.destroyed && channel.writable) {
+      channel.write(framed);
+    }
+  }
+}
+
+async function within<T>(ms: number, work: Promise<T>, otherwise: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new SvcError('internal', otherwise)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

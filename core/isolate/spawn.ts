@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import type { Duplex, Readable } from 'node:stream';
+
+import { messageOf, SvcError } from '../sdk/index.ts';
+import { bootstrapFile } from './bootstrap.ts';
+import { channelFd } from './wire.ts';
+
+/**
+ * Where a child's first code comes from: a file made in `cacheDir`, or, in the single binary, the binary itself in a
+ * role (`{ args: [], env: { SVC_ROLE: 'child' } }`) whose entry imports `child-main.ts` before anything else.
+ */
+export type ChildOrigin = { readonly cacheDir: string } | { readonly role: BinaryRole };
+
+export interface BinaryRole {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Restrictions {
+  /** Folders that the child may read. It may write nothing. */
+  readonly read: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly heapMb: number;
+}
+
+/** A process with its pipes. */
+export interface Spawned {
+  readonly process: ChildProcess;
+  readonly pid: number;
+  readonly channel: Duplex;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+}
+
+/** Starts a Node process that can read its folders and nothing else: no writing, no processes, threads or addons. */
+export async function spawnRestricted(origin: ChildOrigin, restrictions: Restrictions): Promise<Spawned> {
+  const environment = allowedEnvironment(restrictions.env);
+  if ('role' in origin) {
+    // The single binary takes no flags of Node on its command line, but honours them here.
+    const flags = flagsOf(restrictions, [process.execPath]).map(quoted).join(' ');
+    return await started([...origin.role.args], { ...environment, ...origin.role.env, NODE_OPTIONS: flags });
+  }
+  const file = await bootstrapFile(origin.cacheDir);
+  return await started([...flagsOf(restrictions, [file]), file], environment);
+}
+
+function flagsOf({ read, heapMb }: Restrictions, files: readonly string[]): string[] {
+  // Node 20 knows only the experimental name, Node 24 only the final one.
+  const permission = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
+  const readable = [...files, ...read.flatMap(readableFolder)];
+  return [permission, '--disable-warning=ExperimentalWarning', `--max-old-space-size=${heapMb}`, ...readable.map((path) => `--allow-fs-read=${path}`)];
+}
+
+/** Both names of a folder, because the permission model compares names and knows no links. */
+function readableFolder(folder: string): string[] {
+  if (!isAbsolute(folder) || /[*,\0]/.test(folder)) {
+    throw new SvcError(
+      'invalid_argument',
+      `a child cannot be given ${JSON.stringify(folder)} to read: name a folder by its absolute path, without * and commas`,
+    );
+  }
+  return [...new Set([folder, realpathSync(folder)])].map((name) => `${name.replace(/\/+$/, '')}/*`);
+}
+
+/** Nothing of the host's environment; and nothing that would change how Node itself starts. */
+function allowedEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
+  for (const name of Object.keys(env)) {
+    if (/^(NODE_|LD_|DYLD_|SVC_ROLE$)/i.test(name)) {
+      throw new SvcError('invalid_argument', `a child cannot be given ${name}: it would change how its process starts`);
+    }
+  }
+  return { ...env };
+}
+
+const quoted = (flag: string): string => `"${flag.replace(/[\\"]/g, '\\$&')}"`;
+
+function started(args: readonly string[], env: Record<string, string>): Promise<Spawned> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], cwd: '/' });
+    // Stays for the life of the process: a failing `kill` is told here too, and must not end the host.
+    child.on('error', (error) => reject(new SvcError('unavailable', `cannot start a child process: ${messageOf(error)}`, { cause: error })));
+    child.once('spawn', () =>
+      resolve({ process: child, pid: child.pid!, channel: child.stdio[channelFd] as Duplex, stdout: child.stdout!, stderr: child.stderr! }),
+    );
+  });
+}

@@ -1,0 +1,41 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { messageOf, SvcError } from '../sdk/index.ts';
+import { type ConnectOptions, connectWriter } from './connection.ts';
+import { syncPath, writeDurably } from './durable.ts';
+
+const mark = (dataDir: string): string => join(dataDir, 'clean');
+
+export function markClean(dataDir: string, at: string): void {
+  writeDurably(mark(dataDir), `${at}\n`);
+}
+
+/** Recovers the log of the last run, and looks at every page when that run did not end by itself. */
+export function recover(dataDir: string, file: string, options: ConnectOptions): void {
+  const clean = takeMark(dataDir) || !existsSync(file);
+  let problems: string[] = [];
+  try {
+    const connection = connectWriter(file, options);
+    if (!clean) {
+      problems = (connection.prepare('PRAGMA quick_check(5)').pluck().all() as string[]).filter((line) => line !== 'ok');
+    }
+    connection.close();
+  } catch (error) {
+    problems = [messageOf(error)];
+  }
+  if (problems.length > 0) {
+    throw new SvcError(
+      'unavailable',
+      `${file} is damaged (${problems.join('; ')}): restore a backup with "svc backup restore", which keeps the damaged file aside`,
+    );
+  }
+}
+
+/** Tells whether the last run ended by itself; this one has not, until it says so. */
+function takeMark(dataDir: string): boolean {
+  const clean = existsSync(mark(dataDir));
+  rmSync(mark(dataDir), { force: true });
+  syncPath(dataDir);
+  return clean;
+}

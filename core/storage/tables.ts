@@ -1,0 +1,55 @@
+import { SvcError, type Tables } from '../sdk/index.ts';
+import { kyselyOver, type Line, type Run } from './dialect.ts';
+import type { DiskGuard } from './disk-guard.ts';
+import type { Groups } from './groups.ts';
+import type { Ownership } from './ownership.ts';
+import type { Readers } from './readers.ts';
+import { surroundings, type Unit } from './unit.ts';
+
+export interface TablesParts {
+  readonly groups: Groups;
+  readonly readers: Readers;
+  readonly ownership: Ownership;
+  readonly guard: DiskGuard;
+}
+
+/** Gives each owner its tables: reads on this thread, writes through the shared commit. */
+export function tablesOver({ groups, readers, ownership, guard }: TablesParts): <T>(owner: string) => Tables<T> {
+  /** A write inside a write joins it; any other takes its turn, and is witnessed. */
+  async function write<R>(work: (unit: Unit) => Promise<R>): Promise<R> {
+    const { unit: outer, witness, reclaiming = false } = surroundings.getStore() ?? {};
+    if (outer?.open === true) {
+      return outer.nest(work);
+    }
+    const refusal = reclaiming ? undefined : guard.refusal();
+    if (refusal !== undefined) {
+      throw new SvcError('unavailable', refusal);
+    }
+    return groups.run(async (unit) => {
+      const result = await work(unit);
+      await witness?.(kyselyOver({ run: (sql, parameters) => unit.query(sql, parameters) }));
+      return result;
+    });
+  }
+
+  return <T>(owner: string): Tables<T> => {
+    const check = ownership.guard(owner);
+    const guarded = (run: Run): Line => ({
+      run(sql, parameters) {
+        check(sql, parameters);
+        return run(sql, parameters);
+      },
+    });
+    const read = guarded((sql, parameters) => readers.run(sql, parameters));
+    return {
+      read: kyselyOver<T>({
+        ...read,
+        view() {
+          const view = readers.view();
+          return { ...guarded((sql, parameters) => view.run(sql, parameters)), end: () => view.end() };
+        },
+      }),
+      write: (work) => write((unit) => work(kyselyOver<T>(guarded((sql, parameters) => unit.query(sql, parameters))))),
+    };
+  };
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+
+import { projectRoot } from './source.ts';
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A project as small as npm allows: one local package, whose addon is the real one; `runs` counts what npm has done. */
+function bareClone(t: TestContext): string {
+  const root = mkdtempSync(join(tmpdir(), 'svc-setup-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  const addon = 'build/Release/better_sqlite3.node';
+  mkdirSync(join(root, 'local/build/Release'), { recursive: true });
+  symlinkSync(join(projectRoot, 'node_modules/better-sqlite3', addon), join(root, 'local', addon));
+  writeFileSync(join(root, 'local/package.json'), '{"name":"better-sqlite3","version":"1.0.0"}');
+  demand(root, 'better-sqlite3', '1.0.0');
+  return root;
+}
+
+function demand(root: string, name: string, version: string): void {
+  const dependencies = { [name]: 'file:./local' };
+  const preinstall = 'echo once >> runs && sleep 1';
+  writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'tiny', version, dependencies, scripts: { preinstall } }));
+  const packages = { '': { name: 'tiny', version, dependencies }, local: { name, version }, [`node_modules/${name}`]: { resolved: 'local', link: true } };
+  writeFileSync(join(root, 'package-lock.json'), JSON.stringify({ name: 'tiny', version, lockfileVersion: 3, requires: true, packages }));
+}
+
+const runs = (root: string): number => (existsSync(join(root, 'runs')) ? readFileSync(join(root, 'runs'), 'utf8').trim().split('\n').length : 0);
+
+/** One start of svc, as far as its set-up goes. */
+function start(root: string): Promise<Ended> {
+  const script = `import('./bin/setup.mjs').then((setup) => setup.ensureInstalled(process.argv[1])).catch((error) => { console.error(error.message); process.exitCode = 1; })`;
+  return new Promise((settle) => {
+    execFile(process.execPath, ['-e', script, root], { cwd: projectRoot, timeout: 120_000 }, (error, stdout, stderr) =>
+      settle({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, stdout, stderr }),
+    );
+  });
+}
+
+test('a bare clone installs its dependencies once and is silent from then on', async (t) => {
+  const root = bareClone(t);
+  const first = await start(root);
+  assert.equal(first.code, 0, first.stderr);
+  assert.match(first.stderr, /^Installing dependencies …\nDependencies installed \(\d+ s\)\n$/);
+  assert.deepEqual(await start(root), { code: 0, stdout: '', stderr: '' });
+  assert.equal(runs(root), 1);
+  assert.equal(existsSync(join(root, '.setup.lock')), false);
+});
+
+test('two starts at once install once', async (t) => {
+  const root = bareClone(t);
+  const both = await Promise.all([start(root), start(root)]);
+  assert.deepEqual(
+    both.map(({ code }) => code),
+    [0, 0],
+  );
+  assert.equal(runs(root), 1);
+});
+
+test('a changed lockfile installs again', async (t) => {
+  const root = bareClone(t);
+  await start(root);
+  writeFileSync(join(root, 'local/package.json'), '{"name":"better-sqlite3","version":"1.0.1"}');
+  demand(root, 'better-sqlite3', '1.0.1');
+  assert.equal((await start(root)).code, 0);
+  assert.equal(runs(root), 2);
+});
+
+test('another Node.js than the addon was built for installs again', async (t) => {
+  const root = bareClone(t);
+  await start(root);
+  const stamp = join(root, 'node_modules/.svc-lock-hash');
+  writeFileSync(stamp, readFileSync(stamp, 'utf8').replace(/ \d+/, ' 1'));
+  rmSync(join(root, 'local/build/Release/better_sqlite3.node'));
+  const broken = await start(root);
+  assert.equal(broken.code, 1);
+  assert.match(broken.stderr, /did not succeed: Cannot find module .*better_sqlite3\.node/);
+  assert.equal(runs(root), 2);
+});
+
+test('what somebody installed by hand, in the locked versions, is taken as it is', async (t) => {
+  const root = bareClone(t);
+  await start(root);
+  rmSync(join(root, 'node_modules/.svc-lock-hash'));
+  assert.deepEqual(await start(root), { code: 0, stdout: '', stderr: '' });
+  assert.equal(runs(root), 1);
+});
+
+test('a failure shows what npm said, names the cause and leaves no lock', async (t) => {
+  const root = bareClone(t);
+  rmSync(join(root, 'local'), { recursive: true });
+  const { code, stderr } = await start(root);
+  assert.equal(code, 1);
+  assert.match(stderr, /npm error[^]*"npm install" in .* did not succeed: npm ended with exit code \d+\. Its output is above/);
+  assert.equal(existsSync(join(root, '.setup.lock')), false);
+});
+
+test('the lock of a start that was killed does not hold up the next one', async (t) => {
+  const root = bareClone(t);
+  const gone = spawnSync(process.execPath, ['-e', '']).pid;
+  writeFileSync(join(root, '.setup.lock'), JSON.stringify({ pid: gone, host: hostname(), token: 'x' }));
+  assert.equal((await start(root)).code, 0);
+  assert.equal(runs(root), 1);
+});
+
+test('a Node.js that is too old, and a missing lockfile, stop at a sentence', async (t) => {
+  const script = `import('./bin/setup.mjs').then((setup) => setup.requireNode('20.18.3')).catch((error) => console.log(error.message))`;
+  const { stdout } = spawnSync(process.execPath, ['-e', script], { cwd: projectRoot, encoding: 'utf8' });
+  assert.match(stdout, /^svc needs Node\.js 20\.19 or newer, and .* is 20\.18\.3\. Install .* and start again\.\n$/);
+  const root = bareClone(t);
+  rmSync(join(root, 'package-lock.json'));
+  assert.match((await start(root)).stderr, /package-lock\.json is missing, .* git checkout/);
+});

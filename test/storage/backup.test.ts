@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { type Manifest, restoreBackup, type Storage, verifyBackup } from '../../core/storage/index.ts';
+import { inFolder, type Notes, notesMigration, openIn } from './folder.ts';
+
+const now = Date.now;
+const place = { table: 'notes_note', row: '1', column: 'text' };
+
+async function opened(dir: string, texts: readonly string[] = []): Promise<Storage> {
+  const storage = await openIn(dir);
+  await storage.migrate('notes', [notesMigration]);
+  for (const text of texts) {
+    await add(storage, text);
+  }
+  return storage;
+}
+
+const add = (storage: Storage, text: string): Promise<unknown> =>
+  storage.tables<Notes>('notes').write((tx) => tx.insertInto('notes_note').values({ text } as never).execute());
+
+const texts = async (storage: Storage): Promise<string[]> =>
+  (await storage.tables<Notes>('notes').read.selectFrom('notes_note').select('text').orderBy('id').execute()).map(({ text }) => text);
+
+test('a backup made under full write load holds every write that was acknowledged before it began', () =>
+  inFolder(async (dir) => {
+    const storage = await opened(join(dir, 'live'));
+    let stop = false;
+    let acknowledged = 0;
+    const writer = async (name: number): Promise<void> => {
+      for (let round = 0; !stop; round++) {
+        await add(storage, `${name} ${round} ${'x'.repeat(500)}`);
+        acknowledged += 1;
+      }
+    };
+    const load = Promise.all([1, 2, 3, 4].map(writer));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const before = acknowledged;
+    const manifest = await storage.backup(join(dir, 'backup'));
+    const after = acknowledged;
+    stop = true;
+    await load;
+    await storage.close();
+    assert.ok(before > 0 && after > before, `writes went on meanwhile: ${before} → ${after}`);
+    assert.ok(manifest.tables['notes_note']! >= before);
+
+    assert.deepEqual(await verifyBackup(join(dir, 'backup')), manifest);
+    const restored = join(dir, 'elsewhere');
+    assert.equal((await restoreBackup(join(dir, 'backup'), restored, { now })).aside, undefined);
+    const copy = await openIn(restored);
+    assert.equal((await texts(copy)).length, manifest.tables['notes_note']);
+    await copy.close();
+  }));
+
+test('a manifest says what, when and by which version; the key stays out unless it is asked for', () =>
+  inFolder(async (dir) => {
+    const storage = await opened(join(dir, 'live'), ['one', 'two']);
+    const plain = await storage.backup(join(dir, 'plain'));
+    assert.deepEqual(readdirSync(join(dir, 'plain')).toSorted(), ['manifest.json', 'svc.db']);
+    assert.equal(plain.app_version, '1.0.0');
+    assert.match(plain.sqlite, /^3\.\d+\.\d+$/);
+    assert.match(plain.created_at, /^\d{4}-.*Z$/);
+    assert.deepEqual(plain.tables, { core_idempotency: 0, core_migrations: 2, core_outbox: 0, notes_note: 2 });
+    assert.equal(plain.files[0]!.bytes, statSync(join(dir, 'plain', 'svc.db')).size);
+    await storage.backup(join(dir, 'keyed'), { withKey: true });
+    assert.equal(statSync(join(dir, 'keyed', 'secret.key')).mode & 0o077, 0);
+    await assert.rejects(storage.backup(join(dir, 'plain')), /exists already/);
+    await storage.close();
+  }));
+
+test('a restore brings the data and its secrets back, and keeps what was live aside', () =>
+  inFolder(async (dir) => {
+    const live = join(dir, 'live');
+    let storage = await opened(live, ['old']);
+    const sealed = storage.secrets('notes').seal(place, 'hush');
+    await storage.backup(join(dir, 'backup'), { withKey: true });
+    await add(storage, 'after the backup');
+    await storage.close();
+    const { aside } = await restoreBackup(join(dir, 'backup'), live, { now });
+    storage = await openIn(live);
+    assert.deepEqual(await texts(storage), ['old']);
+    await storage.close();
+
+    const other = join(dir, 'other');
+    cpSync(aside!, other, { recursive: true });
+    storage = await openIn(other);
+    assert.deepEqual(await texts(storage), ['old', 'after the backup']);
+    const own = storage.secrets('notes').seal(place, 'own');
+    await storage.close();
+
+    await restoreBackup(join(dir, 'backup'), other, { now });
+    storage = await openIn(other);
+    assert.equal(storage.secrets('notes').open(place, sealed), 'hush', 'the key came with the backup');
+    assert.equal(storage.secrets('notes').open(place, own), 'own', 'and did not push out the one that was there');
+    await storage.close();
+  }));
+
+const damages: [string, (backup: string) => void, RegExp][] = [
+  ['a flipped bit', (backup) => flip(join(backup, 'svc.db'), 5_000), /svc\.db is not the file that was backed up/],
+  ['a cut file', (backup) => truncateSync(join(backup, 'svc.db'), 8_192), /svc\.db is not the file/],
+  ['a missing file', (backup) => rmSync(join(backup, 'svc.db')), /svc\.db is missing/],
+  ['a missing manifest', (backup) => rmSync(join(backup, 'manifest.json')), /is not a backup/],
+  ['a garbled manifest', (backup) => writeFileSync(join(backup, 'manifest.json'), '{'), /is not a backup/],
+  ['an empty manifest', (backup) => writeFileSync(join(backup, 'manifest.json'), 'null'), /does not list the files/],
+  ['a manifest that points elsewhere', (backup) => edit(backup, (manifest) => ({ ...manifest, files: [...manifest.files, { name: '../../etc/passwd', sha256: '', bytes: 0 }] })), /does not list the files/],
+  ['a count that is wrong', (backup) => edit(backup, (manifest) => ({ ...manifest, tables: { ...manifest.tables, notes_note: 3 } })), /table notes_note has 1 rows instead of 3/],
+  ['a table that is gone', (backup) => edit(backup, (manifest) => ({ ...manifest, tables: { ...manifest.tables, notes_gone: 3 } })), /table notes_gone has no rows instead of 3/],
+];
+
+test('a damaged backup is refused with the reason, and the live data is not touched', () =>
+  inFolder(async (dir) => {
+    const live = join(dir, 'live');
+    const storage = await opened(live, ['live']);
+    await storage.backup(join(dir, 'good'));
+    await storage.close();
+    const before = readFileSync(join(live, 'svc.db'));
+    for (const [what, damage, complaint] of damages) {
+      const backup = join(dir, 'bad');
+      cpSync(join(dir, 'good'), backup, { recursive: true });
+      damage(backup);
+      await assert.rejects(verifyBackup(backup), complaint, what);
+      await assert.rejects(restoreBackup(backup, live, { now }), complaint, what);
+      rmSync(backup, { recursive: true });
+    }
+    assert.ok(before.equals(readFileSync(join(live, 'svc.db'))));
+    assert.deepEqual(readdirSync(live).filter((name) => /restore/.test(name)), []);
+  }));
+
+test('a restore under a running service is refused with its name', () =>
+  inFolder(async (dir) => {
+    const storage = await opened(join(dir, 'live'), ['one']);
+    await storage.backup(join(dir, 'backup'));
+    await assert.rejects(restoreBackup(join(dir, 'backup'), join(dir, 'live'), { now }), new RegExp(`in use by the svc process ${process.pid}`));
+    assert.deepEqual(await texts(storage), ['one']);
+    await storage.close();
+  }));
+
+test('a log that a killed service left behind is not replayed into the restored data', () =>
+  inFolder(async (dir) => {
+    const storage = await opened(join(dir, 'live'), ['one']);
+    await storage.backup(join(dir, 'backup'));
+    await add(storage, 'in the log only');
+    const killed = join(dir, 'killed');
+    cpSync(join(dir, 'live'), killed, { recursive: true, filter: (name) => !/lock/.test(name) });
+    await storage.close();
+    assert.ok(statSync(join(killed, 'svc.db-wal')).size > 0);
+    const { aside } = await restoreBackup(join(dir, 'backup'), killed, { now });
+    for (const [folder, expected] of [
+      [killed, ['one']],
+      [aside!, ['one', 'in the log only']],
+    ] as const) {
+      const again = await openIn(folder);
+      assert.deepEqual(await texts(again), expected);
+      await again.close();
+    }
+  }));
+
+test('damaged live data can be replaced, and is kept as it was found', () =>
+  inFolder(async (dir) => {
+    const live = join(dir, 'live');
+    let storage = await opened(live, ['one']);
+    await storage.backup(join(dir, 'backup'));
+    await storage.close();
+    writeFileSync(join(live, 'svc.db'), 'this is not a database at all, whatever it was');
+    await assert.rejects(openIn(live), /svc\.db is damaged \(file is not a database\): restore a backup/);
+    const { aside, damage } = await restoreBackup(join(dir, 'backup'), live, { now });
+    assert.match(damage!, /not a database/);
+    assert.match(readFileSync(join(aside!, 'svc.db'), 'utf8'), /whatever it was/);
+    storage = await openIn(live);
+    assert.deepEqual(await texts(storage), ['one']);
+    await storage.close();
+  }));
+
+test('after a kill every page is looked at, and damage stops the start with the way out', () =>
+  inFolder(async (dir) => {
+    const live = join(dir, 'live');
+    const storage = await opened(live, Array.from({ length: 200 }, (_, index) => `${index} ${'x'.repeat(200)}`));
+    await storage.close();
+    assert.ok(existsSync(join(live, 'clean')));
+    const copy = join(dir, 'copy.db');
+    copyFileSync(join(live, 'svc.db'), copy);
+    for (let at = 4_096 * 8; at < statSync(copy).size; at += 97) {
+      flip(join(live, 'svc.db'), at);
+    }
+    rmSync(join(live, 'clean'));
+    await assert.rejects(openIn(live), /svc\.db is damaged \(.*restore a backup/s);
+    copyFileSync(copy, join(live, 'svc.db'));
+    await (await openIn(live)).close();
+  }));
+
+function flip(file: string, at: number): void {
+  const bytes = readFileSync(file);
+  bytes[at] = bytes[at]! ^ 0x10;
+  writeFileSync(file, bytes);
+}
+
+function edit(backup: string, change: (manifest: Manifest) => Manifest): void {
+  const file = join(backup, 'manifest.json');
+  writeFileSync(file, JSON.stringify(change(JSON.parse(readFileSync(file, 'utf8')) as Manifest)));
+}

@@ -1,0 +1,38 @@
+import { pathToFileURL } from 'node:url';
+
+import { openIn, threads } from './folder.ts';
+
+export const migrationsOfChild = [
+  {
+    name: '001-init.sql',
+    sql: "create table notes_note (id integer primary key, text text not null) strict; create index notes_by_text on notes_note (text); insert into notes_note (text) values ('a'), ('b')",
+  },
+  { name: '002-more.sql', sql: "alter table notes_note add column author text not null default ''; update notes_note set author = 'nobody'" },
+];
+
+/** Migrates a new folder, and kills itself right after the given message has gone to the writer. */
+async function migrate(dataDir: string, dieAt: number): Promise<void> {
+  let steps = 0;
+  const storage = await openIn(dataDir, {
+    startWorker(entry, data) {
+      const worker = threads(entry, data);
+      const post = worker.postMessage.bind(worker);
+      worker.postMessage = (message: unknown) => {
+        post(message);
+        steps += 1;
+        if (steps === dieAt) {
+          // Gives the thread the time to act on some runs and not on others.
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, dieAt % 4);
+          process.kill(process.pid, 'SIGKILL');
+        }
+      };
+      return worker;
+    },
+  });
+  await storage.migrate('notes', migrationsOfChild);
+  await storage.close();
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  await migrate(process.argv[2]!, Number(process.argv[3]));
+}

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import Database from 'better-sqlite3';
+import { sql } from 'kysely';
+
+import { loadMigrations, verifyBackup } from '../../core/storage/index.ts';
+import { inFolder, openIn, threads, withStorage } from './folder.ts';
+import { migrationsOfChild } from './migrating-child.ts';
+
+const first = { name: '001-init.sql', sql: 'create table notes_note (id integer primary key, text text not null) strict' };
+const second = { name: '002-more.sql', sql: "alter table notes_note add column author text not null default ''; update notes_note set author = 'nobody'" };
+
+async function columns(storage: Awaited<ReturnType<typeof openIn>>): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`select name from pragma_table_info('notes_note')`.execute(storage.tables<object>('notes').read);
+  return rows.map(({ name }) => name);
+}
+
+test('migrations run once, in order, each with the row that says so', () =>
+  withStorage(async (storage) => {
+    await storage.migrate('notes', [first]);
+    await storage.migrate('notes', [first]);
+    await storage.migrate('notes', [first, second]);
+    assert.deepEqual(await columns(storage), ['id', 'text', 'author']);
+    const rows = await storage.core().read.selectFrom('core_migrations').select(['number', 'name', 'app_version']).where('plugin', '=', 'notes').execute();
+    assert.deepEqual(rows, [
+      { number: 1, name: '001-init.sql', app_version: '1.0.0' },
+      { number: 2, name: '002-more.sql', app_version: '1.0.0' },
+    ]);
+  }));
+
+test('a migration that fails leaves nothing behind and can be run again', () =>
+  withStorage(async (storage) => {
+    const broken = { name: '002-more.sql', sql: 'alter table notes_note add column author text; insert into notes_note (nonsense) values (1)' };
+    await assert.rejects(storage.migrate('notes', [first, broken]), /migration 002-more.sql of notes failed and was rolled back: .*nonsense/);
+    assert.deepEqual(await columns(storage), ['id', 'text']);
+    await storage.migrate('notes', [first, second]);
+    assert.deepEqual(await columns(storage), ['id', 'text', 'author']);
+  }));
+
+const refused: [string, string, RegExp][] = [
+  ['001-x.sql', 'create table notes_x (id integer primary key)', /table notes_x must be declared STRICT/],
+  ['001-x.sql', 'create table other_x (id integer primary key) strict', /other_x must be named notes_/],
+  ['001-x.sql', 'create view other_v as select 1', /other_v must be named notes_/],
+  ['001-x.sql', 'drop table notes_note', /removes or renames/],
+  ['001-x.sql', 'ALTER/**/TABLE "notes_note" DROP COLUMN text', /removes or renames/],
+  ['001-x.sql', 'alter table notes_note rename to notes_other', /removes or renames/],
+  ['001-x.sql', 'alter table notes_note rename column text to words', /removes or renames/],
+  ['001-x.sql', 'create table notes_x (id integer primary key) strict; commit', /"commit" is not for migrations/],
+  ['001-x.sql', 'pragma foreign_keys = off', /is not for migrations/],
+  ['001-x.sql', "attach '/tmp/x.db' as x", /is not for migrations/],
+  ['001-x.sql', 'create temp table notes_x (id integer) strict', /is not for migrations/],
+  ['001-x.sql', 'vacuum', /is not for migrations/],
+  ['001-x.sql', 'create table notes_x (a integer unique on conflict rollback) strict', /use ABORT/],
+  ['001-x.sql', 'create table notes_x (a integer references notes_note (id) deferrable initially deferred) strict', /immediate foreign key/],
+  ['001-x.sql', 'insert into core_outbox select * from core_outbox', /names core_outbox, which belongs to another/],
+  ['001-x.sql', "create view notes_v as select * from 'core_migrations'", /names core_migrations/],
+  ['002-x.sql', 'select 1', /should be number 001/],
+  ['1-x.sql', 'select 1', /should be number 001/],
+  ['001-X y.sql', 'select 1', /should be number 001/],
+];
+
+test('what would hurt others, or the version before, is refused with the file and the reason', () =>
+  withStorage(async (storage) => {
+    for (const [name, text, complaint] of refused) {
+      await assert.rejects(
+        storage.migrate('notes', [{ name, sql: text }]),
+        (error: Error) => {
+          assert.match(error.message, complaint, text);
+          assert.ok(error.message.includes(name), error.message);
+          return true;
+        },
+      );
+    }
+    await storage.migrate('notes', [first]);
+  }));
+
+test('a new plugin cannot take over the tables of another', () =>
+  withStorage(async (storage) => {
+    await storage.migrate('notes', [{ name: '001-init.sql', sql: 'create table notes_extra_x (id integer primary key) strict' }]);
+    await assert.rejects(storage.migrate('notes-extra', [{ name: '001-init.sql', sql: 'create table notes_extra_y (id integer primary key) strict' }]), /notes_extra_x belongs to another plugin/);
+  }));
+
+test('data that was there is backed up, verified, before the first migration of a boot — once', () =>
+  inFolder(async (dir) => {
+    const backups = (): string[] => readdirSync(join(dir, 'backups'));
+    let storage = await openIn(dir);
+    await storage.migrate('notes', [first]);
+    assert.throws(backups, /ENOENT/, 'new data is not worth a backup');
+    await storage.tables<object>('notes').write((tx) => sql`insert into notes_note (text) values ('before')`.execute(tx));
+    await storage.close();
+
+    storage = await openIn(dir, { appVersion: '2.0.0' });
+    await storage.migrate('notes', [first]);
+    assert.throws(backups, /ENOENT/, 'nothing is pending');
+    await storage.migrate('notes', [first, second]);
+    await storage.migrate('more', [{ name: '001-init.sql', sql: 'create table more_x (id integer primary key) strict' }]);
+    assert.equal(backups().length, 1);
+    assert.match(backups()[0]!, /-before-2\.0\.0$/);
+    const manifest = await verifyBackup(join(dir, 'backups', backups()[0]!));
+    assert.deepEqual(manifest.tables, { core_idempotency: 0, core_migrations: 2, core_outbox: 0, notes_note: 1 });
+    await storage.close();
+  }));
+
+test('the last three automatic backups are kept', () =>
+  inFolder(async (dir) => {
+    for (let boot = 0; boot < 6; boot++) {
+      const storage = await openIn(dir, { appVersion: `${boot}.0.0` });
+      await storage.migrate(`p${boot}`, [{ name: '001-init.sql', sql: `create table p${boot}_x (id integer primary key) strict` }]);
+      await storage.close();
+    }
+    assert.deepEqual(
+      readdirSync(join(dir, 'backups')).map((name) => name.replace(/.*-before-/, '')),
+      ['3.0.0', '4.0.0', '5.0.0'],
+    );
+  }));
+
+test('data of a newer version is refused with that version and the way back', () =>
+  inFolder(async (dir) => {
+    let storage = await openIn(dir);
+    await storage.migrate('notes', [first]);
+    await storage.close();
+    storage = await openIn(dir, { appVersion: '2.0.0' });
+    await storage.migrate('notes', [first, second]);
+    await storage.close();
+    storage = await openIn(dir);
+    await assert.rejects(
+      storage.migrate('notes', [first]),
+      /the data of notes was written by version 2\.0\.0 \(migration 002-more\.sql\), which is newer than this one, 1\.0\.0: start version 2\.0\.0 again, or restore the backup .*-before-2\.0\.0/,
+    );
+    await storage.close();
+  }));
+
+test('a migration that was changed after it was applied is refused with its name', () =>
+  withStorage(async (storage) => {
+    await storage.migrate('notes', [first]);
+    await assert.rejects(storage.migrate('notes', [{ ...first, sql: `${first.sql} -- edited` }]), /migration 001-init\.sql of notes is not the 001-init\.sql that version 1\.0\.0 applied.*as migration 002/);
+  }));
+
+test('migrations are read from a folder in order; a plugin without the folder has none', () =>
+  inFolder(async (dir) => {
+    assert.deepEqual(loadMigrations(join(dir, 'nothing')), []);
+    const core = loadMigrations(fileURLToPath(new URL('../../core/storage/migrations', import.meta.url)));
+    assert.deepEqual(core.map(({ name }) => name), core.map(({ name }) => name).toSorted());
+    assert.ok(core.length > 0 && core[0]!.sql.includes('core_migrations'));
+  }));
+
+function contentOf(folder: string): unknown {
+  const database = new Database(join(folder, 'svc.db'), { readonly: true });
+  try {
+    return [
+      database.prepare('select type, name, sql from sqlite_schema order by name').all(),
+      database.prepare('select plugin, number, name, sha256 from core_migrations').all(),
+      database.prepare('select text, author from notes_note').all(),
+    ];
+  } finally {
+    database.close();
+  }
+}
+
+async function completed(folder: string): Promise<unknown> {
+  const storage = await openIn(folder);
+  await storage.migrate('notes', migrationsOfChild);
+  await storage.close();
+  return contentOf(folder);
+}
+
+test('from the files as they are at any step of the migrations, the next start completes them to the same schema', () =>
+  inFolder(async (dir) => {
+    const live = join(dir, 'live');
+    const stops: string[] = [];
+    const storage = await openIn(live, {
+      startWorker(entry, data) {
+        const worker = threads(entry, data);
+        const post = worker.postMessage.bind(worker);
+        worker.postMessage = (message: { kind?: string }) => {
+          if (message.kind !== 'close') {
+            const stop = join(dir, `stop-${stops.length}`);
+            mkdirSync(stop);
+            ['svc.db', 'svc.db-wal'].filter((name) => existsSync(join(live, name))).forEach((name) => copyFileSync(join(live, name), join(stop, name)));
+            stops.push(stop);
+          }
+          post(message);
+        };
+        return worker;
+      },
+    });
+    await storage.migrate('notes', migrationsOfChild);
+    await storage.close();
+    const expected = contentOf(live);
+    assert.ok(stops.length > 25, `${stops.length} stops`);
+    for (const stop of stops) {
+      assert.deepEqual(await completed(stop), expected, stop);
+    }
+  }));
+
+test('kill -9 during the migrations: the next start completes them to the same schema', () =>
+  inFolder(async (dir) => {
+    const child = fileURLToPath(new URL('./migrating-child.ts', import.meta.url));
+    const run = async (folder: string, dieAt: number): Promise<NodeJS.Signals | null> => {
+      const [, signal] = (await once(spawn(process.execPath, ['--import', 'tsx', child, folder, String(dieAt)], { stdio: 'inherit' }), 'exit')) as [
+        number | null,
+        NodeJS.Signals | null,
+      ];
+      return signal;
+    };
+    const clean = join(dir, 'clean');
+    assert.equal(await run(clean, 0), null);
+    await Promise.all(
+      [5, 17, 23].map(async (step) => {
+        const folder = join(dir, `at-${step}`);
+        assert.equal(await run(folder, step), 'SIGKILL');
+        assert.deepEqual(await completed(folder), contentOf(clean), `after a kill at step ${step}`);
+      }),
+    );
+  }));
