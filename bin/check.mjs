@@ -31,10 +31,14 @@ function runTool(tool) {
   const keep = (chunk) => (output += chunk);
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
+  child.once('error', (error) => keep(error.message));
   return new Promise((settle) => {
-    const end = (code) => settle({ ...tool, code, output, ms: performance.now() - started });
-    child.once('error', (error) => end((keep(error.message), 1)));
-    child.once('close', (code, signal) => end(signal === null ? code : (keep(`\n${name} was stopped by ${signal}`), 1)));
+    child.once('close', (code, signal) => {
+      if (signal !== null) {
+        keep(`\n${name} was stopped by ${signal}; it has ${deadlineMs / 60_000} minutes.`);
+      }
+      settle({ ...tool, code, output, ms: performance.now() - started });
+    });
   });
 }
 

@@ -73,7 +73,8 @@ function holdsLockedVersions(root) {
 function addonProblem(root) {
   const load = "require('better-sqlite3/build/Release/better_sqlite3.node')";
   const probe = spawnSync(process.execPath, ['-e', load], { cwd: root, encoding: 'utf8', timeout: 60_000 });
-  const reason = /^Error: ([^]*?)\n {4}at /m.exec(probe.stderr)?.[1] ?? `better-sqlite3 does not load (${probe.signal ?? `exit code ${probe.status}`})`;
+  const reason =
+    /^Error: ([^]*?)\n(?:Require stack:| {4}at )/m.exec(probe.stderr)?.[1] ?? `better-sqlite3 does not load (${probe.signal ?? `exit code ${probe.status}`})`;
   return probe.status === 0 ? undefined : reason.replaceAll(/\s+/g, ' ');
 }
 

@@ -33,5 +33,5 @@ report.once('end', () => {
 
 function causeOf(error) {
   const text = error?.cause?.message ?? error?.message ?? 'no reason given';
-  return text.replaceAll(/\s+/g, ' ').slice(0, 200);
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
 }

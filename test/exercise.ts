@@ -1,88 +1,97 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-export type Figure = Readonly<Record<string, string | number>>;
+import { messageOf } from 'svc/sdk';
 
-/** What a bench or drill found: one row per case, and whether that is good enough. */
+type Scalar = string | number | boolean | undefined;
+export type Row = Readonly<Record<string, Scalar>>;
+
+/** What a bench or drill found: figures by name, and rows of them where there are several cases. `ok: false` and throwing fail the command. */
 export interface Outcome {
-  readonly ok: boolean;
-  readonly figures: readonly Figure[];
-  /** What was asked for and missed, or what the reader has to know about the figures. */
-  readonly notes?: readonly string[];
+  readonly ok?: boolean;
+  readonly [name: string]: Scalar | readonly Row[];
 }
 
-export type Options = Readonly<Record<string, string | number | boolean>>;
-
-/** A file of test/bench or test/drill. */
+/** A file of test/bench or test/drill that `npm run` starts by its name; it takes its options apart in its parameter list. */
 export interface Exercise {
-  /** One sentence for the list of names. */
-  readonly about: string;
-  /** Every option with its default, which also says its type. */
-  readonly options?: Options;
-  run(options: Options): Promise<Outcome>;
+  run(options: Row): Promise<Outcome>;
 }
 
-/** `npm run bench http -- --seconds 5`: runs the named file of `folder` and prints what it found; the exit code says whether it is good. */
+/** `npm run bench http -- --seconds 5`: runs the named file of `folder`, prints what it found, answers with the exit code. */
 export async function exercise(folder: string, kind: string, [name, ...flags]: readonly string[]): Promise<number> {
   const names = namesIn(folder);
   if (name === undefined || !names.includes(name)) {
-    console.error(name === undefined ? `Usage: npm run ${kind} <name> [-- --option value …]` : `There is no ${kind} "${name}".`);
-    for (const known of names) {
-      console.error(`  ${known.padEnd(12)} ${(await load(folder, known)).about}`);
-    }
+    console.error([name === undefined ? `Usage: npm run ${kind} <name> [-- --option value …]` : `There is no ${kind} "${name}".`, ...names].join('\n  '));
     return name === undefined ? 0 : 2;
   }
-  const chosen = await load(folder, name);
-  const options = optionsFrom(flags, chosen.options ?? {});
-  if (typeof options === 'string') {
-    console.error(options);
-    return 2;
+  const { run } = (await import(pathToFileURL(join(folder, `${name}.ts`)).href)) as Exercise;
+  const options = optionsFrom(flags);
+  const { watched, unread } = watch(options);
+  try {
+    const running = run(watched);
+    if (unread.size > 0) {
+      console.error(`${kind} ${name} has no option ${[...unread].map((option) => `--${option}`).join(', ')}.`);
+      return 2;
+    }
+    const outcome = await running;
+    console.log(`${report(outcome)}\n${JSON.stringify({ [kind]: name, node: process.version, ...options, ...outcome })}`);
+    return outcome.ok === false ? 1 : 0;
+  } catch (error) {
+    console.error(`${kind} ${name} failed: ${messageOf(error)}`);
+    return 1;
   }
-  const outcome = await chosen.run(options);
-  console.log([table(outcome.figures), ...(outcome.notes ?? [])].join('\n'));
-  console.log(JSON.stringify({ [kind]: name, node: process.version, options, ...outcome }));
-  return outcome.ok ? 0 : 1;
 }
 
+/** Files that export `run`; what stands beside them belongs to them. Read, not imported: some do their work when loaded. */
 function namesIn(folder: string): string[] {
   return readdirSync(folder)
-    .filter((file) => file.endsWith('.ts') && file !== 'run.ts' && !file.endsWith('.test.ts'))
+    .filter((file) => file.endsWith('.ts') && /^export (?:async function|const) run\b/m.test(readFileSync(join(folder, file), 'utf8')))
     .map((file) => file.slice(0, -'.ts'.length))
     .sort();
 }
 
-const load = async (folder: string, name: string): Promise<Exercise> => (await import(pathToFileURL(join(folder, `${name}.ts`)).href)) as Exercise;
-
-/** Defaults overlaid with `--name value` and `--flag`, or the sentence that says what is wrong. */
-export function optionsFrom(flags: readonly string[], defaults: Options): Options | string {
-  const options: Record<string, string | number | boolean> = { ...defaults };
-  const rest = [...flags];
-  for (let flag = rest.shift(); flag !== undefined; flag = rest.shift()) {
-    const name = flag.slice('--'.length);
-    if (!flag.startsWith('--') || !Object.hasOwn(defaults, name)) {
-      const known = Object.entries(defaults).map(([key, value]) => `--${key} (${value})`);
-      return `There is no option ${flag}. Known: ${known.join(', ') || 'none'}`;
+/** `--name value` pairs; a number where it reads like one, true where no value follows. */
+function optionsFrom(flags: readonly string[]): Row {
+  const options: Record<string, Scalar> = {};
+  for (const [i, flag] of flags.entries()) {
+    if (flag.startsWith('--')) {
+      const value = flags[i + 1]?.startsWith('--') === false ? flags[i + 1]! : undefined;
+      options[flag.slice('--'.length)] = value === undefined ? true : /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : value;
     }
-    const type = typeof defaults[name];
-    const value = type === 'boolean' ? true : type === 'number' ? Number(rest.shift()) : rest.shift();
-    if (value === undefined || Number.isNaN(value)) {
-      return `${flag} needs a ${type}.`;
-    }
-    options[name] = value;
   }
   return options;
 }
 
+/** Tells which options nobody asked for, so that a misspelt one does not pass for obeyed. */
+function watch(options: Row): { watched: Row; unread: ReadonlySet<string> } {
+  const unread = new Set(Object.keys(options));
+  const get = (target: Row, name: string | symbol): Scalar => {
+    unread.delete(String(name));
+    return target[String(name)];
+  };
+  return { watched: new Proxy(options, { get }), unread };
+}
+
+/** Figures one a line, then each list of cases as a table. */
+export function report(outcome: Outcome): string {
+  const figures = Object.entries(outcome).filter((entry): entry is [string, Scalar] => !Array.isArray(entry[1]));
+  const cases = Object.values(outcome).filter((value): value is readonly Row[] => Array.isArray(value));
+  return [figures.map(([figure, value]) => ({ figure, value })), ...cases]
+    .filter((rows) => rows.length > 0)
+    .map(table)
+    .join('\n\n');
+}
+
 /** Columns in order of first appearance; a column of numbers stands to the right, with at most four digits behind the point. */
-export function table(figures: readonly Figure[]): string {
-  const names = [...new Set(figures.flatMap((row) => Object.keys(row)))];
+function table(rows: readonly Row[]): string {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const columns = names.map((name) => {
-    const values = figures.map((row) => row[name]);
-    const cells = [name, ...values.map((value) => (typeof value === 'number' ? String(Math.round(value * 1e4) / 1e4) : (value ?? '')))];
+    const values = rows.map((row) => row[name]);
+    const cells = [name, ...values.map((value) => (typeof value === 'number' ? String(Math.round(value * 1e4) / 1e4) : String(value ?? '')))];
     const width = Math.max(...cells.map((cell) => cell.length));
-    return cells.map((cell) => (values.some((value) => typeof value === 'number') ? cell.padStart(width) : cell.padEnd(width)));
+    return cells.map((cell) => (values.every((value) => typeof value === 'number' || value === undefined) ? cell.padStart(width) : cell.padEnd(width)));
   });
-  const lines = ['', ...figures].map((_row, line) => columns.map((cells) => cells[line]).join('  '));
+  const lines = ['', ...rows].map((_row, line) => columns.map((cells) => cells[line]).join('  '));
   return lines.map((line) => line.trimEnd()).join('\n');
 }

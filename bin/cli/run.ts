@@ -13,7 +13,7 @@ export async function run(args: readonly string[], environment: Environment): Pr
     const { name, rest } = findCommand(args);
     const { command } = await catalogue[name]!.load();
     const { data, text, code = 0 } = await execute(name, command, rest, environment);
-    print(wantsJson(args) ? document(data) : text(paintFor(process.stdout, environment)));
+    print(wantsJson(args) && data !== undefined ? document(data) : text(paintFor(process.stdout, environment)));
     return code;
   } catch (error) {
     const failure = asFailure(error);

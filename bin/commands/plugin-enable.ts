@@ -1,5 +1,6 @@
 import type { Command } from '../cli/command.ts';
 import { openHouseClient } from '../cli/house-client.ts';
+import { printable } from '../cli/layout.ts';
 import { painted, type PluginDetail, pluginPath } from '../cli/plugin-page.ts';
 
 export const command: Command = {
@@ -14,7 +15,7 @@ export const command: Command = {
     const { id, state, cause } = plugin;
     return {
       data: plugin,
-      text: (paint) => `${id} is enabled and ${painted(state, paint)}${cause === null ? '' : `: ${cause}`}`,
+      text: (paint) => `${id} is enabled and ${painted(state, paint)}${cause === null ? '' : `: ${printable(cause)}`}`,
       code: state === 'active' ? 0 : 1,
     };
   },

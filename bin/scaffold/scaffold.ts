@@ -27,7 +27,7 @@ export function scaffold({ id, folder, root, inside }: NewPlugin): readonly stri
   const files = new Map([
     [testFile, filled('test.ts')],
     ...ownFiles.map((name) => [join(folder, name), filled(name)] as const),
-    ...(inside ? [] : [[join(folder, 'package.json'), filled('package.json')] as const]),
+    ...(inside ? [] : [[join(folder, 'package.json'), filled('outside.package.json')] as const]),
   ]);
   for (const [file, text] of files) {
     mkdirSync(dirname(file), { recursive: true });

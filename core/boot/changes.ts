@@ -4,8 +4,9 @@ import type { Storage } from '../storage/index.ts';
 /** How the HTTP pipeline's audit rows and idempotency keys come into the change's own transaction. */
 export function changePort(storage: Storage): ChangePort {
   return {
-    witness: (beforeCommit, work) => storage.witness(beforeCommit, work),
-    write: (work) => storage.core().write(work),
+    witness: (witness, work) => storage.witness((tx) => witness.beforeCommit(tx), work),
+    // A write with nothing of its own: its witness may touch every table, which a plugin's own write may not.
+    write: (work) => storage.witness(work, () => storage.core().write(async () => undefined)),
     writable: () => storage.writable(),
     idempotency: idempotencyStore(storage),
   };

@@ -4,20 +4,21 @@ import { join } from 'node:path';
 import type { DependencyContainer } from 'tsyringe';
 
 import type { Bus, Outboxes } from '../events/index.ts';
-import { type HostMemory, type HostPorts, pluginStates, readPersona, readSkill } from '../host/index.ts';
+import { type HostMemory, type HostPorts, pluginStates, type PluginSources, readPersona, readSkill } from '../host/index.ts';
 import { checkRoute } from '../http/index.ts';
 import { type ChildOrigin, type ChildState, startChild } from '../isolate/index.ts';
 import type { Logs, SelfMetrics } from '../observe/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Clock, Ids } from '../sdk/index.ts';
 import type { Storage } from '../storage/index.ts';
-import { pluginSources, type Product } from './product.ts';
+import type { Product } from './product.ts';
 import type { Settings } from './settings.ts';
 import { sharedModules } from './shared-modules.ts';
 
 export interface Rooms {
   readonly product: Product;
   readonly dataDir: string;
+  readonly sources: PluginSources;
   readonly registry: Registry;
   readonly container: DependencyContainer;
   readonly memory: HostMemory;
@@ -33,11 +34,11 @@ export interface Rooms {
 
 /** Lends the rooms of core to the host, which knows none of them. */
 export function hostPorts(rooms: Rooms): HostPorts {
-  const { product, dataDir, registry, container, memory, clock, ids, logs, metrics, settings, storage, bus, outboxes } = rooms;
+  const { product, dataDir, sources, registry, container, memory, clock, ids, logs, metrics, settings, storage, bus, outboxes } = rooms;
   return {
     registry,
     container,
-    sources: pluginSources(product, dataDir),
+    sources,
     runsOn: 'manager',
     shared: sharedModules,
     clock,
@@ -59,7 +60,7 @@ export function hostPorts(rooms: Rooms): HostPorts {
     migrate: (id, migrations) => storage.migrate(id, migrations),
     tables: (id) => storage.tables(id),
     secrets: (id) => storage.secrets(id),
-    outbox: (id, own, run) => outboxes.forPlugin(id, own, run),
+    outbox: (id, own, run, serves) => outboxes.forPlugin(id, own, run, serves),
     metrics: (id, own) => metrics.forPlugin(id, own),
     emit: (type, event) => bus.emit(type, event),
     checkRoute,

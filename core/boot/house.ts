@@ -5,10 +5,10 @@ import { container } from 'tsyringe';
 
 import { createOperatorToken, operatorAuthenticator } from '../auth/index.ts';
 import { createBus, createOutboxes } from '../events/index.ts';
-import { PluginHost } from '../host/index.ts';
+import { PluginHost, type PluginSources } from '../host/index.ts';
 import { coreRoutes, createHttpServer } from '../http/index.ts';
-import { createHealth, createLogs, createSelfMetrics, type LogLevel } from '../observe/index.ts';
-import { Registry } from '../registry/index.ts';
+import { createHealth, createLogs, createSelfMetrics, type LogLevel, redactText } from '../observe/index.ts';
+import { type Draft, type Generation, Registry } from '../registry/index.ts';
 import { Banner, type BannerLine, type Clock, type Ids, type PluginDirectory, timestamp } from '../sdk/index.ts';
 import { openStorage } from '../storage/index.ts';
 import { bootSettings } from './boot-settings.ts';
@@ -18,10 +18,11 @@ import { coreDraft } from './core-draft.ts';
 import { hostPorts } from './host-ports.ts';
 import { liveFiles } from './live-files.ts';
 import { memoryFile } from './memory-file.ts';
-import type { Product } from './product.ts';
+import { pluginSources, type Product } from './product.ts';
 import { readiness } from './readiness.ts';
 import { removeRunFile, writeRunFile } from './run-file.ts';
 import type { Environment } from './settings.ts';
+import { syntheticDraft } from './synthetic.ts';
 import { every } from './ticker.ts';
 import { systemClock, systemIds } from './time.ts';
 import { storageWorkers } from './workers.ts';
@@ -37,6 +38,10 @@ export interface HouseOptions {
   readonly checkResponses?: boolean;
   /** Look at the folders without being asked; default true. */
   readonly watch?: boolean;
+  /** Plugins from elsewhere than the product and the data folder. */
+  readonly sources?: PluginSources;
+  /** Services of nobody in particular: how a test stands in for plugins that it leaves out. */
+  readonly stands?: ReadonlyMap<string, object>;
 }
 
 /** A house that serves. */
@@ -93,14 +98,27 @@ export async function startHouse(options: HouseOptions): Promise<House> {
     const operator = createOperatorToken(join(dataDir, 'keys'), ids);
     const registry = new Registry();
     const metrics = built(createSelfMetrics({ version: product.version }), (room) => room.close());
-    const bus = createBus({ registry, strike: (owner, label, error) => host.strike(owner, label, error), log: logs.logger('events') });
-    const outboxes = built(createOutboxes({ tables: storage.core(), clock, ids, log: logs.logger('outbox') }), (room) => room.stop());
+    const strike: PluginHost['strike'] = (owner, label, error) => {
+      metrics.core.pluginStrikes.add(1, { plugin: owner.pluginId });
+      host.strike(owner, label, error);
+    };
+    const bus = createBus<Generation>({
+      subscriptions: () => registry.current.subscriptions,
+      deliver: (owner, label, work) => registry.pinned(owner, work).catch((error: unknown) => strike(owner, label, error)),
+      log: logs.logger('events'),
+      dropped: metrics.core.eventsDropped,
+    });
+    const outboxes = built(
+      createOutboxes({ tables: storage.core(), clock, ids, log: logs.logger('outbox'), redact: redactText, tries: metrics.core.outboxTries }),
+      (room) => room.stop(),
+    );
 
     const host: PluginHost = built(
       new PluginHost(
         hostPorts({
           product,
           dataDir,
+          sources: options.sources ?? pluginSources(product, dataDir),
           registry,
           container: container.createChildContainer(),
           memory: memoryFile(dataDir),
@@ -116,10 +134,6 @@ export async function startHouse(options: HouseOptions): Promise<House> {
       ),
       (room) => room.close(),
     );
-    const strike: PluginHost['strike'] = (owner, label, error) => {
-      metrics.core.pluginStrikes.add(1, { plugin: owner.pluginId });
-      host.strike(owner, label, error);
-    };
     const http = createHttpServer({
       registry,
       clock,
@@ -161,8 +175,13 @@ export async function startHouse(options: HouseOptions): Promise<House> {
       ],
     });
 
+    if (options.stands) {
+      registry.publish({ add: [standIns(options.stands)] });
+    }
+
     await live.dropIns.load();
     await host.start();
+    await outboxes.start();
     const { hostname, port } = addressOf(settings.get<string>('http.addr'));
     const bound = await http.listen(hostname, port);
     undo.push(() => http.close(stopGraceMs));
@@ -212,6 +231,12 @@ async function takeDown(undo: (() => unknown)[]): Promise<void> {
   if (failures.length > 0) {
     throw failures[0];
   }
+}
+
+function standIns(services: ReadonlyMap<string, object>): Draft {
+  const draft = syntheticDraft('stand-ins', 'Stand-ins', 1);
+  services.forEach((instance, id) => draft.add('services', id, { version: '1.0.0', instance }));
+  return draft.seal();
 }
 
 function addressOf(address: string): { hostname: string; port: number } {

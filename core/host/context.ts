@@ -32,7 +32,12 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
     scope,
     settings: ports.settings(manifest, own),
     secrets: ports.secrets(pluginId),
-    outbox: ports.outbox(pluginId, own, (label, work) => runTick(registry, draft, label, work)),
+    outbox: ports.outbox(
+      pluginId,
+      own,
+      (label, work) => deliver(registry, draft, label, work),
+      () => registry.current.holds(generation),
+    ),
     metrics: ports.metrics(pluginId, own),
     db: <T>() => {
       open('db');
@@ -121,7 +126,8 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
   return Object.freeze(context);
 }
 
-async function runTick(registry: Registry, draft: Draft, label: string, work: () => Promise<void>): Promise<void> {
+/** An outbox try: its error means another try, and is no strike. */
+async function deliver(registry: Registry, draft: Draft, label: string, work: () => Promise<void>): Promise<void> {
   draft.generation.scope.assertOpen(label);
   await registry.pinned(draft.generation, work);
 }

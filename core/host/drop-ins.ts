@@ -4,6 +4,7 @@ import { type Clock, type DropInStatus, isSvcError, type Logger, type MaybePromi
 import { DropIn } from './drop-in.ts';
 import { claimNames, type DropInEntries, entriesOf, sameEntries, yieldNames } from './drop-in-names.ts';
 import { type DropInRoot, scan } from './scan.ts';
+import { Serial } from './serial.ts';
 
 export interface DropInOptions {
   /** Absolute paths; of two files that use one name, the one in the earlier root serves. */
@@ -40,48 +41,20 @@ interface Folder {
   problem: { readonly error: string; readonly since: number } | undefined;
 }
 
-const maxPaths = 1_000;
+const maxHints = 1_000;
 
 /** Keeps what serves equal to what lies in the folders: personas in `agents`, prompt skills in `skills`. */
 export function createDropIns({ roots, builtinRoots = [], publish, clock, log }: DropInOptions): DropIns {
   const folders = foldersOf(roots, builtinRoots);
   const rootPaths = folders.map(({ root }) => root.path);
   let published: DropInEntries = { personas: [], skills: [] };
-  let told = new Map<string, DropInStatus>();
-  let running: Promise<void> = Promise.resolve();
-  let waiting: { readonly paths: Set<string>; readonly done: Promise<void> } | undefined;
+  let told: readonly DropInStatus[] = [];
+  let hints = new Set<string>();
   let closed = false;
 
-  /** One pass at a time; whoever asks while one runs shares the next. */
-  const request = (paths: Iterable<string>): Promise<void> => {
-    if (closed) {
-      return Promise.resolve();
-    }
-    waiting ??= nextPass();
-    for (const path of paths) {
-      waiting.paths.add(path);
-    }
-    if (waiting.paths.size > maxPaths) {
-      waiting.paths.clear();
-      rootPaths.forEach((path) => waiting?.paths.add(path));
-    }
-    return waiting.done;
-  };
-
-  const nextPass = () => {
-    const paths = new Set<string>();
-    // Why the pass before it failed was told to those who asked for that one.
-    const done = running
-      .catch(() => undefined)
-      .then(() => {
-        waiting = undefined;
-        return pass(paths);
-      });
-    running = done;
-    return { paths, done };
-  };
-
-  const pass = async (paths: ReadonlySet<string>): Promise<void> => {
+  const passes = new Serial(async () => {
+    const paths = hints;
+    hints = new Set();
     for (const folder of folders) {
       if ([...paths].some((path) => `${path}${sep}`.startsWith(`${folder.root.path}${sep}`))) {
         await visit(folder, paths);
@@ -90,8 +63,23 @@ export function createDropIns({ roots, builtinRoots = [], publish, clock, log }:
     try {
       await serve();
     } finally {
-      tellChanges();
+      const now = list();
+      tellChanges(log, told, now);
+      told = now;
     }
+  });
+
+  const refresh = async (paths: Iterable<string>): Promise<void> => {
+    if (closed) {
+      return;
+    }
+    for (const path of paths) {
+      hints.add(path);
+    }
+    if (hints.size > maxHints) {
+      hints = new Set(rootPaths);
+    }
+    await passes.request();
   };
 
   const visit = async (folder: Folder, paths: ReadonlySet<string>): Promise<void> => {
@@ -132,33 +120,32 @@ export function createDropIns({ roots, builtinRoots = [], publish, clock, log }:
   const list = (): DropInStatus[] =>
     folders.flatMap(({ root, problem, files }) => [...(problem ? [folderEntry(root, problem)] : []), ...[...files.values()].map((file) => file.describe())]);
 
-  const tellChanges = (): void => {
-    const before = told;
-    told = new Map(list().map((entry) => [entry.file, entry]));
-    for (const { kind, name, file, error, loaded_at } of told.values()) {
-      const last = before.get(file);
-      if (error !== undefined && error !== last?.error) {
-        log.warn({ file }, error);
-      } else if (error === undefined && (last?.error !== undefined || loaded_at !== last?.loaded_at)) {
-        log.info({ file }, `${kind} "${name}" serves`);
-      }
-    }
-    for (const { kind, name, file } of before.values()) {
-      if (!told.has(file)) {
-        log.info({ file }, `${kind} "${name}" is withdrawn`);
-      }
-    }
-  };
-
   return {
-    load: () => request(rootPaths),
-    refresh: (paths) => request(paths),
+    load: () => refresh(rootPaths),
+    refresh,
     list,
     async close() {
       closed = true;
-      await running.catch(() => undefined);
+      await passes.idle();
     },
   };
+}
+
+/** One line in the log for each file that came, went, broke or was repaired. */
+function tellChanges(log: Logger, before: readonly DropInStatus[], now: readonly DropInStatus[]): void {
+  const earlier = new Map(before.map((entry) => [entry.file, entry]));
+  for (const { kind, name, file, error, loaded_at } of now) {
+    const last = earlier.get(file);
+    earlier.delete(file);
+    if (error !== undefined && error !== last?.error) {
+      log.warn({ file }, error);
+    } else if (error === undefined && (last?.error !== undefined || loaded_at !== last?.loaded_at)) {
+      log.info({ file }, `${kind} "${name}" serves`);
+    }
+  }
+  for (const { kind, name, file } of earlier.values()) {
+    log.info({ file }, `${kind} "${name}" is withdrawn`);
+  }
 }
 
 function foldersOf(roots: DropInOptions['roots'], builtinRoots: readonly string[]): Folder[] {

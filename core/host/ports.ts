@@ -82,7 +82,8 @@ export interface HostPorts {
   readonly migrate: (pluginId: string, migrations: readonly Migration[]) => Promise<void>;
   readonly tables: <T>(pluginId: string) => Tables<T>;
   readonly secrets: (pluginId: string) => Secrets;
-  readonly outbox: (pluginId: string, own: Own, run: (label: string, work: () => Promise<void>) => Promise<void>) => Outbox;
+  /** `run` works on the generation's account; `serves` says whether it is the one to deliver to now. */
+  readonly outbox: (pluginId: string, own: Own, run: (label: string, work: () => Promise<void>) => Promise<void>, serves: () => boolean) => Outbox;
   readonly metrics: (pluginId: string, own: Own) => Metrics;
   readonly emit: (type: string, event: unknown) => void;
   readonly checkRoute: (declaration: RouteDeclaration) => string;

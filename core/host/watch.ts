@@ -33,7 +33,7 @@ export function watchFolders({ roots, ignore = () => false, onChange, debounceMs
     }
   };
   const hints = gatherHints(debounceMs, folders, tell);
-  const watches = folders.map((root) => watchRoot(root, { ignore, changed: hints.add, log }));
+  const watches = folders.map((root) => watchRoot(root, { ignore, changed: (path) => hints.add(path), log }));
   return {
     ready: Promise.all(watches.map((watch) => watch.ready)).then(() => undefined),
     async close() {

@@ -17,7 +17,7 @@ export async function witnessed<R>(exchange: Exchange, claim: Claim | undefined,
   const { changes } = exchange.front;
   assertWritable(exchange);
   let rowsIn = false;
-  let failure: unknown;
+  let failure: SvcError | undefined;
   const witness: ChangeWitness = {
     async beforeCommit(tx) {
       if (exchange.abandoned) {
@@ -25,8 +25,8 @@ export async function witnessed<R>(exchange: Exchange, claim: Claim | undefined,
       }
       if (!rowsIn) {
         await appendRows(exchange, claim, tx).catch((error: unknown) => {
-          failure = error;
-          throw error;
+          failure = untraceable(error);
+          throw failure;
         });
         rowsIn = true;
         claim?.taken();
@@ -47,9 +47,9 @@ export async function witnessed<R>(exchange: Exchange, claim: Claim | undefined,
     }
   } catch (error) {
     // The handler only sees its write fail; why is known here.
-    throw failure === undefined ? error : untraceable(failure);
+    throw failure ?? error;
   }
-  throw untraceable(failure);
+  throw failure;
 }
 
 /** An audited call is refused before it does anything that could not be written down. */

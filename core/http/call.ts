@@ -4,6 +4,8 @@ import type { Exchange } from './exchange.ts';
 
 const firstPage: PageRequest = Object.freeze({ limit: 50 });
 
+const pipelineHeaders = new Set(['connection', 'content-length', 'date', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade', 'x-request-id']);
+
 /** A request as its handler sees it. */
 export class HandlerCall implements Call {
   readonly params: unknown;
@@ -47,6 +49,9 @@ export class HandlerCall implements Call {
   }
 
   setHeader(name: string, value: string): void {
+    if (pipelineHeaders.has(name.toLowerCase())) {
+      throw new TypeError(`the header ${name} belongs to the pipeline and cannot be set by a handler`);
+    }
     this.#exchange.setHeader(name, value);
   }
 

@@ -8,8 +8,6 @@ import type { Target } from './canonical-path.ts';
 import type { Front } from './front.ts';
 import type { Served } from './route-table.ts';
 
-const unsettable = new Set(['connection', 'content-length', 'date', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade', 'x-request-id']);
-
 /** A connection that asks to become something else. */
 export interface UpgradeRequest {
   readonly socket: Duplex;
@@ -98,9 +96,6 @@ export class Exchange {
 
   setHeader(name: string, value: string): void {
     const lower = name.toLowerCase();
-    if (unsettable.has(lower)) {
-      throw new SvcError('internal', `the header ${lower} belongs to the pipeline and cannot be set by a handler`);
-    }
     const headers = (this.headers ??= []);
     const at = lower === 'set-cookie' ? -1 : headers.findIndex((known, index) => index % 2 === 0 && known === lower);
     if (at < 0) {

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 import type { Entry, Generation, Outage, Pin, Snapshot } from '../registry/index.ts';
 import { type Method, type RouteDeclaration, SvcError } from '../sdk/index.ts';
 import { pathSegments } from './declaration.ts';
@@ -83,6 +85,8 @@ export function compileRoute(entry: Entry<RouteDeclaration>): CompiledRoute {
   let route = compiledRoutes.get(entry);
   if (!route) {
     const { key, owner, value: declaration } = entry;
+    // As many streams as there are clients wait for the end of one generation; that is no leak.
+    setMaxListeners(0, owner.scope.signal);
     const segments = pathSegments(declaration.path);
     const firstParam = segments.findIndex((segment) => segment.isParam);
     route = {

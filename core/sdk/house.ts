@@ -1,5 +1,4 @@
 import type { SettingDeclaration } from './manifest.ts';
-import type { HealthReport } from './observe.ts';
 import type { EffectNode } from './scope.ts';
 import type { Access, Method } from './route.ts';
 import { defineExtensionPoint, defineService } from './tokens.ts';
@@ -101,8 +100,15 @@ export interface Build {
   readonly startedAt: number;
 }
 
+export interface HealthAnswer {
+  readonly label: string;
+  readonly ok: boolean;
+  readonly detail: string | undefined;
+  readonly ms: number;
+}
+
 export interface HouseHealth {
-  check(): Promise<{ readonly ok: boolean; readonly checks: readonly (HealthReport & { readonly label: string; readonly ms: number })[] }>;
+  check(): Promise<{ readonly ok: boolean; readonly checks: readonly HealthAnswer[] }>;
 }
 
 /** Services of core itself, required like any other. */

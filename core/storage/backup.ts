@@ -96,7 +96,8 @@ export async function fingerprint(file: string): Promise<{ sha256: string; bytes
   return { sha256: hash.digest('hex'), bytes: statSync(file).size };
 }
 
-function readManifest(dir: string): Manifest {
+/** What a backup says of itself; not yet proof that it is so. */
+export function readManifest(dir: string): Manifest {
   let manifest: Manifest;
   try {
     manifest = JSON.parse(readFileSync(join(dir, manifestName), 'utf8')) as Manifest;

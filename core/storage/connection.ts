@@ -17,8 +17,17 @@ const oldestSqlite = '3.51.3';
 
 const settings = ['busy_timeout = 5000', 'foreign_keys = ON', 'trusted_schema = OFF', 'cell_size_check = ON', 'temp_store = MEMORY'];
 
-/** What an acknowledged write rests on: the log is synced at each commit, and is never left to grow. */
-const writerSettings = ['journal_mode = WAL', 'synchronous = FULL', 'wal_autocheckpoint = 1000', `journal_size_limit = ${64 * 1024 * 1024}`];
+/**
+ * What an acknowledged write rests on: the log is synced at each commit, and is never left to grow.
+ * Emptied pages can be given back to the disk; that is settled when the file is made.
+ */
+const writerSettings = [
+  'auto_vacuum = INCREMENTAL',
+  'journal_mode = WAL',
+  'synchronous = FULL',
+  'wal_autocheckpoint = 1000',
+  `journal_size_limit = ${64 * 1024 * 1024}`,
+];
 
 /** Opens a file with nothing set, for lock files and copies. */
 export function connect(file: string, options: ConnectOptions = {}): Connection {

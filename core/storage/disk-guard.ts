@@ -10,7 +10,7 @@ export interface DiskLimits {
   readonly readOnlyBelowBytes?: number;
   /** Below this, or below a tenth of the disk, health says so; default 2 GiB. */
   readonly lowBelowBytes?: number;
-  /** Space kept in reserve, given up when the disk is full so that deletes and checkpoints can run; default 64 MiB. */
+  /** Space kept in reserve, given up when the disk is full; enough to fold the log in and to run deletes. Default 64 MiB. */
   readonly ballastBytes?: number;
   /** How often the disk is looked at; default 5 000. */
   readonly everyMs?: number;
@@ -35,7 +35,7 @@ export async function openDiskGuard(
   dataDir: string,
   { readOnlyBelowBytes = 256 * mebibyte, lowBelowBytes = 2_048 * mebibyte, ballastBytes = 64 * mebibyte, everyMs = 5_000 }: DiskLimits,
   log: Logger,
-  onReadOnly: () => Promise<void>,
+  trim: () => Promise<void>,
 ): Promise<DiskGuard> {
   const ballast = join(dataDir, 'ballast');
   let refusal: string | undefined;
@@ -65,8 +65,10 @@ export async function openDiskGuard(
       await enterReadOnly(`only ${inMebibytes(free)} are free`);
     } else if (refusal === undefined) {
       await fill(ballast, ballastBytes, () => refusal === undefined && !stopped);
-    } else if (free >= readOnlyBelowBytes + ballastBytes) {
+    } else if (free >= Math.max(readOnlyBelowBytes, ballastBytes) + ballastBytes) {
       await leaveReadOnly();
+    } else {
+      await trim();
     }
   }
 
@@ -74,7 +76,7 @@ export async function openDiskGuard(
     refusal = `the data folder ${dataDir} is read-only because ${why}: free some space there, writing goes on by itself`;
     log.error({ dataDir }, refusal);
     rmSync(ballast, { force: true });
-    await onReadOnly();
+    await trim();
   }
 
   /** The ballast is also the proof: space that can be filled with it can be written to. */

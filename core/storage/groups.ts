@@ -26,6 +26,8 @@ export interface Entry {
 
 export interface Groups {
   run<R>(work: (unit: Unit) => Promise<R>, entry?: Entry): Promise<R>;
+  /** Runs `chore` while no group is open. */
+  between(chore: () => Promise<void>): Promise<void>;
   /** No new unit is taken; resolves when the last one is committed. */
   drain(): Promise<void>;
 }
@@ -46,16 +48,21 @@ interface Waiting extends Entry {
 export function openGroups(writer: Writer, clock: Clock, limits: GroupLimits = {}): Groups {
   const { unitMs = 5_000, waitMs = 10_000, groupMs = 5, groupUnits = 256, waiting: mayWait = 4_096 } = limits;
   const queue: Waiting[] = [];
+  const chores: (() => Promise<void>)[] = [];
   // The loop outlives every request; it must not keep the context of the one that woke it.
   const own = new AsyncResource('svc.storage.groups');
   let serving: Promise<void> | undefined;
   let draining = false;
 
   async function serve(): Promise<void> {
-    while (queue.length > 0) {
-      await serveGroup();
+    for (let chore = chores.shift(); chore !== undefined || queue.length > 0; chore = chores.shift()) {
+      await (chore ?? serveGroup)();
     }
     serving = undefined;
+  }
+
+  function wake(): void {
+    serving ??= own.runInAsyncScope(serve);
   }
 
   async function serveGroup(): Promise<void> {
@@ -129,7 +136,13 @@ export function openGroups(writer: Writer, clock: Clock, limits: GroupLimits = {
       return new Promise<R>((resolve, reject) => {
         const perform = AsyncResource.bind((unit: Unit) => unit.run(work));
         queue.push({ ...entry, perform, since: clock.monotonic(), resolve: resolve as (value: unknown) => void, reject });
-        serving ??= own.runInAsyncScope(serve);
+        wake();
+      });
+    },
+    between(chore) {
+      return new Promise((resolve, reject) => {
+        chores.push(() => chore().then(resolve, reject));
+        wake();
       });
     },
     async drain() {

@@ -1,4 +1,4 @@
-export { type Manifest, verifyBackup } from './backup.ts';
+export { createBackup, databaseName, type Manifest, readManifest, verifyBackup } from './backup.ts';
 export type { CoreTables, IdempotencyRow, MigrationRow, OutboxRow } from './core-tables.ts';
 export type { DiskLimits } from './disk-guard.ts';
 export type { GroupLimits } from './groups.ts';

@@ -13,7 +13,8 @@ export type Request =
   | { readonly kind: 'query'; readonly sql: string; readonly parameters: readonly unknown[] }
   /** Answered after the fsync. */
   | { readonly kind: 'commit' }
-  | { readonly kind: 'checkpoint' }
+  /** Gives emptied pages and the log's space back to the disk; only between groups. */
+  | { readonly kind: 'trim' }
   /** Answered after the last checkpoint; the thread ends by itself. */
   | { readonly kind: 'close' };
 

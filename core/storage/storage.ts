@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 
-import { type Clock, type HealthReport, type Logger, type Secrets, SvcError, type Tables, timestamp } from '../sdk/index.ts';
+import { type Clock, type HealthReport, type Logger, messageOf, type Secrets, SvcError, type Tables, timestamp } from '../sdk/index.ts';
 import { automaticBackups } from './automatic-backups.ts';
 import { createBackup, databaseName, type Manifest } from './backup.ts';
 import { markClean, recover } from './clean-stop.ts';
@@ -99,10 +99,10 @@ async function opened(options: StorageOptions, onFailure: (close: () => unknown)
   onFailure(() => readers.close());
   const writer = openWriter({ ...writes, log, onFailure: report, start: () => startWorker('writer-worker', { file, nativeBinding }) });
   onFailure(() => writer.close());
-  const guard = await openDiskGuard(dataDir, options.disk ?? {}, log, () => writer.checkpoint());
+  const groups = openGroups(writer, clock, writes);
+  const guard = await openDiskGuard(dataDir, options.disk ?? {}, log, () => groups.between(() => writer.trim()));
   onFailure(() => guard.stop());
 
-  const groups = openGroups(writer, clock, writes);
   const ownership = openOwnership(readers.connection);
   const tablesOf = tablesOver({ groups, readers, ownership, guard });
   const backup = (dir: string, withKey = false): Promise<Manifest> =>
@@ -120,9 +120,14 @@ async function opened(options: StorageOptions, onFailure: (close: () => unknown)
     await guard.stop();
     await groups.drain();
     readers.close();
-    await writer.close();
-    markClean(dataDir, timestamp(now()));
-    lock.release();
+    try {
+      await writer.close();
+      markClean(dataDir, timestamp(now()));
+    } catch (error) {
+      log.warn({ cause: messageOf(error) }, 'storage was closed without tidying up; nothing is lost, the next start looks at every page');
+    } finally {
+      lock.release();
+    }
   }
 
   return {

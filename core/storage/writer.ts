@@ -24,7 +24,8 @@ export interface Writer {
   commit(): Promise<void>;
   /** Why the group that is open can no longer be committed. */
   lost(): Error | undefined;
-  checkpoint(): Promise<void>;
+  /** Gives unused space back to the disk; only between groups. */
+  trim(): Promise<void>;
   /** Why nothing can be written at this moment. */
   down(): string | undefined;
   close(): Promise<void>;
@@ -156,7 +157,7 @@ export function openWriter({ start, log, stallMs = 30_000, onFailure }: WriterOp
     },
     query: (sql, parameters, patient) => ask({ kind: 'query', sql, parameters }, patient),
     commit: async () => void (await ask({ kind: 'commit' })),
-    checkpoint: async () => void (await ask({ kind: 'checkpoint' }, true)),
+    trim: async () => void (await ask({ kind: 'trim' }, true)),
     lost: () => lost,
     down: () => down,
     async close() {
@@ -167,8 +168,11 @@ export function openWriter({ start, log, stallMs = 30_000, onFailure }: WriterOp
         return;
       }
       const gone = new Promise((resolve) => last.once('exit', resolve));
-      await ask({ kind: 'close' });
-      await gone;
+      try {
+        await ask({ kind: 'close' });
+      } finally {
+        await gone;
+      }
     },
   };
 }

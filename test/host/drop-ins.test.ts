@@ -178,10 +178,9 @@ describe('what lies in the folders', () => {
     folder.write('agents/a.md', persona('a', 'first'));
     const first = dropIns.load();
     const waiting = Array.from({ length: 2_000 }, (_, index) => dropIns.refresh(new Set([folder.at(`agents/${index}.md`)])));
-    assert.equal(new Set(waiting).size, 1);
     folder.write('agents/1.md', persona('b'));
     await Promise.all([first, ...waiting]);
-    assert.deepEqual([...serving.personas.keys()].sort(), ['a', 'b']);
+    assert.deepEqual([[...serving.personas.keys()].sort(), serving.times], [['a', 'b'], 2]);
   });
 
   test('carries where it came from', async (t) => {

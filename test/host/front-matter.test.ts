@@ -58,7 +58,7 @@ const refused: Record<string, readonly [text: string, reason: RegExp]> = {
   'a quote that is never closed': ['---\na: "x\n---\n', /Missing closing/],
   'an endless number': ['---\na: .inf\n---\n', /cannot be kept exactly; quote it/],
   'a number with more digits than are kept': ['---\nid: 12345678901234567890\n---\n', /cannot be kept exactly; quote it/],
-  'lists 1,000 deep': [`---\na: ${'['.repeat(400)}${']'.repeat(400)}\n---\n`, /nested more than 32 levels/],
+  'lists 400 deep': [`---\na: ${'['.repeat(400)}${']'.repeat(400)}\n---\n`, /nested more than 32 levels/],
   'an unclosed list 60,000 deep': [`---\na: ${'['.repeat(60_000)}\n---\n`, /more than 1000 values/],
   'mappings 60,000 deep': [`---\n${'{'.repeat(60_000)}\n---\n`, /more than 1000 values/],
   'dashes 30,000 deep': [`---\n${'- '.repeat(30_000)}\n---\n`, /more than 1000 values/],

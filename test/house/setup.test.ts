@@ -21,15 +21,19 @@ function bareClone(t: TestContext): string {
   mkdirSync(join(root, 'local/build/Release'), { recursive: true });
   symlinkSync(join(projectRoot, 'node_modules/better-sqlite3', addon), join(root, 'local', addon));
   writeFileSync(join(root, 'local/package.json'), '{"name":"better-sqlite3","version":"1.0.0"}');
-  demand(root, 'better-sqlite3', '1.0.0');
+  demand(root, '1.0.0');
   return root;
 }
 
-function demand(root: string, name: string, version: string): void {
-  const dependencies = { [name]: 'file:./local' };
-  const preinstall = 'echo once >> runs && sleep 1';
+/** Writes a package.json and the lockfile for it; `preinstall` is run by npm. */
+function demand(root: string, version: string, preinstall = 'echo once >> runs'): void {
+  const dependencies = { 'better-sqlite3': 'file:./local' };
   writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'tiny', version, dependencies, scripts: { preinstall } }));
-  const packages = { '': { name: 'tiny', version, dependencies }, local: { name, version }, [`node_modules/${name}`]: { resolved: 'local', link: true } };
+  const packages = {
+    '': { name: 'tiny', version, dependencies },
+    local: { name: 'better-sqlite3', version },
+    'node_modules/better-sqlite3': { resolved: 'local', link: true },
+  };
   writeFileSync(join(root, 'package-lock.json'), JSON.stringify({ name: 'tiny', version, lockfileVersion: 3, requires: true, packages }));
 }
 
@@ -57,6 +61,7 @@ test('a bare clone installs its dependencies once and is silent from then on', a
 
 test('two starts at once install once', async (t) => {
   const root = bareClone(t);
+  demand(root, '1.0.0', 'echo once >> runs && sleep 1');
   const both = await Promise.all([start(root), start(root)]);
   assert.deepEqual(
     both.map(({ code }) => code),
@@ -69,7 +74,7 @@ test('a changed lockfile installs again', async (t) => {
   const root = bareClone(t);
   await start(root);
   writeFileSync(join(root, 'local/package.json'), '{"name":"better-sqlite3","version":"1.0.1"}');
-  demand(root, 'better-sqlite3', '1.0.1');
+  demand(root, '1.0.1');
   assert.equal((await start(root)).code, 0);
   assert.equal(runs(root), 2);
 });
@@ -96,10 +101,10 @@ test('what somebody installed by hand, in the locked versions, is taken as it is
 
 test('a failure shows what npm said, names the cause and leaves no lock', async (t) => {
   const root = bareClone(t);
-  rmSync(join(root, 'local'), { recursive: true });
+  demand(root, '1.0.0', 'echo no room left >&2 && exit 3');
   const { code, stderr } = await start(root);
   assert.equal(code, 1);
-  assert.match(stderr, /npm error[^]*"npm install" in .* did not succeed: npm ended with exit code \d+\. Its output is above/);
+  assert.match(stderr, /no room left[^]*"npm install" in .* did not succeed: npm ended with exit code \d+\. Its output is above/);
   assert.equal(existsSync(join(root, '.setup.lock')), false);
 });
 
@@ -117,5 +122,5 @@ test('a Node.js that is too old, and a missing lockfile, stop at a sentence', as
   assert.match(stdout, /^svc needs Node\.js 20\.19 or newer, and .* is 20\.18\.3\. Install .* and start again\.\n$/);
   const root = bareClone(t);
   rmSync(join(root, 'package-lock.json'));
-  assert.match((await start(root)).stderr, /package-lock\.json is missing, .* git checkout/);
+  assert.match((await start(root)).stderr, /package-lock\.json is missing, .* "git checkout package-lock\.json"/);
 });

@@ -11,8 +11,23 @@ const rows = Array.from({ length: 120 }, (_, index) => ({ id: 120 - index, name:
 let house: House;
 
 const routes = [
-  route({ method: 'GET', path: '/api/v1/me', access: 'any', summary: 'Me', response: Type.Object({ kind: Type.String(), id: Type.String() }), handle: ({ principal: { kind, id } }) => ({ kind, id }) }),
-  route({ method: 'GET', path: '/api/v1/things/{id}', access: 'any', summary: 'One', params: Type.Object({ id: Type.Integer({ minimum: 1 }) }), response: Thing, handle: ({ params }) => ({ id: params.id, name: 'x' }) }),
+  route({
+    method: 'GET',
+    path: '/api/v1/me',
+    access: 'any',
+    summary: 'Me',
+    response: Type.Object({ kind: Type.String(), id: Type.String() }),
+    handle: ({ principal: { kind, id } }) => ({ kind, id }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/things/{id}',
+    access: 'any',
+    summary: 'One',
+    params: Type.Object({ id: Type.Integer({ minimum: 1 }) }),
+    response: Thing,
+    handle: ({ params }) => ({ id: params.id, name: 'x' }),
+  }),
   route({ method: 'GET', path: '/api/v1/things/mine', access: 'any', summary: 'Mine', response: Type.String(), handle: () => 'mine' }),
   route({
     method: 'POST',
@@ -41,20 +56,111 @@ const routes = [
       return { items, total: rows.length, next: from.length > items.length ? [items.at(-1)!.id] : undefined };
     },
   }),
-  route({ method: 'GET', path: '/api/v1/crash', access: 'any', summary: 'Crash', handle: () => { throw new Error("SELECT * FROM users WHERE secret='hunter2' at /srv/app.ts"); } }),
-  route({ method: 'GET', path: '/api/v1/refuse', access: 'any', summary: 'Refuse', handle: () => { throw new SvcError('rate_limited', 'slowly, please', { retryAfterSeconds: 3 }); } }),
-  route({ method: 'GET', path: '/api/v1/slow', access: 'any', summary: 'Slow', timeoutMs: 50, handle: ({ signal }) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())) }),
+  route({
+    method: 'GET',
+    path: '/api/v1/crash',
+    access: 'any',
+    summary: 'Crash',
+    handle: () => {
+      throw new Error("SELECT * FROM users WHERE secret='hunter2' at /srv/app.ts");
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/refuse',
+    access: 'any',
+    summary: 'Refuse',
+    handle: () => {
+      throw new SvcError('rate_limited', 'slowly, please', { retryAfterSeconds: 3 });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/slow',
+    access: 'any',
+    summary: 'Slow',
+    timeoutMs: 50,
+    handle: ({ signal }) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+  }),
   route({ method: 'GET', path: '/api/v1/wrong', access: 'any', summary: 'Wrong shape', response: Thing, handle: () => ({ id: 1, name: 'x', password: 'y' }) }),
-  route({ method: 'GET', path: '/api/v1/versioned', access: 'any', summary: 'Versioned', response: Type.Object({ updated_at: Type.String() }), handle: () => ({ updated_at: timestamp(1_700_000_000_000) }) }),
-  route({ method: 'PUT', path: '/api/v1/versioned', access: 'any', summary: 'Replace', response: Type.Object({ updated_at: Type.String() }), handle: (call) => { call.requireMatch({ updated_at: timestamp(1_700_000_000_000) }); return { updated_at: timestamp(1_700_000_001_000) }; } }),
-  route({ method: 'POST', path: '/api/v1/reload', access: 'any', summary: 'No body', status: 202, response: Type.Object({ ok: Type.Boolean() }), handle: () => ({ ok: true }) }),
-  byteRoute({ method: 'POST', path: '/api/v1/upload', access: 'any', summary: 'Upload', consumes: ['application/gzip'], maxBodyBytes: 4 * 1024 * 1024, produces: 'text/plain', handle: ({ body }) => `${body.length}` }),
-  byteRoute({ method: 'GET', path: '/api/v1/page', access: 'public', summary: 'Page', produces: 'text/html; charset=utf-8', handle: (call) => { call.setHeader('content-security-policy', "default-src 'self'"); return '<p>'; } }),
-  byteRoute({ method: 'GET', path: '/api/v1/download', access: 'any', summary: 'Pieces', produces: 'application/octet-stream', async *handle() { yield Buffer.from('one '); yield Buffer.from('two'); } as never }),
+  route({
+    method: 'GET',
+    path: '/api/v1/versioned',
+    access: 'any',
+    summary: 'Versioned',
+    response: Type.Object({ updated_at: Type.String() }),
+    handle: () => ({ updated_at: timestamp(1_700_000_000_000) }),
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/v1/versioned',
+    access: 'any',
+    summary: 'Replace',
+    response: Type.Object({ updated_at: Type.String() }),
+    handle: (call) => {
+      call.requireMatch({ updated_at: timestamp(1_700_000_000_000) });
+      return { updated_at: timestamp(1_700_000_001_000) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/reload',
+    access: 'any',
+    summary: 'No body',
+    status: 202,
+    response: Type.Object({ ok: Type.Boolean() }),
+    handle: () => ({ ok: true }),
+  }),
+  byteRoute({
+    method: 'POST',
+    path: '/api/v1/upload',
+    access: 'any',
+    summary: 'Upload',
+    consumes: ['application/gzip'],
+    maxBodyBytes: 4 * 1024 * 1024,
+    produces: 'text/plain',
+    handle: ({ body }) => `${body.length}`,
+  }),
+  byteRoute({
+    method: 'GET',
+    path: '/api/v1/page',
+    access: 'public',
+    summary: 'Page',
+    produces: 'text/html; charset=utf-8',
+    handle: (call) => {
+      call.setHeader('content-security-policy', "default-src 'self'");
+      return '<p>';
+    },
+  }),
+  byteRoute({
+    method: 'GET',
+    path: '/api/v1/download',
+    access: 'any',
+    summary: 'Pieces',
+    produces: 'application/octet-stream',
+    async *handle() {
+      yield Buffer.from('one ');
+      yield Buffer.from('two');
+    },
+  }),
   route({ method: 'DELETE', path: '/api/v1/users/{id}', access: { action: 'admin', self: 'id' }, summary: 'Self or admin', handle: () => {} }),
   route({ method: 'GET', path: '/api/v1/agents/custom/parts', access: 'any', summary: 'Literal branch', response: Type.String(), handle: () => 'literal' }),
-  route({ method: 'GET', path: '/api/v1/agents/{name}/memory', access: 'any', summary: 'Param branch', response: Type.String(), handle: ({ params }) => params.name! }),
-  route({ method: 'GET', path: '/api/v1/echo', access: 'public', summary: 'What arrived', response: Type.Unknown(), handle: ({ ip, requestId, headers }) => ({ ip, requestId, agent: headers['user-agent'] }) }),
+  route({
+    method: 'GET',
+    path: '/api/v1/agents/{name}/memory',
+    access: 'any',
+    summary: 'Param branch',
+    response: Type.String(),
+    handle: ({ params }) => params.name!,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/echo',
+    access: 'public',
+    summary: 'What arrived',
+    response: Type.Unknown(),
+    handle: ({ ip, requestId, headers }) => ({ ip, requestId, agent: headers['user-agent'] }),
+  }),
   route({ method: 'GET', path: '/internal/ingest', access: 'machine', summary: 'Edges only', handle: () => {} }),
 ];
 
@@ -93,8 +199,16 @@ describe('finding a route', () => {
   });
 
   test('a path under a mount that is out of service says why and when to come back', async () => {
-    const outage = { pluginId: 'alert', mount: '/api/v1/alerts', code: 'unavailable', message: 'alert waits for the service metrics.query', retryAfterSeconds: 7 } as const;
-    house.publish('other', [route({ method: 'GET', path: '/api/v1/{anything}/{id}', access: 'any', summary: 'Wide', handle: () => {} })], { outages: [outage] });
+    const outage = {
+      pluginId: 'alert',
+      mount: '/api/v1/alerts',
+      code: 'unavailable',
+      message: 'alert waits for the service metrics.query',
+      retryAfterSeconds: 7,
+    } as const;
+    house.publish('other', [route({ method: 'GET', path: '/api/v1/{anything}/{id}', access: 'any', summary: 'Wide', handle: () => {} })], {
+      outages: [outage],
+    });
     const { status, body, headers } = await house.call('GET', '/api/v1/alerts/7');
     assert.deepEqual([status, body.error, body.message, headers.get('retry-after')], [503, 'unavailable', outage.message, '7']);
     assert.equal((await house.call('GET', '/api/v1/nowhere/7')).status, 204);
@@ -180,7 +294,8 @@ describe('what is sent', () => {
   });
 
   test('a body must be JSON, in UTF-8, uncompressed and within its limit', async () => {
-    const post = (body: string, type: string, headers = {}): ReturnType<House['call']> => house.call('POST', '/api/v1/things', { body, headers: { 'content-type': type, ...headers } });
+    const post = (body: string, type: string, headers = {}): ReturnType<House['call']> =>
+      house.call('POST', '/api/v1/things', { body, headers: { 'content-type': type, ...headers } });
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
       const { status, body } = await post('{"name":"a"}', type);
       assert.deepEqual([status, body.error], [415, 'invalid_argument'], type);
@@ -203,7 +318,12 @@ describe('what is sent', () => {
         controller.close();
       },
     });
-    const response = await fetch(`${house.url}/api/v1/things`, { method: 'POST', body: stream, duplex: 'half', headers: { authorization: 'Bearer svc_op_test', 'content-type': 'application/json' } } as RequestInit);
+    const response = await fetch(`${house.url}/api/v1/things`, {
+      method: 'POST',
+      body: stream,
+      duplex: 'half',
+      headers: { authorization: 'Bearer svc_op_test', 'content-type': 'application/json' },
+    } as RequestInit);
     assert.equal(response.status, 413);
   });
 
@@ -224,20 +344,30 @@ describe('what is sent', () => {
     for (const key of ['__proto__', 'constructor', 'prototype']) {
       for (let depth = 0; depth < 20; depth += 1) {
         const text = `${'{"name":"a","labels":{"x":['.repeat(depth)}{"${key}":{"polluted":true,"role":"admin"}}${']}}'.repeat(depth)}`;
-        for (const [method, path] of [['POST', '/api/v1/things'], ['PUT', '/api/v1/things/1'], ['POST', '/api/v1/reload']] as const) {
+        for (const [method, path] of [
+          ['POST', '/api/v1/things'],
+          ['PUT', '/api/v1/things/1'],
+          ['POST', '/api/v1/reload'],
+        ] as const) {
           const { status } = await house.call(method, path, { body: text, headers: { 'content-type': 'application/json' } });
           assert.equal(status, 400, `${method} ${path} ${text}`);
         }
       }
       assert.equal((await house.call('GET', `/api/v1/things?${key}=1`)).status, 400);
     }
-    const escaped = await house.call('POST', '/api/v1/things', { body: '{"name":"a","\\u005f_proto__":{"polluted":1}}', headers: { 'content-type': 'application/json' } });
+    const escaped = await house.call('POST', '/api/v1/things', {
+      body: '{"name":"a","\\u005f_proto__":{"polluted":1}}',
+      headers: { 'content-type': 'application/json' },
+    });
     assert.equal(escaped.status, 400);
     assert.equal(({} as { polluted?: unknown }).polluted, undefined);
   });
 
   test('a body nested beyond reason is refused and costs no stack', async () => {
-    const { status, body } = await house.call('POST', '/api/v1/things', { body: '['.repeat(400_000) + ']'.repeat(400_000), headers: { 'content-type': 'application/json' } });
+    const { status, body } = await house.call('POST', '/api/v1/things', {
+      body: '['.repeat(400_000) + ']'.repeat(400_000),
+      headers: { 'content-type': 'application/json' },
+    });
     assert.deepEqual([status, body.error], [400, 'invalid_argument']);
   });
 });
@@ -351,14 +481,25 @@ describe('lists', () => {
       seen.push(...body.items.map((item: { id: number }) => item.id));
       cursor = body.next_cursor;
     } while (cursor !== '');
-    assert.deepEqual(seen, rows.map((row) => row.id));
+    assert.deepEqual(
+      seen,
+      rows.map((row) => row.id),
+    );
   });
 
   test('a cursor is good for its own list, filters and caller only', async () => {
     const cursor: string = (await list('?limit=5&q=thing')).body.next_cursor;
     assert.equal((await list(`?limit=9&q=thing&cursor=${cursor}`)).status, 200);
     const forged = cursor.slice(0, -2) + (cursor.endsWith('AA') ? 'BB' : 'AA');
-    for (const [query, token] of [[`?cursor=${cursor}`], [`?q=other&cursor=${cursor}`], [`?q=thing&cursor=${cursor}`, 'user-2'], [`?q=thing&cursor=${forged}`], ['?cursor=x'], ['?cursor='], [`?cursor=${'A'.repeat(9_000)}`]]) {
+    for (const [query, token] of [
+      [`?cursor=${cursor}`],
+      [`?q=other&cursor=${cursor}`],
+      [`?q=thing&cursor=${cursor}`, 'user-2'],
+      [`?q=thing&cursor=${forged}`],
+      ['?cursor=x'],
+      ['?cursor='],
+      [`?cursor=${'A'.repeat(9_000)}`],
+    ]) {
       const { status, body } = await list(query, token);
       assert.deepEqual([status, body.error], [400, 'invalid_argument'], query);
       assert.match(body.message, /cursor/);

@@ -19,7 +19,12 @@ async function opened(dir: string, texts: readonly string[] = []): Promise<Stora
 }
 
 const add = (storage: Storage, text: string): Promise<unknown> =>
-  storage.tables<Notes>('notes').write((tx) => tx.insertInto('notes_note').values({ text } as never).execute());
+  storage.tables<Notes>('notes').write((tx) =>
+    tx
+      .insertInto('notes_note')
+      .values({ text } as never)
+      .execute(),
+  );
 
 const texts = async (storage: Storage): Promise<string[]> =>
   (await storage.tables<Notes>('notes').read.selectFrom('notes_note').select('text').orderBy('id').execute()).map(({ text }) => text);
@@ -104,9 +109,21 @@ const damages: [string, (backup: string) => void, RegExp][] = [
   ['a missing manifest', (backup) => rmSync(join(backup, 'manifest.json')), /is not a backup/],
   ['a garbled manifest', (backup) => writeFileSync(join(backup, 'manifest.json'), '{'), /is not a backup/],
   ['an empty manifest', (backup) => writeFileSync(join(backup, 'manifest.json'), 'null'), /does not list the files/],
-  ['a manifest that points elsewhere', (backup) => edit(backup, (manifest) => ({ ...manifest, files: [...manifest.files, { name: '../../etc/passwd', sha256: '', bytes: 0 }] })), /does not list the files/],
-  ['a count that is wrong', (backup) => edit(backup, (manifest) => ({ ...manifest, tables: { ...manifest.tables, notes_note: 3 } })), /table notes_note has 1 rows instead of 3/],
-  ['a table that is gone', (backup) => edit(backup, (manifest) => ({ ...manifest, tables: { ...manifest.tables, notes_gone: 3 } })), /table notes_gone has no rows instead of 3/],
+  [
+    'a manifest that points elsewhere',
+    (backup) => edit(backup, (manifest) => ({ ...manifest, files: [...manifest.files, { name: '../../etc/passwd', sha256: '', bytes: 0 }] })),
+    /does not list the files/,
+  ],
+  [
+    'a count that is wrong',
+    (backup) => edit(backup, (manifest) => ({ ...manifest, tables: { ...manifest.tables, notes_note: 3 } })),
+    /table notes_note has 1 rows instead of 3/,
+  ],
+  [
+    'a table that is gone',
+    (backup) => edit(backup, (manifest) => ({ ...manifest, tables: { ...manifest.tables, notes_gone: 3 } })),
+    /table notes_gone has no rows instead of 3/,
+  ],
 ];
 
 test('a damaged backup is refused with the reason, and the live data is not touched', () =>
@@ -125,7 +142,10 @@ test('a damaged backup is refused with the reason, and the live data is not touc
       rmSync(backup, { recursive: true });
     }
     assert.ok(before.equals(readFileSync(join(live, 'svc.db'))));
-    assert.deepEqual(readdirSync(live).filter((name) => /restore/.test(name)), []);
+    assert.deepEqual(
+      readdirSync(live).filter((name) => /restore/.test(name)),
+      [],
+    );
   }));
 
 test('a restore under a running service is refused with its name', () =>
@@ -176,7 +196,10 @@ test('damaged live data can be replaced, and is kept as it was found', () =>
 test('after a kill every page is looked at, and damage stops the start with the way out', () =>
   inFolder(async (dir) => {
     const live = join(dir, 'live');
-    const storage = await opened(live, Array.from({ length: 200 }, (_, index) => `${index} ${'x'.repeat(200)}`));
+    const storage = await opened(
+      live,
+      Array.from({ length: 200 }, (_, index) => `${index} ${'x'.repeat(200)}`),
+    );
     await storage.close();
     assert.ok(existsSync(join(live, 'clean')));
     const copy = join(dir, 'copy.db');

@@ -18,7 +18,10 @@ test('a second process is refused at once and told which process holds the folde
     try {
       await once(child.stdout, 'data');
       const before = performance.now();
-      assert.throws(() => acquireLock(dir, { now }), new RegExp(`is in use by the svc process ${child.pid} at http://127\\.0\\.0\\.1:4711, which holds it since 2026-.*SVC_DATA_DIR`));
+      assert.throws(
+        () => acquireLock(dir, { now }),
+        new RegExp(`is in use by the svc process ${child.pid} at http://127\\.0\\.0\\.1:4711, which holds it since 2026-.*SVC_DATA_DIR`),
+      );
       assert.ok(performance.now() - before < 1_000);
     } finally {
       child.kill('SIGKILL');

@@ -68,14 +68,11 @@ const refused: [string, string, RegExp][] = [
 test('what would hurt others, or the version before, is refused with the file and the reason', () =>
   withStorage(async (storage) => {
     for (const [name, text, complaint] of refused) {
-      await assert.rejects(
-        storage.migrate('notes', [{ name, sql: text }]),
-        (error: Error) => {
-          assert.match(error.message, complaint, text);
-          assert.ok(error.message.includes(name), error.message);
-          return true;
-        },
-      );
+      await assert.rejects(storage.migrate('notes', [{ name, sql: text }]), (error: Error) => {
+        assert.match(error.message, complaint, text);
+        assert.ok(error.message.includes(name), error.message);
+        return true;
+      });
     }
     await storage.migrate('notes', [first]);
   }));
@@ -83,7 +80,10 @@ test('what would hurt others, or the version before, is refused with the file an
 test('a new plugin cannot take over the tables of another', () =>
   withStorage(async (storage) => {
     await storage.migrate('notes', [{ name: '001-init.sql', sql: 'create table notes_extra_x (id integer primary key) strict' }]);
-    await assert.rejects(storage.migrate('notes-extra', [{ name: '001-init.sql', sql: 'create table notes_extra_y (id integer primary key) strict' }]), /notes_extra_x belongs to another plugin/);
+    await assert.rejects(
+      storage.migrate('notes-extra', [{ name: '001-init.sql', sql: 'create table notes_extra_y (id integer primary key) strict' }]),
+      /notes_extra_x belongs to another plugin/,
+    );
   }));
 
 test('data that was there is backed up, verified, before the first migration of a boot — once', () =>
@@ -139,14 +139,20 @@ test('data of a newer version is refused with that version and the way back', ()
 test('a migration that was changed after it was applied is refused with its name', () =>
   withStorage(async (storage) => {
     await storage.migrate('notes', [first]);
-    await assert.rejects(storage.migrate('notes', [{ ...first, sql: `${first.sql} -- edited` }]), /migration 001-init\.sql of notes is not the 001-init\.sql that version 1\.0\.0 applied.*as migration 002/);
+    await assert.rejects(
+      storage.migrate('notes', [{ ...first, sql: `${first.sql} -- edited` }]),
+      /migration 001-init\.sql of notes is not the 001-init\.sql that version 1\.0\.0 applied.*as migration 002/,
+    );
   }));
 
 test('migrations are read from a folder in order; a plugin without the folder has none', () =>
   inFolder(async (dir) => {
     assert.deepEqual(loadMigrations(join(dir, 'nothing')), []);
     const core = loadMigrations(fileURLToPath(new URL('../../core/storage/migrations', import.meta.url)));
-    assert.deepEqual(core.map(({ name }) => name), core.map(({ name }) => name).toSorted());
+    assert.deepEqual(
+      core.map(({ name }) => name),
+      core.map(({ name }) => name).toSorted(),
+    );
     assert.ok(core.length > 0 && core[0]!.sql.includes('core_migrations'));
   }));
 

@@ -44,7 +44,10 @@ test('an altered value does not open, whichever part was altered, and the messag
         const altered = sealed.slice(0, at) + letter + sealed.slice(at + 1);
         // The last letter of a part may carry unused bits.
         fc.pre(!altered.split('.').every((part, index) => Buffer.from(part, 'base64url').equals(Buffer.from(sealed.split('.')[index] ?? '', 'base64url'))));
-        assert.throws(() => secrets.open(place, altered), (error: Error) => !error.message.includes('hush'));
+        assert.throws(
+          () => secrets.open(place, altered),
+          (error: Error) => !error.message.includes('hush'),
+        );
       }),
     );
     for (const nonsense of ['', 'v1', 'v2.a.b.c.d', 'v1....', `${sealed}.x`, 'hush']) {
@@ -95,7 +98,10 @@ test('a given key needs no file, the newest seals, and older ones still open', (
     await rotated.close();
 
     for (const bad of ['', 'short', hex('zz'), 'ä'.repeat(40)]) {
-      await assert.rejects(openIn(dir, { secretKeys: [bad] }), (error: Error) => /SVC_SECRET_KEY does not hold a key/.test(error.message) && (bad === '' || !error.message.includes(bad)));
+      await assert.rejects(
+        openIn(dir, { secretKeys: [bad] }),
+        (error: Error) => /SVC_SECRET_KEY does not hold a key/.test(error.message) && (bad === '' || !error.message.includes(bad)),
+      );
     }
   }));
 
@@ -106,6 +112,9 @@ test('with the key lost the service starts, and says of each secret what to do',
     await before.close();
     rmSync(join(dir, 'keys'), { recursive: true });
     const after = await openIn(dir);
-    assert.throws(() => after.secrets('iam').open(place, sealed), /was sealed with key [0-9a-f]{8}, which is not in the key ring: put that key back, or enter the secret again/);
+    assert.throws(
+      () => after.secrets('iam').open(place, sealed),
+      /was sealed with key [0-9a-f]{8}, which is not in the key ring: put that key back, or enter the secret again/,
+    );
     await after.close();
   }));

@@ -19,7 +19,12 @@ async function withNotes(work: (storage: Storage) => Promise<void>, options: Par
 }
 
 const add = (storage: Storage, text: string): Promise<unknown> =>
-  storage.tables<Notes>('notes').write((tx) => tx.insertInto('notes_note').values({ text } as never).execute());
+  storage.tables<Notes>('notes').write((tx) =>
+    tx
+      .insertInto('notes_note')
+      .values({ text } as never)
+      .execute(),
+  );
 
 const texts = async (storage: Storage): Promise<string[]> =>
   (await storage.tables<Notes>('notes').read.selectFrom('notes_note').select('text').orderBy('id').execute()).map(({ text }) => text);
@@ -308,7 +313,10 @@ test('a witness has the last word in each outermost write, in its transaction an
     await storage.witness(
       async (tx) => {
         seen.push((await tx.selectFrom('notes_note').selectAll().execute()).length);
-        await tx.insertInto('core_idempotency').values({ key: `k${seen.length}`, principal: 'p', route: 'r', request_hash: 'h', created_at: 1 }).execute();
+        await tx
+          .insertInto('core_idempotency')
+          .values({ key: `k${seen.length}`, principal: 'p', route: 'r', request_hash: 'h', created_at: 1 })
+          .execute();
       },
       async () => {
         const notes = storage.tables<Notes>('notes');
@@ -353,7 +361,14 @@ test('bytes written and returned are Buffers on both ways', () =>
 
 test('a value that cannot be stored fails its own write only', () =>
   withNotes(async (storage) => {
-    await assert.rejects(storage.tables<Notes>('notes').write((tx) => tx.insertInto('notes_note').values({ id: 1, text: (() => {}) as never }).execute()));
+    await assert.rejects(
+      storage.tables<Notes>('notes').write((tx) =>
+        tx
+          .insertInto('notes_note')
+          .values({ id: 1, text: (() => {}) as never })
+          .execute(),
+      ),
+    );
     await add(storage, 'fine');
     assert.deepEqual(await texts(storage), ['fine']);
   }));

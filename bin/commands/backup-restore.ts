@@ -1,0 +1,24 @@
+import { resolve } from 'node:path';
+
+import { restoreBackup } from '../../core/storage/index.ts';
+import type { Command } from '../cli/command.ts';
+import { openDataFolder } from '../cli/data-folder.ts';
+import { withProgress } from '../cli/progress.ts';
+
+export const command: Command = {
+  operands: ['<dir>'],
+  options: {},
+  about: 'Stop svc first. The backup is verified before anything is touched, and the data that was there is kept in a folder beside the new.',
+  example: 'svc backup restore /mnt/backup/svc-today --data /var/lib/svc',
+
+  async run(call) {
+    const dir = resolve(call.operand(0));
+    const { dataDir, storage } = await openDataFolder(call.environment);
+    const { manifest, aside } = await withProgress(`Restoring ${dir}`, () => restoreBackup(dir, dataDir, storage));
+    const kept = aside === undefined ? '' : `; what was there is kept in ${aside}`;
+    return {
+      data: { data_dir: dataDir, aside: aside ?? null, created_at: manifest.created_at, app_version: manifest.app_version },
+      text: () => `${dataDir} holds the data of ${manifest.created_at} (svc ${manifest.app_version})${kept}`,
+    };
+  },
+};

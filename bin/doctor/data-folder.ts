@@ -1,0 +1,99 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { type Environment, type RunningHouse } from '../../core/boot/index.ts';
+import { databaseName } from '../../core/storage/backup.ts';
+import { connect } from '../../core/storage/connection.ts';
+import { keyFile, readKeys } from '../../core/storage/keys.ts';
+import { sqliteCode } from '../../core/storage/trouble.ts';
+import { type Examination, fail, ok, warn } from './finding.ts';
+
+export const rights =
+  (dataDir: string): Examination =>
+  (subject) => {
+    const { uid, mode } = statSync(dataDir);
+    const me = process.getuid?.();
+    try {
+      accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+    } catch {
+      return fail(subject, `${dataDir} cannot be written by this user`, `run svc as the owner of the folder (uid ${uid}), or give it to this user with chown`);
+    }
+    if (me !== undefined && uid !== me && me !== 0) {
+      return warn(subject, `${dataDir} belongs to another user (uid ${uid})`, 'give the folder to the user that svc runs as, with chown');
+    }
+    return (mode & 0o077) === 0
+      ? ok(subject, dataDir)
+      : warn(subject, `${dataDir} can be looked into by others (mode ${(mode & 0o777).toString(8)})`, `run "chmod 700 ${dataDir}"`);
+  };
+
+export const secretKey =
+  (dataDir: string, environment: Environment): Examination =>
+  (subject) => {
+    const file = keyFile(dataDir);
+    if (existsSync(file)) {
+      return ok(subject, `${file}, ${readKeys(file).length === 1 ? 'one key' : 'several keys'}, for its owner only`);
+    }
+    const given = environment['SVC_SECRET_KEY'] ?? environment['SVC_SECRET_KEY_FILE'];
+    if (given !== undefined) {
+      return ok(subject, 'from the environment');
+    }
+    return existsSync(join(dataDir, databaseName))
+      ? fail(subject, `${file} is missing, and the data was made with it`, 'put the file back from a backup made --with-key; without it the secrets in the data cannot be opened')
+      : ok(subject, 'made by the first start');
+  };
+
+export const lock =
+  (dataDir: string, house: RunningHouse | undefined, nativeBinding: string | undefined): Examination =>
+  (subject) => {
+    const held = isHeld(join(dataDir, 'svc.lock'), nativeBinding);
+    if (house) {
+      return held
+        ? ok(subject, `held by the svc process ${house.pid} at ${house.url}`)
+        : fail(subject, `svc process ${house.pid} serves ${dataDir} without holding its lock`, 'restart svc');
+    }
+    return held
+      ? warn(subject, `held by a process that cannot be reached: svc in a container, or one that is only just starting`, 'stop that one before another serves this folder')
+      : ok(subject, 'free');
+  };
+
+export const database =
+  (dataDir: string, nativeBinding: string | undefined): Examination =>
+  (subject) => {
+    const file = join(dataDir, databaseName);
+    if (!existsSync(file)) {
+      return ok(subject, 'made by the first start');
+    }
+    const connection = connect(file, { nativeBinding, readonly: true, mustExist: true });
+    try {
+      const problems = (connection.prepare('PRAGMA quick_check(5)').pluck().all() as string[]).filter((line) => line !== 'ok');
+      return problems.length === 0 ? ok(subject, `${file} is sound`) : fail(subject, `${file} is damaged: ${problems.join('; ')}`, restoreAdvice);
+    } catch (error) {
+      if (!/^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error) ?? '')) {
+        throw error;
+      }
+      return fail(subject, `${file} is damaged`, restoreAdvice);
+    } finally {
+      connection.close();
+    }
+  };
+
+const restoreAdvice = 'stop svc and put a backup in its place with "svc backup restore"';
+
+/** A look, not a try: taking the lock, even for a moment, could keep a starting svc from it. */
+function isHeld(file: string, nativeBinding: string | undefined): boolean {
+  if (!existsSync(file)) {
+    return false;
+  }
+  const connection = connect(file, { nativeBinding, readonly: true, mustExist: true, timeoutMs: 0 });
+  try {
+    connection.prepare('select count(*) from sqlite_schema').get();
+    return false;
+  } catch (error) {
+    if (sqliteCode(error) === 'SQLITE_BUSY') {
+      return true;
+    }
+    throw error;
+  } finally {
+    connection.close();
+  }
+}

@@ -1,0 +1,23 @@
+import type { RunningHouse } from '../../core/boot/index.ts';
+import { clientOf } from '../cli/house-client.ts';
+import type { PluginSummary } from '../cli/plugin-page.ts';
+import { type Examination, fail, ok, warn } from './finding.ts';
+
+/** States that somebody chose, or that are on their way to something. */
+const calm: ReadonlySet<string> = new Set(['active', 'disabled', 'discovered', 'loading']);
+
+export const plugins =
+  (house: RunningHouse | undefined): Examination =>
+  async (subject) => {
+    if (!house) {
+      return ok(subject, 'not asked, because svc is not running');
+    }
+    const all = await clientOf(house).list<PluginSummary>('/api/v1/plugins');
+    const troubled = all.filter(({ state }) => !calm.has(state));
+    if (troubled.length === 0) {
+      return ok(subject, `${all.filter(({ state }) => state === 'active').length} active`);
+    }
+    const detail = troubled.map(({ id, state, cause }) => `${id} is ${state}${cause === null ? '' : ` (${cause})`}`).join('; ');
+    const finding = troubled.every(({ state }) => state === 'blocked') ? warn : fail;
+    return finding(subject, detail, `run "svc plugin why ${troubled[0]!.id}"`);
+  };

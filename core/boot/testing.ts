@@ -1,0 +1,142 @@
+import 'reflect-metadata';
+
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import type { PluginHost } from '../host/index.ts';
+import type { Registry } from '../registry/index.ts';
+import { type Clock, type ServiceToken, SvcError } from '../sdk/index.ts';
+import { startHouse } from './house.ts';
+import { productFromSource } from './product.ts';
+
+export interface TestHostOptions {
+  /** Folders of plugins, or ids of shipped ones. */
+  readonly plugins: readonly string[];
+  /** Stand-ins for services whose plugins are left out, by service id. */
+  readonly services?: Readonly<Record<string, object>>;
+  /** As in the environment: `{ SVC_LOG_LEVEL: 'debug' }`. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+  /** Kept by whoever names it; a fresh one, removed at the end, otherwise. */
+  readonly dataDir?: string;
+  readonly watch?: boolean;
+}
+
+/** A real house on a loopback port with a real database, for the tests of a plugin. */
+export interface TestHost {
+  readonly url: string;
+  readonly dataDir: string;
+  /** The operator's token: may do everything. */
+  readonly token: string;
+  readonly host: PluginHost;
+  readonly registry: Registry;
+  /** Log lines so far. */
+  readonly lines: readonly string[];
+  /** Fetches a path of this house as the operator, unless `init` brings an Authorization header of its own. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** The body of a successful JSON answer; throws with the answer otherwise. */
+  json<T = any>(path: string, init?: RequestInit): Promise<T>;
+  /** The provider of a service, as a plugin would see it. */
+  service<T extends object>(token: ServiceToken<T>): T;
+  reload(id: string): Promise<unknown>;
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Starts a house with these plugins alone; it stops by itself when the test `t` ends. */
+export async function startTestHost(t: Pick<TestContext, 'after'>, options: TestHostOptions): Promise<TestHost> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'svc-test-'));
+  const lines: string[] = [];
+  const house = await startHouse({
+    product: { ...productFromSource(root), root: join(dataDir, 'no-product') },
+    environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: dataDir, SVC_LOG_FORMAT: 'json', ...options.environment },
+    sources: { embedded: [], roots: options.plugins.map(rootOf) },
+    stands: new Map(Object.entries(options.services ?? {})),
+    checkResponses: true,
+    watch: options.watch ?? false,
+    writeLog: (line) => void lines.push(line),
+    ...(options.clock && { clock: options.clock }),
+  });
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= house.stop('the test has ended'));
+  t.after(async () => {
+    await stop();
+    if (options.dataDir === undefined) {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+  const fetchPath = (path: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    if (!headers.has('authorization')) {
+      headers.set('authorization', `Bearer ${house.operatorToken}`);
+    }
+    if (typeof init.body === 'string' && !headers.has('content-type')) {
+      headers.set('content-type', 'application/json');
+    }
+    return fetch(house.url + path, { ...init, headers });
+  };
+  return {
+    url: house.url,
+    dataDir,
+    token: house.operatorToken,
+    host: house.host,
+    registry: house.registry,
+    lines,
+    fetch: fetchPath,
+    async json<T>(path: string, init?: RequestInit) {
+      const answer = await fetchPath(path, init);
+      if (!answer.ok) {
+        throw new Error(`${init?.method ?? 'GET'} ${path} answered ${answer.status}: ${await answer.text()}`);
+      }
+      return (answer.status === 204 ? undefined : await answer.json()) as T;
+    },
+    service: <T extends object>(token: ServiceToken<T>) => {
+      const provider = house.registry.current.services.get(token.id);
+      if (!provider) {
+        throw new SvcError('unavailable', `service ${token.id} has no provider in this test`);
+      }
+      return provider.value.instance as T;
+    },
+    reload: (id) => house.host.reload(id),
+    settled: () => house.host.settled(),
+    stop,
+  };
+}
+
+/**
+ * Takes every plugin of the test down when the test ends and fails it for whatever one leaves behind:
+ * an effect that could not be undone, an entry, a lease, a listener on the process.
+ */
+export function useNoLeaks(t: Pick<TestContext, 'after'>, house: TestHost): void {
+  const before = processListeners();
+  t.after(async () => {
+    const own = house.host.list().filter(({ state }) => state === 'active');
+    for (const { id } of own) {
+      await house.host.disable(id, { cascade: true });
+    }
+    await house.settled();
+    const residue = own.flatMap(({ id }) => house.host.explain(id).residue ?? []);
+    const entries = [...house.registry.current.generations.keys()].filter((id) => own.some((plugin) => plugin.id === id));
+    const leases = house.registry.leases.size;
+    const grown = processListeners().filter((line) => !before.includes(line));
+    const left = [...residue, ...entries.map((id) => `${id} still serves`), ...(leases > 0 ? [`${leases} leases`] : []), ...grown];
+    if (left.length > 0) {
+      throw new Error(`plugins left something behind: ${left.join('; ')}`);
+    }
+  });
+}
+
+function rootOf(plugin: string): { path: string; origin: 'shipped'; only: readonly string[] } {
+  const folder = isAbsolute(plugin) ? plugin : join(root, 'plugins', plugin);
+  if (!existsSync(join(folder, 'plugin.json'))) {
+    throw new SvcError('not_found', `${folder} has no plugin.json; name a shipped plugin or give the absolute path of a plugin's folder`);
+  }
+  return { path: dirname(folder), origin: 'shipped', only: [basename(folder)] };
+}
+
+const processListeners = (): string[] => process.eventNames().map((name) => `${process.listenerCount(name)} listeners of process "${String(name)}"`);

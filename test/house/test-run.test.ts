@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { projectRoot } from './source.ts';
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function node(...args: string[]): Promise<Ended> {
+  // Inside a test, node's runner would take a second one for part of the first.
+  const { NODE_TEST_CONTEXT: _thisRun, ...env } = process.env;
+  return new Promise((settle) => {
+    execFile(process.execPath, args, { cwd: projectRoot, env, timeout: 60_000 }, (error, stdout, stderr) =>
+      settle({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, stdout, stderr }),
+    );
+  });
+}
+
+/** Runs test files of these texts, by name, in the order given. */
+async function run(texts: Readonly<Record<string, string>>, deadlineMs = 30_000): Promise<Ended> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-run-'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  for (const [name, text] of Object.entries(texts)) {
+    writeFileSync(join(folder, name), `import assert from 'node:assert/strict';\nimport { test } from 'node:test';\n${text}`);
+  }
+  try {
+    return await node('--import', 'tsx', 'bin/test-run.mjs', String(deadlineMs), ...Object.keys(texts).map((name) => join(folder, name)));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test('files run in the order given, as one run with one set of closing lines', async () => {
+  const { code, stdout, stderr } = await run({ 'z.test.ts': `test('first', () => {});`, 'a.test.ts': `test('second', () => {});` });
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /first[^]*second[^]*# tests 2\n[^]*# pass 2\n# fail 0\n/);
+  assert.equal(stdout.match(/^# pass/gm)?.length, 1);
+});
+
+test('a failed test fails the run and is named at its end, with its cause', async () => {
+  const { code, stderr } = await run({ 'a.test.ts': `test('adds up', () => assert.equal(1 + 1, 3));`, 'b.test.ts': `test('stands', () => {});` });
+  assert.equal(code, 1);
+  assert.match(stderr, /Failed:\n.*a\.test\.ts: adds up \(Expected values to be strictly equal: 2 !== 3\)\n$/);
+});
+
+test('a file that holds no test, or breaks while it loads, fails the run', async () => {
+  const { code, stderr } = await run({ 'a.test.ts': '', 'b.test.ts': `throw new Error('broken');` });
+  assert.equal(code, 1);
+  assert.match(stderr, /a\.test\.ts: holds no test\n.*b\.test\.ts: ended badly/);
+});
+
+test('a file that does not end is stopped at its deadline and named, and the others still count', async () => {
+  const { code, stdout, stderr } = await run(
+    { 'a.test.ts': `test('hangs', () => new Promise(() => setInterval(() => {}, 1000)));`, 'b.test.ts': `test('stands', () => {});` },
+    3_000,
+  );
+  assert.equal(code, 1);
+  assert.match(stderr, /a\.test\.ts: ended badly \(test timed out after 3000ms\)/);
+  assert.match(stdout, /# pass 1\n/);
+});
+
+test('a part of a path that fits no file is a mistake, not a success', async () => {
+  const { code, stderr } = await node('bin/test.mjs', 'no-such-room');
+  assert.equal(code, 1);
+  assert.equal(stderr, 'No test file has no-such-room in its path.\n');
+});
