@@ -54,11 +54,12 @@ export function createBus<Owner>({ subscriptions, deliver, log, dropped, queueLi
   const listenersOf = indexed(subscriptions);
 
   const enqueue = (key: string, event: unknown): void => {
-    let queue = queues.get(key);
+    const queue = queues.get(key);
     if (!queue) {
-      queue = { key, events: [], lost: 0 };
-      queues.set(key, queue);
-      apart.runInAsyncScope(() => void drain(queue!));
+      const fresh: Queue = { key, events: [event], lost: 0 };
+      queues.set(key, fresh);
+      apart.runInAsyncScope(() => void drain(fresh));
+      return;
     }
     queue.events.push(event);
     if (queue.events.length > queueLimit) {

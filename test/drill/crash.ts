@@ -11,15 +11,13 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 
 import type { Outcome } from '../exercise.ts';
-import { expectedAfter, stateOf, writers } from '../storage/crash-model.ts';
+import { expectedAfter, stateOf, writers } from './crash-model.ts';
 import { openIn } from '../storage/folder.ts';
 
-export const about = 'kills a process that writes, at a random moment, again and again: what it acknowledged is there, whole';
-export const options = { rounds: 50 };
+const child = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
 
-const child = fileURLToPath(new URL('../storage/crash-child.ts', import.meta.url));
-
-export async function run({ rounds }: { readonly rounds: number } = options): Promise<Outcome> {
+/** Kills a process that writes, at a random moment, again and again: what it acknowledged is there, whole. */
+export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): Promise<Outcome> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-crash-'));
   const acknowledged = new Map<number, number>(writers.map((writer) => [writer, 0]));
   let unheard = 0;
@@ -49,9 +47,11 @@ export async function run({ rounds }: { readonly rounds: number } = options): Pr
     const all = [...acknowledged.values()].reduce((sum, count) => sum + count, 0);
     return {
       ok: true,
-      figures: [
-        { kills: rounds, 'acknowledged writes': all - unheard, lost: 0, 'on disk but unheard of': unheard, 'slowest open, ms': Math.round(slowestOpenMs) },
-      ],
+      kills: rounds,
+      'acknowledged writes': all - unheard,
+      lost: 0,
+      'on disk but unheard of': unheard,
+      'slowest open, ms': Math.round(slowestOpenMs),
     };
   } finally {
     rmSync(dir, { recursive: true, force: true });

@@ -11,9 +11,6 @@ import type { Storage } from '../../core/storage/index.ts';
 import type { Outcome } from '../exercise.ts';
 import { type Notes, notesMigration, openIn } from '../storage/folder.ts';
 
-export const about = 'fills a small disk, by svc itself and by others: reads live, writes are refused, and it recovers alone';
-export const options = { rounds: 10 };
-
 const mebibyte = 1024 * 1024;
 /** More than the log may hold, so that giving it up is enough to fold the log in. */
 const ballastBytes = 6 * mebibyte;
@@ -24,14 +21,14 @@ interface Tally {
   slowestRecoveryMs: number;
 }
 
-/** Without the right to mount there is no figure, and a note that says so. */
-export async function run({ rounds }: { readonly rounds: number } = options): Promise<Outcome> {
+/** Fills a small disk, by svc itself and by others: reads live, writes are refused, and it recovers alone. Where nothing can be mounted it says `skipped`. */
+export async function run({ rounds = 10 }: { readonly rounds?: number } = {}): Promise<Outcome> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-full-'));
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=40m', 'none', dir], { stdio: 'pipe' });
   } catch (error) {
     rmSync(dir, { recursive: true });
-    return { ok: true, figures: [], notes: [`a small disk cannot be mounted here: ${messageOf(error)}`] };
+    return { ok: true, skipped: `a small disk cannot be mounted here: ${messageOf(error)}` };
   }
   try {
     const tally: Tally = { acknowledged: 0, refused: 0, slowestRecoveryMs: 0 };
@@ -40,7 +37,7 @@ export async function run({ rounds }: { readonly rounds: number } = options): Pr
       await fillAndFree(join(dir, `data-${round}`), round % 2 === 0, tally);
     }
     const { acknowledged, refused, slowestRecoveryMs } = tally;
-    return { ok: true, figures: [{ rounds, 'acknowledged writes': acknowledged, lost: 0, refused, 'slowest recovery, ms': Math.round(slowestRecoveryMs) }] };
+    return { ok: true, rounds, 'acknowledged writes': acknowledged, lost: 0, refused, 'slowest recovery, ms': Math.round(slowestRecoveryMs) };
   } finally {
     execFileSync('umount', ['--lazy', dir]);
     rmSync(dir, { recursive: true });

@@ -7,9 +7,6 @@ import { connectWriter } from '../../core/storage/connection.ts';
 import type { Outcome } from '../exercise.ts';
 import { type Notes, notesMigration, openIn } from '../storage/folder.ts';
 
-export const about = 'cuts, garbles and blanks the log as a power cut may: every commit before the damage is there, in order, and nothing is corrupt';
-export const options = { rounds: 1_500 };
-
 const damages = {
   truncate: (wal: Buffer, at: number) => wal.subarray(0, at),
   garble: (wal: Buffer, at: number) => {
@@ -20,7 +17,8 @@ const damages = {
   zero: (wal: Buffer, at: number) => Buffer.from(wal).fill(0, at, at + 512),
 };
 
-export async function run({ rounds }: { readonly rounds: number } = options): Promise<Outcome> {
+/** Cuts, garbles and blanks the log as a power cut may: every commit before the damage is there, in order, and nothing is corrupt. */
+export async function run({ rounds = 1_500 }: { readonly rounds?: number } = {}): Promise<Outcome> {
   const source = mkdtempSync(join(tmpdir(), 'svc-torn-'));
   const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'svc-torn-'));
   try {
@@ -40,7 +38,7 @@ export async function run({ rounds }: { readonly rounds: number } = options): Pr
       );
       assert.ok(found.ids.length >= sure, `damage ${round} at byte ${at}: ${sure} commits end before it, ${found.ids.length} are there`);
     }
-    return { ok: true, figures: [{ cases: rounds, commits: ends.length, 'log, bytes': wal.length, 'corrupt or incomplete': 0 }] };
+    return { ok: true, cases: rounds, commits: ends.length, 'log, bytes': wal.length, 'corrupt or incomplete': 0 };
   } finally {
     rmSync(source, { recursive: true, force: true });
     rmSync(scratch, { recursive: true, force: true });

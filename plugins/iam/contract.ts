@@ -1,0 +1,50 @@
+import { defineEvent, defineService } from 'svc/sdk';
+
+/** An account as it stands after the last commit. */
+export interface Person {
+  readonly id: number;
+  readonly email: string;
+  readonly display_name: string;
+  readonly role: string;
+  readonly status: 'active' | 'disabled';
+  /** Grows with every change that must end sessions: password, role, status. */
+  readonly version: number;
+  /** Effective actions of the role. */
+  readonly grants: readonly string[];
+  /** Organizations the person belongs to; undefined for who may see all of them. */
+  readonly orgs: readonly number[] | undefined;
+}
+
+export interface NewPerson {
+  readonly email: string;
+  readonly display_name: string;
+  readonly role: string;
+  readonly password: string;
+}
+
+/** Who exists and what they may. */
+export interface DirectoryContract {
+  /** From memory: what the next request must see. Deleted people are not found. */
+  live(id: number): Person | undefined;
+  /** The people themselves, deleted ones too, for rows that name them. */
+  nameOf(id: number): Promise<{ readonly email: string; readonly display_name: string } | undefined>;
+  /** Checks rules (unique e-mail, known role, password quality), hashes, and adds the account to the default organization. */
+  create(person: NewPerson, createdBy: number | undefined): Promise<Person>;
+  /** Whether an active admin exists. */
+  hasAdmin(): Promise<boolean>;
+  /** Grants of a role as it stands now; empty for one that does not exist. */
+  grantsOf(role: string): readonly string[];
+  noteLogin(id: number): Promise<void>;
+}
+
+/** What only the room of sessions asks for. */
+export interface PasswordsContract {
+  /** The active person whose password this is. Unknown people, wrong passwords and disabled accounts cost the same time. */
+  verify(email: string, password: string): Promise<Person | undefined>;
+}
+
+export const Directory = defineService<DirectoryContract>('iam.directory');
+export const Passwords = defineService<PasswordsContract>('iam.passwords');
+
+/** After the commit that changed or removed an account. */
+export const PersonChanged = defineEvent<{ readonly id: number }>('iam.person-changed');
