@@ -12,6 +12,12 @@ export interface HouseClient {
   post<T>(path: string): Promise<T>;
 }
 
+interface Page<T> {
+  readonly items: readonly T[];
+  /** Empty on the last page. */
+  readonly next_cursor: string;
+}
+
 const answerWithinMs = 15_000;
 /** A little more than the server's own deadline for these routes, so that its answer comes first. */
 const changeWithinMs = 160_000;
@@ -46,12 +52,16 @@ export function clientOf({ url, token }: { readonly url: string; readonly token:
     get,
     async list<T>(path: string) {
       const items: T[] = [];
-      for (let cursor: string | null | undefined = ''; cursor !== null && cursor !== undefined; ) {
-        const query: string = cursor === '' ? '?limit=200' : `?limit=200&cursor=${encodeURIComponent(cursor)}`;
-        const page: { readonly items: readonly T[]; readonly next_cursor?: string | null } = await get(path + query);
+      let cursor = '';
+      do {
+        const page = await get<Page<T>>(`${path}?limit=200${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
         items.push(...page.items);
         cursor = page.next_cursor;
-      }
+        // A page without items has nothing behind it, whatever its cursor says: the walk must end.
+        if (page.items.length === 0) {
+          break;
+        }
+      } while (cursor !== '');
       return items;
     },
     post: (path) => ask('POST', path, changeWithinMs),

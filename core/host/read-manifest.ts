@@ -24,7 +24,7 @@ export function readManifest(folder: PluginFolder): PluginManifest {
     }
   }
   checkEngine(manifest, where);
-  checkKind(manifest, where);
+  checkKind(manifest, folder, where);
   return deepFreeze(manifest);
 }
 
@@ -55,7 +55,10 @@ function checkEngine(manifest: PluginManifest, where: string): void {
   }
 }
 
-function checkKind(manifest: PluginManifest, where: string): void {
+function checkKind(manifest: PluginManifest, { origin }: PluginFolder, where: string): void {
+  if (origin === 'data' && manifest.kind === 'area' && manifest.entry !== undefined) {
+    throw new SvcError('invalid_argument', `${where}: code in the data folder runs in a process of its own; set "kind" to "pack"`);
+  }
   const packCode = manifest.kind === 'pack' && manifest.entry !== undefined;
   if (manifest.routes.length > 0 && !packCode) {
     throw new SvcError('invalid_argument', `${where}: routes are for packs with code; an area declares its routes in activate()`);

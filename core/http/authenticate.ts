@@ -1,5 +1,5 @@
 import { anonymous } from '../auth/index.ts';
-import { type Snapshot, withPin } from '../registry/index.ts';
+import { type Generation, type Snapshot, withPin } from '../registry/index.ts';
 import { type AuthenticatorContract, Authenticator, type Credential, isSvcError, type MaybePromise, type Principal, SvcError } from '../sdk/index.ts';
 import { withDeadline } from './deadline.ts';
 import type { Exchange } from './exchange.ts';
@@ -36,20 +36,24 @@ export function identify(front: Front, snapshot: Snapshot, credential: Credentia
   }
   const { owner } = entry;
   const provider = entry.value.instance as AuthenticatorContract;
-  const struck = (error: unknown): never => {
-    if (!isSvcError(error)) {
-      front.strike(owner, `service ${Authenticator.id}`, error);
-    }
-    throw isSvcError(error) ? error : new SvcError('unavailable', 'nobody can be authenticated at the moment', { cause: error, retryAfterSeconds: 5 });
-  };
   try {
     const answer = withPin({ snapshot, owner }, () => provider.authenticate(credential));
-    return answer instanceof Promise
-      ? withDeadline(answer, answerMs, () => new SvcError('unavailable', 'authentication took too long', { retryAfterSeconds: 5 })).then(orAnonymous, struck)
-      : orAnonymous(answer);
+    return answer instanceof Promise ? inTime(answer).then(orAnonymous, (error: unknown) => refuse(front, owner, error)) : orAnonymous(answer);
   } catch (error) {
-    return struck(error);
+    return refuse(front, owner, error);
   }
 }
+
+/** A provider that breaks is not a caller that is unknown: nobody is let in, and nobody is told that their credential is bad. */
+function refuse(front: Front, owner: Generation, error: unknown): never {
+  if (isSvcError(error)) {
+    throw error;
+  }
+  front.strike(owner, `service ${Authenticator.id}`, error);
+  throw new SvcError('unavailable', 'nobody can be authenticated at the moment', { cause: error, retryAfterSeconds: 5 });
+}
+
+const inTime = <T>(answer: Promise<T>): Promise<T> =>
+  withDeadline(answer, answerMs, () => new SvcError('unavailable', 'authentication took too long', { retryAfterSeconds: 5 }));
 
 const orAnonymous = (principal: Principal | undefined): Principal => principal ?? anonymous;

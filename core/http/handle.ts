@@ -17,18 +17,16 @@ async function onAccount(exchange: Exchange, { route, pin }: Served, call: Handl
   const { declaration, owner, key } = route;
   try {
     const answer: unknown = withPin(pin, () => declaration.handle(call, noSocket));
-    return isThenable(answer) ? await withDeadline(Promise.resolve(answer), declaration.timeoutMs ?? exchange.front.limits.handlerMs, late) : answer;
+    return isThenable(answer) ? await inTime(answer, declaration.timeoutMs ?? exchange.front.limits.handlerMs) : answer;
   } catch (error) {
     if (error instanceof HandlerLate || (!isSvcError(error) && !exchange.gone)) {
       exchange.front.strike(owner, key, error);
     }
     throw error;
   }
-
-  function late(): SvcError {
-    return new HandlerLate(declaration.timeoutMs ?? exchange.front.limits.handlerMs);
-  }
 }
+
+const inTime = (answer: PromiseLike<unknown>, ms: number): Promise<unknown> => withDeadline(Promise.resolve(answer), ms, () => new HandlerLate(ms));
 
 class HandlerLate extends SvcError {
   constructor(ms: number) {

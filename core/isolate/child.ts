@@ -81,6 +81,8 @@ class SupervisedChild implements Child {
   /** The process of this moment, or the one on its way. */
   #incarnation: Promise<Incarnation>;
   #pid: number | undefined;
+  /** Calls that came before the process was ready. */
+  #waiting = 0;
   #retry: NodeJS.Timeout | undefined;
   #stopping: Promise<void> | undefined;
 
@@ -117,7 +119,7 @@ class SupervisedChild implements Child {
     signal?.throwIfAborted();
     const began = this.#options.clock.monotonic();
     if (this.#state === 'starting') {
-      await this.#started(timeoutMs, signal);
+      await this.#arrival(timeoutMs, signal);
     }
     if (this.#state !== 'running') {
       throw this.#unavailable();
@@ -191,8 +193,12 @@ class SupervisedChild implements Child {
     this.#options.onState?.(state, cause);
   }
 
-  /** Waits for a child that is on its way, no longer than the call may take. */
-  async #started(timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
+  /** Waits for a child that is on its way, no longer than the call may take and never in a crowd. */
+  async #arrival(timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#waiting >= this.#options.maxCalls) {
+      throw this.#unavailable();
+    }
+    this.#waiting += 1;
     let timer: NodeJS.Timeout | undefined;
     let onAbort: (() => void) | undefined;
     try {
@@ -205,6 +211,7 @@ class SupervisedChild implements Child {
         }),
       ]);
     } finally {
+      this.#waiting -= 1;
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort!);
     }

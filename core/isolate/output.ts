@@ -39,6 +39,7 @@ export function eachLine(stream: Readable, onLine: (line: string) => void): void
         budget = bytesPerSecond;
         stream.resume();
       }, 1_000);
+      pause.unref();
     }
   });
   stream.on('close', () => {

@@ -30,7 +30,7 @@ function bundled(entry: string): string {
     return known;
   }
   // Asked for here and not above: the single binary has no esbuild.
-  const esbuild = createRequire(entry)('esbuild') as typeof import('esbuild');
+  const esbuild = createRequire(import.meta.url)('esbuild') as typeof import('esbuild');
   const { outputFiles } = esbuild.buildSync({
     entryPoints: [entry],
     absWorkingDir: dirname(entry),
@@ -41,10 +41,19 @@ function bundled(entry: string): string {
     target: 'node20',
     packages: 'external',
     sourcemap: 'inline',
-    // An evaluated text has no folder: packages are looked up from where its source stands.
-    banner: { js: `process.setSourceMapsEnabled(true);require=require('node:module').createRequire(${JSON.stringify(entry)});` },
   });
-  const text = outputFiles[0]!.text;
+  const text = asModule(entry, outputFiles[0]!.text);
   texts.set(entry, text);
   return text;
+}
+
+/** An evaluated text has neither folder nor lines of its own; as the module `entry` it finds packages, and errors name the source. */
+function asModule(entry: string, code: string): string {
+  const [file, folder, text] = [entry, dirname(entry), code].map((value) => JSON.stringify(value));
+  return `process.setSourceMapsEnabled(true);
+const Module = require('node:module');
+const module_ = new Module(${file});
+module_.filename = ${file};
+module_.paths = Module._nodeModulePaths(${folder});
+module_._compile(${text}, ${file});`;
 }

@@ -53,7 +53,11 @@ export function createLogs({ level, format, write, colour = process.stdout.isTTY
   );
   return {
     logger(component) {
-      const at = (severity: LogLevel) => (fields: LogFields, message: string) => root[severity]({ component, fields }, redactText(message));
+      const at = (severity: LogLevel) => (fields: LogFields, message: string) => {
+        if (root.isLevelEnabled(severity)) {
+          root[severity]({ component, fields }, redactText(message));
+        }
+      };
       return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
     },
     setLevel(next) {

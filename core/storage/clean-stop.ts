@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { messageOf, SvcError } from '../sdk/index.ts';
 import { type ConnectOptions, connectWriter } from './connection.ts';
 import { syncPath, writeDurably } from './durable.ts';
+import { asUnavailable, sqliteCode } from './trouble.ts';
 
 const mark = (dataDir: string): string => join(dataDir, 'clean');
 
@@ -22,6 +23,9 @@ export function recover(dataDir: string, file: string, options: ConnectOptions):
     }
     connection.close();
   } catch (error) {
+    if (!/^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error) ?? '')) {
+      throw asUnavailable(error);
+    }
     problems = [messageOf(error)];
   }
   if (problems.length > 0) {

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, statfsSync } from 'node:fs';
 import { type FileHandle, open, statfs } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -29,6 +29,15 @@ export interface DiskGuard {
 }
 
 const mebibyte = 1024 * 1024;
+const ballastIn = (dataDir: string): string => join(dataDir, 'ballast');
+
+/** A start on a full disk needs some space itself: to recover the log, and to say that it cannot write. */
+export function makeRoomToStart(dataDir: string): void {
+  const { bavail, bsize } = statfsSync(dataDir);
+  if (bavail * bsize < 16 * mebibyte) {
+    rmSync(ballastIn(dataDir), { force: true });
+  }
+}
 
 /** Watches the space under the data folder: stops writing in time, and goes on by itself. */
 export async function openDiskGuard(
@@ -37,7 +46,7 @@ export async function openDiskGuard(
   log: Logger,
   trim: () => Promise<void>,
 ): Promise<DiskGuard> {
-  const ballast = join(dataDir, 'ballast');
+  const ballast = ballastIn(dataDir);
   let refusal: string | undefined;
   let warning: string | undefined;
   let broken = false;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { messageOf, SvcError, timestamp } from '../sdk/index.ts';
 import { type Connection, type ConnectOptions, connect } from './connection.ts';
+import { makeRoomToStart } from './disk-guard.ts';
 import { writeDurably } from './durable.ts';
 import { sqliteCode } from './trouble.ts';
 
@@ -52,6 +53,7 @@ export function acquireLock(dataDir: string, options: LockOptions): DataLock {
   refuseNetworkFolder(dataDir, options);
   const connection = hold(dataDir, options);
   held.add(connection);
+  makeRoomToStart(dataDir);
   const card = join(dataDir, 'svc.lock.json');
   const holder: Holder = { pid: process.pid, boot_id: bootId(), started: startOf(process.pid) ?? '', since: timestamp(options.now()) };
   const announce = (address?: string): void => writeDurably(card, `${JSON.stringify({ ...holder, ...(address !== undefined && { address }) })}\n`);

@@ -6,7 +6,10 @@ export interface WriterData {
   readonly nativeBinding?: string | undefined;
 }
 
-/** Steps of the open group that need no answer: one that fails dooms the group, and its commit says so. */
+/**
+ * Steps of the open group that need no answer: one that fails dooms the group, and its commit says so.
+ * A savepoint is named by its depth, so that undoing one undoes all inside it, whatever their state.
+ */
 export type Step = 'begin' | 'save' | 'release' | 'undo' | 'rollback';
 
 export type Request =
@@ -18,7 +21,7 @@ export type Request =
   /** Answered after the last checkpoint; the thread ends by itself. */
   | { readonly kind: 'close' };
 
-export type ToWriter = { readonly step: Step } | ({ readonly id: number } & Request);
+export type ToWriter = { readonly step: Step; readonly depth: number } | ({ readonly id: number } & Request);
 
 export interface Failure {
   readonly message: string;

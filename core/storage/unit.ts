@@ -28,6 +28,7 @@ export class Unit {
   readonly #writer: Writer;
   readonly #parent: Unit | undefined;
   readonly #patient: boolean;
+  readonly #depth: number;
   #child: { readonly unit: Unit; readonly done: Promise<unknown> } | undefined;
   #ended: string | undefined;
 
@@ -35,6 +36,7 @@ export class Unit {
     this.#writer = writer;
     this.#parent = options.parent;
     this.#patient = options.patient ?? false;
+    this.#depth = options.parent === undefined ? 0 : options.parent.#depth + 1;
   }
 
   get open(): boolean {
@@ -68,18 +70,18 @@ export class Unit {
 
   /** Runs `work` as this unit: kept when it succeeds, undone when it throws. */
   async run<R>(work: (unit: Unit) => Promise<R>): Promise<R> {
-    this.#writer.step('save');
+    this.#writer.step('save', this.#depth);
     try {
       const result = await surroundings.run({ ...surroundings.getStore(), unit: this }, () => work(this));
       while (this.#child !== undefined) {
         await this.#child.done;
       }
       this.#assertOpen();
-      this.#writer.step('release');
+      this.#writer.step('release', this.#depth);
       return result;
     } catch (error) {
       if (this.open) {
-        this.#writer.step('undo');
+        this.#writer.step('undo', this.#depth);
       }
       throw error;
     } finally {
@@ -91,7 +93,7 @@ export class Unit {
   abandon(reason: string): void {
     if (this.#ended === undefined) {
       this.#ended = reason;
-      this.#writer.step('undo');
+      this.#writer.step('undo', this.#depth);
     }
   }
 

@@ -13,18 +13,18 @@ const execute = executor(connection);
 /** Why the open group can only be rolled back. */
 let doom: Error | undefined;
 
-const steps: Record<Step, () => void> = {
+const steps: Record<Step, (depth: number) => void> = {
   begin: () => connection.exec('BEGIN IMMEDIATE'),
-  save: () => void execute('SAVEPOINT unit', []),
-  release: () => void execute('RELEASE unit', []),
-  undo: () => {
-    execute('ROLLBACK TO unit', []);
-    execute('RELEASE unit', []);
+  save: (depth) => void execute(`SAVEPOINT unit${depth}`, []),
+  release: (depth) => void execute(`RELEASE unit${depth}`, []),
+  undo(depth) {
+    execute(`ROLLBACK TO unit${depth}`, []);
+    execute(`RELEASE unit${depth}`, []);
   },
   rollback,
 };
 
-function take(step: Step): void {
+function take(step: Step, depth = 0): void {
   if (step === 'begin' || step === 'rollback') {
     doom = undefined;
   }
@@ -32,7 +32,7 @@ function take(step: Step): void {
     return;
   }
   try {
-    steps[step]();
+    steps[step](depth);
   } catch (error) {
     doom = error as Error;
   }
@@ -110,7 +110,7 @@ function respond(id: number, request: Request): FromWriter {
 
 parentPort!.on('message', (message: ToWriter) => {
   if ('step' in message) {
-    take(message.step);
+    take(message.step, message.depth);
     return;
   }
   parentPort!.postMessage(respond(message.id, message));

@@ -19,7 +19,7 @@ export interface WriterOptions {
 
 /** The writer's thread as the main thread sees it: it is started again when it dies. */
 export interface Writer {
-  step(step: Step): void;
+  step(step: Step, depth?: number): void;
   query(sql: string, parameters: readonly unknown[], patient?: boolean): Promise<Outcome>;
   commit(): Promise<void>;
   /** Why the group that is open can no longer be committed. */
@@ -149,11 +149,11 @@ export function openWriter({ start, log, stallMs = 30_000, onFailure }: WriterOp
   own.runInAsyncScope(launch);
 
   return {
-    step(step) {
+    step(step, depth = 0) {
       if (step === 'begin') {
         lost = undefined;
       }
-      post({ step });
+      post({ step, depth });
     },
     query: (sql, parameters, patient) => ask({ kind: 'query', sql, parameters }, patient),
     commit: async () => void (await ask({ kind: 'commit' })),

@@ -4,10 +4,7 @@ import { Agent, get } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
-import type { Exercise, Options, Outcome } from '../exercise.ts';
-
-export const about: Exercise['about'] = 'the same list handler on bare node:http and through the whole pipeline';
-export const options = { seconds: 3, rounds: 4, connections: 32, limit: 1.4 };
+import type { Outcome, Row } from '../exercise.ts';
 
 const kinds = ['bare', 'pipeline'] as const;
 
@@ -22,8 +19,8 @@ interface Round {
   readonly perSecond: number;
 }
 
-/** Both servers live through the same run and take turns; what counts is their CPU time per request, which neighbours cannot spoil. */
-export async function run({ seconds, rounds, connections, limit }: Options): Promise<Outcome> {
+/** The same list handler on bare node:http and through the whole pipeline. Both servers live through the same run and take turns; what counts is their CPU time per request, which neighbours cannot spoil. */
+export async function run({ seconds = 3, rounds = 4, connections = 32, limit = 1.4 }: Row = {}): Promise<Outcome> {
   const servers = new Map(await Promise.all(kinds.map(async (kind) => [kind, await start(kind)] as const)));
   const results = new Map(kinds.map((kind) => [kind, [] as Round[]]));
   try {
@@ -46,7 +43,7 @@ export async function run({ seconds, rounds, connections, limit }: Options): Pro
     );
     const [bare, pipeline] = kinds.map((kind) => median(results.get(kind)!.map((round) => round.cpuPerRequest)));
     const ratio = pipeline! / bare!;
-    return { ok: ratio <= Number(limit), figures, notes: [`pipeline / bare = ${ratio.toFixed(2)} (at most ${limit})`] };
+    return { ok: ratio <= Number(limit), 'pipeline / bare': ratio, 'at most': Number(limit), servers: figures };
   } finally {
     for (const { child } of servers.values()) {
       child.disconnect();

@@ -49,7 +49,6 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
       ok: true,
       kills: rounds,
       'acknowledged writes': all - unheard,
-      lost: 0,
       'on disk but unheard of': unheard,
       'slowest open, ms': Math.round(slowestOpenMs),
     };

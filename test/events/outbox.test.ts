@@ -433,23 +433,18 @@ test('a process that is killed in the middle of a try loses no message; what kil
     const first = run('enqueue');
     assert.equal(first.signal, 'SIGKILL', first.stderr);
     assert.match(first.stdout, /acknowledged/);
-    for (let at = 0; at < 4; at += 1) {
-      assert.equal(run().signal, 'SIGKILL');
-    }
+    assert.equal(run().signal, 'SIGKILL');
     const storage = await openIn(dir);
     try {
-      const outboxes = open(storage);
-      const { outbox } = account(outboxes);
+      const deadly = (await rowsOf(storage)).find((row) => JSON.parse(row.payload).n === 2)!;
+      assert.equal(deadly.attempt, 2);
+      // The others were only in the same process.
+      await storage.core().write((tx) => tx.updateTable('core_outbox').set({ attempt: 1 }).where('id', '!=', deadly.id).execute());
+      const strict = open(storage);
       const heard: number[] = [];
       const given: unknown[] = [];
-      outbox.deliver<{ n: number }>('send', async ({ payload }) => void heard.push(payload.n), { attempts: 6, exhausted: async () => undefined });
-      const deadly = (await rowsOf(storage)).find((row) => JSON.parse(row.payload).n === 2)!;
-      assert.equal(deadly.attempt, 5);
-      await storage.core().write((tx) => tx.updateTable('core_outbox').set({ attempt: 1 }).where('id', '!=', deadly.id).execute());
-      await outboxes.stop();
-      const strict = open(storage);
       account(strict).outbox.deliver<{ n: number }>('send', async ({ payload }) => void heard.push(payload.n), {
-        attempts: 5,
+        attempts: 2,
         exhausted: async ({ payload }, cause) => void given.push([payload.n, cause]),
       });
       await strict.start();

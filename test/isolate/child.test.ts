@@ -151,7 +151,11 @@ test('a pack reads its own folder and nothing is open beyond it', async (t) => {
   assert.equal(await route(child, 'its own folder'), 'mine');
   assert.deepEqual(await route(child, 'its environment'), { GREETING: 'hello' });
   for (const what of Object.keys(attempts)) {
-    await assert.rejects(route(child, what), refused('internal', /restricted|Access to this API|not a function|cannot find module|addons is disabled|process\.binding/), what);
+    await assert.rejects(
+      route(child, what),
+      refused('internal', /restricted|Access to this API|not a function|cannot find module|addons is disabled|process\.binding/),
+      what,
+    );
   }
   assert.deepEqual(readdirSync(folder), ['own.txt']);
 });
@@ -240,6 +244,19 @@ test('a slow call is refused at its deadline and told to stop, others go on', as
   await assert.rejects(call, /client left/);
   assert.equal(await route(child, 'stopped', {}, { timeoutMs: 5_000 }), 2);
   await assert.rejects(route(child, 'slow', {}, { signal: AbortSignal.abort(new Error('gone before')) }), /gone before/);
+});
+
+test('calls that come before the child is ready wait in bounded number, and no longer than they may', async (t) => {
+  const child = run(t, `exports.default = { start: () => new Promise(() => {}) };`, { maxCalls: 2 });
+  const waiting = [1, 2].map(() => route(child, 'x', {}, { timeoutMs: 100 }));
+  await assert.rejects(route(child, 'x'), refused('unavailable', /pack test is starting/));
+  for (const outcome of await Promise.allSettled(waiting)) {
+    assert.equal(outcome.status, 'rejected');
+  }
+  const gone = new AbortController();
+  const call = route(child, 'x', {}, { signal: gone.signal });
+  gone.abort(new Error('client left'));
+  await assert.rejects(call, /client left/);
 });
 
 test('a full child refuses at once, and one whose calls never end is started anew', async (t) => {

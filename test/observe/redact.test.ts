@@ -32,6 +32,7 @@ const leaks: Record<string, unknown> = {
   'escaped JSON in text': 'body "{\\"password\\":\\"CANARY word CANARY\\"}"',
   'an inspected object in text': "options: { password: 'CANARY two CANARY' }",
   'a key and value in text': 'connect failed password=CANARY host=db',
+  'a key in a header of its own': 'X-Foo-Key: CANARY',
   'a cookie line': 'set-cookie: sid=CANARY; Path=/; other=CANARY',
   'a JWT': 'token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJDQU5BUlkifQ.CANARYCANARY',
   'a PEM block': pem,

@@ -39,7 +39,7 @@ test('an altered value does not open, whichever part was altered, and the messag
     const secrets = storage.secrets('iam');
     const sealed = secrets.seal(place, 'hush');
     fc.assert(
-      fc.property(fc.nat(sealed.length - 1), fc.constantFrom(...'Ax.-9'), (at, letter) => {
+      fc.property(fc.nat(sealed.length - 1), fc.constantFrom('A', 'x', '.', '-', '9'), (at, letter) => {
         fc.pre(sealed[at] !== letter);
         const altered = sealed.slice(0, at) + letter + sealed.slice(at + 1);
         // The last letter of a part may carry unused bits.

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Serving {
+  readonly child: ChildProcess;
+  readonly dataDir: string;
+  output(): string;
+  /** Waits for the banner, then fetches as the operator. */
+  get(path: string): Promise<{ status: number; body: any }>;
+  ended(): Promise<number | null>;
+}
+
+/** A product folder with the shipped `host` room and one plugin of the test. */
+function serving(t: TestContext, environment: Record<string, string> = {}, plugin?: string): Serving {
+  const product = mkdtempSync(join(tmpdir(), 'svc-serve-'));
+  cpSync(join(root, 'plugins', 'host'), join(product, 'plugins', 'host'), { recursive: true });
+  if (plugin !== undefined) {
+    mkdirSync(join(product, 'plugins', 'guest'), { recursive: true });
+    writeFileSync(
+      join(product, 'plugins', 'guest', 'plugin.json'),
+      JSON.stringify({ id: 'guest', version: '1.0.0', title: 'Guest', description: 'A guest.', entry: 'index.ts', engines: { host: '^0.1.0' } }),
+    );
+    writeFileSync(join(product, 'plugins', 'guest', 'index.ts'), plugin);
+  }
+  const dataDir = environment['SVC_DATA_DIR'] ?? join(product, 'data');
+  let output = '';
+  const child = spawn(process.execPath, ['--import', 'tsx', join(root, 'test/boot/serving-child.ts'), product], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], SVC_DATA_DIR: dataDir, SVC_HTTP_ADDR: '127.0.0.1:0', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.on('data', (chunk) => (output += String(chunk)));
+  child.stderr.on('data', (chunk) => (output += String(chunk)));
+  const exit = new Promise<number | null>((resolve) => child.on('exit', resolve));
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await exit;
+    rmSync(product, { recursive: true, force: true });
+  });
+  return {
+    child,
+    dataDir,
+    output: () => output,
+    ended: () => exit,
+    async get(path) {
+      for (const deadline = Date.now() + 20_000; !output.includes('Ready in'); ) {
+        assert.ok(Date.now() < deadline && child.exitCode === null, output);
+        await pause(10);
+      }
+      const { url } = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as { url: string };
+      const token = readFileSync(join(dataDir, 'keys', 'operator.token'), 'utf8').trim();
+      const answer = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
+      return { status: answer.status, body: await answer.json() };
+    },
+  };
+}
+
+describe('svc in the foreground', () => {
+  test('says where it serves, stops in order on SIGTERM, and leaves no trace of running', async (t) => {
+    const house = serving(t);
+    assert.equal((await house.get('/readyz')).body.status, 'ready');
+    assert.match(house.output(), /svc v0\.0\.1 serves at http:\/\/127\.0\.0\.1:\d+/);
+    house.child.kill('SIGTERM');
+    assert.equal(await house.ended(), 0);
+    assert.throws(() => readFileSync(join(house.dataDir, 'run.json')), { code: 'ENOENT' });
+  });
+
+  test('refuses a second process on the same data folder and names the first', async (t) => {
+    const first = serving(t);
+    await first.get('/healthz');
+    const second = serving(t, { SVC_DATA_DIR: first.dataDir });
+    assert.equal(await second.ended(), 1);
+    assert.match(second.output(), new RegExp(`svc cannot start: .*${first.child.pid}`));
+    assert.equal((await first.get('/healthz')).status, 200);
+  });
+
+  for (const [what, environment, sentence] of [
+    ['an unknown name', { SVC_HTTP_ADR: '127.0.0.1:0' }, /environment: SVC_HTTP_ADR is not a setting of svc; did you mean SVC_HTTP_ADDR\?/],
+    ['a value of the wrong shape', { SVC_HTTP_ADDR: 'everywhere' }, /environment: SVC_HTTP_ADDR must match pattern .*Address and port to listen on/],
+    ['a value that is not on the list', { SVC_LOG_LEVEL: 'loud' }, /SVC_LOG_LEVEL must be equal to one of the allowed values: debug, info, warn, error/],
+    ['a secret that does not fit, without repeating it', { SVC_SECRET_KEY: 'hunter2' }, /^(?!.*hunter2).*SVC_SECRET_KEY must match/s],
+  ] as const) {
+    test(`stops at ${what} in the environment, with one sentence and no stack`, async (t) => {
+      const house = serving(t, environment);
+      assert.equal(await house.ended(), 1);
+      assert.match(house.output(), sentence);
+      assert.doesNotMatch(house.output(), /\n\s+at /);
+    });
+  }
+
+  test('stops at an unknown key of the settings file, naming the file', async (t) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'));
+    t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+    writeFileSync(join(dataDir, 'svc.yaml'), 'log:\n  levle: debug\n');
+    const house = serving(t, { SVC_DATA_DIR: dataDir });
+    assert.equal(await house.ended(), 1);
+    assert.match(house.output(), /svc\.yaml: log\.levle is not a setting of svc; did you mean log\.level\?/);
+  });
+
+  test('puts an error that nobody caught on the account of the plugin that caused it', async (t) => {
+    const house = serving(
+      t,
+      {},
+      `import { definePlugin } from 'svc/sdk';
+       export default definePlugin({ activate: () => undefined, start(ctx) { ctx.scope.interval('x', 5, () => { void Promise.reject(new Error('nobody awaits me')); }); } });`,
+    );
+    for (const deadline = Date.now() + 10_000; ; await pause(20)) {
+      const { body } = await house.get('/api/v1/plugins/guest');
+      if (body.state === 'quarantined') {
+        assert.match(body.cause, /uncaught error: nobody awaits me/);
+        break;
+      }
+      assert.ok(Date.now() < deadline, body.state);
+    }
+  });
+
+  test('starts without a plugin that killed the process twice, and says so', async (t) => {
+    const deadly = `import { definePlugin } from 'svc/sdk';\nexport default definePlugin({ activate() { process.kill(process.pid, 'SIGKILL'); } });`;
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'));
+    t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+    for (let boot = 1; boot <= 2; boot++) {
+      assert.equal(await serving(t, { SVC_DATA_DIR: dataDir }, deadly).ended(), null, `boot ${boot} is killed`);
+    }
+    const { body } = await serving(t, { SVC_DATA_DIR: dataDir }, deadly).get('/api/v1/plugins/guest');
+    assert.equal(body.state, 'disabled');
+    assert.match(body.cause, /safe mode: the last 2 starts died while guest was brought up/);
+  });
+});

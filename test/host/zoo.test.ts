@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { startTestHost, type TestHost } from '../../core/boot/testing.ts';
+import { type Animal, buildZoo, laterZoo, packZoo, zoo } from '../fixtures/zoo.ts';
+
+async function houseWith(t: TestContext, animals: readonly Animal[]): Promise<TestHost> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-zoo-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return await startTestHost(t, { plugins: ['version', ...buildZoo(folder, animals)] });
+}
+
+async function assertTheRestServes(house: TestHost): Promise<void> {
+  assert.match((await house.json<{ manager_version: string }>('/api/v1/version')).manager_version, /^v\d/);
+}
+
+describe('a plugin that misbehaves', () => {
+  test('at any stage of its start ends in a state of its own, with the cause, and the rest serves', async (t) => {
+    const house = await houseWith(t, zoo);
+    for (const animal of zoo) {
+      const { state, stage, cause } = house.host.explain(animal.id);
+      assert.equal(state, animal.state, `${animal.id}: ${cause}`);
+      assert.match(cause ?? '', animal.cause, animal.id);
+      if (animal.stage) {
+        assert.equal(stage, animal.stage, animal.id);
+      }
+    }
+    assert.equal((globalThis as Record<string, unknown>)['svcOwned'], undefined, 'front matter was not evaluated');
+    await assertTheRestServes(house);
+  });
+
+  test('while it serves is put into quarantine, and the rest serves', async (t) => {
+    const house = await houseWith(t, laterZoo);
+    for (const animal of laterZoo) {
+      await until(`${animal.id} is ${animal.state}`, () => house.host.explain(animal.id).state === animal.state);
+      assert.match(house.host.explain(animal.id).cause ?? '', animal.cause);
+    }
+    await assertTheRestServes(house);
+  });
+
+  test('in a process of its own harms only its caller: an endless loop or full memory ends the process, not the house', async (t) => {
+    const house = await houseWith(t, packZoo);
+    for (const { id } of packZoo) {
+      assert.equal(house.host.explain(id).state, 'active', house.host.explain(id).cause);
+      const answer = await house.fetch(`/api/v1/${id}`);
+      const { error } = (await answer.json()) as { error: string };
+      assert.deepEqual([answer.status, error], [503, 'unavailable'], id);
+      await assertTheRestServes(house);
+    }
+  });
+
+  test('cannot be unloaded cleanly: the state says unload-failed, names the effect, and a reload still works', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-zoo-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const [sticky] = buildZoo(folder, [
+      {
+        id: 'sticky',
+        manifest: { entry: 'index.ts' },
+        files: { 'index.ts': `import { definePlugin } from 'svc/sdk';\nexport default definePlugin({ activate(ctx) { ctx.scope.defer('glue', () => { throw new Error('stuck'); }); } });\n` },
+        state: 'active',
+        cause: /^$/,
+      },
+    ]);
+    const house = await startTestHost(t, { plugins: ['version', sticky!] });
+    await house.host.disable('sticky');
+    await house.settled();
+    const { state, cause } = house.host.explain('sticky');
+    assert.equal(state, 'unload-failed');
+    assert.match(cause!, /generation 1 could not be unloaded: glue \(stuck\); a restart of svc frees what it kept/);
+    await house.host.enable('sticky');
+    assert.equal(house.host.explain('sticky').state, 'active');
+    await assertTheRestServes(house);
+  });
+});
+
+async function until(what: string, holds: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + 10_000; !holds(); ) {
+    assert.ok(Date.now() < deadline, `within 10 s: ${what}`);
+    await pause(5);
+  }
+}

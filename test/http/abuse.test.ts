@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import fc from 'fast-check';
+import Type from 'typebox';
+
+import { byteRoute, route } from '../../core/sdk/index.ts';
+import { type House, openHouse, operatorToken, until } from './house.ts';
+import { exchangeRaw, openRaw } from './raw.ts';
+
+let house: House;
+const canary = 'CANARY-7f3a';
+
+before(async () => {
+  house = await openHouse(
+    [
+      route({ method: 'GET', path: '/healthz', access: 'public', summary: 'Public', response: Type.String(), handle: () => 'fine' }),
+      route({
+        method: 'GET',
+        path: '/api/v1/public/{name}',
+        access: 'public',
+        summary: 'Public',
+        response: Type.String(),
+        handle: ({ params }) => params.name!,
+      }),
+      route({ method: 'GET', path: '/api/v1/private/{name}', access: 'any', summary: 'Private', response: Type.String(), handle: () => canary }),
+      route({ method: 'GET', path: '/api/v1/private', access: 'admin', summary: 'Private', response: Type.String(), handle: () => canary }),
+      route({
+        method: 'POST',
+        path: '/api/v1/write',
+        access: 'any',
+        summary: 'Write',
+        body: Type.Object({ name: Type.Optional(Type.String()) }),
+        handle: () => {},
+      }),
+      byteRoute({
+        method: 'POST',
+        path: '/api/v1/upload',
+        access: 'public',
+        summary: 'Upload',
+        consumes: ['*/*'],
+        maxBodyBytes: 8_000_000,
+        produces: 'text/plain',
+        handle: ({ body }) => String(body.length),
+      }),
+      route({
+        method: 'GET',
+        path: '/api/v1/whoami',
+        access: 'any',
+        summary: 'Me',
+        response: Type.String(),
+        async handle({ principal }) {
+          await new Promise((resolve) => setImmediate(resolve));
+          return principal.id;
+        },
+      }),
+      route({
+        method: 'GET',
+        path: '/api/v1/crash',
+        access: 'public',
+        summary: 'Crash',
+        handle: () => {
+          throw new Error('SELECT secret FROM t at /srv/x.ts:1');
+        },
+      }),
+      byteRoute({
+        method: 'GET',
+        path: '/api/v1/large',
+        access: 'public',
+        summary: 'Large',
+        produces: 'text/plain',
+        async *handle() {
+          for (;;) {
+            yield Buffer.alloc(65_536, 97);
+          }
+        },
+      }),
+    ],
+    { limits: { headersTimeoutMs: 400, requestTimeoutMs: 300, unreadMs: 300, connectionsPerAddress: 60 } },
+  );
+});
+after(() => house.close());
+
+const get = (path: string, more = ''): Promise<string> => exchangeRaw(house.port, `GET ${path} HTTP/1.1\r\nhost: x\r\n${more}connection: close\r\n\r\n`);
+const bodyOf = (text: string): { error: string; message: string } => JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as { error: string; message: string };
+
+describe('odd paths', () => {
+  test('with two readings are refused in one', async () => {
+    for (const path of [
+      '/a%2fb',
+      '/a%5Cb',
+      '/a\\b',
+      '/%00',
+      '/a%0d%0ab',
+      '/./x',
+      '/../x',
+      '/x/..',
+      '/%2e%2e/x',
+      '/..;/x',
+      '/.;a=b/x',
+      '/%c0%ae',
+      '/%zz',
+      '/%',
+      'http://x/healthz',
+      '*',
+      'healthz',
+      '/a%7fb',
+    ]) {
+      const text = await get(path);
+      assert.match(text, /^HTTP\/1\.1 400/, path);
+      assert.equal(bodyOf(text).error, 'invalid_argument', path);
+    }
+  });
+
+  test('mutations of a public path never reach a handler that is not public', async () => {
+    const pieces = fc.constantFrom(
+      '..',
+      '.',
+      '%2e%2e',
+      '..%2f',
+      '%252e',
+      '..;',
+      '//',
+      '/',
+      '\\',
+      '%00',
+      'private',
+      'public',
+      'api',
+      'v1',
+      '?',
+      '#',
+      '%2fprivate',
+      'x',
+      ';',
+      '%c0%ae',
+      'PRIVATE',
+      '%70rivate',
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom('/healthz', '/api/v1/public/'), fc.array(pieces, { maxLength: 6 }), async (start, parts) => {
+        const text = await get((start + parts.join('/')).replaceAll('#', '%23'));
+        assert.doesNotMatch(text, new RegExp(canary));
+        assert.match(text, /^HTTP\/1\.1 (200|400|401|404)/);
+      }),
+      { numRuns: 250 },
+    );
+  });
+
+  test('cannot dodge the credential of a private route either', async () => {
+    for (const path of [
+      '/api/v1/private',
+      '/api/v1//private',
+      '/api/v1/private/',
+      '/api/v1/%70rivate',
+      '/api/v1/private;x',
+      '/API/v1/private',
+      '/api/v1/private?x=/healthz',
+      '/healthz/../api/v1/private',
+    ]) {
+      const text = await get(path);
+      assert.match(text, /^HTTP\/1\.1 (400|401|404)/, path);
+    }
+  });
+});
+
+describe('hostile connections', () => {
+  test('slow headers and slow bodies are cut with an answer, and nobody else notices', async () => {
+    const slowHeaders = await Promise.all(Array.from({ length: 20 }, () => openRaw(house.port)));
+    for (const raw of slowHeaders) {
+      raw.send('GET /healthz HTTP/1.1\r\nhost: x\r\nx-slow: ');
+    }
+    const slowBodies = await Promise.all(Array.from({ length: 20 }, () => openRaw(house.port)));
+    for (const raw of slowBodies) {
+      raw.send(
+        `POST /api/v1/write HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${operatorToken}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
+      );
+    }
+    assert.equal((await house.call('GET', '/healthz')).status, 200);
+    for (const raw of slowHeaders) {
+      assert.match(await raw.read(), /^HTTP\/1\.1 408[^]*"error":"invalid_argument"/);
+    }
+    for (const raw of slowBodies) {
+      assert.match(await raw.read(), /^HTTP\/1\.1 400[^]*took too long/);
+    }
+    await until(() => house.server.open === 0);
+  });
+
+  test('requests that two servers could read differently are refused', async () => {
+    const smuggled = '0\r\n\r\nGET /api/v1/private HTTP/1.1\r\nhost: x\r\n\r\n';
+    const cases = [
+      `POST /api/v1/upload HTTP/1.1\r\nhost: x\r\ncontent-type: a/b\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n${smuggled}`,
+      'POST /api/v1/upload HTTP/1.1\r\nhost: x\r\ncontent-type: a/b\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n',
+      'POST /api/v1/upload HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello!',
+      'GET /healthz HTTP/1.1\r\nhost : x\r\n\r\n',
+      'GET /healthz HTTP/1.1\r\nhost: x\r\nbad\u0000header: 1\r\n\r\n',
+      'NONSENSE\r\n\r\n',
+    ];
+    for (const text of cases) {
+      const reply = await exchangeRaw(house.port, text);
+      assert.match(reply, /^HTTP\/1\.1 400/, text);
+      assert.equal(bodyOf(reply).error, 'invalid_argument', text);
+      assert.equal(reply.split('HTTP/1.1').length, 2, text);
+    }
+    assert.match(await exchangeRaw(house.port, 'GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n'), /400[^]*no Host header/);
+  });
+
+  test('headers beyond 16 KiB are refused', async () => {
+    const reply = await exchangeRaw(house.port, `GET /healthz HTTP/1.1\r\nhost: x\r\nx-large: ${'a'.repeat(200_000)}\r\n\r\n`);
+    assert.match(reply, /^HTTP\/1\.1 431[^]*"error":"invalid_argument"/);
+  });
+
+  test('one address has a bounded number of connections', async () => {
+    const open = await Promise.all(Array.from({ length: 80 }, () => openRaw(house.port)));
+    await until(() => open.filter((raw) => raw.socket.destroyed).length >= 20);
+    for (const raw of open) {
+      raw.socket.destroy();
+    }
+    await until(() => open.every((raw) => raw.socket.destroyed));
+    let reply = '';
+    await until(() => {
+      void get('/healthz').then(
+        (text) => (reply = text),
+        () => {},
+      );
+      return reply.startsWith('HTTP/1.1 200');
+    });
+  });
+
+  test('a download that nobody reads is cut', async () => {
+    const raw = await openRaw(house.port);
+    raw.socket.pause();
+    raw.send('GET /api/v1/large HTTP/1.1\r\nhost: x\r\n\r\n');
+    await until(() => house.server.open > 0);
+    await until(() => house.server.open === 0);
+    raw.socket.destroy();
+  });
+
+  test('pipelined requests of a client that leaves give their pins back', async () => {
+    const raw = await openRaw(house.port);
+    raw.send(`GET /api/v1/whoami HTTP/1.1\r\nhost: x\r\nauthorization: Bearer user-1\r\n\r\n`.repeat(10));
+    raw.socket.destroy();
+    await until(() => house.server.open === 0);
+    assert.equal(house.registry.leases.size, 0);
+  });
+});
+
+test('many callers at once each see themselves', async () => {
+  house.authenticator.slow = true;
+  const callers = Array.from({ length: 50 }, (_, index) => String(index + 1));
+  for (let round = 0; round < 8; round += 1) {
+    const answers = await Promise.all(callers.map(async (id) => [id, (await house.call('GET', '/api/v1/whoami', { token: `user-${id}` })).body] as const));
+    assert.deepEqual(
+      answers.filter(([id, seen]) => id !== seen),
+      [],
+    );
+  }
+  house.authenticator.slow = false;
+});
+
+test('a hundred inner errors show nothing of the inside', async () => {
+  for (let round = 0; round < 100; round += 1) {
+    const { status, body, text } = await house.call('GET', '/api/v1/crash');
+    assert.equal(status, 500);
+    assert.deepEqual(Object.keys(body), ['error', 'message', 'request_id']);
+    assert.doesNotMatch(text, /SELECT|\.ts|srv|Error:/);
+  }
+});
+
+test('random bodies never break anything and never reach a prototype', async () => {
+  const name = fc.oneof(fc.string({ maxLength: 8 }), fc.constantFrom('__proto__', 'constructor', 'prototype', 'name'));
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.constant(true),
+      fc.string(),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.array(fc.tuple(name, tie('value')), { maxLength: 3 }).map(Object.fromEntries),
+    ),
+  }));
+  await fc.assert(
+    fc.asyncProperty(value, async (body) => {
+      const text = JSON.stringify(body);
+      const { status } = await house.call('POST', '/api/v1/write', { body: text, headers: { 'content-type': 'application/json' } });
+      assert.ok(status === 204 || status === 400, `${status} for ${text}`);
+    }),
+    { numRuns: 200 },
+  );
+  assert.equal(({} as { polluted?: unknown }).polluted, undefined);
+});

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { openDiskGuard } from '../../core/storage/disk-guard.ts';
+import { inFolder, type Notes, notesMigration, openIn, silent, withStorage } from './folder.ts';
+
+const endless = Number.MAX_SAFE_INTEGER;
+
+test('below the floor reads go on and writes are refused with the reason; what frees space is let through', () =>
+  inFolder(async (dir) => {
+    const roomy = await openIn(dir);
+    await roomy.migrate('notes', [notesMigration]);
+    await roomy.tables<Notes>('notes').write((tx) => tx.insertInto('notes_note').values({ id: 1, text: 'kept' }).execute());
+    await roomy.close();
+
+    const storage = await openIn(dir, { disk: { readOnlyBelowBytes: endless } });
+    const notes = storage.tables<Notes>('notes');
+    const drop = (): Promise<unknown> => notes.write((tx) => tx.deleteFrom('notes_note').execute());
+    assert.match(storage.writable()!, /is read-only because only \d+ MiB are free: free some space there, writing goes on by itself/);
+    assert.deepEqual(storage.health(), { ok: false, detail: storage.writable() });
+    await assert.rejects(drop(), { code: 'unavailable', message: storage.writable()! });
+    assert.equal((await notes.read.selectFrom('notes_note').selectAll().execute()).length, 1);
+    await storage.reclaim(drop);
+    assert.equal((await notes.read.selectFrom('notes_note').selectAll().execute()).length, 0);
+    await storage.close();
+  }));
+
+test('health warns while there still is space, and says nothing when there is plenty', async () => {
+  await withStorage(async (storage) => assert.match(storage.health().detail!, /^\d+ MiB free under /), { disk: { lowBelowBytes: endless } });
+  await withStorage(async (storage) => assert.equal(storage.health().ok, true));
+});
+
+test('the ballast is laid in the background, has its size, and comes back when somebody removes it', () =>
+  inFolder(async (dir) => {
+    const storage = await openIn(dir, { disk: { ballastBytes: 3_000_000, everyMs: 20 } });
+    const ballast = join(dir, 'ballast');
+    const laid = async (): Promise<void> => {
+      for (let tries = 0; !(existsSync(ballast) && statSync(ballast).size === 3_000_000); tries++) {
+        assert.ok(tries < 500, 'the ballast never came');
+        await pause(20);
+      }
+    };
+    await laid();
+    rmSync(ballast);
+    await laid();
+    await storage.close();
+  }));
+
+test('a disk that is full ends writing at once, trims, and gives the ballast up', () =>
+  inFolder(async (dir) => {
+    let trims = 0;
+    const guard = await openDiskGuard(dir, { readOnlyBelowBytes: 0, ballastBytes: 1_000, everyMs: 3_600_000 }, silent, async () => void (trims += 1));
+    await guard.check();
+    assert.ok(existsSync(join(dir, 'ballast')));
+    guard.report('SQLITE_CONSTRAINT_UNIQUE');
+    assert.equal(guard.refusal(), undefined);
+    guard.report('SQLITE_FULL');
+    assert.match(guard.refusal()!, /read-only because the disk is full/);
+    assert.ok(!existsSync(join(dir, 'ballast')));
+    assert.equal(trims, 1);
+    await guard.check();
+    assert.equal(guard.refusal(), undefined);
+    assert.equal(statSync(join(dir, 'ballast')).size, 1_000);
+    await guard.stop();
+  }));
+
+test('after an input/output error nothing is written until the next start, however much space there is', () =>
+  inFolder(async (dir) => {
+    const guard = await openDiskGuard(dir, { readOnlyBelowBytes: 0, ballastBytes: 0, everyMs: 3_600_000 }, silent, async () => {});
+    guard.report('SQLITE_IOERR_FSYNC');
+    assert.match(guard.refusal()!, /SQLite reported SQLITE_IOERR_FSYNC: check the disk, then start svc again/);
+    await guard.check();
+    assert.match(guard.refusal()!, /SQLITE_IOERR_FSYNC/);
+    await guard.stop();
+  }));
+
+test('damage that a read meets ends writing, and what is not damaged still reads', () =>
+  inFolder(async (dir) => {
+    const before = await openIn(dir);
+    await before.migrate('notes', [notesMigration]);
+    await before.tables<Notes>('notes').write((tx) =>
+      tx
+        .insertInto('notes_note')
+        .values(Array.from({ length: 500 }, (_, index) => ({ id: index + 1, text: `${index} ${'x'.repeat(400)}` })))
+        .execute(),
+    );
+    await before.close();
+    const file = join(dir, 'svc.db');
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(0xff, bytes.length - 20 * 4_096));
+    const storage = await openIn(dir);
+    const notes = storage.tables<Notes>('notes');
+    await assert.rejects(notes.read.selectFrom('notes_note').selectAll().execute(), { code: 'unavailable' });
+    assert.match(storage.writable()!, /SQLITE_CORRUPT/);
+    await assert.rejects(
+      notes.write((tx) => tx.deleteFrom('notes_note').execute()),
+      { code: 'unavailable' },
+    );
+    assert.equal((await storage.core().read.selectFrom('core_migrations').selectAll().execute()).length, 2);
+    await storage.close();
+  }));
