@@ -27,7 +27,7 @@ export function auditRecord(call: AuditedCall, end: AuditedEnd): AuditRecord {
   const id = call.note?.resourceId ?? (subject.idParam === undefined ? undefined : (call.params[subject.idParam] as string | number | undefined));
   return {
     occurredAt: call.occurredAt,
-    principal: call.principal,
+    principal: call.note?.actor ?? call.principal,
     ip: call.ip,
     userAgent: call.userAgent.slice(0, longestUserAgent),
     action: subject.action,

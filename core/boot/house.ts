@@ -13,6 +13,7 @@ import { Banner, type BannerLine, type Clock, type Ids, type PluginDirectory, ti
 import { openStorage } from '../storage/index.ts';
 import { bootSettings } from './boot-settings.ts';
 import { catalogueOf } from './catalogue.ts';
+import { census, type Census } from './census.ts';
 import { changePort, forgetOldKeys } from './changes.ts';
 import { coreDraft } from './core-draft.ts';
 import { hostPorts } from './host-ports.ts';
@@ -51,6 +52,10 @@ export interface House {
   readonly operatorToken: string;
   readonly registry: Registry;
   readonly host: PluginHost;
+  /** What is alive in the house at this moment, by kind: what a plugin must leave as it found it. */
+  census(): Census;
+  /** The same before the first plugin was brought up. */
+  readonly emptyCensus: Census;
   /** What plugins want to tell whoever starts the process. */
   readonly bannerLines: readonly string[];
   /** Takes no more work, finishes what runs, and closes the rooms in reverse order. */
@@ -180,6 +185,8 @@ export async function startHouse(options: HouseOptions): Promise<House> {
     }
 
     await live.dropIns.load();
+    const count = (): Census => census({ registry, settings, metrics, outboxes, bus, http });
+    const emptyCensus = count();
     await host.start();
     await outboxes.start();
     const { hostname, port } = addressOf(settings.get<string>('http.addr'));
@@ -206,6 +213,8 @@ export async function startHouse(options: HouseOptions): Promise<House> {
       registry,
       host,
       bannerLines,
+      census: count,
+      emptyCensus,
       stop(reason) {
         log.info({ reason }, 'stopping');
         stopping ??= takeDown(undo).finally(() => logs.flush());

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
 
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { parse as parseYaml } from 'yaml';
 
 import { type Disposer, type Logger, messageOf, type SettingDeclaration, type SettingsBoard, type SettingState, SvcError } from '../sdk/index.ts';
@@ -22,13 +22,19 @@ export class Settings implements SettingsBoard {
   readonly #declared = new Map<string, Declared>();
   readonly #watchers = new Set<{ key: string; last: unknown; listener: (value: unknown) => unknown }>();
   readonly #declaring = new Set<() => void>();
-  readonly #ajv = new Ajv({ allErrors: false, strict: false });
+  readonly #ajv = new Ajv({ strict: false });
+  readonly #validators = new Map<string, ValidateFunction>();
   readonly #onWatcherError: (key: string, error: unknown) => void;
 
   constructor(environment: Environment, file: ReadonlyMap<string, unknown>, log?: () => Logger) {
     this.#environment = environment;
     this.#file = file;
     this.#onWatcherError = (key, error) => log?.().error({ setting: key, error }, `a listener of setting ${key} failed: ${messageOf(error)}`);
+  }
+
+  /** Keys and listeners, for the census. */
+  get size(): { readonly keys: number; readonly watchers: number } {
+    return { keys: this.#declared.size, watchers: this.#watchers.size };
   }
 
   /** Adds the keys of one owner; a bad value in the environment or file stops here, naming where it stands. */
@@ -152,12 +158,20 @@ export class Settings implements SettingsBoard {
 
   /** The sentence never repeats the value: it may be a secret. */
   #assertFits(key: string, declaration: SettingDeclaration, value: unknown, where: string): void {
-    const check = this.#ajv.compile(declaration.schema);
+    const check = this.#validator(declaration.schema);
     if (!check(value)) {
       const error = check.errors?.[0];
       const allowed = error?.keyword === 'enum' ? `: ${(error.params as { allowedValues: unknown[] }).allowedValues.join(', ')}` : '';
       throw new SvcError('invalid_argument', `${where} ${error?.message ?? 'does not fit'}${allowed} (${key}: ${declaration.description})`);
     }
+  }
+
+  /** By text: Ajv keeps all it ever compiled, and a reloaded plugin brings the same schemas as new objects. */
+  #validator(schema: object): ValidateFunction {
+    const text = JSON.stringify(schema);
+    const known = this.#validators.get(text) ?? this.#ajv.compile(schema);
+    this.#validators.set(text, known);
+    return known;
   }
 
   #notify(): void {

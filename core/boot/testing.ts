@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type { PluginHost } from '../host/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { type Clock, type ServiceToken, SvcError } from '../sdk/index.ts';
+import { type Census, censusGrowth } from './census.ts';
 import { startHouse } from './house.ts';
 import { productFromSource } from './product.ts';
 
@@ -33,6 +34,9 @@ export interface TestHost {
   readonly token: string;
   readonly host: PluginHost;
   readonly registry: Registry;
+  census(): Census;
+  /** The census of this house before its first plugin. */
+  readonly empty: Census;
   /** Log lines so far. */
   readonly lines: readonly string[];
   /** Fetches a path of this house as the operator, unless `init` brings an Authorization header of its own. */
@@ -86,6 +90,8 @@ export async function startTestHost(t: Pick<TestContext, 'after'>, options: Test
     token: house.operatorToken,
     host: house.host,
     registry: house.registry,
+    census: () => house.census(),
+    empty: house.emptyCensus,
     lines,
     fetch: fetchPath,
     async json<T>(path: string, init?: RequestInit) {
@@ -109,11 +115,10 @@ export async function startTestHost(t: Pick<TestContext, 'after'>, options: Test
 }
 
 /**
- * Takes every plugin of the test down when the test ends and fails it for whatever one leaves behind:
- * an effect that could not be undone, an entry, a lease, a listener on the process.
+ * Takes every plugin of the test down when the test ends and fails it for whatever one leaves behind: an effect that
+ * could not be undone, or anything the census counts.
  */
 export function useNoLeaks(t: Pick<TestContext, 'after'>, house: TestHost): void {
-  const before = processListeners();
   t.after(async () => {
     const own = house.host.list().filter(({ state }) => state === 'active');
     for (const { id } of own) {
@@ -121,10 +126,7 @@ export function useNoLeaks(t: Pick<TestContext, 'after'>, house: TestHost): void
     }
     await house.settled();
     const residue = own.flatMap(({ id }) => house.host.explain(id).residue ?? []);
-    const entries = [...house.registry.current.generations.keys()].filter((id) => own.some((plugin) => plugin.id === id));
-    const leases = house.registry.leases.size;
-    const grown = processListeners().filter((line) => !before.includes(line));
-    const left = [...residue, ...entries.map((id) => `${id} still serves`), ...(leases > 0 ? [`${leases} leases`] : []), ...grown];
+    const left = [...residue, ...censusGrowth(house.empty, house.census())];
     if (left.length > 0) {
       throw new Error(`plugins left something behind: ${left.join('; ')}`);
     }
@@ -138,5 +140,3 @@ function rootOf(plugin: string): { path: string; origin: 'shipped'; only: readon
   }
   return { path: dirname(folder), origin: 'shipped', only: [basename(folder)] };
 }
-
-const processListeners = (): string[] => process.eventNames().map((name) => `${process.listenerCount(name)} listeners of process "${String(name)}"`);

@@ -33,6 +33,8 @@ export interface Bus {
   emit(type: EventType<unknown>['id'], event: unknown): void;
   /** Resolves when nothing waits and nobody works. */
   idle(): Promise<void>;
+  /** Subscriptions with events that wait or are being delivered. */
+  readonly busy: number;
 }
 
 /** What waits for one subscription. It outlives a reload: the next generation goes on where the one before stopped. */
@@ -113,6 +115,9 @@ export function createBus<Owner>({ subscriptions, deliver, log, dropped, queueLi
       for (const { key } of listenersOf(type)) {
         enqueue(key, copy);
       }
+    },
+    get busy() {
+      return queues.size;
     },
     idle: () =>
       queues.size === 0

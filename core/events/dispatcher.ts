@@ -68,6 +68,10 @@ export class Dispatcher {
     await this.#settle();
   }
 
+  get handlers(): number {
+    return [...this.#handlers.values()].flat().length;
+  }
+
   handle(handler: TopicHandler): void {
     this.#handlers.set(handler.topic, [...(this.#handlers.get(handler.topic) ?? []), handler]);
     this.#wake(0);

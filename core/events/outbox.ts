@@ -40,6 +40,8 @@ export interface Outboxes {
   /** Begins to deliver, with what an earlier process has left. */
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Handlers of all topics, for the census. */
+  readonly handlers: number;
 }
 
 const maxPayloadBytes = 1024 * 1024;
@@ -79,6 +81,9 @@ export function createOutboxes(options: OutboxOptions): Outboxes {
     }),
     start: () => dispatcher.start(),
     stop: () => dispatcher.stop(),
+    get handlers() {
+      return dispatcher.handlers;
+    },
   };
 }
 

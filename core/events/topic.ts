@@ -75,16 +75,20 @@ export class TopicHandler {
       if (attempt > attempts) {
         return await this.#exhausted({ ...message, payload }, 'the process ended during the last try');
       }
+      // Not AbortSignal.any: Node keeps such a signal, and all that listens to it, for ever.
       const late = new AbortController();
-      const signal = AbortSignal.any([late.signal, this.#stop.signal]);
+      const stop = (): void => late.abort(this.#stop.signal.reason);
+      this.#stop.signal.addEventListener('abort', stop);
       try {
         await inTime(timeoutMs, `the handler of ${due.topic} did not finish`, () =>
-          this.#account.run(`deliver ${due.topic}`, () => this.#handler({ ...message, payload }, signal)),
+          this.#account.run(`deliver ${due.topic}`, () => this.#handler({ ...message, payload }, late.signal)),
         );
         return { id: due.id, outcome: 'delivered' };
       } catch (error) {
         late.abort(error);
         return await this.#failed({ ...message, payload }, error);
+      } finally {
+        this.#stop.signal.removeEventListener('abort', stop);
       }
     } catch (error) {
       // The payload is not JSON: somebody changed the row, and no further try will read it better.

@@ -2,6 +2,8 @@
 export function withDeadline<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), ms);
+    // Work that never ends must not keep a stopped process alive until its deadline.
+    timer.unref();
     work.then(
       (value) => {
         clearTimeout(timer);

@@ -53,6 +53,11 @@ export class Families {
     return family;
   }
 
+  /** Declarations that are alive. */
+  get users(): number {
+    return [...this.#byName.values()].flat().reduce((sum, family) => sum + family.users, 0);
+  }
+
   leave(name: string, family: Family): void {
     family.users -= 1;
     if (family.users === 0) {

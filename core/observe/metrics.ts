@@ -20,6 +20,8 @@ export interface SelfMetrics {
   /** Everything in the Prometheus text format. */
   text(): Promise<string>;
   readonly contentType: string;
+  /** Declarations that are alive, for the census. */
+  readonly declarations: number;
   /** Stops measuring the event loop. */
   close(): void;
 }
@@ -45,6 +47,9 @@ export function createSelfMetrics({ version, seriesLimit = 1_000 }: SelfMetricsO
     core: coreMetrics(declaring(families, 'core', 'svc', () => undefined)),
     text: () => registry.metrics(),
     contentType: registry.contentType,
+    get declarations() {
+      return families.users;
+    },
     close,
   };
 }

@@ -19,6 +19,10 @@ export class Registry {
   readonly #listeners = new Set<(next: Snapshot, previous: Snapshot) => void>();
   #current: Snapshot = emptySnapshot();
 
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
   get current(): Snapshot {
     return this.#current;
   }

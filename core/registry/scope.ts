@@ -20,6 +20,10 @@ interface Effect {
 }
 
 const undoDeadlineMs = 5_000;
+let pendingTimers = 0;
+
+/** Timers of all scopes that are set and have not fired, for the census. */
+export const scopeTimers = (): number => pendingTimers;
 
 /** The labelled effects of one generation. */
 export class OwnedScope implements Scope {
@@ -64,15 +68,19 @@ export class OwnedScope implements Scope {
   }
 
   task(label: string, work: (signal: AbortSignal) => Promise<void>): Disposer {
+    // Not AbortSignal.any: Node keeps such a signal, and all that listens to it, for ever.
     const stop = new AbortController();
+    const end = (): void => stop.abort(this.signal.reason);
     let running: Promise<void> | undefined;
     const undo = this.defer(`task: ${label}`, () => {
-      stop.abort();
+      this.signal.removeEventListener('abort', end);
+      end();
       return running;
     });
+    this.signal.addEventListener('abort', end);
     this.#whenArmed(() => {
       if (!stop.signal.aborted) {
-        running = this.#runner.task(label, () => work(AbortSignal.any([stop.signal, this.signal])));
+        running = this.#runner.task(label, () => work(stop.signal));
       }
     });
     return undo;
@@ -161,16 +169,25 @@ export class OwnedScope implements Scope {
     const stop = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     let running: Promise<void> | undefined;
+    const unset = (): void => {
+      if (timer) {
+        clearTimeout(timer);
+        timer = undefined;
+        pendingTimers -= 1;
+      }
+    };
     const undo = this.defer(label, () => {
       stop.abort();
-      clearTimeout(timer);
+      unset();
       return running;
     });
     const wait = (): void => {
       timer = setTimeout(fire, ms);
       timer.unref();
+      pendingTimers += 1;
     };
     const fire = (): void => {
+      unset();
       running = this.#runner
         .tick(label, () => tick(stop.signal))
         .finally(() => {

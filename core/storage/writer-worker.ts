@@ -28,7 +28,8 @@ function take(step: Step, depth = 0): void {
   if (step === 'begin' || step === 'rollback') {
     doom = undefined;
   }
-  if (doom !== undefined) {
+  // Outside of a group a savepoint would open a transaction of its own.
+  if (doom !== undefined || (step !== 'begin' && !connection.inTransaction)) {
     return;
   }
   try {

@@ -1,4 +1,4 @@
-import { defineEvent, defineService } from 'svc/sdk';
+import { defineEvent, defineService, type MaybePromise } from 'svc/sdk';
 
 /** An account as it stands after the last commit. */
 export interface Person {
@@ -9,7 +9,7 @@ export interface Person {
   readonly status: 'active' | 'disabled';
   /** Grows with every change that must end sessions: password, role, status. */
   readonly version: number;
-  /** Effective actions of the role. */
+  /** Effective actions: of the role, and of being org_admin somewhere. */
   readonly grants: readonly string[];
   /** Organizations the person belongs to; undefined for who may see all of them. */
   readonly orgs: readonly number[] | undefined;
@@ -24,27 +24,38 @@ export interface NewPerson {
 
 /** Who exists and what they may. */
 export interface DirectoryContract {
-  /** From memory: what the next request must see. Deleted people are not found. */
+  /** From memory: what the next request must see. Disabled and deleted people are not found. */
   live(id: number): Person | undefined;
   /** The people themselves, deleted ones too, for rows that name them. */
   nameOf(id: number): Promise<{ readonly email: string; readonly display_name: string } | undefined>;
-  /** Checks rules (unique e-mail, known role, password quality), hashes, and adds the account to the default organization. */
-  create(person: NewPerson, createdBy: number | undefined): Promise<Person>;
+  /**
+   * Checks rules (unique e-mail, known role, password quality), hashes, and adds the account to the default organization.
+   * `along` runs inside that write, before its commit: rows of yours that must come into being together with the person,
+   * and the audit note. It hashes, so it is not for use inside a write of yours.
+   */
+  create(person: NewPerson, createdBy: number | undefined, along?: (person: { readonly id: number; readonly email: string }) => MaybePromise<void>): Promise<Person>;
   /** Whether an active admin exists. */
   hasAdmin(): Promise<boolean>;
   /** Grants of a role as it stands now; empty for one that does not exist. */
   grantsOf(role: string): readonly string[];
+  /** Remembers that a login succeeded; may join a write of yours. */
   noteLogin(id: number): Promise<void>;
 }
 
 /** What only the room of sessions asks for. */
 export interface PasswordsContract {
-  /** The active person whose password this is. Unknown people, wrong passwords and disabled accounts cost the same time. */
+  /**
+   * The active person whose password this is. Unknown people, wrong passwords and disabled accounts cost the same time.
+   * Throws rate_limited when too many passwords are being checked already. Writes nothing.
+   */
   verify(email: string, password: string): Promise<Person | undefined>;
 }
 
 export const Directory = defineService<DirectoryContract>('iam.directory');
 export const Passwords = defineService<PasswordsContract>('iam.passwords');
 
-/** After the commit that changed or removed an account. */
+/** After the commit that changed or removed an account, or its memberships. What a role grants may change without it. */
 export const PersonChanged = defineEvent<{ readonly id: number }>('iam.person-changed');
+
+/** After the commit that created, changed or removed a custom role. */
+export const RoleChanged = defineEvent<{ readonly name: string }>('iam.role-changed');

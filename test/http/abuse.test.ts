@@ -76,7 +76,7 @@ before(async () => {
         },
       }),
     ],
-    { limits: { headersTimeoutMs: 400, requestTimeoutMs: 300, unreadMs: 300, connectionsPerAddress: 60 } },
+    { limits: { headersTimeoutMs: 400, requestTimeoutMs: 300, unreadMs: 300, connectionsPerAddress: 120 } },
   );
 });
 after(() => house.close());
@@ -211,8 +211,8 @@ describe('hostile connections', () => {
   });
 
   test('one address has a bounded number of connections', async () => {
-    const open = await Promise.all(Array.from({ length: 80 }, () => openRaw(house.port)));
-    await until(() => open.filter((raw) => raw.socket.destroyed).length >= 20);
+    const open = await Promise.all(Array.from({ length: 160 }, () => openRaw(house.port)));
+    await until(() => open.filter((raw) => raw.socket.destroyed).length >= 40);
     for (const raw of open) {
       raw.socket.destroy();
     }

@@ -176,7 +176,7 @@ export interface Answer {
 }
 
 /** A real server on a loopback port over a registry made by hand; `core` provides authenticator and trail. */
-export async function openHouse(routes: readonly RouteDeclaration[], options: Partial<HttpOptions> = {}): Promise<House> {
+export async function openHouse(routes: readonly RouteDeclaration[], options: Partial<HttpOptions> = {}, wanted = 0): Promise<House> {
   const registry = new Registry();
   const changes = new MemoryChanges();
   const authenticator = new TestAuthenticator();
@@ -216,7 +216,7 @@ export async function openHouse(routes: readonly RouteDeclaration[], options: Pa
     checkResponses: true,
     ...options,
   });
-  const port = await server.listen('127.0.0.1', 0);
+  const port = await server.listen('127.0.0.1', wanted);
   const url = `http://127.0.0.1:${port}`;
 
   return {

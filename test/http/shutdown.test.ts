@@ -97,10 +97,7 @@ describe('a server that closes', () => {
 
 test('a port that is taken is a sentence with the fix in it', async () => {
   const house = await openHouse([]);
-  await assert.rejects(
-    openHouse([], { limits: {} }).then((other) => other.server.listen('127.0.0.1', house.port)),
-    /in use by another process; stop it or set SVC_HTTP_ADDR/,
-  );
+  await assert.rejects(openHouse([], {}, house.port), /in use by another process; stop it or set SVC_HTTP_ADDR/);
   await house.close();
 });
 

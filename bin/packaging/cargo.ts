@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+import { discover } from '../../core/host/index.ts';
+import { sdkVersion } from '../../core/sdk/index.ts';
+import { addonFile, type Contents, contentsAsset, fileAsset, pluginAsset, threadAsset } from './contents.ts';
+import { prebuild, sha256 } from './prebuilt-plugin.ts';
+import { programText } from './program-text.ts';
+
+/** Everything the binary carries besides its program, by asset name. */
+export async function cargo(root: string, version: string): Promise<ReadonlyMap<string, Uint8Array>> {
+  const plugins = new Map([...(await shippedPlugins(root)), ['shipped-files', shippedFiles(root, version)] as const]);
+  const threads = await threadPrograms(root);
+  const files = plainFiles(root);
+  const contents: Contents = {
+    plugins: Object.fromEntries([...plugins].map(([id, content]) => [id, [...content.keys()]])),
+    threads: [...threads.keys()],
+    files: Object.fromEntries([...files].map(([name, bytes]) => [name, sha256(bytes)])),
+  };
+  return new Map<string, Uint8Array>([
+    [contentsAsset, Buffer.from(JSON.stringify(contents))],
+    ...[...plugins].flatMap(([id, content]) => [...content].map(([file, bytes]) => [pluginAsset(id, file), bytes] as const)),
+    ...[...threads].map(([name, text]) => [threadAsset(name), Buffer.from(text)] as const),
+    ...[...files].map(([name, bytes]) => [fileAsset(name), bytes] as const),
+  ]);
+}
+
+async function shippedPlugins(root: string): Promise<ReadonlyMap<string, ReadonlyMap<string, Buffer>>> {
+  const built = new Map<string, ReadonlyMap<string, Buffer>>();
+  for (const folder of discover({ roots: [{ path: join(root, 'plugins'), origin: 'shipped' }], embedded: [] }).values()) {
+    built.set(folder.id, await prebuild(folder));
+  }
+  return built;
+}
+
+/** Personas and skills that belong to no area travel as a plugin without code. */
+function shippedFiles(root: string, version: string): ReadonlyMap<string, Buffer> {
+  const manifest = {
+    id: 'shipped-files',
+    version,
+    title: 'Shipped personas and skills',
+    description: 'Personas and skills that come with svc and belong to no area.',
+    engines: { host: `^${sdkVersion}` },
+  };
+  const names = [...filesBelow(root, 'agents'), ...filesBelow(root, 'skills')];
+  return new Map([['plugin.json', Buffer.from(JSON.stringify(manifest))], ...names.map((name) => [name, readFileSync(join(root, name))] as const)]);
+}
+
+/** Threads cannot be started from the program's own text: each has one of its own, named like its source. */
+async function threadPrograms(root: string): Promise<ReadonlyMap<string, string>> {
+  const sources = filesBelow(root, 'core').filter((name) => name.endsWith('-worker.ts'));
+  const texts = await Promise.all(sources.map((source) => programText(source, root)));
+  return new Map(sources.map((source, index) => [source.slice(source.lastIndexOf('/') + 1, -'.ts'.length), texts[index]!]));
+}
+
+/** What is opened by path at run time: the addon, defaults, core's own migrations. */
+function plainFiles(root: string): ReadonlyMap<string, Buffer> {
+  const addon = createRequire(join(root, 'package.json')).resolve('better-sqlite3/build/Release/better_sqlite3.node');
+  const names = ['config/default.yaml', ...filesBelow(root, 'core').filter((name) => name.endsWith('.sql'))];
+  return new Map([[addonFile, readFileSync(addon)], ...names.map((name) => [name, readFileSync(join(root, name))] as const)]);
+}
+
+function filesBelow(root: string, folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replace(/^\//, ''))
+    .sort();
+}

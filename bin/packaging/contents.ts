@@ -1,0 +1,16 @@
+/** What the binary carries: the assets of Node's single-executable form, by name. `contents.json` lists the others. */
+export interface Contents {
+  /** Plugin id → its files; asset `plugins/<id>/<file>`. */
+  readonly plugins: Readonly<Record<string, readonly string[]>>;
+  /** Programs of threads; asset `threads/<name>`. */
+  readonly threads: readonly string[];
+  /** What must be a file to be of use, with its sha256; asset `files/<name>`. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+export const contentsAsset = 'contents.json';
+export const addonFile = 'better_sqlite3.node';
+
+export const pluginAsset = (id: string, file: string): string => `plugins/${id}/${file}`;
+export const threadAsset = (name: string): string => `threads/${name}`;
+export const fileAsset = (name: string): string => `files/${name}`;

@@ -1,0 +1,42 @@
+import type { Bus, Outboxes } from '../events/index.ts';
+import type { HttpServer } from '../http/index.ts';
+import type { SelfMetrics } from '../observe/index.ts';
+import { type Registry, scopeTimers, tableNames } from '../registry/index.ts';
+import type { Settings } from './settings.ts';
+
+export type Census = Readonly<Record<string, number>>;
+
+export interface Counted {
+  readonly registry: Registry;
+  readonly settings: Settings;
+  readonly metrics: SelfMetrics;
+  readonly outboxes: Outboxes;
+  readonly bus: Bus;
+  readonly http: HttpServer;
+}
+
+/** Counts everything a plugin can have added, so that what one leaves behind has a name. */
+export function census({ registry, settings, metrics, outboxes, bus, http }: Counted): Census {
+  const { current, leases } = registry;
+  return {
+    ...Object.fromEntries(tableNames.map((name) => [name, current[name].size])),
+    generations: current.generations.size,
+    leases: leases.size,
+    'registry listeners': registry.listeners,
+    'setting keys': settings.size.keys,
+    'setting watchers': settings.size.watchers,
+    metrics: metrics.declarations,
+    'outbox handlers': outboxes.handlers,
+    'busy subscriptions': bus.busy,
+    'scope timers': scopeTimers(),
+    'open requests': http.open,
+    'process listeners': process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
+  };
+}
+
+/** What has become more, as sentences; empty when nothing was left behind. */
+export const censusGrowth = (before: Census, after: Census): readonly string[] =>
+  Object.entries(after).flatMap(([what, count]) => {
+    const grown = count - (before[what] ?? 0);
+    return grown > 0 ? [`${grown} ${what}`] : [];
+  });

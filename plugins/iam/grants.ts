@@ -1,0 +1,15 @@
+import type { OrgRole } from './tables.ts';
+
+/** Stands for everything; only the role `admin` grants it, so that admins are exactly those who hold the role. */
+export const everything = '*';
+
+/** What being a member adds to what one's role grants, in that organization. */
+export const orgRoleGrants: Readonly<Record<OrgRole, readonly string[]>> = { org_admin: ['member:manage'], member: [], viewer: [] };
+
+/** The grant among `grants` that covers `wanted`, an action or itself a grant. */
+export function matching(grants: readonly string[], wanted: string): string | undefined {
+  return grants.find((grant) => grant === everything || grant === wanted || grant === areaOf(wanted));
+}
+
+/** `edge:*` for `edge:create`. */
+export const areaOf = (action: string): string | undefined => (action.includes(':') ? `${action.slice(0, action.indexOf(':'))}:*` : undefined);

@@ -1,0 +1,70 @@
+import { scrypt, timingSafeEqual } from 'node:crypto';
+
+import type { Ids } from 'svc/sdk';
+
+import { isTooLong } from './password-rules.ts';
+import { createTurnstile } from './turnstile.ts';
+
+/** The work factors of scrypt: 2^ln · r · 128 bytes of memory, p times over. */
+export interface Cost {
+  readonly ln: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+/** 32 MiB and a third of a second on a small box: as much as 22 logins at once may cost here. */
+export const currentCost: Cost = { ln: 15, r: 8, p: 3 };
+
+const keyBytes = 32;
+const saltBytes = 16;
+const phc = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{16,86})\$([A-Za-z0-9+/]{43})$/;
+
+export interface Hasher {
+  /** `$scrypt$ln=15,r=8,p=3$<salt>$<key>`. */
+  hash(password: string): Promise<string>;
+  /** Whether `hash` was made from `password`. Without a hash the answer is no, at the same cost. */
+  verify(hash: string | undefined, password: string): Promise<boolean>;
+  /** Whether a hash was made more cheaply than hashes are made today. */
+  isDated(hash: string): boolean;
+}
+
+/** Hashes passwords off the main thread, two at once so that logins cannot take the machine from everything else. */
+export function createHasher(ids: Ids, cost: Cost = currentCost): Hasher {
+  const pass = createTurnstile({ inside: 2, waiting: 20, refusal: 'too many passwords are being checked at once; try again in a moment' });
+  const newSalt = (): Buffer => Buffer.from(ids.token(saltBytes), 'base64url');
+  const nobody = { cost, salt: newSalt(), key: Buffer.from(ids.token(keyBytes), 'base64url') };
+
+  return {
+    async hash(password) {
+      const salt = newSalt();
+      const key = await pass(() => derive(password, salt, cost));
+      return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(key)}`;
+    },
+    async verify(hash, password) {
+      const known = hash === undefined ? undefined : parse(hash);
+      const { cost: asked, salt, key } = known ?? nobody;
+      const derived = await pass(() => derive(isTooLong(password) ? '' : password, salt, asked));
+      return timingSafeEqual(derived, key) && known !== undefined && !isTooLong(password);
+    },
+    isDated(hash) {
+      const made = parse(hash)?.cost;
+      return made !== undefined && (made.ln < cost.ln || made.r < cost.r || made.p < cost.p);
+    },
+  };
+}
+
+function parse(hash: string): { cost: Cost; salt: Buffer; key: Buffer } | undefined {
+  const [, ln, r, p, salt, key] = phc.exec(hash) ?? [];
+  return salt === undefined || key === undefined
+    ? undefined
+    : { cost: { ln: Number(ln), r: Number(r), p: Number(p) }, salt: Buffer.from(salt, 'base64'), key: Buffer.from(key, 'base64') };
+}
+
+/** One password has several encodings on different keyboards; they must give one key. */
+const derive = (password: string, salt: Buffer, { ln, r, p }: Cost): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const N = 2 ** ln;
+    scrypt(password.normalize('NFKC'), salt, keyBytes, { N, r, p, maxmem: 256 * N * r }, (error, key) => (error ? reject(error) : resolve(key)));
+  });
+
+const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');

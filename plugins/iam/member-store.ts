@@ -1,0 +1,59 @@
+import type { Page, PageRequest, Principal } from 'svc/sdk';
+
+import type { Iam, OrgRole } from './tables.ts';
+import { seenBy } from './user-store.ts';
+
+export interface MemberRow {
+  readonly user_id: number;
+  readonly email: string;
+  readonly display_name: string;
+  readonly role: OrgRole;
+}
+
+/** Members of one organization that the caller has found for their actor already. */
+export const memberStore = (db: Iam) => {
+  const members = (org: number) => db.selectFrom('iam_members').innerJoin('iam_users', 'iam_users.id', 'iam_members.user_id').where('org_id', '=', org);
+  const shown = ['user_id', 'email', 'display_name', 'iam_members.role'] as const;
+  return {
+    async list(org: number, { limit, after }: PageRequest): Promise<Page<MemberRow>> {
+      const { total } = await members(org).select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+      const found = await members(org)
+        .select(shown)
+        .$if(after !== undefined, (query) => query.where('user_id', '<', Number(after?.[0])))
+        .orderBy('user_id', 'desc')
+        .limit(limit + 1)
+        .execute();
+      const items = found.slice(0, limit);
+      return { items, total, next: found.length > limit ? [items.at(-1)!.user_id] : undefined };
+    },
+
+    find: (org: number, user: number): Promise<MemberRow | undefined> => members(org).select(shown).where('user_id', '=', user).executeTakeFirst(),
+
+    insert: (org: number, user: number, role: OrgRole) => db.insertInto('iam_members').values({ org_id: org, user_id: user, role }).execute(),
+
+    update: (org: number, user: number, role: OrgRole) => db.updateTable('iam_members').set({ role }).where('org_id', '=', org).where('user_id', '=', user).execute(),
+
+    remove: (org: number, user: number) => db.deleteFrom('iam_members').where('org_id', '=', org).where('user_id', '=', user).execute(),
+
+    removeUser: (user: number) => db.deleteFrom('iam_members').where('user_id', '=', user).execute(),
+
+    /** Empties an organization and says who was in it. */
+    async removeAll(org: number): Promise<readonly number[]> {
+      return (await db.deleteFrom('iam_members').where('org_id', '=', org).returning('user_id').execute()).map((row) => row.user_id);
+    },
+
+    async countOrgsOf(user: number): Promise<number> {
+      return (await db.selectFrom('iam_members').select((eb) => eb.fn.countAll<number>().as('total')).where('user_id', '=', user).executeTakeFirstOrThrow()).total;
+    },
+
+    /** Where a user belongs, as `/me` shows it; `changed_at` is of the organization. */
+    ofUser: (actor: Principal, user: number) =>
+      db
+        .selectFrom('iam_members')
+        .innerJoin('iam_orgs', 'iam_orgs.id', 'iam_members.org_id')
+        .select(['org_id', 'name', 'role', 'iam_orgs.updated_at as changed_at'])
+        .where('user_id', 'in', (eb) => eb.selectFrom('iam_users').select('id').where(seenBy(actor)).where('id', '=', user))
+        .orderBy('org_id')
+        .execute(),
+  };
+};

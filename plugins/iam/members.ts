@@ -1,0 +1,100 @@
+import { type Clock, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+
+import { matching } from './grants.ts';
+import { type MemberRow, memberStore } from './member-store.ts';
+import { orgStore } from './org-store.ts';
+import { missingOrg } from './orgs.ts';
+import { peopleStore } from './people-store.ts';
+import type { People } from './people.ts';
+import type { Policy } from './policy.ts';
+import type { Iam, IamTables, OrgRole } from './tables.ts';
+import { type By, missing } from './users.ts';
+import { userIdOf, userStore } from './user-store.ts';
+
+export interface Members {
+  list(actor: Principal, org: number, page: PageRequest): Promise<Page<MemberRow>>;
+  add(by: By, org: number, user: number, role: OrgRole): Promise<MemberRow>;
+  setRole(by: By, org: number, user: number, role: OrgRole): Promise<MemberRow>;
+  remove(by: By, org: number, user: number): Promise<void>;
+}
+
+export interface MembersParts {
+  readonly tables: Tables<IamTables>;
+  readonly people: People;
+  readonly policy: Policy;
+  readonly clock: Clock;
+  /** Each is looked at by every scoped query of the person. */
+  readonly mostOrgsOfUser?: number;
+}
+
+/** Who belongs where. Memory and `/me` of the member follow each change. */
+export function createMembers({ tables, people, policy, clock, mostOrgsOfUser = 100 }: MembersParts): Members {
+  /** A change of one membership by somebody who may manage the members of that organization. */
+  function amend<T>(by: By, org: number, user: number, work: (tx: Iam, before: MemberRow | undefined) => Promise<T>): Promise<T> {
+    return people.following([user], () =>
+      tables.write(async (tx) => {
+        await assertManages(tx, by.principal, org);
+        const before = await memberStore(tx).find(org, user);
+        const result = await work(tx, before);
+        await peopleStore(tx).touch([user], clock.now());
+        by.note({ resourceType: 'member', resourceId: `${org}/${user}`, before, after: await memberStore(tx).find(org, user) });
+        return result;
+      }),
+    );
+  }
+
+  /** The role grants it for every organization the actor sees, `org_admin` for that one alone. */
+  async function assertManages(tx: Iam, actor: Principal, org: number): Promise<void> {
+    const { name } = (await orgStore(tx).find(actor, org)) ?? missingOrg(org);
+    const own = userIdOf(actor);
+    const isOrgAdmin = own !== undefined && (await memberStore(tx).find(org, own))?.role === 'org_admin';
+    const byRole = actor.kind === 'operator' || matching(policy.grantsOf(actor.role), 'member:manage') !== undefined;
+    if (!byRole && !isOrgAdmin) {
+      throw new SvcError('forbidden', `only administrators and those who are org_admin of ${name} may change its members`);
+    }
+  }
+
+  return {
+    async list(actor, org, page) {
+      await assertSeen(tables.read, actor, org);
+      return memberStore(tables.read).list(org, page);
+    },
+
+    add: (by, org, user, role) =>
+      amend(by, org, user, async (tx, before) => {
+        const store = memberStore(tx);
+        const { email } = (await userStore(tx).find(by.principal, user)) ?? missing(user);
+        if (before !== undefined) {
+          throw new SvcError('conflict', `${email} is a member of this organization already`);
+        }
+        if ((await store.countOrgsOf(user)) >= mostOrgsOfUser) {
+          throw new SvcError('conflict', `${email} belongs to ${mostOrgsOfUser} organizations already, which is the most`);
+        }
+        await store.insert(org, user, role);
+        return (await store.find(org, user)) ?? missing(user);
+      }),
+
+    setRole: (by, org, user, role) =>
+      amend(by, org, user, async (tx, before) => {
+        const { user_id } = before ?? missingMember(org, user);
+        await memberStore(tx).update(org, user_id, role);
+        return { ...before!, role };
+      }),
+
+    remove: (by, org, user) =>
+      amend(by, org, user, async (tx, before) => {
+        const { user_id } = before ?? missingMember(org, user);
+        await memberStore(tx).remove(org, user_id);
+      }),
+  };
+}
+
+async function assertSeen(db: Iam, actor: Principal, org: number): Promise<void> {
+  if ((await orgStore(db).find(actor, org)) === undefined) {
+    missingOrg(org);
+  }
+}
+
+function missingMember(org: number, user: number): never {
+  throw new SvcError('not_found', `user ${user} is not a member of organization ${org}`);
+}

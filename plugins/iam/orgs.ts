@@ -1,0 +1,121 @@
+import { type Clock, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+
+import { memberStore } from './member-store.ts';
+import { defaultOrg, nameKey, orgStore, type OrgRow } from './org-store.ts';
+import { peopleStore } from './people-store.ts';
+import type { People } from './people.ts';
+import { shownOrg } from './shown.ts';
+import type { Iam, IamTables } from './tables.ts';
+import type { By } from './users.ts';
+
+export interface OrgDraft {
+  readonly name: string;
+  readonly description: string;
+  readonly parent_id?: number | null;
+}
+
+export interface Orgs {
+  list(actor: Principal, q: string | undefined, page: PageRequest): Promise<Page<OrgRow>>;
+  get(actor: Principal, id: number): Promise<OrgRow>;
+  create(by: By, draft: OrgDraft): Promise<OrgRow>;
+  update(by: By, id: number, changes: Partial<OrgDraft>): Promise<OrgRow>;
+  remove(by: By, id: number): Promise<void>;
+}
+
+export interface OrgsParts {
+  readonly tables: Tables<IamTables>;
+  readonly people: People;
+  readonly clock: Clock;
+  readonly mostOrgs?: number;
+}
+
+/** Organizations: a forest in which names are unique and nobody is their own ancestor. */
+export function createOrgs({ tables, people, clock, mostOrgs = 1_000 }: OrgsParts): Orgs {
+  return {
+    list: (actor, q, page) => orgStore(tables.read).list(actor, q, page),
+    get: async (actor, id) => (await orgStore(tables.read).find(actor, id)) ?? missingOrg(id),
+
+    create: (by, { name: given, description, parent_id = null }) =>
+      tables.write(async (tx) => {
+        const store = orgStore(tx);
+        const name = given.trim();
+        await assertNameFree(tx, name);
+        await assertParentExists(tx, by.principal, parent_id);
+        if ((await store.count()) >= mostOrgs) {
+          throw new SvcError('conflict', `there are ${mostOrgs} organizations already, and no more fit; delete some that are not needed`);
+        }
+        const now = clock.now();
+        const org = await store.insert({ name, name_key: nameKey(name), description, parent_id, created_at: now, updated_at: now });
+        by.note({ resourceId: org.id, after: shownOrg(org) });
+        return org;
+      }),
+
+    update: (by, id, { name: given, description, parent_id }) =>
+      tables.write(async (tx) => {
+        const store = orgStore(tx);
+        const before = (await store.find(by.principal, id)) ?? missingOrg(id);
+        by.requireMatch(shownOrg(before));
+        const name = given?.trim();
+        if (name !== undefined) {
+          await assertNameFree(tx, name, id);
+        }
+        if (parent_id !== undefined && parent_id !== null) {
+          await assertParentExists(tx, by.principal, parent_id);
+          await assertNoCycle(tx, id, parent_id);
+        }
+        const changes = {
+          ...(name !== undefined && { name, name_key: nameKey(name) }),
+          ...(description !== undefined && { description }),
+          ...(parent_id !== undefined && { parent_id }),
+        };
+        const after = await store.update(by.principal, id, changes, clock.now());
+        by.note({ before: shownOrg(before), after: shownOrg(after) });
+        return after;
+      }),
+
+    /** Its members only lose this membership. */
+    async remove(by, id) {
+      const left = await tables.write(async (tx) => {
+        const store = orgStore(tx);
+        const before = (await store.find(by.principal, id)) ?? missingOrg(id);
+        by.requireMatch(shownOrg(before));
+        if (id === defaultOrg) {
+          throw new SvcError('conflict', 'the default organization holds every new user and cannot be deleted');
+        }
+        if (await store.hasChildren(id)) {
+          throw new SvcError('conflict', `${before.name} is the parent of other organizations; move or delete them first`);
+        }
+        const members = await memberStore(tx).removeAll(id);
+        await peopleStore(tx).touch(members, clock.now());
+        await store.remove(by.principal, id);
+        by.note({ before: shownOrg(before) });
+        return members;
+      });
+      await people.refresh(left);
+    },
+  };
+}
+
+export function missingOrg(id: number): never {
+  throw new SvcError('not_found', `there is no organization ${id}`);
+}
+
+async function assertNameFree(tx: Iam, name: string, exceptId?: number): Promise<void> {
+  if (!(await orgStore(tx).isNameFree(name, exceptId))) {
+    throw new SvcError('conflict', `there is an organization ${name} already`, { details: [{ path: '/name', message: 'is taken' }] });
+  }
+}
+
+async function assertParentExists(tx: Iam, actor: Principal, parent: number | null): Promise<void> {
+  if (parent !== null && (await orgStore(tx).find(actor, parent)) === undefined) {
+    missingOrg(parent);
+  }
+}
+
+async function assertNoCycle(tx: Iam, id: number, parent: number): Promise<void> {
+  if ((await orgStore(tx).lineOf(parent)).includes(id)) {
+    throw new SvcError('conflict', `organization ${id} cannot stand below itself; choose a parent outside of it`, {
+      details: [{ path: '/parent_id', message: 'is the organization itself or stands below it' }],
+    });
+  }
+}

@@ -1,0 +1,64 @@
+import { sql } from 'kysely';
+
+import type { Iam, OrgRole, UserStatus } from './tables.ts';
+
+export interface Membership {
+  readonly org_id: number;
+  readonly role: OrgRole;
+}
+
+/** What memory holds of one account. */
+export interface Account {
+  readonly id: number;
+  readonly email: string;
+  readonly display_name: string;
+  readonly role: string;
+  readonly status: UserStatus;
+  readonly version: number;
+  readonly memberships: readonly Membership[];
+}
+
+/** What the house itself must know of everybody: for its memory, for signing in, and for rows that name people. No route reads here. */
+export const peopleStore = (db: Iam) => ({
+  /** All accounts that are not deleted, or those of `ids`. */
+  async accounts(ids?: readonly number[]): Promise<Account[]> {
+    const users = await db
+      .selectFrom('iam_users')
+      .select(['id', 'email', 'display_name', 'role', 'status', 'version'])
+      .where('deleted_at', 'is', null)
+      .$if(ids !== undefined, (query) => query.where('id', 'in', [...ids!]))
+      .orderBy('id')
+      .execute();
+    const members = await db
+      .selectFrom('iam_members')
+      .selectAll()
+      .$if(ids !== undefined, (query) => query.where('user_id', 'in', [...ids!]))
+      .orderBy('org_id')
+      .execute();
+    const memberships = new Map<number, Membership[]>();
+    for (const { user_id: user, org_id, role } of members) {
+      memberships.set(user, [...(memberships.get(user) ?? []), { org_id, role }]);
+    }
+    return users.map((user) => ({ ...user, memberships: memberships.get(user.id) ?? [] }));
+  },
+
+  credentials: (email: string) =>
+    db.selectFrom('iam_users').select(['id', 'status', 'password_hash']).where('email', '=', email).where('deleted_at', 'is', null).executeTakeFirst(),
+
+  /** Replaces a hash by a stronger one of the same password, unless the password was changed meanwhile. */
+  renewHash: (id: number, old: string, renewed: string) =>
+    db.updateTable('iam_users').set({ password_hash: renewed }).where('id', '=', id).where('password_hash', '=', old).execute(),
+
+  noteLogin: (id: number, now: number) => db.updateTable('iam_users').set({ last_login_at: now }).where('id', '=', id).execute(),
+
+  /** Also of deleted accounts. */
+  nameOf: (id: number) => db.selectFrom('iam_users').select(['email', 'display_name']).where('id', '=', id).executeTakeFirst(),
+
+  /** What these people see of themselves has changed, though not their own rows. */
+  touch: (ids: readonly number[], now: number) =>
+    db
+      .updateTable('iam_users')
+      .set({ updated_at: sql<number>`max(${now}, updated_at + 1)` })
+      .where('id', 'in', [...ids])
+      .execute(),
+});

@@ -1,0 +1,129 @@
+import { type Clock, type HouseCatalogue, type Principal, SvcError, type Tables } from 'svc/sdk';
+
+import { areaOf, matching } from './grants.ts';
+import type { Policy } from './policy.ts';
+import { roleStore, type RoleRow } from './role-store.ts';
+import { shownRole } from './shown.ts';
+import type { Iam, IamTables } from './tables.ts';
+import type { By } from './users.ts';
+import { userIdOf, userStore } from './user-store.ts';
+
+export interface RoleDraft {
+  readonly name: string;
+  readonly description: string;
+  readonly grants: readonly string[];
+}
+
+/** Custom roles, next to the built-in ones that only the configuration changes. */
+export interface Roles {
+  create(by: By, draft: RoleDraft): Promise<RoleRow>;
+  update(by: By, name: string, changes: Partial<Omit<RoleDraft, 'name'>>): Promise<RoleRow>;
+  remove(by: By, name: string): Promise<void>;
+}
+
+export interface RolesParts {
+  readonly tables: Tables<IamTables>;
+  readonly policy: Policy;
+  readonly catalogue: HouseCatalogue;
+  readonly clock: Clock;
+  readonly changed: (name: string) => void;
+}
+
+export const mostRoles = 50;
+
+export function createRoles({ tables, policy, catalogue, clock, changed }: RolesParts): Roles {
+  /** Runs a write about roles; memory follows however it ended. */
+  async function following<T>(write: (tx: Iam) => Promise<T>): Promise<T> {
+    try {
+      return await tables.write(write);
+    } finally {
+      await policy.refresh(changed);
+    }
+  }
+
+  /** Grants are made from what the house declares; what a role holds already may stay when its area is away. */
+  function assertDeclared(grants: readonly string[], held: readonly string[]): void {
+    const actions = catalogue.actions().map(({ action }) => action);
+    const known = new Set([...actions, ...actions.flatMap((action) => areaOf(action) ?? []), ...held]);
+    const strange = grants.findIndex((grant) => !known.has(grant));
+    if (strange >= 0) {
+      const message = `is not an action of this house, such as ${actions[0]}, nor a whole area, such as ${areaOf(actions[0] ?? '') ?? 'edge:*'}`;
+      throw new SvcError('invalid_argument', `grants: ${grants[strange]} ${message}; GET /api/v1/policy/actions lists them`, {
+        details: [{ path: `/grants/${strange}`, message }],
+      });
+    }
+  }
+
+  return {
+    create: (by, { name, description, grants }) =>
+      following(async (tx) => {
+        assertCustom(name, policy);
+        assertDeclared(grants, []);
+        assertHeld(by.principal, grants);
+        const store = roleStore(tx);
+        if ((await store.find(name)) !== undefined) {
+          throw new SvcError('conflict', `there is a role ${name} already`, { details: [{ path: '/name', message: 'is taken' }] });
+        }
+        if ((await store.count()) >= mostRoles) {
+          throw new SvcError('conflict', `there are ${mostRoles} custom roles already, which is the most; delete one that is not needed`);
+        }
+        const now = clock.now();
+        const role = await store.insert({ name, description, grants, created_by: userIdOf(by.principal) ?? null, created_at: now, updated_at: now });
+        by.note({ resourceId: name, after: shown(role) });
+        return role;
+      }),
+
+    update: (by, name, changes) =>
+      following(async (tx) => {
+        assertCustom(name, policy);
+        const before = await found(tx, name);
+        by.requireMatch({ updated_at: shown(before).updated_at! });
+        // Also what it granted before: nobody takes away from others what they do not hold themselves.
+        assertHeld(by.principal, before.grants);
+        if (changes.grants) {
+          assertDeclared(changes.grants, before.grants);
+          assertHeld(by.principal, changes.grants);
+        }
+        const after = await roleStore(tx).update(name, changes, clock.now());
+        by.note({ before: shown(before), after: shown(after) });
+        return after;
+      }),
+
+    remove: (by, name) =>
+      following(async (tx) => {
+        assertCustom(name, policy);
+        const before = await found(tx, name);
+        by.requireMatch({ updated_at: shown(before).updated_at! });
+        assertHeld(by.principal, before.grants);
+        const holders = await userStore(tx).holdersOf(name);
+        if (holders > 0) {
+          throw new SvcError('conflict', `${holders === 1 ? 'one user has' : `${holders} users have`} the role ${name}; give them another one first`);
+        }
+        await roleStore(tx).remove(name);
+        by.note({ before: shown(before) });
+      }),
+  };
+}
+
+const shown = (row: RoleRow) => shownRole({ ...row, builtin: false });
+
+async function found(tx: Iam, name: string): Promise<RoleRow> {
+  return (await roleStore(tx).find(name)) ?? missingRole(name);
+}
+
+export function missingRole(name: string): never {
+  throw new SvcError('not_found', `there is no role ${name}`);
+}
+
+function assertCustom(name: string, policy: Policy): void {
+  if (policy.find(name)?.builtin === true) {
+    throw new SvcError('conflict', `the role ${name} is built in; what it grants is the setting policy.roles`);
+  }
+}
+
+function assertHeld(actor: Principal, grants: readonly string[]): void {
+  const beyond = grants.find((grant) => matching(actor.grants, grant) === undefined);
+  if (beyond !== undefined) {
+    throw new SvcError('forbidden', `a role cannot be given ${beyond} by somebody who does not hold it`);
+  }
+}

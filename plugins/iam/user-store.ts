@@ -1,0 +1,111 @@
+import { type ExpressionBuilder, type Insertable, type Selectable, sql, type SqlBool, type Updateable } from 'kysely';
+import type { Page, PageRequest, Principal } from 'svc/sdk';
+
+import type { Iam, IamTables } from './tables.ts';
+
+const columns = ['id', 'email', 'display_name', 'role', 'status', 'version', 'created_at', 'updated_at', 'last_login_at'] as const;
+
+/** An account as the domain knows it. The hash is not part of it, so that no reply and no audit row can show it. */
+export type UserRow = Pick<Selectable<IamTables['iam_users']>, (typeof columns)[number]>;
+
+export interface UserFilter {
+  readonly q?: string;
+  readonly role?: string;
+  readonly status?: string;
+  readonly org_id?: number;
+}
+
+type Where = (eb: ExpressionBuilder<IamTables, 'iam_users'>) => ReturnType<typeof sql<SqlBool>> | ReturnType<typeof eb.or>;
+
+/** The accounts that `actor` may know of: all, or those in one of their organizations and their own. Deleted ones are not there. */
+export const seenBy =
+  (actor: Principal): Where =>
+  (eb) => {
+    const there = eb('deleted_at', 'is', null);
+    if (actor.orgs === undefined) {
+      return there;
+    }
+    const sharesOne = eb.exists(
+      eb.selectFrom('iam_members').select('user_id').whereRef('iam_members.user_id', '=', 'iam_users.id').where('org_id', 'in', [...actor.orgs]),
+    );
+    return there.and(eb.or([sharesOne, eb('iam_users.id', '=', userIdOf(actor) ?? 0)]));
+  };
+
+/** The account behind a principal; tokens, the operator and plugins have none of their own. */
+export const userIdOf = (actor: Principal): number | undefined => (actor.kind === 'user' ? Number(actor.id) : undefined);
+
+/** Accounts on behalf of an actor. */
+export const userStore = (db: Iam) => ({
+  async list(actor: Principal, filter: UserFilter, { limit, after }: PageRequest): Promise<Page<UserRow>> {
+    const filtered = db.selectFrom('iam_users').where(seenBy(actor)).where(fits(filter, actor));
+    const { total } = await filtered.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const found = await filtered
+      .select(columns)
+      .$if(after !== undefined, (query) => query.where('id', '<', Number(after?.[0])))
+      .orderBy('id', 'desc')
+      .limit(limit + 1)
+      .execute();
+    const items = found.slice(0, limit);
+    return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
+  },
+
+  find: (actor: Principal, id: number): Promise<UserRow | undefined> =>
+    db.selectFrom('iam_users').select(columns).where(seenBy(actor)).where('id', '=', id).executeTakeFirst(),
+
+  /** For whoever changes the password; compared and replaced, never shown. */
+  async hashOf(actor: Principal, id: number): Promise<string | undefined> {
+    const found = await db.selectFrom('iam_users').select('password_hash').where(seenBy(actor)).where('id', '=', id).executeTakeFirst();
+    return found?.password_hash;
+  },
+
+  insert: (user: Insertable<IamTables['iam_users']>): Promise<UserRow> =>
+    db.insertInto('iam_users').values(user).returning(columns).executeTakeFirstOrThrow(),
+
+  /** `updated_at` grows with each change, also within a millisecond: it is the version that If-Match compares. */
+  update: (actor: Principal, id: number, changes: Updateable<IamTables['iam_users']>, now: number): Promise<UserRow> =>
+    db
+      .updateTable('iam_users')
+      .set({ ...changes, updated_at: sql<number>`max(${now}, updated_at + 1)` })
+      .where(seenBy(actor))
+      .where('id', '=', id)
+      .returning(columns)
+      .executeTakeFirstOrThrow(),
+
+  async isFree(email: string, exceptId = 0): Promise<boolean> {
+    const taken = await db.selectFrom('iam_users').select('id').where('email', '=', email).where('deleted_at', 'is', null).where('id', '!=', exceptId).executeTakeFirst();
+    return taken === undefined;
+  },
+
+  count: async (): Promise<number> => {
+    const { total } = await db.selectFrom('iam_users').select((eb) => eb.fn.countAll<number>().as('total')).where('deleted_at', 'is', null).executeTakeFirstOrThrow();
+    return total;
+  },
+
+  async hasActiveAdmin(): Promise<boolean> {
+    const admin = db.selectFrom('iam_users').select('id').where('role', '=', 'admin').where('status', '=', 'active').where('deleted_at', 'is', null);
+    return (await admin.limit(1).executeTakeFirst()) !== undefined;
+  },
+
+  async holdersOf(role: string): Promise<number> {
+    const holders = db.selectFrom('iam_users').select((eb) => eb.fn.countAll<number>().as('total')).where('role', '=', role).where('deleted_at', 'is', null);
+    return (await holders.executeTakeFirstOrThrow()).total;
+  },
+});
+
+/** An organization that the actor does not belong to has no members as far as they can tell. */
+const fits =
+  ({ q, role, status, org_id: org }: UserFilter, actor: Principal): Where =>
+  (eb) =>
+    eb.and([
+      ...(q === undefined ? [] : [eb.or([like('email', q.toLowerCase()), like('display_name', q)])]),
+      ...(role === undefined ? [] : [eb('role', '=', role)]),
+      ...(status === undefined ? [] : [eb('status', '=', status as UserRow['status'])]),
+      ...(org === undefined
+        ? []
+        : actor.orgs !== undefined && !actor.orgs.includes(org)
+          ? [eb.lit(false)]
+          : [eb.exists(eb.selectFrom('iam_members').select('user_id').whereRef('iam_members.user_id', '=', 'iam_users.id').where('org_id', '=', org))]),
+    ]);
+
+const like = (column: 'email' | 'display_name', text: string) =>
+  sql<SqlBool>`${sql.ref(column)} like ${`%${text.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;

@@ -1,0 +1,176 @@
+import type { Updateable } from 'kysely';
+import { type Call, type Clock, type MaybePromise, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+
+import { readEmail } from './email.ts';
+import type { Hasher } from './hasher.ts';
+import { memberStore } from './member-store.ts';
+import { defaultOrg } from './org-store.ts';
+import { assertGoodPassword } from './password-rules.ts';
+import type { People } from './people.ts';
+import { builtinRoles } from './policy.ts';
+import { roleStore } from './role-store.ts';
+import { shownUser } from './shown.ts';
+import type { Iam, IamTables, UserStatus } from './tables.ts';
+import { type UserFilter, userIdOf, type UserRow, userStore } from './user-store.ts';
+
+/** Who changes something, and what the pipeline lends to the change. */
+export type By = Pick<Call, 'principal' | 'requireMatch' | 'note'>;
+
+export interface NewUser {
+  readonly email: string;
+  readonly display_name: string;
+  readonly role: string;
+  readonly password: string;
+}
+
+export interface UserChanges {
+  readonly email?: string;
+  readonly display_name?: string;
+  readonly status?: UserStatus;
+}
+
+export interface Users {
+  list(actor: Principal, filter: UserFilter, page: PageRequest): Promise<Page<UserRow>>;
+  get(actor: Principal, id: number): Promise<UserRow>;
+  create(user: NewUser, createdBy: number | undefined, along: (user: UserRow) => MaybePromise<void>): Promise<UserRow>;
+  update(by: By, id: number, changes: UserChanges): Promise<UserRow>;
+  setRole(by: By, id: number, role: string): Promise<UserRow>;
+  setPassword(by: By, id: number, password: string, current: string | undefined): Promise<UserRow>;
+  remove(by: By, id: number): Promise<void>;
+}
+
+export interface UsersParts {
+  readonly tables: Tables<IamTables>;
+  readonly people: People;
+  readonly hasher: Hasher;
+  readonly clock: Clock;
+  /** Memory holds everybody, so there is an end to how many. */
+  readonly mostUsers?: number;
+}
+
+/** Accounts: every rule about them is checked inside the write that it is about. */
+export function createUsers({ tables, people, hasher, clock, mostUsers = 10_000 }: UsersParts): Users {
+  async function create(user: NewUser, createdBy: number | undefined, along: (user: UserRow) => MaybePromise<void>): Promise<UserRow> {
+    const email = readEmail(user.email);
+    assertGoodPassword(user.password, email);
+    const password_hash = await hasher.hash(user.password);
+    const created = await tables.write(async (tx) => {
+      const store = userStore(tx);
+      await assertEmailFree(tx, email);
+      await assertRoleExists(tx, user.role);
+      if ((await store.count()) >= mostUsers) {
+        throw new SvcError('conflict', `there are ${mostUsers} accounts already, and no more fit; delete some that are not needed`);
+      }
+      const now = clock.now();
+      const display_name = user.display_name.trim() || email.slice(0, email.indexOf('@'));
+      const row = await store.insert({
+        ...{ email, display_name, role: user.role, status: 'active', password_hash },
+        ...{ created_by: createdBy ?? null, created_at: now, updated_at: now, last_login_at: null, deleted_at: null },
+      });
+      await memberStore(tx).insert(defaultOrg, row.id, 'member');
+      await along(row);
+      return row;
+    });
+    await people.refresh([created.id]);
+    return created;
+  }
+
+  /** One change of one account: it is there for the actor, is the version they saw, and leaves an admin in the house. */
+  function amend(by: By, id: number, decide: (tx: Iam, before: UserRow) => MaybePromise<Updateable<IamTables['iam_users']>>): Promise<UserRow> {
+    return people.following([id], () =>
+      tables.write(async (tx) => {
+        const store = userStore(tx);
+        const before = (await store.find(by.principal, id)) ?? missing(id);
+        by.requireMatch(shownUser(before));
+        const changes = await decide(tx, before);
+        const after = await store.update(by.principal, id, changes, clock.now());
+        const isGone = changes.deleted_at !== undefined;
+        if (isGone) {
+          await memberStore(tx).removeUser(id);
+        }
+        if (isActiveAdmin(before) && (isGone || !isActiveAdmin(after)) && !(await store.hasActiveAdmin())) {
+          throw new SvcError('conflict', `${before.email} is the last active admin; make somebody else an admin first`);
+        }
+        by.note({ before: shownUser(before), ...(!isGone && { after: shownUser(after) }) });
+        return after;
+      }),
+    );
+  }
+
+  return {
+    list: (actor, filter, page) => userStore(tables.read).list(actor, filter, page),
+    get: async (actor, id) => (await userStore(tables.read).find(actor, id)) ?? missing(id),
+    create,
+
+    update: (by, id, { email: text, display_name, status }) => {
+      const email = text === undefined ? undefined : readEmail(text);
+      return amend(by, id, async (tx, before) => {
+        if (email !== undefined) {
+          await assertEmailFree(tx, email, id);
+        }
+        return {
+          ...(email !== undefined && { email }),
+          ...(display_name !== undefined && { display_name: display_name.trim() || before.display_name }),
+          ...(status !== undefined && status !== before.status && { status, version: before.version + 1 }),
+        };
+      });
+    },
+
+    setRole: (by, id, role) =>
+      amend(by, id, async (tx, before) => {
+        await assertRoleExists(tx, role);
+        return role === before.role ? {} : { role, version: before.version + 1 };
+      }),
+
+    async setPassword(by, id, password, current) {
+      const { email } = (await userStore(tables.read).find(by.principal, id)) ?? missing(id);
+      const hash = await userStore(tables.read).hashOf(by.principal, id);
+      assertGoodPassword(password, email);
+      if (userIdOf(by.principal) === id) {
+        await assertCurrent(hash, current);
+      }
+      const password_hash = await hasher.hash(password);
+      return amend(by, id, async (tx, before) => {
+        if ((await userStore(tx).hashOf(by.principal, id)) !== hash) {
+          throw new SvcError('conflict', 'the password was changed by somebody else just now; try again with the new one');
+        }
+        return { password_hash, version: before.version + 1 };
+      });
+    },
+
+    async remove(by, id) {
+      await amend(by, id, (_tx, before) => ({ deleted_at: clock.now(), status: 'disabled', password_hash: '', version: before.version + 1 }));
+    },
+  };
+
+  /** A stolen session must not become a stolen account. */
+  async function assertCurrent(hash: string | undefined, current: string | undefined): Promise<void> {
+    if (current === undefined) {
+      const message = 'is required to change your own password';
+      throw new SvcError('invalid_argument', `current_password ${message}`, { details: [{ path: '/current_password', message }] });
+    }
+    if (!(await hasher.verify(hash, current))) {
+      throw new SvcError('forbidden', 'current_password is not your password');
+    }
+  }
+}
+
+const isActiveAdmin = ({ role, status }: UserRow): boolean => role === 'admin' && status === 'active';
+
+export function missing(id: number): never {
+  throw new SvcError('not_found', `there is no user ${id}`);
+}
+
+async function assertEmailFree(tx: Iam, email: string, exceptId?: number): Promise<void> {
+  if (!(await userStore(tx).isFree(email, exceptId))) {
+    throw new SvcError('conflict', `there is a user with the e-mail ${email} already`, { details: [{ path: '/email', message: 'is taken' }] });
+  }
+}
+
+async function assertRoleExists(tx: Iam, role: string): Promise<void> {
+  const known = (builtinRoles as readonly string[]).includes(role) || (await roleStore(tx).find(role)) !== undefined;
+  if (!known) {
+    const message = `must be ${builtinRoles.join(', ')} or a custom role`;
+    throw new SvcError('invalid_argument', `role ${message}; there is no "${role}"`, { details: [{ path: '/role', message }] });
+  }
+}

@@ -1,0 +1,93 @@
+import { type Call, route, type RouteDeclaration } from 'svc/sdk';
+
+import type { Person } from '../iam/contract.ts';
+import { accessTokenSeconds } from './access-tokens.ts';
+import { clientOf } from './client.ts';
+import { LoginBody, RefreshBody, RegisterBody, SetupBody, SignedInReply, type SignedInShape, UserShown } from './schema.ts';
+import type { Known, Sessions, SignedIn } from './sessions.ts';
+import type { Made, SignIn } from './sign-in.ts';
+
+export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDeclaration[] => [
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/login',
+    access: 'public',
+    summary: 'Sign in with e-mail and password',
+    body: LoginBody,
+    response: SignedInReply,
+    status: 200,
+    errors: ['unauthorized', 'rate_limited'],
+    handle: async (call) => {
+      const { email, password } = call.body;
+      call.note({ resourceType: 'session', ...(email.includes('@') && { after: { email: email.trim().toLowerCase() } }) });
+      return reply(await signIn.login(email, password, clientOf(call), known(call)));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/refresh',
+    access: 'public',
+    summary: 'Exchange a refresh token for a new pair',
+    description: 'A refresh token is good once. Shown again later than 10 s after that, or by another client, it ends the session for everybody.',
+    body: RefreshBody,
+    response: SignedInReply,
+    status: 200,
+    errors: ['unauthorized', 'rate_limited'],
+    handle: async (call) => {
+      call.note({ resourceType: 'session' });
+      return reply(await sessions.refresh(call.body.refresh_token, clientOf(call), known(call)));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/register',
+    access: 'public',
+    summary: 'Create an account for yourself, where the setting auth.registration is open',
+    body: RegisterBody,
+    response: UserShown,
+    errors: ['forbidden', 'conflict', 'rate_limited'],
+    handle: async (call) => user(await signIn.register(call.body, made(call))),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/setup',
+    access: 'public',
+    summary: 'Create the first administrator with the one-time set-up token, and sign in',
+    body: SetupBody,
+    response: SignedInReply,
+    errors: ['unauthorized', 'conflict', 'rate_limited'],
+    handle: async (call) => reply(await signIn.setUp(call.body.token, call.body, clientOf(call), made(call))),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/logout',
+    access: 'any',
+    summary: 'End this session: its access and refresh tokens are refused from now on',
+    errors: ['conflict'],
+    handle: async (call) => {
+      call.note({ resourceType: 'session', ...(call.principal.session !== undefined && { resourceId: call.principal.session }) });
+      await sessions.leave(call.principal);
+    },
+  }),
+];
+
+const known =
+  (call: Call): Known =>
+  (actor, sessionId) =>
+    call.note({ actor, resourceType: 'session', resourceId: sessionId });
+
+const made =
+  (call: Call): Made =>
+  (id) =>
+    call.note({ resourceType: 'user', resourceId: id });
+
+const reply = ({ person, accessToken, refreshToken }: SignedIn): SignedInShape => ({
+  access_token: accessToken,
+  refresh_token: refreshToken,
+  token_type: 'Bearer',
+  expires_in: accessTokenSeconds,
+  role: person.role,
+  user: user(person),
+});
+
+const user = ({ id, email, display_name, role, status }: Person): SignedInShape['user'] => ({ id, email, display_name, role, status });

@@ -1,0 +1,59 @@
+import type { AuthenticatorContract, Clock, Principal } from 'svc/sdk';
+
+import type { DirectoryContract } from '../iam/contract.ts';
+import type { AccessTokens, Claims } from './access-tokens.ts';
+import { apiTokenPrefix, type ApiTokens } from './api-tokens.ts';
+import { userPrincipal } from './principals.ts';
+import type { Revocations } from './revocations.ts';
+import type { Uses } from './uses.ts';
+
+export interface AuthenticatorParts {
+  readonly accessTokens: AccessTokens;
+  readonly apiTokens: ApiTokens;
+  readonly directory: DirectoryContract;
+  readonly revocations: Revocations;
+  readonly uses: Uses;
+  readonly clock: Clock;
+}
+
+const mostRemembered = 10_000;
+
+/** Knows people by their access tokens and programs by their API tokens. Only a signature is remembered: the rest is asked each time. */
+export function createAuthenticator({ accessTokens, apiTokens, directory, revocations, uses, clock }: AuthenticatorParts): AuthenticatorContract {
+  const verified = new Map<string, Claims>();
+
+  function verify(token: string): Claims | undefined {
+    const claims = accessTokens.read(token);
+    if (claims) {
+      if (verified.size >= mostRemembered) {
+        verified.delete(verified.keys().next().value!);
+      }
+      verified.set(token, claims);
+    }
+    return claims;
+  }
+
+  function user(token: string): Principal | undefined {
+    const claims = verified.get(token) ?? verify(token);
+    if (claims === undefined || revocations.has(claims.sid)) {
+      return undefined;
+    }
+    if (claims.exp * 1000 <= clock.now()) {
+      verified.delete(token);
+      return undefined;
+    }
+    const person = directory.live(Number(claims.sub));
+    if (person?.status !== 'active' || person.version !== claims.ver) {
+      return undefined;
+    }
+    uses.session(claims.sid);
+    return userPrincipal(person, claims.sid);
+  }
+
+  return {
+    authenticate({ scheme, value }) {
+      // Basic is how edges show their keys, and a ticket is for whoever issued it.
+      return scheme !== 'bearer' ? undefined : value.startsWith(apiTokenPrefix) ? apiTokens.recognise(value) : user(value);
+    },
+  };
+}

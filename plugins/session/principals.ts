@@ -1,0 +1,16 @@
+import type { Principal } from 'svc/sdk';
+
+import type { Person } from '../iam/contract.ts';
+
+/** A person at the keyboard, as they stand now. */
+export const userPrincipal = (person: Person, session: string): Principal => ({ ...identity(person), kind: 'user', grants: person.grants, session });
+
+/** A program that acts for a person, within what its token allows. */
+export const tokenPrincipal = (person: Person, session: string, grants: readonly string[]): Principal => ({
+  ...identity(person),
+  kind: 'token',
+  grants,
+  session,
+});
+
+const identity = ({ id, email, display_name: name, role, orgs }: Person) => ({ id: String(id), email, name, role, ...(orgs && { orgs }) });

@@ -1,0 +1,41 @@
+import { listRoute, route, type RouteDeclaration, timestamp } from 'svc/sdk';
+
+import { sessionIdleMs, sessionMs } from './lifetimes.ts';
+import { OfUser, SessionId, type SessionShape, SessionShown } from './schema.ts';
+import type { Sessions } from './sessions.ts';
+import type { SessionRow } from './tables.ts';
+
+export const sessionRoutes = (sessions: Sessions): readonly RouteDeclaration[] => [
+  listRoute({
+    path: '/api/v1/sessions',
+    access: 'any',
+    summary: 'Where you are signed in',
+    query: OfUser,
+    items: SessionShown,
+    errors: ['forbidden'],
+    handle: async ({ principal, query, page }) => {
+      const { items, total, next } = await sessions.list(principal, query.user_id, page);
+      return { items: items.map((row) => shown(row, principal.session)), total, next };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/sessions/{id}',
+    access: 'any',
+    summary: 'Sign a session out, from wherever you are',
+    params: SessionId,
+    errors: ['not_found', 'forbidden'],
+    handle: ({ principal, params }) => sessions.end(principal, params.id),
+  }),
+];
+
+const shown = ({ id, user_id, ip, user_agent, created_at, refreshed_at, last_used_at }: SessionRow, current: string | undefined): SessionShape => ({
+  id,
+  user_id,
+  ip,
+  user_agent,
+  current: id === current,
+  created_at: timestamp(created_at),
+  last_used_at: timestamp(last_used_at),
+  expires_at: timestamp(Math.min(created_at + sessionMs, refreshed_at + sessionIdleMs)),
+});

@@ -1,0 +1,85 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+
+import { type Clock, type Ids, type Logger, messageOf, type Secrets } from 'svc/sdk';
+
+import { accessTokenMs, signingKeyMs } from './lifetimes.ts';
+import type { Store } from './store.ts';
+
+export interface SigningKey {
+  readonly kid: string;
+  readonly key: KeyObject;
+  readonly createdAt: number;
+}
+
+/** The keys that access tokens are signed with: the newest signs, older ones verify until their last token has expired. */
+export interface SigningKeys {
+  readonly newest: SigningKey;
+  /** The key whose tokens begin with exactly this first part. */
+  ofHeader(header: string): KeyObject | undefined;
+  /** Makes a new key when the newest is old, and forgets those whose tokens have all expired. */
+  rotate(): Promise<void>;
+}
+
+export interface KeyParts {
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+}
+
+const slackMs = 60_000;
+
+export async function openSigningKeys(parts: KeyParts): Promise<SigningKeys> {
+  const { store, secrets, clock, ids } = parts;
+  let newest: SigningKey;
+  let byHeader = new Map<string, KeyObject>();
+
+  async function rotate(): Promise<void> {
+    const now = clock.now();
+    const kept = await readKeys(parts);
+    const youngest = kept.at(-1);
+    if (youngest === undefined || youngest.createdAt <= now - signingKeyMs) {
+      const [kid, secret] = [ids.token(9), ids.token(32)];
+      await store.write((rows) => rows.addKey(kid, secrets.seal(place(kid), secret), now));
+      kept.push({ kid, key: keyOf(secret), createdAt: now });
+    }
+    const spent = kept.filter((_key, index) => (kept[index + 1]?.createdAt ?? now) < now - accessTokenMs - slackMs);
+    if (spent.length > 0) {
+      await store.write((rows) => rows.dropKeys(spent.map(({ kid }) => kid)));
+    }
+    newest = kept.at(-1)!;
+    byHeader = new Map(kept.filter((key) => !spent.includes(key)).map(({ kid, key }) => [headerOf(kid), key]));
+  }
+
+  await rotate();
+  return {
+    get newest() {
+      return newest;
+    },
+    ofHeader: (header) => byHeader.get(header),
+    rotate,
+  };
+}
+
+/** Oldest first. A key that does not open any more costs its sessions an early refresh, not the house its logins. */
+async function readKeys({ store, secrets, log }: KeyParts): Promise<SigningKey[]> {
+  return (await store.read.keys()).flatMap(({ kid, sealed, created_at: createdAt }) => {
+    try {
+      return [{ kid, key: keyOf(secrets.open(place(kid), sealed)), createdAt }];
+    } catch (error) {
+      log.warn({ kid, cause: messageOf(error) }, 'a signing key cannot be opened; access tokens that it signed are refused');
+      return [];
+    }
+  });
+}
+
+const place = (kid: string) => ({ table: 'session_keys', row: kid, column: 'sealed' });
+
+const keyOf = (secret: string): KeyObject => createSecretKey(Buffer.from(secret, 'base64url'));
+
+/**
+ * The first part of every token of a key, to the byte. Nothing else is accepted there, so what an attacker would
+ * write into it — another algorithm, a key of their own, an address of one — is never looked at.
+ */
+const headerOf = (kid: string): string => Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT', kid })).toString('base64url');

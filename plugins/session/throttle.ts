@@ -1,0 +1,61 @@
+import { isIPv6 } from 'node:net';
+
+import { type Clock, SvcError } from 'svc/sdk';
+
+import { createTally } from './tally.ts';
+
+/** A login that is being tried; exactly one of its ends must be told. */
+export interface Attempt {
+  succeeded(): void;
+  failed(): void;
+  /** It was never decided. */
+  dropped(): void;
+}
+
+/** Slows down whoever guesses: at one account, or at many from one place. */
+export interface Throttle {
+  /** Throws rate_limited when the e-mail or the address has failed too often. */
+  begin(email: string, ip: string): Attempt;
+}
+
+const windowMs = 10 * 60_000;
+const failuresPerEmail = 10;
+const failuresPerAddress = 50;
+
+export function createThrottle(clock: Clock): Throttle {
+  const emails = createTally({ limit: failuresPerEmail, windowMs, clock });
+  const addresses = createTally({ limit: failuresPerAddress, windowMs, clock });
+  return {
+    begin(email, ip) {
+      const place = network(ip);
+      const waitMs = Math.max(emails.waitMs(email), addresses.waitMs(place));
+      if (waitMs > 0) {
+        const retryAfterSeconds = Math.ceil(waitMs / 1000);
+        throw new SvcError('rate_limited', `too many failed logins; try again in ${retryAfterSeconds} s`, { retryAfterSeconds });
+      }
+      const ends = [emails.begin(email), addresses.begin(place)];
+      return {
+        succeeded() {
+          ends.forEach((end) => end(false));
+          emails.clear(email);
+        },
+        failed: () => ends.forEach((end) => end(true)),
+        dropped: () => ends.forEach((end) => end(false)),
+      };
+    },
+  };
+}
+
+/** What one customer of a provider has: a single IPv4 address, or 64 bits of IPv6 to choose addresses from. */
+export function network(ip: string): string {
+  if (!isIPv6(ip)) {
+    return ip;
+  }
+  const [head, tail] = ip.split('::', 2).map((part) => part.split(':').filter(Boolean)) as [string[], string[]?];
+  const zeros = tail === undefined ? 0 : 8 - head.length - tail.length;
+  const groups = [...head, ...Array.from({ length: zeros }, () => '0'), ...(tail ?? [])];
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
