@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 
 import type { Product } from '../core/boot/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
+
+/** Folder with the compiled threads; only there when bin/compile.mjs made this program. */
+declare const SVC_THREADS: string | undefined;
 
 export const version = packageJson.version;
 
@@ -13,5 +17,6 @@ export async function currentProduct(): Promise<Product> {
     return embeddedProduct(version);
   }
   const { productFromSource } = await import('../core/boot/index.ts');
-  return productFromSource(fileURLToPath(new URL('..', import.meta.url)));
+  const product = productFromSource(fileURLToPath(new URL('..', import.meta.url)));
+  return typeof SVC_THREADS === 'string' ? { ...product, thread: (name) => readFileSync(`${SVC_THREADS}/${name}.cjs`, 'utf8') } : product;
 }

@@ -12,11 +12,11 @@ export function embeddedProduct(version: string): Product {
   return {
     version,
     root,
+    thread: (name) => (threads.includes(name) ? getAsset(threadAsset(name), 'utf8') : undefined),
     embedded: {
       plugins: new Map(
         Object.entries(plugins).map(([id, files]) => [id, new Map(files.map((file) => [file, Buffer.from(getRawAsset(pluginAsset(id, file)) as ArrayBuffer)]))]),
       ),
-      texts: new Map(threads.map((name) => [name, getAsset(threadAsset(name), 'utf8')])),
       nativeBinding: join(root, addonFile),
     },
   };

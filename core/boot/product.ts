@@ -7,8 +7,6 @@ import { type PluginFolder, folderInMemory, type PluginSources } from '../host/i
 export interface EmbeddedAssets {
   /** Plugin id → relative path → content; shipped personas and skills travel as a data-only plugin. */
   readonly plugins: ReadonlyMap<string, ReadonlyMap<string, Buffer>>;
-  /** CommonJS text by name, for threads and child processes. */
-  readonly texts: ReadonlyMap<string, string>;
   /** Path of the extracted SQLite addon. */
   readonly nativeBinding: string;
 }
@@ -18,6 +16,8 @@ export interface Product {
   readonly version: string;
   /** Folder with plugins/, agents/, skills/ and config/; those that are missing are simply empty. */
   readonly root: string;
+  /** CommonJS text of a thread by the name of its source, where it was compiled ahead. */
+  readonly thread?: (name: string) => string | undefined;
   readonly embedded?: EmbeddedAssets;
 }
 

@@ -20,12 +20,14 @@ export function syntheticDraft(id: string, title: string, number: number): Draft
     mounts: [],
     actions: {},
     settings: {},
+    sealed: [],
     events: { emits: [], consumes: [] },
     extension_points: [],
     contributes: {},
     routes: [],
     permissions: { read: [] },
     critical: false,
+    early: false,
     limits: { activate_ms: 10_000, drain_ms: 5_000, heap_mb: 128, rss_mb: 256, call_ms: 5_000 },
   };
   const generation = new Generation(manifest, number, new OwnedScope(`${id}#${number}`, unguarded));

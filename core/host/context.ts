@@ -31,7 +31,7 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
     ids: ports.ids,
     scope,
     settings: ports.settings(manifest, own),
-    secrets: ports.secrets(pluginId),
+    secrets: ports.secrets(manifest),
     outbox: ports.outbox(
       pluginId,
       own,

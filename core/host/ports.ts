@@ -79,9 +79,10 @@ export interface HostPorts {
   readonly log: (component: string) => Logger;
   readonly dataDir: (pluginId: string) => string;
   readonly settings: (manifest: PluginManifest, own: Own) => Settings;
-  readonly migrate: (pluginId: string, migrations: readonly Migration[]) => Promise<void>;
+  /** Brings the tables of a plugin to what its migrations say, and notes where it will seal. */
+  readonly migrate: (manifest: PluginManifest, migrations: readonly Migration[]) => Promise<void>;
   readonly tables: <T>(pluginId: string) => Tables<T>;
-  readonly secrets: (pluginId: string) => Secrets;
+  readonly secrets: (manifest: PluginManifest) => Secrets;
   /** `run` works on the generation's account; `serves` says whether it is the one to deliver to now. */
   readonly outbox: (pluginId: string, own: Own, run: (label: string, work: () => Promise<void>) => Promise<void>, serves: () => boolean) => Outbox;
   readonly metrics: (pluginId: string, own: Own) => Metrics;

@@ -84,8 +84,8 @@ async function migrate(record: PluginRecord, manifest: PluginManifest, ports: Ho
     .files()
     .filter((name) => /^migrations\/[^/]+\.sql$/.test(name))
     .map((name) => ({ name: name.slice('migrations/'.length), sql: record.folder.read(name)!.toString('utf8') }));
-  if (migrations.length > 0) {
-    await ports.migrate(manifest.id, migrations);
+  if (migrations.length > 0 || manifest.sealed.length > 0) {
+    await ports.migrate(manifest, migrations);
   }
 }
 

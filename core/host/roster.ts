@@ -48,7 +48,8 @@ export class Roster {
 
   /** Those that want a new generation and may have one, in a fixed order. */
   waiting(): readonly PluginRecord[] {
-    return [...this.#records.values()].filter((record) => this.#mayServe(record) && record.stale).sort((a, b) => (a.id < b.id ? -1 : 1));
+    const wanting = [...this.#records.values()].filter((record) => this.#mayServe(record) && record.stale);
+    return wanting.sort((a, b) => Number(b.manifest?.early === true) - Number(a.manifest?.early === true) || (a.id < b.id ? -1 : 1));
   }
 
   /** What callers of plugins that do not serve are told. */

@@ -66,6 +66,8 @@ export interface SettingState {
 export interface SettingsBoard {
   list(): readonly SettingState[];
   find(key: string): SettingState | undefined;
+  /** Throws unless the key is declared and the value fits; the sentence never repeats the value. */
+  check(key: string, value: unknown): void;
   /** Sets or (undefined) removes the database layer of a key; the value must fit the declaration. */
   override(key: string, value: unknown): void;
   /** Told when a plugin brings or takes keys. */
@@ -111,10 +113,29 @@ export interface HouseHealth {
   check(): Promise<{ readonly ok: boolean; readonly checks: readonly HealthAnswer[] }>;
 }
 
+/** What a new master key came to. */
+export interface KeyRotation {
+  /** The key that seals from now on. */
+  readonly kid: string;
+  /** Values that were sealed again with it. */
+  readonly resealed: number;
+  /** Values that no key opens; they stay as they are. */
+  readonly unreadable: number;
+  /** Older keys that no value needs any more. */
+  readonly unused: readonly string[];
+}
+
+/** The keys that seal secrets. */
+export interface MasterKeys {
+  /** Makes a new key where the house keeps its keys itself, then seals every secret again with the newest one. */
+  rotate(): Promise<KeyRotation>;
+}
+
 /** Services of core itself, required like any other. */
 export const Plugins = defineService<PluginDirectory>('core.plugins');
 export const DropIns = defineService<DropInDirectory>('core.drop-ins');
 export const Board = defineService<SettingsBoard>('core.settings');
+export const Keys = defineService<MasterKeys>('core.keys');
 export const BuildInfo = defineService<Build>('core.build');
 export const Catalogue = defineService<HouseCatalogue>('core.catalogue');
 export const Health = defineService<HouseHealth>('core.health');

@@ -15,6 +15,8 @@ export interface PluginManifest {
   readonly mounts: readonly string[];
   readonly actions: Readonly<Record<string, string>>;
   readonly settings: Readonly<Record<string, SettingDeclaration>>;
+  /** Where it seals secrets; sealing anywhere else is refused, so that a new master key reaches every one. */
+  readonly sealed: readonly SealedTable[];
   readonly events: { readonly emits: readonly string[]; readonly consumes: readonly string[] };
   readonly extension_points: readonly string[];
   readonly contributes: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -22,6 +24,8 @@ export interface PluginManifest {
   readonly routes: readonly PackRoute[];
   readonly permissions: { readonly read: readonly string[] };
   readonly critical: boolean;
+  /** Brought up before all others that could be. */
+  readonly early: boolean;
   readonly limits: PluginLimits;
   readonly integrity?: Readonly<Record<string, string>>;
 }
@@ -60,4 +64,14 @@ export interface SettingDeclaration {
   readonly env?: string;
   readonly sensitive?: boolean;
   readonly description: string;
+  /** Read once, before the database is open: only environment and file can set it. The house's own settings know it. */
+  readonly at_start?: boolean;
+}
+
+/** Columns of one table that hold sealed values. */
+export interface SealedTable {
+  readonly table: string;
+  /** The unique column whose value is `row` of the places, or several joined by `|`, as their values are then. */
+  readonly row: string;
+  readonly columns: readonly string[];
 }

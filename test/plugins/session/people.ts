@@ -1,0 +1,96 @@
+import { type AuditRecord, type AuditTrailContract, type Clock, SvcError } from 'svc/sdk';
+
+import type { DirectoryContract, PasswordsContract, Person } from '../../../plugins/iam/contract.ts';
+
+/** A clock that stands still until it is moved. */
+export interface MovableClock extends Clock {
+  move(ms: number): void;
+}
+
+export function movableClock(start = Date.UTC(2026, 0, 2, 3, 4, 5)): MovableClock {
+  let moved = 0;
+  return { now: () => start + moved, monotonic: () => 1_000_000 + moved, move: (ms) => void (moved += ms) };
+}
+
+/** Accounts in memory, as the rooms of sessions see them through the contract. */
+export interface People {
+  readonly directory: DirectoryContract;
+  readonly passwords: PasswordsContract;
+  /** E-mails that were checked against a password, in order. */
+  readonly checked: string[];
+  add(person: Partial<Person> & { readonly email: string }, password?: string): Person;
+  /** A change that ends sessions, unless it is one of grants or organizations only. */
+  change(id: number, change: Partial<Person>): void;
+  remove(id: number): void;
+}
+
+const grantsByRole: Readonly<Record<string, readonly string[]>> = { admin: ['*'], user: ['lamp:*'], viewer: [] };
+
+export function people(): People {
+  const all = new Map<number, Person>();
+  const secrets = new Map<string, string>();
+  const checked: string[] = [];
+
+  function add({ email, ...rest }: Partial<Person> & { readonly email: string }, password = 'correct horse'): Person {
+    const role = rest.role ?? 'user';
+    const orgs = role === 'admin' ? undefined : [1];
+    const person: Person = {
+      id: all.size + 1,
+      email,
+      display_name: email,
+      role,
+      status: 'active',
+      version: 1,
+      grants: grantsByRole[role] ?? [],
+      orgs,
+      ...rest,
+    };
+    all.set(person.id, person);
+    secrets.set(email, password);
+    return person;
+  }
+
+  return {
+    checked,
+    add,
+    change(id, change) {
+      const person = all.get(id)!;
+      const ends = 'role' in change || 'status' in change || 'version' in change;
+      all.set(id, { ...person, ...change, ...(change.role && { grants: grantsByRole[change.role]! }), version: person.version + (ends ? 1 : 0) });
+    },
+    remove: (id) => void all.delete(id),
+    directory: {
+      live(id) {
+        const person = all.get(id);
+        return person?.status === 'active' ? person : undefined;
+      },
+      nameOf: async (id) => all.get(id),
+      async create({ email, password, display_name, role }, _createdBy, along) {
+        if (secrets.has(email)) {
+          throw new SvcError('conflict', `${email} has an account already`);
+        }
+        if (password.length < 10) {
+          throw new SvcError('invalid_argument', 'the password must have at least 10 characters');
+        }
+        await along?.({ id: all.size + 1, email });
+        return add({ email, display_name, role }, password);
+      },
+      hasAdmin: async () => [...all.values()].some(({ role, status }) => role === 'admin' && status === 'active'),
+      grantsOf: (role) => grantsByRole[role] ?? [],
+      noteLogin: async () => undefined,
+    },
+    passwords: {
+      async verify(email, password) {
+        checked.push(email);
+        const person = [...all.values()].find((candidate) => candidate.email === email);
+        return person?.status === 'active' && secrets.get(email) === password ? person : undefined;
+      },
+    },
+  };
+}
+
+/** A trail that can be looked at. */
+export function trail(): AuditTrailContract & { readonly rows: AuditRecord[] } {
+  const rows: AuditRecord[] = [];
+  return { rows, append: async (_tx, record) => void rows.push(record) };
+}
