@@ -8,5 +8,11 @@ export const catalogueOf = (registry: Registry): HouseCatalogue => ({
       Object.entries(manifest.actions).map(([action, description]) => ({ action, description, pluginId })),
     ),
   routes: () =>
-    [...registry.seen.routes.values()].map(({ owner, value: { method, path, access, summary } }) => ({ method, path, access, summary, pluginId: owner.pluginId })),
+    [...registry.seen.routes.values()].map(({ owner, value: { method, path, access, summary } }) => ({
+      method,
+      path,
+      access,
+      summary,
+      pluginId: owner.pluginId,
+    })),
 });

@@ -4,9 +4,9 @@ import type { Storage } from '../storage/index.ts';
 /** How the HTTP pipeline's audit rows and idempotency keys come into the change's own transaction. */
 export function changePort(storage: Storage): ChangePort {
   return {
-    witness: (witness, work) => storage.witness((tx) => witness.beforeCommit(tx), work),
+    witness: (witness, work) => storage.witness(witness, work),
     // A write with nothing of its own: its witness may touch every table, which a plugin's own write may not.
-    write: (work) => storage.witness(work, () => storage.core().write(async () => undefined)),
+    write: (work) => storage.witness({ beforeCommit: work }, () => storage.core().write(async () => undefined)),
     writable: () => storage.writable(),
     idempotency: idempotencyStore(storage),
   };
@@ -50,13 +50,7 @@ function idempotencyStore(storage: Storage): IdempotencyStore {
     },
     async complete({ principal, route, key }, { status, body }) {
       await core.write((tx) =>
-        tx
-          .updateTable('core_idempotency')
-          .set({ status, body })
-          .where('principal', '=', principal)
-          .where('route', '=', route)
-          .where('key', '=', key)
-          .execute(),
+        tx.updateTable('core_idempotency').set({ status, body }).where('principal', '=', principal).where('route', '=', route).where('key', '=', key).execute(),
       );
     },
   };

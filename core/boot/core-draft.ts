@@ -1,5 +1,20 @@
 import type { Draft } from '../registry/index.ts';
-import { Board, BuildInfo, type Build, Catalogue, type HouseCatalogue, type DropInDirectory, DropIns, Health, type HouseHealth, type PluginDirectory, Plugins, type RouteDeclaration, type ServiceToken, type SettingsBoard } from '../sdk/index.ts';
+import {
+  Board,
+  BuildInfo,
+  type Build,
+  Catalogue,
+  type HouseCatalogue,
+  type DropInDirectory,
+  DropIns,
+  Health,
+  type HouseHealth,
+  type PluginDirectory,
+  Plugins,
+  type RouteDeclaration,
+  type ServiceToken,
+  type SettingsBoard,
+} from '../sdk/index.ts';
 import { routeKey } from '../http/index.ts';
 import { syntheticDraft } from './synthetic.ts';
 

@@ -10,7 +10,7 @@ import { type ChildOrigin, type ChildState, startChild } from '../isolate/index.
 import type { Logs, SelfMetrics } from '../observe/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Clock, Ids } from '../sdk/index.ts';
-import type { Storage } from '../storage/index.ts';
+import { onlyDeclared, type Storage } from '../storage/index.ts';
 import type { Product } from './product.ts';
 import type { Settings } from './settings.ts';
 import { sharedModules } from './shared-modules.ts';
@@ -57,9 +57,12 @@ export function hostPorts(rooms: Rooms): HostPorts {
         watch: (key, listener) => own(`watch setting ${key}`, settings.watch(key, listener)),
       };
     },
-    migrate: (id, migrations) => storage.migrate(id, migrations),
+    async migrate(manifest, migrations) {
+      await storage.migrate(manifest.id, migrations);
+      await storage.declareSealed(manifest.id, manifest.sealed);
+    },
     tables: (id) => storage.tables(id),
-    secrets: (id) => storage.secrets(id),
+    secrets: ({ id, sealed }) => onlyDeclared(storage.secrets(id), id, sealed),
     outbox: (id, own, run, serves) => outboxes.forPlugin(id, own, run, serves),
     metrics: (id, own) => metrics.forPlugin(id, own),
     emit: (type, event) => bus.emit(type, event),
@@ -71,7 +74,20 @@ export function hostPorts(rooms: Rooms): HostPorts {
           onFailed(cause ?? 'its process ended');
         }
       };
-      return startChild({ label, code, filename, origin: childOrigin(product, dataDir), read, heapMb, rssMb, callMs, startMs, log: logs.logger(manifest.id), clock, onState });
+      return startChild({
+        label,
+        code,
+        filename,
+        origin: childOrigin(product, dataDir),
+        read,
+        heapMb,
+        rssMb,
+        callMs,
+        startMs,
+        log: logs.logger(manifest.id),
+        clock,
+        onState,
+      });
     },
     readPersona: (text, file) => readPersona(text, { file }),
     readSkill: (text, folderName, file) => readSkill(text, folderName, { file }),

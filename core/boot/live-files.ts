@@ -27,8 +27,16 @@ export function liveFiles(product: Product, dataDir: string, settings: Settings,
     clock,
     log,
     publish({ personas, skills: prompts }) {
-      assertFree(registry, 'personas', personas.map(({ name }) => name));
-      assertFree(registry, 'skills', prompts.map(({ key }) => key));
+      assertFree(
+        registry,
+        'personas',
+        personas.map(({ name }) => name),
+      );
+      assertFree(
+        registry,
+        'skills',
+        prompts.map(({ key }) => key),
+      );
       const draft = syntheticDraft(liveFilesId, 'Live files', (generation += 1));
       personas.forEach((persona) => draft.add('personas', persona.name, persona));
       prompts.forEach((skill) => draft.add('skills', skill.key, skill));

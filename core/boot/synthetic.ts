@@ -34,3 +34,10 @@ export function syntheticDraft(id: string, title: string, number: number): Draft
   generation.committed = true;
   return new Draft(generation);
 }
+
+/** Services that a test gives in place of the plugins it leaves out. */
+export function standIns(services: ReadonlyMap<string, object>): Draft {
+  const draft = syntheticDraft('stand-ins', 'Stand-ins', 1);
+  services.forEach((instance, id) => draft.add('services', id, { version: '1.0.0', instance }));
+  return draft.seal();
+}

@@ -54,7 +54,10 @@ export async function bundle(entry: string, id: string, shared: ReadonlySet<stri
     const inputs = Object.keys(result.metafile.inputs).map((name) => resolve(root, name));
     return { code: result.outputFiles[0]?.text ?? '', filename: resolve(entry), inputs };
   } catch (error) {
-    throw new SvcError('invalid_argument', `${id} does not compile: ${((error as BuildFailure).errors ?? []).slice(0, 3).map(located).join('; ') || String(error)}`);
+    throw new SvcError(
+      'invalid_argument',
+      `${id} does not compile: ${((error as BuildFailure).errors ?? []).slice(0, 3).map(located).join('; ') || String(error)}`,
+    );
   }
 }
 
@@ -71,7 +74,9 @@ async function loadBundler(id: string): Promise<typeof import('esbuild')> {
   try {
     return await import('esbuild');
   } catch (cause) {
-    throw new SvcError('invalid_argument', `${id} is TypeScript source, which this build of svc cannot compile; build it first with "svc plugin build"`, { cause });
+    throw new SvcError('invalid_argument', `${id} is TypeScript source, which this build of svc cannot compile; build it first with "svc plugin build"`, {
+      cause,
+    });
   }
 }
 

@@ -65,7 +65,10 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
       use: (token) => {
         open(`services.use ${token.id}`);
         if (!manifest.requires.some((need) => need.service === token.id)) {
-          throw new SvcError('invalid_argument', `${pluginId} uses ${token.id}, which its plugin.json does not require; add it to "requires", or ask with maybe()`);
+          throw new SvcError(
+            'invalid_argument',
+            `${pluginId} uses ${token.id}, which its plugin.json does not require; add it to "requires", or ask with maybe()`,
+          );
         }
         return serviceHandle(registry, token.id);
       },
@@ -148,6 +151,9 @@ function requireAction(actions: Readonly<Record<string, string>>, access: unknow
   const action = typeof access === 'object' && access !== null ? (access as { action: string }).action : (access as string);
   const named = action === 'webshell' || action.includes(':');
   if (named && !Object.hasOwn(actions, action)) {
-    throw new SvcError('invalid_argument', `${pluginId} guards ${path} with ${action}, which is not in "actions" of its plugin.json; declare what it allows there`);
+    throw new SvcError(
+      'invalid_argument',
+      `${pluginId} guards ${path} with ${action}, which is not in "actions" of its plugin.json; declare what it allows there`,
+    );
   }
 }

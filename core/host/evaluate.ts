@@ -49,7 +49,10 @@ export function checkEvaluator(): void {
       throw new Error('wrong answer');
     }
   } catch (error) {
-    throw new SvcError('internal', `this Node (${process.version}) cannot load plugins: Module#_compile failed its self-check (${messageOf(error)}); use Node 20 to 24`);
+    throw new SvcError(
+      'internal',
+      `this Node (${process.version}) cannot load plugins: Module#_compile failed its self-check (${messageOf(error)}); use Node 20 to 24`,
+    );
   }
 }
 

@@ -52,7 +52,11 @@ function checkedBy(point: { readonly id: string; readonly schema?: object }, log
   };
 }
 
-const asContribution = <T>(entry: Entry<PointContribution>): Contribution<T> => ({ id: entry.value.id, pluginId: entry.owner.pluginId, value: entry.value.value as T });
+const asContribution = <T>(entry: Entry<PointContribution>): Contribution<T> => ({
+  id: entry.value.id,
+  pluginId: entry.owner.pluginId,
+  value: entry.value.value as T,
+});
 
 const firstProblem = (check: ValidateFunction): string => {
   const error = check.errors?.[0];

@@ -3,7 +3,13 @@ import type { Compiled } from './compile.ts';
 import type { HostPorts, PackProcess } from './ports.ts';
 
 /** A pack with code as a plugin of this host: its routes are described by the manifest and answered by its own process. */
-export function packAsPlugin(manifest: PluginManifest, compiled: Compiled, folderPath: string, ports: HostPorts, onFailed: (cause: string) => void): PluginDefinition {
+export function packAsPlugin(
+  manifest: PluginManifest,
+  compiled: Compiled,
+  folderPath: string,
+  ports: HostPorts,
+  onFailed: (cause: string) => void,
+): PluginDefinition {
   return definePlugin({
     async activate(ctx) {
       const child = ports.launchPack({

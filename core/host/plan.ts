@@ -15,7 +15,7 @@ export function unmetNeeds(manifest: PluginManifest, snapshot: Snapshot): readon
 /** Plugins that serve now but whose needs nobody meets any more, and those that fall with them. */
 export function strandedBy(leaving: ReadonlySet<string>, snapshot: Snapshot): readonly string[] {
   const gone = new Set(leaving);
-  for (let grew = true; grew; ) {
+  for (let grew = true; grew;) {
     grew = false;
     for (const [id, generation] of snapshot.generations) {
       if (!gone.has(id) && generation.manifest.requires.some((need) => isGone(need, gone, snapshot))) {
@@ -72,9 +72,7 @@ function offerOf(need: ServiceNeed, records: ReadonlyMap<string, PluginRecord>):
     return 'which no installed plugin provides';
   }
   const { other, offer } = fitting;
-  return semver.satisfies(offer.version, need.range)
-    ? `whose provider "${other.id}" is ${other.state}`
-    : `but "${other.id}" provides version ${offer.version}`;
+  return semver.satisfies(offer.version, need.range) ? `whose provider "${other.id}" is ${other.state}` : `but "${other.id}" provides version ${offer.version}`;
 }
 
 /** The path of a cycle of required services through `start`, or undefined. */

@@ -61,7 +61,14 @@ export async function raise(record: PluginRecord, manifest: PluginManifest, host
 }
 
 function createGeneration(manifest: PluginManifest, number: number, host: Raising): Generation {
-  const generation: Generation = new Generation(manifest, number, new OwnedScope(`${manifest.id}#${number}`, host.runnerOf(() => generation)));
+  const generation: Generation = new Generation(
+    manifest,
+    number,
+    new OwnedScope(
+      `${manifest.id}#${number}`,
+      host.runnerOf(() => generation),
+    ),
+  );
   return generation;
 }
 

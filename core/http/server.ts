@@ -24,6 +24,7 @@ export interface HttpServer {
   listen(host: string, port: number): Promise<number>;
   /** Takes no new connection, tells streams and sockets to come back later, and lets requests finish for `graceMs`. */
   close(graceMs: number): Promise<void>;
+  readonly listening: boolean;
   /** Requests that are not answered yet, streams and sockets among them. */
   readonly open: number;
 }
@@ -53,6 +54,9 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   return {
     listen: (host, port) => listen(server, host, port),
     close: (graceMs) => close(server, front, graceMs),
+    get listening() {
+      return server.listening;
+    },
     get open() {
       return front.open;
     },

@@ -17,7 +17,14 @@ export interface PluginStatus {
   readonly since: number;
   readonly generation: number | undefined;
   readonly lastAttempt:
-    | { readonly at: number; readonly generation: number; readonly ok: boolean; readonly stage: string | undefined; readonly cause: string | undefined; readonly timings: Readonly<Record<string, number>> }
+    | {
+        readonly at: number;
+        readonly generation: number;
+        readonly ok: boolean;
+        readonly stage: string | undefined;
+        readonly cause: string | undefined;
+        readonly timings: Readonly<Record<string, number>>;
+      }
     | undefined;
   readonly requires: readonly string[];
   readonly provides: readonly string[];

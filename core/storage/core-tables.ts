@@ -3,6 +3,7 @@ export interface CoreTables {
   core_migrations: MigrationRow;
   core_outbox: OutboxRow;
   core_idempotency: IdempotencyRow;
+  core_sealed_columns: SealedColumnRow;
 }
 
 export interface MigrationRow {
@@ -39,4 +40,12 @@ export interface IdempotencyRow {
   headers: string | null;
   body: string | null;
   created_at: number;
+}
+
+export interface SealedColumnRow {
+  plugin: string;
+  table_name: string;
+  column_name: string;
+  /** The columns that name a row, joined by `|`. */
+  row_columns: string;
 }

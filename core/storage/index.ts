@@ -5,4 +5,5 @@ export type { GroupLimits } from './groups.ts';
 export { acquireLock, type DataLock } from './lock.ts';
 export { loadMigrations, type Migration } from './migration-text.ts';
 export { restoreBackup, type Restored } from './restore.ts';
+export { onlyDeclared } from './sealed-columns.ts';
 export { openStorage, type Storage, type StorageOptions, type WorkerEntry } from './storage.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 
-import { type Clock, type HealthReport, type Logger, messageOf, type Secrets, SvcError, type Tables, timestamp } from '../sdk/index.ts';
+import { type Clock, type HealthReport, type Logger, messageOf, type SealedTable, type Secrets, SvcError, type Tables, timestamp } from '../sdk/index.ts';
 import { automaticBackups } from './automatic-backups.ts';
 import { createBackup, databaseName, type Manifest } from './backup.ts';
 import { markClean, recover } from './clean-stop.ts';
@@ -17,7 +17,9 @@ import { loadMigrations, type Migration } from './migration-text.ts';
 import { migrator } from './migrations.ts';
 import { openOwnership } from './ownership.ts';
 import { openReaders, type ReaderLimits } from './readers.ts';
+import { openRotation, type Rotation } from './rotation.ts';
 import { sealsOf } from './seal.ts';
+import { openSealedColumns } from './sealed-columns.ts';
 import { tablesOver } from './tables.ts';
 import { surroundings, type Witness } from './unit.ts';
 import { openWriter } from './writer.ts';
@@ -51,13 +53,16 @@ export interface Storage {
   core(): Tables<CoreTables>;
   migrate(pluginId: string, migrations: readonly Migration[]): Promise<void>;
   secrets(pluginId: string): Secrets;
-  /** A key for one purpose of the host, the same after every restart. */
+  /** Notes where a plugin seals, once its tables are there. */
+  declareSealed(pluginId: string, tables: readonly SealedTable[]): Promise<void>;
+  readonly keys: Pick<Rotation, 'rotate' | 'resume'>;
+  /** A key for one purpose of the host, the same after every restart until there is a new master key. */
   derivedKey(purpose: string): KeyObject;
   /**
    * Every outermost write that starts inside `work` calls `beforeCommit` as its last statement, with a
    * transaction that may touch every table; when it throws, the write is undone.
    */
-  witness<R>(beforeCommit: Witness, work: () => R): R;
+  witness<R>(witness: Witness, work: () => R): R;
   /** Writes that start inside `work` free space: they are let through while the disk is too full for others. */
   reclaim<R>(work: () => R): R;
   /** Why nothing can be written at this moment. */
@@ -112,11 +117,15 @@ async function opened(options: StorageOptions, onFailure: (close: () => unknown)
 
   await migrate('core', options.coreMigrations ?? loadMigrations(fileURLToPath(new URL('./migrations', import.meta.url))));
   const core = tablesOf<CoreTables>('core');
+  const columns = openSealedColumns(core, readers.connection, ownership);
+  const rotation = openRotation({ ring, columns, tables: tablesOf, secrets: (pluginId) => sealsOf(pluginId, ring), log });
+  await rotation.retireUnused();
   const known = new Map<string, Tables<unknown>>();
   const trouble = (): string | undefined => guard.refusal() ?? writer.down();
   let closing: Promise<void> | undefined;
 
   async function close(): Promise<void> {
+    await rotation.stop();
     await guard.stop();
     await groups.drain();
     readers.close();
@@ -143,6 +152,8 @@ async function opened(options: StorageOptions, onFailure: (close: () => unknown)
       await migrate(pluginId, migrations);
     },
     secrets: (pluginId) => sealsOf(pluginId, ring),
+    declareSealed: (pluginId, tables) => columns.declare(pluginId, tables),
+    keys: rotation,
     derivedKey: (purpose) => ring.derive(`derived ${purpose}`),
     witness: (witness, work) => surroundings.run({ ...surroundings.getStore(), witness }, work),
     reclaim: (work) => surroundings.run({ ...surroundings.getStore(), reclaiming: true }, work),

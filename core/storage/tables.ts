@@ -25,11 +25,20 @@ export function tablesOver({ groups, readers, ownership, guard }: TablesParts): 
     if (refusal !== undefined) {
       throw new SvcError('unavailable', refusal);
     }
-    return groups.run(async (unit) => {
-      const result = await work(unit);
-      await witness?.(kyselyOver({ run: (sql, parameters) => unit.query(sql, parameters) }));
-      return result;
-    });
+    let witnessed = false;
+    try {
+      return await groups.run(async (unit) => {
+        const result = await work(unit);
+        await witness?.beforeCommit(kyselyOver({ run: (sql, parameters) => unit.query(sql, parameters) }));
+        witnessed = true;
+        return result;
+      });
+    } catch (error) {
+      if (witnessed) {
+        witness?.undone?.();
+      }
+      throw error;
+    }
   }
 
   return <T>(owner: string): Tables<T> => {

@@ -4,8 +4,13 @@ import { type AuditTrailContract, SvcError } from '../sdk/index.ts';
 import type { Outcome } from './statements.ts';
 import type { Writer } from './writer.ts';
 
-/** Adds rows to the write that has just done its work; the transaction may touch every table. */
-export type Witness = (tx: Parameters<AuditTrailContract['append']>[0]) => Promise<void>;
+/** Accompanies the outermost writes of some work. */
+export interface Witness {
+  /** Adds rows to the write that has just done its work; the transaction may touch every table. */
+  beforeCommit(tx: Parameters<AuditTrailContract['append']>[0]): Promise<void>;
+  /** A write that was witnessed is not on disk after all: its group could not be committed. */
+  undone?(): void;
+}
 
 /** What the code that runs now finds itself in. */
 export interface Surroundings {

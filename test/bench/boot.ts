@@ -15,7 +15,15 @@ interface Boot {
 }
 
 /** Starts the product with every shipped plugin, the first time on an empty data folder, and waits until it is ready. */
-export async function run({ boots = 7 }: { boots?: number } = {}): Promise<{ ok: boolean; boots: number; firstReadyMs: number; readyMs: number; bestReadyMs: number; houseMs: number; rssMb: number }> {
+export async function run({ boots = 7 }: { boots?: number } = {}): Promise<{
+  ok: boolean;
+  boots: number;
+  firstReadyMs: number;
+  readyMs: number;
+  bestReadyMs: number;
+  houseMs: number;
+  rssMb: number;
+}> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-boot-'));
   const measured: Boot[] = [];
   for (let boot = 0; boot < boots; boot++) {
@@ -46,7 +54,7 @@ async function bootOnce(dataDir: string): Promise<Boot> {
   child.stderr.on('data', (chunk) => (banner += String(chunk)));
   const ended = new Promise((resolve) => child.on('exit', resolve));
   try {
-    for (const deadline = began + 30_000; ; ) {
+    for (const deadline = began + 30_000; ;) {
       const readyMs = performance.now() - began;
       if (await isReady(dataDir, child.pid)) {
         const rssMb = Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024);

@@ -18,7 +18,11 @@ const migration = {
 const row = (id: number): Rows['bench_row'] => ({ id, name: `row ${id}`, state: 'open', note: 'x'.repeat(130), created_at: id });
 
 /** Acknowledged writes a second, sharing commits and not; time of one read and of a page of 50. */
-export async function run({ seconds = 2, callers = 64, rows = 20_000 }: { readonly seconds?: number; readonly callers?: number; readonly rows?: number } = {}): Promise<Outcome> {
+export async function run({
+  seconds = 2,
+  callers = 64,
+  rows = 20_000,
+}: { readonly seconds?: number; readonly callers?: number; readonly rows?: number } = {}): Promise<Outcome> {
   const alone = await inStorage({ groupUnits: 1 }, (storage) => writesPerSecond(storage, 1, seconds));
   const apart = await inStorage({ groupUnits: 1 }, (storage) => writesPerSecond(storage, callers, seconds));
   const shared = await inStorage({}, (storage) => writesPerSecond(storage, callers, seconds));

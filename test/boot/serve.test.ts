@@ -51,7 +51,7 @@ function serving(t: TestContext, environment: Record<string, string> = {}, plugi
     output: () => output,
     ended: () => exit,
     async get(path) {
-      for (const deadline = Date.now() + 20_000; !output.includes('Ready in'); ) {
+      for (const deadline = Date.now() + 20_000; !output.includes('Ready in');) {
         assert.ok(Date.now() < deadline && child.exitCode === null, output);
         await pause(10);
       }

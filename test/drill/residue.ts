@@ -28,7 +28,10 @@ export async function run({ cycles = 1_000, warmUp = 500 }: { cycles?: number; w
   v8.setFlagsFromString('--expose-gc');
   const collect = vm.runInNewContext('gc') as () => void;
   const undo: (() => unknown)[] = [];
-  const house = await startTestHost({ after: (step) => void undo.push(step as () => unknown) }, { plugins: [everyFixture], environment: { SVC_LOG_LEVEL: 'error' } });
+  const house = await startTestHost(
+    { after: (step) => void undo.push(step as () => unknown) },
+    { plugins: [everyFixture], environment: { SVC_LOG_LEVEL: 'error' } },
+  );
   let collected = 0;
   const graveyard = new FinalizationRegistry(() => (collected += 1));
   let buried = 0;

@@ -94,7 +94,10 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
 export function volatileMemory(): HostMemory {
   const disabled = new Map<string, string>();
   const quarantined = new Map<string, QuarantineEntry>();
-  const keep = <T>(map: Map<string, T>) => (id: string, value: T | undefined) => void (value === undefined ? map.delete(id) : map.set(id, value));
+  const keep =
+    <T>(map: Map<string, T>) =>
+    (id: string, value: T | undefined) =>
+      void (value === undefined ? map.delete(id) : map.set(id, value));
   return {
     disabled: () => disabled,
     quarantined: () => quarantined,

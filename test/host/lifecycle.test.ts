@@ -128,7 +128,11 @@ describe('a house of plugins', () => {
 
   test('quarantines a plugin after three errors and tries again later, ever later', async (t) => {
     const house = testHouse(t);
-    house.plugin('shaky', { ...entry, mounts: ['/api/v1/shaky'] }, { 'index.ts': activating(`ctx.scope.interval('poll', 1, () => { throw new Error('boom'); });`) });
+    house.plugin(
+      'shaky',
+      { ...entry, mounts: ['/api/v1/shaky'] },
+      { 'index.ts': activating(`ctx.scope.interval('poll', 1, () => { throw new Error('boom'); });`) },
+    );
     await house.host.start();
     while (house.host.explain('shaky').state !== 'quarantined') {
       await pause(2);

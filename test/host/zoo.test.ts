@@ -60,7 +60,9 @@ describe('a plugin that misbehaves', () => {
       {
         id: 'sticky',
         manifest: { entry: 'index.ts' },
-        files: { 'index.ts': `import { definePlugin } from 'svc/sdk';\nexport default definePlugin({ activate(ctx) { ctx.scope.defer('glue', () => { throw new Error('stuck'); }); } });\n` },
+        files: {
+          'index.ts': `import { definePlugin } from 'svc/sdk';\nexport default definePlugin({ activate(ctx) { ctx.scope.defer('glue', () => { throw new Error('stuck'); }); } });\n`,
+        },
         state: 'active',
         cause: /^$/,
       },
@@ -78,7 +80,7 @@ describe('a plugin that misbehaves', () => {
 });
 
 async function until(what: string, holds: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !holds(); ) {
+  for (const deadline = Date.now() + 10_000; !holds();) {
     assert.ok(Date.now() < deadline, `within 10 s: ${what}`);
     await pause(5);
   }

@@ -12,7 +12,10 @@ describe('a plugin that comes and goes', () => {
     const residue = await run({ cycles: 200, warmUp: 60 });
     assert.deepEqual(residue.growth, []);
     assert.ok(residue.refused >= 30, `${residue.refused} activations threw or hung on purpose`);
-    assert.ok(residue.heapBytesPerCycle < 16_384, `${residue.heapBytesPerCycle} bytes of heap a cycle; the drill, which is long enough to tell, holds it to 2,048`);
+    assert.ok(
+      residue.heapBytesPerCycle < 16_384,
+      `${residue.heapBytesPerCycle} bytes of heap a cycle; the drill, which is long enough to tell, holds it to 2,048`,
+    );
     assert.ok(residue.collectedPercent > 98, `${residue.collectedPercent} % of its generations were collected`);
   });
 
@@ -48,7 +51,10 @@ async function effectLabels(): Promise<string[]> {
   const house = await startTestHost({ after: (step) => void undo.push(step as () => unknown) }, { plugins: [everyFixture] });
   const tables = new Set(Object.keys(house.registry.current));
   const flatten = (node: EffectNode): string[] => (node.children.length === 0 ? [node.label] : node.children.flatMap(flatten));
-  const labels = house.host.explain('every').effects!.children.filter(({ label }) => !tables.has(label)).flatMap(flatten);
+  const labels = house.host
+    .explain('every')
+    .effects!.children.filter(({ label }) => !tables.has(label))
+    .flatMap(flatten);
   for (const step of undo) {
     await step();
   }

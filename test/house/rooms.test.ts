@@ -35,7 +35,10 @@ describe('a house from which a room is taken away', () => {
       await everyRouteAnswers(house);
 
       renameSync(away, join(product, 'plugins', room));
-      await until(`${room} and all that need it are active again`, () => house.host.list().length === rooms.length && house.host.list().every(({ state }) => state === 'active'));
+      await until(
+        `${room} and all that need it are active again`,
+        () => house.host.list().length === rooms.length && house.host.list().every(({ state }) => state === 'active'),
+      );
       await everyRouteAnswers(house);
     });
   }
@@ -80,7 +83,7 @@ async function everyRouteAnswers(house: House): Promise<void> {
 }
 
 async function until(what: string, holds: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !holds(); ) {
+  for (const deadline = Date.now() + 10_000; !holds();) {
     assert.ok(Date.now() < deadline, `within 10 s: ${what}`);
     await pause(20);
   }

@@ -333,18 +333,23 @@ test('a writer that does not answer is replaced', async () => {
 test('when a commit fails, every write of the group hears why', () =>
   withNotes(async (storage) => {
     // A check that waits for the commit is refused in migrations; this is the way to fail one all the same.
+    let undone = 0;
     await assert.rejects(
       storage.witness(
-        async (tx) => {
-          await sql`pragma defer_foreign_keys = on`.execute(tx);
-          await sql`create table notes_child (id integer primary key, note integer references notes_note (id)) strict`.execute(tx);
-          await sql`insert into notes_child (note) values (99)`.execute(tx);
+        {
+          undone: () => void (undone += 1),
+          async beforeCommit(tx) {
+            await sql`pragma defer_foreign_keys = on`.execute(tx);
+            await sql`create table notes_child (id integer primary key, note integer references notes_note (id)) strict`.execute(tx);
+            await sql`insert into notes_child (note) values (99)`.execute(tx);
+          },
         },
         () => add(storage, 'one'),
       ),
       /FOREIGN KEY constraint failed/,
     );
     assert.deepEqual(await texts(storage), []);
+    assert.equal(undone, 1, 'the witness is told that what it saw did not stay');
     await add(storage, 'next group');
     assert.deepEqual(await texts(storage), ['next group']);
   }));
@@ -353,12 +358,14 @@ test('a witness has the last word in each outermost write, in its transaction an
   withNotes(async (storage) => {
     const seen: number[] = [];
     await storage.witness(
-      async (tx) => {
-        seen.push((await tx.selectFrom('notes_note').selectAll().execute()).length);
-        await tx
-          .insertInto('core_idempotency')
-          .values({ key: `k${seen.length}`, principal: 'p', route: 'r', request_hash: 'h', created_at: 1 })
-          .execute();
+      {
+        async beforeCommit(tx) {
+          seen.push((await tx.selectFrom('notes_note').selectAll().execute()).length);
+          await tx
+            .insertInto('core_idempotency')
+            .values({ key: `k${seen.length}`, principal: 'p', route: 'r', request_hash: 'h', created_at: 1 })
+            .execute();
+        },
       },
       async () => {
         const notes = storage.tables<Notes>('notes');
@@ -378,8 +385,10 @@ test('a witness that throws undoes the write', () =>
   withNotes(async (storage) => {
     await assert.rejects(
       storage.witness(
-        async () => {
-          throw new Error('no audit row, no change');
+        {
+          async beforeCommit() {
+            throw new Error('no audit row, no change');
+          },
         },
         () => add(storage, 'unseen'),
       ),

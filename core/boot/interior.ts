@@ -1,0 +1,68 @@
+import { container } from 'tsyringe';
+
+import { operatorAuthenticator } from '../auth/index.ts';
+import { type Bus, createBus, createOutboxes, type Outboxes } from '../events/index.ts';
+import { PluginHost, type PluginSources } from '../host/index.ts';
+import { createHttpServer, type HttpServer } from '../http/index.ts';
+import { redactText } from '../observe/index.ts';
+import type { Generation } from '../registry/index.ts';
+import { changePort } from './changes.ts';
+import type { Foundation } from './foundation.ts';
+import { hostPorts } from './host-ports.ts';
+import { type LiveFiles, liveFiles } from './live-files.ts';
+import { memoryFile } from './memory-file.ts';
+import type { TakeDown } from './take-down.ts';
+
+/** The rooms that plugins live between. */
+export interface Interior {
+  readonly host: PluginHost;
+  readonly bus: Bus;
+  readonly outboxes: Outboxes;
+  readonly http: HttpServer;
+  readonly live: LiveFiles;
+}
+
+const stopGraceMs = 10_000;
+
+/** Builds the rooms around the host, none of which does anything yet. */
+export function furnish(foundation: Foundation, sources: PluginSources, checkResponses: boolean, takeDown: TakeDown): Interior {
+  const { product, clock, ids, settings, dataDir, logs, metrics, storage, operator, registry } = foundation;
+  const strike: PluginHost['strike'] = (owner, label, error) => {
+    metrics.core.pluginStrikes.add(1, { plugin: owner.pluginId });
+    host.strike(owner, label, error);
+  };
+  const bus = createBus<Generation>({
+    subscriptions: () => registry.current.subscriptions,
+    deliver: (owner, label, work) => registry.pinned(owner, work).catch((error: unknown) => strike(owner, label, error)),
+    log: logs.logger('events'),
+    dropped: metrics.core.eventsDropped,
+  });
+  const outboxes = createOutboxes({ tables: storage.core(), clock, ids, log: logs.logger('outbox'), redact: redactText, tries: metrics.core.outboxTries });
+  takeDown.add(() => outboxes.stop());
+
+  const memory = memoryFile(dataDir);
+  const host: PluginHost = new PluginHost(hostPorts({ ...foundation, sources, memory, bus, outboxes, container: container.createChildContainer() }));
+  takeDown.add(() => host.close());
+  const live = liveFiles(product, dataDir, settings, registry, clock, logs.logger('live-files'));
+  takeDown.add(() => live.close());
+
+  const http = createHttpServer({
+    registry,
+    clock,
+    ids,
+    log: logs.logger('http'),
+    cursorKey: storage.derivedKey('http'),
+    operator: operatorAuthenticator(operator.token),
+    changes: changePort(storage),
+    trustedProxies: settings.get<string[]>('http.trusted_proxies'),
+    publicUrl: settings.get<string>('http.public_url'),
+    strike,
+    checkResponses,
+    observe(route, status, ms) {
+      metrics.core.httpRequests.add(1, { route, status: String(status) });
+      metrics.core.httpSeconds.observe(ms / 1000, { route });
+    },
+  });
+  takeDown.add(() => (http.listening ? http.close(stopGraceMs) : undefined));
+  return { host, bus, outboxes, http, live };
+}

@@ -1,0 +1,9 @@
+-- Where plugins seal secrets. Kept when a plugin leaves, because its rows stay.
+CREATE TABLE core_sealed_columns (
+  plugin TEXT NOT NULL,
+  table_name TEXT NOT NULL,
+  column_name TEXT NOT NULL,
+  -- The columns that name a row, joined by |.
+  row_columns TEXT NOT NULL,
+  PRIMARY KEY (plugin, table_name, column_name)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,55 @@
+import type { GeneratedAlways } from 'kysely';
+
+/** One row of the trail as it is kept; the hash speaks for exactly these bytes. */
+export interface Row {
+  readonly seq: number;
+  readonly key_id: number;
+  readonly record: string;
+  readonly prev_hash: string;
+  readonly hash: string;
+}
+
+/** What was true of the last row at a moment. */
+export interface Checkpoint {
+  readonly seq: number;
+  readonly hash: string;
+  readonly at: number;
+  readonly key_id: number;
+  readonly signature: string;
+}
+
+/** What stands for rows that were archived and removed. */
+export interface Anchor {
+  readonly from_seq: number;
+  readonly to_seq: number;
+  readonly count: number;
+  readonly last_hash: string;
+  readonly at: number;
+  readonly key_id: number;
+  readonly signature: string;
+}
+
+export interface KeyRow {
+  readonly id: number;
+  readonly chain_key: string;
+  readonly signing_key: string;
+  readonly created_at: number;
+}
+
+/** Columns that SQLite reads out of the record. */
+interface ReadOut {
+  occurred_at: GeneratedAlways<number>;
+  actor: GeneratedAlways<string>;
+  actor_email: GeneratedAlways<string | null>;
+  action: GeneratedAlways<string>;
+  resource_type: GeneratedAlways<string>;
+  resource_id: GeneratedAlways<string | null>;
+  status: GeneratedAlways<string>;
+}
+
+export interface AuditTables {
+  audit_log: Row & ReadOut;
+  audit_checkpoints: Checkpoint;
+  audit_anchors: Anchor;
+  audit_keys: KeyRow;
+}
