@@ -4,7 +4,8 @@ import { discover, readManifest } from '../host/index.ts';
 import { isSvcError, type Logger } from '../sdk/index.ts';
 import { coreSettings, otherEnvironment } from './core-settings.ts';
 import { defaultsFile, pluginSources, type Product } from './product.ts';
-import { type Environment, readSettingsFile, Settings } from './settings.ts';
+import { type Environment, Settings } from './settings.ts';
+import { readSettingsFile } from './settings-file.ts';
 
 export interface BootSettings {
   readonly settings: Settings;

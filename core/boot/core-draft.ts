@@ -23,6 +23,7 @@ export interface CoreParts {
   readonly plugins: PluginDirectory;
   readonly dropIns: DropInDirectory;
   readonly settings: SettingsBoard;
+  readonly keys: MasterKeys;
   readonly catalogue: HouseCatalogue;
   readonly build: Build;
   readonly health: HouseHealth;
@@ -35,6 +36,7 @@ export function coreDraft(parts: CoreParts): Draft {
   provide(Plugins, parts.plugins);
   provide(DropIns, parts.dropIns);
   provide(Board, parts.settings);
+  provide(Keys, parts.keys);
   provide(Catalogue, parts.catalogue);
   provide(BuildInfo, parts.build);
   provide(Health, parts.health);

@@ -46,7 +46,7 @@ export async function layFoundation({ product, environment, clock, ids, writeLog
     log: logs.logger('storage'),
     startWorker: storageWorkers(product),
     ...(product.embedded && { nativeBinding: product.embedded.nativeBinding }),
-    ...(secretKey !== '' && { secretKeys: [secretKey] }),
+    ...(secretKey !== '' && { secretKeys: secretKey.split(/[\s,]+/) }),
   });
   takeDown.add(() => storage.close());
   const metrics = createSelfMetrics({ version: product.version });

@@ -17,9 +17,12 @@ interface Declared {
 /** Every declared setting and its effective value: environment, then database, then file, then default. */
 export class Settings implements SettingsBoard {
   readonly #environment: Environment;
+  readonly #fromEnvironment: EnvironmentLayer;
   readonly #file: ReadonlyMap<string, unknown>;
+  /** Holds nothing that does not fit what is declared. */
   readonly #database = new Map<string, unknown>();
-  readonly #declared = new Map<string, Declared>();
+  /** Who declared a key last has the say; whoever did before has it again when that one is withdrawn. */
+  readonly #declared = new Map<string, readonly Declared[]>();
   readonly #watchers = new Set<{ key: string; last: unknown; listener: (value: unknown) => unknown }>();
   readonly #declaring = new Set<() => void>();
   readonly #ajv = new Ajv({ strict: false });
@@ -28,6 +31,7 @@ export class Settings implements SettingsBoard {
 
   constructor(environment: Environment, file: ReadonlyMap<string, unknown>, log?: () => Logger) {
     this.#environment = environment;
+    this.#fromEnvironment = environmentLayer(environment);
     this.#file = file;
     this.#onWatcherError = (key, error) => log?.().error({ setting: key, error }, `a listener of setting ${key} failed: ${messageOf(error)}`);
   }
@@ -40,19 +44,25 @@ export class Settings implements SettingsBoard {
   /** Adds the keys of one owner; a bad value in the environment or file stops here, naming where it stands. */
   declare(owner: string, declarations: Readonly<Record<string, SettingDeclaration>>): Disposer {
     const added = Object.entries(declarations).map(([key, declaration]) => {
-      const held = this.#declared.get(key);
+      const held = this.#declared.get(key)?.at(-1);
       if (held && held.owner !== owner) {
         throw new SvcError('conflict', `setting ${key} is declared by both ${held.owner} and ${owner}`);
       }
       this.#assertLayers(key, declaration);
       return [key, { owner, declaration }] as const;
     });
-    added.forEach(([key, declared]) => this.#declared.set(key, declared));
-    this.#declaring.forEach((listener) => listener());
+    added.forEach(([key, declared]) => this.#declared.set(key, [...(this.#declared.get(key) ?? []), declared]));
+    this.#settle();
     return () => {
-      // A newer generation of the same owner may have declared the key again; then it stays.
-      added.forEach(([key, declared]) => this.#declared.get(key) === declared && this.#declared.delete(key));
-      this.#declaring.forEach((listener) => listener());
+      for (const [key, declared] of added) {
+        const others = this.#declared.get(key)?.filter((other) => other !== declared) ?? [];
+        if (others.length > 0) {
+          this.#declared.set(key, others);
+        } else {
+          this.#declared.delete(key);
+        }
+      }
+      this.#settle();
     };
   }
 
@@ -61,7 +71,7 @@ export class Settings implements SettingsBoard {
   }
 
   find(key: string): SettingState | undefined {
-    const declared = this.#declared.get(key);
+    const declared = this.#declared.get(key)?.at(-1);
     return declared && { key, ...declared, ...this.#effective(key, declared.declaration) };
   }
 
@@ -69,12 +79,20 @@ export class Settings implements SettingsBoard {
     return [...this.#declared.keys()].sort().map((key) => this.#require(key));
   }
 
-  override(key: string, value: unknown): void {
+  check(key: string, value: unknown): void {
     const { declaration } = this.#require(key);
+    if (declaration.at_start) {
+      const places = declaration.env === undefined ? 'svc.yaml' : `${declaration.env} or svc.yaml`;
+      throw new SvcError('conflict', `${key} is read before the database is open: set it in ${places} and start svc again`);
+    }
+    assertFits(key, declaration, value, 'the value');
+  }
+
+  override(key: string, value: unknown): void {
     if (value === undefined) {
       this.#database.delete(key);
     } else {
-      this.#assertFits(key, declaration, value, 'the value');
+      this.check(key, value);
       this.#database.set(key, value);
     }
     this.#notify();
@@ -94,7 +112,7 @@ export class Settings implements SettingsBoard {
   /** Refuses names and keys nobody declared, so that a typo never passes for a setting. */
   assertAllKnown(alsoEnvironment: ReadonlySet<string>, fileKeys: Iterable<string>, file: string): void {
     const names = new Set(alsoEnvironment);
-    for (const { declaration } of this.#declared.values()) {
+    for (const { declaration } of [...this.#declared.values()].flat()) {
       if (declaration.env !== undefined) {
         names.add(declaration.env);
         names.add(`${declaration.env}_FILE`);
@@ -134,52 +152,38 @@ export class Settings implements SettingsBoard {
     return { value: declaration.default, source: 'default' };
   }
 
-  #fromEnvironment(declaration: SettingDeclaration): unknown {
-    const name = declaration.env;
-    if (name === undefined) {
-      return undefined;
-    }
-    const text = this.#environment[name] ?? fromFile(this.#environment[`${name}_FILE`], `${name}_FILE`);
-    return text === undefined ? undefined : coerce(text, declaration, name);
-  }
-
   #assertLayers(key: string, declaration: SettingDeclaration): void {
     const fromEnvironment = this.#fromEnvironment(declaration);
     if (fromEnvironment !== undefined) {
-      this.#assertFits(key, declaration, fromEnvironment, `environment: ${declaration.env}`);
+      assertFits(key, declaration, fromEnvironment, `environment: ${declaration.env}`);
     }
     if (this.#file.has(key)) {
-      this.#assertFits(key, declaration, this.#file.get(key), `configuration file: ${key}`);
+      assertFits(key, declaration, this.#file.get(key), `configuration file: ${key}`);
     }
     if (declaration.default !== undefined) {
-      this.#assertFits(key, declaration, declaration.default, `the declared default of ${key}`);
+      assertFits(key, declaration, declaration.default, `the declared default of ${key}`);
     }
   }
 
-  /** The sentence never repeats the value: it may be a secret. */
-  #assertFits(key: string, declaration: SettingDeclaration, value: unknown, where: string): void {
-    const check = this.#validator(declaration.schema);
-    if (!check(value)) {
-      const error = check.errors?.[0];
-      const allowed = error?.keyword === 'enum' ? `: ${(error.params as { allowedValues: unknown[] }).allowedValues.join(', ')}` : '';
-      throw new SvcError('invalid_argument', `${where} ${error?.message ?? 'does not fit'}${allowed} (${key}: ${declaration.description})`);
+  /** Declarations have changed: what they no longer allow is dropped before anybody reads it. */
+  #settle(): void {
+    for (const [key, value] of this.#database) {
+      const declared = this.#declared.get(key)?.at(-1);
+      if (declared && misfit(declared.declaration.schema, value)) {
+        this.#database.delete(key);
+      }
     }
-  }
-
-  /** By text: Ajv keeps all it ever compiled, and a reloaded plugin brings the same schemas as new objects. */
-  #validator(schema: object): ValidateFunction {
-    const text = JSON.stringify(schema);
-    const known = this.#validators.get(text) ?? this.#ajv.compile(schema);
-    this.#validators.set(text, known);
-    return known;
+    this.#declaring.forEach((listener) => listener());
+    this.#notify();
   }
 
   #notify(): void {
     for (const watcher of this.#watchers) {
-      const value = this.find(watcher.key)?.value;
-      if (JSON.stringify(value) === JSON.stringify(watcher.last)) {
+      const state = this.find(watcher.key);
+      if (!state || JSON.stringify(state.value) === JSON.stringify(watcher.last)) {
         continue;
       }
+      const { value } = state;
       watcher.last = value;
       Promise.resolve()
         .then(() => watcher.listener(value))
@@ -188,65 +192,13 @@ export class Settings implements SettingsBoard {
   }
 }
 
-/** `category: { key: value }` of a YAML file as `category.key` → value; a missing file is empty. */
-export function readSettingsFile(file: string): ReadonlyMap<string, unknown> {
-  const values = new Map<string, unknown>();
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-      return values;
-    }
-    throw new SvcError('invalid_argument', `${file} cannot be read: ${messageOf(error)}`);
-  }
-  for (const [category, keys] of Object.entries(parseMapping(text, file))) {
-    if (typeof keys !== 'object' || keys === null || Array.isArray(keys)) {
-      throw new SvcError('invalid_argument', `${file}: "${category}" must be a mapping of keys, such as "${category}:" with indented lines below it`);
-    }
-    for (const [key, value] of Object.entries(keys)) {
-      values.set(`${category}.${key}`, value);
-    }
-  }
-  return values;
-}
-
-function parseMapping(text: string, file: string): object {
-  let parsed: unknown;
-  try {
-    parsed = parseYaml(text, { maxAliasCount: 0, schema: 'core' });
-  } catch (error) {
-    throw new SvcError('invalid_argument', `${file} is not valid YAML: ${messageOf(error).split('\n')[0]}`);
-  }
-  if (parsed !== null && (typeof parsed !== 'object' || Array.isArray(parsed))) {
-    throw new SvcError('invalid_argument', `${file} must be a mapping of categories`);
-  }
-  return parsed ?? {};
-}
-
-function coerce(text: string, declaration: SettingDeclaration, name: string): unknown {
-  const type = (declaration.schema as { type?: string }).type;
-  switch (type) {
-    case 'array':
-      return text === '' ? [] : text.split(name.endsWith('_DIRS') ? delimiter : ',').map((item) => item.trim());
-    case 'boolean':
-      return text === 'true' ? true : text === 'false' ? false : text;
-    case 'integer':
-    case 'number':
-      return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
-    default:
-      return text;
-  }
-}
-
-function fromFile(path: string | undefined, name: string): string | undefined {
-  if (path === undefined) {
-    return undefined;
-  }
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    throw new SvcError('invalid_argument', `environment: ${name} names ${path}, which cannot be read: ${messageOf(error)}`);
+function assertFits(key: string, { schema, description }: SettingDeclaration, value: unknown, where: string): void {
+  const problem = misfit(schema, value);
+  if (problem) {
+    const inside = problem.path === '' ? '' : ` (${problem.path.slice(1).replaceAll('/', '.')})`;
+    throw new SvcError('invalid_argument', `${where}${inside} ${problem.message} (${key}: ${description})`, {
+      details: [{ path: `/value${problem.path}`, message: problem.message }],
+    });
   }
 }
 

@@ -1,0 +1,36 @@
+import { Ajv, type Options, type ValidateFunction } from 'ajv';
+import { RE2JS } from 're2js';
+
+import type { FieldProblem } from '../sdk/index.ts';
+
+const compiler = new Ajv({
+  strict: false,
+  logger: false,
+  // Schemas of packs are strangers' work: their patterns run on an engine that no pattern can stall.
+  code: {
+    regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), { code: 'RE2JS' }) as unknown as NonNullable<
+      NonNullable<Options['code']>['regExp']
+    >,
+  },
+});
+
+/** By declaration: a check leaves with the generation whose schema it was made from. */
+const checks = new WeakMap<object, ValidateFunction>();
+
+/** Why `value` does not fit `schema`; undefined when it does. It never repeats the value, which may be a secret. */
+export function misfit(schema: object, value: unknown): FieldProblem | undefined {
+  const check = checks.get(schema) ?? compile(schema);
+  if (check(value)) {
+    return undefined;
+  }
+  const error = check.errors?.[0];
+  const allowed = error?.keyword === 'enum' ? `: ${(error.params as { allowedValues: unknown[] }).allowedValues.join(', ')}` : '';
+  return { path: error?.instancePath ?? '', message: `${error?.message ?? 'does not fit'}${allowed}` };
+}
+
+function compile(schema: object): ValidateFunction {
+  const check = compiler.compile(schema);
+  compiler.removeSchema(schema);
+  checks.set(schema, check);
+  return check;
+}

@@ -1,0 +1,119 @@
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+
+import { type Clock, type Logger, SvcError } from 'svc/sdk';
+
+import { anchorOf, endOf } from './anchors.ts';
+import { flaw, type Link } from './chain.ts';
+import type { Keys } from './keys.ts';
+import { shown } from './record.ts';
+import type { Store } from './store.ts';
+
+export interface RetentionParts {
+  readonly store: Store;
+  readonly keys: Keys;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly dataDir: string;
+  /** Days that rows stay. */
+  readonly days: () => number;
+}
+
+const day = 24 * 60 * 60_000;
+/** One archive, one anchor and one write take no more than this. */
+const mostAtOnce = 10_000;
+const rowsAtOnce = 500;
+
+/**
+ * Moves rows that are too old into archives, oldest first. It begins when a whole day of them has come together,
+ * so that there is an archive a day and not one an hour. The last row always stays: the chain goes on from it.
+ */
+export function retention(parts: RetentionParts): (signal: AbortSignal) => Promise<void> {
+  const { store, keys, clock, log, dataDir, days } = parts;
+  const folder = join(dataDir, 'archive');
+
+  /** Archives one prefix; false when there is none. */
+  async function archiveOldest(cutoff: number): Promise<boolean> {
+    const from = endOf(await store.anchors());
+    const { last } = await store.span();
+    const bound = Math.min(from.seq + mostAtOnce, last - 1);
+    const young = await store.firstSince(cutoff, { after: from.seq, upTo: bound });
+    const upTo = young === undefined ? bound : young - 1;
+    if (upTo <= from.seq) {
+      return false;
+    }
+    const to = await archive(folder, from, upTo, parts);
+    await store.cut(anchorOf(from, to, clock.now(), keys));
+    log.info({ from: from.seq + 1, to: to.seq }, 'rows of the audit trail were archived and removed');
+    return true;
+  }
+
+  return async (signal) => {
+    const cutoff = clock.now() - days() * day;
+    const oldest = await store.oldest();
+    if (oldest === undefined || oldest >= cutoff - day) {
+      return;
+    }
+    let more = true;
+    while (more && !signal.aborted) {
+      more = await archiveOldest(cutoff);
+    }
+  };
+}
+
+/** Writes the rows behind `from` into a file that is whole and on disk when its name appears. */
+async function archive(folder: string, from: Link, upTo: number, { store, keys }: RetentionParts): Promise<Link> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await forgetUnfinished(folder, from.seq + 1);
+  let last = from;
+
+  /** An anchor vouches for what it replaces, so nothing is archived that does not hold. */
+  async function* lines(): AsyncGenerator<string> {
+    while (last.seq < upTo) {
+      const rows = await store.rows({ after: last.seq, upTo: Math.min(last.seq + rowsAtOnce, upTo) });
+      for (const row of rows) {
+        const reason = flaw(last, row, keys);
+        if (reason !== undefined) {
+          throw broken(last.seq + 1, reason);
+        }
+        last = row;
+      }
+      if (rows.length === 0) {
+        throw broken(last.seq + 1, 'it is missing');
+      }
+      yield rows.map((row) => `${JSON.stringify(shown(row))}\n`).join('');
+    }
+  }
+
+  const draft = join(folder, 'unfinished');
+  const file = await open(draft, 'wx', 0o600);
+  await pipeline(Readable.from(lines()), createGzip(), file.createWriteStream({ flush: true }));
+  await rename(draft, join(folder, `${from.seq + 1}-${upTo}.jsonl.gz`));
+  await syncFolder(folder);
+  return last;
+}
+
+/** What a crash left: a draft, or an archive whose rows were not removed yet and are archived anew. */
+async function forgetUnfinished(folder: string, first: number): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name === 'unfinished' || name.startsWith(`${first}-`)) {
+      await rm(join(folder, name));
+    }
+  }
+}
+
+/** Makes the names in a folder survive a power cut. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+const broken = (seq: number, reason: string): SvcError =>
+  new SvcError('conflict', `old rows of the audit trail are kept, because row ${seq} does not hold: ${reason}. See "svc audit verify"`);

@@ -1,0 +1,175 @@
+import { type Kysely, type RawBuilder, sql, type SqlBool } from 'kysely';
+import type { Tables } from 'svc/sdk';
+
+import { genesis, type Link } from './chain.ts';
+import type { Filter } from './filter.ts';
+import type { Anchor, AuditTables, Checkpoint, KeyRow, Row } from './tables.ts';
+
+/** A stretch of the trail: later than `after`, up to and with `upTo`. */
+export interface Stretch {
+  readonly after: number;
+  readonly upTo: number;
+}
+
+export type Store = ReturnType<typeof auditStore>;
+
+type Trail = Kysely<AuditTables>;
+type Condition = RawBuilder<SqlBool>;
+
+const columns = ['seq', 'key_id', 'record', 'prev_hash', 'hash'] as const;
+export const beforeAll = Number.MIN_SAFE_INTEGER;
+
+/** All SQL of the trail. */
+export function auditStore({ read, write }: Tables<AuditTables>) {
+  return {
+    /** Adds the row that `make` binds to the last one, as it stands inside this write and nowhere else. */
+    append(make: (last: Link) => Row): Promise<void> {
+      return write(async (tx) => {
+        await tx
+          .insertInto('audit_log')
+          .values(make(await lastOf(tx)))
+          .execute();
+      });
+    },
+
+    last: (): Promise<Link> => lastOf(read),
+
+    /** First and last number; the last one is 0 while there is no row. */
+    async span(): Promise<{ first: number; last: number }> {
+      const { rows } = await sql<{ first: number | null; last: number | null }>`
+        select (select min(seq) from audit_log) as first, (select max(seq) from audit_log) as last`.execute(read);
+      return { first: rows[0]?.first ?? 1, last: rows[0]?.last ?? 0 };
+    },
+
+    /** The newest rows that fit, from below `before` on. */
+    async page(filter: Filter, limit: number, before?: readonly (string | number)[]): Promise<readonly (Row & { occurred_at: number })[]> {
+      const conditions = [...conditionsOf(filter), ...(before ? [sql<SqlBool>`(occurred_at, seq) < (${before[0]}, ${before[1]})`] : [])];
+      const { rows } = await sql<Row & { occurred_at: number }>`
+        select row.seq, row.key_id, row.record, row.prev_hash, row.hash, place.occurred_at
+        from (
+          select seq, occurred_at from audit_log indexed by ${sql.raw(leadOf(filter))} where ${every(conditions)}
+          order by occurred_at desc, seq desc limit ${limit}
+        ) as place join audit_log as row on row.seq = place.seq
+        order by place.occurred_at desc, place.seq desc`.execute(read);
+      return rows;
+    },
+
+    /** How many fit up to `upTo`: a walk through one index, which has all it takes. */
+    count: (filter: Filter, upTo: number): Promise<number> =>
+      counted(sql`indexed by ${sql.raw(leadOf(filter))}`, [...conditionsOf(filter), sql<SqlBool>`seq <= ${upTo}`]),
+
+    /** How many fit in a stretch: a walk through its rows. */
+    countIn: (filter: Filter, { after, upTo }: Stretch): Promise<number> =>
+      counted(sql`not indexed`, [sql<SqlBool>`seq > ${after}`, sql<SqlBool>`seq <= ${upTo}`, ...conditionsOf(filter)]),
+
+    /** Rows of a stretch that fit, in the order of the chain. */
+    async rows({ after, upTo }: Stretch, filter: Filter = {}): Promise<readonly Row[]> {
+      const conditions = [sql<SqlBool>`seq > ${after}`, sql<SqlBool>`seq <= ${upTo}`, ...conditionsOf(filter)];
+      const { rows } =
+        await sql<Row>`select ${sql.join(columns.map((name) => sql.ref(name)))} from audit_log not indexed where ${every(conditions)} order by seq`.execute(
+          read,
+        );
+      return rows;
+    },
+
+    /** The next rows of the chain, whatever their numbers are. */
+    next: (after: number, limit: number): Promise<readonly Row[]> =>
+      read.selectFrom('audit_log').select(columns).where('seq', '>', after).orderBy('seq').limit(limit).execute(),
+
+    /** Everybody who ever acted under an e-mail address, as `kind:id`. */
+    async actorsOf(email: string): Promise<readonly string[]> {
+      const rows = await read.selectFrom('audit_log').select('actor').distinct().where('actor_email', '=', email).execute();
+      return rows.map(({ actor }) => actor);
+    },
+
+    /** When the first row was written. */
+    async oldest(): Promise<number | undefined> {
+      const row = await read.selectFrom('audit_log').select('occurred_at').orderBy('seq').limit(1).executeTakeFirst();
+      return row?.occurred_at;
+    },
+
+    /** The first row of a stretch that is not older than `moment`. */
+    async firstSince(moment: number, { after, upTo }: Stretch): Promise<number | undefined> {
+      const { rows } = await sql<{ seq: number | null }>`
+        select min(seq) as seq from audit_log not indexed where seq > ${after} and seq <= ${upTo} and occurred_at >= ${moment}`.execute(read);
+      return rows[0]?.seq ?? undefined;
+    },
+
+    /** Puts an anchor in the place of the rows that it stands for. */
+    cut(anchor: Anchor): Promise<void> {
+      return write(async (tx) => {
+        await tx.insertInto('audit_anchors').values(anchor).execute();
+        await tx.deleteFrom('audit_log').where('seq', '<=', anchor.to_seq).execute();
+      });
+    },
+
+    anchors: (): Promise<readonly Anchor[]> => read.selectFrom('audit_anchors').selectAll().orderBy('to_seq').execute(),
+
+    checkpoints: (after = beforeAll): Promise<readonly Checkpoint[]> =>
+      read.selectFrom('audit_checkpoints').selectAll().where('seq', '>', after).orderBy('seq').execute(),
+
+    addCheckpoint(checkpoint: Checkpoint): Promise<void> {
+      return write(async (tx) => {
+        await tx
+          .insertInto('audit_checkpoints')
+          .values(checkpoint)
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      });
+    },
+
+    keys: (): Promise<readonly KeyRow[]> => read.selectFrom('audit_keys').selectAll().orderBy('id').execute(),
+
+    addKey(key: KeyRow): Promise<void> {
+      return write(async (tx) => {
+        await tx.insertInto('audit_keys').values(key).execute();
+      });
+    },
+  };
+
+  async function counted(access: RawBuilder<unknown>, conditions: readonly Condition[]): Promise<number> {
+    const { rows } = await sql<{ count: number }>`select count(*) as count from audit_log ${access} where ${every(conditions)}`.execute(read);
+    return rows[0]!.count;
+  }
+}
+
+/** The end of the chain; it is never removed, so there is none only before the first row. */
+async function lastOf(tx: Trail): Promise<Link> {
+  return (await tx.selectFrom('audit_log').select(['seq', 'hash']).orderBy('seq', 'desc').limit(1).executeTakeFirst()) ?? genesis;
+}
+
+/** The index that knows everything a filter may ask besides what leads it. */
+function leadOf({ resourceId, actors, resourceType, action, area, status }: Filter): string {
+  const lead =
+    resourceId !== undefined
+      ? 'resource_id'
+      : actors !== undefined
+        ? 'actor'
+        : resourceType !== undefined
+          ? 'resource_type'
+          : action !== undefined || area !== undefined
+            ? 'action'
+            : status !== undefined
+              ? 'status'
+              : 'time';
+  return `audit_log_${lead}`;
+}
+
+function conditionsOf({ resourceId, actors, resourceType, action, area, status, from, to }: Filter): Condition[] {
+  return [
+    resourceId !== undefined && sql<SqlBool>`resource_id = ${resourceId}`,
+    actors !== undefined && sql<SqlBool>`actor in (${sql.join(actors)})`,
+    resourceType !== undefined && sql<SqlBool>`resource_type = ${resourceType}`,
+    action !== undefined && sql<SqlBool>`action = ${action}`,
+    area !== undefined && sql<SqlBool>`action >= ${area} and action < ${behind(area)}`,
+    status !== undefined && sql<SqlBool>`status = ${status}`,
+    from !== undefined && sql<SqlBool>`occurred_at >= ${from}`,
+    to !== undefined && sql<SqlBool>`occurred_at < ${to}`,
+  ].filter((condition) => condition !== false);
+}
+
+const every = (conditions: readonly Condition[]): Condition =>
+  conditions.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(conditions, sql` and `)}`;
+
+/** The first text behind all that begin with `prefix`. */
+const behind = (prefix: string): string => prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);

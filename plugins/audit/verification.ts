@@ -1,0 +1,130 @@
+import { timestamp } from 'svc/sdk';
+
+import { anchorFlaw } from './anchors.ts';
+import { flaw, genesis, type Link } from './chain.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import type { Keys } from './keys.ts';
+import type { Pause } from './pace.ts';
+import { beforeAll, type Store } from './store.ts';
+import type { Anchor, Checkpoint } from './tables.ts';
+
+/** What came of following the chain from its first row to its last. */
+export interface Verdict {
+  readonly ok: boolean;
+  /** Rows that are as they were written. */
+  readonly rows: number;
+  readonly first_bad_seq?: number;
+  readonly reason?: string;
+  readonly checkpoints: number;
+  readonly anchors: number;
+}
+
+export interface VerificationParts {
+  readonly store: Store;
+  readonly keys: Keys;
+  readonly checkpoints: Checkpoints;
+  readonly pause: Pause;
+}
+
+interface Break {
+  readonly seq: number;
+  readonly reason: string;
+}
+
+/** A slice takes a few milliseconds; between two of them others run. */
+const rowsAtOnce = 2_000;
+const signaturesAtOnce = 100;
+const mostTries = 5;
+
+/** Follows the chain; who asks while it is followed already gets the same answer. */
+export function verification(parts: VerificationParts): () => Promise<Verdict> {
+  let running: Promise<Verdict> | undefined;
+  return () => {
+    running ??= settled(parts).finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+/** Retention may remove rows from under a walk, which then looks broken: it counts only when no anchor was added meanwhile. */
+async function settled(parts: VerificationParts): Promise<Verdict> {
+  for (let tries = 1; ; tries++) {
+    const anchors = await parts.store.anchors();
+    const verdict = await walk(parts, anchors);
+    if (verdict.ok || tries === mostTries || (await parts.store.anchors()).length === anchors.length) {
+      return verdict;
+    }
+  }
+}
+
+async function walk({ store, keys, checkpoints, pause }: VerificationParts, anchors: readonly Anchor[]): Promise<Verdict> {
+  let last: Link = genesis;
+  let rows = 0;
+  let found = 0;
+  const verdict = (broken?: Break): Verdict => ({
+    ok: broken === undefined,
+    rows,
+    ...(broken && { first_bad_seq: broken.seq, reason: broken.reason }),
+    checkpoints: found,
+    anchors: anchors.length,
+  });
+
+  for (const anchor of anchors) {
+    const reason = anchorFlaw(last, anchor, keys);
+    if (reason !== undefined) {
+      return verdict({ seq: last.seq + 1, reason });
+    }
+    last = { seq: anchor.to_seq, hash: anchor.last_hash };
+  }
+
+  // Read before the rows are: each of them speaks of a row that is there by now.
+  const known = await checkpoints.all();
+  const signed = new Map<number, Checkpoint>();
+  for (const [index, checkpoint] of known.entries()) {
+    if (index % signaturesAtOnce === signaturesAtOnce - 1) {
+      await pause();
+    }
+    const twin = signed.get(checkpoint.seq);
+    if (!checkpoints.isSigned(checkpoint) || (twin && twin.hash !== checkpoint.hash)) {
+      return verdict({
+        seq: checkpoint.seq,
+        reason: `the checkpoint of row ${checkpoint.seq} is not signed by a key of this trail, or there are two that differ`,
+      });
+    }
+    signed.set(checkpoint.seq, checkpoint);
+  }
+  found = signed.size;
+
+  for (let after = beforeAll; ; after = last.seq) {
+    const slice = await store.next(after, rowsAtOnce);
+    for (const row of slice) {
+      const reason = flaw(last, row, keys) ?? contradiction(row, signed.get(row.seq));
+      if (reason !== undefined) {
+        return verdict({ seq: last.seq + 1, reason });
+      }
+      last = row;
+      rows += 1;
+    }
+    if (slice.length < rowsAtOnce) {
+      break;
+    }
+    await pause();
+  }
+  return verdict(missingTail(last, anchors, [...signed.values()]));
+}
+
+const contradiction = (row: Link, checkpoint: Checkpoint | undefined): string | undefined =>
+  checkpoint === undefined || checkpoint.hash === row.hash ? undefined : `it is not the row that was signed on ${timestamp(checkpoint.at)}`;
+
+/** A chain without its last rows is a good chain; only what was signed of them, and that retention leaves a last row, tells. */
+function missingTail(last: Link, anchors: readonly Anchor[], signed: readonly Checkpoint[]): Break | undefined {
+  const beyond = signed.findLast(({ seq }) => seq > last.seq);
+  if (beyond !== undefined) {
+    const cause = `a checkpoint of ${timestamp(beyond.at)} knows row ${beyond.seq}`;
+    return { seq: last.seq + 1, reason: `it and all behind it are gone: ${cause}. Somebody cut the trail off, or an older backup was restored` };
+  }
+  return anchors.at(-1)?.to_seq === last.seq
+    ? { seq: last.seq + 1, reason: 'it and all behind it are gone: only the anchor of what stood before is left' }
+    : undefined;
+}
