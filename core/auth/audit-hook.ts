@@ -63,7 +63,7 @@ export function auditSubject(declaration: RouteDeclaration): Subject {
 
 function deriveSubject({ access, action, method, path }: RouteDeclaration): Subject {
   const segments = path
-    .replace(/^\/api\/v\d+(?=\/|$)/, '')
+    .replace(/^\/api\/v\d+(?:\/admin)?(?=\/|$)/, '')
     .split('/')
     .filter(Boolean);
   const lastParam = segments.findLastIndex((segment) => segment.startsWith('{'));

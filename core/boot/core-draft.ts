@@ -9,6 +9,8 @@ import {
   DropIns,
   Health,
   type HouseHealth,
+  Keys,
+  type MasterKeys,
   type PluginDirectory,
   Plugins,
   type RouteDeclaration,

@@ -74,6 +74,7 @@ export async function startHouse(options: HouseOptions): Promise<House> {
     const emptyCensus = count();
     await interior.host.start();
     await interior.outboxes.start();
+    foundation.storage.keys.resume();
     address.port = await interior.http.listen(address.hostname, address.port);
     await open(foundation, interior, address.url, options.watch ?? true, takeDown);
 
@@ -107,6 +108,7 @@ function publishCore({ product, clock, settings, metrics, storage, registry }: F
     plugins: host,
     dropIns: live.dropIns,
     settings,
+    keys: storage.keys,
     catalogue: catalogueOf(registry),
     build: {
       version: product.version,

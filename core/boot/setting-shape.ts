@@ -14,12 +14,12 @@ const compiler = new Ajv({
   },
 });
 
-/** By declaration: a check leaves with the generation whose schema it was made from. */
-const checks = new WeakMap<object, ValidateFunction>();
+/** By text: a reload brings the same schema as another object. */
+const checks = new Map<string, ValidateFunction>();
 
 /** Why `value` does not fit `schema`; undefined when it does. It never repeats the value, which may be a secret. */
 export function misfit(schema: object, value: unknown): FieldProblem | undefined {
-  const check = checks.get(schema) ?? compile(schema);
+  const check = checkOf(schema);
   if (check(value)) {
     return undefined;
   }
@@ -28,9 +28,14 @@ export function misfit(schema: object, value: unknown): FieldProblem | undefined
   return { path: error?.instancePath ?? '', message: `${error?.message ?? 'does not fit'}${allowed}` };
 }
 
-function compile(schema: object): ValidateFunction {
-  const check = compiler.compile(schema);
-  compiler.removeSchema(schema);
-  checks.set(schema, check);
+function checkOf(schema: object): ValidateFunction {
+  const text = JSON.stringify(schema);
+  let check = checks.get(text);
+  if (check === undefined) {
+    check = compiler.compile(schema);
+    // An `$id` may come again with another text.
+    compiler.removeSchema(schema);
+    checks.set(text, check);
+  }
   return check;
 }

@@ -1,13 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { delimiter } from 'node:path';
-
-import { Ajv, type ValidateFunction } from 'ajv';
-import { parse as parseYaml } from 'yaml';
-
 import { type Disposer, type Logger, messageOf, type SettingDeclaration, type SettingsBoard, type SettingState, SvcError } from '../sdk/index.ts';
+import { type Environment, type EnvironmentLayer, environmentLayer } from './environment.ts';
 import { nearest } from './nearest.ts';
+import { misfit } from './setting-shape.ts';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type { Environment };
 
 interface Declared {
   readonly owner: string;
@@ -25,8 +21,6 @@ export class Settings implements SettingsBoard {
   readonly #declared = new Map<string, readonly Declared[]>();
   readonly #watchers = new Set<{ key: string; last: unknown; listener: (value: unknown) => unknown }>();
   readonly #declaring = new Set<() => void>();
-  readonly #ajv = new Ajv({ strict: false });
-  readonly #validators = new Map<string, ValidateFunction>();
   readonly #onWatcherError: (key: string, error: unknown) => void;
 
   constructor(environment: Environment, file: ReadonlyMap<string, unknown>, log?: () => Logger) {

@@ -3,16 +3,11 @@ import { isUtf8 } from 'node:buffer';
 import { SvcError } from '../sdk/index.ts';
 import type { Exchange } from './exchange.ts';
 import { parseJson } from './json.ts';
-import { hasBody } from './reply.ts';
 import type { CompiledRoute } from './route-table.ts';
 
 /** Reads, limits and decodes what the request carries; a body that the route did not ask for is refused. */
 export async function readBody(exchange: Exchange, { declaration }: CompiledRoute): Promise<unknown> {
   const wanted = declaration.kind === 'bytes' ? declaration.consumes : declaration.method === 'GET' ? undefined : ['application/json'];
-  if (!hasBody(exchange)) {
-    exchange.bodyRead = true;
-    return declaration.kind === 'bytes' ? Buffer.alloc(0) : absent(declaration.body);
-  }
   if (wanted === undefined) {
     throw new SvcError('invalid_argument', 'this route takes no body');
   }
@@ -21,6 +16,12 @@ export async function readBody(exchange: Exchange, { declaration }: CompiledRout
   exchange.bodyRead = true;
   exchange.rawBody = bytes;
   return declaration.kind === 'bytes' ? bytes : decodeJson(bytes, declaration.body);
+}
+
+/** What a handler gets when nothing was sent. */
+export function noBody(exchange: Exchange, { declaration }: CompiledRoute): unknown {
+  exchange.bodyRead = true;
+  return declaration.kind === 'bytes' ? Buffer.alloc(0) : absent(declaration.body);
 }
 
 /** Checks the decoded body against the route's schema. */

@@ -1,8 +1,8 @@
-import { isSvcError, type MaybePromise, type Method, SvcError } from '../sdk/index.ts';
+import { isSvcError, type Method, SvcError } from '../sdk/index.ts';
 import { recordRefusal } from './audit.ts';
 import { authorize } from './authorize.ts';
 import { identify, readCredential } from './authenticate.ts';
-import { checkBody, readBody } from './body.ts';
+import { checkBody, noBody, readBody } from './body.ts';
 import { sendBytes } from './bytes.ts';
 import { HandlerCall } from './call.ts';
 import { readTarget } from './canonical-path.ts';
@@ -12,7 +12,7 @@ import type { Exchange } from './exchange.ts';
 import { sendJson } from './json-reply.ts';
 import { readPage, takePage } from './paging.ts';
 import { parseQuery } from './query.ts';
-import { reply } from './reply.ts';
+import { hasBody, reply } from './reply.ts';
 import { allowedMethods, findRoute, readParams, type RouteTable, routeTable, type Served } from './route-table.ts';
 import { openSocket } from './socket.ts';
 
@@ -51,11 +51,14 @@ async function answer(exchange: Exchange, served: Served): Promise<void> {
   exchange.params = readParams(route, target!.segments);
   exchange.ip = front.addresses.of(req.socket.remoteAddress, forwardedFor(exchange));
   if (declaration.access !== 'public') {
-    await authenticate(exchange);
+    const asking = authenticate(exchange);
+    if (asking) {
+      await asking;
+    }
     authorize(exchange.principal, declaration.access, exchange.params, exchange.credential !== undefined);
   }
 
-  const body = await readBody(exchange, route);
+  const body = hasBody(exchange) ? await readBody(exchange, route) : noBody(exchange, route);
   route.shapes.checkParams(exchange.params);
   const query = parseQuery(target!.search);
   const asked = declaration.kind === 'list' ? takePage(query) : undefined;
@@ -103,10 +106,11 @@ function match(exchange: Exchange, table: RouteTable): Served | undefined {
   return undefined;
 }
 
-function authenticate(exchange: Exchange): MaybePromise<void> {
+/** A promise only when the authenticator has to look somewhere: most know their callers by heart. */
+function authenticate(exchange: Exchange): Promise<void> | undefined {
   const credential = readCredential(exchange);
   if (credential === undefined) {
-    return;
+    return undefined;
   }
   exchange.credential = credential;
   const principal = identify(exchange.front, exchange.snapshot!, credential);
@@ -114,6 +118,7 @@ function authenticate(exchange: Exchange): MaybePromise<void> {
     return principal.then((known) => void (exchange.principal = known));
   }
   exchange.principal = principal;
+  return undefined;
 }
 
 /** A refused call changes nothing from here on; an audited one is written down before its caller hears of it. */

@@ -10,9 +10,11 @@ export interface Guest {
 }
 
 /** What all requests of one server share. */
-export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies'> {
+export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | 'publicUrl'> {
   readonly limits: HttpLimits;
   readonly addresses: ClientAddress;
+  /** Where our own pages come from, when the operator said so. */
+  readonly ownOrigin: string | undefined;
   /** Open event streams by principal. */
   readonly streams: Map<string, number>;
   /** Idempotency keys whose first request still runs. */
@@ -27,7 +29,7 @@ export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies'> {
   closing: boolean;
 }
 
-export function openFront({ limits, trustedProxies, ...options }: HttpOptions): Front {
+export function openFront({ limits, trustedProxies, publicUrl, ...options }: HttpOptions): Front {
   if (options.cursorKey.symmetricKeySize !== 32) {
     throw new SvcError('invalid_argument', 'the key that seals cursors must have 32 bytes');
   }
@@ -35,6 +37,7 @@ export function openFront({ limits, trustedProxies, ...options }: HttpOptions): 
     ...options,
     limits: { ...defaultLimits, ...limits },
     addresses: clientAddress(trustedProxies ?? []),
+    ownOrigin: originOf(publicUrl),
     streams: new Map(),
     claims: new Set(),
     guests: new Set(),
@@ -42,4 +45,15 @@ export function openFront({ limits, trustedProxies, ...options }: HttpOptions): 
     refusals: 0,
     closing: false,
   };
+}
+
+/** Unset and empty both mean: whatever the request's Host header says. */
+function originOf(publicUrl: string | undefined): string | undefined {
+  if (publicUrl === undefined || publicUrl === '') {
+    return undefined;
+  }
+  if (!URL.canParse(publicUrl)) {
+    throw new SvcError('invalid_argument', `SVC_PUBLIC_URL is "${publicUrl}", which is not an address; write it like https://ops.example.com`);
+  }
+  return new URL(publicUrl).origin;
 }

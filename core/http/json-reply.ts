@@ -3,7 +3,7 @@ import type { HandlerCall } from './call.ts';
 import { errorBody, publicError } from './error-reply.ts';
 import { namesTag, replyTag } from './etag.ts';
 import type { Exchange } from './exchange.ts';
-import { runHandler } from './handle.ts';
+import { isThenable, runHandler } from './handle.ts';
 import { claimKey, isClaim } from './idempotency.ts';
 import { pageBody } from './paging.ts';
 import { jsonType, reply } from './reply.ts';
@@ -19,9 +19,12 @@ export async function sendJson(exchange: Exchange, served: Served, call: Handler
     return reply(exchange, found.status, jsonType, found.body);
   }
   try {
-    const answer = await runHandler(exchange, served, call, found);
+    const running = runHandler(exchange, served, call, found);
+    const answer = isThenable(running) ? await running : running;
     const { status, text } = written(exchange, served.route, call, answer);
-    await found?.answer(status, text);
+    if (found) {
+      await found.answer(status, text);
+    }
     reply(exchange, status, jsonType, text);
   } catch (error) {
     // When its change stands all the same, a repeat must hear this and not make the change twice.

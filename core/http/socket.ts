@@ -36,8 +36,7 @@ function checkOrigin({ req, front }: Exchange): void {
     return;
   }
   const given = URL.canParse(origin) ? new URL(origin) : undefined;
-  const own = front.publicUrl === undefined ? undefined : new URL(front.publicUrl).origin;
-  if (!given || (given.origin !== own && given.host !== host)) {
+  if (!given || (given.origin !== front.ownOrigin && given.host !== host)) {
     throw new SvcError('forbidden', 'a page of another origin may not open this socket; set SVC_PUBLIC_URL if this is the right address');
   }
 }

@@ -60,8 +60,8 @@ async function* pagesOf({ table, column, row }: SealedColumn, db: Kysely<unknown
     const { rows } = await sql<Readonly<Record<string, unknown>>>`
       select ${sql.join(shown)} from ${sql.table(table)} ${beyond} order by ${sql.join(names)} limit ${rowsOfPage}
     `.execute(db);
-    const found = rows.map((values) => ({ row: names.map((_, index) => values[`row${index}`]), sealed: values['value'] }));
-    yield found.filter((cell): cell is Cell => typeof cell.sealed === 'string' && keyOf(cell.sealed) !== undefined);
+    const found = rows.map((values) => ({ row: names.map((_, index) => values[`row${index}`]), sealed: String(values['value']) }));
+    yield found.filter(({ sealed }) => keyOf(sealed) !== undefined);
     if (found.length < rowsOfPage) {
       return;
     }

@@ -56,6 +56,6 @@ const csvLine = (row: Shown): string =>
 /** A spreadsheet takes a cell that begins like a formula for one; the apostrophe makes it text. */
 function csvCell(value: string | number | null): string {
   const text = value === null ? '' : String(value);
-  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const safe = typeof value !== 'number' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

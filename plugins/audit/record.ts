@@ -1,4 +1,4 @@
-import { type AuditRecord, SvcError, timestamp } from 'svc/sdk';
+import { type AuditRecord, timestamp } from 'svc/sdk';
 
 import type { Row } from './tables.ts';
 
@@ -52,18 +52,35 @@ export type Shown = Omit<Entry, 'occurred_at'> & { readonly id: number; readonly
 
 /** A row as people get it. */
 export function shown({ seq, record, prev_hash, hash }: Row): Shown {
-  const { occurred_at, ...entry } = entryOf(seq, record);
+  const { occurred_at, ...entry } = entryOf(record);
   return { id: seq, occurred_at: timestamp(occurred_at), ...entry, prev_hash, hash };
 }
 
-/** Whoever breaks a row must not be able to break the pages that show it. */
-function entryOf(seq: number, record: string): Entry {
+/** Whoever breaks a row in the database must not break the pages that show it. */
+function entryOf(record: string): Entry {
   try {
-    return JSON.parse(record) as Entry;
-  } catch (cause) {
-    throw new SvcError('conflict', `row ${seq} of the audit trail cannot be read: it was altered in the database; "svc audit verify" says more`, { cause });
+    const { actor, ...entry } = JSON.parse(record) as Entry;
+    return { ...illegible, ...entry, actor: { ...illegible.actor, ...actor } };
+  } catch {
+    // Verification says which row it is, and why; here it stands as one that cannot be read.
+    return illegible;
   }
 }
+
+const illegible: Entry = {
+  occurred_at: 0,
+  actor: { type: 'unknown', id: '', email: null, role: '', name: null },
+  ip: '',
+  user_agent: '',
+  action: '',
+  resource_type: '',
+  resource_id: null,
+  status: 'failure',
+  http_status: 0,
+  error: 'this row cannot be read: it was altered in the database',
+  request_id: '',
+  changes: null,
+};
 
 const clipped = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)}…` : text);
 

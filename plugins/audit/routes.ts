@@ -45,9 +45,10 @@ export function auditRoutes({ store, verify, pause, clock }: RouteParts): readon
       description: 'One JSON document a line, or CSV for spreadsheets, in which a cell that would be taken for a formula begins with an apostrophe.',
       query: ExportQuery,
       produces: 'application/octet-stream',
-      async handle({ query: { format = 'jsonl', ...asked }, setHeader }) {
+      async handle(call) {
+        const { format = 'jsonl', ...asked } = call.query;
         const filter = await filterOf(asked, store.actorsOf);
-        setHeader('content-disposition', `attachment; filename="audit-${timestamp(clock.now()).slice(0, 10)}.${format}"`);
+        call.setHeader('content-disposition', `attachment; filename="audit-${timestamp(clock.now()).slice(0, 10)}.${format}"`);
         return exported(store, filter, format, pause);
       },
     }),

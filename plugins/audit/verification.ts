@@ -27,7 +27,8 @@ export interface VerificationParts {
 }
 
 interface Break {
-  readonly seq: number;
+  /** Absent where no row is to blame. */
+  readonly seq?: number;
   readonly reason: string;
 }
 
@@ -65,7 +66,8 @@ async function walk({ store, keys, checkpoints, pause }: VerificationParts, anch
   const verdict = (broken?: Break): Verdict => ({
     ok: broken === undefined,
     rows,
-    ...(broken && { first_bad_seq: broken.seq, reason: broken.reason }),
+    ...(broken?.seq !== undefined && { first_bad_seq: broken.seq }),
+    ...(broken && { reason: broken.reason }),
     checkpoints: found,
     anchors: anchors.length,
   });
@@ -79,21 +81,7 @@ async function walk({ store, keys, checkpoints, pause }: VerificationParts, anch
   }
 
   // Read before the rows are: each of them speaks of a row that is there by now.
-  const known = await checkpoints.all();
-  const signed = new Map<number, Checkpoint>();
-  for (const [index, checkpoint] of known.entries()) {
-    if (index % signaturesAtOnce === signaturesAtOnce - 1) {
-      await pause();
-    }
-    const twin = signed.get(checkpoint.seq);
-    if (!checkpoints.isSigned(checkpoint) || (twin && twin.hash !== checkpoint.hash)) {
-      return verdict({
-        seq: checkpoint.seq,
-        reason: `the checkpoint of row ${checkpoint.seq} is not signed by a key of this trail, or there are two that differ`,
-      });
-    }
-    signed.set(checkpoint.seq, checkpoint);
-  }
+  const { signed, broken } = await signedOnes(checkpoints, pause);
   found = signed.size;
 
   for (let after = beforeAll; ; after = last.seq) {
@@ -111,7 +99,24 @@ async function walk({ store, keys, checkpoints, pause }: VerificationParts, anch
     }
     await pause();
   }
-  return verdict(missingTail(last, anchors, [...signed.values()]));
+  return verdict(missingTail(last, anchors, [...signed.values()]) ?? broken);
+}
+
+/** The checkpoints that can be believed, by row, and what is wrong with another. */
+async function signedOnes(checkpoints: Checkpoints, pause: Pause): Promise<{ signed: ReadonlyMap<number, Checkpoint>; broken: Break | undefined }> {
+  const signed = new Map<number, Checkpoint>();
+  let broken: Break | undefined;
+  for (const [index, checkpoint] of (await checkpoints.all()).entries()) {
+    if (checkpoints.isSigned(checkpoint)) {
+      signed.set(checkpoint.seq, checkpoint);
+    } else {
+      broken ??= { reason: `the checkpoint of row ${checkpoint.seq} is not signed by a key of this trail: somebody wrote it, or altered it` };
+    }
+    if (index % signaturesAtOnce === signaturesAtOnce - 1) {
+      await pause();
+    }
+  }
+  return { signed, broken };
 }
 
 const contradiction = (row: Link, checkpoint: Checkpoint | undefined): string | undefined =>

@@ -78,7 +78,7 @@ function isOurs(claims: unknown, body: string, now: number): claims is Claims {
     [email, role, sid, jti].every((text) => typeof text === 'string' && text !== '') &&
     [ver, iat, exp].every(Number.isSafeInteger) &&
     (iat as number) <= now + skewSeconds &&
-    (exp as number) > now &&
+    (exp as number) > Math.max(now, iat as number) &&
     (exp as number) - (iat as number) <= accessTokenSeconds
   );
 }

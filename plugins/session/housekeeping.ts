@@ -43,15 +43,13 @@ export function keepHouse({ clock, events, log, scope }: PluginContext, { store,
   );
   scope.defer('write down the last uses', flush);
   scope.interval('write down the last uses', minute, flush);
-  scope.task('learn what ended during activation', () => revocations.refresh());
-  scope.interval(
-    'clear away what is over',
-    60 * minute,
-    chore('clearing away what is over', async () => {
-      await store.write((rows) => rows.purge(clock.now(), clock.now() - accessTokenMs));
-      await revocations.refresh();
-      await signingKeys.rotate();
-      await setupToken.settle();
-    }),
-  );
+  const clearAway = chore('clearing away what is over', async () => {
+    await store.write((rows) => rows.purge(clock.now(), clock.now() - accessTokenMs));
+    await revocations.refresh();
+    await signingKeys.rotate();
+    await setupToken.settle();
+  });
+  // At once, too: the generation before this one may have ended sessions while this one was brought up.
+  scope.task('clear away what is over', clearAway);
+  scope.interval('clear away what is over', 60 * minute, clearAway);
 }

@@ -15,7 +15,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Packages a plugin may use beside the contract: they compute, and touch nothing. */
-const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js'];
+const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'jsonwebtoken'];
 
 /** Parts of node that start something which no scope owns, or reach around the context. */
 const closedToPlugins = /^node:(?:child_process|cluster|worker_threads|vm|module|inspector|repl|process|timers|v8)(?:\/.*)?$/;
@@ -44,6 +44,7 @@ export const patternBuilders: Readonly<Record<string, string>> = {
 
 const singleHomes: Readonly<Record<string, { readonly homes: readonly string[]; readonly why: string }>> = {
   'gray-matter': { homes: ['core/host/front-matter.ts'], why: 'it runs code in front matter unless it is called with care' },
+  jsonwebtoken: { homes: ['plugins/session/access-tokens.ts'], why: 'who signs and verifies decides who anybody is' },
   'reflect-metadata': { homes: ['bin/svc.ts', 'core/boot/testing.ts'], why: 'it must come first, once, in whoever starts a process' },
 };
 
@@ -130,6 +131,8 @@ const scriptsNeedNothing: Rule = ({ path, imports }) =>
   !/^bin\/[^/]+\.mjs$/.test(path)
     ? []
     : imports
+        // The one step that comes after the installation.
+        .filter(({ specifier }) => !(path === 'bin/compile.mjs' && specifier === 'esbuild'))
         .filter(({ specifier }) => !specifier.startsWith('node:') && !/^\.\/[^/]+\.mjs$/.test(specifier))
         .map(({ specifier }) => `imports ${specifier}; bin/*.mjs must run on a bare clone, so node: and each other is all there is`);
 

@@ -14,7 +14,11 @@ export interface Pair {
   readonly user: { readonly id: number; readonly email: string };
 }
 
-export interface Answer<T = any> {
+/** A reply of any shape: that it has the expected one is what the assertion says. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Json = any;
+
+export interface Answer<T = Json> {
   readonly status: number;
   readonly body: T;
   readonly headers: Headers;
@@ -26,7 +30,7 @@ export interface SessionHouse {
   readonly people: People;
   readonly audit: ReturnType<typeof trail>;
   /** One request; `token` is shown as a bearer. */
-  ask<T = any>(method: string, path: string, options?: { token?: string | undefined; body?: unknown; agent?: string }): Promise<Answer<T>>;
+  ask<T = Json>(method: string, path: string, options?: { token?: string | undefined; body?: unknown; agent?: string }): Promise<Answer<T>>;
   login(email: string, password?: string, agent?: string): Promise<Answer<Pair>>;
   /** A login that must succeed. */
   signIn(email: string, agent?: string): Promise<Pair>;

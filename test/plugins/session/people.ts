@@ -89,6 +89,35 @@ export function people(): People {
   };
 }
 
+/** Two checks at a time, twenty that wait, and a refusal for the rest. */
+export function queued(passwords: PasswordsContract): PasswordsContract {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return {
+    async verify(email, password) {
+      if (running >= 2 && waiting.length >= 20) {
+        throw new SvcError('rate_limited', 'too many logins at once; try again in a moment', { retryAfterSeconds: 2 });
+      }
+      if (running >= 2) {
+        await new Promise<void>((go) => waiting.push(go));
+      } else {
+        running += 1;
+      }
+      try {
+        return await passwords.verify(email, password);
+      } finally {
+        // Whoever waited longest takes over this place.
+        const next = waiting.shift();
+        if (next) {
+          next();
+        } else {
+          running -= 1;
+        }
+      }
+    },
+  };
+}
+
 /** A trail that can be looked at. */
 export function trail(): AuditTrailContract & { readonly rows: AuditRecord[] } {
   const rows: AuditRecord[] = [];

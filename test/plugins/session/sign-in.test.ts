@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { Board, SvcError } from 'svc/sdk';
 
+import type { PasswordsContract } from '../../../plugins/iam/contract.ts';
 import { sessionHouse } from './house.ts';
-import { people } from './people.ts';
+import { people, queued } from './people.ts';
 
 test('a right password gives a pair of tokens, and the access token opens routes', async (t) => {
   const { login, ask } = await sessionHouse(t);
@@ -135,6 +137,30 @@ test('when passwords cannot be checked nobody is counted as a guesser', async (t
   }
   busy = false;
   assert.equal((await login('bob@example.org')).status, 200);
+});
+
+test('of many logins at the same moment a few are checked and the rest are told when to come back', async (t) => {
+  const accounts = people();
+  let most = 0;
+  let running = 0;
+  const counted: PasswordsContract = {
+    async verify(email, password) {
+      most = Math.max(most, (running += 1));
+      await pause(5);
+      running -= 1;
+      return await accounts.passwords.verify(email, password);
+    },
+  };
+  const { login } = await sessionHouse(t, { people: { ...accounts, passwords: queued(counted) } });
+  for (let i = 0; i < 40; i++) {
+    accounts.add({ email: `p${i}@example.org` });
+  }
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => login(`p${i % 40}@example.org`)));
+  const refused = answers.filter(({ status }) => status === 429);
+  assert.ok(most <= 2, `${most} at once`);
+  assert.equal(answers.filter(({ status }) => status === 200).length, 200 - refused.length);
+  assert.ok(refused.length > 0);
+  assert.ok(refused.every(({ headers }) => Number(headers.get('retry-after')) >= 1));
 });
 
 test('what is not a login is refused by field', async (t) => {

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+
+import type Database from 'better-sqlite3';
+
+import { auditHouse, folder, inFile, list, post, verify, withoutTriggers } from './house.ts';
+
+const logOf = (dataDir: string): string => join(dataDir, 'plugins', 'audit', 'audit-checkpoints.log');
+const rowCount = 12;
+
+describe('whoever gets hold of the database file and', () => {
+  /** A folder with twelve rows, whose last one was signed when the house stopped. */
+  let kept = '';
+  const undo: (() => void)[] = [];
+
+  before(async () => {
+    const scope = { after: (work: () => void) => undo.push(work) } as unknown as Parameters<typeof folder>[0];
+    kept = folder(scope);
+    const stops: (() => Promise<void>)[] = [];
+    const house = await auditHouse({ after: (work: () => Promise<void>) => stops.push(work) } as unknown as Parameters<typeof auditHouse>[0], {
+      dataDir: kept,
+    });
+    for (let index = 1; index <= rowCount; index++) {
+      await post(house, 'entries', { text: `${index}` });
+    }
+    await house.stop();
+  });
+  after(() => undo.forEach((work) => work()));
+
+  const deeds: Readonly<Record<string, { readonly deed: (database: Database.Database) => unknown; readonly bad: number; readonly reason: RegExp }>> = {
+    'flips one bit of a row is found': {
+      deed: (database) => database.exec('update audit_log set record = replace(record, \'"http_status":201\', \'"http_status":200\') where seq = 5'),
+      bad: 5,
+      reason: /altered after it was written/,
+    },
+    'puts a hash in its place is found': {
+      deed: (database) => database.exec(`update audit_log set hash = '${'a'.repeat(64)}' where seq = 5`),
+      bad: 5,
+      reason: /altered/,
+    },
+    'alters a row and its hash and the next one’s reference is found': {
+      deed: (database) =>
+        database.exec(`update audit_log set hash = '${'a'.repeat(64)}' where seq = 5; update audit_log set prev_hash = '${'a'.repeat(64)}' where seq = 6`),
+      bad: 5,
+      reason: /altered/,
+    },
+    'deletes a row is found': { deed: (database) => database.exec('delete from audit_log where seq = 7'), bad: 7, reason: /missing; row 8 follows row 6/ },
+    'deletes a row and closes the gap is found': {
+      deed: (database) => database.exec('delete from audit_log where seq = 7; update audit_log set seq = seq - 1 where seq > 7'),
+      bad: 7,
+      reason: /does not follow the row before it/,
+    },
+    'deletes the first rows is found': {
+      deed: (database) => database.exec('delete from audit_log where seq < 4'),
+      bad: 1,
+      reason: /missing; row 4 follows row 0/,
+    },
+    'swaps two rows is found': {
+      deed: (database) =>
+        database.exec('update audit_log set seq = -3 where seq = 3; update audit_log set seq = 3 where seq = 4; update audit_log set seq = 4 where seq = -3'),
+      bad: 3,
+      reason: /does not follow the row before it/,
+    },
+    'puts a row before the first is found': {
+      deed: (database) =>
+        database.exec('insert into audit_log (seq, key_id, record, prev_hash, hash) select 0, key_id, record, prev_hash, hash from audit_log where seq = 1'),
+      bad: 1,
+      reason: /row 0 stands behind row 0/,
+    },
+    'cuts off the tail is found by the checkpoint': {
+      deed: (database) => database.exec('delete from audit_log where seq > 9'),
+      bad: 10,
+      reason: /gone: a checkpoint of 20.* knows row 12/,
+    },
+    'cuts off the tail and its checkpoint is found by the file beside the database': {
+      deed: (database) => database.exec('delete from audit_log where seq > 9; delete from audit_checkpoints'),
+      bad: 10,
+      reason: /gone: a checkpoint of 20.* knows row 12/,
+    },
+    'empties the trail is found': { deed: (database) => database.exec('delete from audit_log; delete from audit_checkpoints'), bad: 1, reason: /gone/ },
+    'takes the key away is found': {
+      deed: (database) => database.exec("update audit_keys set chain_key = 'v1.x.x.x.x'"),
+      bad: 1,
+      reason: /bound with key 1, which cannot be opened/,
+    },
+    'removes old rows behind an anchor of their own is found': {
+      deed: (database) =>
+        database.exec(
+          "insert into audit_anchors (to_seq, from_seq, count, last_hash, at, key_id, signature) select 4, 1, 4, hash, 0, 1, 'AAAA' from audit_log where seq = 4; delete from audit_log where seq <= 4",
+        ),
+      bad: 1,
+      reason: /anchor for rows 1 to 4 is not signed/,
+    },
+  };
+
+  for (const [name, { deed, bad, reason }] of Object.entries(deeds)) {
+    test(name, async (t) => {
+      const dataDir = folder(t, kept);
+      withoutTriggers(dataDir, deed);
+      const house = await auditHouse(t, { dataDir });
+      const found = await verify(house);
+      assert.deepEqual([found.ok, found.first_bad_seq], [false, bad], JSON.stringify(found));
+      assert.match(found.reason!, reason);
+      assert.equal((await post(house, 'entries', { text: 'on' })).status, 201, 'what happens from now on is still written down');
+    });
+  }
+
+  test('does nothing finds it as it was', async (t) => {
+    const house = await auditHouse(t, { dataDir: folder(t, kept) });
+    assert.deepEqual(await verify(house), { ok: true, rows: rowCount, checkpoints: 1, anchors: 0 });
+  });
+
+  test('flips a byte of the file itself is found, and the rows around it can still be read', async (t) => {
+    const dataDir = folder(t, kept);
+    const text = inFile(dataDir, (database) => database.prepare('select record from audit_log where seq = 5').pluck().get() as string);
+    const file = readFileSync(join(dataDir, 'svc.db'));
+    const at = file.indexOf(text);
+    assert.ok(at > 0);
+    file[at] = '['.charCodeAt(0);
+    writeFileSync(join(dataDir, 'svc.db'), file);
+    const house = await auditHouse(t, { dataDir });
+    const found = await verify(house);
+    assert.deepEqual([found.first_bad_seq, found.reason], [5, 'it was altered after it was written']);
+    const { items } = await list(house, '?action=ledger:entries');
+    assert.equal(items.length, rowCount);
+    assert.match(items.find(({ id }) => id === 5)!.error!, /cannot be read/);
+    assert.equal((await post(house, 'entries', { text: 'on' })).status, 201);
+  });
+});
+
+test('a checkpoint that somebody else wrote, or altered, is told on', async (t) => {
+  const dataDir = folder(t);
+  const first = await auditHouse(t, { dataDir });
+  await post(first, 'entries', { text: 'one' });
+  await first.stop();
+  assert.equal(statSync(logOf(dataDir)).mode & 0o777, 0o600);
+  const signed = readFileSync(logOf(dataDir), 'utf8');
+  for (const line of ['hello', 'null', '{"seq":1}', signed.trim().replace('"seq":1', '"seq":2'), signed.trim().replace(/"signature":"./, '"signature":"_')]) {
+    appendFileSync(logOf(dataDir), `${line}\n`);
+    const house = await auditHouse(t, { dataDir });
+    const { ok, rows, reason, first_bad_seq } = await verify(house);
+    assert.deepEqual([ok, rows > 0, first_bad_seq], [false, true, undefined], line);
+    assert.match(reason!, /is not signed by a key of this trail/, line);
+    await house.stop();
+    writeFileSync(logOf(dataDir), readFileSync(logOf(dataDir), 'utf8').replace(`${line}\n`, ''));
+  }
+});
+
+test('a line that a crash tore, or that never came to the file, is written again at the next checkpoint', async (t) => {
+  const dataDir = folder(t);
+  for (let run = 1; run <= 3; run++) {
+    const house = await auditHouse(t, { dataDir });
+    await post(house, 'entries', { text: `${run}` });
+    await house.stop();
+    if (run === 2) {
+      truncateSync(logOf(dataDir), statSync(logOf(dataDir)).size - 10);
+    }
+  }
+  const lines = readFileSync(logOf(dataDir), 'utf8').trimEnd().split('\n');
+  assert.deepEqual(
+    lines.map((line) => (JSON.parse(line) as { seq: number }).seq),
+    [1, 2, 3],
+  );
+  const house = await auditHouse(t, { dataDir });
+  assert.deepEqual(await verify(house), { ok: true, rows: 3, checkpoints: 3, anchors: 0 });
+  rmSync(logOf(dataDir));
+  assert.deepEqual((await verify(house)).checkpoints, 3, 'the table has them, too');
+});
+
+test('a new master key does not end the chain', async (t) => {
+  const dataDir = folder(t);
+  const fresh = Buffer.alloc(32, 7).toString('base64');
+  const first = await auditHouse(t, { dataDir });
+  await post(first, 'entries', { text: 'one' });
+  await first.stop();
+
+  const rotated = await auditHouse(t, { dataDir, environment: { SVC_SECRET_KEY: fresh } });
+  await post(rotated, 'entries', { text: 'two' });
+  const { ok, rows } = await verify(rotated);
+  assert.deepEqual([ok, rows], [true, 2]);
+  await rotated.stop();
+});
+
+test('a lost master key does not end it either: what it bound cannot be verified, what comes can', async (t) => {
+  const dataDir = folder(t);
+  const first = await auditHouse(t, { dataDir });
+  await post(first, 'entries', { text: 'one' });
+  await first.stop();
+  rmSync(join(dataDir, 'keys', 'secret.key'));
+  const lost = await auditHouse(t, { dataDir });
+  assert.equal((await post(lost, 'entries', { text: 'three' })).status, 201);
+  const found = await verify(lost);
+  assert.deepEqual([found.ok, found.first_bad_seq], [false, 1]);
+  assert.match(found.reason!, /bound with key 1, which cannot be opened: put the master key back/);
+  const [newest] = (await list(lost, '?action=ledger:entries')).items;
+  assert.equal(newest!.prev_hash.length, 64);
+  assert.ok(lost.lines.some((line) => line.includes('cannot be opened')));
+});

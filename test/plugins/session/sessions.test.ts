@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import Database from 'better-sqlite3';
+
+import { sessionHouse } from './house.ts';
+
+const day = 24 * 60 * 60_000;
+
+test('logging out ends access and refresh at once, here and nowhere else', async (t) => {
+  const { signIn, ask, statusOf, refresh } = await sessionHouse(t);
+  const here = await signIn('bob@example.org');
+  const there = await signIn('bob@example.org');
+  assert.equal((await ask('POST', '/api/v1/auth/logout', { token: here.access_token })).status, 204);
+  assert.equal(await statusOf(here.access_token), 401);
+  assert.equal((await refresh(here.refresh_token)).status, 401);
+  assert.equal((await ask('POST', '/api/v1/auth/logout', { token: here.access_token })).status, 401);
+  assert.equal(await statusOf(there.access_token), 200);
+});
+
+test('every access token of a session ends with it, the refreshed ones too, and stays ended over a reload', async (t) => {
+  const { signIn, ask, statusOf, refresh, house } = await sessionHouse(t);
+  const first = await signIn('bob@example.org');
+  const { body: second } = await refresh(first.refresh_token);
+  await ask('POST', '/api/v1/auth/logout', { token: second.access_token });
+  assert.deepEqual([await statusOf(first.access_token), await statusOf(second.access_token)], [401, 401]);
+  await house.reload('session');
+  assert.deepEqual([await statusOf(first.access_token), await statusOf(second.access_token)], [401, 401]);
+});
+
+test('a person sees where they are signed in and can end any of it', async (t) => {
+  const { signIn, ask, statusOf, clock } = await sessionHouse(t);
+  const phone = await signIn('bob@example.org', 'phone');
+  clock.move(60_000);
+  const desk = await signIn('bob@example.org', 'desk');
+  await signIn('vera@example.org');
+  const { body } = await ask('GET', '/api/v1/sessions', { token: desk.access_token });
+  assert.equal(body.total, 2);
+  const shown = body.items.map(({ id: _id, ...rest }: { id: string }) => rest);
+  const common = { user_id: 2, ip: '127.0.0.1' };
+  const times = (minute: string) => ({
+    created_at: `2026-01-02T03:${minute}:05.000Z`,
+    last_used_at: `2026-01-02T03:${minute}:05.000Z`,
+    expires_at: `2026-01-09T03:${minute}:05.000Z`,
+  });
+  assert.deepEqual(shown, [
+    { ...common, user_agent: 'desk', current: true, ...times('05') },
+    { ...common, user_agent: 'phone', current: false, ...times('04') },
+  ]);
+
+  const lost = body.items[1].id as string;
+  assert.equal((await ask('DELETE', `/api/v1/sessions/${lost}`, { token: desk.access_token })).status, 204);
+  assert.equal(await statusOf(phone.access_token), 401);
+  assert.equal((await ask('DELETE', `/api/v1/sessions/${lost}`, { token: desk.access_token })).status, 404);
+  assert.equal((await ask('GET', '/api/v1/sessions', { token: desk.access_token })).body.total, 1);
+});
+
+test("somebody else's session is not found; an administrator lists and ends it", async (t) => {
+  const { signIn, ask, statusOf, house } = await sessionHouse(t);
+  const bob = await signIn('bob@example.org');
+  const vera = await signIn('vera@example.org');
+  const ada = await signIn('ada@example.org');
+  const { id } = (await ask('GET', '/api/v1/sessions', { token: bob.access_token })).body.items[0];
+  assert.equal((await ask('DELETE', `/api/v1/sessions/${id}`, { token: vera.access_token })).status, 404);
+  assert.equal((await ask('GET', '/api/v1/sessions?user_id=2', { token: vera.access_token })).status, 403);
+  assert.equal((await ask('GET', '/api/v1/sessions?user_id=x', { token: ada.access_token })).status, 400);
+  assert.equal((await ask('GET', '/api/v1/sessions', { token: house.token })).body.total, 0, 'an operator is no user');
+  const listed = await ask('GET', '/api/v1/sessions?user_id=2', { token: ada.access_token });
+  assert.equal(listed.body.items[0].id, id);
+  assert.equal((await ask('DELETE', `/api/v1/sessions/${id}`, { token: ada.access_token })).status, 204);
+  assert.equal(await statusOf(bob.access_token), 401);
+});
+
+test('the list of sessions is read page by page', async (t) => {
+  const { signIn, ask } = await sessionHouse(t);
+  const pairs = [];
+  for (let i = 0; i < 5; i++) {
+    pairs.push(await signIn('bob@example.org', `tab ${i}`));
+  }
+  const { access_token: token } = pairs[0]!;
+  const agents: string[] = [];
+  let cursor = '';
+  do {
+    const { body } = await ask('GET', `/api/v1/sessions?limit=2${cursor && `&cursor=${cursor}`}`, { token });
+    assert.equal(body.total, 5);
+    agents.push(...body.items.map(({ user_agent }: { user_agent: string }) => user_agent));
+    cursor = body.next_cursor;
+  } while (cursor !== '');
+  assert.deepEqual(agents.toSorted(), ['tab 0', 'tab 1', 'tab 2', 'tab 3', 'tab 4']);
+});
+
+test('a person has at most a hundred sessions; the oldest makes room', async (t) => {
+  const { signIn, ask, statusOf, clock } = await sessionHouse(t);
+  const oldest = await signIn('bob@example.org');
+  let newest = oldest;
+  for (let i = 0; i < 100; i++) {
+    clock.move(1);
+    newest = await signIn('bob@example.org');
+  }
+  assert.equal(await statusOf(oldest.access_token), 401);
+  assert.equal((await ask('GET', '/api/v1/sessions', { token: newest.access_token })).body.total, 100);
+});
+
+test('sessions that ran out are not listed, and signing out of one is not found', async (t) => {
+  const { signIn, ask, clock } = await sessionHouse(t);
+  await signIn('bob@example.org');
+  clock.move(8 * day);
+  const { access_token: token } = await signIn('bob@example.org');
+  assert.equal((await ask('GET', '/api/v1/sessions', { token })).body.total, 1);
+});
+
+test('what is over is cleared away: ended sessions once their access tokens are dead, others once they ran out', async (t) => {
+  const { signIn, ask, clock, house } = await sessionHouse(t);
+  const users = (): number[] => {
+    const database = new Database(`${house.dataDir}/svc.db`, { readonly: true });
+    const found = database.prepare('select user_id from session_sessions order by id').pluck().all() as number[];
+    database.close();
+    return found;
+  };
+  const swept = async (left: readonly number[]): Promise<void> => {
+    await house.reload('session');
+    for (const deadline = Date.now() + 10_000; users().join() !== left.join(); await pause(20)) {
+      assert.ok(Date.now() < deadline, `left are the sessions of ${users().join()}`);
+    }
+  };
+  const { access_token: token } = await signIn('bob@example.org');
+  await signIn('vera@example.org');
+  await ask('POST', '/api/v1/auth/logout', { token });
+  clock.move(14 * 60_000);
+  await house.reload('session');
+  assert.deepEqual(users(), [2, 3]);
+  clock.move(2 * 60_000);
+  await swept([3]);
+  clock.move(8 * day);
+  await swept([]);
+});
+
+test('two thousand requests of fifty people at once are never mixed up', async (t) => {
+  const { people, signIn, ask } = await sessionHouse(t);
+  const crowd = Array.from({ length: 50 }, (_, i) => people.add({ email: `p${i}@example.org`, role: 'viewer' }));
+  const tokens: { id: number; token: string }[] = [];
+  for (const { id, email } of crowd) {
+    tokens.push({ id, token: (await signIn(email)).access_token });
+  }
+  let done = 0;
+  const worker = async (first: number): Promise<void> => {
+    for (let i = 0; i < 40; i++) {
+      const { id, token } = tokens[(first + i * 7) % tokens.length]!;
+      const { status, body } = await ask('GET', '/api/v1/sessions', { token });
+      assert.deepEqual([status, body.total, body.items[0].user_id, body.items[0].current], [200, 1, id, true]);
+      done += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: 50 }, (_, first) => worker(first)));
+  assert.equal(done, 2_000);
+});
+
+test('what is stored of a session names nobody and opens nothing', async (t) => {
+  const { signIn, refresh, house, login } = await sessionHouse(t);
+  const { access_token, refresh_token } = await signIn('bob@example.org');
+  const { body } = await refresh(refresh_token);
+  await login('bob@example.org', 'a wrong password');
+  await house.stop();
+  const database = new Database(`${house.dataDir}/svc.db`, { readonly: true });
+  const tables = ['session_sessions', 'session_refresh_tokens', 'session_keys', 'session_api_tokens', 'session_setup'];
+  const text = JSON.stringify(tables.map((table) => database.prepare(`select * from ${table}`).all())) + house.lines.join('\n');
+  database.close();
+  for (const secret of [access_token, refresh_token, body.access_token, body.refresh_token, 'correct horse', 'a wrong password']) {
+    assert.ok(!text.includes(secret.replace(/^svc_rt_/, '')), secret.slice(0, 8));
+  }
+});
