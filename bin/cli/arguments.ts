@@ -32,7 +32,12 @@ export function readArguments(args: readonly string[], known: Readonly<Record<st
     if (token.kind === 'option') {
       const option = Object.hasOwn(known, token.name) ? known[token.name] : undefined;
       if (!option) {
-        throw usageFailure(`there is no option ${token.rawName}${suggestion(token.rawName, Object.keys(known).map((name) => `--${name}`))}`);
+        throw usageFailure(
+          `there is no option ${token.rawName}${suggestion(
+            token.rawName,
+            Object.keys(known).map((name) => `--${name}`),
+          )}`,
+        );
       }
       options.set(token.name, valueOf(token, option));
     }
@@ -68,7 +73,10 @@ function valueOf({ rawName, value, inlineValue }: OptionToken, option: Option): 
 
 function tokensOf(args: readonly string[], known: Readonly<Record<string, Option>>) {
   const options = Object.fromEntries(
-    Object.entries(known).map(([name, { value }]) => [name, { type: value === undefined ? ('boolean' as const) : ('string' as const), ...(name === 'help' && { short: 'h' }) }]),
+    Object.entries(known).map(([name, { value }]) => [
+      name,
+      { type: value === undefined ? ('boolean' as const) : ('string' as const), ...(name === 'help' && { short: 'h' }) },
+    ]),
   );
   return parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true }).tokens;
 }

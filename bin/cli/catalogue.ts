@@ -1,3 +1,4 @@
+import { nearest } from '../../core/boot/nearest.ts';
 import { suggestion, wordsOf } from './arguments.ts';
 import type { Command } from './command.ts';
 import { usageFailure } from './failure.ts';
@@ -22,6 +23,8 @@ export const catalogue: Readonly<Record<string, Entry>> = {
   'backup list': { summary: 'The backups in the data folder', load: () => import('../commands/backup-list.ts') },
   'backup verify': { summary: 'Prove that a backup is whole', load: () => import('../commands/backup-verify.ts') },
   'backup restore': { summary: 'Put a backup in the place of the data', load: () => import('../commands/backup-restore.ts') },
+  'audit verify': { summary: 'Prove that the audit trail is whole', load: () => import('../commands/audit-verify.ts') },
+  'audit export': { summary: 'Download the audit trail', load: () => import('../commands/audit-export.ts') },
   doctor: { summary: 'Look for what could go wrong', load: () => import('../commands/doctor.ts') },
   version: { summary: 'The version of this svc', load: () => import('../commands/version.ts') },
   help: { summary: 'This page, or that of one command', load: () => import('../commands/help.ts') },
@@ -36,9 +39,6 @@ export interface Found {
 /** The command that is meant; its name may stand behind the global options. */
 export function findCommand(args: readonly string[]): Found {
   const words = wordsOf(args);
-  if (words.length === 0) {
-    return { name: args.includes('--version') ? 'version' : 'help', rest: args.filter((arg) => arg !== '--version') };
-  }
   for (const length of [2, 1]) {
     const taken = words.slice(0, length);
     const name = taken.map(({ word }) => word).join(' ');
@@ -46,22 +46,29 @@ export function findCommand(args: readonly string[]): Found {
       return { name, rest: args.filter((_, index) => !taken.some((word) => word.index === index)) };
     }
   }
-  throw unknownCommand(words[0]!.word, words[1]?.word);
+  const [first, second] = words.map(({ word }) => word);
+  const others = args.filter((arg) => !['--version', '--help', '-h'].includes(arg));
+  if (first === undefined) {
+    return { name: args.includes('--version') ? 'version' : 'help', rest: others };
+  }
+  if (second === undefined && others.length < args.length && membersOf(first).length > 0) {
+    return { name: 'help', rest: others };
+  }
+  throw unknownCommand(first, second);
 }
 
 /** Names below a first word: those of `plugin` are `plugin list`, `plugin why` … */
 export const membersOf = (group: string): readonly string[] => Object.keys(catalogue).filter((name) => name.startsWith(`${group} `));
 
 function unknownCommand(first: string, second: string | undefined): Error {
-  const members = membersOf(first);
-  if (members.length > 0) {
-    const verbs = members.map((name) => name.slice(first.length + 1));
-    return second === undefined
-      ? usageFailure(`"svc ${first}" needs one more word: ${verbs.join(', ')}`)
-      : usageFailure(`there is no "svc ${first} ${second}"${suggestion(`svc ${first} ${second}`, members.map((name) => `svc ${name}`)) || `; there are ${verbs.join(', ')}`}`);
+  const verbs = membersOf(first).map((name) => name.slice(first.length + 1));
+  if (verbs.length === 0) {
+    const known = new Set(Object.keys(catalogue).map((name) => name.split(' ')[0]!));
+    return usageFailure(`there is no command "${first}"${suggestion(first, known) || '; "svc help" lists them all'}`);
   }
-  const firstWords = new Set(Object.keys(catalogue).flatMap((name) => [name, name.split(' ')[0]!]));
-  const typed = second === undefined ? first : `${first} ${second}`;
-  const guess = suggestion(first, firstWords) || suggestion(typed, Object.keys(catalogue));
-  return usageFailure(`there is no command "${first}"${guess || '; "svc help" lists them all'}`);
+  if (second === undefined) {
+    return usageFailure(`"svc ${first}" needs one more word: ${verbs.join(', ')}`);
+  }
+  const guess = nearest(second, verbs);
+  return usageFailure(`there is no "svc ${first} ${second}"; ${guess === undefined ? `there are ${verbs.join(', ')}` : `did you mean "svc ${first} ${guess}"?`}`);
 }

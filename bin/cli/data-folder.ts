@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bootSettings, type Environment } from '../../core/boot/index.ts';
 import { storageWorkers } from '../../core/boot/workers.ts';
 import { SvcError } from '../../core/sdk/index.ts';
-import { databaseName } from '../../core/storage/backup.ts';
+import { databaseName } from '../../core/storage/index.ts';
 import { currentProduct } from '../product.ts';
 
 /** What the commands that work on a data folder, and not through a running svc, need of it. */

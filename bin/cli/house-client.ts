@@ -1,3 +1,6 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+
 import { bootSettings, type Environment, runningHouse } from '../../core/boot/index.ts';
 import { type ErrorCode, messageOf } from '../../core/sdk/index.ts';
 import { currentProduct } from '../product.ts';
@@ -5,11 +8,14 @@ import { Failure, unreachable } from './failure.ts';
 
 /** The running house on this machine, spoken to over its own API with the operator's token. */
 export interface HouseClient {
-  get<T>(path: string): Promise<T>;
+  /** `withinMs` for what takes longer than an answer usually may. */
+  get<T>(path: string, withinMs?: number): Promise<T>;
   /** Every item of a list, page after page. */
   list<T>(path: string): Promise<readonly T[]>;
   /** Asks for a change; the house itself bounds how long that may take. */
   post<T>(path: string): Promise<T>;
+  /** The bytes of a file that the house makes while they are read. */
+  download(path: string): Promise<Readable>;
 }
 
 interface Page<T> {
@@ -21,6 +27,7 @@ interface Page<T> {
 const answerWithinMs = 15_000;
 /** A little more than the server's own deadline for these routes, so that its answer comes first. */
 const changeWithinMs = 160_000;
+const downloadWithinMs = 3_600_000;
 
 export async function openHouseClient(environment: Environment): Promise<HouseClient> {
   const { dataDir } = bootSettings(await currentProduct(), environment);
@@ -32,7 +39,7 @@ export async function openHouseClient(environment: Environment): Promise<HouseCl
 }
 
 export function clientOf({ url, token }: { readonly url: string; readonly token: string }): HouseClient {
-  const ask = async <T>(method: 'GET' | 'POST', path: string, timeoutMs: number): Promise<T> => {
+  const reach = async (method: 'GET' | 'POST', path: string, timeoutMs: number): Promise<Response> => {
     const response = await fetch(new URL(path, url), {
       method,
       headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
@@ -41,13 +48,13 @@ export function clientOf({ url, token }: { readonly url: string; readonly token:
     }).catch((cause: unknown) => {
       throw unreachable(`svc at ${url} does not answer (${reasonOf(cause)}): see whether it still runs with "svc doctor"`, cause);
     });
-    const body = await bodyOf(response, url);
     if (!response.ok) {
-      throw refusal(response.status, body);
+      throw refusal(response.status, await bodyOf(response, url));
     }
-    return body as T;
+    return response;
   };
-  const get = <T>(path: string): Promise<T> => ask<T>('GET', path, answerWithinMs);
+  const ask = async <T>(method: 'GET' | 'POST', path: string, timeoutMs: number): Promise<T> => (await bodyOf(await reach(method, path, timeoutMs), url)) as T;
+  const get = <T>(path: string, withinMs = answerWithinMs): Promise<T> => ask<T>('GET', path, withinMs);
   return {
     get,
     async list<T>(path: string) {
@@ -65,6 +72,7 @@ export function clientOf({ url, token }: { readonly url: string; readonly token:
       return items;
     },
     post: (path) => ask('POST', path, changeWithinMs),
+    download: async (path) => Readable.fromWeb((await reach('GET', path, downloadWithinMs)).body as ReadableStream),
   };
 }
 

@@ -10,7 +10,10 @@ const gap = '  ';
 /** Columns as wide as their widest cell; the last one is never padded, so lines have no trailing blanks. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ''))));
-  return rows.map((row) => row.map((cell, column) => cell + ' '.repeat(widths[column]! - widthOf(cell))).join(gap)).map((line) => line.trimEnd()).join('\n');
+  return rows
+    .map((row) => row.map((cell, column) => cell + ' '.repeat(widths[column]! - widthOf(cell))).join(gap))
+    .map((line) => line.trimEnd())
+    .join('\n');
 }
 
 /** A tree drawn with box characters, one label a line. */

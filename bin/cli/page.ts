@@ -5,7 +5,7 @@ import { table } from './layout.ts';
 
 /** The help page of one command. */
 export function pageOf(name: string, command: Command): Result {
-  const { operands, options, about, example } = command;
+  const { options, about, example } = command;
   const { summary } = catalogue[name]!;
   const usage = usageOf(name, command);
   return {

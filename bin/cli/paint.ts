@@ -19,6 +19,6 @@ export function paintFor(stream: { readonly isTTY?: boolean }, environment: Read
   const brush =
     (format: Format): Brush =>
     (text) =>
-      wanted ? styleText(format, text) : text;
+      wanted ? styleText(format, text, { validateStream: false }) : text;
   return { good: brush('green'), warn: brush('yellow'), bad: brush('red'), strong: brush('bold'), faint: brush('gray') };
 }

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 
 import { timestamp } from '../../core/sdk/index.ts';
-import { createBackup } from '../../core/storage/backup.ts';
+import { createBackup } from '../../core/storage/index.ts';
 import type { Command } from '../cli/command.ts';
 import { assertHasData, openDataFolder } from '../cli/data-folder.ts';
 import { withProgress } from '../cli/progress.ts';

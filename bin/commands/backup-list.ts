@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { messageOf } from '../../core/sdk/index.ts';
-import type { Manifest } from '../../core/storage/index.ts';
+import { readManifest } from '../../core/storage/index.ts';
 import type { Command } from '../cli/command.ts';
 import { openDataFolder } from '../cli/data-folder.ts';
 import { printable, table } from '../cli/layout.ts';
@@ -39,7 +39,7 @@ export const command: Command = {
 /** What a backup says of itself; only "svc backup verify" believes it. */
 function lookAt(dir: string) {
   try {
-    const { created_at, app_version, files } = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8')) as Manifest;
+    const { created_at, app_version, files } = readManifest(dir);
     return { dir, created_at: String(created_at), app_version: String(app_version), bytes: files.reduce((sum, file) => sum + file.bytes, 0), problem: null };
   } catch (error) {
     return { dir, created_at: null, app_version: null, bytes: null, problem: messageOf(error) };

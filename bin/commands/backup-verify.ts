@@ -18,7 +18,8 @@ export const command: Command = {
     const rows = Object.values(manifest.tables).reduce((sum, count) => sum + count, 0);
     return {
       data: { ok: true, dir, ...manifest },
-      text: (paint) => `${paint.good('ok')} ${dir}: made ${manifest.created_at} by svc ${manifest.app_version}, ${rows} rows in ${Object.keys(manifest.tables).length} tables`,
+      text: (paint) =>
+        `${paint.good('ok')} ${dir}: made ${manifest.created_at} by svc ${manifest.app_version}, ${rows} rows in ${Object.keys(manifest.tables).length} tables`,
     };
   },
 };

@@ -6,7 +6,6 @@ import { messageOf } from '../../core/sdk/index.ts';
 import type { Command } from '../cli/command.ts';
 import { printable, table } from '../cli/layout.ts';
 import type { Paint } from '../cli/paint.ts';
-import { withProgress } from '../cli/progress.ts';
 import { database, lock, rights, secretKey } from '../doctor/data-folder.ts';
 import { examined, type Examination, fail, type Finding, ok } from '../doctor/finding.ts';
 import { freeDisk, node, sqlite } from '../doctor/machine.ts';
@@ -21,7 +20,7 @@ export const command: Command = {
 
   async run({ environment }) {
     const product = await currentProduct();
-    const findings = await withProgress('Looking', () => lookAtAll(product, environment));
+    const findings = await lookAtAll(product, environment);
     const healthy = findings.every(({ verdict }) => verdict !== 'fail');
     return { data: { ok: healthy, findings }, text: (paint) => report(findings, paint), code: healthy ? 0 : 1 };
   },

@@ -13,7 +13,8 @@ import { prebuild, sha256 } from '../packaging/prebuilt-plugin.ts';
 export const command: Command = {
   operands: ['<folder>'],
   options: { out: { value: 'dir', about: 'the folder to make; default: dist/<id> in the plugin' } },
-  about: 'The result is one file of code, the data and hashes of both; the same source gives the same bytes. Copy it into packs/ of a data folder to install it.',
+  about:
+    'The result is one file of code, the data and hashes of both; the same source gives the same bytes. A pack is installed by copying it into packs/ of a data folder.',
   example: 'svc plugin build plugins/greeter && cp -r plugins/greeter/dist/greeter data/packs/',
 
   async run(call) {
@@ -23,7 +24,7 @@ export const command: Command = {
     const path = resolve(call.operand(0));
     const id = basename(path);
     const out = resolve(call.value('out') ?? join(path, 'dist', id));
-    const built = await withProgress(`Building ${id}`, () => prebuild(folderOnDisk(id, path, 'data')));
+    const built = await withProgress(`Building ${id}`, () => prebuild(folderOnDisk(id, path, 'shipped')));
     placeFolder(out, built);
     const files = [...built].map(([name, bytes]) => ({ name, bytes: bytes.length, sha256: sha256(bytes) }));
     return {

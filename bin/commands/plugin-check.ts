@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import type { Command } from '../cli/command.ts';
 import { usageFailure } from '../cli/failure.ts';
@@ -17,11 +17,12 @@ export const command: Command = {
     if (!existsSync(join(path, 'plugin.json'))) {
       throw usageFailure(`${path} is not the folder of a plugin: it has no plugin.json`);
     }
-    const problems = await examine(basename(path), path);
+    const { problems, placement } = await examine(path);
     const ok = problems.length === 0;
     return {
-      data: { ok, folder: path, problems },
-      text: (paint) => (ok ? `${paint.good('ok')} ${path}` : problems.map(({ stage, message }) => `${paint.bad(stage)}: ${printable(message)}`).join('\n')),
+      data: { ok, folder: path, placement: placement ?? null, problems },
+      text: (paint) =>
+        ok ? `${paint.good('ok')} ${path} (${placement})` : problems.map(({ stage, message }) => `${paint.bad(stage)}: ${printable(message)}`).join('\n'),
       code: ok ? 0 : 1,
     };
   },

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { isSea } from 'node:sea';
 
 import { discover, readManifest } from '../../core/host/index.ts';
@@ -9,32 +9,36 @@ import { usageFailure } from '../cli/failure.ts';
 import { currentProduct } from '../product.ts';
 import { scaffold } from '../scaffold/scaffold.ts';
 
+/** Names that core's own parts go by. */
+const reserved: ReadonlySet<string> = new Set(['core', 'sqlite', 'live-files', 'shipped-files']);
+
 export const command: Command = {
   operands: ['<id>'],
   options: { dir: { value: 'dir', about: 'the folder that gets the new folder; default: plugins/ of the svc you are in, else here' } },
-  about: 'What it makes works at once: "npm test" in the same tree runs its test.',
+  about: 'In plugins/ of svc it is an area, anywhere else a pack that runs in a process of its own. Either works at once, and its test passes.',
   example: 'svc plugin new greeter',
 
   async run(call) {
     const id = call.operand(0);
-    if (!/^[a-z][a-z0-9-]{1,40}$/.test(id)) {
-      throw usageFailure(`"${id}" cannot be the id of a plugin: 2 to 41 lower-case letters, digits and dashes, a letter first`);
+    if (!/^[a-z][a-z0-9-]{1,40}$/.test(id) || reserved.has(id)) {
+      throw usageFailure(
+        `"${id}" cannot be the id of a plugin: 2 to 41 lower-case letters, digits and dashes, a letter first, and no name that svc uses itself`,
+      );
     }
     if (isSea()) {
-      throw new SvcError('invalid_argument', 'a plugin is written beside the source of svc: run "svc plugin new" in a checkout of it');
+      throw new SvcError('invalid_argument', 'a plugin is written with the source of svc at hand: run "svc plugin new" from a checkout of it');
     }
-    const { root } = await currentProduct();
+    const root = resolve((await currentProduct()).root);
     const shipped = join(root, 'plugins');
-    const here = resolve('.');
-    const parent = resolve(call.value('dir') ?? (`${here}${sep}`.startsWith(root.endsWith(sep) ? root : root + sep) ? shipped : here));
+    const parent = resolve(call.value('dir') ?? (`${resolve('.')}${sep}`.startsWith(root + sep) ? shipped : '.'));
+    const form = parent === shipped ? 'area' : 'pack';
     const folder = join(parent, id);
     assertFree(id, folder, shipped);
-    const files = scaffold({ id, folder, root, inside: parent === shipped });
-    const next = parent === shipped ? `npm test -- plugins/${id}` : `cd ${relative('', folder) || '.'} && npm test`;
-    const shown = (file: string): string => relative('', file) || basename(file);
+    const files = scaffold({ id, folder, root, form });
+    const next = form === 'area' ? `npm test -- plugins/${id}` : `cd ${relative('', folder)} && npm test`;
     return {
-      data: { id, folder, files, next },
-      text: (paint) => [`Made ${paint.strong(id)} in ${shown(folder) || dirname(folder)}:`, ...files.map((file) => `  ${shown(file)}`), '', `Next: ${next}`].join('\n'),
+      data: { id, form, folder, files, next },
+      text: (paint) => [`Made the ${form} ${paint.strong(id)}:`, ...files.map((file) => `  ${relative('', file)}`), '', `Next: ${next}`].join('\n'),
     };
   },
 };

@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { type Environment, type RunningHouse } from '../../core/boot/index.ts';
-import { databaseName } from '../../core/storage/backup.ts';
+import type { Environment, RunningHouse } from '../../core/boot/index.ts';
+import { databaseName } from '../../core/storage/index.ts';
 import { connect } from '../../core/storage/connection.ts';
 import { keyFile, readKeys } from '../../core/storage/keys.ts';
 import { sqliteCode } from '../../core/storage/trouble.ts';
@@ -38,7 +38,11 @@ export const secretKey =
       return ok(subject, 'from the environment');
     }
     return existsSync(join(dataDir, databaseName))
-      ? fail(subject, `${file} is missing, and the data was made with it`, 'put the file back from a backup made --with-key; without it the secrets in the data cannot be opened')
+      ? fail(
+          subject,
+          `${file} is missing, and the data was made with it`,
+          'put the file back from a backup made --with-key; without it the secrets in the data cannot be opened',
+        )
       : ok(subject, 'made by the first start');
   };
 
@@ -52,7 +56,11 @@ export const lock =
         : fail(subject, `svc process ${house.pid} serves ${dataDir} without holding its lock`, 'restart svc');
     }
     return held
-      ? warn(subject, `held by a process that cannot be reached: svc in a container, or one that is only just starting`, 'stop that one before another serves this folder')
+      ? warn(
+          subject,
+          `held by a process that cannot be reached: svc in a container, or one that is only just starting`,
+          'stop that one before another serves this folder',
+        )
       : ok(subject, 'free');
   };
 

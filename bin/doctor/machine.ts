@@ -42,5 +42,7 @@ export const freeDisk =
     if (free < readOnlyBelow) {
       return fail(subject, `${detail}: svc writes nothing below ${sizeOf(readOnlyBelow)}`, `free space on the disk of ${folder}`);
     }
-    return free < lowBelow || bavail < blocks / 10 ? warn(subject, detail, `free space on the disk of ${folder}, or move the data folder`) : ok(subject, detail);
+    return free < lowBelow || bavail < blocks / 10
+      ? warn(subject, detail, `free space on the disk of ${folder}, or move the data folder`)
+      : ok(subject, detail);
   };

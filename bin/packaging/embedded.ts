@@ -15,7 +15,10 @@ export function embeddedProduct(version: string): Product {
     thread: (name) => (threads.includes(name) ? getAsset(threadAsset(name), 'utf8') : undefined),
     embedded: {
       plugins: new Map(
-        Object.entries(plugins).map(([id, files]) => [id, new Map(files.map((file) => [file, Buffer.from(getRawAsset(pluginAsset(id, file)) as ArrayBuffer)]))]),
+        Object.entries(plugins).map(([id, files]) => [
+          id,
+          new Map(files.map((file) => [file, Buffer.from(getRawAsset(pluginAsset(id, file)) as ArrayBuffer)])),
+        ]),
       ),
       nativeBinding: join(root, addonFile),
     },

@@ -1,17 +1,26 @@
+import { basename, dirname } from 'node:path';
 import { Script } from 'node:vm';
 
-import { sharedModules } from '../../core/boot/shared-modules.ts';
 import { bundle, folderOnDisk, type PluginFolder, readManifest, readPersona, readSkill, verifyIntegrity } from '../../core/host/index.ts';
 import { messageOf, type PluginManifest, SvcError } from '../../core/sdk/index.ts';
 import { scripts } from '../../core/storage/migration-text.ts';
+import { lentTo } from './prebuilt-plugin.ts';
+import { placementOf } from './placement.ts';
 
 export interface Problem {
   readonly stage: 'files' | 'manifest' | 'integrity' | 'compile' | 'migrations' | 'persona' | 'skill';
   readonly message: string;
 }
 
+export interface Verdict {
+  readonly problems: readonly Problem[];
+  /** Where it may be installed; undefined when its manifest does not say. */
+  readonly placement: string | undefined;
+}
+
 /** Everything that would keep a plugin from loading, as far as it can be seen without running it. */
-export async function examine(id: string, path: string): Promise<readonly Problem[]> {
+export async function examine(path: string): Promise<Verdict> {
+  const id = basename(path);
   const problems: Problem[] = [];
   const attempt = async <T>(stage: Problem['stage'], look: () => T | Promise<T>): Promise<T | undefined> => {
     try {
@@ -21,11 +30,12 @@ export async function examine(id: string, path: string): Promise<readonly Proble
       return undefined;
     }
   };
-  const folder = folderOnDisk(id, path, 'data');
+  // In packs/ the rules for what came from elsewhere hold.
+  const folder = folderOnDisk(id, path, basename(dirname(path)) === 'packs' ? 'data' : 'shipped');
   const names = await attempt('files', () => folder.files());
   const manifest = await attempt('manifest', () => readManifest(folder));
   if (!names || !manifest) {
-    return problems;
+    return { problems, placement: manifest && placementOf(manifest) };
   }
   await attempt('integrity', () => verifyIntegrity(folder, manifest));
   await attempt('compile', () => readCode(folder, manifest));
@@ -39,20 +49,23 @@ export async function examine(id: string, path: string): Promise<readonly Proble
       await attempt('skill', () => readSkill(textOf(folder, name), skill, where));
     }
   }
-  return problems;
+  return { problems, placement: placementOf(manifest) };
 }
 
 /** Source is bundled, a prebuilt entry only parsed: code that is being judged does not run. */
-async function readCode(folder: PluginFolder, { id, entry }: PluginManifest): Promise<void> {
+async function readCode(folder: PluginFolder, { id, kind, entry }: PluginManifest): Promise<void> {
   if (entry === undefined) {
     return;
   }
   const code = folder.read(entry);
   if (!code) {
-    throw new SvcError('invalid_argument', `${folder.path}/plugin.json names the entry "${entry}", which is not in the folder; add the file or correct the name`);
+    throw new SvcError(
+      'invalid_argument',
+      `${folder.path}/plugin.json names the entry "${entry}", which is not in the folder; add the file or correct the name`,
+    );
   }
   if (!entry.endsWith('.cjs')) {
-    await bundle(`${folder.path}/${entry}`, id, new Set(sharedModules.keys()));
+    await bundle(`${folder.path}/${entry}`, id, lentTo(kind));
     return;
   }
   try {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join, relative, sep } from 'node:path';
 
-import { sharedModules } from '../../core/boot/shared-modules.ts';
+import { sharedModules } from '../../core/boot/index.ts';
 import { bundle, type PluginFolder, readManifest } from '../../core/host/index.ts';
 import type { PluginManifest } from '../../core/sdk/index.ts';
 
@@ -24,11 +24,12 @@ async function program(folder: PluginFolder, { id, kind, entry }: PluginManifest
   if (entry === undefined || entry.endsWith('.cjs')) {
     return { code: undefined, sources: new Set() };
   }
-  // The process of a pack has nothing to lend but the contract.
-  const shared = new Set(kind === 'pack' ? ['svc/sdk'] : sharedModules.keys());
-  const { code, inputs } = await bundle(join(folder.path, entry), id, shared);
+  const { code, inputs } = await bundle(join(folder.path, entry), id, lentTo(kind));
   return { code: Buffer.from(code), sources: new Set(inputs.map((input) => relative(folder.path, input).replaceAll(sep, '/'))) };
 }
+
+/** What stays an import: the process of a pack has nothing to lend but the contract. */
+export const lentTo = (kind: PluginManifest['kind']): ReadonlySet<string> => new Set(kind === 'pack' ? ['svc/sdk'] : sharedModules.keys());
 
 /** The manifest as it was written, with the built entry and the hashes. */
 function builtManifest(folder: PluginFolder, content: ReadonlyMap<string, Buffer>, entry: string | undefined): Buffer {

@@ -33,7 +33,10 @@ function unpack(files: Contents['files']): string {
       complaints.push(messageOf(error));
     }
   }
-  throw new SvcError('unavailable', `svc has no folder for its own parts (${complaints.join('; ')}): set XDG_CACHE_HOME to a folder that only this user can write to`);
+  throw new SvcError(
+    'unavailable',
+    `svc has no folder for its own parts (${complaints.join('; ')}): set XDG_CACHE_HOME to a folder that only this user can write to`,
+  );
 }
 
 function caches(): string[] {

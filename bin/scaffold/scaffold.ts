@@ -7,34 +7,37 @@ export interface NewPlugin {
   readonly folder: string;
   /** The source of svc. */
   readonly root: string;
-  /** Whether it becomes a plugin of that source, with its test among the others. */
-  readonly inside: boolean;
+  /** An area of that source, with its test among the others; or a pack that stands on its own. */
+  readonly form: 'area' | 'pack';
 }
 
-const ownFiles = ['plugin.json', 'index.ts', 'routes.ts', 'schema.ts', 'README.md'];
-/** What its test imports, and what an editor wants to see. */
+/** The files of each form, as they stand in the folder of that name beside this file: a plugin that works as it is. */
+const templates = {
+  area: ['plugin.json', 'index.ts', 'routes.ts', 'schema.ts', 'README.md'],
+  pack: ['plugin.json', 'index.ts', 'README.md'],
+} as const;
+
+/** What the test of a pack is run with, and what an editor wants to see. */
 const lentPackages = ['tsx', 'typebox'];
 
-/** Writes a new plugin from the files beside this one, which are a plugin themselves; returns what it wrote. */
-export function scaffold({ id, folder, root, inside }: NewPlugin): readonly string[] {
-  const testFile = inside ? join(root, 'test', 'plugins', `${id}.test.ts`) : join(folder, 'test', `${id}.test.ts`);
+/** Writes a new plugin; returns the files it wrote. */
+export function scaffold({ id, folder, root, form }: NewPlugin): readonly string[] {
+  const test = form === 'area' ? join(root, 'test', 'plugins', `${id}.test.ts`) : join(folder, 'test', `${id}.test.ts`);
   const filled = (template: string): string =>
     readFileSync(new URL(template, import.meta.url), 'utf8')
       .replaceAll('plugin-id', id)
-      .replace('plugin-folder', relative(dirname(testFile), folder))
-      // The schema has a relative address only inside the tree.
-      .replace(inside ? '' : /.*"\$schema".*\n/, '');
+      .replace('plugin-folder', relative(dirname(test), folder));
   const files = new Map([
-    [testFile, filled('test.ts')],
-    ...ownFiles.map((name) => [join(folder, name), filled(name)] as const),
-    ...(inside ? [] : [[join(folder, 'package.json'), filled('outside.package.json')] as const]),
+    ...templates[form].map((name) => [join(folder, name), filled(`${form}/${name}`)] as const),
+    ...(form === 'pack' ? [[join(folder, 'package.json'), filled('pack/npm.json')] as const] : []),
+    [test, filled('test.ts')],
   ]);
   for (const [file, text] of files) {
     mkdirSync(dirname(file), { recursive: true });
     // Never over something that is there.
     writeFileSync(file, text, { flag: 'wx' });
   }
-  if (!inside) {
+  if (form === 'pack') {
     lendPackages(folder, root);
   }
   return [...files.keys()];

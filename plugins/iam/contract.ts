@@ -33,7 +33,11 @@ export interface DirectoryContract {
    * `along` runs inside that write, before its commit: rows of yours that must come into being together with the person,
    * and the audit note. It hashes, so it is not for use inside a write of yours.
    */
-  create(person: NewPerson, createdBy: number | undefined, along?: (person: { readonly id: number; readonly email: string }) => MaybePromise<void>): Promise<Person>;
+  create(
+    person: NewPerson,
+    createdBy: number | undefined,
+    along?: (person: { readonly id: number; readonly email: string }) => MaybePromise<void>,
+  ): Promise<Person>;
   /** Whether an active admin exists. */
   hasAdmin(): Promise<boolean>;
   /** Grants of a role as it stands now; empty for one that does not exist. */

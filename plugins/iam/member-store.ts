@@ -16,7 +16,9 @@ export const memberStore = (db: Iam) => {
   const shown = ['user_id', 'email', 'display_name', 'iam_members.role'] as const;
   return {
     async list(org: number, { limit, after }: PageRequest): Promise<Page<MemberRow>> {
-      const { total } = await members(org).select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+      const { total } = await members(org)
+        .select((eb) => eb.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow();
       const found = await members(org)
         .select(shown)
         .$if(after !== undefined, (query) => query.where('user_id', '<', Number(after?.[0])))
@@ -31,7 +33,8 @@ export const memberStore = (db: Iam) => {
 
     insert: (org: number, user: number, role: OrgRole) => db.insertInto('iam_members').values({ org_id: org, user_id: user, role }).execute(),
 
-    update: (org: number, user: number, role: OrgRole) => db.updateTable('iam_members').set({ role }).where('org_id', '=', org).where('user_id', '=', user).execute(),
+    update: (org: number, user: number, role: OrgRole) =>
+      db.updateTable('iam_members').set({ role }).where('org_id', '=', org).where('user_id', '=', user).execute(),
 
     remove: (org: number, user: number) => db.deleteFrom('iam_members').where('org_id', '=', org).where('user_id', '=', user).execute(),
 
@@ -43,7 +46,13 @@ export const memberStore = (db: Iam) => {
     },
 
     async countOrgsOf(user: number): Promise<number> {
-      return (await db.selectFrom('iam_members').select((eb) => eb.fn.countAll<number>().as('total')).where('user_id', '=', user).executeTakeFirstOrThrow()).total;
+      return (
+        await db
+          .selectFrom('iam_members')
+          .select((eb) => eb.fn.countAll<number>().as('total'))
+          .where('user_id', '=', user)
+          .executeTakeFirstOrThrow()
+      ).total;
     },
 
     /** Where a user belongs, as `/me` shows it; `changed_at` is of the organization. */

@@ -48,7 +48,7 @@ export function createMembers({ tables, people, policy, clock, mostOrgsOfUser = 
     const { name } = (await orgStore(tx).find(actor, org)) ?? missingOrg(org);
     const own = userIdOf(actor);
     const isOrgAdmin = own !== undefined && (await memberStore(tx).find(org, own))?.role === 'org_admin';
-    const byRole = actor.kind === 'operator' || matching(policy.grantsOf(actor.role), 'member:manage') !== undefined;
+    const byRole = matching(policy.grantsOf(actor.role), 'member:manage') !== undefined;
     if (!byRole && !isOrgAdmin) {
       throw new SvcError('forbidden', `only administrators and those who are org_admin of ${name} may change its members`);
     }
@@ -76,15 +76,17 @@ export function createMembers({ tables, people, policy, clock, mostOrgsOfUser = 
 
     setRole: (by, org, user, role) =>
       amend(by, org, user, async (tx, before) => {
-        const { user_id } = before ?? missingMember(org, user);
-        await memberStore(tx).update(org, user_id, role);
-        return { ...before!, role };
+        const member = before ?? missingMember(org, user);
+        await memberStore(tx).update(org, user, role);
+        return { ...member, role };
       }),
 
     remove: (by, org, user) =>
       amend(by, org, user, async (tx, before) => {
-        const { user_id } = before ?? missingMember(org, user);
-        await memberStore(tx).remove(org, user_id);
+        if (before === undefined) {
+          missingMember(org, user);
+        }
+        await memberStore(tx).remove(org, user);
       }),
   };
 }

@@ -12,7 +12,8 @@ export const defaultOrg = 1;
 
 const isSeen = (actor: Principal, id: number): boolean => actor.orgs === undefined || actor.orgs.includes(id);
 
-const seenBy = (actor: Principal) => (eb: ExpressionBuilder<IamTables, 'iam_orgs'>) => (actor.orgs === undefined ? eb.lit(true) : eb('id', 'in', [...actor.orgs]));
+const seenBy = (actor: Principal) => (eb: ExpressionBuilder<IamTables, 'iam_orgs'>) =>
+  actor.orgs === undefined ? eb.lit(true) : eb('id', 'in', [...actor.orgs]);
 
 /** Organizations on behalf of an actor, who sees those they belong to. */
 export const orgStore = (db: Iam) => ({
@@ -56,7 +57,12 @@ export const orgStore = (db: Iam) => ({
   },
 
   async count(): Promise<number> {
-    return (await db.selectFrom('iam_orgs').select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()).total;
+    return (
+      await db
+        .selectFrom('iam_orgs')
+        .select((eb) => eb.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow()
+    ).total;
   },
 
   async hasChildren(id: number): Promise<boolean> {
@@ -83,5 +89,4 @@ export const orgStore = (db: Iam) => ({
 /** Two names that differ in case or in the way their letters are encoded are one. */
 export const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase();
 
-const withSeenParent = (actor: Principal, row: OrgRow): OrgRow =>
-  row.parent_id === null || isSeen(actor, row.parent_id) ? row : { ...row, parent_id: null };
+const withSeenParent = (actor: Principal, row: OrgRow): OrgRow => (row.parent_id === null || isSeen(actor, row.parent_id) ? row : { ...row, parent_id: null });

@@ -87,6 +87,7 @@ export function createPolicy(seeds: Seeds, readRoles: () => Promise<readonly Rol
 
 /** A role that did not change stays the same object, and its grants the same array: others compile them once. */
 function kept(before: Role | undefined, row: RoleRow): Role {
-  const isSame = before !== undefined && before.updated_at === row.updated_at && before.created_at === row.created_at && before.grants.join() === row.grants.join();
+  const isSame =
+    before !== undefined && before.updated_at === row.updated_at && before.created_at === row.created_at && before.grants.join() === row.grants.join();
   return isSame ? before : { ...row, grants: Object.freeze([...row.grants]), builtin: false };
 }

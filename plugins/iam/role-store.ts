@@ -41,7 +41,12 @@ export const roleStore = (db: Iam) => ({
   remove: (name: string) => db.deleteFrom('iam_roles').where('name', '=', name).execute(),
 
   async count(): Promise<number> {
-    return (await db.selectFrom('iam_roles').select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()).total;
+    return (
+      await db
+        .selectFrom('iam_roles')
+        .select((eb) => eb.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow()
+    ).total;
   },
 });
 

@@ -59,7 +59,7 @@ export function createRoles({ tables, policy, catalogue, clock, changed }: Roles
       following(async (tx) => {
         assertCustom(name, policy);
         assertDeclared(grants, []);
-        assertHeld(by.principal, grants);
+        assertHeld(policy, by.principal, grants);
         const store = roleStore(tx);
         if ((await store.find(name)) !== undefined) {
           throw new SvcError('conflict', `there is a role ${name} already`, { details: [{ path: '/name', message: 'is taken' }] });
@@ -79,10 +79,10 @@ export function createRoles({ tables, policy, catalogue, clock, changed }: Roles
         const before = await found(tx, name);
         by.requireMatch({ updated_at: shown(before).updated_at! });
         // Also what it granted before: nobody takes away from others what they do not hold themselves.
-        assertHeld(by.principal, before.grants);
+        assertHeld(policy, by.principal, before.grants);
         if (changes.grants) {
           assertDeclared(changes.grants, before.grants);
-          assertHeld(by.principal, changes.grants);
+          assertHeld(policy, by.principal, changes.grants);
         }
         const after = await roleStore(tx).update(name, changes, clock.now());
         by.note({ before: shown(before), after: shown(after) });
@@ -94,7 +94,7 @@ export function createRoles({ tables, policy, catalogue, clock, changed }: Roles
         assertCustom(name, policy);
         const before = await found(tx, name);
         by.requireMatch({ updated_at: shown(before).updated_at! });
-        assertHeld(by.principal, before.grants);
+        assertHeld(policy, by.principal, before.grants);
         const holders = await userStore(tx).holdersOf(name);
         if (holders > 0) {
           throw new SvcError('conflict', `${holders === 1 ? 'one user has' : `${holders} users have`} the role ${name}; give them another one first`);
@@ -121,9 +121,11 @@ function assertCustom(name: string, policy: Policy): void {
   }
 }
 
-function assertHeld(actor: Principal, grants: readonly string[]): void {
-  const beyond = grants.find((grant) => matching(actor.grants, grant) === undefined);
+/** What a membership adds counts in its organization only, while a role counts everywhere; and a token holds less than its role. */
+function assertHeld(policy: Policy, actor: Principal, grants: readonly string[]): void {
+  const ofRole = policy.grantsOf(actor.role);
+  const beyond = grants.find((grant) => matching(actor.grants, grant) === undefined || matching(ofRole, grant) === undefined);
   if (beyond !== undefined) {
-    throw new SvcError('forbidden', `a role cannot be given ${beyond} by somebody who does not hold it`);
+    throw new SvcError('forbidden', `a role that grants ${beyond} is not for you to change, because your own role does not grant it`);
   }
 }

@@ -26,7 +26,11 @@ export const seenBy =
       return there;
     }
     const sharesOne = eb.exists(
-      eb.selectFrom('iam_members').select('user_id').whereRef('iam_members.user_id', '=', 'iam_users.id').where('org_id', 'in', [...actor.orgs]),
+      eb
+        .selectFrom('iam_members')
+        .select('user_id')
+        .whereRef('iam_members.user_id', '=', 'iam_users.id')
+        .where('org_id', 'in', [...actor.orgs]),
     );
     return there.and(eb.or([sharesOne, eb('iam_users.id', '=', userIdOf(actor) ?? 0)]));
   };
@@ -58,8 +62,7 @@ export const userStore = (db: Iam) => ({
     return found?.password_hash;
   },
 
-  insert: (user: Insertable<IamTables['iam_users']>): Promise<UserRow> =>
-    db.insertInto('iam_users').values(user).returning(columns).executeTakeFirstOrThrow(),
+  insert: (user: Insertable<IamTables['iam_users']>): Promise<UserRow> => db.insertInto('iam_users').values(user).returning(columns).executeTakeFirstOrThrow(),
 
   /** `updated_at` grows with each change, also within a millisecond: it is the version that If-Match compares. */
   update: (actor: Principal, id: number, changes: Updateable<IamTables['iam_users']>, now: number): Promise<UserRow> =>
@@ -72,12 +75,22 @@ export const userStore = (db: Iam) => ({
       .executeTakeFirstOrThrow(),
 
   async isFree(email: string, exceptId = 0): Promise<boolean> {
-    const taken = await db.selectFrom('iam_users').select('id').where('email', '=', email).where('deleted_at', 'is', null).where('id', '!=', exceptId).executeTakeFirst();
+    const taken = await db
+      .selectFrom('iam_users')
+      .select('id')
+      .where('email', '=', email)
+      .where('deleted_at', 'is', null)
+      .where('id', '!=', exceptId)
+      .executeTakeFirst();
     return taken === undefined;
   },
 
   count: async (): Promise<number> => {
-    const { total } = await db.selectFrom('iam_users').select((eb) => eb.fn.countAll<number>().as('total')).where('deleted_at', 'is', null).executeTakeFirstOrThrow();
+    const { total } = await db
+      .selectFrom('iam_users')
+      .select((eb) => eb.fn.countAll<number>().as('total'))
+      .where('deleted_at', 'is', null)
+      .executeTakeFirstOrThrow();
     return total;
   },
 
@@ -87,7 +100,11 @@ export const userStore = (db: Iam) => ({
   },
 
   async holdersOf(role: string): Promise<number> {
-    const holders = db.selectFrom('iam_users').select((eb) => eb.fn.countAll<number>().as('total')).where('role', '=', role).where('deleted_at', 'is', null);
+    const holders = db
+      .selectFrom('iam_users')
+      .select((eb) => eb.fn.countAll<number>().as('total'))
+      .where('role', '=', role)
+      .where('deleted_at', 'is', null);
     return (await holders.executeTakeFirstOrThrow()).total;
   },
 });
@@ -107,5 +124,4 @@ const fits =
           : [eb.exists(eb.selectFrom('iam_members').select('user_id').whereRef('iam_members.user_id', '=', 'iam_users.id').where('org_id', '=', org))]),
     ]);
 
-const like = (column: 'email' | 'display_name', text: string) =>
-  sql<SqlBool>`${sql.ref(column)} like ${`%${text.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
+const like = (column: 'email' | 'display_name', text: string) => sql<SqlBool>`${sql.ref(column)} like ${`%${text.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;

@@ -57,9 +57,8 @@ interface Server {
 }
 
 async function start(kind: (typeof kinds)[number]): Promise<Server> {
-  const node = [process.execPath, '--import', 'tsx', join(import.meta.dirname, 'http-server.ts'), kind];
-  const [command, ...args] = [...pin(0), ...node] as [string, ...string[]];
-  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const command = onCore(0, [process.execPath, '--import', 'tsx', join(import.meta.dirname, 'http-server.ts'), kind]);
+  const child = spawn('env', command, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const [{ port }] = (await once(child, 'message', { signal: AbortSignal.timeout(30_000) })) as [{ port: number }];
   return { child, port };
 }
@@ -84,11 +83,8 @@ function load(url: string, seconds: number, connections: number): Promise<void> 
 }
 
 async function loadByWrk(url: string, seconds: number, connections: number): Promise<void> {
-  const [command, ...args] = [...pin(1), 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-H', 'Authorization: Bearer bench-token', url] as [
-    string,
-    ...string[],
-  ];
-  const wrk = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const command = onCore(1, ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-H', 'Authorization: Bearer bench-token', url]);
+  const wrk = spawn('env', command, { stdio: ['ignore', 'pipe', 'inherit'] });
   let report = '';
   wrk.stdout.on('data', (chunk: Buffer) => (report += chunk.toString()));
   const [code] = (await once(wrk, 'close')) as [number];
@@ -117,7 +113,8 @@ async function loadByNode(url: string, seconds: number, connections: number): Pr
 }
 
 /** Server and load on a core of their own, where there are two. */
-const pin = (core: number): string[] => (availableParallelism() > 1 && installed('taskset') ? ['taskset', '-c', String(core)] : []);
+const onCore = (core: number, command: readonly string[]): readonly string[] =>
+  availableParallelism() > 1 && installed('taskset') ? ['taskset', '-c', String(core), ...command] : command;
 
 const installed = (command: string): boolean => spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;
 

@@ -205,6 +205,10 @@ describe('hostile connections', () => {
     assert.match(await exchangeRaw(house.port, 'GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n'), /400[^]*no Host header/);
   });
 
+  test('an expectation that nobody knows is passed over', async () => {
+    assert.match(await get('/healthz', 'expect: miracles\r\n'), /^HTTP\/1\.1 200[^]*"fine"/);
+  });
+
   test('headers beyond 16 KiB are refused', async () => {
     const reply = await exchangeRaw(house.port, `GET /healthz HTTP/1.1\r\nhost: x\r\nx-large: ${'a'.repeat(200_000)}\r\n\r\n`);
     assert.match(reply, /^HTTP\/1\.1 431[^]*"error":"invalid_argument"/);

@@ -323,7 +323,7 @@ describe('what is sent', () => {
       body: stream,
       duplex: 'half',
       headers: { authorization: 'Bearer svc_op_test', 'content-type': 'application/json' },
-    } as RequestInit);
+    });
     assert.equal(response.status, 413);
   });
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createSecretKey } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { describe, test } from 'node:test';
 
@@ -93,6 +94,16 @@ describe('a server that closes', () => {
     assert.equal(await get(house.url, new Agent()), 'ECONNREFUSED');
     await assert.rejects(house.server.close(100), /closing already/);
   });
+});
+
+test('settings that cannot be meant stop the server with a sentence; an empty public address means none', async () => {
+  await assert.rejects(openHouse([], { publicUrl: 'ops.example.com' }), /SVC_PUBLIC_URL is "ops.example.com", which is not an address/);
+  await assert.rejects(openHouse([], { trustedProxies: ['everyone'] }), /SVC_TRUSTED_PROXIES names "everyone"/);
+  await assert.rejects(openHouse([], { cursorKey: createSecretKey(Buffer.alloc(16)) }), /must have 32 bytes/);
+  const house = await openHouse(routes, { publicUrl: '' });
+  const ws = new WebSocket(`ws://127.0.0.1:${house.port}/socket`, { origin: house.url });
+  await new Promise((resolve, reject) => ws.on('open', resolve).on('error', reject));
+  await house.close();
 });
 
 test('a port that is taken is a sentence with the fix in it', async () => {

@@ -1,0 +1,67 @@
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+import type { Call, Command } from '../cli/command.ts';
+import { openHouseClient } from '../cli/house-client.ts';
+import { withProgress } from '../cli/progress.ts';
+
+const filters = {
+  actor: { value: 'who', about: 'an e-mail address, a user id, or kind:id such as token:7' },
+  action: { value: 'name', about: 'such as edge:create; edge:* is everything that happens to edges' },
+  'resource-type': { value: 'type', about: 'such as edge' },
+  'resource-id': { value: 'id', about: 'of what it happened to' },
+  status: { value: 'status', about: 'success, failure or denied' },
+  from: { value: 'time', about: 'this moment or later, as 2026-11-20T18:00:00Z' },
+  to: { value: 'time', about: 'before this moment' },
+};
+
+export const command: Command = {
+  operands: [],
+  options: {
+    format: { value: 'jsonl|csv', about: 'one JSON document a line (default), or CSV for spreadsheets' },
+    out: { value: 'file', about: 'where to, instead of standard output; readable by you only' },
+    ...filters,
+  },
+  about: 'Oldest row first. The export itself becomes a row of the trail.',
+  example: "svc audit export --format csv --out audit.csv --action 'edge:*' --from 2026-11-01T00:00:00Z",
+
+  async run(call) {
+    const house = await openHouseClient(call.environment);
+    const path = `/api/v1/admin/audit-logs/export?${queryOf(call)}`;
+    const out = call.value('out');
+    if (out === undefined) {
+      await pipeline(await house.download(path), process.stdout, { end: false });
+      return { data: undefined, text: () => '' };
+    }
+    const file = resolve(out);
+    await withProgress('Exporting the audit trail', async () => save(await house.download(path), file));
+    return { data: { file }, text: () => file };
+  },
+};
+
+function queryOf(call: Call): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const name of ['format', ...Object.keys(filters)]) {
+    const value = call.value(name);
+    if (value !== undefined) {
+      query.set(name.replaceAll('-', '_'), value);
+    }
+  }
+  return query;
+}
+
+/** The file gets its name when it is whole: half a trail must not pass for all of it. */
+async function save(body: Readable, file: string): Promise<void> {
+  const draft = `${file}.partial`;
+  try {
+    await rm(draft, { force: true });
+    await pipeline(body, createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true }));
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}

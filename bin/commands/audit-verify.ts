@@ -1,0 +1,38 @@
+import type { Command } from '../cli/command.ts';
+import { openHouseClient } from '../cli/house-client.ts';
+import { printable } from '../cli/layout.ts';
+import type { Paint } from '../cli/paint.ts';
+import { withProgress } from '../cli/progress.ts';
+
+interface Verdict {
+  readonly ok: boolean;
+  readonly rows: number;
+  readonly first_bad_seq?: number;
+  readonly reason?: string;
+  readonly checkpoints: number;
+  readonly anchors: number;
+}
+
+/** The server's own deadline, and a little more. */
+const withinMs = 610_000;
+
+export const command: Command = {
+  operands: [],
+  options: {},
+  about: 'Follows the chain from its first row to its last and holds it against every signed checkpoint. Exit code 1 when a row is not as it was written.',
+  example: 'svc audit verify',
+
+  async run({ environment }) {
+    const house = await openHouseClient(environment);
+    const verdict = await withProgress('Verifying the audit trail', () => house.get<Verdict>('/api/v1/admin/audit-logs/verify', withinMs));
+    return { data: verdict, text: (paint) => page(verdict, paint), code: verdict.ok ? 0 : 1 };
+  },
+};
+
+function page({ ok, rows, first_bad_seq, reason = 'no cause known', checkpoints, anchors }: Verdict, paint: Paint): string {
+  if (ok) {
+    return `${paint.good('ok')} rows that are as they were written: ${rows}, held against checkpoints: ${checkpoints}, anchors: ${anchors}`;
+  }
+  const where = first_bad_seq === undefined ? '' : ` first bad row ${first_bad_seq}:`;
+  return `${paint.bad('broken')}${where} ${printable(reason)}\nrows that are as they were written: ${rows}`;
+}

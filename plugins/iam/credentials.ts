@@ -1,0 +1,67 @@
+import { isSvcError, type Logger, messageOf, type Tables } from 'svc/sdk';
+
+import type { PasswordsContract } from './contract.ts';
+import { normalEmail } from './email.ts';
+import type { Hasher } from './hasher.ts';
+import { peopleStore } from './people-store.ts';
+import type { People } from './people.ts';
+import type { IamTables } from './tables.ts';
+
+export interface Renewal {
+  readonly old: string;
+  readonly renewed: string;
+}
+
+export interface Credentials extends PasswordsContract {
+  /** The stronger hash that the last successful check has made of a dated one; given out once. */
+  takeRenewal(id: number): Renewal | undefined;
+}
+
+export interface CredentialsParts {
+  readonly tables: Tables<IamTables>;
+  readonly people: People;
+  readonly hasher: Hasher;
+  readonly log: Logger;
+}
+
+/** A renewal that nobody takes is made again at the next login. */
+const mostRenewals = 100;
+
+/** Checks passwords. It writes nothing: the first write of a login belongs to the room of sessions, and with it the audit row. */
+export function createCredentials({ tables, people, hasher, log }: CredentialsParts): Credentials {
+  const renewals = new Map<number, Renewal>();
+
+  async function renew(id: number, old: string, password: string): Promise<void> {
+    if (renewals.size >= mostRenewals) {
+      renewals.clear();
+    }
+    try {
+      renewals.set(id, { old, renewed: await hasher.hash(password) });
+    } catch (error) {
+      if (!isSvcError(error)) {
+        throw error;
+      }
+      // The password was right; a stronger hash of it can wait for a calmer moment.
+      log.info({ user_id: id, cause: messageOf(error) }, 'a dated password hash was not renewed');
+    }
+  }
+
+  return {
+    async verify(email, password) {
+      const account = await peopleStore(tables.read).credentials(normalEmail(email));
+      const isRight = await hasher.verify(account?.password_hash, password);
+      if (!isRight || account?.status !== 'active') {
+        return undefined;
+      }
+      if (hasher.isDated(account.password_hash)) {
+        await renew(account.id, account.password_hash, password);
+      }
+      return people.live(account.id);
+    },
+    takeRenewal(id) {
+      const renewal = renewals.get(id);
+      renewals.delete(id);
+      return renewal;
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { type Clock, SvcError, type Tables } from 'svc/sdk';
+
+import type { DirectoryContract } from './contract.ts';
+import type { Credentials } from './credentials.ts';
+import { peopleStore } from './people-store.ts';
+import type { People } from './people.ts';
+import type { Policy } from './policy.ts';
+import type { IamTables } from './tables.ts';
+import type { Users } from './users.ts';
+import { userStore } from './user-store.ts';
+
+export interface DirectoryParts {
+  readonly tables: Tables<IamTables>;
+  readonly people: People;
+  readonly policy: Policy;
+  readonly users: Users;
+  readonly credentials: Credentials;
+  readonly clock: Clock;
+}
+
+/** What other rooms may know of people. */
+export const createDirectory = ({ tables, people, policy, users, credentials, clock }: DirectoryParts): DirectoryContract => ({
+  live: (id) => people.live(id),
+  nameOf: (id) => peopleStore(tables.read).nameOf(id),
+  async create(person, createdBy, along = () => undefined) {
+    const { id, email } = await users.create(person, createdBy, along);
+    return people.live(id) ?? gone(email);
+  },
+  hasAdmin: () => userStore(tables.read).hasActiveAdmin(),
+  grantsOf: (role) => policy.grantsOf(role),
+  noteLogin: (id) =>
+    tables.write(async (tx) => {
+      const store = peopleStore(tx);
+      const renewal = credentials.takeRenewal(id);
+      if (renewal) {
+        await store.renewHash(id, renewal.old, renewal.renewed);
+      }
+      await store.noteLogin(id, clock.now());
+    }),
+});
+
+function gone(email: string): never {
+  throw new SvcError('conflict', `the account ${email} was made, and removed or disabled again by somebody else`);
+}

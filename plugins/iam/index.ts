@@ -1,0 +1,69 @@
+import { Catalogue, definePlugin, type PluginContext } from 'svc/sdk';
+
+import { Directory, Passwords, PersonChanged, RoleChanged } from './contract.ts';
+import { createCredentials } from './credentials.ts';
+import { createDirectory } from './directory.ts';
+import { createExplain } from './explain.ts';
+import { ensureFirstAdmin } from './first-admin.ts';
+import { createHasher } from './hasher.ts';
+import { createWhoAmI } from './me.ts';
+import { createMembers } from './members.ts';
+import { memberRoutes, orgRoutes } from './org-routes.ts';
+import { createOrgs } from './orgs.ts';
+import { peopleStore } from './people-store.ts';
+import { createPeople } from './people.ts';
+import { policyRoutes, roleRoutes } from './policy-routes.ts';
+import { createPolicy, type Seeds } from './policy.ts';
+import { roleStore } from './role-store.ts';
+import { createRoles } from './roles.ts';
+import type { IamTables } from './tables.ts';
+import { userRoutes } from './user-routes.ts';
+import { createUsers } from './users.ts';
+
+let begin: (ctx: PluginContext) => Promise<void>;
+
+export default definePlugin({
+  async activate(ctx) {
+    const { clock, settings, log } = ctx;
+    const tables = ctx.db<IamTables>();
+    const catalogue = ctx.services.use(Catalogue);
+    const hasher = createHasher(ctx.ids);
+
+    const policy = createPolicy(settings.get<Seeds>('policy.roles'), () => roleStore(tables.read).all(), clock);
+    settings.watch<Seeds>('policy.roles', (seeds) => policy.seed(seeds));
+    const people = createPeople({
+      policy,
+      read: (ids) => peopleStore(tables.read).accounts(ids),
+      changed: (id) => ctx.events.emit(PersonChanged, { id }),
+    });
+
+    const users = createUsers({ tables, people, hasher, clock });
+    const credentials = createCredentials({ tables, people, hasher, log });
+    const directory = createDirectory({ tables, people, policy, users, credentials, clock });
+    const roles = createRoles({ tables, policy, catalogue, clock, changed: (name) => ctx.events.emit(RoleChanged, { name }) });
+
+    ctx.services.provide(Directory, () => directory);
+    ctx.services.provide(Passwords, () => credentials);
+    ctx.http.routes(userRoutes(users, createWhoAmI(tables, policy)));
+    ctx.http.routes(orgRoutes(createOrgs({ tables, people, clock })));
+    ctx.http.routes(memberRoutes(createMembers({ tables, people, policy, clock })));
+    ctx.http.routes(roleRoutes(policy, roles));
+    ctx.http.routes(policyRoutes(catalogue, createExplain({ people, policy, catalogue })));
+
+    // The generation before this one still finishes its work, and what it commits must be known here too.
+    ctx.events.on(PersonChanged, ({ id }) => people.refresh([id]));
+    ctx.events.on(RoleChanged, () => policy.refresh());
+
+    const recall = async (): Promise<void> => {
+      await policy.refresh();
+      await people.load();
+    };
+    await recall();
+    begin = async () => {
+      // Once more, for what was committed between reading and serving.
+      await recall();
+      await ensureFirstAdmin(directory, settings, log);
+    };
+  },
+  start: (ctx) => begin(ctx),
+});

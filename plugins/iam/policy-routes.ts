@@ -1,0 +1,92 @@
+import { type HouseCatalogue, listRoute, type Page, type PageRequest, route, type RouteDeclaration } from 'svc/sdk';
+
+import type { Explain } from './explain.ts';
+import type { Policy } from './policy.ts';
+import { missingRole, type Roles } from './roles.ts';
+import { Action, Explained, ExplainQuery, Role, RoleDraft, RoleKey, RolePatch } from './schema.ts';
+import { shownRole } from './shown.ts';
+
+export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclaration[] => [
+  listRoute({
+    path: '/api/v1/roles',
+    access: 'any',
+    summary: 'List roles with what they grant, built-in ones first',
+    items: Role,
+    handle({ page }) {
+      const { items, ...rest } = pageOf(policy.list(), page);
+      return { ...rest, items: items.map(shownRole) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/roles/{name}',
+    access: 'any',
+    summary: 'One role',
+    params: RoleKey,
+    response: Role,
+    errors: ['not_found'],
+    handle: ({ params }) => shownRole(policy.find(params.name) ?? missingRole(params.name)),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/roles',
+    access: 'role:manage',
+    summary: 'Create a custom role out of declared actions that one holds oneself',
+    body: RoleDraft,
+    response: Role,
+    errors: ['conflict'],
+    handle: async (call) => shownRole({ ...(await roles.create(call, call.body)), builtin: false }),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/v1/roles/{name}',
+    access: 'role:manage',
+    summary: 'Change what a custom role grants; it counts from the next request on',
+    params: RoleKey,
+    body: RolePatch,
+    response: Role,
+    errors: ['not_found', 'conflict'],
+    handle: async (call) => shownRole({ ...(await roles.update(call, call.params.name, call.body)), builtin: false }),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/roles/{name}',
+    access: 'role:manage',
+    summary: 'Delete a custom role that nobody has',
+    params: RoleKey,
+    errors: ['not_found', 'conflict'],
+    handle: (call) => roles.remove(call, call.params.name),
+  }),
+];
+
+export const policyRoutes = (catalogue: HouseCatalogue, explain: Explain): readonly RouteDeclaration[] => [
+  listRoute({
+    path: '/api/v1/policy/actions',
+    access: 'any',
+    summary: 'List the actions that roles are made from',
+    items: Action,
+    handle({ page }) {
+      const actions = catalogue.actions().toSorted((a, b) => (a.action < b.action ? -1 : 1));
+      return pageOf(
+        actions.map(({ action, description, pluginId }) => ({ action, description, plugin: pluginId })),
+        page,
+      );
+    },
+  }),
+  listRoute({
+    path: '/api/v1/policy/explain',
+    access: 'admin',
+    summary: 'Who may do something, and why; with user_id, whether that user may',
+    query: ExplainQuery,
+    items: Explained,
+    errors: ['not_found'],
+    handle: ({ query, page }) => explain(query.action, query.user_id, page),
+  }),
+];
+
+/** A page of a list that is held in memory and whose order stands still; the cursor is a place in it. */
+function pageOf<T>(all: readonly T[], { limit, after }: PageRequest): Page<T> {
+  const from = Number(after?.[0] ?? 0);
+  const items = all.slice(from, from + limit);
+  return { items, total: all.length, next: from + limit < all.length ? [from + limit] : undefined };
+}

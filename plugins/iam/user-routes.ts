@@ -1,0 +1,95 @@
+import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+
+import type { WhoAmI } from './me.ts';
+import { Me, PasswordPatch, RolePatchOfUser, User, UserDraft, UserId, UserPatch, UserQuery } from './schema.ts';
+import { shownUser } from './shown.ts';
+import { userIdOf } from './user-store.ts';
+import type { Users } from './users.ts';
+
+export const userRoutes = (users: Users, whoAmI: WhoAmI): readonly RouteDeclaration[] => [
+  ...(['/api/v1/me', '/api/v1/self'] as const).map((path) =>
+    route({
+      method: 'GET',
+      path,
+      access: 'any',
+      summary: 'The caller, with memberships and effective grants',
+      response: Me,
+      handle: ({ principal }) => whoAmI(principal),
+    }),
+  ),
+  listRoute({
+    path: '/api/v1/users',
+    access: 'any',
+    summary: 'List users of the organizations one belongs to',
+    query: UserQuery,
+    items: User,
+    async handle({ principal, query, page }) {
+      const { items, ...rest } = await users.list(principal, query, page);
+      return { ...rest, items: items.map(shownUser) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/users',
+    access: 'admin',
+    summary: 'Create a user, who joins the default organization',
+    body: UserDraft,
+    response: User,
+    errors: ['conflict', 'rate_limited'],
+    handle: async (call) =>
+      shownUser(await users.create(call.body, userIdOf(call.principal), (user) => call.note({ resourceId: user.id, after: shownUser(user) }))),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/users/{id}',
+    access: 'any',
+    summary: 'One user',
+    params: UserId,
+    response: User,
+    errors: ['not_found'],
+    handle: async ({ principal, params }) => shownUser(await users.get(principal, params.id)),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/v1/users/{id}',
+    access: 'admin',
+    summary: 'Change e-mail, name or status; a disabled user is out at once',
+    params: UserId,
+    body: UserPatch,
+    response: User,
+    errors: ['not_found', 'conflict'],
+    handle: async (call) => shownUser(await users.update(call, call.params.id, call.body)),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/v1/users/{id}/password',
+    access: { action: 'admin', self: 'id' },
+    summary: 'Change a password, which ends all sessions of the user',
+    description: 'Your own takes current_password, whoever you are.',
+    params: UserId,
+    body: PasswordPatch,
+    response: User,
+    errors: ['not_found', 'conflict', 'rate_limited'],
+    handle: async (call) => shownUser(await users.setPassword(call, call.params.id, call.body.password, call.body.current_password)),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/v1/users/{id}/role',
+    access: 'admin',
+    summary: 'Change the role; it counts from the next request on',
+    params: UserId,
+    body: RolePatchOfUser,
+    response: User,
+    errors: ['not_found', 'conflict'],
+    handle: async (call) => shownUser(await users.setRole(call, call.params.id, call.body.role)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/users/{id}',
+    access: 'admin',
+    summary: 'Delete a user; what they did keeps their name, their e-mail is free again',
+    params: UserId,
+    errors: ['not_found', 'conflict'],
+    handle: (call) => users.remove(call, call.params.id),
+  }),
+];

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import fc from 'fast-check';
+
+import { allows, anonymous, holds, operator } from '../../core/auth/index.ts';
+import type { Access, Principal } from '../../core/sdk/index.ts';
+
+const user = (grants: readonly string[], id = '7'): Principal => ({ kind: 'user', id, role: 'user', grants });
+const edge: Principal = { kind: 'edge', id: '1', role: 'edge', grants: ['*'] };
+const token: Principal = { kind: 'token', id: '7', role: 'user', grants: ['edge:create'] };
+
+test('every kind of access lets in exactly whom it names', () => {
+  const people = {
+    anonymous,
+    operator,
+    viewer: user([]),
+    admin: user(['*']),
+    'edge keeper': user(['edge:*']),
+    'edge maker': user(['edge:create']),
+    'shell user': user(['webshell']),
+    token,
+    edge,
+  };
+  const expected: [Access, string[]][] = [
+    ['public', Object.keys(people)],
+    ['any', ['operator', 'viewer', 'admin', 'edge keeper', 'edge maker', 'shell user', 'token']],
+    ['admin', ['operator', 'admin']],
+    ['machine', ['edge']],
+    ['webshell', ['operator', 'admin', 'shell user']],
+    ['edge:create', ['operator', 'admin', 'edge keeper', 'edge maker', 'token']],
+    ['edge:delete', ['operator', 'admin', 'edge keeper']],
+    ['device:create', ['operator', 'admin']],
+    ['nonsense' as Access, ['operator', 'admin']],
+  ];
+  for (const [access, names] of expected) {
+    assert.deepEqual(
+      Object.entries(people).flatMap(([name, principal]) => (allows(principal, access) ? [name] : [])),
+      names,
+      JSON.stringify(access),
+    );
+  }
+});
+
+test('a user passes as self on their own id only, and a token of the same id does not', () => {
+  const access = { action: 'admin', self: 'id' } as const;
+  assert.equal(allows(user([]), access, { id: '7' }), true);
+  assert.equal(allows(user([]), access, { id: 7 }), true);
+  for (const id of ['8', '07', '7 ', '', undefined, { toString: () => '7' }]) {
+    assert.equal(allows(user([]), access, { id }), false, String(id));
+  }
+  assert.equal(allows(token, access, { id: '7' }), false);
+  assert.equal(allows(user(['*']), access, { id: '8' }), true);
+});
+
+test('a wildcard covers its own area and no other, however grants are written', () => {
+  const word = fc.stringMatching(/^[a-z]{1,6}$/);
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.oneof(
+          word.map((area) => `${area}:*`),
+          fc.tuple(word, word).map((pair) => pair.join(':')),
+          fc.constantFrom('', ':', ':*', '*:*', 'edge', 'edge*', '**', ' *'),
+        ),
+      ),
+      word,
+      word,
+      (grants, area, verb) => {
+        const action = `${area}:${verb}`;
+        assert.equal(holds(user(grants), action), grants.includes(`${area}:*`) || grants.includes(action));
+      },
+    ),
+  );
+});
+
+test('a decision costs next to nothing', () => {
+  const principal = user(['edge:*', 'device:*', 'topology:*', 'alert:*', 'channel:*', 'agent:*']);
+  const from = performance.now();
+  for (let round = 0; round < 100_000; round += 1) {
+    allows(principal, 'agent:run');
+  }
+  assert.ok(performance.now() - from < 2_000);
+});

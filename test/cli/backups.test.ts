@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { scratch, serving, svc } from './launcher.ts';
+
+interface Listed {
+  readonly dir: string;
+  readonly problem: string | null;
+}
+
+test('data is backed up while svc serves, proven, lost and brought back', async (t) => {
+  const folder = scratch(t);
+  const data = join(folder, 'data');
+  const here = await serving(t, data);
+
+  await t.test('create makes a folder in backups/, or where it is told', async () => {
+    const { code, stdout, stderr } = await svc(['backup', 'create', '--data', data]);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /data\/backups\/20\d\d-.*Z \([\d.]+ KiB\)\n$/);
+    assert.match(stderr, /^Backing up .*: done/m);
+    const made = await svc(['backup', 'create', join(folder, 'kept', 'today'), '--with-key', '--data', data, '--json']);
+    assert.equal(made.code, 0);
+    assert.equal(made.json()['dir'], join(folder, 'kept', 'today'));
+    assert.ok(existsSync(join(folder, 'kept', 'today', 'secret.key')));
+    assert.equal(statSync(join(folder, 'kept', 'today')).mode & 0o077, 0);
+  });
+
+  await t.test('list shows those in the data folder, also one that is no backup', async () => {
+    mkdirSync(join(data, 'backups', 'stray'));
+    const { items } = (await svc(['backup', 'list', '--data', data, '--json'])).json<{ items: Listed[] }>();
+    assert.deepEqual(
+      items.map(({ dir, problem }) => [dir.includes('stray'), problem === null]),
+      [
+        [true, false],
+        [false, true],
+      ],
+    );
+    assert.match((await svc(['backup', 'list', '--data', data])).stdout, /stray +unreadable +.*is not a backup/);
+  });
+
+  await t.test('verify proves one, and names what is wrong with another', async () => {
+    const good = await svc(['backup', 'verify', join(folder, 'kept', 'today')]);
+    assert.equal(good.code, 0);
+    assert.match(good.stdout, /^ok .*today: made 20\d\d-.* rows in \d+ tables$/m);
+    cpSync(join(folder, 'kept', 'today'), join(folder, 'bent'), { recursive: true });
+    const file = join(folder, 'bent', 'svc.db');
+    const bytes = readFileSync(file);
+    bytes[bytes.length - 1]! ^= 1;
+    writeFileSync(file, bytes);
+    const bad = await svc(['backup', 'verify', join(folder, 'bent'), '--json']);
+    assert.equal(bad.code, 1);
+    assert.match(String(bad.json()['message']), /svc\.db is not the file that was backed up/);
+  });
+
+  await t.test('restore is refused while svc serves that folder', async () => {
+    const { code, stderr } = await svc(['backup', 'restore', join(folder, 'kept', 'today'), '--data', data]);
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`in use by the svc process ${here.pid}`));
+    assert.equal((await here.fetch('/readyz')).status, 200);
+  });
+
+  await t.test('restore puts it in place, keeps what was there, and svc serves it', async (part) => {
+    assert.equal(await here.end(), 0);
+    const bent = await svc(['backup', 'restore', join(folder, 'bent'), '--data', data]);
+    assert.equal(bent.code, 1);
+    const { code, stdout } = await svc(['backup', 'restore', join(folder, 'kept', 'today'), '--data', data]);
+    assert.equal(code, 0);
+    assert.match(stdout, /holds the data of 20\d\d-.*; what was there is kept in .*before-restore-/);
+    assert.ok(readdirSync(data).some((name) => name.startsWith('before-restore-')));
+    const again = await serving(part, data);
+    assert.equal((await again.fetch('/readyz')).status, 200);
+  });
+});
+
+test('a folder without data is not backed up into something that looks like a backup', async (t) => {
+  const folder = scratch(t);
+  const { code, stderr } = await svc(['backup', 'create', join(folder, 'out'), '--data', join(folder, 'nothing')]);
+  assert.equal(code, 1);
+  assert.match(stderr, /holds no data of svc/);
+  assert.ok(!existsSync(join(folder, 'out')) && !existsSync(join(folder, 'nothing')));
+  assert.match((await svc(['backup', 'list', '--data', join(folder, 'nothing')])).stdout, /There is no backup/);
+  assert.match((await svc(['backup', 'restore', folder, '--data', join(folder, 'nothing')])).stderr, /is not a backup/);
+});

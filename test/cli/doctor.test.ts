@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { scratch, serving, svc } from './launcher.ts';
+
+interface Finding {
+  readonly subject: string;
+  readonly verdict: 'ok' | 'warn' | 'fail';
+  readonly detail: string;
+  readonly fix: string | null;
+}
+
+async function findings(data: string, env: Record<string, string> = {}): Promise<{ code: number | null; of: (subject: string) => Finding }> {
+  const { code, json } = await svc(['doctor', '--data', data, '--json'], { env });
+  const all = json<{ findings: Finding[] }>().findings;
+  assert.ok(all.every(({ verdict, fix }) => (verdict === 'ok') === (fix === null)));
+  return { code, of: (subject) => all.find((finding) => finding.subject === subject)! };
+}
+
+test('before the first start everything is in order', async (t) => {
+  const { code, stdout } = await svc(['doctor', '--data', join(scratch(t), 'data')]);
+  assert.equal(code, 0);
+  for (const subject of ['node', 'sqlite', 'settings', 'data folder', 'free disk', 'secret key', 'lock', 'database', 'plugins']) {
+    assert.match(stdout, new RegExp(`^(ok|warn) +${subject} +\\S`, 'm'));
+  }
+});
+
+test('each thing that is wrong with a data folder is found, with what to do about it', async (t) => {
+  const data = join(scratch(t), 'data');
+  const here = await serving(t, data);
+  assert.equal(await here.end(), 0);
+  assert.equal((await findings(data)).code, 0);
+
+  await t.test('a folder and a key that others can read', async () => {
+    chmodSync(data, 0o755);
+    chmodSync(join(data, 'keys', 'secret.key'), 0o644);
+    const { code, of } = await findings(data);
+    assert.equal(code, 1);
+    assert.deepEqual([of('data folder').verdict, of('data folder').fix], ['warn', `run "chmod 700 ${data}"`]);
+    assert.equal(of('secret key').verdict, 'fail');
+    assert.match(of('secret key').detail, /chmod 600/);
+    chmodSync(data, 0o700);
+    chmodSync(join(data, 'keys', 'secret.key'), 0o600);
+  });
+
+  await t.test('a setting that is misspelt', async () => {
+    writeFileSync(join(data, 'svc.yaml'), 'http:\n  adress: 127.0.0.1:8080\n');
+    const { code, of } = await findings(data);
+    assert.equal(code, 1);
+    assert.match(of('settings').detail, /svc\.yaml: http\.adress is not a setting.*http\.addr/);
+    assert.equal(of('database').verdict, 'ok', 'the other examinations go on');
+    rmSync(join(data, 'svc.yaml'));
+  });
+
+  await t.test('a database that is damaged', async () => {
+    writeFileSync(join(data, 'svc.db'), 'not a database at all, but long enough to look at: '.repeat(100));
+    const { code, of } = await findings(data);
+    assert.equal(code, 1);
+    assert.match(of('database').detail, /is damaged/);
+    assert.match(of('database').fix!, /svc backup restore/);
+  });
+
+  await t.test('a secret key that is gone while its data is there', async () => {
+    rmSync(join(data, 'keys', 'secret.key'));
+    const { of } = await findings(data);
+    assert.equal(of('secret key').verdict, 'fail');
+    const given = await findings(data, { SVC_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') });
+    assert.equal(given.of('secret key').detail, 'from the environment');
+  });
+});
+
+test('a svc that claims to run but cannot be reached is a finding, not a crash', async (t) => {
+  const data = scratch(t);
+  mkdirSync(join(data, 'keys'));
+  writeFileSync(join(data, 'keys', 'operator.token'), 'svc_op_planted\n');
+  writeFileSync(join(data, 'run.json'), JSON.stringify({ pid: process.pid, url: 'http://127.0.0.1:1' }));
+  const { code, of } = await findings(data);
+  assert.equal(code, 1);
+  assert.match(of('plugins').detail, /does not answer/);
+  assert.match(of('lock').detail, /without holding its lock/);
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { as, auditHouse, folder, list, type Logged, post, withoutTriggers } from './house.ts';
+
+const launcher = fileURLToPath(new URL('../../../bin/svc', import.meta.url));
+
+const svc = (...args: readonly string[]): Promise<{ code: number; out: string; err: string }> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [launcher, ...args], { env: { PATH: process.env['PATH'] } }, (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    );
+  });
+
+test('svc audit verify and export speak to the running house', async (t) => {
+  const house = await auditHouse(t);
+  const data = ['--data', house.dataDir];
+  await post(house, 'entries', { text: 'one' }, as('anna'));
+  await post(house, 'entries', { text: 'two' }, as('vera'));
+
+  const whole = await svc('audit', 'verify', ...data);
+  assert.deepEqual([whole.code, whole.out], [0, 'ok rows that are as they were written: 2, held against checkpoints: 0, anchors: 0\n']);
+
+  const out = join(folder(t), 'trail.jsonl');
+  const exported = await svc('audit', 'export', '--actor', 'anna@example.org', '--out', out, ...data);
+  assert.deepEqual([exported.code, exported.out], [0, `${out}\n`]);
+  assert.equal(statSync(out).mode & 0o777, 0o600);
+  const rows = readFileSync(out, 'utf8').trimEnd().split('\n');
+  assert.deepEqual(
+    rows.map((line) => JSON.parse(line) as Logged),
+    (await list(house, '?actor=3')).items,
+  );
+
+  const csv = await svc('audit', 'export', '--format', 'csv', '--status', 'denied', ...data);
+  assert.match(csv.out, /^id,occurred_at,actor_type,.*\r\n2,.*vera@example\.org.*\r\n$/s);
+  const wrong = await svc('audit', 'export', '--format', 'xml', '--out', join(house.dataDir, 'wrong'), ...data);
+  assert.equal(wrong.code, 4);
+  assert.match(wrong.err, /format must be one of jsonl, csv/);
+  assert.ok(!existsSync(join(house.dataDir, 'wrong')));
+
+  withoutTriggers(house.dataDir, (database) => database.exec("update audit_log set record = replace(record, 'vera', 'anna') where seq = 2"));
+  const broken = await svc('audit', 'verify', ...data);
+  assert.equal(broken.code, 1);
+  assert.match(broken.out, /^broken first bad row 2: it was altered after it was written\nrows that are as they were written: 1\n/);
+  const json = await svc('audit', 'verify', '--json', ...data);
+  const { ok, first_bad_seq } = JSON.parse(json.out) as { ok: boolean; first_bad_seq: number };
+  assert.deepEqual([json.code, ok, first_bad_seq], [1, false, 2]);
+});
