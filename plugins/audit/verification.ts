@@ -33,7 +33,7 @@ interface Break {
 }
 
 /** A slice takes a few milliseconds; between two of them others run. */
-const rowsAtOnce = 2_000;
+const rowsAtOnce = 3_000;
 const signaturesAtOnce = 100;
 const mostTries = 5;
 

@@ -20,6 +20,7 @@ import type { IamTables } from './tables.ts';
 import { userRoutes } from './user-routes.ts';
 import { createUsers } from './users.ts';
 
+/** Set by activate(); every generation evaluates this module for itself. */
 let begin: (ctx: PluginContext) => Promise<void>;
 
 export default definePlugin({

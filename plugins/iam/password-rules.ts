@@ -6,13 +6,15 @@ import { normalEmail } from './email.ts';
 export const shortestPassword = 10;
 export const longestPassword = 256;
 
-export const isTooLong = (password: string): boolean => password.length > 2 * longestPassword || [...password].length > longestPassword;
+const charactersIn = (text: string): number => Array.from(text).length;
+
+export const isTooLong = (password: string): boolean => password.length > 2 * longestPassword || charactersIn(password) > longestPassword;
 
 /** Throws a sentence unless `password` is good enough for the account with this e-mail. */
 export function assertGoodPassword(password: string, email: string): void {
   const complaint = isTooLong(password)
     ? `must have at most ${longestPassword} characters`
-    : [...password].length < shortestPassword
+    : charactersIn(password) < shortestPassword
       ? `must have at least ${shortestPassword} characters`
       : normalEmail(password) === email
         ? 'must not be the e-mail address'

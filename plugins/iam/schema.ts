@@ -3,7 +3,6 @@ import { Type } from 'typebox';
 import { longestPassword, shortestPassword } from './password-rules.ts';
 
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
-const oneOf = <const T extends readonly string[]>(...values: T) => Type.Union(values.map((value) => Type.Literal(value as T[number])));
 
 const Timestamp = Type.String({ format: 'date-time' });
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
@@ -12,8 +11,8 @@ const DisplayName = Type.String({ ...Line, description: 'made from the e-mail wh
 const Email = Type.String({ minLength: 3, maxLength: 300, description: 'trimmed and lower-cased; unique' });
 const Password = Type.String({ minLength: shortestPassword, maxLength: longestPassword, format: 'password', description: 'not the e-mail' });
 const RoleName = Type.String({ pattern: '^[a-z][a-z0-9_-]{1,39}$', description: 'admin, user, viewer or a custom role' });
-const Status = oneOf('active', 'disabled');
-const OrgRole = oneOf('org_admin', 'member', 'viewer');
+const Status = Type.Enum(['active', 'disabled']);
+const OrgRole = Type.Enum(['org_admin', 'member', 'viewer']);
 const Grant = Type.String({ maxLength: 100, description: 'an action such as edge:create, or a whole area such as edge:*' });
 
 export const UserId = Type.Object({ id: Id });
@@ -130,7 +129,7 @@ export const Explained = Type.Object({
   role: Type.String(),
   status: Status,
   allowed: Type.Boolean(),
-  via: orNull(oneOf('account', 'role', 'membership')),
+  via: orNull(Type.Enum(['account', 'role', 'membership'])),
   grant: orNull(Type.String({ description: 'the grant that matched' })),
   org_id: orNull(Id),
   reason: Type.String({ description: 'the same as a sentence' }),

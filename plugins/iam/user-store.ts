@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type Insertable, type Selectable, sql, type SqlBool, type Updateable } from 'kysely';
+import { type Expression, type ExpressionBuilder, type Insertable, type Selectable, sql, type SqlBool, type Updateable } from 'kysely';
 import type { Page, PageRequest, Principal } from 'svc/sdk';
 
 import type { Iam, IamTables } from './tables.ts';
@@ -15,7 +15,7 @@ export interface UserFilter {
   readonly org_id?: number;
 }
 
-type Where = (eb: ExpressionBuilder<IamTables, 'iam_users'>) => ReturnType<typeof sql<SqlBool>> | ReturnType<typeof eb.or>;
+type Where = (eb: ExpressionBuilder<IamTables, 'iam_users'>) => Expression<SqlBool>;
 
 /** The accounts that `actor` may know of: all, or those in one of their organizations and their own. Deleted ones are not there. */
 export const seenBy =

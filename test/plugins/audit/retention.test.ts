@@ -162,7 +162,7 @@ test('an anchor that was made up, altered or taken away is told on', async (t) =
 });
 
 test('a walk that retention overtakes is walked again', async (t) => {
-  const { archive, store, keys, signed, dataDir } = await trailOf(t, { days: 1, rows: 2_500 });
+  const { archive, store, keys, signed, dataDir } = await trailOf(t, { days: 1, rows: 3_500 });
   let pauses = 0;
   const verify = verification({ store, keys, checkpoints: signed, pause: async () => ((pauses += 1) === 1 ? await archive(5_000) : undefined) });
   assert.deepEqual(await verify(), { ok: true, rows: 1, checkpoints: 0, anchors: 1 });

@@ -1,0 +1,9 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { run } from '../drill/pollution.ts';
+
+test('no body with __proto__, constructor or prototype at any depth is taken, fails, or pollutes', async () => {
+  const { failures, taken, polluted, examples } = await run({ bodies: 1_000 });
+  assert.deepEqual({ failures, taken, polluted }, { failures: 0, taken: 0, polluted: false }, examples);
+});
