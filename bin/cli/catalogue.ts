@@ -70,5 +70,7 @@ function unknownCommand(first: string, second: string | undefined): Error {
     return usageFailure(`"svc ${first}" needs one more word: ${verbs.join(', ')}`);
   }
   const guess = nearest(second, verbs);
-  return usageFailure(`there is no "svc ${first} ${second}"; ${guess === undefined ? `there are ${verbs.join(', ')}` : `did you mean "svc ${first} ${guess}"?`}`);
+  return usageFailure(
+    `there is no "svc ${first} ${second}"; ${guess === undefined ? `there are ${verbs.join(', ')}` : `did you mean "svc ${first} ${guess}"?`}`,
+  );
 }

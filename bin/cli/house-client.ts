@@ -1,5 +1,6 @@
-import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
+import { type IncomingMessage, request } from 'node:http';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 
 import { bootSettings, type Environment, runningHouse } from '../../core/boot/index.ts';
 import { type ErrorCode, messageOf } from '../../core/sdk/index.ts';
@@ -39,49 +40,52 @@ export async function openHouseClient(environment: Environment): Promise<HouseCl
 }
 
 export function clientOf({ url, token }: { readonly url: string; readonly token: string }): HouseClient {
-  const reach = async (method: 'GET' | 'POST', path: string, timeoutMs: number): Promise<Response> => {
-    const response = await fetch(new URL(path, url), {
-      method,
-      headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
-      redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
-    }).catch((cause: unknown) => {
+  const reach = async (method: 'GET' | 'POST', path: string, withinMs: number): Promise<IncomingMessage> => {
+    const response = await answer(new URL(path, url), method, token, withinMs).catch((cause: unknown) => {
       throw unreachable(`svc at ${url} does not answer (${reasonOf(cause)}): see whether it still runs with "svc doctor"`, cause);
     });
-    if (!response.ok) {
-      throw refusal(response.status, await bodyOf(response, url));
+    const status = response.statusCode ?? 0;
+    if (status < 200 || status > 299) {
+      throw refusal(status, await documentOf(response, url));
     }
     return response;
   };
-  const ask = async <T>(method: 'GET' | 'POST', path: string, timeoutMs: number): Promise<T> => (await bodyOf(await reach(method, path, timeoutMs), url)) as T;
+  const ask = async <T>(method: 'GET' | 'POST', path: string, withinMs: number): Promise<T> =>
+    (await documentOf(await reach(method, path, withinMs), url)) as T;
   const get = <T>(path: string, withinMs = answerWithinMs): Promise<T> => ask<T>('GET', path, withinMs);
   return {
     get,
     async list<T>(path: string) {
       const items: T[] = [];
-      let cursor = '';
+      let page: Page<T> | undefined;
       do {
-        const page = await get<Page<T>>(`${path}?limit=200${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
+        page = await get<Page<T>>(`${path}?limit=200${page ? `&cursor=${encodeURIComponent(page.next_cursor)}` : ''}`);
         items.push(...page.items);
-        cursor = page.next_cursor;
         // A page without items has nothing behind it, whatever its cursor says: the walk must end.
-        if (page.items.length === 0) {
-          break;
-        }
-      } while (cursor !== '');
+      } while (page.next_cursor !== '' && page.items.length > 0);
       return items;
     },
     post: (path) => ask('POST', path, changeWithinMs),
-    download: async (path) => Readable.fromWeb((await reach('GET', path, downloadWithinMs)).body as ReadableStream),
+    download: (path) => reach('GET', path, downloadWithinMs),
   };
 }
 
-async function bodyOf(response: Response, url: string): Promise<unknown> {
-  const text = await response.text().catch((cause: unknown) => {
+/** Not fetch: that refuses to speak to a list of ports on which svc may well be told to listen. */
+function answer(url: URL, method: string, token: string, withinMs: number): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
+    const call = request(url, { method, headers, agent: false, signal: AbortSignal.timeout(withinMs) }, resolve);
+    call.once('error', reject);
+    call.end();
+  });
+}
+
+async function documentOf(response: IncomingMessage, url: string): Promise<unknown> {
+  const body = await text(response).catch((cause: unknown) => {
     throw unreachable(`svc at ${url} broke off its answer (${reasonOf(cause)}): try again`, cause);
   });
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(body) as unknown;
   } catch (cause) {
     throw unreachable(`what answers at ${url} is not svc: another program has taken its port; see "svc doctor"`, cause);
   }
@@ -92,8 +96,7 @@ function refusal(status: number, body: unknown): Failure {
   return new Failure(status < 500 ? 4 : 1, error, message ?? `svc answered with status ${status}`, { details });
 }
 
-/** fetch hides why behind "fetch failed". */
 function reasonOf(error: unknown): string {
-  const { cause, name } = error as { cause?: { code?: string; message?: string }; name?: string };
-  return name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? cause?.message ?? messageOf(error));
+  const { code, name } = error as { code?: string; name?: string };
+  return name === 'AbortError' || name === 'TimeoutError' ? 'no answer in time' : (code ?? messageOf(error));
 }

@@ -30,7 +30,7 @@ export const command: Command = {
 
   async run(call) {
     const house = await openHouseClient(call.environment);
-    const path = `/api/v1/admin/audit-logs/export?${queryOf(call)}`;
+    const path = `/api/v1/admin/audit-logs/export?${queryOf(call).toString()}`;
     const out = call.value('out');
     if (out === undefined) {
       await pipeline(await house.download(path), process.stdout, { end: false });

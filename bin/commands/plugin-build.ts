@@ -2,11 +2,12 @@ import { basename, join, relative, resolve } from 'node:path';
 import { isSea } from 'node:sea';
 
 import { folderOnDisk } from '../../core/host/index.ts';
-import { SvcError } from '../../core/sdk/index.ts';
+import { type PluginManifest, SvcError } from '../../core/sdk/index.ts';
 import type { Command } from '../cli/command.ts';
 import { table } from '../cli/layout.ts';
 import { withProgress } from '../cli/progress.ts';
 import { sizeOf } from '../cli/size.ts';
+import { placementOf } from '../packaging/placement.ts';
 import { placeFolder } from '../packaging/place-folder.ts';
 import { prebuild, sha256 } from '../packaging/prebuilt-plugin.ts';
 
@@ -27,9 +28,11 @@ export const command: Command = {
     const built = await withProgress(`Building ${id}`, () => prebuild(folderOnDisk(id, path, 'shipped')));
     placeFolder(out, built);
     const files = [...built].map(([name, bytes]) => ({ name, bytes: bytes.length, sha256: sha256(bytes) }));
+    const placement = placementOf(JSON.parse(built.get('plugin.json')!.toString('utf8')) as PluginManifest);
     return {
-      data: { id, out, files },
-      text: () => `${relative('', out) || '.'}\n${table(files.map(({ name, bytes, sha256: hash }) => [`  ${name}`, sizeOf(bytes), hash.slice(0, 16)]))}`,
+      data: { id, out, placement, files },
+      text: () =>
+        `${relative('', out) || '.'} (${placement})\n${table(files.map(({ name, bytes, sha256: hash }) => [`  ${name}`, sizeOf(bytes), hash.slice(0, 16)]))}`,
     };
   },
 };

@@ -23,13 +23,20 @@ export const coreSettings: Readonly<Record<string, SettingDeclaration>> = {
     description: 'Addresses or CIDR ranges whose X-Forwarded-For is believed; a comma-separated list in the environment.',
     at_start: true,
   },
-  'data.dir': { schema: { type: 'string', minLength: 1 }, default: './data', env: 'SVC_DATA_DIR', description: 'Folder for everything the process keeps.', at_start: true },
+  'data.dir': {
+    schema: { type: 'string', minLength: 1 },
+    default: './data',
+    env: 'SVC_DATA_DIR',
+    description: 'Folder for everything the process keeps.',
+    at_start: true,
+  },
   'data.secret_key': {
     schema: { type: 'string', pattern: '^([A-Za-z0-9+/_-]{43}=?([\\s,]+[A-Za-z0-9+/_-]{43}=?)*)?$' },
     default: '',
     env: 'SVC_SECRET_KEY',
     sensitive: true,
-    description: 'Base64 of 32 bytes that seal secrets, or several such keys with commas between them, the newest last; a key file in the data folder when empty.',
+    description:
+      'Base64 of 32 bytes that seal secrets, or several such keys with commas between them, the newest last; a key file in the data folder when empty.',
     at_start: true,
   },
   'agents.external_dirs': {

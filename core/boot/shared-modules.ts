@@ -3,6 +3,7 @@ import * as re2js from 're2js';
 import * as typebox from 'typebox';
 import * as yaml from 'yaml';
 import ajv from 'ajv';
+import jsonwebtoken from 'jsonwebtoken';
 import semver from 'semver';
 
 import type { SharedModules } from '../host/index.ts';
@@ -20,4 +21,5 @@ export const sharedModules: SharedModules = new Map<string, object>([
   ['yaml', yaml],
   ['ajv', ajv],
   ['semver', semver],
+  ['jsonwebtoken', jsonwebtoken],
 ]);

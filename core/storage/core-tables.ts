@@ -4,6 +4,7 @@ export interface CoreTables {
   core_outbox: OutboxRow;
   core_idempotency: IdempotencyRow;
   core_sealed_columns: SealedColumnRow;
+  core_superseded_keys: { kid: string };
 }
 
 export interface MigrationRow {

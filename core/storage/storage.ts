@@ -118,7 +118,7 @@ async function opened(options: StorageOptions, onFailure: (close: () => unknown)
   await migrate('core', options.coreMigrations ?? loadMigrations(fileURLToPath(new URL('./migrations', import.meta.url))));
   const core = tablesOf<CoreTables>('core');
   const columns = openSealedColumns(core, readers.connection, ownership);
-  const rotation = openRotation({ ring, columns, tables: tablesOf, secrets: (pluginId) => sealsOf(pluginId, ring), log });
+  const rotation = openRotation({ ring, core, columns, tables: tablesOf, secrets: (pluginId) => sealsOf(pluginId, ring), log });
   await rotation.retireUnused();
   const known = new Map<string, Tables<unknown>>();
   const trouble = (): string | undefined => guard.refusal() ?? writer.down();

@@ -33,9 +33,9 @@ export const createWhoAmI =
     }
   };
 
-/** A token, the operator: nobody with an account of their own. */
-const stranger = ({ kind, id, email = null, name = id, role, grants }: Principal): Static<typeof Me> => ({
-  ...{ kind, id, email, display_name: name, role, status: 'active' },
+/** The operator and others without an account. */
+const stranger = ({ kind, id, email, name = id, role, grants }: Principal): Static<typeof Me> => ({
+  ...{ kind, id, email: email ?? null, display_name: name, role, status: 'active' },
   memberships: [],
   grants: [...grants],
   ...{ created_at: null, updated_at: null, last_login_at: null },

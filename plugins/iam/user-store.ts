@@ -35,8 +35,8 @@ export const seenBy =
     return there.and(eb.or([sharesOne, eb('iam_users.id', '=', userIdOf(actor) ?? 0)]));
   };
 
-/** The account behind a principal; tokens, the operator and plugins have none of their own. */
-export const userIdOf = (actor: Principal): number | undefined => (actor.kind === 'user' ? Number(actor.id) : undefined);
+/** The account that a principal acts for, in person or by an API token; the operator and plugins have none. */
+export const userIdOf = ({ kind, id }: Principal): number | undefined => (kind === 'user' || kind === 'token' ? Number(id) : undefined);
 
 /** Accounts on behalf of an actor. */
 export const userStore = (db: Iam) => ({

@@ -103,7 +103,13 @@ export function checkout(t: TestContext, ...plugins: string[]): string {
 
 function start(args: readonly string[], { root = projectRoot, cwd, env, program = [process.execPath, join(root, 'bin', 'svc')] }: CallOptions): ChildProcess {
   const [command, ...first] = program;
-  return spawn(command, [...first, ...args], { cwd: cwd ?? dirname(command), env: { ...cleanEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: deadlineMs * 2, killSignal: 'SIGKILL' });
+  return spawn(command, [...first, ...args], {
+    cwd: cwd ?? dirname(command),
+    env: { ...cleanEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: deadlineMs * 2,
+    killSignal: 'SIGKILL',
+  });
 }
 
 /** Nothing of the machine's own svc, and nothing of the test run around. */

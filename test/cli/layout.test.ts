@@ -17,7 +17,13 @@ test('columns line up whatever their colours, and no line ends in blanks', () =>
 
 test('a tree shows who owns what', () => {
   const leaf = (label: string) => ({ label, children: [] });
-  const drawn = tree({ label: 'a#1', children: [{ label: 'routes', children: [leaf('GET /x'), leaf('GET /y')] }, { label: 'timers', children: [leaf('tidy up')] }] });
+  const drawn = tree({
+    label: 'a#1',
+    children: [
+      { label: 'routes', children: [leaf('GET /x'), leaf('GET /y')] },
+      { label: 'timers', children: [leaf('tidy up')] },
+    ],
+  });
   assert.equal(drawn, ['a#1', '├─ routes', '│  ├─ GET /x', '│  └─ GET /y', '└─ timers', '   └─ tidy up'].join('\n'));
 });
 

@@ -30,7 +30,11 @@ function lampAndReader(root: string): void {
     { provides: [{ service: 'lamp.light', version: '1.0.0' }] },
     `${head}export default definePlugin({ activate(ctx) { ctx.services.provide(Lamp, () => ({ lit: true })); ctx.scope.interval('flicker \\u001b[2J', 60_000, () => undefined); } });`,
   );
-  add('reader', { requires: [{ service: 'lamp.light', range: '^1.0.0' }] }, `${head}export default definePlugin({ activate(ctx) { ctx.services.use(Lamp); } });`);
+  add(
+    'reader',
+    { requires: [{ service: 'lamp.light', range: '^1.0.0' }] },
+    `${head}export default definePlugin({ activate(ctx) { ctx.services.use(Lamp); } });`,
+  );
 }
 
 async function house(t: TestContext): Promise<{ here: Serving; root: string; call: (...args: string[]) => Promise<Outcome> }> {

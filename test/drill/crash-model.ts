@@ -47,12 +47,14 @@ export function perform(storage: Storage, writer: number, operation: number): Pr
     });
   return operation % 3 === 0
     ? storage.witness(
-        (tx) =>
-          tx
-            .insertInto('core_idempotency')
-            .values({ key: String(operation), principal: String(writer), route: 'drill', request_hash: '', created_at: 0 })
-            .execute()
-            .then(() => undefined),
+        {
+          async beforeCommit(tx) {
+            await tx
+              .insertInto('core_idempotency')
+              .values({ key: String(operation), principal: String(writer), route: 'drill', request_hash: '', created_at: 0 })
+              .execute();
+          },
+        },
         change,
       )
     : change();

@@ -67,7 +67,7 @@ test('a manifest says what, when and by which version; the key stays out unless 
     assert.equal(plain.app_version, '1.0.0');
     assert.match(plain.sqlite, /^3\.\d+\.\d+$/);
     assert.match(plain.created_at, /^\d{4}-.*Z$/);
-    assert.deepEqual(plain.tables, { core_idempotency: 0, core_migrations: 3, core_outbox: 0, core_sealed_columns: 0, notes_note: 2 });
+    assert.deepEqual(plain.tables, { core_idempotency: 0, core_migrations: 3, core_outbox: 0, core_sealed_columns: 0, core_superseded_keys: 0, notes_note: 2 });
     assert.equal(plain.files[0]!.bytes, statSync(join(dir, 'plain', 'svc.db')).size);
     await storage.backup(join(dir, 'keyed'), { withKey: true });
     assert.equal(statSync(join(dir, 'keyed', 'secret.key')).mode & 0o077, 0);

@@ -114,7 +114,7 @@ test('what is over is cleared away: ended sessions once their access tokens are 
   const { signIn, ask, clock, house } = await sessionHouse(t);
   const users = (): number[] => {
     const database = new Database(`${house.dataDir}/svc.db`, { readonly: true });
-    const found = database.prepare('select user_id from session_sessions order by id').pluck().all() as number[];
+    const found = database.prepare('select user_id from session_sessions order by user_id').pluck().all() as number[];
     database.close();
     return found;
   };

@@ -7,3 +7,8 @@ CREATE TABLE core_sealed_columns (
   row_columns TEXT NOT NULL,
   PRIMARY KEY (plugin, table_name, column_name)
 ) STRICT, WITHOUT ROWID;
+
+-- Keys that were rotated out, until nothing that they sealed is left.
+CREATE TABLE core_superseded_keys (
+  kid TEXT NOT NULL PRIMARY KEY
+) STRICT, WITHOUT ROWID;

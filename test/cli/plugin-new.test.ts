@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+
+import { trespasses } from '../house/boundaries.ts';
+import { source } from '../house/source.ts';
+import { blemishes, readmeProblem } from '../house/style.ts';
+import { checkout, scratch, serving, svc } from './launcher.ts';
+
+const execute = promisify(execFile);
+
+/** Runs a tool of the checkout on some of its files; its complaint is the failure. */
+async function tool(root: string, name: string, ...args: string[]): Promise<void> {
+  await execute(join(root, 'node_modules', '.bin', name), args, { cwd: root, timeout: 120_000 }).catch((error: { stdout: string; stderr: string }) =>
+    assert.fail(`${name}: ${error.stdout}${error.stderr}`),
+  );
+}
+
+async function passes(root: string, file: string): Promise<void> {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NODE_TEST_|SVC_)/.test(name)));
+  const { stdout } = await execute(process.execPath, ['--import', 'tsx', '--test', file], { cwd: root, env, timeout: 120_000 }).catch(
+    (error: { stdout: string; stderr: string }) => assert.fail(error.stdout + error.stderr),
+  );
+  assert.match(stdout, /^# pass 1$/m);
+}
+
+test('a new area passes its test and every rule of the house at once', async (t) => {
+  const root = checkout(t, 'version');
+  // The shortest and the longest name, because both must be formatted as they come.
+  const ids = ['ab', 'a-plugin-with-a-name-of-forty-one-letters'];
+  for (const id of ids) {
+    const { code, stderr, stdout } = await svc(['plugin', 'new', id], { root, cwd: join(root, 'core') });
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, new RegExp(`^Next: npm test -- plugins/${id}$`, 'm'));
+    await passes(root, `test/plugins/${id}.test.ts`);
+    const files = ['index.ts', 'routes.ts', 'schema.ts'].map((name) => `plugins/${id}/${name}`).concat(`test/plugins/${id}.test.ts`);
+    const sources = files.map((path) => source(path, readFileSync(join(root, path), 'utf8')));
+    assert.deepEqual([...trespasses(sources), ...sources.flatMap(blemishes)], []);
+    assert.equal(readmeProblem(`plugins/${id}`, readFileSync(join(root, 'plugins', id, 'README.md'), 'utf8')), undefined);
+  }
+  const made = ids.flatMap((id) => [`plugins/${id}`, `test/plugins/${id}.test.ts`]);
+  writeFileSync(join(root, 'tsconfig.new.json'), JSON.stringify({ extends: './tsconfig.json', include: made }));
+  await tool(root, 'tsc', '-p', 'tsconfig.new.json');
+  await tool(root, 'oxlint', '--type-aware', '--deny-warnings', ...made);
+  await tool(root, 'oxfmt', '--check', ...made);
+});
+
+test('a new area serves beside the others', async (t) => {
+  const root = checkout(t, 'version');
+  await svc(['plugin', 'new', 'greeter'], { root, cwd: root });
+  const here = await serving(t, join(scratch(t), 'data'), { root });
+  const answer = (await (await here.fetch('/api/v1/greeter')).json()) as { message: string };
+  assert.equal(answer.message, 'Hello operator');
+});
+
+test('anywhere else it is a pack: its test passes there, and built it serves from a data folder', async (t) => {
+  const folder = scratch(t);
+  const { code, stderr, json } = await svc(['plugin', 'new', 'greeter', '--dir', 'packs', '--json'], { cwd: folder });
+  assert.equal(code, 0, stderr);
+  const { form, files } = json<{ form: string; files: string[] }>();
+  const pack = join(folder, 'packs', 'greeter');
+  assert.equal(form, 'pack');
+  assert.ok(files.every((file) => existsSync(file)));
+  await passes(pack, 'test/greeter.test.ts');
+
+  assert.equal((await svc(['plugin', 'check', '.'], { cwd: pack })).code, 0);
+  assert.equal((await svc(['plugin', 'build', '.'], { cwd: pack })).code, 0);
+  const here = await serving(t, join(folder, 'data'));
+  cpSync(join(pack, 'dist', 'greeter'), join(folder, 'data', 'packs', 'greeter'), { recursive: true });
+  const deadline = Date.now() + 10_000;
+  let answer = await here.fetch('/api/v1/greeter');
+  for (; answer.status !== 200 && Date.now() < deadline; answer = await here.fetch('/api/v1/greeter')) {
+    await answer.arrayBuffer();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.deepEqual(await answer.json(), { message: 'Hello operator' });
+});
+
+test('nothing that is there is overwritten, and no path is given out twice', async (t) => {
+  const root = checkout(t, 'host', 'version');
+  const attempt = async (id: string): Promise<string> => {
+    const { code, stderr } = await svc(['plugin', 'new', id], { root, cwd: root });
+    assert.equal(code, 1);
+    return stderr;
+  };
+  assert.match(await attempt('version'), /exists already/);
+  assert.match(await attempt('plugins'), /host already has the path \/api\/v1\/plugins/);
+  const elsewhere = await svc(['plugin', 'new', 'version', '--dir', scratch(t)], { root });
+  assert.match(elsewhere.stderr, /the plugin version already has this id/);
+});
