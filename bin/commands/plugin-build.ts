@@ -28,7 +28,7 @@ export const command: Command = {
     const built = await withProgress(`Building ${id}`, () => prebuild(folderOnDisk(id, path, 'shipped')));
     placeFolder(out, built);
     const files = [...built].map(([name, bytes]) => ({ name, bytes: bytes.length, sha256: sha256(bytes) }));
-    const placement = placementOf(JSON.parse(built.get('plugin.json')!.toString('utf8')) as PluginManifest);
+    const placement = placementOf(JSON.parse(built.get('plugin.json')!.toString('utf8')) as Partial<PluginManifest>);
     return {
       data: { id, out, placement, files },
       text: () =>

@@ -1,5 +1,5 @@
 import type { AuditNote, AuditRecord, Principal, RouteDeclaration } from '../sdk/index.ts';
-import { redact } from './redact.ts';
+import { type HideSecrets, redact } from './redact.ts';
 
 /** What the trail is told about one call, however it ended. */
 export interface AuditedCall {
@@ -22,23 +22,23 @@ export interface AuditedEnd {
 const longestUserAgent = 512;
 
 /** The record of a call; nothing of it needs help from the handler, a note only sharpens it. */
-export function auditRecord(call: AuditedCall, end: AuditedEnd): AuditRecord {
+export function auditRecord(call: AuditedCall, end: AuditedEnd, hide?: HideSecrets): AuditRecord {
   const subject = auditSubject(call.declaration);
   const id = call.note?.resourceId ?? (subject.idParam === undefined ? undefined : (call.params[subject.idParam] as string | number | undefined));
   return {
     occurredAt: call.occurredAt,
     principal: call.note?.actor ?? call.principal,
     ip: call.ip,
-    userAgent: call.userAgent.slice(0, longestUserAgent),
+    userAgent: (hide?.(call.userAgent) ?? call.userAgent).slice(0, longestUserAgent),
     action: subject.action,
     resourceType: call.note?.resourceType ?? subject.resourceType,
     resourceId: id === undefined ? undefined : String(id),
     status: end.httpStatus < 400 ? 'success' : end.httpStatus === 401 || end.httpStatus === 403 ? 'denied' : 'failure',
     httpStatus: end.httpStatus,
-    error: end.error,
+    error: end.error === undefined ? undefined : (hide?.(end.error) ?? end.error),
     requestId: call.requestId,
-    before: redact(call.note?.before),
-    after: redact(call.note?.after),
+    before: redact(call.note?.before, hide),
+    after: redact(call.note?.after, hide),
   };
 }
 

@@ -7,10 +7,14 @@ const longestText = 4_096;
 
 export const redacted = '••••';
 
-/** A bounded copy of `value` with everything that is named like a secret blanked. */
-export function redact(value: unknown, depth = 0): unknown {
+/** Blanks what looks like a secret inside a text; the rooms that know the shapes lend it. */
+export type HideSecrets = (text: string) => string;
+
+/** A bounded copy of `value` with everything blanked that is named like a secret, or that `hide` finds by its shape. */
+export function redact(value: unknown, hide: HideSecrets = (text) => text, depth = 0): unknown {
   if (typeof value === 'string') {
-    return value.length > longestText ? `${value.slice(0, longestText)}…` : value;
+    const safe = hide(value);
+    return safe.length > longestText ? `${safe.slice(0, longestText)}…` : safe;
   }
   if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') {
     return String(value);
@@ -28,12 +32,12 @@ export function redact(value: unknown, depth = 0): unknown {
     return `${value.byteLength} bytes`;
   }
   if (Array.isArray(value)) {
-    return value.slice(0, mostEntries).map((entry) => redact(entry, depth + 1));
+    return value.slice(0, mostEntries).map((entry) => redact(entry, hide, depth + 1));
   }
   return Object.fromEntries(
     Object.entries(value)
       .slice(0, mostEntries)
-      .map(([name, entry]) => [name, isSecret(name, entry) ? redacted : redact(entry, depth + 1)]),
+      .map(([name, entry]) => [name, isSecret(name, entry) ? redacted : redact(entry, hide, depth + 1)]),
   );
 }
 

@@ -57,6 +57,7 @@ export function furnish(foundation: Foundation, sources: PluginSources, checkRes
     trustedProxies: settings.get<string[]>('http.trusted_proxies'),
     publicUrl: settings.get<string>('http.public_url'),
     strike,
+    hideSecrets: redactText,
     checkResponses,
     observe(route, status, ms) {
       metrics.core.httpRequests.add(1, { route, status: String(status) });

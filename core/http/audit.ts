@@ -100,7 +100,7 @@ async function appendRows(exchange: Exchange, claim: Claim | undefined, tx: Tran
 function recordOf(exchange: Exchange, end: AuditedEnd): AuditRecord {
   const { served, params, principal, front, ip, requestId, note, req } = exchange;
   const call = { declaration: served!.route.declaration, params, principal, occurredAt: front.clock.now(), ip, requestId, note };
-  return auditRecord({ ...call, userAgent: req.headers['user-agent'] ?? '' }, end);
+  return auditRecord({ ...call, userAgent: req.headers['user-agent'] ?? '' }, end, front.hideSecrets);
 }
 
 const trailOf = ({ snapshot, served }: Exchange): AuditTrailContract | undefined =>

@@ -109,6 +109,8 @@ export interface HttpOptions {
   readonly publicUrl?: string;
   /** An error that was thrown on a plugin's account. */
   readonly strike: (owner: Generation, label: string, error: unknown) => void;
+  /** Blanks what looks like a secret in what goes into the audit trail. */
+  readonly hideSecrets?: (text: string) => string;
   /** Compares each reply with its schema, for tests. */
   readonly checkResponses?: boolean;
   readonly observe?: (route: string, status: number, ms: number) => void;

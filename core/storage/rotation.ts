@@ -25,7 +25,7 @@ export interface Rotation extends MasterKeys {
 
 export function openRotation({ ring, core, columns, tables, secrets, log }: RotationParts): Rotation {
   let running: Promise<unknown> | undefined;
-  let stopping = false;
+  const end = new AbortController();
 
   function once<T>(work: () => Promise<T>): Promise<T> {
     const result = work().finally(() => {
@@ -55,10 +55,7 @@ export function openRotation({ ring, core, columns, tables, secrets, log }: Rota
     const unreadable: string[] = [];
     let resealed = 0;
     for (const column of await columns.all()) {
-      if (stopping) {
-        throw new SvcError('unavailable', 'svc is stopping; the secrets that are left are sealed with the newest key after the next start');
-      }
-      const found = await reseal(column, kid, tables(column.plugin), secrets(column.plugin));
+      const found = await reseal(column, kid, tables(column.plugin), secrets(column.plugin), end.signal);
       resealed += found.resealed;
       unreadable.push(...found.unreadable);
     }
@@ -109,7 +106,7 @@ export function openRotation({ ring, core, columns, tables, secrets, log }: Rota
     },
 
     async stop() {
-      stopping = true;
+      end.abort(new SvcError('unavailable', 'svc is stopping; the secrets that are left are sealed with the newest key after the next start'));
       await running?.catch(() => undefined);
     },
   };

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
-import { checkout, scratch, svc } from './launcher.ts';
+import { projectRoot, scratch, svc } from './launcher.ts';
 
 interface Problem {
   readonly stage: string;
@@ -69,8 +69,9 @@ test('a build holds one file of code, the data and the hashes of both, the same 
 });
 
 test('the build of an area serves from plugins/ of an installation', async (t) => {
-  const root = checkout(t, 'version');
-  const { stdout, code } = await svc(['plugin', 'build', join(root, 'plugins', 'version'), '--out', join(root, 'built', 'version')], { root });
+  const folder = join(scratch(t), 'version');
+  cpSync(join(projectRoot, 'plugins', 'version'), folder, { recursive: true });
+  const { stdout, code } = await svc(['plugin', 'build', folder]);
   assert.equal(code, 0);
   assert.match(stdout, /an area: it serves from plugins\/ of an installation/);
 });

@@ -27,33 +27,51 @@ async function passes(root: string, file: string): Promise<void> {
   assert.match(stdout, /^# pass 1$/m);
 }
 
-test('a new area passes its test and every rule of the house at once', async (t) => {
-  const root = checkout(t, 'version');
+test('a new area works at once', async (t) => {
+  const root = checkout(t, 'host', 'version');
   // The shortest and the longest name, because both must be formatted as they come.
   const ids = ['ab', 'a-plugin-with-a-name-of-forty-one-letters'];
-  for (const id of ids) {
-    const { code, stderr, stdout } = await svc(['plugin', 'new', id], { root, cwd: join(root, 'core') });
-    assert.equal(code, 0, stderr);
-    assert.match(stdout, new RegExp(`^Next: npm test -- plugins/${id}$`, 'm'));
-    await passes(root, `test/plugins/${id}.test.ts`);
-    const files = ['index.ts', 'routes.ts', 'schema.ts'].map((name) => `plugins/${id}/${name}`).concat(`test/plugins/${id}.test.ts`);
-    const sources = files.map((path) => source(path, readFileSync(join(root, path), 'utf8')));
-    assert.deepEqual([...trespasses(sources), ...sources.flatMap(blemishes)], []);
-    assert.equal(readmeProblem(`plugins/${id}`, readFileSync(join(root, 'plugins', id, 'README.md'), 'utf8')), undefined);
-  }
   const made = ids.flatMap((id) => [`plugins/${id}`, `test/plugins/${id}.test.ts`]);
-  writeFileSync(join(root, 'tsconfig.new.json'), JSON.stringify({ extends: './tsconfig.json', include: made }));
-  await tool(root, 'tsc', '-p', 'tsconfig.new.json');
-  await tool(root, 'oxlint', '--type-aware', '--deny-warnings', ...made);
-  await tool(root, 'oxfmt', '--check', ...made);
-});
 
-test('a new area serves beside the others', async (t) => {
-  const root = checkout(t, 'version');
-  await svc(['plugin', 'new', 'greeter'], { root, cwd: root });
-  const here = await serving(t, join(scratch(t), 'data'), { root });
-  const answer = (await (await here.fetch('/api/v1/greeter')).json()) as { message: string };
-  assert.equal(answer.message, 'Hello operator');
+  await t.test('it is made from anywhere in the tree', async () => {
+    for (const id of ids) {
+      const { code, stderr, stdout } = await svc(['plugin', 'new', id], { root, cwd: join(root, 'core') });
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, new RegExp(`^Next: npm test -- plugins/${id}$`, 'm'));
+    }
+  });
+
+  await t.test('its test passes', () => passes(root, `test/plugins/${ids[0]}.test.ts`));
+
+  await t.test('it keeps every rule of the house', async () => {
+    for (const id of ids) {
+      const files = ['index.ts', 'routes.ts', 'schema.ts'].map((name) => `plugins/${id}/${name}`).concat(`test/plugins/${id}.test.ts`);
+      const sources = files.map((path) => source(path, readFileSync(join(root, path), 'utf8')));
+      assert.deepEqual([...trespasses(sources), ...sources.flatMap(blemishes)], []);
+      assert.equal(readmeProblem(`plugins/${id}`, readFileSync(join(root, 'plugins', id, 'README.md'), 'utf8')), undefined);
+    }
+    writeFileSync(join(root, 'tsconfig.new.json'), JSON.stringify({ extends: './tsconfig.json', include: made }));
+    await tool(root, 'tsc', '-p', 'tsconfig.new.json');
+    await tool(root, 'oxlint', '--type-aware', '--deny-warnings', ...made);
+    await tool(root, 'oxfmt', '--check', ...made);
+  });
+
+  await t.test('it serves beside the others', async (part) => {
+    const here = await serving(part, join(scratch(part), 'data'), { root });
+    const answer = (await (await here.fetch('/api/v1/ab')).json()) as { message: string };
+    assert.equal(answer.message, 'Hello operator');
+  });
+
+  await t.test('nothing that is there is overwritten, and no path is given out twice', async () => {
+    const attempt = async (id: string, ...more: string[]): Promise<string> => {
+      const { code, stderr } = await svc(['plugin', 'new', id, ...more], { root, cwd: root });
+      assert.equal(code, 1);
+      return stderr;
+    };
+    assert.match(await attempt('version'), /exists already/);
+    assert.match(await attempt('plugins'), /host already has the path \/api\/v1\/plugins/);
+    assert.match(await attempt('version', '--dir', join(root, '..')), /the plugin version already has this id/);
+  });
 });
 
 test('anywhere else it is a pack: its test passes there, and built it serves from a data folder', async (t) => {
@@ -77,17 +95,4 @@ test('anywhere else it is a pack: its test passes there, and built it serves fro
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   assert.deepEqual(await answer.json(), { message: 'Hello operator' });
-});
-
-test('nothing that is there is overwritten, and no path is given out twice', async (t) => {
-  const root = checkout(t, 'host', 'version');
-  const attempt = async (id: string): Promise<string> => {
-    const { code, stderr } = await svc(['plugin', 'new', id], { root, cwd: root });
-    assert.equal(code, 1);
-    return stderr;
-  };
-  assert.match(await attempt('version'), /exists already/);
-  assert.match(await attempt('plugins'), /host already has the path \/api\/v1\/plugins/);
-  const elsewhere = await svc(['plugin', 'new', 'version', '--dir', scratch(t)], { root });
-  assert.match(elsewhere.stderr, /the plugin version already has this id/);
 });

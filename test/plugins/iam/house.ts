@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+import Database from 'better-sqlite3';
+import { type AuditRecord, type AuditTrailContract, type Credential, type Principal, SvcError } from 'svc/sdk';
+import { startTestHost, type TestHost, type TestHostOptions, useNoLeaks } from 'svc/testing';
+
+import { Directory, type DirectoryContract, Passwords, type PasswordsContract, type Person } from '../../../plugins/iam/contract.ts';
+
+/** A reply of any shape: that it has the expected one is what the assertion says. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Json = any;
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Json;
+  readonly headers: Headers;
+}
+
+/** Asks for somebody: the operator, or whoever a stand-in for the room of sessions lets in. */
+export type Ask = (method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
+
+export interface IamHouse {
+  readonly house: TestHost;
+  readonly audit: Trail;
+  directory(): DirectoryContract;
+  passwords(): PasswordsContract;
+  /** As the operator. */
+  readonly ask: Ask;
+  as(person: { readonly id: number }): Ask;
+  /** As an API token of the person, which holds only `grants`. */
+  asToken(person: { readonly id: number }, ...grants: readonly string[]): Ask;
+  user(name: string, role?: string): Promise<Json>;
+  org(name: string, members?: Readonly<Record<number, string>>): Promise<Json>;
+  /** The rows of a table, read beside the house. */
+  rows(table: string): Json[];
+  sql(text: string, ...parameters: readonly unknown[]): void;
+}
+
+export const password = 'a long enough passphrase';
+
+export interface Trail extends AuditTrailContract {
+  readonly rows: AuditRecord[];
+  /** Runs before each row is taken. */
+  before: () => Promise<void>;
+}
+
+/** The real room in a real house. Who asks is told by a stand-in for the room of sessions, which knows people by their id alone. */
+export async function iamHouse(t: Pick<TestContext, 'after'>, options: Partial<TestHostOptions> = {}): Promise<IamHouse> {
+  const audit: Trail = {
+    rows: [],
+    before: async () => undefined,
+    async append(_tx, record) {
+      await audit.before();
+      audit.rows.push(record);
+    },
+  };
+  const directory = (): DirectoryContract => house.service(Directory);
+  const authenticate = ({ value }: Credential): Principal | undefined => {
+    const [kind = '', id, ...grants] = value.split(' ');
+    const person = directory().live(Number(id));
+    return person && principalOf(person, kind === 'token' ? grants : undefined);
+  };
+  const house: TestHost = await startTestHost(t, {
+    plugins: ['iam'],
+    ...options,
+    services: { 'auth.authenticator': { authenticate }, 'audit.trail': audit, ...options.services },
+  });
+  useNoLeaks(t, house);
+
+  const asking =
+    (authorization: string): Ask =>
+    async (method, path, body, headers = {}) => {
+      const answer = await fetch(`${house.url}/api/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${authorization}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
+    };
+  const ask = asking(house.token);
+  const must = async (method: string, path: string, body: unknown): Promise<Json> => {
+    const answer = await ask(method, path, body);
+    if (answer.status >= 300) {
+      throw new SvcError('internal', `${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    }
+    return answer.body;
+  };
+  const beside = <T>(work: (db: Database.Database) => T): T => {
+    const db = new Database(join(house.dataDir, 'svc.db'));
+    try {
+      return work(db);
+    } finally {
+      db.close();
+    }
+  };
+  return {
+    house,
+    audit,
+    directory,
+    passwords: () => house.service(Passwords),
+    ask,
+    as: ({ id }) => asking(`user ${id}`),
+    asToken: ({ id }, ...grants) => asking(`token ${id} ${grants.join(' ')}`.trim()),
+    user: (name, role = 'user') => must('POST', '/users', { email: `${name}@example.org`, display_name: name, role, password }),
+    async org(name, members = {}) {
+      const org = await must('POST', '/orgs', { name });
+      for (const [id, role] of Object.entries(members)) {
+        await must('POST', `/orgs/${org.id}/members`, { user_id: Number(id), role });
+      }
+      return org;
+    },
+    rows: (table) => beside((db) => db.prepare(`select * from ${table}`).all()),
+    sql: (text, ...parameters) => void beside((db) => db.prepare(text).run(...parameters)),
+  };
+}
+
+export const principalOf = ({ id, email, display_name: name, role, grants, orgs }: Person, only?: readonly string[]): Principal => ({
+  ...{ kind: only ? 'token' : 'user', id: String(id), email, name, role },
+  grants: only ?? grants,
+  ...(orgs && { orgs }),
+});
+
+export const idsOf = ({ body }: Answer): readonly number[] => body.items.map((item: Json) => item.id);
