@@ -47,7 +47,15 @@ function fingerprint(root) {
 async function build(root, draft, folder) {
   const esbuild = await import('esbuild');
   // Packages too: a thousand small files cost more to open than one large one to read.
-  const common = { absWorkingDir: root, bundle: true, external: ['better-sqlite3', 'esbuild'], platform: 'node', target: 'node20', logLevel: 'silent', tsconfig: join(root, 'tsconfig.json') };
+  const common = {
+    absWorkingDir: root,
+    bundle: true,
+    external: ['better-sqlite3', 'esbuild'],
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'silent',
+    tsconfig: join(root, 'tsconfig.json'),
+  };
   await Promise.all([
     esbuild.build({
       ...common,
@@ -61,7 +69,14 @@ async function build(root, draft, folder) {
       define: { SVC_THREADS: JSON.stringify(folder) },
       plugins: [keepAddresses],
     }),
-    esbuild.build({ ...common, entryPoints: threads.map((name) => join(root, name)), outdir: draft, outExtension: { '.js': '.cjs' }, format: 'cjs', banner: { js: requireFrom(root, "require('node:module').createRequire") } }),
+    esbuild.build({
+      ...common,
+      entryPoints: threads.map((name) => join(root, name)),
+      outdir: draft,
+      outExtension: { '.js': '.cjs' },
+      format: 'cjs',
+      banner: { js: requireFrom(root, "require('node:module').createRequire") },
+    }),
   ]);
 }
 
@@ -71,7 +86,9 @@ const keepAddresses = {
   setup(build) {
     build.onLoad({ filter: /[\\/](core|bin)[\\/].*\.ts$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8');
-      return text.includes('import.meta.url') ? { contents: text.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)), loader: 'ts' } : undefined;
+      return text.includes('import.meta.url')
+        ? { contents: text.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)), loader: 'ts' }
+        : undefined;
     });
   },
 };

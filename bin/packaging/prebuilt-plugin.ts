@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join, relative, sep } from 'node:path';
 
-import { sharedModules } from '../../core/boot/index.ts';
+import { sharedModules } from '../../core/boot/shared-modules.ts';
 import { bundle, type PluginFolder, readManifest } from '../../core/host/index.ts';
 import type { PluginManifest } from '../../core/sdk/index.ts';
 

@@ -24,6 +24,7 @@ function unpack(files: Contents['files']): string {
   for (const cache of caches()) {
     const folder = join(cache, name);
     try {
+      assertOwn(makeFolder(cache));
       for (const [file, hash] of Object.entries(files)) {
         assertOwn(makeFolder(dirname(join(folder, file))));
         place(file, join(folder, file), hash);

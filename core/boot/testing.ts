@@ -42,6 +42,7 @@ export interface TestHost {
   /** Fetches a path of this house as the operator, unless `init` brings an Authorization header of its own. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** The body of a successful JSON answer; throws with the answer otherwise. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the caller's assertion says
   json<T = any>(path: string, init?: RequestInit): Promise<T>;
   /** The provider of a service, as a plugin would see it. */
   service<T extends object>(token: ServiceToken<T>): T;

@@ -24,13 +24,7 @@ const rowsOfPage = 64;
  * Seals again whatever another key than `newest` has sealed in one column. What is left to do is what the column
  * shows, so a process that was killed anywhere in here has nothing to remember.
  */
-export async function reseal(
-  column: SealedColumn,
-  newest: string,
-  { read, write }: Tables<unknown>,
-  secrets: Secrets,
-  end: AbortSignal,
-): Promise<Resealed> {
+export async function reseal(column: SealedColumn, newest: string, { read, write }: Tables<unknown>, secrets: Secrets, end: AbortSignal): Promise<Resealed> {
   const unreadable: string[] = [];
   let resealed = 0;
   for await (const page of pagesOf(column, read)) {

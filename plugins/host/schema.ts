@@ -44,7 +44,9 @@ export const DropInFile = Type.Object({
   kind: Type.Union([Type.Literal('persona'), Type.Literal('skill')]),
   name: Type.String(),
   file: Type.String(),
-  state: Type.Union([Type.Literal('ok'), Type.Literal('broken'), Type.Literal('stale')], { description: 'stale: broken now, the last good version still serves' }),
+  state: Type.Union([Type.Literal('ok'), Type.Literal('broken'), Type.Literal('stale')], {
+    description: 'stale: broken now, the last good version still serves',
+  }),
   error: orNull(Type.String()),
   loaded_at: orNull(Timestamp),
   changed_at: Timestamp,

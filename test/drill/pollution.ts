@@ -53,7 +53,9 @@ function poisoned(random: () => number, schema: unknown): string {
     text = random() < 0.3 ? `[${text}]` : `{${JSON.stringify(key)}:${text}}`;
   }
   // A key that came twice would push the poison out again.
-  const others = properties.filter((name) => !text.startsWith(`{${JSON.stringify(name)}:`) && random() < 0.5).map((name) => `${JSON.stringify(name)}:${JSON.stringify(value(random))}`);
+  const others = properties
+    .filter((name) => !text.startsWith(`{${JSON.stringify(name)}:`) && random() < 0.5)
+    .map((name) => `${JSON.stringify(name)}:${JSON.stringify(value(random))}`);
   return text.startsWith('{') && others.length > 0 ? `${text.slice(0, -1)},${others.join(',')}}` : text;
 }
 

@@ -30,7 +30,10 @@ export async function fill(storage: Storage, rows = 150): Promise<void> {
       await tx.insertInto('drill_vault').values({ id, secret, note: 'v1.is not sealed' }).execute();
     }
     for (const left of ['a', 'b', 'c']) {
-      await tx.insertInto('drill_pair').values({ left, right: 'set', secret: secrets.seal(pairPlace(left, 'set'), `pair ${left}`) }).execute();
+      await tx
+        .insertInto('drill_pair')
+        .values({ left, right: 'set', secret: secrets.seal(pairPlace(left, 'set'), `pair ${left}`) })
+        .execute();
       await tx.insertInto('drill_pair').values({ left, right: 'empty', secret: null }).execute();
     }
   });

@@ -28,8 +28,7 @@ export async function run({ rounds = 40 }: { readonly rounds?: number } = {}): P
 
     const whole = await rotate(copyOf(seed, folder, 'whole'));
     assert.equal(whole?.resealed, secrets);
-    for (let round = 0; round < rounds; round++) {
-      const dieAt = 1 + Math.round((round * (whole.steps - 1)) / Math.max(1, rounds - 1));
+    for (const dieAt of pointsOf(whole.steps, rounds)) {
       const dir = copyOf(seed, folder, `${dieAt}`);
       assert.equal(await rotate(dir, dieAt), undefined, `it outlived step ${dieAt}`);
       unfinished += await recovered(dir, old, secrets, `killed at step ${dieAt} of ${whole.steps}`);
@@ -40,12 +39,23 @@ export async function run({ rounds = 40 }: { readonly rounds?: number } = {}): P
   }
 }
 
+/** Half of them one by one from the beginning, where the key itself is written, half spread over the rest. */
+function pointsOf(steps: number, count: number): readonly number[] {
+  const early = Math.floor(count / 2);
+  const later = count - early;
+  return Array.from({ length: count }, (_, index) => (index < early ? index + 1 : steps - Math.floor(((count - 1 - index) * (steps - early)) / later)));
+}
+
 /** The next start opens everything, goes on by itself, and the one after that has only one key. */
 async function recovered(dir: string, old: string, secrets: number, when: string): Promise<number> {
   let storage = await openIn(dir);
   const found = await openAll(storage);
   const newest = newestKey(storage);
-  assert.equal([...found.values()].reduce((sum, count) => sum + count, 0), secrets, when);
+  assert.equal(
+    [...found.values()].reduce((sum, count) => sum + count, 0),
+    secrets,
+    when,
+  );
   storage.keys.resume();
   for (const deadline = Date.now() + 20_000; (await openAll(storage)).get(newest) !== secrets; await pause(5)) {
     assert.ok(Date.now() < deadline, `${when}: not finished in time`);

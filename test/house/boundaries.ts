@@ -44,7 +44,7 @@ export const patternBuilders: Readonly<Record<string, string>> = {
 
 const singleHomes: Readonly<Record<string, { readonly homes: readonly string[]; readonly why: string }>> = {
   'gray-matter': { homes: ['core/host/front-matter.ts'], why: 'it runs code in front matter unless it is called with care' },
-  jsonwebtoken: { homes: ['plugins/session/access-tokens.ts'], why: 'who signs and verifies decides who anybody is' },
+  jsonwebtoken: { homes: ['plugins/session/access-tokens.ts', 'core/boot/shared-modules.ts'], why: 'who signs and verifies decides who anybody is' },
   'reflect-metadata': { homes: ['bin/svc.ts', 'core/boot/testing.ts'], why: 'it must come first, once, in whoever starts a process' },
 };
 

@@ -103,7 +103,14 @@ test('data that was there is backed up, verified, before the first migration of 
     assert.equal(backups().length, 1);
     assert.match(backups()[0]!, /-before-2\.0\.0$/);
     const manifest = await verifyBackup(join(dir, 'backups', backups()[0]!));
-    assert.deepEqual(manifest.tables, { core_idempotency: 0, core_migrations: 3, core_outbox: 0, core_sealed_columns: 0, core_superseded_keys: 0, notes_note: 1 });
+    assert.deepEqual(manifest.tables, {
+      core_idempotency: 0,
+      core_migrations: 3,
+      core_outbox: 0,
+      core_sealed_columns: 0,
+      core_superseded_keys: 0,
+      notes_note: 1,
+    });
     await storage.close();
   }));
 

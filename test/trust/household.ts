@@ -50,7 +50,10 @@ export async function household(t: Pick<TestContext, 'after'>, options: Partial<
   const ask: Household['ask'] = async (method, path, token, body) => {
     const answer = await fetch(house.url + path, {
       method,
-      headers: { ...(token !== undefined && { authorization: token.includes(' ') ? token : `Bearer ${token}` }), ...(body !== undefined && { 'content-type': 'application/json' }) },
+      headers: {
+        ...(token !== undefined && { authorization: token.includes(' ') ? token : `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await answer.text();

@@ -54,7 +54,9 @@ test('every declared route answers every kind of caller as its declaration says'
       asked += 1;
       const seen = refusal(answer) ?? 'open';
       if (seen !== expected || answer.status >= 500) {
-        wrong.push(`${route.method} ${route.path} (${JSON.stringify(route.access)}) as ${caller.who}: expected ${expected}, answered ${answer.status} ${answer.text.slice(0, 120)}`);
+        wrong.push(
+          `${route.method} ${route.path} (${JSON.stringify(route.access)}) as ${caller.who}: expected ${expected}, answered ${answer.status} ${answer.text.slice(0, 120)}`,
+        );
       }
     }
   }

@@ -19,7 +19,11 @@ async function twin(people: Household, name: string): Promise<Twin> {
   const home = orgs.items.find(({ name: other }: { name: string }) => other === 'default');
   assert.equal((await ask('DELETE', `/api/v1/orgs/${home.id}/members/${person.id}`, house.token)).status, 204);
   const fresh = await people.signIn(person.email);
-  const { body: token } = await ask('POST', '/api/v1/tokens', fresh.access, { name: 'script', actions: [], expires_at: new Date(Date.now() + 86_400_000).toISOString() });
+  const { body: token } = await ask('POST', '/api/v1/tokens', fresh.access, {
+    name: 'script',
+    actions: [],
+    expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+  });
   const { body: sessions } = await ask('GET', '/api/v1/sessions', fresh.access);
   return { person: fresh, orgId: org.id, ids: { users: person.id, orgs: org.id, tokens: token.id, sessions: sessions.items[0].id } };
 }

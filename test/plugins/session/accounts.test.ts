@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
-import { type Answer, type Json, lampFolder, type Pair } from './house.ts';
+import { type Answer, lampFolder, type Pair } from './house.ts';
 import { trail } from './people.ts';
 
 const password = 'correct horse battery';
@@ -33,7 +33,7 @@ async function household(t: TestContext): Promise<Household> {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, body: (text === '' ? undefined : JSON.parse(text)) as Json };
+    return { status: answer.status, headers: answer.headers, body: (text === '' ? undefined : JSON.parse(text)) };
   };
   const login: Household['login'] = (email, secret) => ask('POST', '/api/v1/auth/login', undefined, { email, password: secret });
   return {

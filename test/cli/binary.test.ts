@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+import { type CallOptions, projectRoot, scratch, type Serving, serving, svc } from './launcher.ts';
+
+const addon = 'better_sqlite3.node';
+
+async function answers(here: Serving, path: string): Promise<unknown> {
+  for (const deadline = Date.now() + 15_000; ; await pause(50)) {
+    const response = await here.fetch(path);
+    const body = await response.text();
+    if (response.status === 200) {
+      return JSON.parse(body) as unknown;
+    }
+    assert.ok(Date.now() < deadline, `${path} answered ${response.status}: ${body}\n${here.said()}`);
+  }
+}
+
+test('the single binary is the whole product, alone in an empty folder', { timeout: 300_000 }, async (t) => {
+  const folder = scratch(t);
+  const file = join(folder, 'alone', 'svc');
+  const { stdout: said } = await promisify(execFile)(process.execPath, ['--import', 'tsx', 'bin/build.ts', '--out', file], {
+    cwd: projectRoot,
+    timeout: 200_000,
+  });
+  assert.match(said, /svc: svc \d+\.\d+\.\d+, \d+(\.\d)? MiB, built in [\d.]+ s/);
+  assert.deepEqual(readdirSync(join(folder, 'alone')), ['svc'], 'nothing is left beside it');
+
+  const cache = join(folder, 'cache');
+  const binary: CallOptions = { program: [file], cwd: join(folder, 'alone'), env: { XDG_CACHE_HOME: cache, HOME: folder } };
+  const unpacked = (): string => join(cache, 'svc', readdirSync(join(cache, 'svc'))[0]!);
+  const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { version: string };
+
+  await t.test('it knows what it is without unpacking anything', async () => {
+    assert.equal((await svc(['version', '--json'], binary)).json()['packaging'], 'binary');
+    assert.ok(!existsSync(cache));
+  });
+
+  await t.test('it says in one sentence what needs the source', async () => {
+    for (const args of [
+      ['plugin', 'new', 'greeter'],
+      ['plugin', 'build', '.'],
+    ]) {
+      const { code, stderr } = await svc(args, binary);
+      assert.equal(code, 1);
+      assert.match(stderr, /^svc: .*a checkout of (it|svc)\n$/);
+    }
+  });
+
+  await t.test('it serves every shipped plugin, and takes in a built pack while it does', async (part) => {
+    const data = join(folder, 'data');
+    const here = await serving(part, data, binary);
+    assert.equal((await here.fetch('/readyz')).status, 200);
+    assert.deepEqual(await answers(here, '/api/v1/version'), { manager_version: `v${version}` });
+
+    const { items } = (await svc(['plugin', 'list', '--data', data, '--json'], binary)).json<{ items: { id: string; state: string }[] }>();
+    const shipped = readdirSync(join(projectRoot, 'plugins')).filter((id) => existsSync(join(projectRoot, 'plugins', id, 'plugin.json')));
+    assert.deepEqual(
+      items.map(({ id, state }) => `${id} ${state}`),
+      [...shipped, 'shipped-files'].sort().map((id) => `${id} active`),
+    );
+
+    await svc(['plugin', 'new', 'greeter', '--dir', folder]);
+    await svc(['plugin', 'build', join(folder, 'greeter')]);
+    mkdirSync(join(data, 'packs'), { recursive: true });
+    cpSync(join(folder, 'greeter', 'dist', 'greeter'), join(data, 'packs', 'greeter'), { recursive: true });
+    assert.deepEqual(await answers(here, '/api/v1/greeter'), { message: 'Hello operator' });
+    assert.equal((await svc(['plugin', 'reload', 'greeter', '--data', data], binary)).code, 0);
+
+    const doctor = await svc(['doctor', '--data', data], binary);
+    assert.equal(doctor.code, 0, doctor.stdout);
+    assert.match((await svc(['backup', 'create', '--data', data], binary)).stdout, /backups/);
+    assert.equal(await here.end(), 0);
+  });
+
+  await t.test('its unpacked parts are for its user only, and one that was touched is not used', async () => {
+    const file = join(unpacked(), addon);
+    assert.equal(statSync(unpacked()).mode & 0o777, 0o700);
+    const whole = readFileSync(file);
+    chmodSync(file, 0o700);
+    writeFileSync(file, whole.subarray(0, 1000));
+    assert.equal((await svc(['doctor', '--data', join(folder, 'data')], binary)).code, 0);
+    assert.deepEqual(readFileSync(file), whole);
+    assert.deepEqual(
+      readdirSync(unpacked()).filter((name) => name.startsWith(`${addon}.`)),
+      [],
+    );
+  });
+
+  await t.test('a cache that others may write to is passed over', async () => {
+    mkdirSync(join(folder, 'open', 'svc'), { recursive: true });
+    const open = join(folder, 'open', 'svc', readdirSync(join(cache, 'svc'))[0]!);
+    mkdirSync(open);
+    chmodSync(open, 0o777);
+    const { code } = await svc(['doctor', '--data', join(folder, 'data')], { ...binary, env: { XDG_CACHE_HOME: join(folder, 'open'), HOME: folder } });
+    assert.equal(code, 0);
+    assert.deepEqual(readdirSync(open), []);
+    assert.ok(existsSync(join(folder, '.cache', 'svc')));
+  });
+});

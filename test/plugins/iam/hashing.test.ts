@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, test } from 'node:test';
+
+import { isSvcError } from 'svc/sdk';
+
+import { createHasher } from '../../../plugins/iam/hasher.ts';
+import { createTurnstile } from '../../../plugins/iam/turnstile.ts';
+
+const ids = { uuid: () => '', token: (bytes = 32) => randomBytes(bytes).toString('base64url') };
+const cheap = { ln: 10, r: 8, p: 1 };
+
+describe('a hash', () => {
+  test('is made with the work factors of the house and names them', async () => {
+    const hash = await createHasher(ids).hash('correct horse');
+    assert.match(hash, /^\$scrypt\$ln=15,r=8,p=3\$/);
+    assert.equal(await createHasher(ids).verify(hash, 'correct horse'), true);
+    assert.equal(await createHasher(ids).verify(hash, 'correct horsf'), false);
+  });
+
+  test('differs each time and holds for its password only, however that is typed', async () => {
+    const hasher = createHasher(ids, cheap);
+    const [one, other] = [await hasher.hash('pässwörter'), await hasher.hash('pässwörter')];
+    assert.notEqual(one, other);
+    assert.equal(await hasher.verify(one, 'pa\u0308sswo\u0308rter'), true, 'composed and decomposed letters are the same letters');
+    assert.equal(await hasher.verify(one, 'Pässwörter'), false);
+    assert.equal(await hasher.verify(one, 'pässwörter '), false, 'blanks count');
+  });
+
+  test('that is missing or broken holds for nothing, not even for nothing', async () => {
+    const hasher = createHasher(ids, cheap);
+    const whole = await hasher.hash('x'.repeat(300));
+    for (const hash of [undefined, '', 'plain', '$scrypt$ln=10,r=8,p=1$$', whole.slice(0, -1), whole.replace('scrypt', 'bcrypt')]) {
+      assert.equal(await hasher.verify(hash, ''), false);
+    }
+    assert.equal(await hasher.verify(whole, 'x'.repeat(300)), false, 'longer than a password can be');
+  });
+
+  test('is dated when it was cheaper than hashes are today, and not when it was dearer', async () => {
+    const [weak, strong] = [createHasher(ids, cheap), createHasher(ids, { ln: 11, r: 8, p: 2 })];
+    assert.equal(strong.isDated(await weak.hash('a password')), true);
+    assert.equal(weak.isDated(await strong.hash('a password')), false);
+    assert.equal(weak.isDated(await weak.hash('a password')), false);
+    assert.equal(await strong.verify(await weak.hash('a password'), 'a password'), true, 'a dated one still opens');
+  });
+});
+
+describe('the turnstile before the hasher', () => {
+  test('lets two in, has twenty wait in order, and sends the rest away with a time to come back', async () => {
+    const pass = createTurnstile({ inside: 2, waiting: 20, refusal: 'too many at once' });
+    const finish: (() => void)[] = [];
+    const order: number[] = [];
+    let inside = 0;
+    let most = 0;
+    const work = (index: number) =>
+      pass(async () => {
+        order.push(index);
+        most = Math.max(most, ++inside);
+        await new Promise<void>((resolve) => finish.push(resolve));
+        inside -= 1;
+        return index;
+      });
+    const all = Array.from({ length: 22 }, (_, index) => work(index));
+    await assert.rejects(work(99), (error) => isSvcError(error) && error.code === 'rate_limited' && error.status === 429 && error.retryAfterSeconds === 3);
+    while (order.length < 22 || finish.length > 0) {
+      finish.shift()?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.deepEqual(await Promise.all(all), [...Array(22).keys()]);
+    assert.deepEqual(order, [...Array(22).keys()]);
+    assert.equal(most, 2);
+    const after = work(100);
+    finish.shift()!();
+    assert.equal(await after, 100, 'there is room again');
+  });
+
+  test('stays open after work that failed', async () => {
+    const pass = createTurnstile({ inside: 1, waiting: 1, refusal: 'full' });
+    const broken = (): Promise<never> => Promise.reject(new Error('broken'));
+    await assert.rejects(Promise.all([pass(broken), pass(broken)]), /broken/);
+    assert.equal(await pass(async () => 'in'), 'in');
+  });
+});

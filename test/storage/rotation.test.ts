@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import type { SealedTable } from 'svc/sdk';
+
+import { onlyDeclared, type Storage } from '../../core/storage/index.ts';
+import { readKeys } from '../../core/storage/keys.ts';
+import { run as rotationDrill } from '../drill/rotation.ts';
+import { fill, newestKey, openAll, type RotationTables } from '../drill/rotation-model.ts';
+import { inFolder, openIn, withStorage } from './folder.ts';
+import { undeclaredSeals } from './sealed-places.ts';
+
+const keyFile = (dir: string): string => join(dir, 'keys', 'secret.key');
+const retiredFile = (dir: string): string => join(dir, 'keys', 'retired.key');
+
+test('a rotation makes a key, seals every secret of every plugin with it, and the next start retires the old key', () =>
+  inFolder(async (dir) => {
+    let storage = await openIn(dir);
+    await fill(storage);
+    const old = newestKey(storage);
+    const [oldLine] = readFileSync(keyFile(dir), 'utf8').split('\n');
+
+    const { kid, ...rest } = await storage.keys.rotate();
+    assert.deepEqual(rest, { resealed: 153, unreadable: 0, unused: [old] });
+    assert.equal(newestKey(storage), kid);
+    assert.deepEqual([...(await openAll(storage))], [[kid, 153]]);
+    assert.equal(statSync(keyFile(dir)).mode & 0o777, 0o600);
+    assert.equal(readKeys(keyFile(dir)).length, 2, 'what was sealed but is not yet written may still need the old key');
+    await storage.close();
+
+    storage = await openIn(dir);
+    assert.deepEqual([...(await openAll(storage))], [[kid, 153]]);
+    assert.equal(readKeys(keyFile(dir)).length, 1);
+    assert.equal(readFileSync(retiredFile(dir), 'utf8').trim(), oldLine, 'only a person destroys a key');
+    assert.equal(statSync(retiredFile(dir)).mode & 0o777, 0o600);
+    await storage.close();
+  }));
+
+test('secrets of a plugin that is not there any more are sealed again, too', () =>
+  inFolder(async (dir) => {
+    let storage = await openIn(dir);
+    await fill(storage);
+    await storage.close();
+    storage = await openIn(dir);
+    assert.equal((await storage.keys.rotate()).resealed, 153);
+    await storage.close();
+  }));
+
+test('what a plugin writes during a rotation is kept and opens', () =>
+  withStorage(async (storage) => {
+    await fill(storage);
+    const tables = storage.tables<RotationTables>('drill');
+    const place = (id: number) => ({ table: 'drill_vault', row: String(id), column: 'secret' });
+    // Sealed with the old key before, written during and after the rotation.
+    const late = Array.from({ length: 150 }, (_, index) => storage.secrets('drill').seal(place(index + 1), `late ${index + 1}`));
+    const rotating = storage.keys.rotate();
+    for (const [index, secret] of late.entries()) {
+      await tables.write((tx) =>
+        tx
+          .updateTable('drill_vault')
+          .set({ secret })
+          .where('id', '=', index + 1)
+          .execute(),
+      );
+    }
+    await rotating;
+    for (const { id, secret } of await tables.read.selectFrom('drill_vault').select(['id', 'secret']).execute()) {
+      assert.equal(storage.secrets('drill').open(place(id), secret), `late ${id}`);
+    }
+    assert.equal((await storage.keys.rotate()).unreadable, 0);
+  }));
+
+test('a key that a late value still needs is not retired', () =>
+  inFolder(async (dir) => {
+    let storage = await openIn(dir);
+    await fill(storage);
+    const old = newestKey(storage);
+    const late = storage.secrets('drill').seal({ table: 'drill_vault', row: '7', column: 'secret' }, 'vault 7');
+    await storage.keys.rotate();
+    await storage.tables<RotationTables>('drill').write((tx) => tx.updateTable('drill_vault').set({ secret: late }).where('id', '=', 7).execute());
+    await storage.close();
+
+    storage = await openIn(dir);
+    assert.equal((await openAll(storage)).get(old), 1);
+    storage.keys.resume();
+    await storage.close();
+    storage = await openIn(dir);
+    storage.keys.resume();
+    await storage.close();
+    storage = await openIn(dir);
+    assert.equal((await openAll(storage)).size, 1);
+    assert.equal(readKeys(keyFile(dir)).length, 1);
+    await storage.close();
+  }));
+
+test('values that do not open stay as they are, are counted, and keep their key in the ring', () =>
+  inFolder(async (dir) => {
+    let storage = await openIn(dir);
+    await fill(storage);
+    const old = newestKey(storage);
+    const tables = storage.tables<RotationTables>('drill');
+    const secretOf = async (id: number): Promise<string> =>
+      (await tables.read.selectFrom('drill_vault').select('secret').where('id', '=', id).executeTakeFirstOrThrow()).secret;
+    const [first, second] = [await secretOf(1), await secretOf(2)];
+    await tables.write(async (tx) => {
+      await tx.updateTable('drill_vault').set({ secret: second }).where('id', '=', 1).execute();
+      await tx.updateTable('drill_vault').set({ secret: first }).where('id', '=', 2).execute();
+      await tx
+        .updateTable('drill_vault')
+        .set({ secret: first.replace(old, '00000000') })
+        .where('id', '=', 3)
+        .execute();
+    });
+    assert.throws(() => storage.secrets('drill').open({ table: 'drill_vault', row: '1', column: 'secret' }, second), /altered, or moved here/);
+
+    const { resealed, unreadable, unused } = await storage.keys.rotate();
+    assert.deepEqual([resealed, unreadable, unused], [150, 3, []]);
+    assert.deepEqual([await secretOf(1), await secretOf(2)], [second, first]);
+    await storage.close();
+    storage = await openIn(dir);
+    assert.equal(readKeys(keyFile(dir)).length, 2);
+    await storage.close();
+  }));
+
+test('two rotations do not run at once; one after the other they do', () =>
+  withStorage(async (storage) => {
+    await fill(storage);
+    const [first, second] = await Promise.allSettled([storage.keys.rotate(), storage.keys.rotate()]);
+    assert.equal(first.status, 'fulfilled');
+    assert.equal(second.status === 'rejected' && (second.reason as { code: string }).code, 'conflict');
+    const { kid, unused } = await storage.keys.rotate();
+    assert.equal(unused.length, 2);
+    assert.deepEqual([...(await openAll(storage))], [[kid, 153]]);
+  }));
+
+test('a stop during a rotation is not kept waiting, and the next start goes on', () =>
+  inFolder(async (dir) => {
+    let storage = await openIn(dir);
+    await fill(storage, 2_000);
+    const stopped = assert.rejects(storage.keys.rotate(), { code: 'unavailable', message: /svc is stopping; the secrets that are left/ });
+    await storage.close();
+    await stopped;
+
+    storage = await openIn(dir);
+    assert.ok((await openAll(storage)).size >= 1);
+    assert.equal(readKeys(keyFile(dir)).length, 2);
+    const { kid } = await storage.keys.rotate();
+    assert.deepEqual([...(await openAll(storage))], [[kid, 2_003]]);
+    await storage.close();
+  }));
+
+test('no key is made when the trail of the change cannot be written', () =>
+  withStorage(async (storage, dir) => {
+    await fill(storage);
+    const before = readFileSync(keyFile(dir), 'utf8');
+    const refusal = new Error('the trail is full');
+    await assert.rejects(
+      storage.witness(
+        () => Promise.reject(refusal),
+        () => storage.keys.rotate(),
+      ),
+      refusal,
+    );
+    assert.equal(readFileSync(keyFile(dir), 'utf8'), before);
+    assert.equal((await storage.keys.rotate()).resealed, 153);
+  }));
+
+test('a key that somebody put back into the file while svc serves survives a rotation', () =>
+  withStorage(async (storage, dir) => {
+    const putBack = Buffer.alloc(32, 5).toString('base64url');
+    writeFileSync(keyFile(dir), `${putBack}\n${readFileSync(keyFile(dir), 'utf8')}`);
+    chmodSync(keyFile(dir), 0o600);
+    await storage.keys.rotate();
+    const lines = readFileSync(keyFile(dir), 'utf8').trim().split('\n');
+    assert.equal(lines.length, 3);
+    assert.ok(lines.includes(putBack));
+  }));
+
+test('with the key in the environment a rotation says how, and with a second one there it only seals again', () =>
+  inFolder(async (dir) => {
+    const [one, two] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')];
+    let storage = await openIn(dir, { secretKeys: [one] });
+    await fill(storage);
+    const old = newestKey(storage);
+    await assert.rejects(storage.keys.rotate(), {
+      code: 'conflict',
+      message: /comes from SVC_SECRET_KEY.*behind the old one, separated by a comma, and start svc again/,
+    });
+    await storage.close();
+
+    storage = await openIn(dir, { secretKeys: [one, two] });
+    const { kid, resealed, unused } = await storage.keys.rotate();
+    assert.deepEqual([resealed, unused], [153, [old]]);
+    assert.equal((await storage.keys.rotate()).resealed, 0);
+    await storage.close();
+    assert.ok(!existsSync(keyFile(dir)) && !existsSync(retiredFile(dir)));
+
+    storage = await openIn(dir, { secretKeys: [two] });
+    assert.deepEqual([...(await openAll(storage))], [[kid, 153]]);
+    await storage.close();
+  }));
+
+const declarations: readonly [what: string, declared: SealedTable, sentence: RegExp][] = [
+  ['a table of another plugin', { table: 'core_outbox', row: 'id', columns: ['payload'] }, /the table core_outbox, which is not its own/],
+  ['a table that is not there', { table: 'drill_none', row: 'id', columns: ['secret'] }, /the table drill_none, which its migrations do not make/],
+  ['a column that is not there', { table: 'drill_vault', row: 'id', columns: ['secrets'] }, /drill_vault\.secrets, which its migrations do not make/],
+  [
+    'a row that is not unique',
+    { table: 'drill_vault', row: 'note', columns: ['secret'] },
+    /note of drill_vault as its row, which is neither the primary key nor unique/,
+  ],
+  ['half of a row', { table: 'drill_pair', row: 'left', columns: ['secret'] }, /left of drill_pair as its row/],
+];
+
+for (const [what, declared, sentence] of declarations) {
+  test(`a declaration that names ${what} is refused when the plugin comes up`, () =>
+    withStorage(async (storage) => {
+      await fill(storage);
+      await assert.rejects(
+        storage.declareSealed('drill', [declared]),
+        (error: Error & { code: string }) => error.code === 'invalid_argument' && sentence.test(error.message),
+      );
+    }));
+}
+
+test('a plugin can seal only where it has declared, and what was slipped past is found in the file', () =>
+  inFolder(async (dir) => {
+    let storage: Storage = await openIn(dir);
+    await fill(storage);
+    const elsewhere = { table: 'drill_vault', row: '1', column: 'note' };
+    const secrets = onlyDeclared(storage.secrets('drill'), 'drill', [{ table: 'drill_vault', row: 'id', columns: ['secret'] }]);
+    assert.throws(() => secrets.seal(elsewhere, 'hush'), {
+      code: 'internal',
+      message: /^drill seals into drill_vault\.note, which its plugin\.json does not list; add it to "sealed"/,
+    });
+    assert.equal(secrets.open({ ...elsewhere, column: 'secret' }, secrets.seal({ ...elsewhere, column: 'secret' }, 'hush')), 'hush');
+    await storage.close();
+    assert.deepEqual(undeclaredSeals(join(dir, 'svc.db')), []);
+
+    storage = await openIn(dir);
+    const note = JSON.stringify({ copied: storage.secrets('drill').seal(elsewhere, 'hush') });
+    await storage.tables<RotationTables>('drill').write((tx) => tx.updateTable('drill_vault').set({ note }).where('id', '=', 1).execute());
+    await storage.close();
+    assert.deepEqual(undeclaredSeals(join(dir, 'svc.db')), ['drill_vault.note']);
+  }));
+
+test('kill -9 during a rotation: every secret opens, and the next start finishes it', async () => {
+  await rotationDrill({ rounds: 4 });
+});
