@@ -1,20 +1,23 @@
-import { type IncomingMessage, request } from 'node:http';
+import { type IncomingMessage, request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
-import { bootSettings, type Environment, runningHouse } from '../../core/boot/index.ts';
+import { bootSettings, type Environment, type RunningHouse, runningHouse } from '../../core/boot/index.ts';
 import { type ErrorCode, messageOf } from '../../core/sdk/index.ts';
-import { currentProduct } from '../product.ts';
+import { currentProduct, version } from '../product.ts';
 import { Failure, unreachable } from './failure.ts';
 
-/** The running house on this machine, spoken to over its own API with the operator's token. */
+/** A running house, spoken to over its own API. */
 export interface HouseClient {
   /** `withinMs` for what takes longer than an answer usually may. */
   get<T>(path: string, withinMs?: number): Promise<T>;
   /** Every item of a list, page after page. */
   list<T>(path: string): Promise<readonly T[]>;
   /** Asks for a change; the house itself bounds how long that may take. */
-  post<T>(path: string): Promise<T>;
+  post<T>(path: string, body?: object, withinMs?: number): Promise<T>;
+  patch<T>(path: string, body: object): Promise<T>;
+  delete(path: string): Promise<void>;
   /** The bytes of a file that the house makes while they are read. */
   download(path: string): Promise<Readable>;
 }
@@ -30,18 +33,25 @@ const answerWithinMs = 15_000;
 const changeWithinMs = 160_000;
 const downloadWithinMs = 3_600_000;
 
-export async function openHouseClient(environment: Environment): Promise<HouseClient> {
+/** The house that serves the data folder of this machine. */
+export async function localHouse(environment: Environment): Promise<RunningHouse> {
   const { dataDir } = bootSettings(await currentProduct(), environment);
   const house = runningHouse(dataDir);
   if (!house) {
     throw unreachable(`no svc serves the data folder ${dataDir}: start it with "svc serve", or name another folder with --data`);
   }
-  return clientOf(house);
+  return house;
 }
 
-export function clientOf({ url, token }: { readonly url: string; readonly token: string }): HouseClient {
-  const reach = async (method: 'GET' | 'POST', path: string, withinMs: number): Promise<IncomingMessage> => {
-    const response = await answer(new URL(path, url), method, token, withinMs).catch((cause: unknown) => {
+/** That house, asked by its operator. */
+export const openHouseClient = async (environment: Environment): Promise<HouseClient> => clientOf(await localHouse(environment));
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/** Without a token for what everybody may ask, such as to be let in. */
+export function clientOf({ url, token }: { readonly url: string; readonly token?: string }): HouseClient {
+  const reach = async (method: Method, path: string, withinMs: number, body?: object): Promise<IncomingMessage> => {
+    const response = await answer(new URL(path, url), method, token, withinMs, body).catch((cause: unknown) => {
       throw unreachable(`svc at ${url} does not answer (${reasonOf(cause)}): see whether it still runs with "svc doctor"`, cause);
     });
     const status = response.statusCode ?? 0;
@@ -50,33 +60,42 @@ export function clientOf({ url, token }: { readonly url: string; readonly token:
     }
     return response;
   };
-  const ask = async <T>(method: 'GET' | 'POST', path: string, withinMs: number): Promise<T> =>
-    (await documentOf(await reach(method, path, withinMs), url)) as T;
+  const ask = async <T>(method: Method, path: string, withinMs: number, body?: object): Promise<T> =>
+    (await documentOf(await reach(method, path, withinMs, body), url)) as T;
   const get = <T>(path: string, withinMs = answerWithinMs): Promise<T> => ask<T>('GET', path, withinMs);
   return {
     get,
     async list<T>(path: string) {
       const items: T[] = [];
+      const first = `${path}${path.includes('?') ? '&' : '?'}limit=200`;
       let page: Page<T> | undefined;
       do {
-        page = await get<Page<T>>(`${path}?limit=200${page ? `&cursor=${encodeURIComponent(page.next_cursor)}` : ''}`);
+        page = await get<Page<T>>(`${first}${page ? `&cursor=${encodeURIComponent(page.next_cursor)}` : ''}`);
         items.push(...page.items);
         // A page without items has nothing behind it, whatever its cursor says: the walk must end.
       } while (page.next_cursor !== '' && page.items.length > 0);
       return items;
     },
-    post: (path) => ask('POST', path, changeWithinMs),
+    post: (path, body, withinMs = changeWithinMs) => ask('POST', path, withinMs, body),
+    patch: (path, body) => ask('PATCH', path, changeWithinMs, body),
+    delete: (path) => ask('DELETE', path, changeWithinMs),
     download: (path) => reach('GET', path, downloadWithinMs),
   };
 }
 
 /** Not fetch: that refuses to speak to a list of ports on which svc may well be told to listen. */
-function answer(url: URL, method: string, token: string, withinMs: number): Promise<IncomingMessage> {
+function answer(url: URL, method: Method, token: string | undefined, withinMs: number, body?: object): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
+    const request = url.protocol === 'https:' ? tlsRequest : plainRequest;
+    const headers = {
+      accept: 'application/json',
+      'user-agent': `svc/${version}`,
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    };
     const call = request(url, { method, headers, agent: false, signal: AbortSignal.timeout(withinMs) }, resolve);
     call.once('error', reject);
-    call.end();
+    call.end(body && JSON.stringify(body));
   });
 }
 
@@ -84,6 +103,9 @@ async function documentOf(response: IncomingMessage, url: string): Promise<unkno
   const body = await text(response).catch((cause: unknown) => {
     throw unreachable(`svc at ${url} broke off its answer (${reasonOf(cause)}): try again`, cause);
   });
+  if (response.statusCode === 204) {
+    return undefined;
+  }
   try {
     return JSON.parse(body) as unknown;
   } catch (cause) {

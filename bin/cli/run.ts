@@ -57,6 +57,12 @@ const wantsJson = (args: readonly string[]): boolean => args.slice(0, args.inclu
 const document = (data: unknown): string => JSON.stringify(data, undefined, 2);
 
 function print(text: string): void {
+  // A reader such as `head` may have seen enough and left: that is its right, not our failure.
+  process.stdout.once('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') {
+      throw error;
+    }
+  });
   if (text !== '') {
     process.stdout.write(`${text}\n`);
   }

@@ -6,6 +6,7 @@ import { PluginHost, type PluginSources } from '../host/index.ts';
 import { createHttpServer, type HttpServer } from '../http/index.ts';
 import { redactText } from '../observe/index.ts';
 import type { Generation } from '../registry/index.ts';
+import { AuditTrail } from '../sdk/index.ts';
 import { changePort } from './changes.ts';
 import type { Foundation } from './foundation.ts';
 import { hostPorts } from './host-ports.ts';
@@ -58,6 +59,7 @@ export function furnish(foundation: Foundation, sources: PluginSources, checkRes
     publicUrl: settings.get<string>('http.public_url'),
     strike,
     hideSecrets: redactText,
+    absentTrail: () => absentProvider(host, AuditTrail.id),
     checkResponses,
     observe(route, status, ms) {
       metrics.core.httpRequests.add(1, { route, status: String(status) });
@@ -66,4 +68,10 @@ export function furnish(foundation: Foundation, sources: PluginSources, checkRes
   });
   takeDown.add(() => (http.listening ? http.close(stopGraceMs) : undefined));
   return { host, bus, outboxes, http, live };
+}
+
+/** Why an installed provider of a service is down; nothing when there is none, or an operator switched it off. */
+function absentProvider(host: PluginHost, service: string): string | undefined {
+  const down = host.list().find(({ provides, state }) => !['active', 'disabled'].includes(state) && provides.some((offer) => offer.startsWith(`${service} `)));
+  return down && `"${down.id}", which writes the audit trail, is ${down.state}`;
 }

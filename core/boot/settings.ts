@@ -61,7 +61,7 @@ export class Settings implements SettingsBoard {
   }
 
   get<T>(key: string): T {
-    return this.#require(key).value as T;
+    return this.state(key).value as T;
   }
 
   find(key: string): SettingState | undefined {
@@ -69,12 +69,20 @@ export class Settings implements SettingsBoard {
     return declared && { key, ...declared, ...this.#effective(key, declared.declaration) };
   }
 
+  state(key: string): SettingState {
+    const found = this.find(key);
+    if (!found) {
+      throw new SvcError('not_found', `there is no setting "${key}"${meant(key, this.#declared.keys())}`);
+    }
+    return found;
+  }
+
   list(): readonly SettingState[] {
-    return [...this.#declared.keys()].sort().map((key) => this.#require(key));
+    return [...this.#declared.keys()].sort().map((key) => this.state(key));
   }
 
   check(key: string, value: unknown): void {
-    const { declaration } = this.#require(key);
+    const { declaration } = this.state(key);
     if (declaration.at_start) {
       const places = declaration.env === undefined ? 'svc.yaml' : `${declaration.env} or svc.yaml`;
       throw new SvcError('conflict', `${key} is read before the database is open: set it in ${places} and start svc again`);
@@ -93,7 +101,7 @@ export class Settings implements SettingsBoard {
   }
 
   watch<T>(key: string, listener: (value: T) => unknown): Disposer {
-    const watcher = { key, last: this.#require(key).value, listener: listener as (value: unknown) => unknown };
+    const watcher = { key, last: this.state(key).value, listener: listener as (value: unknown) => unknown };
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
   }
@@ -122,14 +130,6 @@ export class Settings implements SettingsBoard {
         throw new SvcError('invalid_argument', `${file}: ${key} is not a setting of svc${meant(key, this.#declared.keys())}`);
       }
     }
-  }
-
-  #require(key: string): SettingState {
-    const found = this.find(key);
-    if (!found) {
-      throw new SvcError('not_found', `there is no setting "${key}"${meant(key, this.#declared.keys())}`);
-    }
-    return found;
   }
 
   #effective(key: string, declaration: SettingDeclaration): { value: unknown; source: SettingState['source'] } {

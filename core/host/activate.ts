@@ -10,22 +10,25 @@ import type { HostPorts } from './ports.ts';
 export interface Activated {
   readonly draft: Draft;
   readonly ctx: PluginContext;
+  /** What activate() returned, for its self-test and start. */
+  readonly made: unknown;
 }
 
 /** Lets a generation declare itself into a fresh draft; whatever throws, nothing has been published. */
-export async function activate(definition: PluginDefinition, generation: Generation, folder: PluginFolder, ports: HostPorts): Promise<Activated> {
+export async function activate(definition: PluginDefinition<unknown>, generation: Generation, folder: PluginFolder, ports: HostPorts): Promise<Activated> {
   const { manifest } = generation;
   const draft = new Draft(generation);
   const promised: Promised[] = [];
   const ctx = createContext(draft, ports, promised);
-  await withPin({ snapshot: undefined, owner: generation }, () =>
+  const made = await withPin({ snapshot: undefined, owner: generation }, () =>
     within(manifest.limits.activate_ms, `activate() of ${manifest.id}`, async () => {
-      await definition.activate(ctx);
+      const result = await definition.activate(ctx);
       await makeServices(promised, draft, ports.container);
+      return result;
     }),
   );
   addData(draft, folder, ports);
-  return { draft: draft.seal(), ctx };
+  return { draft: draft.seal(), ctx, made };
 }
 
 /** Each generation has a container of its own, so that one class of accident, a provider made twice, cannot happen. */

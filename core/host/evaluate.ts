@@ -18,18 +18,18 @@ interface CompilingModule {
 const refused = new Set(['child_process', 'cluster', 'worker_threads', 'vm', 'module', 'repl', 'inspector'].flatMap((name) => [name, `node:${name}`]));
 
 /** Runs a compiled plugin once, in a fresh module that nothing else refers to, and returns its definition. */
-export function evaluate(id: string, compiled: Compiled, shared: SharedModules): PluginDefinition {
+export function evaluate(id: string, compiled: Compiled, shared: SharedModules): PluginDefinition<unknown> {
   const before = footprint();
   const exports = evaluateText(compiled.code, compiled.filename, (specifier) => link(id, specifier, shared));
   const grown = before.grownSince();
   if (grown) {
     throw new SvcError('invalid_argument', `${id} has side effects while its modules are evaluated (${grown}); move them into activate() or start()`);
   }
-  const definition = exports['default'] as Partial<PluginDefinition> | undefined;
+  const definition = exports['default'] as Partial<PluginDefinition<unknown>> | undefined;
   if (typeof definition?.activate !== 'function') {
     throw new SvcError('invalid_argument', `${id}: ${compiled.filename} has no default export made by definePlugin({ activate })`);
   }
-  return definition as PluginDefinition;
+  return definition as PluginDefinition<unknown>;
 }
 
 /** CommonJS text to exports. A generation made this way is collected once unused; an ES module never is. */

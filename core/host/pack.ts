@@ -9,7 +9,7 @@ export function packAsPlugin(
   folderPath: string,
   ports: HostPorts,
   onFailed: (cause: string) => void,
-): PluginDefinition {
+): PluginDefinition<unknown> {
   return definePlugin({
     async activate(ctx) {
       const child = ports.launchPack({

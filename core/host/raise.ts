@@ -76,7 +76,7 @@ async function compileEntry(record: PluginRecord, manifest: PluginManifest, port
   return manifest.entry === undefined ? undefined : await compile(record.folder, { ...manifest, entry: manifest.entry }, new Set(ports.shared.keys()));
 }
 
-function define(record: PluginRecord, manifest: PluginManifest, compiled: Compiled | undefined, host: Raising, generation: Generation): PluginDefinition {
+function define(record: PluginRecord, manifest: PluginManifest, compiled: Compiled | undefined, host: Raising, generation: Generation): PluginDefinition<unknown> {
   if (!compiled) {
     return { activate: () => undefined };
   }

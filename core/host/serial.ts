@@ -1,6 +1,10 @@
+import { AsyncResource } from 'node:async_hooks';
+
 /** Runs one piece of work at a time; everybody who asks while it runs shares the next run. */
 export class Serial {
   readonly #work: () => Promise<void>;
+  /** The work is everybody's: it must not run in the request or transaction of the one who asked first. */
+  readonly #apart = new AsyncResource('svc.serial');
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
@@ -29,7 +33,7 @@ export class Serial {
 
   #begin(): Promise<void> {
     this.#next = undefined;
-    this.#running = this.#work().finally(() => {
+    this.#running = this.#apart.runInAsyncScope(this.#work).finally(() => {
       // With a next run chained, the slot stays taken, so that nobody can slip in between.
       if (!this.#next) {
         this.#running = undefined;

@@ -4,12 +4,12 @@ import type { Activated } from './activate.ts';
 import { within } from './deadline.ts';
 
 /** Lets the committed generation begin: its timers run, then its own start(). */
-export async function start(definition: PluginDefinition, { draft, ctx }: Activated): Promise<void> {
+export async function start(definition: PluginDefinition<unknown>, { draft, ctx, made }: Activated): Promise<void> {
   const { generation } = draft;
   generation.scope.arm();
   if (definition.start) {
     await withPin({ snapshot: undefined, owner: generation }, () =>
-      within(generation.manifest.limits.activate_ms, `start() of ${generation.pluginId}`, () => definition.start?.(ctx)),
+      within(generation.manifest.limits.activate_ms, `start() of ${generation.pluginId}`, () => definition.start?.(ctx, made)),
     );
   }
 }

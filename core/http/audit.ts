@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts';
 import type { Claim } from './idempotency.ts';
 import type { ChangeWitness, Transaction } from './ports.ts';
 
-const refusalsAtOnce = 64;
+const refusalsAtOnce = 512;
 const refusalMs = 2_000;
 
 /**
@@ -52,9 +52,14 @@ export async function witnessed<R>(exchange: Exchange, claim: Claim | undefined,
   throw failure;
 }
 
-/** An audited call is refused before it does anything that could not be written down. */
-export function assertWritable({ front }: Exchange): void {
-  const reason = front.changes.writable();
+/**
+ * An audited call is refused before it does anything that could not be written down. Only the operator, who can
+ * repair the trail, may go on while the plugin that should keep it is down.
+ */
+export function assertWritable(exchange: Exchange): void {
+  const { front, principal } = exchange;
+  const absent = trailOf(exchange) || principal.kind === 'operator' ? undefined : front.absentTrail?.();
+  const reason = front.changes.writable() ?? absent;
   if (reason !== undefined) {
     throw new SvcError('unavailable', `nothing can be changed at the moment: ${reason}`, { retryAfterSeconds: 30 });
   }
@@ -71,14 +76,22 @@ export async function recordRefusal(exchange: Exchange, error: unknown): Promise
     return;
   }
   if (front.refusals >= refusalsAtOnce) {
-    front.log.warn({ request_id: exchange.requestId, route: exchange.label }, 'too many refusals at once; one was not written to the audit trail');
+    front.log.warn({ request_id: exchange.requestId, route: exchange.label }, 'too many refusals at once; this one is only counted in the audit trail');
+    front.unwrittenRefusals += 1;
     return;
   }
   const shown = publicError(error);
   const record = recordOf(exchange, { httpStatus: shown.status, error: shown.message });
   front.refusals += 1;
   const writing = front.changes
-    .write((tx) => trail.append(tx, record))
+    .write(async (tx) => {
+      await trail.append(tx, record);
+      const unwritten = front.unwrittenRefusals;
+      if (unwritten > 0) {
+        front.unwrittenRefusals = 0;
+        await trail.append(tx, { ...record, action: 'audit:overflow', error: `${unwritten} more refused calls came at once and are only counted` });
+      }
+    })
     .finally(() => {
       front.refusals -= 1;
     });

@@ -25,6 +25,8 @@ export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | '
   open: number;
   /** Audit rows of refusals on their way to the disk. */
   refusals: number;
+  /** Refusals beyond that, which the next row tells of. */
+  unwrittenRefusals: number;
   /** From the beginning of the shutdown on. */
   closing: boolean;
 }
@@ -43,6 +45,7 @@ export function openFront({ limits, trustedProxies, publicUrl, ...options }: Htt
     guests: new Set(),
     open: 0,
     refusals: 0,
+    unwrittenRefusals: 0,
     closing: false,
   };
 }

@@ -111,6 +111,8 @@ export interface HttpOptions {
   readonly strike: (owner: Generation, label: string, error: unknown) => void;
   /** Blanks what looks like a secret in what goes into the audit trail. */
   readonly hideSecrets?: (text: string) => string;
+  /** Why the plugin that should keep the audit trail does not, when one is installed and not switched off. */
+  readonly absentTrail?: () => string | undefined;
   /** Compares each reply with its schema, for tests. */
   readonly checkResponses?: boolean;
   readonly observe?: (route: string, status: number, ms: number) => void;

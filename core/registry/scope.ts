@@ -1,3 +1,5 @@
+import { AsyncResource } from 'node:async_hooks';
+
 import { type Disposer, type EffectNode, type MaybePromise, messageOf, type Scope, SvcError } from '../sdk/index.ts';
 
 /** How a scope runs code that the clock starts: pinned, on the owner's account, errors struck. */
@@ -20,6 +22,8 @@ interface Effect {
 }
 
 const undoDeadlineMs = 5_000;
+/** What the clock starts belongs to nobody's request: it must not run in the context of the one that set it. */
+const apart = new AsyncResource('svc.scope');
 let pendingTimers = 0;
 
 /** Timers of all scopes that are set and have not fired, for the census. */
@@ -80,7 +84,7 @@ export class OwnedScope implements Scope {
     this.signal.addEventListener('abort', end);
     this.#whenArmed(() => {
       if (!stop.signal.aborted) {
-        running = this.#runner.task(label, () => work(stop.signal));
+        running = apart.runInAsyncScope(() => this.#runner.task(label, () => work(stop.signal)));
       }
     });
     return undo;
@@ -182,7 +186,7 @@ export class OwnedScope implements Scope {
       return running;
     });
     const wait = (): void => {
-      timer = setTimeout(fire, ms);
+      timer = apart.runInAsyncScope(() => setTimeout(fire, ms));
       timer.unref();
       pendingTimers += 1;
     };

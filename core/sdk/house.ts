@@ -73,7 +73,9 @@ export interface SettingState {
 export interface SettingsBoard {
   list(): readonly SettingState[];
   find(key: string): SettingState | undefined;
-  /** Throws unless the key is declared and the value fits; the sentence never repeats the value. */
+  /** The same; throws not_found, with the nearest name, for a key that nobody declares. */
+  state(key: string): SettingState;
+  /** Throws unless a value may be stored for the key and this one fits; the sentence never repeats the value. */
   check(key: string, value: unknown): void;
   /** Sets or (undefined) removes the database layer of a key; the value must fit the declaration. */
   override(key: string, value: unknown): void;

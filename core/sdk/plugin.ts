@@ -80,16 +80,16 @@ export interface PluginContext {
   readonly health: { check(label: string, probe: () => MaybePromise<HealthReport>): void };
 }
 
-export interface PluginDefinition {
-  /** Declares; nothing is visible before commit, and throwing publishes nothing. */
-  activate(ctx: PluginContext): MaybePromise<void>;
+export interface PluginDefinition<Made = void> {
+  /** Declares; nothing is visible before commit, and throwing publishes nothing. What it returns the others are given. */
+  activate(ctx: PluginContext): MaybePromise<Made>;
   /** May veto the commit by throwing, while the old generation still serves. */
-  selfTest?(ctx: PluginContext): MaybePromise<void>;
+  selfTest?(ctx: PluginContext, made: Made): MaybePromise<void>;
   /** Background work, after commit. Throwing brings the previous generation back. */
-  start?(ctx: PluginContext): MaybePromise<void>;
+  start?(ctx: PluginContext, made: Made): MaybePromise<void>;
 }
 
-export const definePlugin = (definition: PluginDefinition): PluginDefinition => definition;
+export const definePlugin = <Made = void>(definition: PluginDefinition<Made>): PluginDefinition<Made> => definition;
 
 /** What a route of a code pack gets in its own process: plain data, never a live object of the host. */
 export interface PackCall {

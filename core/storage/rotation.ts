@@ -107,6 +107,7 @@ export function openRotation({ ring, core, columns, tables, secrets, log }: Rota
 
     async stop() {
       end.abort(new SvcError('unavailable', 'svc is stopping; the secrets that are left are sealed with the newest key after the next start'));
+      // Whoever asked for it hears how it ended.
       await running?.catch(() => undefined);
     },
   };

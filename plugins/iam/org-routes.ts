@@ -73,6 +73,7 @@ export const memberRoutes = (members: Members): readonly RouteDeclaration[] => [
     method: 'POST',
     path: '/api/v1/orgs/{id}/members',
     access: 'member:manage',
+    action: 'member:create',
     summary: 'Add a user to an organization',
     params: OrgId,
     body: MemberDraft,

@@ -147,7 +147,7 @@ describe('watching', () => {
     settings.override('lamp.limit', undefined);
     await turn();
     assert.deepEqual(heard, [3, 10]);
-    leave();
+    await leave();
     settings.override('lamp.limit', 5);
     await turn();
     assert.deepEqual(heard, [3, 10]);
@@ -209,7 +209,7 @@ describe('generations of a plugin', () => {
     settings.override('lamp.limit', 500);
     let read: unknown;
     settings.onDeclared(() => (read = settings.get('lamp.limit')));
-    await settings.declare('lamp', { 'lamp.limit': { ...limit, schema: { type: 'integer', maximum: 100 } } });
+    settings.declare('lamp', { 'lamp.limit': { ...limit, schema: { type: 'integer', maximum: 100 } } });
     assert.deepEqual([read, ...sourced(settings, 'lamp.limit')], [10, 10, 'default']);
   });
 

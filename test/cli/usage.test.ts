@@ -108,3 +108,11 @@ test('colours go to a terminal only, and not where they are declined', () => {
   assert.equal(red({ isTTY: true }, { NO_COLOR: '' }), true);
   assert.equal(red({ isTTY: true }, { TERM: 'dumb' }), false);
 });
+
+test('a reader that leaves early is no failure', async () => {
+  const { code, stderr } = await svc(['-c', `"${process.execPath}" "${join(projectRoot, 'bin', 'svc')}" help | true; exit \${PIPESTATUS[0]}`], {
+    program: ['bash'],
+    cwd: projectRoot,
+  });
+  assert.deepEqual([code, stderr], [0, '']);
+});

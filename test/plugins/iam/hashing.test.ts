@@ -43,6 +43,36 @@ describe('a hash', () => {
     assert.equal(weak.isDated(await weak.hash('a password')), false);
     assert.equal(await strong.verify(await weak.hash('a password'), 'a password'), true, 'a dated one still opens');
   });
+
+  test('that nobody has costs what a wrong one costs: both take a place in the queue', async () => {
+    const hasher = createHasher(ids, { ln: 13, r: 8, p: 1 });
+    const known = await hasher.hash('a password');
+    for (const hash of [known, undefined]) {
+      const checks = await Promise.allSettled(Array.from({ length: 30 }, () => hasher.verify(hash, 'a wrong one')));
+      const refused = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason as unknown] : []));
+      assert.equal(refused.length, 8);
+      assert.ok(refused.every((error) => isSvcError(error) && error.status === 429));
+    }
+  });
+
+  test('that nobody has is looked for in the same time', async () => {
+    const hasher = createHasher(ids, { ln: 13, r: 8, p: 1 });
+    const known = await hasher.hash('a password');
+    const spent = { known: 0, unknown: 0 };
+    // In turns, so that a busy machine slows both down; generous, since the costs are the same by construction.
+    for (let round = 0; round < 20; round++) {
+      for (const [who, hash] of [
+        ['known', known],
+        ['unknown', undefined],
+      ] as const) {
+        const begun = process.hrtime.bigint();
+        await hasher.verify(hash, 'a wrong one');
+        spent[who] += Number(process.hrtime.bigint() - begun);
+      }
+    }
+    const ratio = spent.unknown / spent.known;
+    assert.ok(ratio > 0.5 && ratio < 2, `an unknown e-mail took ${ratio.toFixed(2)} times as long`);
+  });
 });
 
 describe('the turnstile before the hasher', () => {

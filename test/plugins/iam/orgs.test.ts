@@ -85,7 +85,7 @@ describe('members', () => {
     const path = `/orgs/${ops.id}/members`;
     const added = await ask('POST', path, { user_id: ann.id });
     assert.deepEqual([added.status, added.body], [201, { user_id: ann.id, email: ann.email, display_name: 'ann', role: 'member' }]);
-    assert.deepEqual([audit.rows.at(-1)!.action, audit.rows.at(-1)!.resourceId], ['member:members', `${ops.id}/${ann.id}`]);
+    assert.deepEqual([audit.rows.at(-1)!.action, audit.rows.at(-1)!.resourceId], ['member:create', `${ops.id}/${ann.id}`]);
     assert.equal((await ask('POST', path, { user_id: ann.id, role: 'viewer' })).status, 409, 'twice');
     assert.equal((await ask('POST', path, { user_id: 999 })).status, 404);
     assert.equal((await ask('POST', path, { user_id: ann.id, role: 'king' })).status, 400);
@@ -188,8 +188,6 @@ describe('people of one organization', () => {
     assert.equal((await ask('PATCH', `${path}/${guest.id}`, { role: 'org_admin' })).status, 200);
     assert.equal((await ask('DELETE', `${path}/${red.mate.id}`)).status, 204);
 
-    const elsewhere = await ask('POST', '/orgs/1/members', { user_id: red.mate.id });
-    assert.deepEqual([elsewhere.status, elsewhere.body.error], [404, 'not_found'], 'whom they no longer see');
     const refused = await ask('DELETE', `/orgs/1/members/${guest.id}`);
     assert.deepEqual([refused.status, refused.body.error], [403, 'forbidden']);
     assert.match(refused.body.message, /org_admin of default/);

@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 
-import { isSvcError } from 'svc/sdk';
-
-import { createHasher } from '../../../plugins/iam/hasher.ts';
 import { iamHouse, password } from './house.ts';
 
 describe('a password', () => {
@@ -63,50 +59,5 @@ describe('a password', () => {
     assert.equal(await passwords().verify(bob.email, ''), undefined, 'a deleted account has no password, not an empty one');
     await ask('PATCH', `/users/${ann.id}`, { status: 'active' });
     assert.equal((await passwords().verify(ann.email, password))?.id, ann.id);
-  });
-
-  test('check takes its place in the queue whoever is asked for, and the 23rd is told when to come back', async (t) => {
-    const { user, passwords } = await iamHouse(t);
-    await user('ann');
-    const checks = await Promise.allSettled(
-      Array.from({ length: 30 }, (_, index) => passwords().verify(index % 2 ? 'ann@example.org' : 'nobody@example.org', password)),
-    );
-    const refused = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason as unknown] : []));
-    assert.equal(refused.length, 8);
-    assert.ok(refused.every((error) => isSvcError(error) && error.status === 429 && error.retryAfterSeconds === 3));
-    const found = checks.flatMap((check) => (check.status === 'fulfilled' ? [check.value?.email] : []));
-    assert.deepEqual([found.length, found.filter(Boolean).length], [22, 11]);
-  });
-
-  test('with a dated hash gets a better one at the next login, which ends no session', async (t) => {
-    const { user, passwords, directory, rows, sql } = await iamHouse(t);
-    const { id, email } = await user('ann');
-    const weak = createHasher({ uuid: () => '', token: (bytes = 32) => randomBytes(bytes).toString('base64url') }, { ln: 14, r: 8, p: 1 });
-    const dated = await weak.hash('an old passphrase');
-    sql('update iam_users set password_hash = ? where id = ?', dated, id);
-    const before = directory().live(id)!;
-
-    assert.equal(await passwords().verify(email, 'a wrong passphrase'), undefined);
-    await directory().noteLogin(id);
-    assert.equal(rows('iam_users')[0].password_hash, dated, 'only the right password renews it');
-
-    assert.equal((await passwords().verify(email, 'an old passphrase'))?.id, id);
-    assert.equal(rows('iam_users')[0].password_hash, dated, 'checking writes nothing');
-    await directory().noteLogin(id);
-    assert.match(rows('iam_users')[0].password_hash, /^\$scrypt\$ln=15,r=8,p=3\$/);
-    assert.equal((await passwords().verify(email, 'an old passphrase'))?.id, id);
-    assert.deepEqual(directory().live(id), before);
-  });
-
-  test('renewal does not bring back a password that was changed meanwhile', async (t) => {
-    const { ask, user, passwords, directory, sql } = await iamHouse(t);
-    const { id, email } = await user('ann');
-    const weak = createHasher({ uuid: () => '', token: (bytes = 32) => randomBytes(bytes).toString('base64url') }, { ln: 14, r: 8, p: 1 });
-    sql('update iam_users set password_hash = ? where id = ?', await weak.hash('an old passphrase'), id);
-    await passwords().verify(email, 'an old passphrase');
-    await ask('PATCH', `/users/${id}/password`, { password: 'a new passphrase' });
-    await directory().noteLogin(id);
-    assert.equal(await passwords().verify(email, 'an old passphrase'), undefined);
-    assert.equal((await passwords().verify(email, 'a new passphrase'))?.id, id);
   });
 });

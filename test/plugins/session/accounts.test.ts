@@ -33,7 +33,7 @@ async function household(t: TestContext): Promise<Household> {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, body: (text === '' ? undefined : JSON.parse(text)) };
+    return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
   };
   const login: Household['login'] = (email, secret) => ask('POST', '/api/v1/auth/login', undefined, { email, password: secret });
   return {

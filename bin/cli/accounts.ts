@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Call, Option } from './command.ts';
+import { Failure, usageFailure } from './failure.ts';
+import type { HouseClient } from './house-client.ts';
+import { printable } from './layout.ts';
+import type { Questions } from './questions.ts';
+
+/** An account as `GET /api/v1/users` lists it. */
+export interface User {
+  readonly id: number;
+  readonly email: string;
+  readonly display_name: string;
+  readonly role: string;
+  readonly status: string;
+  readonly last_login_at: string | null;
+}
+
+/** Who asks, as `GET /api/v1/me` tells it. */
+export interface Caller {
+  /** `operator` is nobody's account. */
+  readonly kind: string;
+  readonly id: number | string;
+}
+
+export const whoAsks = (house: HouseClient): Promise<Caller> => house.get<Caller>('/api/v1/me');
+
+const longestSearch = 200;
+
+/** The account that an e-mail or a number names. */
+export async function findUser(house: HouseClient, who: string): Promise<User> {
+  if (/^\d+$/.test(who)) {
+    return await house.get<User>(`/api/v1/users/${who}`);
+  }
+  const email = who.trim().normalize('NFC').toLowerCase();
+  const alike = await house.list<User>(`/api/v1/users?q=${encodeURIComponent(email.slice(0, longestSearch))}`);
+  const user = alike.find((other) => other.email === email);
+  if (!user) {
+    throw new Failure(4, 'not_found', `there is no user ${email} that you can see; "svc user list" shows all of them`);
+  }
+  return user;
+}
+
+export const generateOption: Readonly<Record<'generate', Option>> = { generate: { about: 'make up a password and show it once, instead of asking for one' } };
+
+/** A password that somebody chose, or one that must be shown to them. */
+export interface NewPassword {
+  readonly password: string;
+  readonly generated: boolean;
+}
+
+export async function newPassword(call: Call, questions: Questions): Promise<NewPassword> {
+  if (call.has('generate')) {
+    return { password: randomBytes(18).toString('base64url'), generated: true };
+  }
+  const password = await questions.askHidden('New password');
+  if (questions.atTerminal && (await questions.askHidden('The same again')) !== password) {
+    throw usageFailure('the two passwords are not the same, so nothing was changed: try again');
+  }
+  return { password, generated: false };
+}
+
+/** For the document of a result, which holds a password only when nobody else knows it. */
+export const shownPassword = ({ password, generated }: NewPassword): { readonly password?: string } => (generated ? { password } : {});
+
+export const passwordLine = ({ password, generated }: NewPassword): string => (generated ? `\nPassword ${password} (not shown again)` : '');
+
+export const nameOf = ({ email, role, id }: User): string => printable(`${email} (${role}, id ${id})`);

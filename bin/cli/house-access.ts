@@ -1,0 +1,81 @@
+import { isIP } from 'node:net';
+
+import type { Call, Option } from './command.ts';
+import { usageFailure } from './failure.ts';
+import { clientOf, type HouseClient, localHouse, openHouseClient } from './house-client.ts';
+import { currentProfile, defaultProfile, findProfile } from './profiles.ts';
+
+/** Which house a command speaks to, and as whom. */
+export const houseOptions: Readonly<Record<'profile' | 'url' | 'token' | 'insecure', Option>> = {
+  profile: { value: 'name', about: 'as whoever "svc login --profile <name>" signed in' },
+  url: { value: 'url', about: 'the svc at this address, together with --token' },
+  token: { value: 'token', about: 'as whoever made this API token' },
+  insecure: { about: 'send the token over plain http to another machine, where everybody on the way can read it' },
+};
+
+/**
+ * Speaks as whoever was named, else as the profile that was signed in without a name, else as the operator
+ * of the data folder. Naming the data folder means its operator.
+ */
+export async function openHouse(call: Call): Promise<HouseClient> {
+  const [profile, url, token] = [call.value('profile'), call.value('url'), call.value('token')];
+  if (token !== undefined) {
+    hideArguments();
+    assertAlone(call, 'token', ['profile']);
+    const address = url === undefined ? (await localHouse(call.environment)).url : checkedUrl(url, call);
+    return clientOf({ url: address, token: checkedToken(token) });
+  }
+  if (url !== undefined) {
+    throw usageFailure(`--url needs --token; to sign in there with a password: svc login --url ${checkedUrl(url, call)}`);
+  }
+  if (profile !== undefined) {
+    assertAlone(call, 'profile', ['data']);
+    return await openProfile(profile, call);
+  }
+  const isSignedIn = !call.has('data') && findProfile(defaultProfile, call.environment) !== undefined;
+  return isSignedIn ? await openProfile(defaultProfile, call) : await openHouseClient(call.environment);
+}
+
+async function openProfile(name: string, call: Call): Promise<HouseClient> {
+  const saved = findProfile(name, call.environment);
+  if (!saved) {
+    throw usageFailure(`there is no profile "${name}": sign in with "svc login --profile ${name}"`);
+  }
+  checkedUrl(saved.url, call);
+  const { url, access_token: token } = await currentProfile(name, call.environment);
+  return clientOf({ url, token });
+}
+
+/** The address without anything after its port; refused where a secret could be read on its way there. */
+export function checkedUrl(text: string, call: Call): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  // What was typed is not repeated: it may hold a password.
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '' || url.pathname !== '/' || url.search !== '' || url.hash !== '') {
+    throw usageFailure('--url must be like https://svc.example.org or http://127.0.0.1:8080, with nothing before the host and nothing after the port');
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname) && !call.has('insecure')) {
+    throw usageFailure(`svc does not send secrets to ${url.host} over plain http, where others can read them: use https, or add --insecure if you must`);
+  }
+  return url.origin;
+}
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
+
+function checkedToken(token: string): string {
+  if (!/^[\x21-\x7e]{1,4096}$/.test(token)) {
+    throw usageFailure('--token must be one token as "svc token create" prints it, without blanks');
+  }
+  return token;
+}
+
+/** A token that was typed is no longer to be seen by everybody who lists the processes. */
+function hideArguments(): void {
+  process.title = 'svc';
+}
+
+function assertAlone(call: Call, option: string, others: readonly string[]): void {
+  const other = others.find((name) => call.has(name));
+  if (other !== undefined) {
+    throw usageFailure(`--${option} and --${other} say two different things about who asks: leave one out`);
+  }
+}

@@ -1,0 +1,144 @@
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+
+import type { Environment } from '../../core/boot/index.ts';
+import { SvcError, timestamp } from '../../core/sdk/index.ts';
+import { writeDurably } from '../../core/storage/durable.ts';
+import { asFailure, Failure, usageFailure } from './failure.ts';
+import { withFileLock } from './file-lock.ts';
+import { clientOf } from './house-client.ts';
+
+/** Somebody who is signed in to a house. */
+export interface Profile {
+  readonly url: string;
+  readonly email: string;
+  readonly access_token: string;
+  /** Good once: the next one must be on the disk before anything else happens. */
+  readonly refresh_token: string;
+  readonly expires_at: string;
+}
+
+/** What a house answers to whoever it lets in. */
+export interface SignedIn {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly expires_in: number;
+  readonly user: { readonly email: string; readonly role: string };
+}
+
+export const defaultProfile = 'default';
+/** So much before its end an access token is replaced, for the command that uses it takes time, too. */
+const marginMs = 30_000;
+/** Others wait for the lock meanwhile. */
+const refreshWithinMs = 15_000;
+
+export const findProfile = (name: string, environment: Environment): Profile | undefined => read(fileOf(environment)).get(checkedName(name));
+
+export const profileOf = (url: string, { access_token, refresh_token, expires_in, user }: SignedIn): Profile => ({
+  ...{ url, email: user.email, access_token, refresh_token },
+  expires_at: timestamp(Date.now() + expires_in * 1000),
+});
+
+export async function saveProfile(name: string, profile: Profile, environment: Environment): Promise<void> {
+  await change(environment, (profiles) => void profiles.set(checkedName(name), profile));
+}
+
+export async function removeProfile(name: string, environment: Environment): Promise<void> {
+  await change(environment, (profiles) => void profiles.delete(name));
+}
+
+/** The profile with an access token that is good for a while. */
+export async function currentProfile(name: string, environment: Environment): Promise<Profile> {
+  const saved = findProfile(name, environment);
+  if (saved && isCurrent(saved)) {
+    return saved;
+  }
+  return await change(environment, async (profiles) => {
+    // Read again under the lock: another command may have been first.
+    const latest = profiles.get(name) ?? gone(name);
+    const current = isCurrent(latest) ? latest : await refreshed(name, latest);
+    profiles.set(name, current);
+    return current;
+  });
+}
+
+const isCurrent = ({ expires_at: end }: Profile): boolean => Date.parse(end) - marginMs > Date.now();
+
+async function refreshed(name: string, { url, email, refresh_token }: Profile): Promise<Profile> {
+  try {
+    return profileOf(url, await clientOf({ url }).post<SignedIn>('/api/v1/auth/refresh', { refresh_token }, refreshWithinMs));
+  } catch (error) {
+    const { code, exitCode } = asFailure(error);
+    if (code !== 'unauthorized') {
+      throw error;
+    }
+    throw new Failure(exitCode, code, `the session of ${email} at ${url} is over: sign in again with "svc login${flagOf(name)}"`, { cause: error });
+  }
+}
+
+/** How a command line names this profile. */
+export const flagOf = (name: string): string => (name === defaultProfile ? '' : ` --profile ${name}`);
+
+function gone(name: string): never {
+  throw new Failure(1, 'not_found', `the profile "${name}" was removed just now: sign in with "svc login${flagOf(name)}"`);
+}
+
+export function checkedName(name: string): string {
+  if (!/^[A-Za-z0-9][\w.-]{0,39}$/.test(name)) {
+    throw usageFailure('the name of a profile is 1 to 40 letters, digits, dots, dashes and underscores, and begins with a letter or digit');
+  }
+  return name;
+}
+
+function fileOf(environment: Environment): string {
+  const configured = environment['XDG_CONFIG_HOME'] ?? '';
+  return join(isAbsolute(configured) ? configured : join(homedir(), '.config'), 'svc', 'profiles.json');
+}
+
+/** Changes the file while no other command does, so that neither a refresh token is shown twice nor a profile lost. */
+async function change<T>(environment: Environment, decide: (profiles: Map<string, Profile>) => T | Promise<T>): Promise<T> {
+  const file = fileOf(environment);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  chmodSync(dirname(file), 0o700);
+  return await withFileLock(`${file}.lock`, async () => {
+    const profiles = read(file);
+    const before = JSON.stringify([...profiles]);
+    const result = await decide(profiles);
+    if (JSON.stringify([...profiles]) !== before) {
+      writeDurably(file, `${JSON.stringify(Object.fromEntries(profiles), undefined, 2)}\n`);
+    }
+    return result;
+  });
+}
+
+function read(file: string): Map<string, Profile> {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      return new Map();
+    }
+    throw error;
+  }
+  const profiles = parsed(text);
+  if (!profiles) {
+    throw new SvcError('invalid_argument', `${file} does not hold profiles of svc: delete it, and sign in again with "svc login"`);
+  }
+  return profiles;
+}
+
+function parsed(text: string): Map<string, Profile> | undefined {
+  try {
+    const profiles = new Map(Object.entries(JSON.parse(text) as Record<string, Profile>));
+    return [...profiles.values()].every(isProfile) ? profiles : undefined;
+  } catch {
+    // Not JSON, or null: not ours either way.
+    return undefined;
+  }
+}
+
+const fields = ['url', 'email', 'access_token', 'refresh_token', 'expires_at'] as const;
+
+const isProfile = (value: Profile | null): boolean => fields.every((field) => typeof value?.[field] === 'string');

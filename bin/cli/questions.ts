@@ -1,0 +1,73 @@
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+
+import { Failure, usageFailure } from './failure.ts';
+
+/** Answers of a person at a terminal, or one line each of what a script pipes in. */
+export interface Questions {
+  readonly atTerminal: boolean;
+  ask(what: string): Promise<string>;
+  /** What is typed is not shown. Passwords come this way only: arguments can be read by every user of a machine. */
+  askHidden(what: string): Promise<string>;
+}
+
+export interface Terminal {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  /** Not standard output, which may go into a file. */
+  readonly output: NodeJS.WritableStream;
+}
+
+const mostPiped = 65_536;
+
+export function openQuestions({ input, output }: Terminal = { input: process.stdin, output: process.stderr }): Questions {
+  if (input.isTTY === true) {
+    return {
+      atTerminal: true,
+      ask: (what) => typed(`${what}: `, input, output),
+      async askHidden(what) {
+        output.write(`${what}: `);
+        try {
+          return await typed('', input, new Writable({ write: (_chunk, _encoding, done) => done() }));
+        } finally {
+          output.write('\n');
+        }
+      },
+    };
+  }
+  let lines: string[] | undefined;
+  const next = async (what: string): Promise<string> => {
+    lines ??= await linesOf(input);
+    return lines.shift() ?? nothingPiped(what);
+  };
+  return { atTerminal: false, ask: next, askHidden: next };
+}
+
+function typed(prompt: string, input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const line = createInterface({ input, output, terminal: true, historySize: 0 });
+    line.once('SIGINT', () => line.close());
+    line.once('close', () => reject(new Failure(1, 'invalid_argument', 'nothing was typed, and nothing was done')));
+    line.question(prompt, (answer) => {
+      resolve(answer);
+      line.close();
+    });
+  });
+}
+
+async function linesOf(input: NodeJS.ReadableStream): Promise<string[]> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of input) {
+    chunks.push(Buffer.from(chunk));
+    size += chunk.length;
+    if (size > mostPiped) {
+      throw usageFailure('standard input holds far more than a password: pipe in one line');
+    }
+  }
+  const text = Buffer.concat(chunks).toString('utf8');
+  return text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/);
+}
+
+function nothingPiped(what: string): never {
+  throw usageFailure(`${what.toLowerCase()}: type it at a terminal, or pipe it in as a line of standard input`);
+}

@@ -1,0 +1,36 @@
+import type { Command } from '../cli/command.ts';
+import { asFailure, Failure } from '../cli/failure.ts';
+import { checkedUrl, houseOptions } from '../cli/house-access.ts';
+import { clientOf } from '../cli/house-client.ts';
+import { printable } from '../cli/layout.ts';
+import { currentProfile, defaultProfile, findProfile, flagOf, removeProfile } from '../cli/profiles.ts';
+
+export const command: Command = {
+  operands: [],
+  options: { profile: { value: 'name', about: 'the profile that "svc login --profile <name>" made' }, insecure: houseOptions.insecure },
+  about: 'Ends the session in the running svc, too, and forgets it on this machine whether or not that succeeds.',
+  example: 'svc logout',
+
+  async run(call) {
+    const name = call.value('profile') ?? defaultProfile;
+    const saved = findProfile(name, call.environment);
+    if (!saved) {
+      throw new Failure(1, 'not_found', `nobody is signed in here${flagOf(name) && ` as profile "${name}"`}: there is nothing to end`);
+    }
+    const { url, email } = saved;
+    checkedUrl(url, call);
+    const problem = await endSession().catch(asFailure);
+    await removeProfile(name, call.environment);
+    // A session that svc does not know any more has ended already.
+    if (problem && problem.code !== 'unauthorized') {
+      const { exitCode, code, message } = problem;
+      throw new Failure(exitCode, code, `signed out on this machine only; in svc the session ends by itself within a week (${message})`, { cause: problem });
+    }
+    return { data: { profile: name, url, email }, text: () => printable(`Signed out at ${url} as ${email}`) };
+
+    async function endSession(): Promise<undefined> {
+      const { access_token: token } = await currentProfile(name, call.environment);
+      await clientOf({ url, token }).post('/api/v1/auth/logout');
+    }
+  },
+};

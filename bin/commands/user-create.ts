@@ -1,0 +1,28 @@
+import { generateOption, nameOf, newPassword, passwordLine, shownPassword, type User } from '../cli/accounts.ts';
+import type { Command } from '../cli/command.ts';
+import { houseOptions, openHouse } from '../cli/house-access.ts';
+import { openQuestions } from '../cli/questions.ts';
+
+export const command: Command = {
+  operands: ['<email>'],
+  options: {
+    role: { value: 'role', about: 'admin, user, viewer (default) or a custom role' },
+    name: { value: 'name', about: 'what people call them; default: the e-mail up to its @' },
+    ...generateOption,
+    ...houseOptions,
+  },
+  about: 'Asks for the password twice, or reads it from standard input. On the machine of svc it makes the first administrator, too.',
+  example: 'svc user create ann@example.org --role admin --name Ann',
+
+  async run(call) {
+    const house = await openHouse(call);
+    const chosen = await newPassword(call, openQuestions());
+    const user = await house.post<User>('/api/v1/users', {
+      email: call.operand(0),
+      password: chosen.password,
+      ...(call.has('role') && { role: call.value('role') }),
+      ...(call.has('name') && { display_name: call.value('name') }),
+    });
+    return { data: { ...user, ...shownPassword(chosen) }, text: () => `Created ${nameOf(user)}${passwordLine(chosen)}` };
+  },
+};

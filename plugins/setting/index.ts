@@ -1,0 +1,31 @@
+import { Board, definePlugin, Keys } from 'svc/sdk';
+
+import { SettingChanged } from './contract.ts';
+import { keyRoutes } from './key-routes.ts';
+import { revealAllowance } from './reveal-allowance.ts';
+import { settingRoutes } from './setting-routes.ts';
+import { systemSettings } from './settings.ts';
+import { settingStore, type SettingTables } from './store.ts';
+import { storedValues } from './stored-values.ts';
+import { valueText } from './value-text.ts';
+
+export default definePlugin({
+  async activate(ctx) {
+    const { clock, log, scope } = ctx;
+    const board = ctx.services.use(Board);
+    const store = settingStore(ctx.db<SettingTables>());
+    const text = valueText(ctx.secrets);
+    const stored = storedValues(board, store, text, log);
+    const changed = (key: string): void => ctx.events.emit(SettingChanged, { key });
+    const allowance = revealAllowance(clock);
+
+    await stored.refresh();
+    scope.defer(
+      'bring stored values into force for new keys',
+      board.onDeclared(() => stored.apply()),
+    );
+
+    ctx.http.routes(settingRoutes(systemSettings({ board, store, stored, text, clock, allowance, changed })));
+    ctx.http.routes(keyRoutes(ctx.services.use(Keys)));
+  },
+});

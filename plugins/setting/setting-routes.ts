@@ -1,0 +1,60 @@
+import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+
+import { NewValue, Revealed, SettingAddress, SettingItem } from './schema.ts';
+import { nameOf } from './setting-name.ts';
+import type { SystemSettings } from './settings.ts';
+
+const path = '/api/v1/system-settings/{category}/{key}';
+
+export const settingRoutes = (settings: SystemSettings): readonly RouteDeclaration[] => [
+  listRoute({
+    path: '/api/v1/system-settings',
+    access: 'any',
+    summary: 'List visible settings: values in force, where they come from, secrets masked',
+    items: SettingItem,
+    handle({ page: { limit, after } }) {
+      const all = settings.list();
+      const rest = after === undefined ? all : all.filter((item) => nameOf(item) > String(after[0]));
+      const items = rest.slice(0, limit);
+      return { items, total: all.length, next: rest.length > items.length ? [nameOf(items.at(-1)!)] : undefined };
+    },
+  }),
+  route({
+    method: 'PUT',
+    path,
+    access: 'admin',
+    summary: 'Set a setting; running plugins hear of it at once',
+    description: 'If-Match takes the updated_at of the value that is to be replaced, in quotes.',
+    params: SettingAddress,
+    body: NewValue,
+    response: SettingItem,
+    action: 'setting:update',
+    errors: ['not_found', 'conflict'],
+    handle: (call) => settings.set(call.params, call.body.value, call),
+  }),
+  route({
+    method: 'DELETE',
+    path,
+    access: 'admin',
+    summary: 'Remove a stored setting: back to the file or the default',
+    params: SettingAddress,
+    action: 'setting:delete',
+    errors: ['not_found', 'conflict'],
+    handle: (call) => settings.unset(call.params, call),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/reveal`,
+    access: 'admin',
+    summary: 'Reveal a masked secret; at most ten a minute',
+    params: SettingAddress,
+    response: Revealed,
+    audited: true,
+    action: 'setting:reveal',
+    errors: ['not_found', 'conflict', 'rate_limited'],
+    handle(call) {
+      call.note({ resourceId: nameOf(call.params) });
+      return settings.reveal(call.params, call.principal);
+    },
+  }),
+];

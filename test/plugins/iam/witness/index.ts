@@ -1,0 +1,14 @@
+import { definePlugin, route } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import { PersonChanged, RoleChanged } from '../../../../plugins/iam/contract.ts';
+
+/** Remembers what it hears of people and roles. */
+export default definePlugin({
+  activate(ctx) {
+    const heard: unknown[] = [];
+    ctx.events.on(PersonChanged, (event) => void heard.push(event));
+    ctx.events.on(RoleChanged, (event) => void heard.push(event));
+    ctx.http.routes([route({ method: 'GET', path: '/api/v1/witness', access: 'any', summary: 'heard', response: Type.Unknown(), handle: () => heard })]);
+  },
+});
