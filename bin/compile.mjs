@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const sources = ['bin', 'core', 'config', 'package.json', 'package-lock.json'];
-/** Programs of threads, each one text of its own. */
-const threads = ['core/storage/writer-worker.ts', 'core/storage/backup-worker.ts'];
 
 /**
  * The host as a few files of plain JavaScript, made from the sources once and again after each change of them: it starts
@@ -71,7 +69,7 @@ async function build(root, draft, folder) {
     }),
     esbuild.build({
       ...common,
-      entryPoints: threads.map((name) => join(root, name)),
+      entryPoints: threadsBelow(join(root, 'core')),
       outdir: draft,
       outExtension: { '.js': '.cjs' },
       format: 'cjs',
@@ -92,6 +90,13 @@ const keepAddresses = {
     });
   },
 };
+
+/** Programs of threads, each one text of its own. */
+const threadsBelow = (folder) =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? threadsBelow(path) : entry.name.endsWith('-worker.ts') ? [path] : [];
+  });
 
 /** What stays outside is looked up from the project, not from the cache. */
 const requireFrom = (root, create) => `require=${create}(${JSON.stringify(join(root, 'package.json'))});`;

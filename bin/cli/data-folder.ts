@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { bootSettings, type Environment } from '../../core/boot/index.ts';
-import { storageWorkers } from '../../core/boot/workers.ts';
+import { bootSettings, type Environment, storageWorkers } from '../../core/boot/index.ts';
 import { SvcError } from '../../core/sdk/index.ts';
 import { databaseName } from '../../core/storage/index.ts';
 import { currentProduct } from '../product.ts';

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 
 import type { Environment } from '../../core/boot/index.ts';
 import { SvcError, timestamp } from '../../core/sdk/index.ts';
-import { writeDurably } from '../../core/storage/durable.ts';
+import { writeDurably } from '../../core/storage/index.ts';
 import { asFailure, Failure, usageFailure } from './failure.ts';
 import { withFileLock } from './file-lock.ts';
 import { clientOf } from './house-client.ts';

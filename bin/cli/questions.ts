@@ -69,5 +69,5 @@ async function linesOf(input: NodeJS.ReadableStream): Promise<string[]> {
 }
 
 function nothingPiped(what: string): never {
-  throw usageFailure(`${what.toLowerCase()}: type it at a terminal, or pipe it in as a line of standard input`);
+  throw usageFailure(`standard input has no line for "${what}": pipe it in, or type it at a terminal`);
 }

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import type { Call, Command } from '../cli/command.ts';
-import { openHouseClient } from '../cli/house-client.ts';
+import { houseOptions, openHouse } from '../cli/house-access.ts';
 import { withProgress } from '../cli/progress.ts';
 
 const filters = {
@@ -24,12 +24,13 @@ export const command: Command = {
     format: { value: 'jsonl|csv', about: 'one JSON document a line (default), or CSV for spreadsheets' },
     out: { value: 'file', about: 'where to, instead of standard output; readable by you only' },
     ...filters,
+    ...houseOptions,
   },
   about: 'Oldest row first. The export itself becomes a row of the trail.',
   example: "svc audit export --format csv --out audit.csv --action 'edge:*' --from 2026-11-01T00:00:00Z",
 
   async run(call) {
-    const house = await openHouseClient(call.environment);
+    const house = await openHouse(call);
     const path = `/api/v1/admin/audit-logs/export?${queryOf(call).toString()}`;
     const out = call.value('out');
     if (out === undefined) {

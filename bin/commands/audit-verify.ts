@@ -1,5 +1,5 @@
 import type { Command } from '../cli/command.ts';
-import { openHouseClient } from '../cli/house-client.ts';
+import { houseOptions, openHouse } from '../cli/house-access.ts';
 import { printable } from '../cli/layout.ts';
 import type { Paint } from '../cli/paint.ts';
 import { withProgress } from '../cli/progress.ts';
@@ -18,12 +18,12 @@ const withinMs = 610_000;
 
 export const command: Command = {
   operands: [],
-  options: {},
+  options: houseOptions,
   about: 'Follows the chain from its first row to its last and holds it against every signed checkpoint. Exit code 1 when a row is not as it was written.',
   example: 'svc audit verify',
 
-  async run({ environment }) {
-    const house = await openHouseClient(environment);
+  async run(call) {
+    const house = await openHouse(call);
     const verdict = await withProgress('Verifying the audit trail', () => house.get<Verdict>('/api/v1/admin/audit-logs/verify', withinMs));
     return { data: verdict, text: (paint) => page(verdict, paint), code: verdict.ok ? 0 : 1 };
   },

@@ -1,16 +1,16 @@
 import type { Command } from '../cli/command.ts';
-import { openHouseClient } from '../cli/house-client.ts';
+import { houseOptions, openHouse } from '../cli/house-access.ts';
 import { printable, table } from '../cli/layout.ts';
 import { painted, type PluginSummary } from '../cli/plugin-page.ts';
 
 export const command: Command = {
   operands: [],
-  options: {},
+  options: houseOptions,
   about: '"svc plugin why <id>" says more about one of them.',
   example: 'svc plugin list',
 
-  async run({ environment }) {
-    const house = await openHouseClient(environment);
+  async run(call) {
+    const house = await openHouse(call);
     const items = await house.list<PluginSummary>('/api/v1/plugins');
     return {
       data: { items },

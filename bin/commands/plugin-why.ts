@@ -1,17 +1,17 @@
 import type { Command } from '../cli/command.ts';
-import { openHouseClient } from '../cli/house-client.ts';
+import { houseOptions, openHouse } from '../cli/house-access.ts';
 import { printable, table, tree } from '../cli/layout.ts';
 import type { Paint } from '../cli/paint.ts';
 import { durationOf, milliseconds, painted, type PluginDetail, pluginPath } from '../cli/plugin-page.ts';
 
 export const command: Command = {
   operands: ['<id>'],
-  options: {},
+  options: houseOptions,
   about: 'Shows its state and cause, what it needs and who needs it, what its last start cost, and everything it owns.',
   example: 'svc plugin why version',
 
   async run(call) {
-    const house = await openHouseClient(call.environment);
+    const house = await openHouse(call);
     const plugin = await house.get<PluginDetail>(pluginPath(call.operand(0)));
     return { data: plugin, text: (paint) => page(plugin, paint) };
   },

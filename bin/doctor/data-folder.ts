@@ -3,9 +3,7 @@ import { join } from 'node:path';
 
 import type { Environment, RunningHouse } from '../../core/boot/index.ts';
 import { databaseName } from '../../core/storage/index.ts';
-import { connect } from '../../core/storage/connection.ts';
-import { keyFile, readKeys } from '../../core/storage/keys.ts';
-import { sqliteCode } from '../../core/storage/trouble.ts';
+import { connect, keyFile, readKeys, sqliteCode } from '../../core/storage/index.ts';
 import { type Examination, fail, ok, warn } from './finding.ts';
 
 export const rights =

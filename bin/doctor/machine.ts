@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 
-import { assertSqlite, connect, sqliteVersion } from '../../core/storage/connection.ts';
+import { assertSqlite, connect, sqliteVersion } from '../../core/storage/index.ts';
 import { sizeOf } from '../cli/size.ts';
 import { type Examination, fail, ok, warn } from './finding.ts';
 

@@ -3,7 +3,7 @@ import { Script } from 'node:vm';
 
 import { bundle, folderOnDisk, type PluginFolder, readManifest, readPersona, readSkill, verifyIntegrity } from '../../core/host/index.ts';
 import { messageOf, type PluginManifest, SvcError } from '../../core/sdk/index.ts';
-import { scripts } from '../../core/storage/migration-text.ts';
+import { scripts } from '../../core/storage/index.ts';
 import { lentTo } from './prebuilt-plugin.ts';
 import { placementOf } from './placement.ts';
 

@@ -1,6 +1,9 @@
 import type { House } from './house.ts';
 import type { Product } from './product.ts';
 
+/** Lines to be copied are longer than a box should be, and stand below it. */
+const widest = 100;
+
 /** What whoever starts svc reads first: where it is, where its data lies, what wants attention. */
 export function banner({ version }: Product, { url, dataDir, host, bannerLines }: House, startedInMs: number): string {
   const plugins = host.list();
@@ -16,7 +19,9 @@ export function banner({ version }: Product, { url, dataDir, host, bannerLines }
     ...(open ? ['Warning  listening beyond this machine without TLS: put a proxy with TLS in front, or set SVC_HTTP_ADDR=127.0.0.1:8080'] : []),
     `Ready in ${startedInMs} ms. Stop with Ctrl-C.`,
   ];
-  const width = Math.max(...lines.map((line) => line.length));
+  const boxed = lines.filter((line) => line.length <= widest);
+  const below = lines.filter((line) => line.length > widest).map((line) => `${line}\n\n`);
+  const width = Math.max(...boxed.map((line) => line.length));
   const edge = '─'.repeat(width + 2);
-  return `\n┌${edge}┐\n${lines.map((line) => `│ ${line.padEnd(width)} │\n`).join('')}└${edge}┘\n\n`;
+  return `\n┌${edge}┐\n${boxed.map((line) => `│ ${line.padEnd(width)} │\n`).join('')}└${edge}┘\n\n${below.join('')}`;
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 
-import { discover, readManifest } from '../host/index.ts';
+import { discover, type PluginSources, readManifest } from '../host/index.ts';
 import { isSvcError, type Logger } from '../sdk/index.ts';
 import { coreSettings, otherEnvironment } from './core-settings.ts';
 import { defaultsFile, pluginSources, type Product } from './product.ts';
@@ -12,15 +12,21 @@ export interface BootSettings {
   readonly dataDir: string;
 }
 
+export interface BootSettingsOptions {
+  readonly log?: () => Logger;
+  /** Plugins from elsewhere than the product and the data folder. */
+  readonly sources?: PluginSources | undefined;
+}
+
 /** Reads every layer but the database, and stops at the first name or value that is not right. */
-export function bootSettings(product: Product, environment: Environment, log?: () => Logger): BootSettings {
+export function bootSettings(product: Product, environment: Environment, { log, sources }: BootSettingsOptions = {}): BootSettings {
   const shipped = readSettingsFile(defaultsFile(product));
   const dataDir = dataDirOf(environment, shipped);
   const own = `${dataDir}/svc.yaml`;
   const ownValues = readSettingsFile(own);
   const settings = new Settings(environment, new Map([...shipped, ...ownValues]), log);
   settings.declare('core', coreSettings);
-  const release = declareForPlugins(settings, product, dataDir);
+  const release = declareForPlugins(settings, sources ?? pluginSources(product, dataDir));
   // The shipped file may speak of a room that was taken away; the operator's own may not.
   settings.assertAllKnown(otherEnvironment, ownValues.keys(), own);
   // Each plugin declares its keys itself, with its own life time, when it is brought up.
@@ -36,9 +42,9 @@ function dataDirOf(environment: Environment, shipped: ReadonlyMap<string, unknow
 }
 
 /** Manifests alone, read before any plugin runs; a broken one is its own plugin's problem, later. */
-function declareForPlugins(settings: Settings, product: Product, dataDir: string): () => void {
+function declareForPlugins(settings: Settings, sources: PluginSources): () => void {
   const releases: (() => unknown)[] = [];
-  for (const folder of discover(pluginSources(product, dataDir)).values()) {
+  for (const folder of discover(sources).values()) {
     try {
       releases.push(settings.declare(folder.id, readManifest(folder).settings));
     } catch (error) {

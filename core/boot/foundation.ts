@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { createOperatorToken, type OperatorToken } from '../auth/index.ts';
+import type { PluginSources } from '../host/index.ts';
 import { createLogs, createSelfMetrics, type LogLevel, type Logs, type SelfMetrics } from '../observe/index.ts';
 import { Registry } from '../registry/index.ts';
 import type { Clock, Ids } from '../sdk/index.ts';
@@ -18,6 +19,7 @@ export interface FoundationOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly writeLog: ((line: string) => void) | undefined;
+  readonly sources: PluginSources | undefined;
 }
 
 /** What stands before the first plugin: settings, log, data. */
@@ -34,8 +36,8 @@ export interface Foundation {
   readonly registry: Registry;
 }
 
-export async function layFoundation({ product, environment, clock, ids, writeLog }: FoundationOptions, takeDown: TakeDown): Promise<Foundation> {
-  const { settings, dataDir } = bootSettings(product, environment, () => logs.logger('settings'));
+export async function layFoundation({ product, environment, clock, ids, writeLog, sources }: FoundationOptions, takeDown: TakeDown): Promise<Foundation> {
+  const { settings, dataDir } = bootSettings(product, environment, { log: () => logs.logger('settings'), sources });
   const logs = openLogs(settings, clock, writeLog);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const secretKey = settings.get<string>('data.secret_key');

@@ -57,12 +57,12 @@ const day = 24 * 60 * minute;
 
 /** Builds the house from the ground up; when a step fails, what was built is taken down again. */
 export async function startHouse(options: HouseOptions): Promise<House> {
-  const { product, environment, clock = systemClock, ids = systemIds(clock), writeLog, checkResponses = false } = options;
+  const { product, environment, clock = systemClock, ids = systemIds(clock), writeLog, checkResponses = false, sources } = options;
   const takeDown = new TakeDown();
   try {
-    const foundation = await layFoundation({ product, environment, clock, ids, writeLog }, takeDown);
+    const foundation = await layFoundation({ product, environment, clock, ids, writeLog, sources }, takeDown);
     const { dataDir, registry, operator, logs } = foundation;
-    const interior = furnish(foundation, options.sources ?? pluginSources(product, dataDir), checkResponses, takeDown);
+    const interior = furnish(foundation, sources ?? pluginSources(product, dataDir), checkResponses, takeDown);
     const count = (): Census => census({ ...foundation, ...interior });
 
     const address = addressOf(foundation.settings.get<string>('http.addr'));

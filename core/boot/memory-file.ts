@@ -1,8 +1,9 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import type { HostMemory, QuarantineEntry } from '../host/index.ts';
 import { SvcError } from '../sdk/index.ts';
+import { writeDurably } from '../storage/index.ts';
 
 interface Remembered {
   disabled: Record<string, string>;
@@ -17,8 +18,8 @@ export function memoryFile(dataDir: string): HostMemory {
   const file = join(dataDir, 'plugins.json');
   const state = recall(file);
   rememberDeath(state);
-  const save = (durable: boolean): void => replaceFile(file, JSON.stringify(state, null, 2), durable);
-  save(true);
+  const save = (): void => writeDurably(file, JSON.stringify(state, null, 2));
+  save();
   return {
     disabled: () => new Map(Object.entries(state.disabled)),
     quarantined: () => new Map(Object.entries(state.quarantined)),
@@ -28,11 +29,11 @@ export function memoryFile(dataDir: string): HostMemory {
       if (state.death?.id === id) {
         state.death = undefined;
       }
-      save(true);
+      save();
     },
     setQuarantine(id, entry) {
       assign(state.quarantined, id, entry);
-      save(true);
+      save();
     },
     setActivating(id) {
       if (id === undefined && state.death?.id === state.activating) {
@@ -40,7 +41,7 @@ export function memoryFile(dataDir: string): HostMemory {
       }
       state.activating = id;
       // Not synced: it must survive the death of this process, not of the machine.
-      save(false);
+      replaceFile(file, JSON.stringify(state, null, 2));
     },
   };
 }
@@ -80,14 +81,9 @@ function assign<T>(target: Record<string, T>, id: string, value: T | undefined):
   }
 }
 
-export function replaceFile(file: string, content: string, durable: boolean): void {
-  mkdirSync(dirname(file), { recursive: true });
+/** Whole or not at all for whoever reads it, without waiting for the disk. */
+export function replaceFile(file: string, content: string): void {
   const draft = `${file}.new`;
-  const handle = openSync(draft, 'w', 0o600);
-  writeSync(handle, content);
-  if (durable) {
-    fsyncSync(handle);
-  }
-  closeSync(handle);
+  writeFileSync(draft, content, { mode: 0o600 });
   renameSync(draft, file);
 }

@@ -11,7 +11,7 @@ export interface RunningHouse {
 }
 
 export function writeRunFile(dataDir: string, url: string, startedAt: string): void {
-  replaceFile(join(dataDir, 'run.json'), JSON.stringify({ pid: process.pid, url, started_at: startedAt }), false);
+  replaceFile(join(dataDir, 'run.json'), JSON.stringify({ pid: process.pid, url, started_at: startedAt }));
 }
 
 export function removeRunFile(dataDir: string): void {

@@ -1,11 +1,11 @@
 import { currentPin } from '../registry/index.ts';
-import { isSvcError, messageOf } from '../sdk/index.ts';
+import { messageOf } from '../sdk/index.ts';
 import { banner } from './banner.ts';
 import { type House, startHouse } from './house.ts';
 import type { Product } from './product.ts';
 import type { Environment } from './settings.ts';
 
-/** Runs the house in the foreground until a signal ends it; resolves with the exit code. */
+/** Runs the house in the foreground until a signal ends it; resolves with the exit code, rejects when it cannot start. */
 export async function serve(product: Product, environment: Environment): Promise<number> {
   const began = performance.now();
   const stopped = deferred<number>();
@@ -37,12 +37,7 @@ export async function serve(product: Product, environment: Environment): Promise
     () => house,
     (reason) => stop(reason, 1),
   );
-  try {
-    house = await startHouse({ product, environment });
-  } catch (error) {
-    process.stderr.write(`svc cannot start: ${isSvcError(error) ? error.message : `${messageOf(error)} (this is a bug of svc)`}\n`);
-    return 1;
-  }
+  house = await startHouse({ product, environment });
   process.stderr.write(banner(product, house, Math.round(performance.now() - began)));
   if (asked) {
     stop('stopped while starting', 0);

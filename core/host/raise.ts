@@ -72,11 +72,20 @@ function createGeneration(manifest: PluginManifest, number: number, host: Raisin
   return generation;
 }
 
+/** A pack runs apart, where the host lends nothing but the contract. */
 async function compileEntry(record: PluginRecord, manifest: PluginManifest, ports: HostPorts): Promise<Compiled | undefined> {
-  return manifest.entry === undefined ? undefined : await compile(record.folder, { ...manifest, entry: manifest.entry }, new Set(ports.shared.keys()));
+  const { entry, kind } = manifest;
+  const lent = kind === 'pack' ? ['svc/sdk'] : ports.shared.keys();
+  return entry === undefined ? undefined : await compile(record.folder, { ...manifest, entry }, new Set(lent));
 }
 
-function define(record: PluginRecord, manifest: PluginManifest, compiled: Compiled | undefined, host: Raising, generation: Generation): PluginDefinition<unknown> {
+function define(
+  record: PluginRecord,
+  manifest: PluginManifest,
+  compiled: Compiled | undefined,
+  host: Raising,
+  generation: Generation,
+): PluginDefinition<unknown> {
   if (!compiled) {
     return { activate: () => undefined };
   }

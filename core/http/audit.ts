@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts';
 import type { Claim } from './idempotency.ts';
 import type { ChangeWitness, Transaction } from './ports.ts';
 
-const refusalsAtOnce = 512;
+const refusalsAtOnce = 256;
 const refusalMs = 2_000;
 
 /**

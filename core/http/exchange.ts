@@ -94,6 +94,11 @@ export class Exchange {
     this.#abort?.abort(reason);
   }
 
+  /** What a handler has set, by its lower-case name. */
+  header(name: string): string | undefined {
+    return this.headers?.find((_, index, all) => index % 2 === 1 && all[index - 1] === name);
+  }
+
   setHeader(name: string, value: string): void {
     const lower = name.toLowerCase();
     const headers = (this.headers ??= []);

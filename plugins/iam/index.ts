@@ -30,7 +30,7 @@ export default definePlugin({
     const catalogue = ctx.services.use(Catalogue);
     const hasher = createHasher(ctx.ids);
 
-    const policy = createPolicy(settings.get<Seeds>('policy.roles'), () => roleStore(tables.read).all(), clock);
+    const policy = createPolicy(settings.get<Seeds>('policy.roles'), () => roleStore(tables.read).all());
     settings.watch<Seeds>('policy.roles', (seeds) => policy.seed(seeds));
     const people = createPeople({
       policy,
@@ -45,9 +45,9 @@ export default definePlugin({
 
     ctx.services.provide(Directory, () => directory);
     ctx.services.provide(Passwords, () => credentials);
-    ctx.http.routes(userRoutes(users, createWhoAmI(tables, policy)));
+    ctx.http.routes(userRoutes(users, createWhoAmI(tables)));
     ctx.http.routes(orgRoutes(createOrgs({ tables, people, clock })));
-    ctx.http.routes(memberRoutes(createMembers({ tables, people, policy, clock })));
+    ctx.http.routes(memberRoutes(createMembers({ tables, people, policy })));
     ctx.http.routes(roleRoutes(policy, roles));
     ctx.http.routes(policyRoutes(catalogue, createExplain({ people, policy, catalogue })));
 

@@ -1,8 +1,9 @@
-import { type Principal, type Tables, timestamp } from 'svc/sdk';
+import { createHash } from 'node:crypto';
+
+import type { Principal, Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { memberStore } from './member-store.ts';
-import type { Policy } from './policy.ts';
 import type { Me } from './schema.ts';
 import { shownUser } from './shown.ts';
 import type { IamTables } from './tables.ts';
@@ -13,7 +14,7 @@ export type WhoAmI = (principal: Principal) => Promise<Static<typeof Me>>;
 
 /** The caller as the house sees them at this moment. */
 export const createWhoAmI =
-  (tables: Tables<IamTables>, policy: Policy): WhoAmI =>
+  (tables: Tables<IamTables>): WhoAmI =>
   async (principal) => {
     const id = userIdOf(principal);
     return id === undefined ? stranger(principal) : await account(principal, id);
@@ -21,17 +22,17 @@ export const createWhoAmI =
     async function account(actor: Principal, own: number): Promise<Static<typeof Me>> {
       const user = (await userStore(tables.read).find(actor, own)) ?? missing(own);
       const memberships = await memberStore(tables.read).ofUser(actor, own);
-      // The tag of the answer is made from this, so it tells of every change of what is shown.
-      const changedAt = Math.max(user.updated_at, policy.changedAt(user.role), ...memberships.map(({ changed_at }) => changed_at));
       return {
         ...shownUser(user),
         kind: actor.kind,
-        memberships: memberships.map(({ org_id, name, role }) => ({ org_id, name, role })),
+        memberships,
         grants: [...actor.grants],
-        updated_at: timestamp(changedAt),
       };
     }
   };
+
+/** Roles, organizations and settings change what is shown without changing the account, so the tag is made from all of it. */
+export const tagOf = (me: Static<typeof Me>): string => `"${createHash('sha256').update(JSON.stringify(me)).digest('base64url')}"`;
 
 /** The operator and others without an account. */
 const stranger = ({ kind, id, email, name = id, role, grants }: Principal): Static<typeof Me> => ({

@@ -55,12 +55,12 @@ export const memberStore = (db: Iam) => {
       ).total;
     },
 
-    /** Where a user belongs, as `/me` shows it; `changed_at` is of the organization. */
+    /** Where a user belongs, as `/me` shows it. */
     ofUser: (actor: Principal, user: number) =>
       db
         .selectFrom('iam_members')
         .innerJoin('iam_orgs', 'iam_orgs.id', 'iam_members.org_id')
-        .select(['org_id', 'name', 'role', 'iam_orgs.updated_at as changed_at'])
+        .select(['org_id', 'name', 'role'])
         .where('user_id', 'in', (eb) => eb.selectFrom('iam_users').select('id').where(seenBy(actor)).where('id', '=', user))
         .orderBy('org_id')
         .execute(),

@@ -1,10 +1,9 @@
-import { type Clock, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+import { type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
 
 import { matching } from './grants.ts';
 import { type MemberRow, memberStore } from './member-store.ts';
 import { orgStore } from './org-store.ts';
 import { missingOrg } from './orgs.ts';
-import { peopleStore } from './people-store.ts';
 import type { People } from './people.ts';
 import type { Policy } from './policy.ts';
 import type { Iam, IamTables, OrgRole } from './tables.ts';
@@ -22,13 +21,12 @@ export interface MembersParts {
   readonly tables: Tables<IamTables>;
   readonly people: People;
   readonly policy: Policy;
-  readonly clock: Clock;
   /** Each is looked at by every scoped query of the person. */
   readonly mostOrgsOfUser?: number;
 }
 
-/** Who belongs where. Memory and `/me` of the member follow each change. */
-export function createMembers({ tables, people, policy, clock, mostOrgsOfUser = 100 }: MembersParts): Members {
+/** Who belongs where. Memory of the member follows each change. */
+export function createMembers({ tables, people, policy, mostOrgsOfUser = 100 }: MembersParts): Members {
   /** A change of one membership by somebody who may manage the members of that organization. */
   function amend<T>(by: By, org: number, user: number, work: (tx: Iam, before: MemberRow | undefined) => Promise<T>): Promise<T> {
     return people.following([user], () =>
@@ -36,7 +34,6 @@ export function createMembers({ tables, people, policy, clock, mostOrgsOfUser = 
         await assertManages(tx, by.principal, org);
         const before = await memberStore(tx).find(org, user);
         const result = await work(tx, before);
-        await peopleStore(tx).touch([user], clock.now());
         by.note({ resourceType: 'member', resourceId: `${org}/${user}`, before, after: await memberStore(tx).find(org, user) });
         return result;
       }),

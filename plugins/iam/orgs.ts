@@ -2,7 +2,6 @@ import { type Clock, type Page, type PageRequest, type Principal, SvcError, type
 
 import { memberStore } from './member-store.ts';
 import { defaultOrg, nameKey, orgStore, type OrgRow } from './org-store.ts';
-import { peopleStore } from './people-store.ts';
 import type { People } from './people.ts';
 import { shownOrg } from './shown.ts';
 import type { Iam, IamTables } from './tables.ts';
@@ -86,7 +85,6 @@ export function createOrgs({ tables, people, clock, mostOrgs = 1_000 }: OrgsPart
           throw new SvcError('conflict', `${before.name} is the parent of other organizations; move or delete them first`);
         }
         const members = await memberStore(tx).removeAll(id);
-        await peopleStore(tx).touch(members, clock.now());
         await store.remove(by.principal, id);
         by.note({ before: shownOrg(before) });
         return members;

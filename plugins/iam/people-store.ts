@@ -1,5 +1,3 @@
-import { sql } from 'kysely';
-
 import type { Iam, OrgRole, UserStatus } from './tables.ts';
 
 export interface Membership {
@@ -53,12 +51,4 @@ export const peopleStore = (db: Iam) => ({
 
   /** Also of deleted accounts. */
   nameOf: (id: number) => db.selectFrom('iam_users').select(['email', 'display_name']).where('id', '=', id).executeTakeFirst(),
-
-  /** What these people see of themselves has changed, though not their own rows. */
-  touch: (ids: readonly number[], now: number) =>
-    db
-      .updateTable('iam_users')
-      .set({ updated_at: sql<number>`max(${now}, updated_at + 1)` })
-      .where('id', 'in', [...ids])
-      .execute(),
 });

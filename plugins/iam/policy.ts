@@ -1,5 +1,3 @@
-import type { Clock } from 'svc/sdk';
-
 import { inTurn } from './in-turn.ts';
 import type { RoleRow } from './role-store.ts';
 
@@ -23,8 +21,6 @@ export interface Policy {
   readonly edition: number;
   /** The same array until the role changes; empty for a role that does not exist. */
   grantsOf(role: string): readonly string[];
-  /** When this process last learned something new about the role. */
-  changedAt(role: string): number;
   /** Built-in roles first, then the others by name. */
   list(): readonly Role[];
   find(name: string): Role | undefined;
@@ -41,11 +37,10 @@ const descriptions: Readonly<Record<BuiltinRole, string>> = {
 
 const none: readonly string[] = Object.freeze([]);
 
-export function createPolicy(seeds: Seeds, readRoles: () => Promise<readonly RoleRow[]>, clock: Clock): Policy {
+export function createPolicy(seeds: Seeds, readRoles: () => Promise<readonly RoleRow[]>): Policy {
   const one = inTurn();
   let builtin = new Map<string, Role>();
   let custom = new Map<string, Role>();
-  let seededAt = 0;
   let edition = 0;
 
   function seed(map: Seeds): void {
@@ -55,7 +50,6 @@ export function createPolicy(seeds: Seeds, readRoles: () => Promise<readonly Rol
         { name, description: descriptions[name], grants: Object.freeze([...map[name]]), builtin: true, created_at: undefined, updated_at: undefined },
       ]),
     );
-    seededAt = Math.max(clock.now(), seededAt + 1);
     edition += 1;
   }
 
@@ -67,7 +61,6 @@ export function createPolicy(seeds: Seeds, readRoles: () => Promise<readonly Rol
       return edition;
     },
     grantsOf: (name) => find(name)?.grants ?? none,
-    changedAt: (name) => find(name)?.updated_at ?? seededAt,
     list: () => [...builtin.values(), ...custom.values()],
     find,
     seed,

@@ -1,6 +1,6 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
-import type { WhoAmI } from './me.ts';
+import { tagOf, type WhoAmI } from './me.ts';
 import { Me, PasswordPatch, RolePatchOfUser, User, UserDraft, UserId, UserPatch, UserQuery } from './schema.ts';
 import { shownUser } from './shown.ts';
 import { userIdOf } from './user-store.ts';
@@ -14,7 +14,11 @@ export const userRoutes = (users: Users, whoAmI: WhoAmI): readonly RouteDeclarat
       access: 'any',
       summary: 'The caller, with memberships and effective grants',
       response: Me,
-      handle: ({ principal }) => whoAmI(principal),
+      async handle(call) {
+        const me = await whoAmI(call.principal);
+        call.setHeader('etag', tagOf(me));
+        return me;
+      },
     }),
   ),
   listRoute({

@@ -45,6 +45,7 @@ export function systemSettings({ board, store, stored, text, clock, allowance, c
 
     async set(address, value, change) {
       const name = nameOf(address);
+      change.note({ resourceId: name });
       const state = board.state(name);
       const { sensitive = false } = state.declaration;
       assertNotFromOutside(state);
@@ -66,6 +67,7 @@ export function systemSettings({ board, store, stored, text, clock, allowance, c
 
     async unset(address, change) {
       const name = nameOf(address);
+      change.note({ resourceId: name });
       // A row may be left from a plugin that is not here.
       const state = stored.find(name) ? board.find(name) : board.state(name);
       noteChange(change, state, undefined);
@@ -118,7 +120,7 @@ function assertUnchanged(change: Change, row: StoredRow | undefined): void {
 function noteChange(change: Change, state: SettingState | undefined, value: unknown): void {
   const sensitive = state?.declaration.sensitive ?? true;
   change.note({
-    ...(state && { resourceId: state.key, before: { value: shownValue(state.value, sensitive), source: state.source } }),
+    ...(state && { before: { value: shownValue(state.value, sensitive), source: state.source } }),
     ...(value !== undefined && { after: { value: shownValue(value, sensitive), source: 'database' } }),
   });
 }

@@ -20,6 +20,8 @@ export interface CallOptions {
   readonly root?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What is piped in. */
+  readonly stdin?: string;
   /** What is started instead of the launcher of `root`. */
   readonly program?: readonly [command: string, ...args: string[]];
 }
@@ -101,15 +103,21 @@ export function checkout(t: TestContext, ...plugins: string[]): string {
   return root;
 }
 
-function start(args: readonly string[], { root = projectRoot, cwd, env, program = [process.execPath, join(root, 'bin', 'svc')] }: CallOptions): ChildProcess {
+function start(
+  args: readonly string[],
+  { root = projectRoot, cwd, env, stdin, program = [process.execPath, join(root, 'bin', 'svc')] }: CallOptions,
+): ChildProcess {
   const [command, ...first] = program;
-  return spawn(command, [...first, ...args], {
+  const child = spawn(command, [...first, ...args], {
     cwd: cwd ?? dirname(command),
     env: { ...cleanEnvironment(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     timeout: deadlineMs * 2,
     killSignal: 'SIGKILL',
   });
+  // A command that fails before it reads leaves a broken pipe behind.
+  child.stdin?.once('error', () => undefined).end(stdin);
+  return child;
 }
 
 /** Nothing of the machine's own svc, and nothing of the test run around. */

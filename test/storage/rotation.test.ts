@@ -157,10 +157,7 @@ test('no key is made when the trail of the change cannot be written', () =>
     const before = readFileSync(keyFile(dir), 'utf8');
     const refusal = new Error('the trail is full');
     await assert.rejects(
-      storage.witness(
-        { beforeCommit: () => Promise.reject(refusal), undone: () => undefined },
-        () => storage.keys.rotate(),
-      ),
+      storage.witness({ beforeCommit: () => Promise.reject(refusal), undone: () => undefined }, () => storage.keys.rotate()),
       refusal,
     );
     assert.equal(readFileSync(keyFile(dir), 'utf8'), before);

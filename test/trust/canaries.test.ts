@@ -27,7 +27,11 @@ async function plant({ house, ask, person }: Household): Promise<Map<string, str
   await ask('PATCH', `/api/v1/users/${ann.id}/password`, as, { password: canary('password that an admin set') });
   await ask('POST', '/api/v1/auth/login', undefined, { email: 'ann@example.org', password: canary('password of a failed login') });
   await ask('POST', '/api/v1/auth/login', undefined, { email: 'nobody@example.org', password: canary('password of an unknown user') });
-  await ask('POST', '/api/v1/auth/login', undefined, { email: 'ann@example.org', password: canary('password in the wrong field'), token: canary('unknown field of a login') });
+  await ask('POST', '/api/v1/auth/login', undefined, {
+    email: 'ann@example.org',
+    password: canary('password in the wrong field'),
+    token: canary('unknown field of a login'),
+  });
   await ask('POST', '/api/v1/auth/login', undefined, `{"email": "ann@example.org", "password": "${canary('password in broken JSON')}"`);
   await ask('POST', '/api/v1/auth/refresh', undefined, { refresh_token: canary('refresh token that nobody knows') });
   await ask('POST', '/api/v1/auth/register', undefined, { email: 'eve@example.org', password: canary('password of a registration') });
@@ -45,7 +49,11 @@ async function plant({ house, ask, person }: Household): Promise<Map<string, str
   const again = await ask('POST', '/api/v1/auth/login', undefined, { email: 'ann@example.org', password: planted.get('password that an admin set') });
   planted.set('access token of a second login', again.body.access_token);
   planted.set('refresh token of a second login', again.body.refresh_token);
-  const { body: pat } = await ask('POST', '/api/v1/tokens', again.body.access_token, { name: 'script', actions: [], expires_at: new Date(Date.now() + 86_400_000).toISOString() });
+  const { body: pat } = await ask('POST', '/api/v1/tokens', again.body.access_token, {
+    name: 'script',
+    actions: [],
+    expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+  });
   planted.set('an API token', pat.token);
   await ask('PUT', '/api/v1/system-settings/auth/admin_password', as, { value: canary('sensitive setting') });
   await ask('PUT', '/api/v1/system-settings/auth/admin_password', as, { value: { wrong: canary('sensitive setting of a wrong shape') } });

@@ -1,5 +1,7 @@
+import 'reflect-metadata';
+
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
@@ -7,7 +9,9 @@ import { fileURLToPath } from 'node:url';
 
 import { parse } from 'yaml';
 
-import { iamHouse } from './house.ts';
+import { startHouse } from '../../../core/boot/house.ts';
+import { productFromSource } from '../../../core/boot/product.ts';
+import { Directory, type DirectoryContract, Passwords, type PasswordsContract } from '../../../plugins/iam/contract.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const named = { SVC_ADMIN_EMAIL: 'Ada@Example.org', SVC_ADMIN_PASSWORD: 'the first passphrase' };
@@ -18,55 +22,83 @@ function folder(t: TestContext): string {
   return dir;
 }
 
+interface Started {
+  readonly directory: DirectoryContract;
+  readonly passwords: PasswordsContract;
+  readonly log: () => string;
+  stop(): Promise<void>;
+}
+
+/** A product with this one room, started as the command line does it: its environment is checked. */
+async function start(t: TestContext, dir: string, environment: Readonly<Record<string, string>> = {}): Promise<Started> {
+  for (const part of ['plugins/iam', 'config']) {
+    cpSync(join(root, part), join(dir, part), { recursive: true });
+  }
+  const lines: string[] = [];
+  const house = await startHouse({
+    product: { ...productFromSource(root), root: dir },
+    environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: join(dir, 'data'), ...environment },
+    writeLog: (line) => void lines.push(line),
+    watch: false,
+  });
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= house.stop('the test has ended'));
+  t.after(stop);
+  const provider = (id: string): object => house.registry.current.services.get(id)!.value.instance;
+  return { directory: provider(Directory.id) as DirectoryContract, passwords: provider(Passwords.id) as PasswordsContract, log: () => lines.join('\n'), stop };
+}
+
 describe('the first administrator', () => {
   test('is made at the first start from the environment, and left alone at every other', async (t) => {
-    const dataDir = folder(t);
-    const first = await iamHouse(t, { dataDir, environment: named });
-    const ada = await first.passwords().verify('ada@example.org', 'the first passphrase');
+    const dir = folder(t);
+    const first = await start(t, dir, named);
+    const ada = await first.passwords.verify('ada@example.org', 'the first passphrase');
     assert.deepEqual([ada?.role, ada?.display_name], ['admin', 'ada']);
-    await first.ask('PATCH', `/users/${ada!.id}/password`, { password: 'her own passphrase' });
-    await first.house.stop();
+    await first.stop();
 
-    const second = await iamHouse(t, { dataDir, environment: { ...named, SVC_ADMIN_PASSWORD: 'the first passphrase, again' } });
-    assert.equal((await second.ask('GET', '/users')).body.total, 1);
-    assert.equal((await second.passwords().verify('ada@example.org', 'her own passphrase'))?.id, ada!.id);
-    assert.ok(!second.house.lines.join().includes('passphrase'));
+    const second = await start(t, dir, { ...named, SVC_ADMIN_PASSWORD: 'the first passphrase, again' });
+    assert.equal((await second.passwords.verify('ada@example.org', 'the first passphrase'))?.id, ada!.id);
+    assert.equal(await second.passwords.verify('ada@example.org', 'the first passphrase, again'), undefined);
+    assert.ok(!(first.log() + second.log()).includes('passphrase'));
   });
 
   test('gets the password out of a file', async (t) => {
-    const file = join(folder(t), 'password');
+    const dir = folder(t);
+    const file = join(dir, 'password');
     writeFileSync(file, 'the filed passphrase\n');
-    const { passwords } = await iamHouse(t, { environment: { SVC_ADMIN_EMAIL: 'ada@example.org', SVC_ADMIN_PASSWORD_FILE: file } });
-    assert.equal((await passwords().verify('ada@example.org', 'the filed passphrase'))?.role, 'admin');
+    const { passwords } = await start(t, dir, { SVC_ADMIN_EMAIL: 'ada@example.org', SVC_ADMIN_PASSWORD_FILE: file });
+    assert.equal((await passwords.verify('ada@example.org', 'the filed passphrase'))?.role, 'admin');
   });
 
   test('is not made out of somebody who registered under that e-mail', async (t) => {
-    const dataDir = folder(t);
-    const first = await iamHouse(t, { dataDir });
-    await first.directory().create({ email: 'ada@example.org', display_name: '', role: 'viewer', password: 'a guessed passphrase' }, undefined);
-    await first.house.stop();
-    const second = await iamHouse(t, { dataDir, environment: named });
-    assert.equal(await second.directory().hasAdmin(), false);
-    assert.equal((await second.passwords().verify('ada@example.org', 'a guessed passphrase'))?.role, 'viewer');
-    assert.match(second.house.lines.join('\n'), /no administrator was created: there is a user with the e-mail ada@example.org already/);
+    const dir = folder(t);
+    const first = await start(t, dir);
+    await first.directory.create({ email: 'ada@example.org', display_name: '', role: 'viewer', password: 'a guessed passphrase' }, undefined);
+    await first.stop();
+    const second = await start(t, dir, named);
+    assert.equal(await second.directory.hasAdmin(), false);
+    assert.equal((await second.passwords.verify('ada@example.org', 'a guessed passphrase'))?.role, 'viewer');
+    assert.match(second.log(), /no administrator was created: there is a user with the e-mail ada@example.org already/);
   });
 
-  test('is not made of half a name, and the log says which half is missing', async (t) => {
-    for (const [environment, missing] of [
+  test('is not made of half a name, and the log says what is missing or wrong', async (t) => {
+    for (const [environment, complaint] of [
       [{ SVC_ADMIN_EMAIL: 'ada@example.org' }, /SVC_ADMIN_PASSWORD or SVC_ADMIN_PASSWORD_FILE is not set/],
       [{ SVC_ADMIN_PASSWORD: 'the first passphrase' }, /SVC_ADMIN_EMAIL is not set/],
+      [{ SVC_ADMIN_EMAIL: 'ada@example.org', SVC_ADMIN_PASSWORD: 'ada@example.org' }, /no administrator was created: password must not be the e-mail address/],
     ] as const) {
-      const { house, directory } = await iamHouse(t, { environment });
-      assert.equal(await directory().hasAdmin(), false);
-      assert.match(house.lines.join('\n'), missing);
+      const { directory, log } = await start(t, folder(t), environment);
+      assert.equal(await directory.hasAdmin(), false);
+      assert.match(log(), complaint);
     }
-    const { house } = await iamHouse(t, { environment: { SVC_ADMIN_EMAIL: 'ada@example.org', SVC_ADMIN_PASSWORD: 'ada@example.org' } });
-    assert.match(house.lines.join('\n'), /no administrator was created: password must not be the e-mail address/);
+    await assert.rejects(start(t, folder(t), { ...named, SVC_ADMIN_PASSWORD: 'short' }), /SVC_ADMIN_PASSWORD .*10 to 256 characters/);
+    await assert.rejects(start(t, folder(t), { ...named, SVC_ADMIN_EMAIL: 'ada' }), /SVC_ADMIN_EMAIL/);
   });
 
   test('has no default password: without a word from the operator there is nobody', async (t) => {
-    const { ask } = await iamHouse(t);
-    assert.equal((await ask('GET', '/users')).body.total, 0);
+    const { directory } = await start(t, folder(t));
+    assert.equal(await directory.hasAdmin(), false);
+    assert.equal(directory.live(1), undefined);
   });
 });
 
@@ -75,4 +107,17 @@ test('what is shipped as configuration is what the room declares', () => {
   const shipped = parse(readFileSync(join(root, 'config/default.yaml'), 'utf8'));
   assert.deepEqual(shipped.policy.roles, settings['policy.roles'].default);
   assert.deepEqual([shipped.auth.admin_email, shipped.auth.admin_password], ['', '']);
+});
+
+test('svc.yaml says what the built-in roles grant in this house', async (t) => {
+  const dir = folder(t);
+  const first = await start(t, dir);
+  assert.ok(first.directory.grantsOf('user').includes('edge:*'));
+  await first.stop();
+  writeFileSync(join(dir, 'data/svc.yaml'), 'policy:\n  roles:\n    admin: ["*"]\n    user: ["edge:create"]\n    viewer: []\n');
+  const second = await start(t, dir);
+  assert.deepEqual(second.directory.grantsOf('user'), ['edge:create']);
+  await second.stop();
+  writeFileSync(join(dir, 'data/svc.yaml'), 'policy:\n  roles:\n    admin: ["*"]\n    user: ["*"]\n    viewer: []\n');
+  await assert.rejects(start(t, dir), /policy\.roles/);
 });

@@ -123,3 +123,6 @@ export const principalOf = ({ id, email, display_name: name, role, grants, orgs 
 });
 
 export const idsOf = ({ body }: Answer): readonly number[] => body.items.map((item: Json) => item.id);
+
+/** In order, for answers to requests that raced. */
+export const statusesOf = (answers: readonly Answer[]): readonly number[] => answers.map(({ status }) => status).sort((a, b) => a - b);

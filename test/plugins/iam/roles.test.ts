@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { Board } from 'svc/sdk';
 
 import { lampFolder } from '../session/house.ts';
-import { iamHouse, type Json } from './house.ts';
+import { iamHouse, type Json, statusesOf } from './house.ts';
 
 const withLamp = { plugins: ['iam', lampFolder] };
 const own = { admin: ['*'], user: ['lamp:switch'], viewer: [] };
@@ -82,7 +82,7 @@ describe('custom roles', () => {
       assert.equal((await ask('POST', '/roles', { name: `role-${String(index).padStart(2, '0')}`, grants: [] })).status, 201);
     }
     const last = await Promise.all(['one', 'two'].map((name) => ask('POST', '/roles', { name, grants: [] })));
-    assert.deepEqual(last.map(({ status }) => status).sort(), [201, 409]);
+    assert.deepEqual(statusesOf(last), [201, 409]);
     const first = (await ask('GET', '/roles')).body;
     const rest = (await ask('GET', `/roles?cursor=${first.next_cursor}`)).body;
     const names = [...first.items, ...rest.items].map(({ name }: Json) => name);

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import type { Principal } from 'svc/sdk';
+
+import { loadMigrations } from '../../../core/storage/migration-text.ts';
+import { createHasher } from '../../../plugins/iam/hasher.ts';
+import { createMembers } from '../../../plugins/iam/members.ts';
+import { createOrgs } from '../../../plugins/iam/orgs.ts';
+import { peopleStore } from '../../../plugins/iam/people-store.ts';
+import { createPeople } from '../../../plugins/iam/people.ts';
+import { createPolicy } from '../../../plugins/iam/policy.ts';
+import { roleStore } from '../../../plugins/iam/role-store.ts';
+import type { IamTables } from '../../../plugins/iam/tables.ts';
+import { createUsers } from '../../../plugins/iam/users.ts';
+import { inFolder, openIn } from '../../storage/folder.ts';
+
+const migrations = loadMigrations(fileURLToPath(new URL('../../../plugins/iam/migrations', import.meta.url)));
+const clock = { now: () => Date.now(), monotonic: () => performance.now() };
+const ids = { uuid: () => '', token: (bytes = 32) => randomBytes(bytes).toString('base64url') };
+const root: Principal = { kind: 'operator', id: 'operator', role: 'admin', grants: ['*'] };
+const by = { principal: root, requireMatch: () => undefined, note: () => undefined };
+
+/** The domain of the room on a real file, with ends that a test can reach and hashes that cost nothing. */
+async function room(dir: string) {
+  const storage = await openIn(dir);
+  await storage.migrate('iam', migrations);
+  const tables = storage.tables<IamTables>('iam');
+  const policy = createPolicy({ admin: ['*'], user: ['edge:*'], viewer: [] }, () => roleStore(tables.read).all());
+  const people = createPeople({ policy, read: (some) => peopleStore(tables.read).accounts(some), changed: () => undefined });
+  const users = createUsers({ tables, people, clock, hasher: createHasher(ids, { ln: 4, r: 8, p: 1 }), mostUsers: 3 });
+  const orgs = createOrgs({ tables, people, clock, mostOrgs: 4 });
+  const members = createMembers({ tables, people, policy, mostOrgsOfUser: 2 });
+  const add = (name: string) =>
+    users.create({ email: `${name}@example.org`, display_name: '', role: 'user', password: 'a long passphrase' }, undefined, () => undefined);
+  return { storage, tables, people, policy, users, orgs, members, add };
+}
+
+describe('the room has an end', () => {
+  test('for accounts, deleted ones not counted', () =>
+    inFolder(async (dir) => {
+      const { storage, users, add } = await room(dir);
+      const made = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map(add));
+      assert.deepEqual(made.map(({ status }) => status).sort(), ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected']);
+      await assert.rejects(add('f'), /there are 3 accounts already/);
+      const { items } = await users.list(root, {}, { limit: 50 });
+      await users.remove(by, items[0]!.id);
+      assert.ok((await add('f')).id > items[0]!.id);
+      await storage.close();
+    }));
+
+  test('for organizations, and for how many of them one belongs to', () =>
+    inFolder(async (dir) => {
+      const { storage, orgs, members, add } = await room(dir);
+      const { id } = await add('a');
+      const [one, two] = [await orgs.create(by, { name: 'one', description: '' }), await orgs.create(by, { name: 'two', description: '' })];
+      await orgs.create(by, { name: 'three', description: '' });
+      await assert.rejects(orgs.create(by, { name: 'four', description: '' }), /there are 4 organizations already/);
+      await members.add(by, one.id, id, 'member');
+      await assert.rejects(members.add(by, two.id, id, 'member'), /belongs to 2 organizations already/);
+      await storage.close();
+    }));
+});
+
+test('looking up a live person costs a request next to nothing', async (t) => {
+  await inFolder(async (dir) => {
+    const { storage, people, add } = await room(dir);
+    const { id } = await add('a');
+    const rounds = 1_000_000;
+    const begun = process.hrtime.bigint();
+    for (let round = 0; round < rounds; round++) {
+      people.live(id);
+    }
+    const each = Number(process.hrtime.bigint() - begun) / rounds;
+    t.diagnostic(`live(id): ${each.toFixed(0)} ns`);
+    assert.ok(each < 10_000, `${each} ns`);
+    await storage.close();
+  });
+});

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+
+import Database from 'better-sqlite3';
+
+import { readKeys } from '../../../core/storage/keys.ts';
+import { undeclaredSeals } from '../../storage/sealed-places.ts';
+import { addressOf, type Json, mask, settingHouse } from './house.ts';
+
+const canary = 'sk-canary-5f1d';
+
+function folder(t: TestContext): string {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-setting-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  return dataDir;
+}
+
+const inDatabase = <T>(dataDir: string, work: (database: Database.Database) => T): T => {
+  const database = new Database(join(dataDir, 'svc.db'));
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+};
+
+const revealOf = (name: string): string => `${addressOf(name)}/reveal`;
+
+test('a secret is sealed on disk and masked everywhere: in lists, answers, refusals, logs and audit rows', async (t) => {
+  const dataDir = folder(t);
+  const { ask, set, item, house, audit, everythingSaid } = await settingHouse(t, { dataDir });
+  assert.equal((await item('torch.api_key')).value, null, 'not set');
+  assert.deepEqual([(await item('torch.built_in', 'vera')).value, (await item('torch.built_in')).default], [mask, mask]);
+
+  const { status, body } = await set('torch.api_key', canary);
+  assert.deepEqual([status, body.value, body.source], [200, mask, 'database']);
+  assert.equal((await ask('GET', '/api/v1/system-settings?limit=200', { as: 'vera' })).body.items.length, 14, 'everybody sees that the key is there');
+  assert.equal((await ask('PUT', addressOf('torch.api_key'), { body: { value: `${canary} wrong` } })).status, 400);
+  assert.equal((await ask('PUT', addressOf('torch.headers'), { body: { value: { 'x-key': `${canary}-much-too-long` } } })).status, 400);
+  await set('torch.headers', { 'x-key': canary });
+  await ask('DELETE', addressOf('torch.headers'));
+  assert.deepEqual(audit.find(({ before }) => before !== undefined)?.after, { value: mask, source: 'database' });
+
+  assert.ok(!everythingSaid().includes(canary) && !everythingSaid().includes('factory-canary'));
+  const text = inDatabase(dataDir, (database) => database.prepare('select value from setting_values').pluck().all() as string[]);
+  assert.equal(text.length, 1);
+  assert.match(text[0]!, /^v1\./);
+  await house.stop();
+  for (const file of ['svc.db', 'svc.db-wal']) {
+    assert.ok(!readIfThere(join(dataDir, file)).includes(canary), file);
+  }
+  assert.deepEqual(undeclaredSeals(join(dataDir, 'svc.db')), []);
+});
+
+test('putting back what was read never changes a secret', async (t) => {
+  const { ask, set, item, house } = await settingHouse(t);
+  await set('torch.api_key', canary);
+  const before = await now();
+  const { body } = await ask('GET', '/api/v1/system-settings?limit=200');
+  for (const { category, key, value } of body.items as Json[]) {
+    const answer = await set(`${category}.${key}`, value);
+    assert.ok([200, 400, 409].includes(answer.status), `${category}.${key}: ${JSON.stringify(answer.body)}`);
+  }
+  assert.deepEqual(await now(), before);
+  assert.equal((await item('torch.built_in')).source, 'default', 'the mask itself is never stored');
+  assert.equal((await ask('GET', revealOf('torch.api_key'))).body.value, canary);
+  await house.settled();
+
+  async function now(): Promise<unknown> {
+    return (await ask('GET', '/api/v1/torch')).body.now;
+  }
+});
+
+test('an administrator reveals a secret, in one audit row each; nobody else does', async (t) => {
+  const { ask, set, audit, house } = await settingHouse(t);
+  await set('torch.api_key', canary);
+  for (const as of ['bob', 'vera'] as const) {
+    const { status, body } = await ask('GET', revealOf('torch.api_key'), { as });
+    assert.deepEqual([status, body.error], [403, 'forbidden']);
+  }
+  assert.equal((await fetch(house.url + revealOf('torch.api_key'))).status, 401);
+
+  const rows = audit.length;
+  const { status, body, headers } = await ask('GET', revealOf('torch.api_key'));
+  assert.deepEqual([status, body], [200, { category: 'torch', key: 'api_key', value: canary }]);
+  assert.equal(headers.get('cache-control'), 'no-store');
+  const [row, ...more] = audit.slice(rows);
+  assert.deepEqual(
+    [row?.action, row?.resourceId, row?.status, row?.principal.email, more.length],
+    ['setting:reveal', 'torch.api_key', 'success', 'ada@example.org', 0],
+  );
+  assert.equal((await ask('GET', revealOf('torch.built_in'))).body.value, 'factory-canary');
+  assert.equal((await ask('GET', revealOf('torch.headers'))).status, 200);
+  assert.equal((await ask('GET', revealOf('torch.api_kez'))).status, 404);
+  assert.ok(!JSON.stringify(audit).includes(canary));
+  assert.ok(!house.lines.join('\n').includes(canary));
+});
+
+test('the key of all secrets is not revealed', async (t) => {
+  const key = Buffer.alloc(32, 9).toString('base64');
+  const { ask, item, everythingSaid } = await settingHouse(t, { environment: { SVC_SECRET_KEY: key } });
+  assert.deepEqual([(await item('data.secret_key')).value, (await item('data.secret_key')).source], [mask, 'env']);
+  const { status, body } = await ask('GET', revealOf('data.secret_key'));
+  assert.equal(status, 409);
+  assert.match(body.message, /it opens every other secret/);
+  assert.ok(!everythingSaid().includes(key));
+});
+
+test('ten reveals a minute for each administrator; the eleventh waits, and is written down', async (t) => {
+  let monotonic = 1_000;
+  const clock = { now: () => 1_790_000_000_000 + monotonic, monotonic: () => monotonic };
+  const { ask, set, audit } = await settingHouse(t, { clock });
+  await set('torch.api_key', canary);
+  for (let count = 0; count < 10; count++) {
+    assert.equal((await ask('GET', revealOf('torch.api_key'))).status, 200);
+    monotonic += 1_000;
+  }
+  const { status, body, headers } = await ask('GET', revealOf('torch.api_key'));
+  assert.deepEqual([status, body.error, headers.get('retry-after')], [429, 'rate_limited', '50']);
+  assert.equal(audit.at(-1)?.status, 'failure');
+  assert.equal((await ask('GET', revealOf('torch.api_key'), { as: 'eve' })).status, 200, 'somebody else has an allowance of her own');
+  monotonic += 50_000;
+  assert.equal((await ask('GET', revealOf('torch.api_key'))).status, 200);
+});
+
+test('with the key lost the house starts, names the unreadable secrets, and everything else works', async (t) => {
+  const dataDir = folder(t);
+  const first = await settingHouse(t, { dataDir });
+  await first.set('torch.api_key', canary);
+  await first.set('torch.brightness', 70);
+  await first.house.stop();
+
+  renameSync(join(dataDir, 'keys', 'secret.key'), join(dataDir, 'lost.key'));
+  const second = await settingHouse(t, { dataDir });
+  const { value, source, problem } = await second.item('torch.api_key');
+  assert.deepEqual([value, source], [null, 'default']);
+  assert.match(
+    problem,
+    /^unreadable: the secret in setting_values\.value of row torch\|api_key was sealed with key [0-9a-f]{8}, .*put that key back, or enter the secret again$/,
+  );
+  assert.equal((await second.item('torch.brightness')).value, 70);
+  const refused = await second.ask('GET', revealOf('torch.api_key'));
+  assert.deepEqual([refused.status, refused.body.error], [409, 'conflict']);
+  assert.equal((await second.ask('GET', '/readyz')).status, 200);
+  await second.house.stop();
+
+  renameSync(join(dataDir, 'lost.key'), join(dataDir, 'keys', 'secret.key'));
+  const third = await settingHouse(t, { dataDir });
+  assert.equal((await third.ask('GET', revealOf('torch.api_key'))).body.value, canary, 'the key was put back');
+  await third.set('torch.api_key', 'sk-other');
+  assert.equal((await third.item('torch.api_key')).problem, undefined);
+});
+
+test('two secrets that changed places in the database open in neither', async (t) => {
+  const dataDir = folder(t);
+  const first = await settingHouse(t, { dataDir });
+  await first.set('torch.api_key', canary);
+  await first.set('torch.built_in', 'another');
+  await first.house.stop();
+  inDatabase(dataDir, (database) => {
+    const [one, other] = database.prepare("select value from setting_values where key in ('api_key', 'built_in') order by key").pluck().all();
+    const put = database.prepare('update setting_values set value = ? where key = ?');
+    put.run(other, 'api_key');
+    put.run(one, 'built_in');
+  });
+  const { item } = await settingHouse(t, { dataDir });
+  for (const name of ['torch.api_key', 'torch.built_in']) {
+    assert.match((await item(name)).problem, /^unreadable: .*altered, or moved here from another row/);
+  }
+});
+
+test('a rotation gives every secret a new seal and changes nothing else; the trail knows who', async (t) => {
+  const dataDir = folder(t);
+  const first = await settingHouse(t, { dataDir });
+  await first.set('torch.api_key', canary);
+  await first.set('torch.built_in', 'another');
+  const sealed = (): unknown[] => inDatabase(dataDir, (database) => database.prepare('select value from setting_values order by key').pluck().all());
+  const before = sealed();
+  const { status, body } = await first.ask('POST', '/api/v1/keys/rotate');
+  assert.deepEqual([status, body.resealed, body.unreadable, body.unused.length], [200, 2, 0, 1]);
+  assert.ok(sealed().every((value, index) => value !== before[index] && String(value).startsWith(`v1.${body.kid}.`)));
+  assert.deepEqual(
+    first.audit.filter(({ action }) => action === 'key:rotate').map(({ status: outcome, principal }) => [outcome, principal.id]),
+    [['success', 'ada']],
+  );
+  assert.equal((await first.ask('GET', revealOf('torch.api_key'))).body.value, canary);
+  await first.house.stop();
+
+  const second = await settingHouse(t, { dataDir });
+  assert.equal((await second.ask('GET', revealOf('torch.api_key'))).body.value, canary);
+  assert.equal(readKeys(join(dataDir, 'keys', 'secret.key')).length, 1);
+});
+
+test('no new key is made when the trail cannot take the row, and none with a single key in the environment', async (t) => {
+  const dataDir = folder(t);
+  const trail = { append: () => Promise.reject(new Error('full')) };
+  const first = await settingHouse(t, { dataDir, services: { 'audit.trail': trail } });
+  assert.equal((await first.ask('POST', '/api/v1/keys/rotate')).status, 503);
+  assert.equal((await first.set('torch.brightness', 70)).status, 503);
+  assert.equal((await first.item('torch.brightness')).source, 'default', 'no row, no change');
+  await first.house.stop();
+  assert.equal(readKeys(join(dataDir, 'keys', 'secret.key')).length, 1);
+
+  const given = await settingHouse(t, { environment: { SVC_SECRET_KEY: Buffer.alloc(32, 9).toString('base64') } });
+  const { status, body } = await given.ask('POST', '/api/v1/keys/rotate');
+  assert.deepEqual([status, body.error], [409, 'conflict']);
+  assert.match(body.message, /put it behind the old one, separated by a comma/);
+});
+
+function readIfThere(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    // A clean stop leaves no log behind.
+    return Buffer.alloc(0);
+  }
+}
