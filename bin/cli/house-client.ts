@@ -16,6 +16,7 @@ export interface HouseClient {
   list<T>(path: string): Promise<readonly T[]>;
   /** Asks for a change; the house itself bounds how long that may take. */
   post<T>(path: string, body?: object, withinMs?: number): Promise<T>;
+  put<T>(path: string, body: object): Promise<T>;
   patch<T>(path: string, body: object): Promise<T>;
   delete(path: string): Promise<void>;
   /** The bytes of a file that the house makes while they are read. */
@@ -46,13 +47,13 @@ export async function localHouse(environment: Environment): Promise<RunningHouse
 /** That house, asked by its operator. */
 export const openHouseClient = async (environment: Environment): Promise<HouseClient> => clientOf(await localHouse(environment));
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Without a token for what everybody may ask, such as to be let in. */
 export function clientOf({ url, token }: { readonly url: string; readonly token?: string }): HouseClient {
   const reach = async (method: Method, path: string, withinMs: number, body?: object): Promise<IncomingMessage> => {
     const response = await answer(new URL(path, url), method, token, withinMs, body).catch((cause: unknown) => {
-      throw unreachable(`svc at ${url} does not answer (${reasonOf(cause)}): see whether it still runs with "svc doctor"`, cause);
+      throw unreachable(`svc at ${url} does not answer (${reasonOf(cause)}): ${adviceOn(cause)}`, cause);
     });
     const status = response.statusCode ?? 0;
     if (status < 200 || status > 299) {
@@ -77,6 +78,7 @@ export function clientOf({ url, token }: { readonly url: string; readonly token?
       return items;
     },
     post: (path, body, withinMs = changeWithinMs) => ask('POST', path, withinMs, body),
+    put: (path, body) => ask('PUT', path, changeWithinMs, body),
     patch: (path, body) => ask('PATCH', path, changeWithinMs, body),
     delete: (path) => ask('DELETE', path, changeWithinMs),
     download: (path) => reach('GET', path, downloadWithinMs),
@@ -121,4 +123,9 @@ function refusal(status: number, body: unknown): Failure {
 function reasonOf(error: unknown): string {
   const { code, name } = error as { code?: string; name?: string };
   return name === 'AbortError' || name === 'TimeoutError' ? 'no answer in time' : (code ?? messageOf(error));
+}
+
+function adviceOn(error: unknown): string {
+  const { code = '' } = error as { code?: string };
+  return /CERT|ISSUER|ERR_TLS/.test(code) ? 'if you trust it, name its certificate with NODE_EXTRA_CA_CERTS' : 'see whether it still runs with "svc doctor"';
 }

@@ -33,7 +33,7 @@ export interface CoreParts {
 
 /** What core itself offers, published like any plugin's: its few routes, and its services for plugins to require. */
 export function coreDraft(parts: CoreParts): Draft {
-  const draft = syntheticDraft('core', 'Core', 1);
+  const draft = syntheticDraft('core', 'Core', 1, { 'host:metrics': 'Read the metrics of svc itself.' });
   const provide = <T extends object>(token: ServiceToken<T>, instance: T): void => draft.add('services', token.id, { version: '1.0.0', instance });
   provide(Plugins, parts.plugins);
   provide(DropIns, parts.dropIns);

@@ -5,24 +5,34 @@ import { type House, startHouse } from './house.ts';
 import type { Product } from './product.ts';
 import type { Environment } from './settings.ts';
 
+type Stop = (reason: string, code: number) => void;
+
 /** Runs the house in the foreground until a signal ends it; resolves with the exit code, rejects when it cannot start. */
 export async function serve(product: Product, environment: Environment): Promise<number> {
   const began = performance.now();
-  const stopped = deferred<number>();
-  let house: House | undefined;
-  const stop = (reason: string, code: number): void => {
-    if (!house) {
-      stopped.resolve(code);
-      return;
-    }
-    house.stop(reason).then(
-      () => stopped.resolve(code),
-      (error: unknown) => {
-        process.stderr.write(`svc: stopping was not clean: ${messageOf(error)}\n`);
-        stopped.resolve(1);
-      },
-    );
-  };
+  const starting = startHouse({ product, environment });
+  const ended = new Promise<number>((resolve) => {
+    // Also a house that is still being built is finished first, and then taken down in order.
+    const stop: Stop = (reason, code) =>
+      void starting
+        .then((house) => house.stop(reason))
+        .then(
+          () => resolve(code),
+          (error: unknown) => {
+            process.stderr.write(`svc: stopping was not clean: ${messageOf(error)}\n`);
+            resolve(1);
+          },
+        );
+    stopOnSignals(stop);
+    attributeCrashes(starting, stop);
+  });
+  const house = await starting;
+  process.stderr.write(banner(product, house, Math.round(performance.now() - began)));
+  return await ended;
+}
+
+/** The first signal stops in order, the second one at once. */
+function stopOnSignals(stop: Stop): void {
   let asked = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
@@ -33,35 +43,22 @@ export async function serve(product: Product, environment: Environment): Promise
       stop(signal, 0);
     });
   }
-  attributeCrashes(
-    () => house,
-    (reason) => stop(reason, 1),
-  );
-  house = await startHouse({ product, environment });
-  process.stderr.write(banner(product, house, Math.round(performance.now() - began)));
-  if (asked) {
-    stop('stopped while starting', 0);
-  }
-  return await stopped.promise;
 }
 
 /** An error that nobody caught: a plugin's goes on its account, the house's own ends the process in order. */
-function attributeCrashes(house: () => House | undefined, stop: (reason: string) => void): void {
+function attributeCrashes(starting: Promise<House>, stop: Stop): void {
   const onError = (error: unknown): void => {
     const owner = currentPin()?.owner;
-    if (owner && house()) {
-      house()?.host.strike(owner, 'uncaught error', error);
+    if (owner) {
+      void starting.then(
+        (house) => house.host.strike(owner, 'uncaught error', error),
+        () => undefined,
+      );
       return;
     }
     process.stderr.write(`svc: an error that nobody caught; stopping. ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    stop('uncaught error');
+    stop('uncaught error', 1);
   };
   process.on('uncaughtException', onError);
   process.on('unhandledRejection', onError);
-}
-
-function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
-  let resolve!: (value: T) => void;
-  const promise = new Promise<T>((settle) => (resolve = settle));
-  return { promise, resolve };
 }

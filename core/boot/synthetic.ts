@@ -5,7 +5,7 @@ import type { PluginManifest } from '../sdk/index.ts';
 const unguarded: ScopeRunner = { tick: async (_label, work) => await work(), task: (_label, work) => work() };
 
 /** A draft for what belongs to the house and not to a plugin: core's own routes and services, live files. */
-export function syntheticDraft(id: string, title: string, number: number): Draft {
+export function syntheticDraft(id: string, title: string, number: number, actions: PluginManifest['actions'] = {}): Draft {
   const manifest: PluginManifest = {
     id,
     version: '1.0.0',
@@ -18,7 +18,7 @@ export function syntheticDraft(id: string, title: string, number: number): Draft
     optional: [],
     provides: [],
     mounts: [],
-    actions: {},
+    actions,
     settings: {},
     sealed: [],
     events: { emits: [], consumes: [] },

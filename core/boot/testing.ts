@@ -48,6 +48,8 @@ export interface TestHost {
   service<T extends object>(token: ServiceToken<T>): T;
   reload(id: string): Promise<unknown>;
   settled(): Promise<void>;
+  /** Looks at the house when the test ends, while it still serves; not when the test itself has stopped it. */
+  atEnd(look: () => Promise<void>): void;
   stop(): Promise<void>;
 }
 
@@ -69,10 +71,17 @@ export async function startTestHost(t: Pick<TestContext, 'after'>, options: Test
   });
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= house.stop('the test has ended'));
+  const looks: (() => Promise<void>)[] = [];
   t.after(async () => {
-    await stop();
-    if (options.dataDir === undefined) {
-      rmSync(dataDir, { recursive: true, force: true });
+    try {
+      for (const look of stopped ? [] : looks) {
+        await look();
+      }
+    } finally {
+      await stop();
+      if (options.dataDir === undefined) {
+        rmSync(dataDir, { recursive: true, force: true });
+      }
     }
   });
   const fetchPath = (path: string, init: RequestInit = {}): Promise<Response> => {
@@ -111,6 +120,7 @@ export async function startTestHost(t: Pick<TestContext, 'after'>, options: Test
     },
     reload: (id) => house.host.reload(id),
     settled: () => house.host.settled(),
+    atEnd: (look) => void looks.push(look),
     stop,
   };
 }
@@ -120,14 +130,18 @@ export async function startTestHost(t: Pick<TestContext, 'after'>, options: Test
  * could not be undone, or anything the census counts.
  */
 export function useNoLeaks(t: Pick<TestContext, 'after'>, house: TestHost): void {
-  t.after(async () => {
+  let left: readonly string[] = [];
+  house.atEnd(async () => {
     const own = house.host.list().filter(({ state }) => state === 'active');
     for (const { id } of own) {
       await house.host.disable(id, { cascade: true });
     }
     await house.settled();
     const residue = own.flatMap(({ id }) => house.host.explain(id).residue ?? []);
-    const left = [...residue, ...censusGrowth(house.empty, house.census())];
+    left = [...residue, ...censusGrowth(house.empty, house.census())];
+  });
+  // Hooks run in the order they were added: the house has stopped by now, and the test may fail.
+  t.after(() => {
     if (left.length > 0) {
       throw new Error(`plugins left something behind: ${left.join('; ')}`);
     }

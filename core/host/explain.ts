@@ -1,31 +1,13 @@
 import type { Snapshot } from '../registry/index.ts';
-import type { EffectNode } from '../sdk/index.ts';
+import type { EffectNode, PluginStatus } from '../sdk/index.ts';
 import { strandedBy } from './plan.ts';
 import type { QuarantineEntry } from './ports.ts';
-import type { Attempt, PluginRecord, PluginState, Stage, Strike } from './record.ts';
+import type { Attempt, PluginRecord, PluginState } from './record.ts';
 
 /** Everything worth knowing of one plugin: what `svc plugin why` prints and the plugin page shows. */
-export interface PluginReport {
-  readonly id: string;
-  readonly version: string | undefined;
-  readonly title: string | undefined;
-  readonly description: string | undefined;
-  readonly kind: 'area' | 'pack' | undefined;
-  readonly path: string;
+export interface PluginReport extends PluginStatus {
   readonly state: PluginState;
-  readonly stage: Stage | undefined;
-  readonly cause: string | undefined;
-  readonly since: number;
-  readonly generation: number | undefined;
   readonly lastAttempt: Attempt | undefined;
-  readonly requires: readonly string[];
-  readonly provides: readonly string[];
-  /** Plugins that would be blocked without this one. */
-  readonly dependents: readonly string[];
-  readonly effects: EffectNode | undefined;
-  readonly draining: readonly number[];
-  readonly residue: string | undefined;
-  readonly strikes: readonly Strike[];
   readonly quarantine: QuarantineEntry | undefined;
 }
 

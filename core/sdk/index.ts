@@ -1,6 +1,7 @@
 export * from './audit.ts';
 export * from './database.ts';
 export * from './errors.ts';
+export * from './grants.ts';
 export * from './house.ts';
 export * from './manifest.ts';
 export * from './observe.ts';

@@ -45,8 +45,29 @@ export function openRotation({ ring, core, columns, tables, secrets, log }: Rota
     const replaced = [...ring.older, ...(ring.isOwn ? [ring.newest] : [])].map((kid) => ({ kid }));
     // First, because it takes the audit row along: a new key is not made when that cannot be written.
     await core.write((tx) => tx.replaceInto('core_superseded_keys').values(replaced).execute());
-    if (ring.isOwn) {
-      ring.renew();
+    try {
+      if (ring.isOwn) {
+        ring.renew();
+      }
+    } catch (cause) {
+      throw new SvcError('unavailable', `the key file cannot be written (${messageOf(cause)}); the old key seals on`, { cause });
+    }
+  }
+
+  async function retire(): Promise<void> {
+    const leaving = new Set(ring.isOwn ? await superseded() : []);
+    for (const column of leaving.size === 0 ? [] : await columns.all()) {
+      (await keysIn(column, tables(column.plugin))).forEach((kid) => leaving.delete(kid));
+    }
+    if (leaving.size > 0) {
+      ring.retire([...leaving]);
+      await core.write((tx) =>
+        tx
+          .deleteFrom('core_superseded_keys')
+          .where('kid', 'in', [...leaving])
+          .execute(),
+      );
+      log.info({ kids: [...leaving] }, 'keys that no secret needs any more were retired');
     }
   }
 
@@ -89,20 +110,9 @@ export function openRotation({ ring, core, columns, tables, secrets, log }: Rota
     },
 
     async retireUnused() {
-      const leaving = new Set(ring.isOwn ? await superseded() : []);
-      for (const column of leaving.size === 0 ? [] : await columns.all()) {
-        (await keysIn(column, tables(column.plugin))).forEach((kid) => leaving.delete(kid));
-      }
-      if (leaving.size > 0) {
-        ring.retire([...leaving]);
-        await core.write((tx) =>
-          tx
-            .deleteFrom('core_superseded_keys')
-            .where('kid', 'in', [...leaving])
-            .execute(),
-        );
-        log.info({ kids: [...leaving] }, 'keys that no secret needs any more were retired');
-      }
+      await retire().catch((error: unknown) =>
+        log.warn({ cause: messageOf(error) }, 'a key that was rotated out could not be retired; the next start tries again'),
+      );
     },
 
     async stop() {

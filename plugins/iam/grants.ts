@@ -1,3 +1,5 @@
+import { covers } from 'svc/sdk';
+
 import type { OrgRole } from './tables.ts';
 
 /** Stands for everything; only the role `admin` grants it, so that admins are exactly those who hold the role. */
@@ -8,7 +10,7 @@ export const orgRoleGrants: Readonly<Record<OrgRole, readonly string[]>> = { org
 
 /** The grant among `grants` that covers `wanted`, an action or itself a grant. */
 export function matching(grants: readonly string[], wanted: string): string | undefined {
-  return grants.find((grant) => grant === everything || grant === wanted || grant === areaOf(wanted));
+  return grants.find((grant) => covers(grant, wanted));
 }
 
 /** `edge:*` for `edge:create`. */

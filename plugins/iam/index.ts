@@ -1,4 +1,4 @@
-import { Catalogue, definePlugin, type PluginContext } from 'svc/sdk';
+import { Catalogue, definePlugin } from 'svc/sdk';
 
 import { Directory, Passwords, PersonChanged, RoleChanged } from './contract.ts';
 import { createCredentials } from './credentials.ts';
@@ -19,9 +19,6 @@ import { createRoles } from './roles.ts';
 import type { IamTables } from './tables.ts';
 import { userRoutes } from './user-routes.ts';
 import { createUsers } from './users.ts';
-
-/** Set by activate(); every generation evaluates this module for itself. */
-let begin: (ctx: PluginContext) => Promise<void>;
 
 export default definePlugin({
   async activate(ctx) {
@@ -60,11 +57,11 @@ export default definePlugin({
       await people.load();
     };
     await recall();
-    begin = async () => {
-      // Once more, for what was committed between reading and serving.
-      await recall();
-      await ensureFirstAdmin(directory, settings, log);
-    };
+    return { recall, directory };
   },
-  start: (ctx) => begin(ctx),
+  async start({ settings, log }, { recall, directory }) {
+    // Once more, for what was committed between reading and serving.
+    await recall();
+    await ensureFirstAdmin(directory, settings, log);
+  },
 });

@@ -1,8 +1,8 @@
-import { type Clock, type Ids, type MaybePromise, type Page, type PageRequest, type Principal, SvcError } from 'svc/sdk';
+import { type Clock, covers, type Ids, type MaybePromise, type Page, type PageRequest, type Principal, SvcError } from 'svc/sdk';
 
 import type { DirectoryContract } from '../iam/contract.ts';
 import { digest } from './digest.ts';
-import { covers, intersection } from './grants.ts';
+import { intersection } from './grants.ts';
 import { longestApiTokenMs } from './lifetimes.ts';
 import { tokenPrincipal } from './principals.ts';
 import { askedUser, ownId, reachOf } from './reach.ts';

@@ -1,8 +1,4 @@
-import type { Principal } from 'svc/sdk';
-
-/** Whether holding `grant` allows `action`, which may be a wildcard itself. */
-export const covers = (grant: string, action: string): boolean =>
-  grant === '*' || grant === action || (grant.endsWith(':*') && action.startsWith(grant.slice(0, -1)));
+import { covers, type Principal } from 'svc/sdk';
 
 /** What both lists allow. */
 export function intersection(some: readonly string[], others: readonly string[]): readonly string[] {

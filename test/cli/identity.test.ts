@@ -1,11 +1,15 @@
+import 'reflect-metadata';
+
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test, type TestContext } from 'node:test';
 
+import { findProfile } from '../../bin/cli/profiles.ts';
 import { openQuestions } from '../../bin/cli/questions.ts';
 import { type CallOptions, type Outcome, scratch, type Serving, serving, svc } from './launcher.ts';
 
@@ -79,7 +83,6 @@ test('the operator of the machine makes the first administrator, who signs in an
     assert.match(short.stderr, /^svc: .*password.*10.*\n$/);
     const made = await call(['user', 'create', 'Ann@Example.org', '--role', 'admin', '--name', 'Ann', ...local], { stdin: `${ann.password}\n` });
     assert.deepEqual([made.code, made.stdout, made.stderr], [0, 'Created ann@example.org (admin, id 1)\n', '']);
-    assert.equal((await call(['user', 'create', ann.email, ...local], { stdin: ann.password })).code, 4, 'once');
   });
 
   await t.test('a wrong password is refused by svc, and leaves no profile behind', async () => {
@@ -119,7 +122,7 @@ test('the operator of the machine makes the first administrator, who signs in an
   });
 
   await t.test('a lock that a killed command left behind keeps nobody out', async () => {
-    writeFileSync(`${file}.lock`, JSON.stringify({ pid: 2 ** 22 + 1, host: (await import('node:os')).hostname(), id: 'x' }));
+    writeFileSync(`${file}.lock`, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), id: 'x' }));
     expire();
     assert.equal((await call(['user', 'list'])).code, 0);
   });
@@ -137,7 +140,6 @@ test('the operator of the machine makes the first administrator, who signs in an
     assert.equal((await call(['user', 'set-role', '2', 'viewer', '--json'])).json()['role'], 'viewer');
     const nobody = await call(['user', 'set-role', 'nobody@example.org', 'user']);
     assert.deepEqual([nobody.code, /there is no user nobody@example\.org/.test(nobody.stderr)], [4, true]);
-    assert.equal((await call(['user', 'set-role', '2', 'emperor'])).code, 4);
     assert.match((await call(['user', 'set-role', ann.email, 'viewer', ...local])).stderr, /last active admin/);
   });
 
@@ -171,13 +173,19 @@ test('the operator of the machine makes the first administrator, who signs in an
     assert.match(made.token, /^svc_pat_/);
     assert.ok(Math.abs(Date.parse(made.expires_at) - Date.now() - 7 * 86_400_000) < 60_000);
     const elsewhere = { env: { XDG_CONFIG_HOME: scratch(t) } };
-    assert.equal((await call(['user', 'list', '--url', here.url, '--token', made.token], elsewhere)).code, 0);
-    assert.equal((await call(['user', 'list', '--token', made.token, ...local], elsewhere)).code, 0);
-    assert.equal((await call(['token', 'create', 'more', '--token', made.token, ...local])).code, 4, 'a token makes no tokens');
+    const used = await Promise.all([
+      call(['user', 'list', '--url', here.url, '--token', made.token], elsewhere),
+      call(['user', 'list', '--token', made.token, ...local], elsewhere),
+      call(['token', 'create', 'more', '--token', made.token, ...local], elsewhere),
+    ]);
+    assert.deepEqual(
+      used.map(({ code }) => code),
+      [0, 0, 4],
+      'a token makes no tokens',
+    );
     assert.match((await call(['token', 'list'])).stdout, /^ID +NAME +MAY +UNTIL +LAST USED\n1 +ci +role:manage,member:\* +20\d\d-\S+ +\S+\n$/);
     assert.equal((await call(['token', 'revoke', '1'])).stdout, 'Token 1 is revoked\n');
     assert.equal((await call(['user', 'list', '--token', made.token, ...local])).code, 4);
-    assert.equal((await call(['token', 'revoke', '1'])).code, 4);
     seen.splice(0, seen.length, ...seen.filter((text) => !text.includes(`"token": "${made.token}"`)));
     assert.ok(
       seen.every((text) => !text.includes(made.token)),
@@ -213,12 +221,11 @@ test('the operator of the machine makes the first administrator, who signs in an
   });
 });
 
-/** What was typed, and what the one sentence must say; nothing is sent anywhere. */
+/** What was typed, and what the one sentence must say. */
 const refused: readonly [args: string[], sentence: RegExp][] = [
   [['login', '--url', 'http://svc.example.org', '--email', ann.email], /does not send secrets to svc\.example\.org over plain http.*--insecure/],
   [['user', 'list', '--url', 'http://192.0.2.1', '--token', 'svc_pat_x'], /does not send secrets to 192\.0\.2\.1/],
   [['login', '--url', 'https://ann:hunter2@svc.example.org', '--email', ann.email], /^svc: --url must be like/],
-  [['login', '--url', 'ftp://svc.example.org', '--email', ann.email], /--url must be like/],
   [['user', 'list', '--url', 'https://svc.example.org'], /--url needs --token.*svc login --url https:\/\/svc\.example\.org/],
   [['user', 'list', '--token', 'hunter2 x', '--url', 'https://svc.example.org'], /--token must be one token/],
   [['user', 'list', '--token', 'svc_pat_x', '--profile', 'prod'], /--token and --profile say two different things/],
@@ -229,14 +236,17 @@ const refused: readonly [args: string[], sentence: RegExp][] = [
   [['token', 'revoke', 'svc_pat_hunter2'], /named by its number/],
 ];
 
-for (const [args, sentence] of refused) {
-  test(`"svc ${args.join(' ')}" is refused before anything is sent`, async (t) => {
-    const { code, stderr } = await desk(t).call(args, { stdin: ann.password });
-    assert.equal(code, 2, stderr);
-    assert.match(stderr, sentence);
-    assert.doesNotMatch(stderr, /hunter2|\n.*\n/);
-  });
-}
+test('what is said wrongly, or would show a secret on its way, is refused before anything is sent', { concurrency: 2 }, async (t) => {
+  const { call } = desk(t);
+  const one = ([args, sentence]: (typeof refused)[number]): Promise<void> =>
+    t.test(`svc ${args.join(' ')}`, async () => {
+      const { code, stderr } = await call(args, { stdin: ann.password });
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, sentence);
+      assert.doesNotMatch(stderr, /hunter2|\n.*\n/);
+    });
+  await Promise.all(refused.map(one));
+});
 
 test('with --insecure a password goes over plain http, and what answers without being svc is told apart', async (t) => {
   const bodies: string[] = [];
@@ -249,6 +259,28 @@ test('with --insecure a password goes over plain http, and what answers without 
   const { code, stderr } = await login(ann, '--url', `http://0.0.0.0:${port}`, '--insecure');
   assert.deepEqual([code, /is not svc/.test(stderr)], [3, true]);
   assert.deepEqual(JSON.parse(bodies.join('')), ann);
+});
+
+test('of several commands at once that find the access token expired one refreshes it, and the others take what it got', async (t) => {
+  const shown: string[] = [];
+  const port = await stranger(t, (request, response) => {
+    request
+      .on('data', (chunk) => shown.push(String(chunk)))
+      .on('end', () => {
+        const pair = { access_token: 'new', refresh_token: 'next', expires_in: 900, user: { email: ann.email, role: 'admin' } };
+        const page = { items: [], next_cursor: '' };
+        const known = request.headers.authorization === 'Bearer new';
+        response.statusCode = request.method === 'POST' || known ? 200 : 401;
+        setTimeout(() => response.end(JSON.stringify(request.method === 'POST' ? pair : page)), 200);
+      });
+  });
+  const { call, file } = desk(t);
+  mkdirSync(join(file, '..'));
+  const stale = { url: `http://127.0.0.1:${port}`, email: ann.email, access_token: 'old', refresh_token: 'once', expires_at: '2026-01-01T00:00:00.000Z' };
+  writeFileSync(file, JSON.stringify({ default: stale }));
+  const codes = (await Promise.all([1, 2, 3].map(() => call(['user', 'list'])))).map(({ code }) => code);
+  assert.deepEqual(codes, [0, 0, 0]);
+  assert.deepEqual(shown, ['{"refresh_token":"once"}']);
 });
 
 test('a token that was typed is not to be seen in the list of processes', { skip: process.platform !== 'linux' }, async (t) => {
@@ -275,12 +307,14 @@ function argumentsOf(pid: string): string {
 test('a file of profiles that is broken is named, with what to do about it', async (t) => {
   const { call, file } = desk(t);
   mkdirSync(join(file, '..'));
+  const sentence = /profiles\.json does not hold profiles of svc: delete it/;
   for (const text of ['{"default":{"url":"http', 'null', '{"default":{"url":7}}', '{"default":null}']) {
     writeFileSync(file, text);
-    const { code, stderr } = await call(['user', 'list']);
-    assert.equal(code, 1);
-    assert.match(stderr, /profiles\.json does not hold profiles of svc: delete it.*\n$/);
+    assert.throws(() => findProfile('default', { XDG_CONFIG_HOME: join(file, '../..') }), sentence);
   }
+  const { code, stderr } = await call(['user', 'list']);
+  assert.equal(code, 1);
+  assert.match(stderr, sentence);
 });
 
 test('a password that is typed at a terminal is not shown, and Ctrl-C or Ctrl-D end the question', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { onlyDeclared, type Storage } from '../../core/storage/index.ts';
 import { readKeys } from '../../core/storage/keys.ts';
 import { run as rotationDrill } from '../drill/rotation.ts';
 import { fill, newestKey, openAll, type RotationTables } from '../drill/rotation-model.ts';
-import { inFolder, openIn, withStorage } from './folder.ts';
+import { inFolder, openIn, silent, withStorage } from './folder.ts';
 import { undeclaredSeals } from './sealed-places.ts';
 
 const keyFile = (dir: string): string => join(dir, 'keys', 'secret.key');
@@ -162,6 +162,27 @@ test('no key is made when the trail of the change cannot be written', () =>
     );
     assert.equal(readFileSync(keyFile(dir), 'utf8'), before);
     assert.equal((await storage.keys.rotate()).resealed, 153);
+  }));
+
+test('a key file that cannot be written leaves the old key sealing, and the start after that comes up', () =>
+  inFolder(async (dir) => {
+    const storage = await openIn(dir);
+    await fill(storage);
+    const old = newestKey(storage);
+    // In the way of the draft that would take the file's place.
+    mkdirSync(`${keyFile(dir)}.tmp`);
+    await assert.rejects(storage.keys.rotate(), { code: 'unavailable', message: /the key file cannot be written .*; the old key seals on/ });
+    assert.equal(newestKey(storage), old);
+    rmdirSync(`${keyFile(dir)}.tmp`);
+
+    await storage.keys.rotate();
+    await storage.close();
+    mkdirSync(`${retiredFile(dir)}.tmp`);
+    const lines: string[] = [];
+    const next = await openIn(dir, { log: { ...silent, warn: (_fields, message) => void lines.push(message) } });
+    assert.equal((await openAll(next)).size, 1);
+    assert.deepEqual(lines, ['a key that was rotated out could not be retired; the next start tries again']);
+    await next.close();
   }));
 
 test('a key that somebody put back into the file while svc serves survives a rotation', () =>
