@@ -9,14 +9,19 @@ export interface ReadinessParts {
   readonly health: { ask(): Promise<HealthSummary> };
 }
 
-/** Whether the house is fit to serve: storage writes, and no plugin that should serve is down by its own fault. */
+/** Whether the house is fit to serve. A plugin that is down is told; only one that calls itself critical makes it unfit. */
 export async function readiness({ host, storage, health }: ReadinessParts): Promise<readonly Readiness[]> {
   const down = host.list().filter(({ state }) => state === 'failed' || state === 'invalid' || state === 'quarantined');
   const { ok, checks } = await health.ask();
   const unwell = checks.filter((check) => !check.ok).map(({ label, detail }) => `${label}${detail === undefined ? '' : `: ${detail}`}`);
   return [
     { part: 'storage', ...storage.health() },
-    { part: 'plugins', ok: true, ...(down.length > 0 && { detail: `out of service: ${down.map(({ id, state }) => `${id} (${state})`).join(', ')}` }) },
+    { part: 'disk', ...storage.disk() },
+    {
+      part: 'plugins',
+      ok: !down.some(({ critical }) => critical),
+      ...(down.length > 0 && { detail: `out of service: ${down.map(({ id, state }) => `${id} (${state})`).join(', ')}` }),
+    },
     { part: 'process', ok, ...(unwell.length > 0 && { detail: unwell.join('; ') }) },
   ];
 }

@@ -19,6 +19,7 @@ export function reportOn(record: PluginRecord, snapshot: Snapshot, quarantine: Q
     title: manifest?.title,
     description: manifest?.description,
     kind: manifest?.kind,
+    critical: manifest?.critical === true,
     path: record.folder.path,
     state: record.state,
     stage: record.stage,

@@ -10,6 +10,7 @@ export interface PluginStatus {
   readonly title: string | undefined;
   readonly description: string | undefined;
   readonly kind: 'area' | 'pack' | undefined;
+  readonly critical: boolean;
   readonly path: string;
   readonly state: string;
   readonly stage: string | undefined;

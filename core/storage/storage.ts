@@ -67,7 +67,10 @@ export interface Storage {
   reclaim<R>(work: () => R): R;
   /** Why nothing can be written at this moment. */
   writable(): string | undefined;
+  /** Whether commits get through. */
   health(): HealthReport;
+  /** Whether there is room for them. */
+  disk(): HealthReport;
   backup(dir: string, options?: { readonly withKey?: boolean }): Promise<Manifest>;
   /** Tells a second process where this one listens. */
   announce(address: string): void;
@@ -159,8 +162,12 @@ async function opened(options: StorageOptions, onFailure: (close: () => unknown)
     reclaim: (work) => surroundings.run({ ...surroundings.getStore(), reclaiming: true }, work),
     writable: trouble,
     health() {
-      const detail = trouble() ?? guard.warning();
-      return { ok: trouble() === undefined, ...(detail !== undefined && { detail }) };
+      const detail = writer.down();
+      return { ok: detail === undefined, ...(detail !== undefined && { detail }) };
+    },
+    disk() {
+      const detail = guard.refusal() ?? guard.warning();
+      return { ok: guard.refusal() === undefined, ...(detail !== undefined && { detail }) };
     },
     backup: (dir, { withKey = false } = {}) => backup(dir, withKey),
     announce: (address) => lock.announce(address),

@@ -1,6 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 
-import type { Keys } from './keys.ts';
 import type { Row } from './tables.ts';
 
 /** A place in the chain: a row, or what stands before the first one. */
@@ -17,14 +16,14 @@ export function bind(key: KeyObject, previous: string, seq: number, record: stri
 }
 
 /** Why `row` cannot be the one that was written after `last`; undefined when it is. */
-export function flaw(last: Link, row: Row, keys: Keys): string | undefined {
+export function flaw(last: Link, row: Row, keyOf: (id: number) => KeyObject | undefined): string | undefined {
   if (row.seq !== last.seq + 1) {
     return row.seq > last.seq ? `it is missing; row ${row.seq} follows row ${last.seq}` : `row ${row.seq} stands behind row ${last.seq}`;
   }
   if (row.prev_hash !== last.hash) {
     return 'it does not follow the row before it: one of them was replaced, or rows were put in another order';
   }
-  const key = keys.chain(row.key_id);
+  const key = keyOf(row.key_id);
   if (key === undefined) {
     return `it is bound with key ${row.key_id}, which cannot be opened: put the master key back that svc ran with at that time`;
   }

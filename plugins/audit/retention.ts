@@ -75,7 +75,7 @@ async function archive(folder: string, from: Link, upTo: number, { store, keys }
     while (last.seq < upTo) {
       const rows = await store.rows({ after: last.seq, upTo: Math.min(last.seq + rowsAtOnce, upTo) });
       for (const row of rows) {
-        const reason = flaw(last, row, keys);
+        const reason = flaw(last, row, (id) => keys.chain(id));
         if (reason !== undefined) {
           throw broken(last.seq + 1, reason);
         }

@@ -87,7 +87,7 @@ async function walk({ store, keys, checkpoints, pause }: VerificationParts, anch
   for (let after = beforeAll; ; after = last.seq) {
     const slice = await store.next(after, rowsAtOnce);
     for (const row of slice) {
-      const reason = flaw(last, row, keys) ?? contradiction(row, signed.get(row.seq));
+      const reason = flaw(last, row, (id) => keys.chain(id)) ?? contradiction(row, signed.get(row.seq));
       if (reason !== undefined) {
         return verdict({ seq: last.seq + 1, reason });
       }

@@ -63,7 +63,7 @@ async function fillAndFree(dataDir: string, guarded: boolean, tally: Tally): Pro
     // Four writers until each has been refused.
     await Promise.all([0, 1, 2, 3].map((lane) => writeUntilRefused(storage, lane)));
     assert.match(storage.writable() ?? '', /read-only because (only \d+ MiB are free|the disk is full)/);
-    assert.equal(storage.health().ok, false);
+    assert.equal(storage.disk().ok, false);
     const kept = await count(storage);
     assert.equal(kept, last, 'what was acknowledged is there, and nothing else');
     await assert.rejects(insert(storage, 9_000_000), { code: 'unavailable' });

@@ -20,7 +20,7 @@ test('below the floor reads go on and writes are refused with the reason; what f
     const notes = storage.tables<Notes>('notes');
     const drop = (): Promise<unknown> => notes.write((tx) => tx.deleteFrom('notes_note').execute());
     assert.match(storage.writable()!, /is read-only because only \d+ MiB are free: free some space there, writing goes on by itself/);
-    assert.deepEqual(storage.health(), { ok: false, detail: storage.writable() });
+    assert.deepEqual(storage.disk(), { ok: false, detail: storage.writable() });
     await assert.rejects(drop(), { code: 'unavailable', message: storage.writable()! });
     assert.equal((await notes.read.selectFrom('notes_note').selectAll().execute()).length, 1);
     await storage.reclaim(drop);
@@ -29,8 +29,8 @@ test('below the floor reads go on and writes are refused with the reason; what f
   }));
 
 test('health warns while there still is space, and says nothing when there is plenty', async () => {
-  await withStorage(async (storage) => assert.match(storage.health().detail!, /^\d+ MiB free under /), { disk: { lowBelowBytes: endless } });
-  await withStorage(async (storage) => assert.equal(storage.health().ok, true));
+  await withStorage(async (storage) => assert.match(storage.disk().detail!, /^\d+ MiB free under /), { disk: { lowBelowBytes: endless } });
+  await withStorage(async (storage) => assert.equal(storage.disk().ok, true));
 });
 
 test('the ballast is laid in the background, has its size, and comes back when somebody removes it', () =>
