@@ -158,7 +158,13 @@ test('a checkpoint that somebody else wrote, or altered, is told on', async (t) 
   assert.equal(statSync(logOf(dataDir)).mode & 0o777, 0o600);
   const signed = readFileSync(logOf(dataDir), 'utf8');
   const house = await auditHouse(t, { dataDir });
-  for (const line of ['hello', 'null', '{"seq":1}', signed.trim().replace('"seq":1', '"seq":2'), signed.trim().replace(/"signature":"./, '"signature":"_')]) {
+  for (const line of [
+    'hello',
+    'null',
+    '{"seq":1}',
+    signed.trim().replace('"seq":1', '"seq":2'),
+    signed.trim().replace(/"signature":"./, (head) => (head.endsWith('A') ? '"signature":"B' : '"signature":"A')),
+  ]) {
     writeFileSync(logOf(dataDir), `${signed}${line}\n`);
     const { ok, rows, reason, first_bad_seq } = await verify(house);
     assert.deepEqual([ok, rows > 0, first_bad_seq], [false, true, undefined], line);
