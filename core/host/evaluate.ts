@@ -1,7 +1,8 @@
 import { isBuiltin, Module } from 'node:module';
 
-import { messageOf, type PluginDefinition, SvcError } from '../sdk/index.ts';
+import { messageOf, type PluginDefinition, type Scope, SvcError } from '../sdk/index.ts';
 import type { Compiled } from './compile.ts';
+import { shadowing, type Strays, watchStrays } from './strays.ts';
 
 /** Modules the host lends to plugins, by the name they are imported by. */
 export type SharedModules = ReadonlyMap<string, object>;
@@ -18,9 +19,13 @@ interface CompilingModule {
 const refused = new Set(['child_process', 'cluster', 'worker_threads', 'vm', 'module', 'repl', 'inspector'].flatMap((name) => [name, `node:${name}`]));
 
 /** Runs a compiled plugin once, in a fresh module that nothing else refers to, and returns its definition. */
-export function evaluate(id: string, compiled: Compiled, shared: SharedModules): PluginDefinition<unknown> {
+export function evaluate(id: string, compiled: Compiled, shared: SharedModules, scope: Scope): PluginDefinition<unknown> {
+  const strays = watchStrays();
+  scope.defer('what was set past ctx', () => endStrays(strays));
   const before = footprint();
-  const exports = evaluateText(compiled.code, compiled.filename, (specifier) => link(id, specifier, shared));
+  const exports = evaluateText(shadowing + compiled.code, compiled.filename, (specifier) =>
+    specifier === 'svc:strays' ? strays : link(id, specifier, shared),
+  );
   const grown = before.grownSince();
   if (grown) {
     throw new SvcError('invalid_argument', `${id} has side effects while its modules are evaluated (${grown}); move them into activate() or start()`);
@@ -30,6 +35,14 @@ export function evaluate(id: string, compiled: Compiled, shared: SharedModules):
     throw new SvcError('invalid_argument', `${id}: ${compiled.filename} has no default export made by definePlugin({ activate })`);
   }
   return definition as PluginDefinition<unknown>;
+}
+
+/** Registered first, so undone last: whatever the scope did not end by then, nobody would have. */
+function endStrays(strays: Strays): void {
+  const left = strays.end();
+  if (left.length > 0) {
+    throw new SvcError('conflict', `${left.join(', ')}: stopped by the host; use ctx.scope instead`);
+  }
 }
 
 /** CommonJS text to exports. A generation made this way is collected once unused; an ES module never is. */

@@ -92,7 +92,7 @@ function define(
   if (manifest.kind === 'pack') {
     return packAsPlugin(manifest, compiled, record.folder.path, host.ports, (cause) => host.packFailed(generation, cause));
   }
-  return evaluate(manifest.id, compiled, host.ports.shared);
+  return evaluate(manifest.id, compiled, host.ports.shared, generation.scope);
 }
 
 async function migrate(record: PluginRecord, manifest: PluginManifest, ports: HostPorts): Promise<void> {

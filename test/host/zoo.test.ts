@@ -79,6 +79,36 @@ describe('a plugin that misbehaves', () => {
   });
 });
 
+test('a plugin that sets timers or listeners past its scope is told so by name when it goes, and they go with it', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-zoo-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const leaky = (id: string, body: string) => ({
+    id,
+    manifest: { entry: 'index.ts' },
+    files: { 'index.ts': `import { definePlugin } from 'svc/sdk';\nexport default definePlugin({ activate() { ${body} } });\n` },
+    state: 'active',
+    cause: /^$/,
+  });
+  const plugins = buildZoo(folder, [
+    leaky('leaks-timer', 'setInterval(() => undefined, 1_000); clearTimeout(setTimeout(() => undefined, 1_000));'),
+    leaky('leaks-listener', `process.on('SIGUSR2', () => undefined);`),
+  ]);
+  const house = await startTestHost(t, { plugins: ['version', ...plugins] });
+  const before = process.listenerCount('SIGUSR2');
+  for (const [id, what] of [
+    ['leaks-timer', /what was set past ctx \(setInterval: stopped by the host; use ctx\.scope instead\)/],
+    ['leaks-listener', /process\.on\('SIGUSR2'\): stopped by the host/],
+  ] as const) {
+    assert.equal(house.host.explain(id).state, 'active', house.host.explain(id).cause);
+    await house.host.disable(id);
+    await house.settled();
+    assert.equal(house.host.explain(id).state, 'unload-failed');
+    assert.match(house.host.explain(id).cause!, what);
+  }
+  assert.equal(process.listenerCount('SIGUSR2'), before - 1);
+  await assertTheRestServes(house);
+});
+
 async function until(what: string, holds: () => boolean): Promise<void> {
   for (const deadline = Date.now() + 10_000; !holds();) {
     assert.ok(Date.now() < deadline, `within 10 s: ${what}`);

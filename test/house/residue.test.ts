@@ -44,7 +44,7 @@ describe('a plugin that comes and goes', () => {
 });
 
 /** Effects that only forget memory of the plugin's own; the collected generations of the other test cover them. */
-const ownMemory = new Set(['ballast', 'service container', 'task: follow']);
+const ownMemory = new Set(['ballast', 'service container', 'task: follow', 'what was set past ctx']);
 
 async function effectLabels(): Promise<string[]> {
   const undo: (() => unknown)[] = [];

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { storageWorkers } from '../../core/boot/workers.ts';
+import { createBackup } from '../../core/storage/index.ts';
 import { type Household, household, password } from './household.ts';
 
 /** Plants a secret in every place where one may be typed, and remembers what must not be found afterwards. */
@@ -88,6 +90,7 @@ test('no secret that anybody typed or was given stands in a log line, a table, a
     'every canary was planted',
   );
   await people.house.stop();
+  await backUp(people.house.dataDir);
 
   const hits: string[] = [];
   const search = (where: string, text: string): void => {
@@ -105,6 +108,19 @@ test('no secret that anybody typed or was given stands in a log line, a table, a
   assert.deepEqual(hits, []);
   t.diagnostic(`${planted.size} canaries, ${people.house.lines.length} log lines, ${bodies.length} answers, ${filesBelow(people.house.dataDir).length} files`);
 });
+
+/** A copy without the key, beside the data, so that it is searched with it. */
+async function backUp(dataDir: string): Promise<void> {
+  const startWorker = storageWorkers({ version: '0', root: '' });
+  await createBackup(join(dataDir, 'backups', 'canaries'), {
+    dataDir,
+    appVersion: '0',
+    now: () => Date.now(),
+    nativeBinding: undefined,
+    withKey: false,
+    startWorker: (data) => startWorker('backup-worker', data),
+  });
+}
 
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder).flatMap((name) => (statSync(join(folder, name)).isDirectory() ? filesBelow(join(folder, name)) : [join(folder, name)]));

@@ -41,7 +41,7 @@ describe('the plugin pages', () => {
     assert.equal(target.effects.label, 'target#1');
     assert.deepEqual(
       target.effects.children.map(({ label }: { label: string }) => label),
-      ['routes', 'services', 'settings', 'service container'],
+      ['routes', 'services', 'what was set past ctx', 'settings', 'service container'],
     );
     assert.deepEqual(await problem(await house.fetch('/api/v1/plugins/nobody')).then(({ status, error }) => [status, error]), [404, 'not_found']);
   });

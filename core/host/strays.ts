@@ -1,0 +1,79 @@
+/** Names that shadow Node's own inside a plugin's modules. */
+const shadowed = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate', 'process'] as const;
+
+type Listen = (event: string | symbol, listener: (...args: never[]) => void) => unknown;
+
+/** What a plugin set past its scope. It is ended with the plugin all the same, and told by name. */
+export interface Strays {
+  /** Values for `shadowed`, in its order. */
+  readonly stand: readonly unknown[];
+  end(): readonly string[];
+}
+
+/** Put before a module's text, on its first line, so that the numbers of the others stay. */
+export const shadowing = `const [${shadowed.join(',')}]=require('svc:strays').stand;`;
+
+export function watchStrays(): Strays {
+  const timers = new Map<unknown, string>();
+  const listeners: { event: string | symbol; listener: (...args: never[]) => void }[] = [];
+
+  const setting =
+    (name: string, set: (run: () => void, ms?: number) => unknown, repeats: boolean) =>
+    (run: (...args: unknown[]) => void, ms?: number, ...args: unknown[]): unknown => {
+      const handle = set(() => {
+        if (!repeats) {
+          timers.delete(handle);
+        }
+        run(...args);
+      }, ms);
+      timers.set(handle, name);
+      return handle;
+    };
+  const clearing =
+    (clear: (handle: never) => void) =>
+    (handle: unknown): void => {
+      timers.delete(handle);
+      clear(handle as never);
+    };
+  const listening =
+    (listen: Listen): Listen =>
+    (event, listener) => {
+      listeners.push({ event, listener });
+      return listen.call(process, event, listener);
+    };
+  const ownProcess = new Proxy(process, {
+    get(target, property) {
+      const value = Reflect.get(target, property) as unknown;
+      if (typeof value !== 'function') {
+        return value;
+      }
+      return ['on', 'once', 'addListener', 'prependListener'].includes(String(property)) ? listening(value as Listen) : value.bind(target);
+    },
+  });
+
+  return {
+    stand: [
+      setting('setTimeout', setTimeout, false),
+      setting('setInterval', setInterval, true),
+      setting('setImmediate', setImmediate, false),
+      clearing(clearTimeout),
+      clearing(clearInterval),
+      clearing(clearImmediate),
+      ownProcess,
+    ],
+    end() {
+      const left = [
+        ...timers.values(),
+        ...listeners
+          .filter(({ event, listener }) => process.listeners(event as 'exit').includes(listener as never))
+          .map(({ event }) => `process.on('${String(event)}')`),
+      ];
+      for (const [handle, name] of timers) {
+        (name === 'setImmediate' ? clearImmediate : clearTimeout)(handle as never);
+      }
+      listeners.forEach(({ event, listener }) => process.off(event as 'exit', listener as never));
+      timers.clear();
+      return left;
+    },
+  };
+}
