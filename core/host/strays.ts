@@ -35,7 +35,7 @@ export function watchStrays(): Strays {
       timers.delete(handle);
       clear(handle as never);
     };
-  const listening =
+  const joining =
     (listen: Listen): Listen =>
     (event, listener) => {
       listeners.push({ event, listener });
@@ -47,7 +47,7 @@ export function watchStrays(): Strays {
       if (typeof value !== 'function') {
         return value;
       }
-      return ['on', 'once', 'addListener', 'prependListener'].includes(String(property)) ? listening(value as Listen) : value.bind(target);
+      return ['on', 'once', 'addListener', 'prependListener'].includes(String(property)) ? joining(value as Listen) : value.bind(target);
     },
   });
 
@@ -71,7 +71,7 @@ export function watchStrays(): Strays {
       for (const [handle, name] of timers) {
         (name === 'setImmediate' ? clearImmediate : clearTimeout)(handle as never);
       }
-      listeners.forEach(({ event, listener }) => process.off(event as 'exit', listener as never));
+      listeners.forEach(({ event, listener }) => process.off(event, listener));
       timers.clear();
       return left;
     },
