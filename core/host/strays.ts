@@ -1,7 +1,8 @@
 /** Names that shadow Node's own inside a plugin's modules. */
 const shadowed = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate', 'process'] as const;
 
-type Listen = (event: string | symbol, listener: (...args: never[]) => void) => unknown;
+type Listener = Parameters<typeof process.off>[1];
+type Listen = (event: string | symbol, listener: Listener) => unknown;
 
 /** What a plugin set past its scope. It is ended with the plugin all the same, and told by name. */
 export interface Strays {
@@ -15,7 +16,7 @@ export const shadowing = `const [${shadowed.join(',')}]=require('svc:strays').st
 
 export function watchStrays(): Strays {
   const timers = new Map<unknown, string>();
-  const listeners: { event: string | symbol; listener: (...args: never[]) => void }[] = [];
+  const listeners: { readonly event: string | symbol; readonly listener: Listener }[] = [];
 
   const setting =
     (name: string, set: (run: () => void, ms?: number) => unknown, repeats: boolean) =>
@@ -65,7 +66,7 @@ export function watchStrays(): Strays {
       const left = [
         ...timers.values(),
         ...listeners
-          .filter(({ event, listener }) => process.listeners(event as 'exit').includes(listener as never))
+          .filter(({ event, listener }) => process.listeners(event as 'exit').includes(listener))
           .map(({ event }) => `process.on('${String(event)}')`),
       ];
       for (const [handle, name] of timers) {
