@@ -24,7 +24,7 @@ export function bootSettings(product: Product, environment: Environment, { log, 
   const dataDir = dataDirOf(environment, shipped);
   const own = `${dataDir}/svc.yaml`;
   const ownValues = readSettingsFile(own);
-  const settings = new Settings(environment, new Map([...shipped, ...ownValues]), log);
+  const settings = new Settings(environment, ownValues, { shipped, log });
   settings.declare('core', coreSettings);
   const release = declareForPlugins(settings, sources ?? pluginSources(product, dataDir));
   // The shipped file may speak of a room that was taken away; the operator's own may not.
@@ -36,7 +36,7 @@ export function bootSettings(product: Product, environment: Environment, { log, 
 
 /** The data folder holds a settings file itself, so it is the one setting that comes from outside only. */
 function dataDirOf(environment: Environment, shipped: ReadonlyMap<string, unknown>): string {
-  const outside = new Settings(environment, new Map([...shipped].filter(([key]) => key === 'data.dir')));
+  const outside = new Settings(environment, new Map(), { shipped });
   outside.declare('core', { 'data.dir': coreSettings['data.dir']! });
   return resolve(outside.get<string>('data.dir'));
 }

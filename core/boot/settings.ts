@@ -10,11 +10,18 @@ interface Declared {
   readonly declaration: SettingDeclaration;
 }
 
+export interface SettingsOptions {
+  readonly shipped?: ReadonlyMap<string, unknown>;
+  readonly log?: (() => Logger) | undefined;
+}
+
 /** Every declared setting and its effective value: environment, then database, then file, then default. */
 export class Settings implements SettingsBoard {
   readonly #environment: Environment;
   readonly #fromEnvironment: EnvironmentLayer;
   readonly #file: ReadonlyMap<string, unknown>;
+  /** The defaults file of the product: what it says counts as a default, so that `file` means somebody's own choice. */
+  readonly #shipped: ReadonlyMap<string, unknown>;
   /** Holds nothing that does not fit what is declared. */
   readonly #database = new Map<string, unknown>();
   /** Who declared a key last has the say; whoever did before has it again when that one is withdrawn. */
@@ -23,10 +30,11 @@ export class Settings implements SettingsBoard {
   readonly #declaring = new Set<() => void>();
   readonly #onWatcherError: (key: string, error: unknown) => void;
 
-  constructor(environment: Environment, file: ReadonlyMap<string, unknown>, log?: () => Logger) {
+  constructor(environment: Environment, file: ReadonlyMap<string, unknown>, { shipped = new Map<string, unknown>(), log }: SettingsOptions = {}) {
     this.#environment = environment;
     this.#fromEnvironment = environmentLayer(environment);
     this.#file = file;
+    this.#shipped = shipped;
     this.#onWatcherError = (key, error) => log?.().error({ setting: key, error }, `a listener of setting ${key} failed: ${messageOf(error)}`);
   }
 
@@ -143,7 +151,7 @@ export class Settings implements SettingsBoard {
     if (this.#file.has(key)) {
       return { value: this.#file.get(key), source: 'file' };
     }
-    return { value: declaration.default, source: 'default' };
+    return { value: this.#shipped.has(key) ? this.#shipped.get(key) : declaration.default, source: 'default' };
   }
 
   #assertLayers(key: string, declaration: SettingDeclaration): void {
@@ -153,6 +161,9 @@ export class Settings implements SettingsBoard {
     }
     if (this.#file.has(key)) {
       assertFits(key, declaration, this.#file.get(key), `configuration file: ${key}`);
+    }
+    if (this.#shipped.has(key)) {
+      assertFits(key, declaration, this.#shipped.get(key), `the defaults file: ${key}`);
     }
     if (declaration.default !== undefined) {
       assertFits(key, declaration, declaration.default, `the declared default of ${key}`);

@@ -37,6 +37,18 @@ describe('where a value comes from', () => {
     assert.deepEqual(sourced(settingsOf({ 'lamp.limit': limit }), 'lamp.limit'), [10, 'default']);
   });
 
+  test('what the defaults file of the product says is a default, so that file means a choice of the operator', () => {
+    const shipped = new Map<string, unknown>([['lamp.limit', 6]]);
+    const untouched = new Settings({}, new Map(), { shipped });
+    untouched.declare('lamp', { 'lamp.limit': limit });
+    assert.deepEqual(sourced(untouched, 'lamp.limit'), [6, 'default']);
+    const chosen = new Settings({}, new Map([['lamp.limit', 7]]), { shipped });
+    chosen.declare('lamp', { 'lamp.limit': limit });
+    assert.deepEqual(sourced(chosen, 'lamp.limit'), [7, 'file']);
+    const broken = new Settings({}, new Map(), { shipped: new Map([['lamp.limit', 'six']]) });
+    assert.throws(() => broken.declare('lamp', { 'lamp.limit': limit }), /the defaults file: lamp\.limit must be integer/);
+  });
+
   test('a file named in the environment is read once: it may be gone later', (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-settings-'));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -164,7 +176,7 @@ describe('watching', () => {
   test('a listener that fails is logged and hinders no other', async () => {
     const lines: string[] = [];
     const log: Logger = { debug() {}, info() {}, warn() {}, error: (_fields, message) => void lines.push(message) };
-    const settings = new Settings({}, new Map(), () => log);
+    const settings = new Settings({}, new Map(), { log: () => log });
     settings.declare('lamp', { 'lamp.limit': limit });
     let heard = 0;
     settings.watch('lamp.limit', () => {

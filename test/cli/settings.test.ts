@@ -24,7 +24,7 @@ test('a person reads, sets and unsets settings of the svc that runs, and rotates
     const { code, stdout } = await call(['setting', 'list']);
     assert.equal(code, 0);
     assert.match(stdout, /^SETTING +VALUE +SOURCE +PROBLEM$/m);
-    assert.match(stdout, /^log\.level +info +file$/m);
+    assert.match(stdout, /^log\.level +info +default$/m);
     assert.match(stdout, /^torch\.colors +\["white"\] +default$/m);
     const { items } = (await call(['setting', 'list', '--json'])).json<{ items: { key: string; source: string }[] }>();
     assert.equal(items.find(({ key }) => key === 'brightness')?.source, 'default');
