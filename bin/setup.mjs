@@ -12,6 +12,11 @@ const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 const oldestNode = [20, 19];
 const npmDeadlineMs = 15 * 60_000;
 const keptOutput = 64 * 1024;
+/**
+ * The addon that the lockfile names is the last one for Node 20. On newer ones it ends the process when a statement is
+ * collected (docs/adr/0014), so they get its successor, which needs no compiler and in turn refuses Node 20.
+ */
+const successor = Number(process.versions.node.split('.')[0]) >= 22 ? 'better-sqlite3@13.2.0' : undefined;
 
 /**
  * Installs what package-lock.json names when node_modules is not that yet, or was built for another Node.
@@ -60,6 +65,9 @@ function stampOf(root) {
 
 /** True when somebody ran npm by hand and every package stands there in its locked version. */
 function holdsLockedVersions(root) {
+  if (successor !== undefined) {
+    return false;
+  }
   const installed = readText(join(root, 'node_modules', '.package-lock.json'));
   if (installed === undefined) {
     return false;
@@ -71,7 +79,7 @@ function holdsLockedVersions(root) {
 
 /** Why the one native addon does not load here, if it does not. Asked of another process: what this one loads it could not replace. */
 function addonProblem(root) {
-  const load = "require('better-sqlite3/build/Release/better_sqlite3.node')";
+  const load = "new (require('better-sqlite3'))(':memory:').close()";
   const probe = spawnSync(process.execPath, ['-e', load], { cwd: root, encoding: 'utf8', timeout: 60_000 });
   const reason =
     /^Error: ([^]*?)\n(?:Require stack:| {4}at )/m.exec(probe.stderr)?.[1] ?? `better-sqlite3 does not load (${probe.signal ?? `exit code ${probe.status}`})`;
@@ -113,7 +121,7 @@ function discardUnlessSound(root) {
  */
 function npmInstall(root) {
   return new Promise((settle) => {
-    const args = ['install', '--no-save', '--prefer-offline', '--no-audit', '--no-fund'];
+    const args = ['install', '--no-save', '--prefer-offline', '--no-audit', '--no-fund', ...(successor === undefined ? [] : [successor])];
     // NODE_ENV=production would leave out what `npm test` needs.
     // Ours first on the PATH: npm builds the addon for the Node that it runs in.
     const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };

@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { discover } from '../../core/host/index.ts';
 import { sdkVersion } from '../../core/sdk/index.ts';
@@ -54,9 +54,15 @@ async function threadPrograms(root: string): Promise<ReadonlyMap<string, string>
   return new Map(sources.map((source, index) => [source.slice(source.lastIndexOf('/') + 1, -'.ts'.length), texts[index]!]));
 }
 
+/** Compiled here, or among those that its successor for Node 22 and later brings along. */
+function addonPath(folder: string): string {
+  const brought = join(folder, 'prebuilds', `${process.platform}-${process.arch}.node`);
+  return existsSync(brought) ? brought : join(folder, 'build', 'Release', 'better_sqlite3.node');
+}
+
 /** What is opened by path at run time: the addon, defaults, core's own migrations. */
 function plainFiles(root: string): ReadonlyMap<string, Buffer> {
-  const addon = createRequire(join(root, 'package.json')).resolve('better-sqlite3/build/Release/better_sqlite3.node');
+  const addon = addonPath(dirname(createRequire(join(root, 'package.json')).resolve('better-sqlite3/package.json')));
   const names = ['config/default.yaml', ...filesBelow(root, 'core').filter((name) => name.endsWith('.sql'))];
   return new Map([[addonFile, readFileSync(addon)], ...names.map((name) => [name, readFileSync(join(root, name))] as const)]);
 }
