@@ -12,11 +12,6 @@ const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 const oldestNode = [20, 19];
 const npmDeadlineMs = 15 * 60_000;
 const keptOutput = 64 * 1024;
-/**
- * The addon that the lockfile names is the last one for Node 20. On newer ones it ends the process when a statement is
- * collected (docs/adr/0014), so they get its successor, which needs no compiler and in turn refuses Node 20.
- */
-const successor = Number(process.versions.node.split('.')[0]) >= 22 ? 'better-sqlite3@13.2.0' : undefined;
 
 /**
  * Installs what package-lock.json names when node_modules is not that yet, or was built for another Node.
@@ -63,9 +58,18 @@ function stampOf(root) {
   return `${createHash('sha256').update(lock).digest('hex')} ${process.versions.modules}\n`;
 }
 
+/**
+ * Version 12 of the addon is the last one for Node 20. On newer ones it ends the process when a statement is collected
+ * (docs/adr/0014), so they get its successor, which needs no compiler and in turn refuses Node 20.
+ */
+function successorOfAddon(root) {
+  const locked = JSON.parse(readText(join(root, 'package-lock.json'))).packages['node_modules/better-sqlite3']?.version;
+  return locked?.startsWith('12.') && Number(process.versions.node.split('.')[0]) >= 22 ? 'better-sqlite3@13.2.0' : undefined;
+}
+
 /** True when somebody ran npm by hand and every package stands there in its locked version. */
 function holdsLockedVersions(root) {
-  if (successor !== undefined) {
+  if (successorOfAddon(root) !== undefined) {
     return false;
   }
   const installed = readText(join(root, 'node_modules', '.package-lock.json'));
@@ -79,7 +83,7 @@ function holdsLockedVersions(root) {
 
 /** Why the one native addon does not load here, if it does not. Asked of another process: what this one loads it could not replace. */
 function addonProblem(root) {
-  const load = "new (require('better-sqlite3'))(':memory:').close()";
+  const load = successorOfAddon(root) ? "new (require('better-sqlite3'))(':memory:').close()" : "require('better-sqlite3/build/Release/better_sqlite3.node')";
   const probe = spawnSync(process.execPath, ['-e', load], { cwd: root, encoding: 'utf8', timeout: 60_000 });
   const reason =
     /^Error: ([^]*?)\n(?:Require stack:| {4}at )/m.exec(probe.stderr)?.[1] ?? `better-sqlite3 does not load (${probe.signal ?? `exit code ${probe.status}`})`;
@@ -121,7 +125,7 @@ function discardUnlessSound(root) {
  */
 function npmInstall(root) {
   return new Promise((settle) => {
-    const args = ['install', '--no-save', '--prefer-offline', '--no-audit', '--no-fund', ...(successor === undefined ? [] : [successor])];
+    const args = ['install', '--no-save', '--prefer-offline', '--no-audit', '--no-fund', ...[successorOfAddon(root) ?? []].flat()];
     // NODE_ENV=production would leave out what `npm test` needs.
     // Ours first on the PATH: npm builds the addon for the Node that it runs in.
     const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
