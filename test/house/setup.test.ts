@@ -5,6 +5,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
+import { addonFile } from '../addon.ts';
 import { projectRoot } from './source.ts';
 
 interface Ended {
@@ -19,7 +20,7 @@ function bareClone(t: TestContext): string {
   t.after(() => rmSync(root, { recursive: true }));
   const addon = 'build/Release/better_sqlite3.node';
   mkdirSync(join(root, 'local/build/Release'), { recursive: true });
-  symlinkSync(join(projectRoot, 'node_modules/better-sqlite3', addon), join(root, 'local', addon));
+  symlinkSync(addonFile, join(root, 'local', addon));
   writeFileSync(join(root, 'local/package.json'), '{"name":"better-sqlite3","version":"1.0.0"}');
   demand(root, '1.0.0');
   return root;

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 
 import { connectReader, connectWriter, assertSqlite } from '../../core/storage/connection.ts';
 import { peer } from '../peers.ts';
+import { addonFile } from '../addon.ts';
 import { inFolder, openIn } from './folder.ts';
 
 const writes = 200;
@@ -75,8 +76,7 @@ test('the connections are set as durability needs them', () =>
 
 test('the SQLite addon may stand in a file of its own, as in the single binary', () =>
   inFolder(async (dir) => {
-    const nativeBinding = fileURLToPath(new URL('../../node_modules/better-sqlite3/build/Release/better_sqlite3.node', import.meta.url));
-    const storage = await openIn(dir, { nativeBinding });
+    const storage = await openIn(dir, { nativeBinding: addonFile });
     await storage.backup(join(dir, 'backup'));
     await storage.close();
   }));
