@@ -24,19 +24,20 @@ const longestUserAgent = 512;
 /** The record of a call; nothing of it needs help from the handler, a note only sharpens it. */
 export function auditRecord(call: AuditedCall, end: AuditedEnd, hide?: HideSecrets): AuditRecord {
   const subject = auditSubject(call.declaration);
+  const hidden = (text: string): string => hide?.(text) ?? text;
   const id = call.note?.resourceId ?? (subject.idParam === undefined ? undefined : (call.params[subject.idParam] as string | number | undefined));
   return {
     occurredAt: call.occurredAt,
     principal: call.note?.actor ?? call.principal,
     ip: call.ip,
-    userAgent: (hide?.(call.userAgent) ?? call.userAgent).slice(0, longestUserAgent),
+    userAgent: hidden(call.userAgent).slice(0, longestUserAgent),
     action: subject.action,
     resourceType: call.note?.resourceType ?? subject.resourceType,
-    resourceId: id === undefined ? undefined : String(id),
+    resourceId: id === undefined ? undefined : hidden(String(id)),
     status: end.httpStatus < 400 ? 'success' : end.httpStatus === 401 || end.httpStatus === 403 ? 'denied' : 'failure',
     httpStatus: end.httpStatus,
-    error: end.error === undefined ? undefined : (hide?.(end.error) ?? end.error),
-    requestId: call.requestId,
+    error: end.error === undefined ? undefined : hidden(end.error),
+    requestId: hidden(call.requestId),
     before: redact(call.note?.before, hide),
     after: redact(call.note?.after, hide),
   };

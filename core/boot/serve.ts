@@ -10,6 +10,8 @@ type Stop = (reason: string, code: number) => void;
 /** Runs the house in the foreground until a signal ends it; resolves with the exit code, rejects when it cannot start. */
 export async function serve(product: Product, environment: Environment): Promise<number> {
   const began = performance.now();
+  // What the house keeps is nobody else's on this machine, also where the data folder was there before.
+  process.umask(0o077);
   const starting = startHouse({ product, environment });
   const ended = new Promise<number>((resolve) => {
     // Also a house that is still being built is finished first, and then taken down in order.

@@ -1,4 +1,4 @@
-import { auditRecord, type AuditedEnd } from '../auth/index.ts';
+import { auditRecord, type AuditedEnd, principalKey } from '../auth/index.ts';
 import { type AuditRecord, AuditTrail, type AuditTrailContract, messageOf, type MaybePromise, SvcError } from '../sdk/index.ts';
 import { withDeadline } from './deadline.ts';
 import { publicError } from './error-reply.ts';
@@ -75,8 +75,9 @@ export async function recordRefusal(exchange: Exchange, error: unknown): Promise
   if (!trail || front.changes.writable() !== undefined) {
     return;
   }
-  if (front.refusals >= refusalsAtOnce) {
-    front.log.warn({ request_id: exchange.requestId, route: exchange.label }, 'too many refusals at once; this one is only counted in the audit trail');
+  const principal = exchange.principal.kind === 'anonymous' ? undefined : principalKey(exchange.principal);
+  if (front.refusals >= refusalsAtOnce || !front.mayWriteRefusal({ ip: exchange.ip, principal })) {
+    front.log.warn({ request_id: exchange.requestId, route: exchange.label }, 'too many refusals; this one is only counted in the audit trail');
     front.unwrittenRefusals += 1;
     return;
   }
@@ -89,7 +90,7 @@ export async function recordRefusal(exchange: Exchange, error: unknown): Promise
       const unwritten = front.unwrittenRefusals;
       if (unwritten > 0) {
         front.unwrittenRefusals = 0;
-        await trail.append(tx, { ...record, action: 'audit:overflow', error: `${unwritten} more refused calls came at once and are only counted` });
+        await trail.append(tx, { ...record, action: 'audit:overflow', error: `${unwritten} more refused calls came and are only counted` });
       }
     })
     .finally(() => {

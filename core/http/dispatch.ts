@@ -121,15 +121,19 @@ function authenticate(exchange: Exchange): Promise<void> | undefined {
   return undefined;
 }
 
-/** A refused call changes nothing from here on; an audited one is written down before its caller hears of it. */
+/** A refused call changes nothing from here on. An audited one, and every denial, is written down before its caller hears of it. */
 async function refuse(exchange: Exchange, error: unknown): Promise<void> {
   exchange.abandoned = true;
   exchange.abort(isSvcError(error) ? error : new SvcError('internal', 'the request failed'));
-  if (exchange.served?.route.audited) {
+  if (exchange.served && (exchange.served.route.audited || isDenial(exchange, error))) {
     await recordRefusal(exchange, error);
   }
   replyError(exchange, error);
 }
+
+/** Somebody known who may not, or a credential that is none; not merely a stranger who has not signed in yet. */
+const isDenial = ({ credential }: Exchange, error: unknown): boolean =>
+  isSvcError(error) && (error.code === 'forbidden' || (error.code === 'unauthorized' && credential !== undefined));
 
 function forwardedFor({ req }: Exchange): string | undefined {
   const header = req.headers['x-forwarded-for'];

@@ -14,8 +14,10 @@ export function publicError(error: unknown): SvcError {
   return isSvcError(error) && error.code !== 'internal' ? error : new SvcError('internal', 'something went wrong inside; the log has it under this request id');
 }
 
-export function errorBody({ code, message, details }: SvcError, requestId: string): ErrorBody {
-  return { error: code, message, request_id: requestId, ...(details && { details }) };
+/** A sentence may repeat what the caller typed, and the caller may have typed a secret into the wrong place. */
+export function errorBody({ code, message, details }: SvcError, { requestId, front: { hideSecrets = (text) => text } }: Exchange): ErrorBody {
+  const safe = details?.map((problem) => ({ path: hideSecrets(problem.path), message: hideSecrets(problem.message) }));
+  return { error: code, message: hideSecrets(message), request_id: requestId, ...(safe && { details: safe }) };
 }
 
 /** Answers with the error, unless an answer has begun or nobody is left to read one. */
@@ -35,7 +37,7 @@ export function replyError(exchange: Exchange, error: unknown): void {
     exchange.setHeader('www-authenticate', 'Bearer realm="svc"');
   }
   exchange.status = shown.status;
-  reply(exchange, shown.status, jsonType, JSON.stringify(errorBody(shown, exchange.requestId)));
+  reply(exchange, shown.status, jsonType, JSON.stringify(errorBody(shown, exchange)));
 }
 
 const kept = new Set(['allow', 'www-authenticate', 'retry-after', 'upgrade']);

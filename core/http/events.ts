@@ -42,7 +42,7 @@ async function relay(exchange: Exchange, served: Served, source: AsyncIterable<S
     const ending = await stream(exchange, served, source, (event) => writeOrWait(exchange, frame(event)));
     res.end(ending === 'retired' || ending === 'closing' ? comeBack : undefined);
   } catch (error) {
-    const body = errorBody(publicError(error), exchange.requestId);
+    const body = errorBody(publicError(error), exchange);
     exchange.front.log.warn({ request_id: exchange.requestId, route: exchange.label, cause: String(error) }, 'an event stream broke off');
     res.end(frame({ event: 'error', data: body }));
   } finally {

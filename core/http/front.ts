@@ -1,6 +1,7 @@
 import { type ClientAddress, clientAddress } from '../auth/index.ts';
 import { SvcError } from '../sdk/index.ts';
 import { defaultLimits, type HttpLimits, type HttpOptions } from './ports.ts';
+import { type RefusalBudget, refusalBudget } from './refusal-budget.ts';
 
 /** Something that lives longer than a request and is told when the house closes. */
 export interface Guest {
@@ -25,6 +26,7 @@ export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | '
   open: number;
   /** Audit rows of refusals on their way to the disk. */
   refusals: number;
+  readonly mayWriteRefusal: RefusalBudget;
   /** Refusals beyond that, which the next row tells of. */
   unwrittenRefusals: number;
   /** From the beginning of the shutdown on. */
@@ -45,6 +47,7 @@ export function openFront({ limits, trustedProxies, publicUrl, ...options }: Htt
     guests: new Set(),
     open: 0,
     refusals: 0,
+    mayWriteRefusal: refusalBudget(options.clock),
     unwrittenRefusals: 0,
     closing: false,
   };

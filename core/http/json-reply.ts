@@ -29,7 +29,7 @@ export async function sendJson(exchange: Exchange, served: Served, call: Handler
   } catch (error) {
     // When its change stands all the same, a repeat must hear this and not make the change twice.
     const shown = publicError(error);
-    await found?.answer(shown.status, JSON.stringify(errorBody(shown, exchange.requestId)));
+    await found?.answer(shown.status, JSON.stringify(errorBody(shown, exchange)));
     throw error;
   } finally {
     found?.release();

@@ -109,7 +109,7 @@ export interface HttpOptions {
   readonly publicUrl?: string;
   /** An error that was thrown on a plugin's account. */
   readonly strike: (owner: Generation, label: string, error: unknown) => void;
-  /** Blanks what looks like a secret in what goes into the audit trail. */
+  /** Blanks what looks like a secret in error bodies and in what goes into the audit trail. */
   readonly hideSecrets?: (text: string) => string;
   /** Why the plugin that should keep the audit trail does not, when one is installed and not switched off. */
   readonly absentTrail?: () => string | undefined;

@@ -1,3 +1,5 @@
+import { chmodSync, closeSync, openSync } from 'node:fs';
+
 import Database from 'better-sqlite3';
 
 import { SvcError } from '../sdk/index.ts';
@@ -43,9 +45,16 @@ export function connect(file: string, options: ConnectOptions = {}): Connection 
 
 /** The only connection that writes. */
 export function connectWriter(file: string, options: ConnectOptions = {}): Connection {
+  keepPrivate(file);
   const connection = configured(connect(file, options), [...settings, ...writerSettings]);
   assertSqlite(connection);
   return connection;
+}
+
+/** Before SQLite makes it: the log beside a database takes over its mode. */
+function keepPrivate(file: string): void {
+  closeSync(openSync(file, 'a', 0o600));
+  chmodSync(file, 0o600);
 }
 
 /** A connection that sees every commit and can make none. */

@@ -137,6 +137,7 @@ before(async () => {
       },
     }),
     route({ method: 'GET', path: '/api/v1/read', access: 'any', summary: 'Read', handle: () => {} }),
+    route({ method: 'GET', path: '/api/v1/guarded', access: 'thing:look', summary: 'Look', handle: () => {} }),
   ]);
 });
 after(() => house.close());
@@ -253,6 +254,30 @@ describe('the trail', () => {
     );
   });
 
+  test('denials of reads are written down too: who may not, and whose credential is none', async () => {
+    await house.call('GET', '/api/v1/guarded', { token: 'user-1' });
+    await house.call('GET', '/api/v1/guarded', { token: 'gone' });
+    await house.call('GET', '/api/v1/guarded', { token: '' });
+    assert.deepEqual(
+      house.changes.audit.map((row) => [row.status, row.httpStatus]),
+      [
+        ['denied', 403],
+        ['denied', 401],
+      ],
+      'a stranger who merely has not signed in leaves no row',
+    );
+  });
+
+  test('one stranger fills no more than sixty rows a minute; the rest is counted', async () => {
+    const flooded = await openHouse([route({ ...common, method: 'POST', path: '/api/v1/things', summary: 'Create', handle: () => ({ id: 1 }) })]);
+    for (let call = 0; call < 70; call++) {
+      await flooded.call('POST', '/api/v1/things', { token: '' });
+    }
+    assert.equal(flooded.changes.audit.length, 60);
+    assert.ok(flooded.logs.some((line) => /too many refusals; this one is only counted/.test(line.message)));
+    await flooded.close();
+  });
+
   test('while nothing can be written, changes are refused at once and reads go on', async () => {
     house.changes.blocked = 'the disk is full';
     const { status, body } = await post('');
@@ -270,10 +295,10 @@ describe('the trail', () => {
     const replies = await Promise.all(Array.from({ length: 400 }, () => hung.call('POST', '/api/v1/things', { token: '' })));
     assert.ok(replies.every((reply) => reply.status === 401));
     assert.ok(performance.now() - from < 9_000);
-    assert.ok(hung.logs.some((line) => /too many refusals at once/.test(line.message)));
+    assert.ok(hung.logs.some((line) => /too many refusals; this one is only counted/.test(line.message)));
     hung.changes.auditDelayMs = 0;
     // Rows that were on their way tell, once they are written, of those that were not.
-    await until(() => hung.changes.audit.some((row) => row.action === 'audit:overflow' && /more refused calls came at once/.test(row.error ?? '')));
+    await until(() => hung.changes.audit.some((row) => row.action === 'audit:overflow' && /more refused calls came/.test(row.error ?? '')));
     await hung.close();
   });
 

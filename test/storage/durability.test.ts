@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,17 @@ import { addonFile } from '../addon.ts';
 import { inFolder, openIn } from './folder.ts';
 
 const writes = 200;
+
+test('what is kept is private, also in a folder that everybody may look into', () =>
+  inFolder(async (dir) => {
+    chmodSync(dir, 0o755);
+    const storage = await openIn(dir);
+    await storage.core().write((tx) => tx.deleteFrom('core_idempotency').execute());
+    for (const name of ['svc.db', 'svc.db-wal', 'svc.db-shm']) {
+      assert.equal(statSync(join(dir, name)).mode & 0o077, 0, name);
+    }
+    await storage.close();
+  }));
 
 test('no write is acknowledged before the fsync of its commit', (t) =>
   inFolder(async (dir) => {

@@ -44,6 +44,9 @@ async function plant({ house, ask, person }: Household): Promise<Map<string, str
   await ask('GET', `/api/v1/users?q=${encodeURIComponent('Bearer ')}${canary('token in a search')}`, as);
   await ask('GET', `/api/v1/nowhere/${canary('secret in a path', (word) => `svc_sk_${word}`)}`, as);
   await ask('POST', '/api/v1/orgs', as, { name: 'Org', description: `key ${canary('key in a text', (word) => `sk-${word}`)}` });
+  await ask('DELETE', `/api/v1/tokens/${canary('API token in place of an id', (word) => `svc_pat_${word}`)}`, ann.access);
+  await ask('DELETE', `/api/v1/roles/${canary('key in place of a role', (word) => `sk-live-${word.toLowerCase()}`)}`, as);
+  await ask('PUT', `/api/v1/system-settings/llm/${canary('key in place of a setting', (word) => `sk-${word}`)}`, as, { value: 1 });
   for (const key of ['password', 'secret', 'token', 'authorization', 'api_key', 'private_key', 'cookie', 'client_secret']) {
     await ask('POST', '/api/v1/orgs', as, { name: key, [key]: canary(`field ${key}`) });
     await ask('PATCH', `/api/v1/users/${ann.id}`, as, { display_name: 'Ann', nested: { [key]: canary(`nested field ${key}`) } });
