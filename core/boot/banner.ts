@@ -8,7 +8,7 @@ const widest = 100;
 export function banner({ version }: Product, { url, dataDir, host, bannerLines }: House, startedInMs: number): string {
   const plugins = host.list();
   const active = plugins.filter(({ state }) => state === 'active').length;
-  const troubled = plugins.filter(({ state }) => !['active', 'disabled', 'discovered'].includes(state));
+  const troubled = plugins.filter(({ state }) => !['active', 'discovered'].includes(state));
   const open = !/^http:\/\/(127\.|localhost|\[::1\])/.test(url);
   const lines = [
     `svc v${version} serves at ${url}`,

@@ -11,7 +11,7 @@ export interface ReadinessParts {
 
 /** Whether the house is fit to serve. A plugin that is down is told; only one that calls itself critical makes it unfit. */
 export async function readiness({ host, storage, health }: ReadinessParts): Promise<readonly Readiness[]> {
-  const down = host.list().filter(({ state }) => state === 'failed' || state === 'invalid' || state === 'quarantined');
+  const down = host.list().filter(({ state }) => !['active', 'disabled', 'discovered', 'loading'].includes(state));
   const { ok, checks } = await health.ask();
   const unwell = checks.filter((check) => !check.ok).map(({ label, detail }) => `${label}${detail === undefined ? '' : `: ${detail}`}`);
   return [

@@ -24,7 +24,7 @@ export function evaluate(id: string, compiled: Compiled, shared: SharedModules, 
   scope.defer('what was set past ctx', () => endStrays(strays));
   const before = footprint();
   const exports = evaluateText(shadowing + compiled.code, compiled.filename, (specifier) =>
-    specifier === 'svc:strays' ? strays : link(id, specifier, shared),
+    specifier === 'svc:strays' ? strays : /^(node:)?process$/.test(specifier) ? strays.process : link(id, specifier, shared),
   );
   const grown = before.grownSince();
   if (grown) {

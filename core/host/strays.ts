@@ -1,3 +1,8 @@
+import { SvcError } from '../sdk/index.ts';
+
+/** What ends the process, or another one. */
+const deadly = new Set(['exit', 'reallyExit', 'abort', 'kill', '_kill']);
+
 /** Names that shadow Node's own inside a plugin's modules. */
 const shadowed = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate', 'process'] as const;
 
@@ -8,6 +13,8 @@ type Listen = (event: string | symbol, listener: Listener) => unknown;
 export interface Strays {
   /** Values for `shadowed`, in its order. */
   readonly stand: readonly unknown[];
+  /** What `node:process` is to the plugin. */
+  readonly process: object;
   end(): readonly string[];
 }
 
@@ -48,6 +55,11 @@ export function watchStrays(): Strays {
       if (typeof value !== 'function') {
         return value;
       }
+      if (deadly.has(String(property))) {
+        return () => {
+          throw new SvcError('conflict', `a plugin may not call process.${String(property)}: it would end the whole house`);
+        };
+      }
       return ['on', 'once', 'addListener', 'prependListener'].includes(String(property)) ? joining(value as Listen) : value.bind(target);
     },
   });
@@ -62,6 +74,7 @@ export function watchStrays(): Strays {
       clearing(clearImmediate),
       ownProcess,
     ],
+    process: ownProcess,
     end() {
       const left = [
         ...timers.values(),

@@ -5,7 +5,7 @@ import { pluginRoutes } from './plugin-routes.ts';
 
 export default definePlugin({
   activate(ctx) {
-    ctx.http.routes(pluginRoutes(ctx.services.use(Plugins)));
+    ctx.http.routes(pluginRoutes(ctx.services.use(Plugins), ctx.id));
     ctx.http.routes(dropInRoutes(ctx.services.use(DropIns)));
   },
 });

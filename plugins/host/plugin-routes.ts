@@ -1,10 +1,10 @@
-import { listRoute, type PluginDirectory, type PluginStatus, route, type RouteDeclaration, timestamp } from 'svc/sdk';
+import { listRoute, type PluginDirectory, type PluginStatus, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { pageOf } from './page.ts';
 import { DisableOptions, PluginDetail, PluginId, PluginSummary } from './schema.ts';
 
-export const pluginRoutes = (plugins: PluginDirectory): readonly RouteDeclaration[] => [
+export const pluginRoutes = (plugins: PluginDirectory, ownId: string): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/plugins',
     access: 'any',
@@ -51,6 +51,9 @@ export const pluginRoutes = (plugins: PluginDirectory): readonly RouteDeclaratio
     timeoutMs: 150_000,
     errors: ['not_found', 'conflict'],
     handle: async ({ params, query }) => {
+      if (params.id === ownId) {
+        throw new SvcError('conflict', `"${ownId}" answers this very request: once disabled, nothing could enable it again`);
+      }
       await plugins.disable(params.id, { cascade: query.cascade === true });
       return detail(plugins.explain(params.id));
     },
@@ -63,10 +66,14 @@ const summary = (status: PluginStatus): Static<typeof PluginSummary> => ({
   version: status.version ?? null,
   kind: status.kind ?? null,
   state: status.state,
-  cause: status.cause ?? null,
+  cause: status.cause ?? failedChange(status) ?? null,
   since: timestamp(status.since),
   generation: status.generation ?? null,
 });
+
+/** The last change did not come up; what served before goes on. */
+const failedChange = ({ lastAttempt, generation }: PluginStatus): string | undefined =>
+  lastAttempt && !lastAttempt.ok ? `the last change failed in ${lastAttempt.stage}: ${lastAttempt.cause}; generation ${generation} still serves` : undefined;
 
 const detail = (status: PluginStatus): Static<typeof PluginDetail> => ({
   ...summary(status),

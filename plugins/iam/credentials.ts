@@ -56,7 +56,9 @@ export function createCredentials({ tables, people, hasher, log }: CredentialsPa
       if (hasher.isDated(account.password_hash)) {
         await renew(account.id, account.password_hash, password);
       }
-      return people.live(account.id);
+      const person = people.live(account.id);
+      // Hashing takes its time: a password that was replaced meanwhile opens nothing any more.
+      return person?.version === account.version ? person : undefined;
     },
     takeRenewal(id) {
       const renewal = renewals.get(id);

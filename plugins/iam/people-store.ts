@@ -41,7 +41,12 @@ export const peopleStore = (db: Iam) => ({
   },
 
   credentials: (email: string) =>
-    db.selectFrom('iam_users').select(['id', 'status', 'password_hash']).where('email', '=', email).where('deleted_at', 'is', null).executeTakeFirst(),
+    db
+      .selectFrom('iam_users')
+      .select(['id', 'status', 'version', 'password_hash'])
+      .where('email', '=', email)
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst(),
 
   /** Replaces a hash by a stronger one of the same password, unless the password was changed meanwhile. */
   renewHash: (id: number, old: string, renewed: string) =>

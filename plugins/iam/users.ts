@@ -2,6 +2,7 @@ import type { Updateable } from 'kysely';
 import { type Call, type Clock, type MaybePromise, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
 
 import { readEmail } from './email.ts';
+import { createGuesses } from './guesses.ts';
 import type { Hasher } from './hasher.ts';
 import { memberStore } from './member-store.ts';
 import { defaultOrg } from './org-store.ts';
@@ -50,6 +51,8 @@ export interface UsersParts {
 
 /** Accounts: every rule about them is checked inside the write that it is about. */
 export function createUsers({ tables, people, hasher, clock, mostUsers = 10_000 }: UsersParts): Users {
+  const guesses = createGuesses(clock);
+
   async function create(user: NewUser, createdBy: number | undefined, along: (user: UserRow) => MaybePromise<void>): Promise<UserRow> {
     const email = readEmail(user.email);
     assertGoodPassword(user.password, email);
@@ -127,7 +130,7 @@ export function createUsers({ tables, people, hasher, clock, mostUsers = 10_000 
       const hash = await userStore(tables.read).hashOf(by.principal, id);
       assertGoodPassword(password, email);
       if (userIdOf(by.principal) === id) {
-        await assertCurrent(hash, current);
+        await assertCurrent(id, hash, current);
       }
       const password_hash = await hasher.hash(password);
       return amend(by, id, async (tx, before) => {
@@ -144,12 +147,12 @@ export function createUsers({ tables, people, hasher, clock, mostUsers = 10_000 
   };
 
   /** A stolen session must not become a stolen account. */
-  async function assertCurrent(hash: string | undefined, current: string | undefined): Promise<void> {
+  async function assertCurrent(id: number, hash: string | undefined, current: string | undefined): Promise<void> {
     if (current === undefined) {
       const message = 'is required to change your own password';
       throw new SvcError('invalid_argument', `current_password ${message}`, { details: [{ path: '/current_password', message }] });
     }
-    if (!(await hasher.verify(hash, current))) {
+    if (!(await guesses.check(id, () => hasher.verify(hash, current)))) {
       throw new SvcError('forbidden', 'current_password is not your password');
     }
   }

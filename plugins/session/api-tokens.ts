@@ -44,6 +44,7 @@ export interface ApiTokenParts {
 interface Known {
   readonly id: number;
   readonly userId: number;
+  readonly version: number;
   readonly actions: readonly string[];
   readonly expiresAt: number;
   met: { readonly held: readonly string[]; readonly grants: readonly string[] } | undefined;
@@ -64,7 +65,8 @@ export function createApiTokens({ store, directory, clock, ids, uses, ended }: A
     if (!row) {
       return undefined;
     }
-    const known: Known = { id: row.id, userId: row.user_id, actions: JSON.parse(row.actions) as string[], expiresAt: row.expires_at, met: undefined };
+    const { id, user_id: userId, version, expires_at: expiresAt } = row;
+    const known: Known = { id, userId, version, actions: JSON.parse(row.actions) as string[], expiresAt, met: undefined };
     if (before === forgotten) {
       if (remembered.size >= mostRemembered) {
         remembered.delete(remembered.keys().next().value!);
@@ -76,7 +78,7 @@ export function createApiTokens({ store, directory, clock, ids, uses, ended }: A
 
   function principalOf(known: Known): Principal | undefined {
     const person = known.expiresAt > clock.now() ? directory.live(known.userId) : undefined;
-    if (person?.status !== 'active') {
+    if (person?.status !== 'active' || person.version !== known.version) {
       return undefined;
     }
     if (known.met?.held !== person.grants) {
@@ -107,7 +109,9 @@ export function createApiTokens({ store, directory, clock, ids, uses, ended }: A
         if ((await rows.countApiTokens(owner)) >= mostPerPerson) {
           throw new SvcError('conflict', `there are ${mostPerPerson} API tokens already; delete one that is not used any more`);
         }
-        const added = await rows.addApiToken(fresh);
+        // A session that a reset is ending must not leave a token behind that outlives it.
+        const version = actor.kind === 'operator' ? person.version : await rows.versionOf(actor);
+        const added = await rows.addApiToken({ ...fresh, version });
         made(added.id);
         return added;
       });

@@ -46,7 +46,7 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     body: RegisterBody,
     response: UserShown,
     errors: ['forbidden', 'conflict', 'rate_limited'],
-    handle: async (call) => user(await signIn.register(call.body, made(call))),
+    handle: async (call) => user(await signIn.register(call.body, clientOf(call), made(call))),
   }),
   route({
     method: 'POST',

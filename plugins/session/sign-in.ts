@@ -18,7 +18,7 @@ export type Made = (id: number) => void;
 /** The ways in for somebody who has nothing but a password or the set-up token. */
 export interface SignIn {
   login(email: string, password: string, client: Client, known: Known): Promise<SignedIn>;
-  register(account: NewAccount, made: Made): Promise<Person>;
+  register(account: NewAccount, client: Client, made: Made): Promise<Person>;
   /** Makes the first administrator and signs them in. */
   setUp(token: string, account: NewAccount, client: Client, made: Made): Promise<SignedIn>;
 }
@@ -49,10 +49,11 @@ export function createSignIn({ directory, passwords, sessions, throttle, setupTo
       return await sessions.open(person, client, known);
     },
 
-    async register(account, made) {
+    async register(account, client, made) {
       if (settings.get<'open' | 'closed'>('auth.registration') !== 'open') {
         throw new SvcError('forbidden', 'registration is closed: ask an administrator for an account, or let one set auth.registration to open');
       }
+      throttle.register(client.ip);
       return await directory.create(wish(account, 'viewer'), undefined, ({ id }) => made(id));
     },
 
@@ -68,7 +69,8 @@ export function createSignIn({ directory, passwords, sessions, throttle, setupTo
   };
 }
 
-const normal = (email: string): string => email.trim().toLowerCase();
+/** As accounts are found by it: one spelling more would be ten guesses more. */
+const normal = (email: string): string => email.trim().normalize('NFC').toLowerCase();
 
 function wish({ email: typed, password, display_name: name }: NewAccount, role: string) {
   const email = normal(typed);

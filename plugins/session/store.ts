@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
+import { type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
 
 import { expiredApiTokenMs, sessionIdleMs, sessionMs } from './lifetimes.ts';
 import type { Reach } from './reach.ts';
@@ -129,6 +129,15 @@ const rowsOver = (db: Kysely<SessionTables>) => ({
         )
         .execute();
     }
+  },
+
+  /** Of the account, as the session of this actor began. */
+  async versionOf({ session = '' }: Principal): Promise<number> {
+    const found = await db.selectFrom('session_sessions').select('version').where('id', '=', session).executeTakeFirst();
+    if (!found) {
+      throw new SvcError('unauthorized', 'this session is over; sign in again');
+    }
+    return found.version;
   },
 
   async addApiToken(token: Omit<ApiTokenRow, 'id' | 'last_used_at'>): Promise<ApiTokenRow> {

@@ -12,27 +12,27 @@ export interface Attempt {
   dropped(): void;
 }
 
-/** Slows down whoever guesses: at one account, or at many from one place. */
+/** Slows down whoever guesses, at one account or at many from one place, and whoever makes accounts by the dozen. */
 export interface Throttle {
   /** Throws rate_limited when the e-mail or the address has failed too often. */
   begin(email: string, ip: string): Attempt;
+  /** Throws rate_limited when the address has registered too often, whatever came of it. */
+  register(ip: string): void;
 }
 
 const windowMs = 10 * 60_000;
 const failuresPerEmail = 10;
 const failuresPerAddress = 50;
+const registrationsPerAddress = 10;
 
 export function createThrottle(clock: Clock): Throttle {
   const emails = createTally({ limit: failuresPerEmail, windowMs, clock });
   const addresses = createTally({ limit: failuresPerAddress, windowMs, clock });
+  const registrations = createTally({ limit: registrationsPerAddress, windowMs, clock });
   return {
     begin(email, ip) {
       const place = network(ip);
-      const waitMs = Math.max(emails.waitMs(email), addresses.waitMs(place));
-      if (waitMs > 0) {
-        const retryAfterSeconds = Math.ceil(waitMs / 1000);
-        throw new SvcError('rate_limited', `too many failed logins; try again in ${retryAfterSeconds} s`, { retryAfterSeconds });
-      }
+      assertNoWait(Math.max(emails.waitMs(email), addresses.waitMs(place)), 'too many failed logins');
       const ends = [emails.begin(email), addresses.begin(place)];
       return {
         succeeded() {
@@ -43,7 +43,20 @@ export function createThrottle(clock: Clock): Throttle {
         dropped: () => ends.forEach((end) => end(false)),
       };
     },
+    register(ip) {
+      const place = network(ip);
+      assertNoWait(registrations.waitMs(place), 'too many registrations from this address');
+      // One that succeeds counts as well: it leaves an account behind.
+      registrations.begin(place)(true);
+    },
   };
+}
+
+function assertNoWait(waitMs: number, reason: string): void {
+  if (waitMs > 0) {
+    const retryAfterSeconds = Math.ceil(waitMs / 1000);
+    throw new SvcError('rate_limited', `${reason}; try again in ${retryAfterSeconds} s`, { retryAfterSeconds });
+  }
 }
 
 /** What one customer of a provider has: a single IPv4 address, or 64 bits of IPv6 to choose addresses from. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
@@ -122,15 +122,24 @@ describe('svc in the foreground', () => {
     }
   });
 
-  test('starts without a plugin that killed the process twice, and says so', async (t) => {
-    const deadly = `import { definePlugin } from 'svc/sdk';\nexport default definePlugin({ activate() { process.kill(process.pid, 'SIGKILL'); } });`;
+  test('starts without a plugin in which the process died twice, and says so', async (t) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'));
     t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+    const mark = join(dataDir, 'inside');
+    const deadly = `import { writeFileSync } from 'node:fs';\nimport { definePlugin } from 'svc/sdk';\nexport default definePlugin({ activate() { writeFileSync(${JSON.stringify(mark)}, ''); for (;;); } });`;
     for (let boot = 1; boot <= 2; boot++) {
-      assert.equal(await serving(t, { SVC_DATA_DIR: dataDir }, deadly).ended(), null, `boot ${boot} is killed`);
+      const house = serving(t, { SVC_DATA_DIR: dataDir }, deadly);
+      for (const deadline = Date.now() + 20_000; !existsSync(mark); await pause(10)) {
+        assert.ok(Date.now() < deadline, house.output());
+      }
+      house.child.kill('SIGKILL');
+      await house.ended();
+      rmSync(mark);
     }
-    const { body } = await serving(t, { SVC_DATA_DIR: dataDir }, deadly).get('/api/v1/plugins/guest');
+    const third = serving(t, { SVC_DATA_DIR: dataDir }, deadly);
+    const { body } = await third.get('/api/v1/plugins/guest');
     assert.equal(body.state, 'disabled');
     assert.match(body.cause ?? '', /safe mode: the last 2 starts died while guest was brought up/);
+    assert.match(third.output(), /guest disabled \(svc plugin why guest\)/, 'the banner says so');
   });
 });

@@ -37,11 +37,26 @@ describe('a plugin that comes and goes', () => {
         planted.restore();
         const seen = censusGrowth(before, house.census());
         assert.equal(planted.lost(), true, 'the leak was planted');
-        assert.ok(seen.length > 0, `the census noticed that "${label}" was not undone`);
+        assert.ok(
+          seen.some((line) => line.includes(kindOf(label))),
+          `the census names what "${label}" left behind; it says ${seen.join(', ') || 'nothing'}`,
+        );
       });
     }
   });
 });
+
+/** What the census calls the things that effects of these labels are. */
+const kinds: readonly (readonly [RegExp, string])[] = [
+  [/^settings$/, 'setting keys'],
+  [/^watch setting/, 'setting watchers'],
+  [/^watch (service|point)/, 'registry listeners'],
+  [/^metric /, 'metrics'],
+  [/^outbox /, 'outbox handlers'],
+  [/^(every|after) /, 'scope timers'],
+];
+
+const kindOf = (label: string): string => kinds.find(([form]) => form.test(label))?.[1] ?? `nothing known for "${label}"`;
 
 /** Effects that only forget memory of the plugin's own; the collected generations of the other test cover them. */
 const ownMemory = new Set(['ballast', 'service container', 'task: follow', 'what was set past ctx']);

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -64,6 +67,20 @@ describe('the plugin pages', () => {
 
     assert.equal((await post(house, '/api/v1/plugins/target/enable')).status, 200);
     assert.equal((await house.fetch('/api/v1/aim')).status, 200);
+  });
+
+  test('say in the list when the last change did not come up, and do not switch themselves off', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-broken-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    cpSync(fixture('target'), join(folder, 'target'), { recursive: true });
+    const house = await startTestHost(t, { plugins: ['host', join(folder, 'target')] });
+    writeFileSync(join(folder, 'target', 'index.ts'), 'export default {');
+    assert.equal((await post(house, '/api/v1/plugins/target/reload')).status, 409);
+    const { items } = await house.json('/api/v1/plugins');
+    const target = items.find(({ id }: { id: string }) => id === 'target');
+    assert.equal(target.state, 'active');
+    assert.match(target.cause, /the last change failed in compile: .*; generation 1 still serves/);
+    assert.equal((await problem(await post(house, '/api/v1/plugins/host/disable'))).error, 'conflict');
   });
 
   test('can reload the very plugin that answers', async (t) => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { createGuesses } from '../../../plugins/iam/guesses.ts';
+import { movableClock } from '../session/people.ts';
 import { iamHouse, password, statusesOf } from './house.ts';
 
 describe('a password', () => {
@@ -48,6 +50,22 @@ describe('a password', () => {
     assert.equal((await passwords().verify(ann.email, winner))?.id, ann.id);
   });
 
+  test('is not guessed at a session somebody left open: after ten wrong ones its owner waits, too', async (t) => {
+    const clock = movableClock();
+    const { as, user } = await iamHouse(t, { clock });
+    const [ann, bob] = [await user('ann'), await user('bob')];
+    const change = ({ id }: { readonly id: number }, current: string) =>
+      as({ id })('PATCH', `/users/${id}/password`, { password: 'second passphrase', current_password: current });
+    const guesses = await Promise.all(Array.from({ length: 12 }, () => change(ann, 'not her passphrase')));
+    assert.deepEqual(statusesOf(guesses), [...Array.from({ length: 10 }, () => 403), 429, 429]);
+    clock.move(60_000);
+    const refused = await change(ann, password);
+    assert.deepEqual([refused.status, refused.body.error, refused.headers.get('retry-after')], [429, 'rate_limited', '540']);
+    assert.equal((await change(bob, password)).status, 200, 'others need not wait');
+    clock.move(540_000);
+    assert.equal((await change(ann, password)).status, 200);
+  });
+
   test('opens nothing for the unknown, the disabled and the deleted', async (t) => {
     const { ask, user, passwords } = await iamHouse(t);
     const [ann, bob] = [await user('ann'), await user('bob')];
@@ -59,5 +77,35 @@ describe('a password', () => {
     assert.equal(await passwords().verify(bob.email, ''), undefined, 'a deleted account has no password, not an empty one');
     await ask('PATCH', `/users/${ann.id}`, { status: 'active' });
     assert.equal((await passwords().verify(ann.email, password))?.id, ann.id);
+  });
+});
+
+describe('guesses', () => {
+  const wrong = async (): Promise<boolean> => false;
+  const right = async (): Promise<boolean> => true;
+
+  test('are forgotten with a right one, and do not count when nobody could tell', async () => {
+    const guesses = createGuesses(movableClock());
+    for (let round = 0; round < 2; round++) {
+      for (let i = 0; i < 9; i++) {
+        assert.equal(await guesses.check(1, wrong), false);
+        await assert.rejects(
+          guesses.check(1, () => Promise.reject(new Error('too many at once'))),
+          /too many at once/,
+        );
+      }
+      assert.equal(await guesses.check(1, right), true);
+    }
+  });
+
+  test('take bounded room: the account guessed at longest ago makes place', async () => {
+    const guesses = createGuesses(movableClock(), 2);
+    for (const id of [1, 2, 3]) {
+      for (let i = 0; i < 10; i++) {
+        await guesses.check(id, wrong);
+      }
+    }
+    assert.equal(await guesses.check(1, wrong), false);
+    await assert.rejects(guesses.check(3, right), /try again in 600 s/);
   });
 });

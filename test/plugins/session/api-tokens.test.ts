@@ -6,8 +6,11 @@ import fc from 'fast-check';
 import type { Principal } from 'svc/sdk';
 
 import { holds } from '../../../core/auth/index.ts';
+import type { Person } from '../../../plugins/iam/contract.ts';
+import { digest } from '../../../plugins/session/digest.ts';
 import { intersection } from '../../../plugins/session/grants.ts';
 import { type SessionHouse, sessionHouse } from './house.ts';
+import { people } from './people.ts';
 
 interface Made {
   readonly id: number;
@@ -88,7 +91,7 @@ test('a token can do what it names and what its person may, and nothing else', a
   });
 
   people.change(2, { grants: ['lamp:break'] });
-  people.change(1, { role: 'user' });
+  people.change(1, { grants: ['lamp:*'] });
   assert.deepEqual(await allowed(), {
     nothing: 'look',
     'lamp:switch': 'look',
@@ -140,6 +143,8 @@ describe('an API token is refused', () => {
     'at once when an administrator revokes it': async ({ ask, signIn }, { id }) =>
       ask('DELETE', `/api/v1/tokens/${id}`, { token: (await signIn('ada@example.org')).access_token }),
     'when it has expired': ({ clock }) => clock.move(151 * day),
+    'once its person has a new password': ({ people }) => people.change(2, { version: 1 }),
+    'once its person has another role': ({ people }) => people.change(2, { role: 'viewer' }),
     'when its person is disabled': ({ people }) => people.change(2, { status: 'disabled' }),
     'when its person is gone': ({ people }) => people.remove(2),
   };
@@ -155,12 +160,47 @@ describe('an API token is refused', () => {
   }
 });
 
-test('an API token outlives a change of password and a reload', async (t) => {
+test('an API token outlives a reload, and a new password ends it for good', async (t) => {
   const house = await sessionHouse(t);
   const { token } = await make(house, (await house.signIn('bob@example.org')).access_token, []);
-  house.people.change(2, { version: 1 });
   await house.house.reload('session');
   assert.equal(await house.statusOf(token), 200);
+  house.people.change(2, { version: 1 });
+  await house.house.reload('session');
+  assert.equal(await house.statusOf(token), 401);
+  const fresh = await make(house, (await house.signIn('bob@example.org')).access_token, []);
+  assert.equal(await house.statusOf(fresh.token), 200);
+});
+
+test('a token that is made while the password is reset is as old as the session it is made in', async (t) => {
+  const accounts = people();
+  let resetting = false;
+  const live = (id: number): Person | undefined => {
+    const person = accounts.directory.live(id);
+    if (resetting) {
+      resetting = false;
+      accounts.change(id, { version: 1 });
+    }
+    return person;
+  };
+  const house = await sessionHouse(t, { people: { ...accounts, directory: { ...accounts.directory, live } } });
+  const { access_token: access } = await house.signIn('bob@example.org');
+  resetting = true;
+  const { token } = await make(house, access, []);
+  assert.equal(await house.statusOf(token), 401);
+});
+
+test('a token from before versions were remembered holds while nothing has changed since the account was made', async (t) => {
+  const house = await sessionHouse(t);
+  house.people.change(3, { status: 'active' });
+  const tokens = [2, 3].map((owner) => ({ owner, token: `svc_pat_${String(owner).repeat(43)}` }));
+  const database = new Database(`${house.house.dataDir}/svc.db`);
+  const insert = database.prepare(`insert into session_api_tokens (user_id, name, hash, actions, created_at, expires_at) values (?, 'old', ?, '[]', 0, ?)`);
+  for (const { owner, token } of tokens) {
+    insert.run(owner, digest(token), house.clock.now() + day);
+  }
+  database.close();
+  assert.deepEqual(await Promise.all(tokens.map(({ token }) => house.statusOf(token))), [200, 401]);
 });
 
 test('whoever finds a token cannot make another one with it, nor end anything', async (t) => {

@@ -29,7 +29,7 @@ function folder(t: TestContext): string {
   return dataDir;
 }
 
-test('while there is no administrator the banner shows a command that makes one, and it works', async (t) => {
+test('while there is no administrator the banner shows a command that makes one, once its password is edited', async (t) => {
   const house = await sessionHouse(t, { empty: true });
   const [line = ''] = bannerOf(house);
   assert.match(line, /^Set up {3}curl http/);
@@ -39,7 +39,9 @@ test('while there is no administrator the banner shows a command that makes one,
   const words = spawnSync('sh', ['-c', line.replace(/^Set up +curl/, `printf '%s\\n'`)], { encoding: 'utf8' }).stdout.split('\n');
   const [url = '', , header = '', , body = ''] = words;
   const [name = '', value = ''] = header.split(': ');
-  const answer = await fetch(url, { method: 'POST', headers: { [name]: value }, body });
+  const run = (text: string): Promise<Response> => fetch(url, { method: 'POST', headers: { [name]: value }, body: text });
+  assert.equal((await run(body)).status, 400, 'nobody has the password that is printed here');
+  const answer = await run(body.replace('CHANGE-ME', 'correct horse'));
   assert.equal(answer.status, 201, await answer.clone().text());
   const signedIn = (await answer.json()) as { role: string; access_token: string };
   assert.equal(signedIn.role, 'admin');

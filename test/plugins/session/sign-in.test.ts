@@ -109,6 +109,15 @@ test('after fifty failures an address must wait, whatever header it invents', as
   assert.equal(spoofed.status, 429);
 });
 
+test('an e-mail that is written in two ways is one e-mail to guess at', async (t) => {
+  const { login } = await sessionHouse(t);
+  for (let i = 0; i < 10; i++) {
+    assert.equal((await login(i % 2 ? 'zo\u00eb@example.org' : 'zoe\u0308@example.org', 'wrong')).status, 401);
+  }
+  assert.equal((await login('zoe\u0308@example.org', 'wrong')).status, 429);
+  assert.equal((await login('zo\u00eb@example.org', 'wrong')).status, 429);
+});
+
 test('guesses at the same time cannot outrun the limit', async (t) => {
   const { login, people: accounts } = await sessionHouse(t);
   const answers = await Promise.all(Array.from({ length: 40 }, () => login('bob@example.org', 'wrong')));
@@ -196,4 +205,20 @@ test('where registration is open anybody becomes a viewer, and nothing more', as
   const greedy = await ask('POST', '/api/v1/auth/register', { body: { email: 'x@example.org', password: 'correct horse', role: 'admin' } });
   assert.equal(greedy.status, 400);
   await signIn('new@example.org');
+});
+
+test('an address registers ten times in ten minutes, whatever comes of it, and others sign in meanwhile', async (t) => {
+  const { ask, house, clock, signIn } = await sessionHouse(t);
+  const register = (name: string, password = 'correct horse') => ask('POST', '/api/v1/auth/register', { body: { email: `${name}@example.org`, password } });
+  assert.equal((await register('early')).status, 403, 'closed doors are not counted');
+  house.service(Board).override('auth.registration', 'open');
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => register(i < 6 ? 'bob' : `new${i}`)));
+  const statuses = answers.map(({ status }) => status);
+  assert.equal(statuses.filter((status) => status === 429).length, 2, String(statuses));
+  clock.move(100_000);
+  const refused = await register('late');
+  assert.deepEqual([refused.status, refused.body.error, refused.headers.get('retry-after')], [429, 'rate_limited', '500']);
+  await signIn('bob@example.org');
+  clock.move(500_000);
+  assert.equal((await register('late')).status, 201);
 });
