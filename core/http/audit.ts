@@ -90,7 +90,12 @@ export async function recordRefusal(exchange: Exchange, error: unknown): Promise
       const unwritten = front.unwrittenRefusals;
       if (unwritten > 0) {
         front.unwrittenRefusals = 0;
-        await trail.append(tx, { ...record, action: 'audit:overflow', error: `${unwritten} more refused calls came and are only counted` });
+        await trail.append(tx, {
+          ...record,
+          requestId: front.ids.uuid(),
+          action: 'audit:overflow',
+          error: `${unwritten} more refused calls came and are only counted`,
+        });
       }
     })
     .finally(() => {

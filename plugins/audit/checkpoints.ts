@@ -4,13 +4,18 @@ import { join } from 'node:path';
 import type { Clock } from 'svc/sdk';
 
 import type { Keys, Statement } from './keys.ts';
+import type { Memory } from './memory.ts';
 import { beforeAll, type Store } from './store.ts';
-import type { Checkpoint } from './tables.ts';
+import type { Anchor, Checkpoint } from './tables.ts';
 
 /** Signed statements of how far the trail goes: who cuts off its tail has to explain the last one. */
 export interface Checkpoints {
-  /** Signs the last row, unless it is signed already. */
+  /** Signs the last row that this process has seen, unless it is signed already; before the first row, that there is none. */
   sign(): Promise<void>;
+  /** Signs when many rows came since the last time. */
+  keepUp(): Promise<void>;
+  /** Whether the trail is too old to have nothing signed: whoever wiped it does not get a new beginning. */
+  isOverdue(known: readonly Checkpoint[], anchors: readonly Anchor[]): boolean;
   /** All that are known, from the table and from the file; whoever alters one of the two is told on by the other. */
   all(): Promise<readonly Checkpoint[]>;
   isSigned(checkpoint: Checkpoint): boolean;
@@ -19,26 +24,54 @@ export interface Checkpoints {
 export interface CheckpointParts {
   readonly store: Store;
   readonly keys: Keys;
+  readonly memory: Memory;
   readonly clock: Clock;
   readonly dataDir: string;
 }
 
-export function checkpoints({ store, keys, clock, dataDir }: CheckpointParts): Checkpoints {
+const mostUnsigned = 1_000;
+/** The first checkpoint is signed when the trail begins; a start that failed may make up for it this long. */
+const graceMs = 60 * 60_000;
+
+export function checkpoints({ store, keys, memory, clock, dataDir }: CheckpointParts): Checkpoints {
   const file = join(dataDir, 'audit-checkpoints.log');
-  return {
-    async sign() {
-      const last = await store.last();
-      if (last.seq === 0 || (await store.checkpoints(last.seq - 1)).length > 0) {
-        return;
-      }
+  let signedUpTo = 0;
+  let turn: Promise<void> = Promise.resolve();
+
+  async function all(): Promise<readonly Checkpoint[]> {
+    const lines = wholeLines(await textOf(file));
+    return [...(await store.checkpoints()), ...lines.map(parsed)];
+  }
+
+  const isOverdue: Checkpoints['isOverdue'] = (known, anchors) => known.length === 0 && anchors.length === 0 && clock.now() - keys.since > graceMs;
+
+  async function signEnd(): Promise<void> {
+    const last = await memory.look();
+    if ((await store.checkpoints(last.seq - 1)).length === 0 && !isOverdue(await all(), await store.anchors())) {
       const fact = { seq: last.seq, hash: last.hash, at: clock.now() };
       await store.addCheckpoint({ ...fact, key_id: keys.newest, signature: keys.sign(statement(fact)) });
       await extend(file, store);
+    }
+    signedUpTo = last.seq;
+  }
+
+  /** One after another, for they share the end of the file. */
+  function sign(): Promise<void> {
+    const signing = turn.then(signEnd);
+    // Whoever asked hears of a failure; the next one takes its turn all the same.
+    turn = signing.catch(() => undefined);
+    return signing;
+  }
+
+  return {
+    sign,
+    async keepUp() {
+      if ((await memory.look()).seq - signedUpTo >= mostUnsigned) {
+        await sign();
+      }
     },
-    async all() {
-      const lines = wholeLines(await textOf(file));
-      return [...(await store.checkpoints()), ...lines.map(parsed)];
-    },
+    isOverdue,
+    all,
     isSigned: (checkpoint) => keys.isSigned(checkpoint.key_id, statement(checkpoint), checkpoint.signature),
   };
 }

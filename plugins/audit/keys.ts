@@ -9,6 +9,8 @@ import type { KeyRow } from './tables.ts';
 export interface Keys {
   /** Number of the key that binds and signs from now on. */
   readonly newest: number;
+  /** When the first key, and with it the trail, was made. */
+  readonly since: number;
   /** Undefined when there is no such key, or it cannot be opened any more. */
   chain(id: number): KeyObject | undefined;
   /** Signs with the newest key. */
@@ -42,8 +44,10 @@ const table = 'audit_keys';
 export async function openKeys({ store, secrets, ids, clock, log }: KeyParts): Promise<Keys> {
   const opened = new Map<number, Opened>();
   let newest = 0;
+  let since: number | undefined;
   for (const row of await store.keys()) {
     newest = row.id;
+    since ??= row.created_at;
     try {
       opened.set(row.id, unsealed(row, secrets));
     } catch (error) {
@@ -54,11 +58,13 @@ export async function openKeys({ store, secrets, ids, clock, log }: KeyParts): P
     newest += 1;
     const row = sealed(newest, secrets, ids, clock);
     await store.addKey(row);
+    since ??= row.created_at;
     opened.set(newest, unsealed(row, secrets));
     log.info({ key: newest }, 'the audit trail has a new key');
   }
   return {
     newest,
+    since: since!,
     chain: (id) => opened.get(id)?.chain,
     sign: (statement) => sign(null, bytesOf(statement), opened.get(newest)!.signing).toString('base64url'),
     isSigned(id, statement, signature) {

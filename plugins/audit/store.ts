@@ -17,6 +17,16 @@ type Trail = Kysely<AuditTables>;
 type Condition = RawBuilder<SqlBool>;
 
 const columns = ['seq', 'key_id', 'record', 'prev_hash', 'hash'] as const;
+/** What 001-init.sql puts before the tables. */
+const guards = [
+  'audit_log_gapless',
+  'audit_log_fixed',
+  'audit_log_kept',
+  'audit_checkpoints_fixed',
+  'audit_checkpoints_kept',
+  'audit_anchors_fixed',
+  'audit_anchors_kept',
+] as const;
 export const beforeAll = Number.MIN_SAFE_INTEGER;
 
 /** All SQL of the trail. */
@@ -32,7 +42,19 @@ export function auditStore({ read, write }: Tables<AuditTables>) {
       });
     },
 
-    last: (): Promise<Link> => lastOf(read),
+    /** The row with this number and the last one, as they stand at one moment. */
+    async around(seq: number): Promise<{ there: Link | undefined; last: Link }> {
+      const { rows } = await sql<Link>`
+        select seq, hash from audit_log where seq = ${seq} or seq = (select max(seq) from audit_log) order by seq`.execute(read);
+      return { there: rows.find((row) => row.seq === seq), last: rows.at(-1) ?? genesis };
+    },
+
+    /** The triggers that refuse what nobody may do to the trail, as far as they are gone. */
+    async unguarded(): Promise<readonly string[]> {
+      const { rows } = await sql<{ name: string }>`select name from sqlite_schema where type = 'trigger'`.execute(read);
+      const present = new Set(rows.map(({ name }) => name));
+      return guards.filter((name) => !present.has(name));
+    },
 
     /** First and last number; the last one is 0 while there is no row. */
     async span(): Promise<{ first: number; last: number }> {

@@ -4,6 +4,7 @@ import { anchorFlaw } from './anchors.ts';
 import { flaw, genesis, type Link } from './chain.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Keys } from './keys.ts';
+import type { Memory } from './memory.ts';
 import type { Pause } from './pace.ts';
 import { beforeAll, type Store } from './store.ts';
 import type { Anchor, Checkpoint } from './tables.ts';
@@ -23,10 +24,11 @@ export interface VerificationParts {
   readonly store: Store;
   readonly keys: Keys;
   readonly checkpoints: Checkpoints;
+  readonly memory: Memory;
   readonly pause: Pause;
 }
 
-interface Break {
+export interface Break {
   /** Absent where no row is to blame. */
   readonly seq?: number;
   readonly reason: string;
@@ -59,7 +61,7 @@ async function settled(parts: VerificationParts): Promise<Verdict> {
   }
 }
 
-async function walk({ store, keys, checkpoints, pause }: VerificationParts, anchors: readonly Anchor[]): Promise<Verdict> {
+async function walk({ store, keys, checkpoints, memory, pause }: VerificationParts, anchors: readonly Anchor[]): Promise<Verdict> {
   let last: Link = genesis;
   let rows = 0;
   let found = 0;
@@ -81,13 +83,15 @@ async function walk({ store, keys, checkpoints, pause }: VerificationParts, anch
   }
 
   // Read before the rows are: each of them speaks of a row that is there by now.
-  const { signed, broken } = await signedOnes(checkpoints, pause);
-  found = signed.size;
+  const seen = await memory.look();
+  const known = await checkpoints.all();
+  const { signed, broken } = await signedOnes(known, checkpoints, pause);
+  found = [...signed.keys()].filter((seq) => seq > 0).length;
 
   for (let after = beforeAll; ; after = last.seq) {
     const slice = await store.next(after, rowsAtOnce);
     for (const row of slice) {
-      const reason = flaw(last, row, (id) => keys.chain(id)) ?? contradiction(row, signed.get(row.seq));
+      const reason = flaw(last, row, (id) => keys.chain(id)) ?? contradiction(row, signed.get(row.seq), seen);
       if (reason !== undefined) {
         return verdict({ seq: last.seq + 1, reason });
       }
@@ -99,14 +103,19 @@ async function walk({ store, keys, checkpoints, pause }: VerificationParts, anch
     }
     await pause();
   }
-  return verdict(missingTail(last, anchors, [...signed.values()]) ?? broken);
+  const unsigned = checkpoints.isOverdue(known, anchors) ? { reason: nothingSigned } : undefined;
+  return verdict(missingTail(last, anchors, [...signed.values()], seen) ?? broken ?? unsigned ?? unguarded(await store.unguarded()));
 }
 
 /** The checkpoints that can be believed, by row, and what is wrong with another. */
-async function signedOnes(checkpoints: Checkpoints, pause: Pause): Promise<{ signed: ReadonlyMap<number, Checkpoint>; broken: Break | undefined }> {
+async function signedOnes(
+  known: readonly Checkpoint[],
+  checkpoints: Checkpoints,
+  pause: Pause,
+): Promise<{ signed: ReadonlyMap<number, Checkpoint>; broken: Break | undefined }> {
   const signed = new Map<number, Checkpoint>();
   let broken: Break | undefined;
-  for (const [index, checkpoint] of (await checkpoints.all()).entries()) {
+  for (const [index, checkpoint] of known.entries()) {
     if (checkpoints.isSigned(checkpoint)) {
       signed.set(checkpoint.seq, checkpoint);
     } else {
@@ -119,15 +128,33 @@ async function signedOnes(checkpoints: Checkpoints, pause: Pause): Promise<{ sig
   return { signed, broken };
 }
 
-const contradiction = (row: Link, checkpoint: Checkpoint | undefined): string | undefined =>
-  checkpoint === undefined || checkpoint.hash === row.hash ? undefined : `it is not the row that was signed on ${timestamp(checkpoint.at)}`;
+function contradiction(row: Link, checkpoint: Checkpoint | undefined, seen: Link): string | undefined {
+  if (checkpoint !== undefined && checkpoint.hash !== row.hash) {
+    return `it is not the row that was signed on ${timestamp(checkpoint.at)}`;
+  }
+  return row.seq === seen.seq && row.hash !== seen.hash ? 'it is not the row that this process has seen in its place' : undefined;
+}
 
-/** A chain without its last rows is a good chain; only what was signed of them, and that retention leaves a last row, tells. */
-function missingTail(last: Link, anchors: readonly Anchor[], signed: readonly Checkpoint[]): Break | undefined {
+const nothingSigned =
+  'the trail is older than an hour, yet has neither a checkpoint nor an anchor: somebody removed them, and whatever rows they spoke of. Compare it with a backup';
+
+/** What is wrong when triggers are gone; undefined when none is. */
+export const unguarded = (missing: readonly string[]): Break | undefined =>
+  missing.length === 0
+    ? undefined
+    : {
+        reason: `the database no longer refuses changes to the trail: ${missing.join(', ')} is gone. Create it again as migration 001-init.sql does`,
+      };
+
+/** A chain without its last rows is a good chain; only what was signed or seen of them, and that retention leaves a last row, tells. */
+function missingTail(last: Link, anchors: readonly Anchor[], signed: readonly Checkpoint[], seen: Link): Break | undefined {
   const beyond = signed.findLast(({ seq }) => seq > last.seq);
   if (beyond !== undefined) {
     const cause = `a checkpoint of ${timestamp(beyond.at)} knows row ${beyond.seq}`;
     return { seq: last.seq + 1, reason: `it and all behind it are gone: ${cause}. Somebody cut the trail off, or an older backup was restored` };
+  }
+  if (seen.seq > last.seq) {
+    return { seq: last.seq + 1, reason: `it and all behind it are gone: this process has seen row ${seen.seq}. Somebody cut the trail off` };
   }
   return anchors.at(-1)?.to_seq === last.seq
     ? { seq: last.seq + 1, reason: 'it and all behind it are gone: only the anchor of what stood before is left' }

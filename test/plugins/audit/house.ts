@@ -72,11 +72,17 @@ export function inFile<T>(dataDir: string, work: (database: Database.Database) =
   }
 }
 
+/** Drops the triggers for the time of a deed, and covers it up. */
 export function withoutTriggers<T>(dataDir: string, work: (database: Database.Database) => T): T {
   return inFile(dataDir, (database) => {
-    const names = database.prepare("select name from sqlite_schema where type = 'trigger' and name like 'audit_%'").pluck().all() as string[];
-    names.forEach((name) => database.exec(`drop trigger ${name}`));
-    return work(database);
+    const triggers = database.prepare("select name, sql from sqlite_schema where type = 'trigger' and name like 'audit_%'").all() as {
+      name: string;
+      sql: string;
+    }[];
+    triggers.forEach(({ name }) => database.exec(`drop trigger ${name}`));
+    const result = work(database);
+    triggers.forEach(({ sql }) => database.exec(sql));
+    return result;
   });
 }
 

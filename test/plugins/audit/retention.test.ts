@@ -11,6 +11,7 @@ import { loadMigrations } from '../../../core/storage/index.ts';
 import { bind } from '../../../plugins/audit/chain.ts';
 import { checkpoints } from '../../../plugins/audit/checkpoints.ts';
 import { openKeys } from '../../../plugins/audit/keys.ts';
+import { memory } from '../../../plugins/audit/memory.ts';
 import { canonical } from '../../../plugins/audit/record.ts';
 import { retention } from '../../../plugins/audit/retention.ts';
 import { auditStore } from '../../../plugins/audit/store.ts';
@@ -42,12 +43,15 @@ async function trailOf(t: TestContext, options: { days: number; rows: number }) 
   await storage.migrate('audit', migrations);
   let now = start;
   const clock = { now: () => now, monotonic: () => performance.now() };
-  const store = auditStore(storage.tables<AuditTables>('audit'));
+  const tables = storage.tables<AuditTables>('audit');
+  const store = auditStore(tables);
   let drawn = 0;
   const ids = { uuid: () => '', token: () => Buffer.alloc(32, ++drawn).toString('base64url') };
   const keys = await openKeys({ store, secrets, ids, clock, log: silent });
-  const { append } = trail(store, keys);
-  const signed = checkpoints({ store, keys, clock, dataDir });
+  const { append } = trail(store, keys, () => {});
+  const seen = memory(store);
+  const signed = checkpoints({ store, keys, memory: seen, clock, dataDir });
+  await signed.sign();
   const archiveOld = retention({ store, keys, clock, log: silent, dataDir, days: () => options.days });
   const add = (index: number): Promise<void> => append(undefined as never, record({ occurredAt: start + index * day, requestId: `r-${index}` }));
   for (let index = 0; index < options.rows; index++) {
@@ -57,13 +61,15 @@ async function trailOf(t: TestContext, options: { days: number; rows: number }) 
     dataDir,
     keys,
     store,
+    write: tables.write,
     signed,
+    seen,
     add,
     archive: (at: number) => {
       now = start + at * day;
       return archiveOld(new AbortController().signal);
     },
-    verify: verification({ store, keys, checkpoints: signed, pause: async () => {} }),
+    verify: verification({ store, keys, checkpoints: signed, memory: seen, pause: async () => {} }),
     files: () => (existsSync(join(dataDir, 'archive')) ? readdirSync(join(dataDir, 'archive')).sort() : []),
     archived: (name: string): Logged[] =>
       gunzipSync(readFileSync(join(dataDir, 'archive', name)))
@@ -162,13 +168,45 @@ test('an anchor that was made up, altered or taken away is told on', async (t) =
 });
 
 test('a walk that retention overtakes is walked again', async (t) => {
-  const { archive, store, keys, signed, dataDir } = await trailOf(t, { days: 1, rows: 3_500 });
+  const { archive, store, keys, signed, seen, dataDir } = await trailOf(t, { days: 1, rows: 3_500 });
   let pauses = 0;
-  const verify = verification({ store, keys, checkpoints: signed, pause: async () => ((pauses += 1) === 1 ? await archive(5_000) : undefined) });
+  const verify = verification({ store, keys, checkpoints: signed, memory: seen, pause: async () => ((pauses += 1) === 1 ? await archive(5_000) : undefined) });
   assert.deepEqual(await verify(), { ok: true, rows: 1, checkpoints: 0, anchors: 1 });
   assert.ok(pauses >= 1);
   assert.equal(
     inFile(dataDir, (database) => database.prepare('select count(*) from audit_log').pluck().get()),
     1,
   );
+});
+
+test('a row that was rolled back was never seen', async (t) => {
+  const { add, seen, write, verify } = await trailOf(t, { days: 1, rows: 2 });
+  const undone = write(async () => {
+    await add(3);
+    assert.equal((await seen.look()).seq, 2);
+    throw new Error('changed my mind');
+  });
+  await assert.rejects(undone, /changed my mind/);
+  assert.equal((await seen.look()).seq, 2);
+  assert.equal((await verify()).ok, true);
+  await add(4);
+  assert.deepEqual([(await seen.look()).seq, (await verify()).ok], [3, true]);
+});
+
+test('what was seen may be archived', async (t) => {
+  const { add, seen, archive, verify } = await trailOf(t, { days: 1, rows: 3 });
+  assert.equal((await seen.look()).seq, 3);
+  await add(50);
+  await archive(50);
+  assert.deepEqual([(await seen.look()).seq, (await verify()).ok], [4, true]);
+});
+
+test('every thousand rows are signed without waiting for the hour', async (t) => {
+  const { add, signed, verify } = await trailOf(t, { days: 1, rows: 999 });
+  await signed.keepUp();
+  assert.equal((await verify()).checkpoints, 0);
+  await add(1_000);
+  await signed.keepUp();
+  await signed.keepUp();
+  assert.equal((await verify()).checkpoints, 1);
 });

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { TestHost } from 'svc/testing';
+
+import { auditHouse, folder, inFile, post, verify, withoutTriggers } from './house.ts';
+
+const rowCount = 12;
+
+async function write(house: TestHost, count = rowCount): Promise<void> {
+  for (let index = 1; index <= count; index++) {
+    await post(house, 'entries', { text: `${index}` });
+  }
+}
+
+/** The process looks at the end of the trail shortly after rows came; nothing else is to be seen of it. */
+const looked = (): Promise<void> => pause(1_000);
+
+const forgetSigned = (dataDir: string): void => rmSync(join(dataDir, 'plugins', 'audit', 'audit-checkpoints.log'));
+
+describe('before a checkpoint speaks of the rows, whoever', () => {
+  const deeds: Readonly<Record<string, { readonly deed: (dataDir: string) => void; readonly bad: number }>> = {
+    'cuts off the last rows': { deed: (dataDir) => withoutTriggers(dataDir, (database) => database.exec('delete from audit_log where seq > 2')), bad: 3 },
+    'empties the trail': { deed: (dataDir) => withoutTriggers(dataDir, (database) => database.exec('delete from audit_log')), bad: 1 },
+    'cuts off the last rows with every checkpoint': {
+      deed(dataDir) {
+        withoutTriggers(dataDir, (database) => database.exec('delete from audit_log where seq > 2; delete from audit_checkpoints'));
+        forgetSigned(dataDir);
+      },
+      bad: 3,
+    },
+  };
+  for (const [name, { deed, bad }] of Object.entries(deeds)) {
+    test(`${name} is found, also when rows come again, and after the next start`, async (t) => {
+      const dataDir = folder(t);
+      const house = await auditHouse(t, { dataDir });
+      await write(house);
+      await looked();
+      deed(dataDir);
+      const found = await verify(house);
+      assert.deepEqual([found.ok, found.first_bad_seq], [false, bad], JSON.stringify(found));
+      assert.match(found.reason!, /gone: this process has seen row 12/);
+
+      await write(house);
+      await looked();
+      assert.match((await verify(house)).reason!, /this process has seen/);
+      await house.stop();
+
+      const next = await auditHouse(t, { dataDir });
+      const later = await verify(next);
+      assert.deepEqual([later.ok, later.checkpoints > 0], [false, true], JSON.stringify(later));
+      assert.match(later.reason!, /signed on|a checkpoint of/);
+    });
+  }
+});
+
+test('a trail that was emptied while the house stood still is told on by its checkpoints', async (t) => {
+  const dataDir = folder(t);
+  const house = await auditHouse(t, { dataDir });
+  await write(house, 3);
+  await house.stop();
+  withoutTriggers(dataDir, (database) => database.exec('delete from audit_log'));
+  const found = await verify(await auditHouse(t, { dataDir }));
+  assert.deepEqual([found.ok, found.rows, found.first_bad_seq], [false, 0, 1]);
+  assert.match(found.reason!, /a checkpoint of .* knows row 3/);
+});
+
+test('an old trail without anything signed stays told on: a wiped one gets no new beginning', async (t) => {
+  const dataDir = folder(t);
+  const house = await auditHouse(t, { dataDir });
+  await write(house, 3);
+  await house.stop();
+  withoutTriggers(dataDir, (database) =>
+    database.exec('delete from audit_log; delete from audit_checkpoints; update audit_keys set created_at = created_at - 7200000'),
+  );
+  forgetSigned(dataDir);
+  for (let start = 1; start <= 2; start++) {
+    const next = await auditHouse(t, { dataDir });
+    await write(next, 1);
+    const { ok, reason, checkpoints } = await verify(next);
+    assert.deepEqual([ok, checkpoints], [false, 0]);
+    assert.match(reason!, /older than an hour, yet has neither a checkpoint nor an anchor/);
+    await next.stop();
+  }
+});
+
+test('a trigger that was dropped is told on by verification, by the health of the house and at the next start', async (t) => {
+  const dataDir = folder(t);
+  const house = await auditHouse(t, { dataDir });
+  await write(house, 1);
+  inFile(dataDir, (database) => database.exec('drop trigger audit_log_kept'));
+  const { ok, reason, first_bad_seq } = await verify(house);
+  assert.deepEqual([ok, first_bad_seq], [false, undefined]);
+  assert.match(reason!, /no longer refuses changes to the trail: audit_log_kept is gone/);
+  assert.match(await (await fetch(`${house.url}/readyz`)).text(), /the database refuses changes to the trail: .*audit_log_kept is gone/);
+  await house.stop();
+  const next = await auditHouse(t, { dataDir });
+  assert.ok(next.lines.some((line) => line.includes('not guarded') && line.includes('audit_log_kept')));
+});
