@@ -67,11 +67,14 @@ export function hostPorts(rooms: Rooms): HostPorts {
     metrics: (id, own) => metrics.forPlugin(id, own),
     emit: (type, event) => bus.emit(type, event),
     checkRoute,
-    launchPack: ({ manifest, label, code, filename, read, onFailed }) => {
+    launchPack: ({ manifest, label, code, filename, read, onStumble, onFailed }) => {
       const { heap_mb: heapMb, rss_mb: rssMb, call_ms: callMs, activate_ms: startMs } = manifest.limits;
       const onState = (state: ChildState, cause: string | undefined): void => {
         if (state === 'failed') {
           onFailed(cause ?? 'its process ended');
+        } else if (state === 'backing-off') {
+          metrics.core.childRestarts.add(1, { child: manifest.id });
+          onStumble(cause ?? 'its process ended');
         }
       };
       return startChild({

@@ -36,6 +36,7 @@ export class PluginHost {
       ports,
       runnerOf: (generation) => this.#runner(generation),
       outagesWithout: (id) => this.#roster.outages(id),
+      packStumbled: (generation, cause) => this.strike(generation, 'pack process', cause),
       packFailed: (generation, cause) => this.#packFailed(generation, cause),
     });
     this.#reconciling = new Serial(async () => {

@@ -1,6 +1,6 @@
 import { definePlugin, type PluginDefinition, type PluginManifest, type Principal, route, type RouteDeclaration } from '../sdk/index.ts';
 import type { Compiled } from './compile.ts';
-import type { HostPorts, PackProcess } from './ports.ts';
+import type { HostPorts, PackLaunch, PackProcess } from './ports.ts';
 
 /** A pack with code as a plugin of this host: its routes are described by the manifest and answered by its own process. */
 export function packAsPlugin(
@@ -8,7 +8,7 @@ export function packAsPlugin(
   compiled: Compiled,
   folderPath: string,
   ports: HostPorts,
-  onFailed: (cause: string) => void,
+  told: Pick<PackLaunch, 'onStumble' | 'onFailed'>,
 ): PluginDefinition<unknown> {
   return definePlugin({
     async activate(ctx) {
@@ -18,7 +18,7 @@ export function packAsPlugin(
         code: compiled.code,
         filename: compiled.filename,
         read: [folderPath, ...manifest.permissions.read],
-        onFailed,
+        ...told,
       });
       ctx.scope.defer('pack process', () => child.stop());
       ctx.http.routes(manifest.routes.map((described) => proxied(described, child)));

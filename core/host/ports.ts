@@ -41,6 +41,8 @@ export interface PackLaunch {
   readonly code: string;
   readonly filename: string;
   readonly read: readonly string[];
+  /** The process ended and is started again; `cause` counts as an error of the pack. */
+  readonly onStumble: (cause: string) => void;
   /** The process ended for good; `cause` is what the listing shows. */
   readonly onFailed: (cause: string) => void;
 }

@@ -16,6 +16,7 @@ export interface Raising {
   readonly ports: HostPorts;
   runnerOf(generation: () => Generation): ScopeRunner;
   outagesWithout(id: string): readonly Outage[];
+  packStumbled(generation: Generation, cause: string): void;
   packFailed(generation: Generation, cause: string): void;
 }
 
@@ -90,7 +91,10 @@ function define(
     return { activate: () => undefined };
   }
   if (manifest.kind === 'pack') {
-    return packAsPlugin(manifest, compiled, record.folder.path, host.ports, (cause) => host.packFailed(generation, cause));
+    return packAsPlugin(manifest, compiled, record.folder.path, host.ports, {
+      onStumble: (cause) => host.packStumbled(generation, cause),
+      onFailed: (cause) => host.packFailed(generation, cause),
+    });
   }
   return evaluate(manifest.id, compiled, host.ports.shared, generation.scope);
 }

@@ -49,6 +49,7 @@ describe('a plugin that misbehaves', () => {
       const answer = await house.fetch(`/api/v1/${id}`);
       const { error } = (await answer.json()) as { error: string };
       assert.deepEqual([answer.status, error], [503, 'unavailable'], id);
+      await until(`${id} has its end on its account`, () => house.host.explain(id).strikes.some(({ label }) => label === 'pack process'));
       await assertTheRestServes(house);
     }
   });
