@@ -1,4 +1,5 @@
-// `npm run build [-- --out <file>]`: the whole product as one executable file, for the machine it is built on.
+// `npm run build [-- --out <file>]`: the whole product as one executable file, for the machine it is built on, and beside it
+// `<file>.cdx.json`, which says what it is made of.
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +10,7 @@ import { withProgress } from './cli/progress.ts';
 import { sizeOf } from './cli/size.ts';
 import { assemble } from './packaging/assemble.ts';
 import { cargo } from './packaging/cargo.ts';
+import { placeBill } from './packaging/place-bill.ts';
 import { programText } from './packaging/program-text.ts';
 import { version } from './product.ts';
 
@@ -33,6 +35,7 @@ async function buildBinary(out: string): Promise<void> {
   try {
     const program = await programText('bin/svc.ts', root);
     await assemble(out, program, await cargo(root, version), workshop);
+    placeBill(`${out}.cdx.json`, root, version);
   } finally {
     await rm(workshop, { recursive: true, force: true });
   }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 import type { Call, Option } from './command.ts';
 import { usageFailure } from './failure.ts';
-import { clientOf, type HouseClient, localHouse, openHouseClient } from './house-client.ts';
+import { clientOf, findLocalHouse, type HouseClient, localHouse, openHouseClient } from './house-client.ts';
 import { currentProfile, defaultProfile, findProfile } from './profiles.ts';
 
 /** Which house a command speaks to, and as whom. */
@@ -34,6 +34,13 @@ export async function openHouse(call: Call): Promise<HouseClient> {
   }
   const isSignedIn = !call.has('data') && findProfile(defaultProfile, call.environment) !== undefined;
   return isSignedIn ? await openProfile(defaultProfile, call) : await openHouseClient(call.environment);
+}
+
+/** Whether the words of the command mean a data folder of this machine, and no svc serves it at the moment. */
+export async function isIdleFolder(call: Call): Promise<boolean> {
+  const named = ['profile', 'url', 'token'].some((option) => call.has(option));
+  const isSignedIn = !call.has('data') && findProfile(defaultProfile, call.environment) !== undefined;
+  return !named && !isSignedIn && (await findLocalHouse(call.environment)) === undefined;
 }
 
 async function openProfile(name: string, call: Call): Promise<HouseClient> {

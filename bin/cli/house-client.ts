@@ -34,7 +34,12 @@ const answerWithinMs = 15_000;
 const changeWithinMs = 160_000;
 const downloadWithinMs = 3_600_000;
 
-/** The house that serves the data folder of this machine. */
+/** The house that serves the data folder of this machine, if one does. */
+export async function findLocalHouse(environment: Environment): Promise<RunningHouse | undefined> {
+  return runningHouse(bootSettings(await currentProduct(), environment).dataDir);
+}
+
+/** The same; throws where none does. */
 export async function localHouse(environment: Environment): Promise<RunningHouse> {
   const { dataDir } = bootSettings(await currentProduct(), environment);
   const house = runningHouse(dataDir);

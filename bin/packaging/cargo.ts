@@ -51,7 +51,9 @@ function shippedFiles(root: string, version: string): ReadonlyMap<string, Buffer
 async function threadPrograms(root: string): Promise<ReadonlyMap<string, string>> {
   const sources = filesBelow(root, 'core').filter((name) => name.endsWith('-worker.ts'));
   const texts = await Promise.all(sources.map((source) => programText(source, root)));
-  return new Map(sources.map((source, index) => [source.slice(source.lastIndexOf('/') + 1, -'.ts'.length), texts[index]!]));
+  // The threads of plugins come with the plugins; what they are not bundled with is the database's package.
+  const sqlite = ['better-sqlite3', await programText('bin/packaging/sqlite.ts', root)] as const;
+  return new Map([sqlite, ...sources.map((source, index) => [source.slice(source.lastIndexOf('/') + 1, -'.ts'.length), texts[index]!] as const)]);
 }
 
 /** Compiled here, or among those that its successor for Node 22 and later brings along. */

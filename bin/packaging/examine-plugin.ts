@@ -1,11 +1,21 @@
 import { basename, dirname } from 'node:path';
 import { Script } from 'node:vm';
 
-import { bundle, folderOnDisk, type PluginFolder, readManifest, readPersona, readSkill, verifyIntegrity } from '../../core/host/index.ts';
+import {
+  bundlePlugin,
+  bundleThread,
+  folderOnDisk,
+  type PluginFolder,
+  readManifest,
+  readPersona,
+  readSkill,
+  verifyIntegrity,
+  workersIn,
+} from '../../core/host/index.ts';
 import { messageOf, type PluginManifest, SvcError } from '../../core/sdk/index.ts';
 import { scripts } from '../../core/storage/index.ts';
-import { lentTo } from './prebuilt-plugin.ts';
 import { placementOf } from './placement.ts';
+import { sourcesFor } from './prebuilt-plugin.ts';
 
 export interface Problem {
   readonly stage: 'files' | 'manifest' | 'integrity' | 'compile' | 'migrations' | 'persona' | 'skill';
@@ -64,14 +74,19 @@ async function readCode(folder: PluginFolder, { id, kind, entry }: PluginManifes
       `${folder.path}/plugin.json names the entry "${entry}", which is not in the folder; add the file or correct the name`,
     );
   }
+  const workers = kind === 'pack' ? [] : workersIn(folder.files(), entry.endsWith('.cjs'));
   if (!entry.endsWith('.cjs')) {
-    await bundle(`${folder.path}/${entry}`, id, lentTo(kind));
+    const from = sourcesFor(kind);
+    await bundlePlugin(`${folder.path}/${entry}`, id, from);
+    await Promise.all(workers.map((name) => bundleThread(`${folder.path}/${name}.ts`, id, from)));
     return;
   }
-  try {
-    void new Script(`(function () {${code.toString('utf8')}\n})`, { filename: `${folder.path}/${entry}` });
-  } catch (cause) {
-    throw new SvcError('invalid_argument', `${folder.path}/${entry} is not JavaScript (${messageOf(cause)}); build the plugin again`, { cause });
+  for (const name of [entry, ...workers.map((worker) => `${worker}.cjs`)]) {
+    try {
+      void new Script(`(function () {${textOf(folder, name)}\n})`, { filename: `${folder.path}/${name}` });
+    } catch (cause) {
+      throw new SvcError('invalid_argument', `${folder.path}/${name} is not JavaScript (${messageOf(cause)}); build the plugin again`, { cause });
+    }
   }
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join, relative, sep } from 'node:path';
 
-import { sharedModules } from '../../core/boot/shared-modules.ts';
-import { bundle, type PluginFolder, readManifest } from '../../core/host/index.ts';
+import { bundleSources } from '../../core/boot/bundles.ts';
+import { bundlePlugin, type BundleSources, bundleThread, type PluginFolder, readManifest, workersIn } from '../../core/host/index.ts';
 import type { PluginManifest } from '../../core/sdk/index.ts';
 
 const builtEntry = 'index.cjs';
@@ -10,26 +10,42 @@ const builtEntry = 'index.cjs';
 /** What is only there to make the plugin, besides the sources that went into its bundle. */
 const workshop = /^(?:test|dist)\/|\.[cm]?tsx?$|^(?:package(?:-lock)?|tsconfig)\.json$/;
 
-/** A plugin's folder in the form that is installed: one CommonJS text, its data, hashes of everything. Same source, same bytes. */
+/** A plugin's folder in the form that is installed: CommonJS texts, its data, hashes of everything. Same source, same bytes. */
 export async function prebuild(folder: PluginFolder): Promise<ReadonlyMap<string, Buffer>> {
   const manifest = readManifest(folder);
-  const { code, sources } = await program(folder, manifest);
-  const data = folder.files().filter((name) => name !== 'plugin.json' && !sources.has(name) && (!code || name !== builtEntry) && !workshop.test(name));
-  const content = new Map<string, Buffer>([...(code ? [[builtEntry, code] as const] : []), ...data.map((name) => [name, folder.read(name)!] as const)]);
-  return new Map([['plugin.json', builtManifest(folder, content, code && builtEntry)], ...[...content].sort(byName)]);
+  const { texts, sources } = await programs(folder, manifest);
+  const data = folder.files().filter((name) => name !== 'plugin.json' && !sources.has(name) && !texts.has(name) && !workshop.test(name));
+  const content = new Map<string, Buffer>([...texts, ...data.map((name) => [name, folder.read(name)!] as const)]);
+  return new Map([['plugin.json', builtManifest(folder, content, texts.has(builtEntry) ? builtEntry : undefined)], ...[...content].sort(byName)]);
 }
 
-/** The code as one text; undefined for a plugin without code, or one that comes prebuilt. */
-async function program(folder: PluginFolder, { id, kind, entry }: PluginManifest): Promise<{ code: Buffer | undefined; sources: ReadonlySet<string> }> {
+/** The code, one text for the plugin and one for each of its threads; none for a plugin without code, or one that comes prebuilt. */
+async function programs(
+  folder: PluginFolder,
+  { id, kind, entry }: PluginManifest,
+): Promise<{ texts: ReadonlyMap<string, Buffer>; sources: ReadonlySet<string> }> {
   if (entry === undefined || entry.endsWith('.cjs')) {
-    return { code: undefined, sources: new Set() };
+    return { texts: new Map(), sources: new Set() };
   }
-  const { code, inputs } = await bundle(join(folder.path, entry), id, lentTo(kind));
-  return { code: Buffer.from(code), sources: new Set(inputs.map((input) => relative(folder.path, input).replaceAll(sep, '/'))) };
+  const from = sourcesFor(kind);
+  const workers = kind === 'pack' ? [] : workersIn(folder.files());
+  const bundles = await Promise.all([
+    bundlePlugin(join(folder.path, entry), id, from),
+    ...workers.map((name) => bundleThread(join(folder.path, `${name}.ts`), id, from)),
+  ]);
+  const names = [builtEntry, ...workers.map((name) => `${name}.cjs`)];
+  const inputs = bundles.flatMap((bundle) => bundle.inputs);
+  return {
+    texts: new Map(bundles.map(({ code }, index) => [names[index]!, Buffer.from(code)])),
+    sources: new Set(inputs.map((input) => relative(folder.path, input).replaceAll(sep, '/'))),
+  };
 }
 
-/** What stays an import: the process of a pack has nothing to lend but the contract. */
-export const lentTo = (kind: PluginManifest['kind']): ReadonlySet<string> => new Set(kind === 'pack' ? ['svc/sdk'] : sharedModules.keys());
+/** What is built goes elsewhere, and the process of a pack has nothing to lend but the contract. */
+export function sourcesFor(kind: PluginManifest['kind']): BundleSources {
+  const { cacheDir: _hereOnly, ...sources } = bundleSources;
+  return { ...sources, portable: true, ...(kind === 'pack' && { lent: new Set(['svc/sdk']) }) };
+}
 
 /** The manifest as it was written, with the built entry and the hashes. */
 function builtManifest(folder: PluginFolder, content: ReadonlyMap<string, Buffer>, entry: string | undefined): Buffer {

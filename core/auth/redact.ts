@@ -4,6 +4,7 @@ const harmless = /^((rule|dedupe|group|skill|public)_key|keywords?|(max|input|ou
 const deepest = 8;
 const mostEntries = 200;
 const longestText = 4_096;
+const longestName = 200;
 
 export const redacted = '••••';
 
@@ -37,7 +38,7 @@ export function redact(value: unknown, hide: HideSecrets = (text) => text, depth
   return Object.fromEntries(
     Object.entries(value)
       .slice(0, mostEntries)
-      .map(([name, entry]) => [name, isSecret(name, entry) ? redacted : redact(entry, hide, depth + 1)]),
+      .map(([name, entry]) => [hide(name).slice(0, longestName), isSecret(name, entry) ? redacted : redact(entry, hide, depth + 1)]),
   );
 }
 

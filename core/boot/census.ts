@@ -1,5 +1,6 @@
 import type { Bus, Outboxes } from '../events/index.ts';
 import type { HttpServer } from '../http/index.ts';
+import type { Threads } from '../isolate/index.ts';
 import type { SelfMetrics } from '../observe/index.ts';
 import { type Registry, scopeTimers, tableNames } from '../registry/index.ts';
 import type { Settings } from './settings.ts';
@@ -13,10 +14,11 @@ export interface Counted {
   readonly outboxes: Outboxes;
   readonly bus: Bus;
   readonly http: HttpServer;
+  readonly threads: Threads;
 }
 
 /** Counts everything a plugin can have added, so that what one leaves behind has a name. */
-export function census({ registry, settings, metrics, outboxes, bus, http }: Counted): Census {
+export function census({ registry, settings, metrics, outboxes, bus, http, threads }: Counted): Census {
   const { current, leases } = registry;
   return {
     ...Object.fromEntries(tableNames.map((name) => [name, current[name].size])),
@@ -30,6 +32,7 @@ export function census({ registry, settings, metrics, outboxes, bus, http }: Cou
     'busy subscriptions': bus.busy,
     'scope timers': scopeTimers(),
     'open requests': http.open,
+    threads: threads.size,
     'process listeners': process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
   };
 }

@@ -53,6 +53,13 @@ export const coreSettings: Readonly<Record<string, SettingDeclaration>> = {
     description: 'Further folders with skill folders, separated like PATH in the environment.',
     at_start: true,
   },
+  'outbound.allow_private': {
+    schema: { type: 'array', items: { type: 'string', pattern: '^(\\d{1,3}(\\.\\d{1,3}){3}(/([12]?\\d|3[0-2]))?|[0-9a-fA-F]*:[0-9a-fA-F:.]*(/(\\d{1,2}|1[01]\\d|12[0-8]))?)$' } },
+    default: [],
+    env: 'SVC_OUTBOUND_ALLOW_PRIVATE',
+    description:
+      'Addresses and networks such as 10.0.0.0/8 or 127.0.0.1 that configured URLs may lead to, besides the internet; a comma-separated list in the environment.',
+  },
   'log.level': {
     schema: { enum: ['debug', 'info', 'warn', 'error'] },
     default: 'info',

@@ -6,11 +6,13 @@ import type { DependencyContainer } from 'tsyringe';
 import type { Bus, Outboxes } from '../events/index.ts';
 import { type HostMemory, type HostPorts, pluginStates, type PluginSources, readPersona, readSkill } from '../host/index.ts';
 import { checkRoute } from '../http/index.ts';
-import { type ChildOrigin, type ChildState, startChild } from '../isolate/index.ts';
+import { type ChildOrigin, type ChildState, startChild, type Threads } from '../isolate/index.ts';
 import type { Logs, SelfMetrics } from '../observe/index.ts';
+import type { Outbound } from '../outbound/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Clock, Ids } from '../sdk/index.ts';
 import { onlyDeclared, type Storage } from '../storage/index.ts';
+import { bundleSources } from './bundles.ts';
 import type { Product } from './product.ts';
 import type { Settings } from './settings.ts';
 import { sharedModules } from './shared-modules.ts';
@@ -30,17 +32,20 @@ export interface Rooms {
   readonly storage: Storage;
   readonly bus: Bus;
   readonly outboxes: Outboxes;
+  readonly outbound: Outbound;
+  readonly threads: Threads;
 }
 
 /** Lends the rooms of core to the host, which knows none of them. */
 export function hostPorts(rooms: Rooms): HostPorts {
-  const { product, dataDir, sources, registry, container, memory, clock, ids, logs, metrics, settings, storage, bus, outboxes } = rooms;
+  const { product, dataDir, sources, registry, container, memory, clock, ids, logs, metrics, settings, storage, bus, outboxes, outbound, threads } = rooms;
   return {
     registry,
     container,
     sources,
     runsOn: 'manager',
     shared: sharedModules,
+    bundles: bundleSources,
     clock,
     ids,
     memory,
@@ -65,8 +70,24 @@ export function hostPorts(rooms: Rooms): HostPorts {
     secrets: ({ id, sealed }) => onlyDeclared(storage.secrets(id), id, sealed),
     outbox: (id, own, run, serves) => outboxes.forPlugin(id, own, run, serves),
     metrics: (id, own) => metrics.forPlugin(id, own),
+    fetch: (url, request, owner) => outbound.fetch(url, request, owner),
     emit: (type, event) => bus.emit(type, event),
     checkRoute,
+    launchThread: ({ manifest: { id, limits }, name, onStumble, ...launch }) => {
+      const labels = { plugin: id, thread: name };
+      return threads.claim({
+        ...launch,
+        owner: id,
+        name,
+        drainMs: limits.drain_ms,
+        log: logs.logger(id),
+        onStumble(cause) {
+          metrics.core.threadRestarts.add(1, labels);
+          onStumble(cause);
+        },
+        onHeap: (bytes) => metrics.core.threadHeap.set(bytes, labels),
+      });
+    },
     launchPack: ({ manifest, label, code, filename, read, onStumble, onFailed }) => {
       const { heap_mb: heapMb, rss_mb: rssMb, call_ms: callMs, activate_ms: startMs } = manifest.limits;
       const onState = (state: ChildState, cause: string | undefined): void => {

@@ -1,3 +1,4 @@
+export { bundleSources } from './bundles.ts';
 export { bootSettings, type BootSettings } from './boot-settings.ts';
 export { type House, type HouseOptions, startHouse } from './house.ts';
 export { type Census, censusGrowth } from './census.ts';

@@ -4,7 +4,9 @@ import { operatorAuthenticator } from '../auth/index.ts';
 import { type Bus, createBus, createOutboxes, type Outboxes } from '../events/index.ts';
 import { PluginHost, type PluginSources } from '../host/index.ts';
 import { createHttpServer, type HttpServer } from '../http/index.ts';
+import type { Threads } from '../isolate/index.ts';
 import { redactText } from '../observe/index.ts';
+import { openOutbound, parseAllowed } from '../outbound/index.ts';
 import type { Generation } from '../registry/index.ts';
 import { AuditTrail } from '../sdk/index.ts';
 import { changePort } from './changes.ts';
@@ -13,6 +15,7 @@ import { hostPorts } from './host-ports.ts';
 import { type LiveFiles, liveFiles } from './live-files.ts';
 import { memoryFile } from './memory-file.ts';
 import type { TakeDown } from './take-down.ts';
+import { pluginThreads } from './workers.ts';
 
 /** The rooms that plugins live between. */
 export interface Interior {
@@ -20,6 +23,7 @@ export interface Interior {
   readonly bus: Bus;
   readonly outboxes: Outboxes;
   readonly http: HttpServer;
+  readonly threads: Threads;
   readonly live: LiveFiles;
 }
 
@@ -41,8 +45,16 @@ export function furnish(foundation: Foundation, sources: PluginSources, checkRes
   const outboxes = createOutboxes({ tables: storage.core(), clock, ids, log: logs.logger('outbox'), redact: redactText, tries: metrics.core.outboxTries });
   takeDown.add(() => outboxes.stop());
 
+  let reachable = parseAllowed(settings.get<string[]>('outbound.allow_private'));
+  takeDown.add(settings.watch<string[]>('outbound.allow_private', (list) => void (reachable = parseAllowed(list))));
+  const outbound = openOutbound(() => reachable);
+  takeDown.add(() => outbound.close());
+
+  const threads = pluginThreads(product, clock);
   const memory = memoryFile(dataDir);
-  const host: PluginHost = new PluginHost(hostPorts({ ...foundation, sources, memory, bus, outboxes, container: container.createChildContainer() }));
+  const host: PluginHost = new PluginHost(
+    hostPorts({ ...foundation, sources, memory, bus, outboxes, outbound, threads, container: container.createChildContainer() }),
+  );
   takeDown.add(() => host.close());
   const live = liveFiles(product, dataDir, settings, registry, clock, logs.logger('live-files'));
   takeDown.add(() => live.close());
@@ -67,7 +79,7 @@ export function furnish(foundation: Foundation, sources: PluginSources, checkRes
     },
   });
   takeDown.add(() => (http.listening ? http.close(stopGraceMs) : undefined));
-  return { host, bus, outboxes, http, live };
+  return { host, bus, outboxes, http, threads, live };
 }
 
 /** Why an installed provider of a service is down; nothing when there is none, or an operator switched it off. */

@@ -53,6 +53,7 @@ export class Settings implements SettingsBoard {
       this.#assertLayers(key, declaration);
       return [key, { owner, declaration }] as const;
     });
+    Object.entries(declarations).forEach(([key, declaration]) => this.#assertDiffers(key, declaration, declarations));
     added.forEach(([key, declared]) => this.#declared.set(key, [...(this.#declared.get(key) ?? []), declared]));
     this.#settle();
     return () => {
@@ -93,7 +94,7 @@ export class Settings implements SettingsBoard {
     const { declaration } = this.state(key);
     if (declaration.at_start) {
       const places = declaration.env === undefined ? 'svc.yaml' : `${declaration.env} or svc.yaml`;
-      throw new SvcError('conflict', `${key} is read before the database is open: set it in ${places} and start svc again`);
+      throw new SvcError('conflict', `${key} is read once, at the start: set it in ${places} and start svc again`);
     }
     assertFits(key, declaration, value, 'the value');
   }
@@ -170,6 +171,22 @@ export class Settings implements SettingsBoard {
     }
   }
 
+  /** A password that is the name beside it is no password, and the shape of neither can tell. */
+  #assertDiffers(key: string, declaration: SettingDeclaration, declarations: Readonly<Record<string, SettingDeclaration>>): void {
+    const other = declaration.differs_from;
+    if (other === undefined) {
+      return;
+    }
+    const beside = declarations[other];
+    if (!beside?.at_start || !declaration.at_start) {
+      throw new SvcError('invalid_argument', `setting ${key} must differ from ${other}: both must be declared together, and be at_start`);
+    }
+    const [own, its] = [foldedText(this.#effective(key, declaration).value), foldedText(this.#effective(other, beside).value)];
+    if (own !== '' && own === its) {
+      throw new SvcError('invalid_argument', `${declaration.env ?? key} must not be the same as ${beside.env ?? other} (${key}: ${declaration.description})`);
+    }
+  }
+
   /** Declarations have changed: what they no longer allow is dropped before anybody reads it. */
   #settle(): void {
     for (const [key, value] of this.#database) {
@@ -206,6 +223,8 @@ function assertFits(key: string, { schema, description }: SettingDeclaration, va
     });
   }
 }
+
+const foldedText = (value: unknown): string => (typeof value === 'string' ? value.trim().normalize('NFC').toLowerCase() : '');
 
 const meant = (name: string, known: Iterable<string>): string => {
   const guess = nearest(name, known);

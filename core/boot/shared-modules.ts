@@ -6,7 +6,8 @@ import ajv from 'ajv';
 import jsonwebtoken from 'jsonwebtoken';
 import semver from 'semver';
 
-import type { SharedModules } from '../host/index.ts';
+import { lentLater, type SharedModules } from '../host/index.ts';
+import { threadSide } from '../isolate/index.ts';
 import * as sdk from '../sdk/index.ts';
 
 /**
@@ -15,6 +16,10 @@ import * as sdk from '../sdk/index.ts';
  */
 export const sharedModules: SharedModules = new Map<string, object>([
   ['svc/sdk', sdk],
+  // Large, and mostly used in threads, which have their own: loaded when the first plugin asks for them.
+  ['svc/telemetry', lentLater(() => import('../telemetry/index.ts'))],
+  ['svc/template', lentLater(() => import('../template/index.ts'))],
+  ['svc/thread', threadSide],
   ['typebox', typebox],
   ['kysely', kysely],
   ['re2js', re2js],

@@ -13,6 +13,8 @@ import { type Census, censusGrowth } from './census.ts';
 import { startHouse } from './house.ts';
 import { productFromSource } from './product.ts';
 
+export { startThreadForTest, type TestThread } from './testing-thread.ts';
+
 export interface TestHostOptions {
   /** Folders of plugins, or ids of shipped ones. */
   readonly plugins: readonly string[];

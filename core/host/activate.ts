@@ -5,21 +5,30 @@ import { type PluginContext, type PluginDefinition, SvcError } from '../sdk/inde
 import { createContext, type Promised } from './context.ts';
 import { within } from './deadline.ts';
 import type { PluginFolder } from './folder.ts';
+import { type ThreadSupply, PluginThreads } from './plugin-threads.ts';
 import type { HostPorts } from './ports.ts';
 
 export interface Activated {
   readonly draft: Draft;
   readonly ctx: PluginContext;
+  readonly threads: PluginThreads;
   /** What activate() returned, for its self-test and start. */
   readonly made: unknown;
 }
 
 /** Lets a generation declare itself into a fresh draft; whatever throws, nothing has been published. */
-export async function activate(definition: PluginDefinition<unknown>, generation: Generation, folder: PluginFolder, ports: HostPorts): Promise<Activated> {
+export async function activate(
+  definition: PluginDefinition<unknown>,
+  generation: Generation,
+  folder: PluginFolder,
+  ports: HostPorts,
+  supply: ThreadSupply,
+): Promise<Activated> {
   const { manifest } = generation;
   const draft = new Draft(generation);
   const promised: Promised[] = [];
-  const ctx = createContext(draft, ports, promised);
+  const threads = new PluginThreads(draft, ports, supply);
+  const ctx = createContext(draft, ports, promised, threads);
   const made = await withPin({ snapshot: undefined, owner: generation }, () =>
     within(manifest.limits.activate_ms, `activate() of ${manifest.id}`, async () => {
       const result = await definition.activate(ctx);
@@ -28,7 +37,7 @@ export async function activate(definition: PluginDefinition<unknown>, generation
     }),
   );
   addData(draft, folder, ports);
-  return { draft: draft.seal(), ctx, made };
+  return { draft: draft.seal(), ctx, threads, made };
 }
 
 /** Each generation has a container of its own, so that one class of accident, a provider made twice, cannot happen. */

@@ -1,87 +1,47 @@
-import { isBuiltin } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
-
-import type { BuildFailure, Message, Plugin } from 'esbuild';
+import { join } from 'node:path';
 
 import { type PluginManifest, SvcError } from '../sdk/index.ts';
+import { type Bundle, type BundleSources, bundlePlugin, bundleThread } from './bundle.ts';
 import type { PluginFolder } from './folder.ts';
 
-export interface Compiled {
-  readonly code: string;
-  /** Name that stacks show. */
-  readonly filename: string;
-  /** Files whose change means a new generation. */
-  readonly inputs: readonly string[];
+export interface Compiled extends Bundle {
+  /** Texts of the plugin's threads, by the name of their file without its ending. */
+  readonly threads: ReadonlyMap<string, ThreadProgram>;
 }
 
-/** One CommonJS text for a plugin's entry: read as it is when prebuilt, bundled from source otherwise. */
-export async function compile(folder: PluginFolder, manifest: PluginManifest & { entry: string }, shared: ReadonlySet<string>): Promise<Compiled> {
+export type ThreadProgram = Pick<Bundle, 'code' | 'filename'>;
+
+/** A file whose program runs in a thread of its own; it lies beside the manifest. */
+const workerFile = /^([^/]+-worker)\.ts$/;
+const builtWorkerFile = /^([^/]+-worker)\.cjs$/;
+
+export const threadName = (entry: string): string => entry.replace(/\.(?:ts|cjs)$/, '');
+
+/** Names of a folder's worker files, without their ending. */
+export const workersIn = (files: readonly string[], built = false): readonly string[] =>
+  files.flatMap((name) => (built ? builtWorkerFile : workerFile).exec(name)?.[1] ?? []);
+
+/** One CommonJS text for a plugin's entry, and for each of its threads: read as they are when prebuilt, bundled from source otherwise. */
+export async function compile(folder: PluginFolder, manifest: PluginManifest & { entry: string }, sources: BundleSources): Promise<Compiled> {
   const filename = join(folder.path, manifest.entry);
+  const text = folder.read(manifest.entry);
+  if (!text) {
+    throw new SvcError('invalid_argument', `${manifest.id}: plugin.json names the entry "${manifest.entry}", which is not in the folder`);
+  }
+  const hasThreads = manifest.kind !== 'pack';
   if (manifest.entry.endsWith('.cjs')) {
-    const text = folder.read(manifest.entry);
-    if (!text) {
-      throw missingEntry(manifest);
-    }
-    return { code: text.toString('utf8'), filename, inputs: [filename] };
+    const names = hasThreads ? workersIn(folder.files(), true) : [];
+    const threads = names.map((name) => [name, { code: folder.read(`${name}.cjs`)!.toString('utf8'), filename: join(folder.path, `${name}.cjs`) }] as const);
+    return { code: text.toString('utf8'), filename, inputs: [filename, ...threads.map(([, thread]) => thread.filename)], threads: new Map(threads) };
   }
-  if (!folder.read(manifest.entry)) {
-    throw missingEntry(manifest);
-  }
-  return await bundle(filename, manifest.id, shared);
+  const names = hasThreads ? workersIn(folder.files()) : [];
+  const [plugin, ...threads] = await Promise.all([
+    bundlePlugin(filename, manifest.id, sources),
+    ...names.map((name) => bundleThread(join(folder.path, `${name}.ts`), manifest.id, sources)),
+  ]);
+  return {
+    ...plugin,
+    inputs: [...new Set([plugin, ...threads].flatMap(({ inputs }) => inputs))],
+    threads: new Map(names.map((name, index) => [name, threads[index]!])),
+  };
 }
-
-/** The bundler alone: also what `svc plugin build` writes to disk. */
-export async function bundle(entry: string, id: string, shared: ReadonlySet<string>): Promise<Compiled> {
-  const esbuild = await loadBundler(id);
-  const root = dirname(resolve(entry));
-  try {
-    const result = await esbuild.build({
-      entryPoints: [entry],
-      absWorkingDir: root,
-      bundle: true,
-      write: false,
-      format: 'cjs',
-      platform: 'node',
-      target: 'node20',
-      sourcemap: 'inline',
-      sourcesContent: false,
-      metafile: true,
-      logLevel: 'silent',
-      // Without this esbuild would look for a tsconfig beside the plugin, wherever that is.
-      tsconfigRaw: { compilerOptions: { target: 'ES2023' } },
-      plugins: [leaveShared(shared)],
-    });
-    const inputs = Object.keys(result.metafile.inputs).map((name) => resolve(root, name));
-    return { code: result.outputFiles[0]?.text ?? '', filename: resolve(entry), inputs };
-  } catch (error) {
-    throw new SvcError(
-      'invalid_argument',
-      `${id} does not compile: ${((error as BuildFailure).errors ?? []).slice(0, 3).map(located).join('; ') || String(error)}`,
-    );
-  }
-}
-
-/** Node's own modules and the host's shared ones stay imports; everything else goes into the bundle. */
-const leaveShared = (shared: ReadonlySet<string>): Plugin => ({
-  name: 'leave-shared',
-  setup(build) {
-    build.onResolve({ filter: /^[^./]/ }, ({ path }) => (isBuiltin(path) || shared.has(path) ? { path, external: true } : undefined));
-  },
-});
-
-/** The single binary carries no bundler: there a plugin must come prebuilt. */
-async function loadBundler(id: string): Promise<typeof import('esbuild')> {
-  try {
-    return await import('esbuild');
-  } catch (cause) {
-    throw new SvcError('invalid_argument', `${id} is TypeScript source, which this build of svc cannot compile; build it first with "svc plugin build"`, {
-      cause,
-    });
-  }
-}
-
-const located = (message: Message): string =>
-  message.location ? `${message.location.file}:${message.location.line}:${message.location.column} ${message.text}` : message.text;
-
-const missingEntry = (manifest: PluginManifest): SvcError =>
-  new SvcError('invalid_argument', `${manifest.id}: plugin.json names the entry "${manifest.entry}", which is not in the folder`);

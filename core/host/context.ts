@@ -1,6 +1,7 @@
 import { type Draft, optionalHandle, type Registry, serviceHandle } from '../registry/index.ts';
 import { type PluginContext, SvcError } from '../sdk/index.ts';
 import { openPoint } from './extension-point.ts';
+import type { PluginThreads } from './plugin-threads.ts';
 import type { HostPorts, Own } from './ports.ts';
 
 /** A service that activate() promised; made once the declaring is over. */
@@ -10,7 +11,7 @@ export interface Promised {
 }
 
 /** The `ctx` of one generation: it can only declare into the draft, and owns the rest through its scope. */
-export function createContext(draft: Draft, ports: HostPorts, promised: Promised[]): PluginContext {
+export function createContext(draft: Draft, ports: HostPorts, promised: Promised[], threads: PluginThreads): PluginContext {
   const { generation } = draft;
   const { manifest, scope, pluginId } = generation;
   const { registry } = ports;
@@ -53,6 +54,10 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
           draft.add('routes', key, declaration);
         }
       },
+    },
+    async fetch(url, request) {
+      open('fetch');
+      return await ports.fetch(url, request, scope.signal);
     },
     services: {
       provide(token, make) {
@@ -105,6 +110,12 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
         requireListed(manifest.extension_points, point.id, pluginId, 'extension_points');
         draft.add('points', point.id, { point: point.id, schema: point.schema });
         return openPoint(registry, point, own, ports.log(pluginId));
+      },
+    },
+    threads: {
+      start(name, entry, data, options) {
+        open(`threads.start ${name}`);
+        return threads.start(name, entry, data, options);
       },
     },
     skills: {

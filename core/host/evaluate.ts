@@ -2,10 +2,8 @@ import { isBuiltin, Module } from 'node:module';
 
 import { messageOf, type PluginDefinition, type Scope, SvcError } from '../sdk/index.ts';
 import type { Compiled } from './compile.ts';
+import type { SharedModules } from './shared.ts';
 import { shadowing, type Strays, watchStrays } from './strays.ts';
-
-/** Modules the host lends to plugins, by the name they are imported by. */
-export type SharedModules = ReadonlyMap<string, object>;
 
 /** Half-public, there since the first Node: the one spot where the house leans on it. */
 interface CompilingModule {
@@ -19,7 +17,7 @@ interface CompilingModule {
 const refused = new Set(['child_process', 'cluster', 'worker_threads', 'vm', 'module', 'repl', 'inspector'].flatMap((name) => [name, `node:${name}`]));
 
 /** Runs a compiled plugin once, in a fresh module that nothing else refers to, and returns its definition. */
-export function evaluate(id: string, compiled: Compiled, shared: SharedModules, scope: Scope): PluginDefinition<unknown> {
+export function evaluate(id: string, compiled: Pick<Compiled, 'code' | 'filename'>, shared: SharedModules, scope: Scope): PluginDefinition<unknown> {
   const strays = watchStrays();
   scope.defer('what was set past ctx', () => endStrays(strays));
   const before = footprint();

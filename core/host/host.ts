@@ -36,7 +36,7 @@ export class PluginHost {
       ports,
       runnerOf: (generation) => this.#runner(generation),
       outagesWithout: (id) => this.#roster.outages(id),
-      packStumbled: (generation, cause) => this.strike(generation, 'pack process', cause),
+      stumbled: (generation, label, error) => this.strike(generation, label, error),
       packFailed: (generation, cause) => this.#packFailed(generation, cause),
     });
     this.#reconciling = new Serial(async () => {

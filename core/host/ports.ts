@@ -9,6 +9,8 @@ import type {
   Logger,
   Metrics,
   Outbox,
+  OutboundReply,
+  OutboundRequest,
   Persona,
   PluginManifest,
   PromptSkill,
@@ -16,9 +18,11 @@ import type {
   Secrets,
   Settings,
   Tables,
+  ThreadHandle,
 } from '../sdk/index.ts';
+import type { BundleSources } from './bundle.ts';
 import type { PluginSources } from './discover.ts';
-import type { SharedModules } from './evaluate.ts';
+import type { SharedModules } from './shared.ts';
 
 export interface Migration {
   readonly name: string;
@@ -45,6 +49,31 @@ export interface PackLaunch {
   readonly onStumble: (cause: string) => void;
   /** The process ended for good; `cause` is what the listing shows. */
   readonly onFailed: (cause: string) => void;
+}
+
+/** A thread of one generation as the host sees it. */
+export interface PluginThread extends ThreadHandle {
+  /** Why it ended last, as long as it has not opened again. */
+  readonly cause: string | undefined;
+  /** It has opened for the first time; rejects with the reason when it ended instead. */
+  readonly ready: Promise<void>;
+  /** The generation serves: the thread starts, after the one of its name in the generation before has closed. */
+  begin(): void;
+  /** Resolves once no thread of this generation is left. */
+  release(): Promise<void>;
+}
+
+export interface ThreadLaunch {
+  readonly manifest: PluginManifest;
+  readonly name: string;
+  readonly code: string;
+  readonly filename: string;
+  readonly data: unknown;
+  readonly heapMb: number;
+  /** The thread ended and is started again; `cause` counts as an error of the plugin. */
+  readonly onStumble: (cause: string) => void;
+  /** Runs what listens to the thread's notices, on the plugin's account. */
+  readonly deliver: (work: () => void) => void;
 }
 
 /** What the host keeps over restarts: who is switched off, who was put into quarantine, who died at boot. */
@@ -75,6 +104,7 @@ export interface HostPorts {
   readonly sources: PluginSources;
   readonly runsOn: 'manager' | 'edge';
   readonly shared: SharedModules;
+  readonly bundles: BundleSources;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly memory: HostMemory;
@@ -88,8 +118,10 @@ export interface HostPorts {
   /** `run` works on the generation's account; `serves` says whether it is the one to deliver to now. */
   readonly outbox: (pluginId: string, own: Own, run: (label: string, work: () => Promise<void>) => Promise<void>, serves: () => boolean) => Outbox;
   readonly metrics: (pluginId: string, own: Own) => Metrics;
+  readonly fetch: (url: string, request: OutboundRequest | undefined, owner: AbortSignal) => Promise<OutboundReply>;
   readonly emit: (type: string, event: unknown) => void;
   readonly checkRoute: (declaration: RouteDeclaration) => string;
+  readonly launchThread: (launch: ThreadLaunch) => PluginThread;
   readonly launchPack: (launch: PackLaunch) => PackProcess;
   readonly readPersona: (text: string, file: string) => Persona;
   readonly readSkill: (text: string, folderName: string, file: string) => PromptSkill;

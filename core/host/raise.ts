@@ -8,6 +8,7 @@ import { packAsPlugin } from './pack.ts';
 import type { HostPorts, Migration } from './ports.ts';
 import type { Attempt, PluginRecord, Stage } from './record.ts';
 import { selfTest } from './self-test.ts';
+import { lentTo } from './shared.ts';
 import { start } from './start.ts';
 import { verifyIntegrity } from './verify-integrity.ts';
 
@@ -16,7 +17,8 @@ export interface Raising {
   readonly ports: HostPorts;
   runnerOf(generation: () => Generation): ScopeRunner;
   outagesWithout(id: string): readonly Outage[];
-  packStumbled(generation: Generation, cause: string): void;
+  /** An error on the generation's account. */
+  stumbled(generation: Generation, label: string, error: unknown): void;
   packFailed(generation: Generation, cause: string): void;
 }
 
@@ -44,11 +46,16 @@ export async function raise(record: PluginRecord, manifest: PluginManifest, host
     compiled = await watch.run('compile', () => compileEntry(record, manifest, ports));
     const definition = await watch.run('evaluate', () => define(record, manifest, compiled, host, generation));
     await watch.run('migrate', () => migrate(record, manifest, ports));
-    const activated: Activated = await watch.run('activate', () => activate(definition, generation, record.folder, ports));
+    const activated: Activated = await watch.run('activate', () =>
+      activate(definition, generation, record.folder, ports, {
+        programs: compiled?.threads ?? new Map(),
+        stumbled: (label, error) => host.stumbled(generation, label, error),
+      }),
+    );
     await watch.run('self-test', () => selfTest(definition, activated));
     await watch.run('commit', () => commit(activated.draft, ports.registry, host.outagesWithout(manifest.id)));
     committed = true;
-    await watch.run('start', () => start(definition, activated));
+    await watch.run('start', () => start(definition, activated, previous !== undefined));
     return { attempt: watch.attempt(generation.number, true), compiled, draft: activated.draft };
   } catch (error) {
     if (committed) {
@@ -76,27 +83,27 @@ function createGeneration(manifest: PluginManifest, number: number, host: Raisin
 /** A pack runs apart, where the host lends nothing but the contract. */
 async function compileEntry(record: PluginRecord, manifest: PluginManifest, ports: HostPorts): Promise<Compiled | undefined> {
   const { entry, kind } = manifest;
-  const lent = kind === 'pack' ? ['svc/sdk'] : ports.shared.keys();
-  return entry === undefined ? undefined : await compile(record.folder, { ...manifest, entry }, new Set(lent));
+  const sources = kind === 'pack' ? { ...ports.bundles, lent: new Set(['svc/sdk']) } : ports.bundles;
+  return entry === undefined ? undefined : await compile(record.folder, { ...manifest, entry }, sources);
 }
 
-function define(
+async function define(
   record: PluginRecord,
   manifest: PluginManifest,
   compiled: Compiled | undefined,
   host: Raising,
   generation: Generation,
-): PluginDefinition<unknown> {
+): Promise<PluginDefinition<unknown>> {
   if (!compiled) {
     return { activate: () => undefined };
   }
   if (manifest.kind === 'pack') {
     return packAsPlugin(manifest, compiled, record.folder.path, host.ports, {
-      onStumble: (cause) => host.packStumbled(generation, cause),
+      onStumble: (cause) => host.stumbled(generation, 'pack process', cause),
       onFailed: (cause) => host.packFailed(generation, cause),
     });
   }
-  return evaluate(manifest.id, compiled, host.ports.shared, generation.scope);
+  return evaluate(manifest.id, compiled, await lentTo(compiled.code, host.ports.shared), generation.scope);
 }
 
 async function migrate(record: PluginRecord, manifest: PluginManifest, ports: HostPorts): Promise<void> {

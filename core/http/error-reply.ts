@@ -1,4 +1,4 @@
-import { type FieldProblem, isSvcError, messageOf, SvcError } from '../sdk/index.ts';
+import { type ErrorWording, type FieldProblem, isSvcError, messageOf, SvcError } from '../sdk/index.ts';
 import type { Exchange } from './exchange.ts';
 import { jsonType, reply } from './reply.ts';
 
@@ -36,8 +36,20 @@ export function replyError(exchange: Exchange, error: unknown): void {
   if (shown.status === 401) {
     exchange.setHeader('www-authenticate', 'Bearer realm="svc"');
   }
-  exchange.status = shown.status;
-  reply(exchange, shown.status, jsonType, JSON.stringify(errorBody(shown, exchange)));
+  const { status = shown.status, type, body } = wordingOf(exchange, shown);
+  exchange.status = status;
+  reply(exchange, status, type, body);
+}
+
+/** As the protocol of the route says it, where it has one and the caller may use it at all. */
+function wordingOf(exchange: Exchange, shown: SvcError): ErrorWording {
+  const house = errorBody(shown, exchange);
+  const wording = shown.status === 401 || shown.status === 403 ? undefined : exchange.served?.route.declaration.wording;
+  if (wording === undefined) {
+    return { type: jsonType, body: JSON.stringify(house) };
+  }
+  const kind = (shown as { readonly kind?: unknown }).kind;
+  return wording({ code: shown.code, status: shown.status, message: house.message, kind: typeof kind === 'string' ? kind : undefined });
 }
 
 const kept = new Set(['allow', 'www-authenticate', 'retry-after', 'upgrade']);

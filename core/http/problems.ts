@@ -76,7 +76,11 @@ const choice = (values: readonly unknown[]): string => (values.length === 1 ? `m
 
 const typeName = (type: unknown): string => (/^[aio]/.test(String(type)) ? `an ${String(type)}` : type === 'null' ? 'null' : `a ${String(type)}`);
 
+/** Names of fields are the caller's text, and errors go into logs and the audit trail. */
+const longestPath = 300;
+const bounded = ({ path, message }: FieldProblem): FieldProblem => ({ path: path.length > longestPath ? `${path.slice(0, longestPath)}…` : path, message });
+
 function distinct(problems: readonly FieldProblem[]): readonly FieldProblem[] {
-  const seen = new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem]));
+  const seen = new Map(problems.map(bounded).map((problem) => [`${problem.path} ${problem.message}`, problem]));
   return [...seen.values()];
 }

@@ -63,6 +63,8 @@ const coreMetrics = (metrics: Metrics) => ({
   pluginStrikes: metrics.counter('plugin_strikes_total', 'Errors on the account of a plugin.', ['plugin']),
   eventsDropped: metrics.counter('events_dropped_total', 'Events that a slow subscriber missed.', ['subscriber']),
   outboxTries: metrics.counter('outbox_tries_total', 'Tries to deliver a durable message.', ['topic', 'outcome']),
+  threadRestarts: metrics.counter('thread_restarts_total', 'Threads of plugins started again after they ended by themselves.', ['plugin', 'thread']),
+  threadHeap: metrics.gauge('thread_heap_bytes', "JavaScript heap of a plugin's thread, as it told last.", ['plugin', 'thread']),
   childRestarts: metrics.counter('child_restarts_total', 'Child processes started again after they ended by themselves.', ['child']),
 });
 

@@ -16,7 +16,9 @@ export interface UndoFailure {
 }
 
 interface Effect {
-  readonly label: string;
+  readonly label: string | (() => string);
+  /** Default 5 s. */
+  readonly undoMs?: number;
   readonly undo: () => MaybePromise<void>;
   readonly child?: OwnedScope;
 }
@@ -61,6 +63,13 @@ export class OwnedScope implements Scope {
     const effect: Effect = { label, undo };
     this.#effects.add(effect);
     return () => (this.#effects.delete(effect) ? undo() : undefined);
+  }
+
+  /** Something with a life of its own: it begins at commit, its label tells how it is, and it has its own time to end. */
+  occupy(label: () => string, { begin, end, endMs }: { begin: () => void; end: () => Promise<void>; endMs: number }): void {
+    this.assertOpen(label());
+    this.#effects.add({ label, undo: end, undoMs: endMs });
+    this.#whenArmed(begin);
   }
 
   interval(label: string, ms: number, tick: (signal: AbortSignal) => MaybePromise<void>): Disposer {
@@ -134,7 +143,7 @@ export class OwnedScope implements Scope {
   }
 
   effects(): EffectNode {
-    return { label: this.label, children: [...this.#effects].map((effect) => effect.child?.effects() ?? { label: effect.label, children: [] }) };
+    return { label: this.label, children: [...this.#effects].map((effect) => effect.child?.effects() ?? { label: labelOf(effect), children: [] }) };
   }
 
   assertOpen(what: string): void {
@@ -153,7 +162,7 @@ export class OwnedScope implements Scope {
       }
       const cause = await undone(effect);
       if (cause !== undefined) {
-        failures.push({ label: effect.label, cause });
+        failures.push({ label: labelOf(effect), cause });
       }
     }
     this.#forget();
@@ -215,14 +224,16 @@ export class OwnedScope implements Scope {
   }
 }
 
+const labelOf = ({ label }: Effect): string => (typeof label === 'string' ? label : label());
+
 /** The cause when an effect could not be undone within its deadline. */
-async function undone(effect: Effect): Promise<string | undefined> {
+async function undone({ undo, undoMs = undoDeadlineMs }: Effect): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined;
   try {
     const late = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`did not end within ${undoDeadlineMs} ms`), undoDeadlineMs);
+      timer = setTimeout(() => resolve(`did not end within ${undoMs} ms`), undoMs);
     });
-    const outcome = effect.undo();
+    const outcome = undo();
     return outcome instanceof Promise ? await Promise.race([outcome.then(() => undefined), late]) : undefined;
   } catch (error) {
     return messageOf(error);

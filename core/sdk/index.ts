@@ -5,6 +5,7 @@ export * from './grants.ts';
 export * from './house.ts';
 export * from './manifest.ts';
 export * from './observe.ts';
+export * from './outbound.ts';
 export * from './persona.ts';
 export * from './plugin.ts';
 export * from './principal.ts';

@@ -64,8 +64,12 @@ export interface SettingDeclaration {
   readonly env?: string;
   readonly sensitive?: boolean;
   readonly description: string;
-  /** Read once, before the database is open: only environment and file can set it. The house's own settings know it. */
+  /** Read once, at the start: only environment and file can set it, and a secret among these is never revealed. */
   readonly at_start?: boolean;
+  /** Who sees it besides administrators; nobody unless it says so, and never a sensitive one. */
+  readonly visible?: 'admin' | 'any';
+  /** Another setting of the same declarer whose value this one must not repeat, whatever the case. */
+  readonly differs_from?: string;
 }
 
 /** Columns of one table that hold sealed values. */

@@ -1,5 +1,6 @@
 import type { Outbox, Secrets, Tables } from './database.ts';
 import type { HealthReport, Logger, Metrics } from './observe.ts';
+import type { OutboundReply, OutboundRequest } from './outbound.ts';
 import type { Persona } from './persona.ts';
 import type { RouteDeclaration } from './route.ts';
 import type { Disposer, MaybePromise, Scope } from './scope.ts';
@@ -39,6 +40,34 @@ export interface ChildHandle {
   call(method: string, input: unknown, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<unknown>;
 }
 
+export interface ThreadCall {
+  /** Default 30 s. */
+  readonly timeoutMs?: number;
+  /** Aborting it aborts the signal that the method in the thread was given. */
+  readonly signal?: AbortSignal;
+  /** Buffers that move instead of being copied; the caller cannot use them any more. */
+  readonly transfer?: readonly ArrayBuffer[];
+}
+
+export interface ThreadNotice {
+  readonly kind: string;
+  readonly value: unknown;
+}
+
+/** A thread of a plugin, supervised: started at commit, one of its name at a time, restarted with back-off, ended with the scope. */
+export interface ThreadHandle {
+  readonly state: 'waiting' | 'starting' | 'running' | 'backing-off' | 'stopped';
+  /** Input and result are structured clones. While no thread runs the call waits, no longer than its deadline. */
+  call<R>(method: string, input?: unknown, options?: ThreadCall): Promise<R>;
+  /** One-way messages of the thread, in order. */
+  onNotice(listener: (notice: ThreadNotice) => void): Disposer;
+}
+
+export interface ThreadOptions {
+  /** JavaScript heap beyond which the thread ends; buffers do not count. Default 512. */
+  readonly heapMb?: number;
+}
+
 /** The only way a plugin touches the world: every effect made here belongs to its scope and leaves with it. */
 export interface PluginContext {
   readonly id: string;
@@ -58,6 +87,8 @@ export interface PluginContext {
   readonly http: {
     routes(declarations: readonly RouteDeclaration[]): void;
   };
+  /** A request to an address that a user typed: checked when it connects, bounded, ended with the scope. */
+  fetch(url: string, request?: OutboundRequest): Promise<OutboundReply>;
   readonly services: {
     /** Makes this plugin the provider of `token` from commit on. The manifest must offer it. */
     provide<T extends object>(token: ServiceToken<T>, make: () => MaybePromise<T>): void;
@@ -74,6 +105,10 @@ export interface PluginContext {
   readonly extend: {
     contribute<T>(point: ExtensionPoint<T>, id: string, value: T): void;
     open<T>(point: ExtensionPoint<T>): OpenPoint<T>;
+  };
+  readonly threads: {
+    /** Declares a thread that runs `entry`, a `*-worker.ts` of the plugin's folder; it starts at commit and is given `data`. */
+    start(name: string, entry: string, data: unknown, options?: ThreadOptions): ThreadHandle;
   };
   readonly skills: { add(skill: Skill): void };
   readonly agents: { add(persona: Persona): void };

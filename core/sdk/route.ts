@@ -20,6 +20,22 @@ export type Access =
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** An error as a route with wording of its own gets it: already fit to be read by the caller. */
+export interface ShownError {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly message: string;
+  /** Finer than the code, where a service says it: `timeout`, `bad_data`. */
+  readonly kind: string | undefined;
+}
+
+export interface ErrorWording {
+  /** Default: that of the error. */
+  readonly status?: number;
+  readonly type: string;
+  readonly body: string;
+}
+
 /** What a handler may add to the audit row that the pipeline writes; never needed for the row itself. */
 export interface AuditNote {
   readonly resourceType?: string;
@@ -93,6 +109,8 @@ interface Declared<P extends TSchema | undefined, Q extends TSchema | undefined,
   readonly action?: string;
   /** Codes beyond those of the pipeline that the handler may answer with, for the OpenAPI text. */
   readonly errors?: readonly ErrorCode[];
+  /** Error bodies of a protocol that has its own; who may not call is told in the house's words all the same. */
+  readonly wording?: (error: ShownError) => ErrorWording;
 }
 
 /** A request that is answered with one JSON value. */

@@ -20,7 +20,7 @@ export const AuditLog = Type.Object({
   resource_type: Type.String(),
   resource_id: orNull(Type.String()),
   status: Status,
-  http_status: Type.Integer(),
+  http_status: Type.Integer({ description: '0 where no request was made' }),
   error: orNull(Type.String({ description: 'the sentence that the caller got instead of an answer' })),
   request_id: Type.String(),
   changes: orNull(Type.Object({ before: Type.Unknown(), after: Type.Unknown() }, { description: 'without secrets; large values are left out' })),

@@ -15,6 +15,13 @@ export interface Person {
   readonly orgs: readonly number[] | undefined;
 }
 
+/** In milliseconds. */
+export interface AccountTimes {
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly last_login_at: number | null;
+}
+
 export interface NewPerson {
   readonly email: string;
   readonly display_name: string;
@@ -28,6 +35,8 @@ export interface DirectoryContract {
   live(id: number): Person | undefined;
   /** The people themselves, deleted ones too, for rows that name them. */
   nameOf(id: number): Promise<{ readonly email: string; readonly display_name: string } | undefined>;
+  /** As of the last commit; throws not_found for an account that never was. */
+  timesOf(id: number): Promise<AccountTimes>;
   /**
    * Checks rules (unique e-mail, known role, password quality), hashes, and adds the account to the default organization.
    * `along` runs inside that write, before its commit: rows of yours that must come into being together with the person,

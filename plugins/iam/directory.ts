@@ -6,7 +6,7 @@ import { peopleStore } from './people-store.ts';
 import type { People } from './people.ts';
 import type { Policy } from './policy.ts';
 import type { IamTables } from './tables.ts';
-import type { Users } from './users.ts';
+import { missing, type Users } from './users.ts';
 import { userStore } from './user-store.ts';
 
 export interface DirectoryParts {
@@ -22,6 +22,7 @@ export interface DirectoryParts {
 export const createDirectory = ({ tables, people, policy, users, credentials, clock }: DirectoryParts): DirectoryContract => ({
   live: (id) => people.live(id),
   nameOf: (id) => peopleStore(tables.read).nameOf(id),
+  timesOf: async (id) => (await peopleStore(tables.read).timesOf(id)) ?? missing(id),
   async create(person, createdBy, along = () => undefined) {
     const { id, email } = await users.create(person, createdBy, along);
     return people.live(id) ?? gone(email);

@@ -1,9 +1,23 @@
-import { isSvcError, type Logger, type Settings } from 'svc/sdk';
+import { type AuditTrailContract, type Clock, type Handle, type Ids, isSvcError, type Logger, type Principal, type Settings, type Tables } from 'svc/sdk';
 
 import type { DirectoryContract } from './contract.ts';
+import type { IamTables } from './tables.ts';
+
+export interface FirstAdminParts {
+  readonly directory: DirectoryContract;
+  readonly tables: Tables<IamTables>;
+  readonly trail: Handle<AuditTrailContract>;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+}
+
+/** Nobody asked over the network: the start itself did what the operator's environment says. */
+const start: Principal = Object.freeze({ kind: 'system', id: 'start', name: 'SVC_ADMIN_EMAIL', role: 'none', grants: Object.freeze([]) });
 
 /** Makes the administrator that the operator named, at a start that finds none. An account that exists is left as it is. */
-export async function ensureFirstAdmin(directory: DirectoryContract, settings: Settings, log: Logger): Promise<void> {
+export async function ensureFirstAdmin({ directory, tables, trail, settings, clock, ids, log }: FirstAdminParts): Promise<void> {
   const email = settings.get<string>('auth.admin_email');
   const password = settings.get<string>('auth.admin_password');
   if ((email === '' && password === '') || (await directory.hasAdmin())) {
@@ -15,12 +29,23 @@ export async function ensureFirstAdmin(directory: DirectoryContract, settings: S
     return;
   }
   try {
-    const { id } = await directory.create({ email, password, display_name: '', role: 'admin' }, undefined);
+    const { id } = await directory.create({ email, password, display_name: '', role: 'admin' }, undefined, writeDown);
     log.info({ user_id: id, email }, 'the first administrator was created');
   } catch (error) {
     if (!isSvcError(error)) {
       throw error;
     }
     log.error({ email }, `no administrator was created: ${error.message}`);
+  }
+
+  /** There is no request whose pipeline would do it. Joins the write of the account: no row, no administrator. */
+  async function writeDown(account: { readonly id: number; readonly email: string }): Promise<void> {
+    if (!trail.available) {
+      return;
+    }
+    const place = { ip: '', userAgent: '', requestId: ids.uuid(), httpStatus: 0, error: undefined };
+    const act = { principal: start, action: 'user:create', resourceType: 'user', resourceId: String(account.id), status: 'success' } as const;
+    const change = { before: undefined, after: { id: account.id, email: account.email, role: 'admin' } };
+    await tables.write((tx) => trail.get().append(tx, { occurredAt: clock.now(), ...place, ...act, ...change }));
   }
 }

@@ -1,4 +1,4 @@
-import { Catalogue, definePlugin } from 'svc/sdk';
+import { AuditTrail, Catalogue, definePlugin } from 'svc/sdk';
 
 import { Directory, Passwords, PersonChanged, RoleChanged } from './contract.ts';
 import { createCredentials } from './credentials.ts';
@@ -57,11 +57,12 @@ export default definePlugin({
       await people.load();
     };
     await recall();
-    return { recall, directory };
+    const named = { directory, tables, trail: ctx.services.maybe(AuditTrail), settings, clock, ids: ctx.ids, log };
+    return { recall, makeFirstAdmin: () => ensureFirstAdmin(named) };
   },
-  async start({ settings, log }, { recall, directory }) {
+  async start(_ctx, { recall, makeFirstAdmin }) {
     // Once more, for what was committed between reading and serving.
     await recall();
-    await ensureFirstAdmin(directory, settings, log);
+    await makeFirstAdmin();
   },
 });

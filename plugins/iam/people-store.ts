@@ -54,6 +54,8 @@ export const peopleStore = (db: Iam) => ({
 
   noteLogin: (id: number, now: number) => db.updateTable('iam_users').set({ last_login_at: now }).where('id', '=', id).execute(),
 
+  timesOf: (id: number) => db.selectFrom('iam_users').select(['created_at', 'updated_at', 'last_login_at']).where('id', '=', id).executeTakeFirst(),
+
   /** Also of deleted accounts. */
   nameOf: (id: number) => db.selectFrom('iam_users').select(['email', 'display_name']).where('id', '=', id).executeTakeFirst(),
 });

@@ -15,6 +15,8 @@ export interface Claims {
   readonly jti: string;
   /** Version of the account. */
   readonly ver: number;
+  /** When the session began with a login, in seconds; refreshes keep it. */
+  readonly auth_time: number;
   readonly iat: number;
   readonly exp: number;
   readonly iss: 'svc';
@@ -22,7 +24,8 @@ export interface Claims {
 
 /** The short-lived proof that a person has signed in. */
 export interface AccessTokens {
-  mint(person: Person, sessionId: string): string;
+  /** `since` is when the session began with a login, in milliseconds. */
+  mint(person: Person, sessionId: string, since: number): string;
   /** The claims of a token that is ours and has not expired; undefined for anything else. */
   read(token: string): Claims | undefined;
 }
@@ -36,11 +39,12 @@ const skewSeconds = 60;
 export function createAccessTokens(keys: SigningKeys, clock: Clock, ids: Ids): AccessTokens {
   const seconds = (): number => Math.floor(clock.now() / 1000);
   return {
-    mint(person, sid) {
+    mint(person, sid, since) {
       const { kid, key } = keys.newest;
       const iat = seconds();
       const who = { sub: String(person.id), email: person.email, role: person.role };
-      const claims: Claims = { ...who, typ: 'access', sid, jti: ids.uuid(), ver: person.version, iat, exp: iat + accessTokenSeconds, iss: 'svc' };
+      const session = { sid, jti: ids.uuid(), ver: person.version, auth_time: Math.floor(since / 1000) };
+      const claims: Claims = { ...who, typ: 'access', ...session, iat, exp: iat + accessTokenSeconds, iss: 'svc' };
       return jwt.sign(claims, key, { algorithm: 'HS256', keyid: kid });
     },
     read(token) {
@@ -70,13 +74,14 @@ function isOurs(claims: unknown, body: string, now: number): claims is Claims {
   if (typeof claims !== 'object' || claims === null || Buffer.from(body, 'base64url').toString() !== JSON.stringify(claims)) {
     return false;
   }
-  const { sub, email, role, typ, sid, jti, ver, iat, exp } = claims as Record<keyof Claims, unknown>;
+  const { sub, email, role, typ, sid, jti, ver, auth_time: since, iat, exp } = claims as Record<keyof Claims, unknown>;
   return (
     typ === 'access' &&
     typeof sub === 'string' &&
     /^[1-9]\d{0,14}$/.test(sub) &&
     [email, role, sid, jti].every((text) => typeof text === 'string' && text !== '') &&
-    [ver, iat, exp].every(Number.isSafeInteger) &&
+    [ver, since, iat, exp].every(Number.isSafeInteger) &&
+    (since as number) <= now + skewSeconds &&
     (iat as number) <= now + skewSeconds &&
     (exp as number) > Math.max(now, iat as number) &&
     (exp as number) - (iat as number) <= accessTokenSeconds

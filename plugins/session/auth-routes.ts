@@ -1,6 +1,6 @@
-import { type Call, route, type RouteDeclaration } from 'svc/sdk';
+import { type Call, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 
-import type { Person } from '../iam/contract.ts';
+import type { AccountTimes, Person } from '../iam/contract.ts';
 import { accessTokenSeconds } from './access-tokens.ts';
 import { clientOf } from './client.ts';
 import { LoginBody, RefreshBody, RegisterBody, SetupBody, SignedInReply, type SignedInShape, UserShown } from './schema.ts';
@@ -46,7 +46,10 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     body: RegisterBody,
     response: UserShown,
     errors: ['forbidden', 'conflict', 'rate_limited'],
-    handle: async (call) => user(await signIn.register(call.body, clientOf(call), made(call))),
+    handle: async (call) => {
+      const { person, times } = await signIn.register(call.body, clientOf(call), made(call));
+      return user(person, times);
+    },
   }),
   route({
     method: 'POST',
@@ -69,6 +72,18 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
       await sessions.leave(call.principal);
     },
   }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/logout-all',
+    access: 'any',
+    summary: 'End all your sessions, this one too, wherever you are signed in',
+    description: 'API tokens go on; a change of the password ends them as well.',
+    errors: ['conflict'],
+    handle: async (call) => {
+      call.note({ resourceType: 'user', resourceId: call.principal.id });
+      await sessions.leaveAll(call.principal, (count) => call.note({ after: { sessions_ended: count } }));
+    },
+  }),
 ];
 
 const known =
@@ -81,13 +96,18 @@ const made =
   (id) =>
     call.note({ resourceType: 'user', resourceId: id });
 
-const reply = ({ person, accessToken, refreshToken }: SignedIn): SignedInShape => ({
+const reply = ({ person, times, accessToken, refreshToken }: SignedIn): SignedInShape => ({
   access_token: accessToken,
   refresh_token: refreshToken,
   token_type: 'Bearer',
   expires_in: accessTokenSeconds,
   role: person.role,
-  user: user(person),
+  user: user(person, times),
 });
 
-const user = ({ id, email, display_name, role, status }: Person): SignedInShape['user'] => ({ id, email, display_name, role, status });
+const user = ({ id, email, display_name, role, status }: Person, times: AccountTimes): SignedInShape['user'] => ({
+  ...{ id, email, display_name, role, status },
+  created_at: timestamp(times.created_at),
+  updated_at: timestamp(times.updated_at),
+  last_login_at: times.last_login_at === null ? null : timestamp(times.last_login_at),
+});

@@ -47,7 +47,7 @@ export function createAuthenticator({ accessTokens, apiTokens, directory, revoca
       return undefined;
     }
     uses.session(claims.sid);
-    return userPrincipal(person, claims.sid);
+    return userPrincipal(person, claims.sid, claims.auth_time * 1000);
   }
 
   return {

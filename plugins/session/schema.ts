@@ -26,6 +26,9 @@ export const UserShown = Type.Object({
   display_name: Type.String(),
   role: Type.String(),
   status: Type.Union([Type.Literal('active'), Type.Literal('disabled')]),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  last_login_at: orNull(Timestamp),
 });
 
 export const SignedInReply = Type.Object({

@@ -1,6 +1,6 @@
 import { type Settings, SvcError } from 'svc/sdk';
 
-import type { DirectoryContract, PasswordsContract, Person } from '../iam/contract.ts';
+import type { AccountTimes, DirectoryContract, PasswordsContract, Person } from '../iam/contract.ts';
 import type { Client } from './client.ts';
 import type { Known, Sessions, SignedIn } from './sessions.ts';
 import type { SetupToken } from './setup-token.ts';
@@ -18,7 +18,7 @@ export type Made = (id: number) => void;
 /** The ways in for somebody who has nothing but a password or the set-up token. */
 export interface SignIn {
   login(email: string, password: string, client: Client, known: Known): Promise<SignedIn>;
-  register(account: NewAccount, client: Client, made: Made): Promise<Person>;
+  register(account: NewAccount, client: Client, made: Made): Promise<{ readonly person: Person; readonly times: AccountTimes }>;
   /** Makes the first administrator and signs them in. */
   setUp(token: string, account: NewAccount, client: Client, made: Made): Promise<SignedIn>;
 }
@@ -54,7 +54,8 @@ export function createSignIn({ directory, passwords, sessions, throttle, setupTo
         throw new SvcError('forbidden', 'registration is closed: ask an administrator for an account, or let one set auth.registration to open');
       }
       throttle.register(client.ip);
-      return await directory.create(wish(account, 'viewer'), undefined, ({ id }) => made(id));
+      const person = await directory.create(wish(account, 'viewer'), undefined, ({ id }) => made(id));
+      return { person, times: await directory.timesOf(person.id) };
     },
 
     async setUp(token, account, client, made) {

@@ -3,7 +3,8 @@ import { type Page, type PageRequest, type Principal, SvcError, type Tables } fr
 
 import { expiredApiTokenMs, sessionIdleMs, sessionMs } from './lifetimes.ts';
 import type { Reach } from './reach.ts';
-import type { ApiTokenRow, ShownToken, SessionRow, SessionTables } from './tables.ts';
+import type { RefreshToken } from './refresh-tokens.ts';
+import type { ApiTokenRow, SessionRow, SessionTables, ShownSession, ShownToken } from './tables.ts';
 
 export type Rows = ReturnType<typeof rowsOver>;
 
@@ -61,6 +62,16 @@ const rowsOver = (db: Kysely<SessionTables>) => ({
       .returning(['id', 'user_id'])
       .executeTakeFirst(),
 
+  /** Ends every session of a person. */
+  endAll: (userId: number, now: number): Promise<Ended[]> =>
+    db
+      .updateTable('session_sessions')
+      .set({ ended_at: now })
+      .where('user_id', '=', userId)
+      .where('ended_at', 'is', null)
+      .returning(['id', 'user_id'])
+      .execute(),
+
   /** Ends all but the newest `kept` sessions of a person. */
   endOldest: (userId: number, kept: number, now: number): Promise<Ended[]> =>
     db
@@ -102,6 +113,14 @@ const rowsOver = (db: Kysely<SessionTables>) => ({
       .where('token.hash', '=', hash)
       .executeTakeFirst(),
 
+  /** The session whose tokens share this part. */
+  familySession: (family: string): Promise<ShownSession | undefined> =>
+    db
+      .selectFrom('session_sessions')
+      .select(['id as session_id', 'user_id', 'version', 'created_at', 'ended_at'])
+      .where('family', '=', family)
+      .executeTakeFirst(),
+
   async childrenOf(token: { readonly id: number; readonly session_id: string }): Promise<number> {
     return await count(db.selectFrom('session_refresh_tokens').select(counted).where('session_id', '=', token.session_id).where('parent_id', '=', token.id));
   },
@@ -111,9 +130,9 @@ const rowsOver = (db: Kysely<SessionTables>) => ({
   },
 
   /** Adds a refresh token to its session, and forgets those too old to matter. */
-  async addRefreshToken(sessionId: string, parentId: number | null, hash: string, now: number): Promise<void> {
+  async addRefreshToken(sessionId: string, parentId: number | null, { hash, family }: RefreshToken, now: number): Promise<void> {
     await db.insertInto('session_refresh_tokens').values({ session_id: sessionId, parent_id: parentId, hash, issued_at: now }).execute();
-    await db.updateTable('session_sessions').set({ refreshed_at: now, last_used_at: now }).where('id', '=', sessionId).execute();
+    await db.updateTable('session_sessions').set({ family, refreshed_at: now, last_used_at: now }).where('id', '=', sessionId).execute();
     for (const spent of ['is', 'is not'] as const) {
       await db
         .deleteFrom('session_refresh_tokens')

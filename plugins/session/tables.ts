@@ -26,22 +26,26 @@ export interface ApiTokenRow {
   readonly last_used_at: number | null;
 }
 
-/** A refresh token and what its session says about it. */
-export interface ShownToken {
-  readonly id: number;
+/** The session that a refresh token speaks of. */
+export interface ShownSession {
   readonly session_id: string;
-  readonly issued_at: number;
-  readonly spent_at: number | null;
-  readonly spent_by: string | null;
   readonly user_id: number;
   readonly version: number;
   readonly created_at: number;
   readonly ended_at: number | null;
 }
 
+/** A refresh token that is kept, and what its session says about it. */
+export interface ShownToken extends ShownSession {
+  readonly id: number;
+  readonly issued_at: number;
+  readonly spent_at: number | null;
+  readonly spent_by: string | null;
+}
+
 export interface SessionTables {
   session_keys: { kid: string; sealed: string; created_at: number };
-  session_sessions: Omit<SessionRow, 'ended_at'> & { ended_at: Generated<number | null> };
+  session_sessions: Omit<SessionRow, 'ended_at'> & { ended_at: Generated<number | null>; family: Generated<string | null> };
   session_refresh_tokens: {
     id: Generated<number>;
     session_id: string;

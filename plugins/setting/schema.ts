@@ -19,7 +19,7 @@ export const SettingItem = Type.Object({
   schema: Type.Unknown({ description: 'JSON Schema of the value' }),
   env: orNull(Type.String({ description: 'the variable that sets it from outside' })),
   default: Type.Unknown(),
-  writable: Type.Boolean({ description: 'false when the environment sets it, or when it is read before the database is open' }),
+  writable: Type.Boolean({ description: 'false when the environment sets it, or when it is only read at the start' }),
   updated_at: orNull(Type.String({ format: 'date-time', description: 'when the stored value was set' })),
   updated_by: orNull(Type.String()),
   problem: Type.Optional(Type.String({ description: 'why the stored value is not in force' })),

@@ -11,9 +11,10 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
     path: '/api/v1/system-settings',
     access: 'any',
     summary: 'List visible settings: values in force, where they come from, secrets masked',
+    description: 'Administrators see all of them, everybody else those whose declaration opens them to any caller.',
     items: SettingItem,
-    handle({ page: { limit, after } }) {
-      const all = settings.list();
+    handle({ principal, page: { limit, after } }) {
+      const all = settings.list(principal);
       const rest = after === undefined ? all : all.filter((item) => nameOf(item) > String(after[0]));
       const items = rest.slice(0, limit);
       return { items, total: all.length, next: rest.length > items.length ? [nameOf(items.at(-1)!)] : undefined };
@@ -47,11 +48,12 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
     path: `${path}/reveal`,
     access: 'admin',
     summary: 'Reveal a masked secret; at most ten a minute',
+    description: 'Takes a sign-in of the last five minutes, which no refresh replaces, and no API token.',
     params: SettingAddress,
     response: Revealed,
     audited: true,
     action: 'setting:reveal',
-    errors: ['not_found', 'conflict', 'rate_limited'],
+    errors: ['forbidden', 'not_found', 'conflict', 'rate_limited'],
     handle(call) {
       call.note({ resourceId: nameOf(call.params) });
       return settings.reveal(call.params, call.principal);

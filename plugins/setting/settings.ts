@@ -1,10 +1,11 @@
 import { type Call, type Clock, type Principal, type SettingsBoard, type SettingState, SvcError, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
+import { assertInPerson } from './in-person.ts';
 import type { RevealAllowance } from './reveal-allowance.ts';
 import type { Revealed, SettingItem } from './schema.ts';
 import { nameOf, type SettingName } from './setting-name.ts';
-import { mask, shownSetting, shownValue } from './shown.ts';
+import { mask, maySee, shownSetting, shownValue } from './shown.ts';
 import type { SettingStore, StoredRow } from './store.ts';
 import type { StoredValues } from './stored-values.ts';
 import type { ValueText } from './value-text.ts';
@@ -14,7 +15,8 @@ type Item = Static<typeof SettingItem>;
 type Change = Pick<Call, 'principal' | 'headers' | 'requireMatch' | 'note'>;
 
 export interface SystemSettings {
-  list(): readonly Item[];
+  /** What this caller may see: administrators everything, others what its declaration opens to them. */
+  list(actor: Principal): readonly Item[];
   set(name: SettingName, value: unknown, change: Change): Promise<Item>;
   /** Back to what file or declaration say. */
   unset(name: SettingName, change: Change): Promise<void>;
@@ -41,7 +43,11 @@ export function systemSettings({ board, store, stored, text, clock, allowance, c
   }
 
   return {
-    list: () => board.list().map(({ key }) => shown(key)),
+    list: (actor) =>
+      board
+        .list()
+        .filter(({ declaration }) => maySee(actor, declaration))
+        .map(({ key }) => shown(key)),
 
     async set(address, value, change) {
       const name = nameOf(address);
@@ -83,12 +89,13 @@ export function systemSettings({ board, store, stored, text, clock, allowance, c
     },
 
     reveal(address, principal) {
+      assertInPerson(principal, clock.now());
       allowance(principal);
       const name = nameOf(address);
       const { declaration, value } = board.state(name);
       const problem = stored.problem(name);
       if (declaration.at_start && declaration.sensitive) {
-        throw new SvcError('conflict', `${name} is not revealed: it opens every other secret. Read it where it was set`);
+        throw new SvcError('conflict', `${name} is never revealed: it comes from outside, at the start. Read it where it was set`);
       }
       if (problem !== undefined) {
         throw new SvcError('conflict', `${name} is not in force: ${problem}`);

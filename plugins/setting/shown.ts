@@ -1,4 +1,4 @@
-import { type SettingState, timestamp } from 'svc/sdk';
+import { type Principal, type SettingDeclaration, type SettingState, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { SettingItem } from './schema.ts';
@@ -10,6 +10,10 @@ export const mask = '••••';
 
 /** A secret shows whether it is set, and nothing else. */
 export const shownValue = (value: unknown, sensitive: boolean): unknown => (value === undefined ? null : sensitive && isSet(value) ? mask : value);
+
+/** Paths, addresses and whether a secret is set help whoever looks for a way in, so nothing is open unless it is declared to be. */
+export const maySee = ({ grants }: Principal, { visible, sensitive }: SettingDeclaration): boolean =>
+  grants.includes('*') || (visible === 'any' && sensitive !== true);
 
 export function shownSetting({ key: name, declaration, value, source }: SettingState, stored: StoredValues): Static<typeof SettingItem> {
   const { sensitive = false, description, schema, env, at_start: atStart = false } = declaration;

@@ -76,6 +76,12 @@ describe('what goes into a record', () => {
     loop.self = loop;
     assert.ok(JSON.stringify(redact(loop)).length < 1_000);
     assert.ok(JSON.stringify(redact('x'.repeat(1_000_000))).length < 5_000);
+    assert.ok(JSON.stringify(redact({ ['x'.repeat(1_000_000)]: 1 })).length < 500, 'names of fields too');
+    assert.deepEqual(
+      redact({ 'sk-live': 1 }, (text) => text.replace('sk-live', '••••')),
+      { '••••': 1 },
+      'a secret may stand where a name belongs',
+    );
     assert.ok(JSON.stringify(redact(Array.from({ length: 10_000 }, (_, index) => index))).length < 2_000);
     assert.deepEqual(redact({ bytes: new Uint8Array(9), big: 5n, none: undefined }), { bytes: '9 bytes', big: '5', none: undefined });
   });

@@ -124,11 +124,28 @@ describe('what does not fit', () => {
     );
   });
 
-  test('a setting that is read before the database is open cannot be stored, and says where it can be set', () => {
+  test('a setting that must differ from another stops the start when it does not, however it is written', () => {
+    const who: SettingDeclaration = { schema: { type: 'string' }, default: '', env: 'SVC_LAMP_WHO', at_start: true, description: 'Who.' };
+    const word: SettingDeclaration = { ...who, env: 'SVC_LAMP_WORD', differs_from: 'lamp.who', description: 'Not the name.' };
+    const declared = { 'lamp.who': who, 'lamp.word': word };
+    assert.equal(settingsOf(declared).get('lamp.word'), '', 'nothing said of both');
+    assert.equal(settingsOf(declared, { SVC_LAMP_WHO: 'ann', SVC_LAMP_WORD: 'bob' }).get('lamp.word'), 'bob');
+    for (const [environment, file] of [
+      [{ SVC_LAMP_WHO: 'ann', SVC_LAMP_WORD: ' Ann' }, {}],
+      [{ SVC_LAMP_WORD: 'ANN' }, { 'lamp.who': 'ann' }],
+    ] as const) {
+      assert.throws(() => settingsOf(declared, environment, file), {
+        message: 'SVC_LAMP_WORD must not be the same as SVC_LAMP_WHO (lamp.word: Not the name.)',
+      });
+    }
+    assert.throws(() => settingsOf({ 'lamp.word': word }), /both must be declared together, and be at_start/);
+  });
+
+  test('a setting that is only read at the start cannot be stored, and says where it can be set', () => {
     const settings = settingsOf({ ...coreSettings });
     assert.throws(() => settings.override('http.addr', '127.0.0.1:1'), {
       code: 'conflict',
-      message: 'http.addr is read before the database is open: set it in SVC_HTTP_ADDR or svc.yaml and start svc again',
+      message: 'http.addr is read once, at the start: set it in SVC_HTTP_ADDR or svc.yaml and start svc again',
     });
     settings.override('log.level', 'debug');
     assert.equal(settings.get('log.level'), 'debug');

@@ -29,7 +29,7 @@ test('the single binary is the whole product, alone in an empty folder', { timeo
     timeout: 200_000,
   });
   assert.match(said, /svc: svc \d+\.\d+\.\d+, \d+(\.\d)? MiB, built in [\d.]+ s/);
-  assert.deepEqual(readdirSync(join(folder, 'alone')), ['svc'], 'nothing is left beside it');
+  assert.deepEqual(readdirSync(join(folder, 'alone')), ['svc', 'svc.cdx.json'], 'beside it only what it is made of');
 
   const cache = join(folder, 'cache');
   const binary: CallOptions = { program: [file], cwd: join(folder, 'alone'), env: { XDG_CACHE_HOME: cache, HOME: folder } };

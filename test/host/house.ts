@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test';
 
 import { container } from 'tsyringe';
 
+import { bundleSources } from '../../core/boot/bundles.ts';
 import { sharedModules } from '../../core/boot/shared-modules.ts';
 import { type HostMemory, PluginHost, type QuarantineEntry } from '../../core/host/index.ts';
 import { readPersona } from '../../core/host/persona-file.ts';
@@ -45,6 +46,7 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
     sources: { roots: [{ path: pluginsDir, origin: 'shipped' }], embedded: [] },
     runsOn: 'manager',
     shared,
+    bundles: bundleSources,
     clock: { now: () => clock.time, monotonic: () => performance.now() },
     ids: { uuid: () => 'id', token: () => 'token' },
     memory,
@@ -56,8 +58,14 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
     secrets: () => ({ seal: (_place, plain) => plain, open: (_place, sealed) => sealed }),
     outbox: () => ({ enqueue: async () => 'id', deliver: () => undefined }),
     metrics: () => ({ counter: () => ({ add: () => undefined }), gauge: () => ({ set: () => undefined }), histogram: () => ({ observe: () => undefined }) }),
+    fetch: async (url) => {
+      throw new Error(`no network in this test, not even for ${url}`);
+    },
     emit: () => undefined,
     checkRoute: routeKey,
+    launchThread: () => {
+      throw new Error('no threads in this test');
+    },
     launchPack: () => {
       throw new Error('no packs in this test');
     },

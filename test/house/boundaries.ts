@@ -11,8 +11,14 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   events: ['sdk', 'storage'],
   observe: ['sdk'],
   isolate: ['sdk'],
+  outbound: ['sdk'],
+  telemetry: ['sdk'],
+  template: ['sdk'],
   boot: ['*'],
 };
+
+/** What of core a plugin sees: the contract, and rooms that compute for those who keep data. */
+const pluginModules = ['svc/sdk', 'svc/telemetry', 'svc/template', 'svc/thread'];
 
 /** Packages a plugin may use beside the contract: they compute, and touch nothing. */
 const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'jsonwebtoken'];
@@ -22,8 +28,8 @@ const closedToPlugins = /^node:(?:child_process|cluster|worker_threads|vm|module
 
 /** What a plugin says instead of reaching for the world. */
 const pluginEffects: readonly { readonly form: RegExp; readonly instead: string }[] = [
-  { form: /(?<![.\w])setInterval\b/, instead: 'setInterval: use ctx.scope.interval' },
-  { form: /(?<![.\w])setTimeout\b/, instead: 'setTimeout: use ctx.scope.timeout' },
+  { form: /(?<![.\w])setInterval\b/, instead: 'setInterval: use ctx.scope.interval, or setup.every in a thread' },
+  { form: /(?<![.\w])setTimeout\b/, instead: 'setTimeout: use ctx.scope.timeout, or setup.after in a thread' },
   { form: /(?<![.\w])(?:setImmediate|queueMicrotask)\b/, instead: 'setImmediate and queueMicrotask: use ctx.scope.task' },
   { form: /\bglobalThis\b|(?<![.\w])global\b\s*[.[]/, instead: 'globalThis: keep state in an object that activate() makes' },
   {
@@ -102,14 +108,29 @@ const pluginsKnowOnlyTheContract: Rule = ({ path, imports }) => {
     const leadsTo = target(path, specifier);
     const allowed =
       leadsTo === undefined
-        ? specifier === 'svc/sdk' || pluginPackages.includes(packageOf(specifier)) || (specifier.startsWith('node:') && !closedToPlugins.test(specifier))
+        ? pluginModules.includes(specifier) ||
+          pluginPackages.includes(packageOf(specifier)) ||
+          (specifier.startsWith('node:') && !closedToPlugins.test(specifier))
         : pluginOf(leadsTo) === plugin || /^plugins\/[^/]+\/contract\.ts$/.test(leadsTo);
     return allowed
       ? []
       : [
-          `imports ${specifier}; a plugin may import svc/sdk, its own files, another plugin's contract.ts, harmless node: modules and ${pluginPackages.join(', ')}`,
+          `imports ${specifier}; a plugin may import ${pluginModules.join(', ')}, its own files, another plugin's contract.ts, harmless node: modules and ${pluginPackages.join(', ')}`,
         ];
   });
+};
+
+/** A worker file runs where it is imported, so it holds nothing that anybody would import. */
+const workersOnlyServe: Rule = ({ path, code, imports }) => {
+  const isWorker = /^plugins\/[^/]+\/[^/]+-worker\.ts$/.test(path);
+  if (isWorker) {
+    const statements = code.split('\n').filter((line) => line.trim() !== '' && !/^(?:import\b|\s|\})/.test(line));
+    const serves = statements[0]?.startsWith('serveThread(') && !/^(?:export|const|let|function|class)\b/m.test(code);
+    return serves ? [] : ['does more than to call serveThread; keep the open function in a file beside it, so that tests can run it without a thread'];
+  }
+  return pluginOf(path) !== undefined && (/\bserveThread\b/.test(code) || imports.some(({ specifier }) => specifier.endsWith('-worker.ts')))
+    ? ['serves a thread or imports a worker file; only the *-worker.ts beside plugin.json calls serveThread, and only ctx.threads starts it']
+    : [];
 };
 
 const contractsOfPluginsAreTypes: Rule = ({ path, imports }) =>
@@ -194,6 +215,7 @@ const rules: readonly Rule[] = [
   coreKeepsItsArrows,
   contractNeedsNothing,
   pluginsKnowOnlyTheContract,
+  workersOnlyServe,
   contractsOfPluginsAreTypes,
   pluginsOwnTheirEffects,
   pluginImportsAreReadable,

@@ -55,6 +55,13 @@ const planted: readonly [path: string, text: string, complaint: RegExp][] = [
   ['bin/svc.ts', `import x from '../plugins/host/index.ts';`, /discovered/],
   ['plugins/bad/index.ts', `import { Registry } from '../../core/registry/index.ts';`, /may import svc\/sdk/],
   ['plugins/bad/index.ts', `import { store } from '../iam/store.ts';`, /another plugin's contract\.ts/],
+  ['plugins/bad/bad-worker.ts', `import { Worker } from 'node:worker_threads';`, /harmless node: modules/],
+  ['plugins/bad/bad-worker.ts', `import { x } from '../../core/telemetry/index.ts';`, /may import svc\/sdk, svc\/telemetry, svc\/template, svc\/thread/],
+  ['plugins/bad/bad-worker.ts', `import { serveThread } from 'svc/thread';\nexport const open = 1;\nserveThread(open);`, /more than to call serveThread/],
+  ['plugins/bad/index.ts', `import './bad-worker.ts';`, /only ctx\.threads starts it/],
+  ['plugins/bad/store.ts', `import { serveThread } from 'svc/thread';`, /only the \*-worker\.ts/],
+  ['core/telemetry/a.ts', `import { x } from '../storage/index.ts';`, /core\/telemetry may import core\/sdk/],
+  ['core/template/a.ts', `import { x } from '../telemetry/index.ts';`, /core\/template may import core\/sdk/],
   ['plugins/bad/index.ts', `import express from 'express';`, /may import svc\/sdk/],
   ['plugins/bad/index.ts', `import { injectable } from 'tsyringe';`, /may import svc\/sdk/],
   ['plugins/bad/index.ts', `import { spawn } from 'node:child_process';`, /harmless node: modules/],
@@ -99,5 +106,7 @@ test('a model plugin and what is only said in comments, strings and patterns pas
     `const quotes = /['"\`]/.test(said) ? said.length / 2 / 3 : 0;`,
     `export default definePlugin({ activate(ctx) { ctx.scope.timeout('later', 5, () => ctx.log.info({ at: new Date(ctx.clock.now()) }, page)); } });`,
   ].join('\n');
-  assert.deepEqual(trespasses([source('plugins/topology/contract.ts', contract), source('plugins/topology/index.ts', index)]), []);
+  const worker = `import { serveThread } from 'svc/thread';\n\nimport {\n  openGraph,\n} from './graph.ts';\n\nserveThread(openGraph);\n`;
+  const sources = { 'contract.ts': contract, 'index.ts': index, 'graph-worker.ts': worker };
+  assert.deepEqual(trespasses(Object.entries(sources).map(([name, text]) => source(`plugins/topology/${name}`, text))), []);
 });

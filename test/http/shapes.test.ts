@@ -30,6 +30,18 @@ describe('a body schema', () => {
     assert.deepEqual(problems(Type.Array(Type.Object({ a: Type.Number() })), [{ a: 1 }, { a: 1, b: 2 }]), [{ path: '/1/b', message: 'is not a known field' }]);
   });
 
+  test('names a field of any length in a bounded way', () => {
+    const long = 'x'.repeat(100_000);
+    for (const [schema, value] of [
+      [Type.Object({}), { [long]: 1 }],
+      [Type.Record(Type.String(), Type.Number()), { [long]: 'a' }],
+      [Type.Record(Type.String(), Type.Object({})), { [long]: { [long]: 1 } }],
+    ] as const) {
+      const found = problems(schema, value);
+      assert.ok(found.length === 1 && found[0]!.path.length <= 301, JSON.stringify(found).slice(0, 500));
+    }
+  });
+
   test('that joins two shapes accepts the fields of both and no others', () => {
     const both = Type.Intersect([Type.Object({ a: Type.Number() }), Type.Object({ b: Type.Object({ c: Type.Number() }) })]);
     assert.deepEqual(problems(both, { a: 1, b: { c: 1 } }), []);

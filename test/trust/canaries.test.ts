@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import { storageWorkers } from '../../core/boot/workers.ts';
 import { createBackup } from '../../core/storage/index.ts';
-import { type Household, household, password } from './household.ts';
+import { type Household, household, password, shippedPlugins } from './household.ts';
+
+/** A room with secrets among its settings. */
+const torchFolder = fileURLToPath(new URL('../plugins/setting/torch', import.meta.url));
 
 /** Plants a secret in every place where one may be typed, and remembers what must not be found afterwards. */
 async function plant({ house, ask, person }: Household): Promise<Map<string, string>> {
@@ -60,7 +64,9 @@ async function plant({ house, ask, person }: Household): Promise<Map<string, str
     expires_at: new Date(Date.now() + 86_400_000).toISOString(),
   });
   planted.set('an API token', pat.token);
-  await ask('PUT', '/api/v1/system-settings/auth/admin_password', as, { value: canary('sensitive setting') });
+  await ask('PUT', '/api/v1/system-settings/auth/admin_password', as, { value: canary('setting that is only read at the start') });
+  await ask('PUT', '/api/v1/system-settings/torch/api_key', as, { value: canary('sensitive setting', (word) => `sk-${word.toLowerCase()}`) });
+  await ask('PUT', '/api/v1/system-settings/torch/api_key', as, { value: canary('sensitive setting that does not fit') });
   await ask('PUT', '/api/v1/system-settings/auth/admin_password', as, { value: { wrong: canary('sensitive setting of a wrong shape') } });
   await ask('GET', '/api/v1/system-settings', as);
   await ask('GET', '/api/v1/admin/audit-logs', as);
@@ -74,7 +80,7 @@ const inPlace = new Map([
 ]);
 
 test('no secret that anybody typed or was given stands in a log line, a table, an audit row, an error or a backup', async (t) => {
-  const people = await household(t);
+  const people = await household(t, { plugins: [...shippedPlugins, torchFolder] });
   const bodies: string[] = [];
   const listening: Household = {
     ...people,

@@ -23,7 +23,7 @@ export interface Household {
   /** Makes an account and signs it in. */
   person(name: string, role: string): Promise<SignedIn>;
   signIn(email: string): Promise<SignedIn>;
-  /** Makes a custom role. */
+  /** Makes a custom role, or changes what it grants. */
   role(name: string, grants: readonly string[]): Promise<void>;
   /** One request with this bearer token, or none. */
   ask(method: string, path: string, token: string | undefined, body?: unknown): Promise<Answer>;
@@ -56,7 +56,10 @@ export async function household(t: Pick<TestContext, 'after'>, options: Partial<
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    const text = await answer.text();
+    // A stream goes on for as long as somebody listens; that it began is all there is to know.
+    const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    await (isStream && answer.body?.cancel());
+    const text = isStream ? '' : await answer.text();
     const json = text !== '' && answer.headers.get('content-type')?.startsWith('application/json');
     return { status: answer.status, body: json ? JSON.parse(text) : undefined, text };
   };
@@ -82,7 +85,8 @@ export async function household(t: Pick<TestContext, 'after'>, options: Partial<
       return await signIn(email);
     },
     async role(name, grants) {
-      await must('POST', '/api/v1/roles', { name, description: name, grants });
+      const { status } = await ask('GET', `/api/v1/roles/${name}`, house.token);
+      await (status === 200 ? must('PATCH', `/api/v1/roles/${name}`, { grants }) : must('POST', '/api/v1/roles', { name, description: name, grants }));
     },
   };
 }

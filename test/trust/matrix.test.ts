@@ -1,125 +1,190 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { Access, RouteDeclaration } from 'svc/sdk';
+import { Authenticator, type AuthenticatorContract, type Principal } from 'svc/sdk';
 
-import { type Answer, type Household, household } from './household.ts';
+import { areas, type Row, rowsOf } from './area.ts';
+import { type Answer, type Household, household, type SignedIn } from './household.ts';
+import { knock } from './knock.ts';
 
-/** One kind of caller, and what the declaration of a route promises it. */
+type Expected = 'open' | 401 | 403;
+
+/** One kind of caller, and what the tables written by hand promise it. */
 interface Caller {
   readonly who: string;
   readonly authorization: string | undefined;
-  expects(access: Access): 'open' | 401 | 403;
+  readonly expects: (audience: string) => Expected;
+  /** Whose id they may use where a route is also for oneself. */
+  readonly self?: number;
+  /** Signs them in a second time, for what ends a session. */
+  readonly again?: () => Promise<SignedIn>;
 }
 
-const nobody = (access: Access): 'open' | 401 => (access === 'public' ? 'open' : 401);
+/** What decisions about roles say that a `user` may; a room that adds an area adds it there, and here. */
+const ofUser = ['edge:*', 'edge:plugin', 'device:*', 'topology:*', 'alert:*', 'channel:*', 'agent:*', 'knowledge:*', 'skill:*', 'monitor:*'];
 
-/** What a role with these grants may do, written anew here: the test must not ask the code that it tests. */
+const nobody = (audience: string): Expected => (audience === 'public' ? 'open' : 401);
+const machine = (audience: string): Expected => (audience === 'public' || audience === 'machine' ? 'open' : 403);
+
+/** What somebody with these grants may do, written anew here: the test must not ask the code that it tests. */
 const holding =
   (...grants: readonly string[]) =>
-  (access: Access): 'open' | 403 => {
-    const needed = typeof access === 'object' ? access.action : access;
+  (audience: string): Expected => {
+    const needed = audience.split('|')[0]!;
     if (needed === 'public' || needed === 'any') {
       return 'open';
     }
-    if (needed === 'machine') {
-      return 403;
-    }
-    if (grants.includes('*')) {
-      return 'open';
-    }
-    return grants.includes(needed) || grants.includes(`${needed.split(':')[0]}:*`) ? 'open' : 403;
+    const area = `${needed.split(':')[0]}:*`;
+    return needed !== 'machine' && (grants.includes('*') || grants.includes(needed) || grants.includes(area)) ? 'open' : 403;
   };
 
-test('every declared route answers every kind of caller as its declaration says', async (t) => {
+const everywhere = '*';
+/** Ends every session of whoever asks, so it is asked for last. */
+const lastOfAll = '/api/v1/auth/logout-all';
+
+test('every route answers every kind of caller as the tables say', async (t) => {
   const people = await household(t);
-  const { house } = people;
-  const routes = [...house.registry.current.routes.values()].map(({ value }) => value);
-  const actions = [...new Set([...house.registry.current.generations.values()].flatMap(({ manifest }) => Object.keys(manifest.actions)))].sort();
-  const guarded = [...new Set(routes.map(({ access }) => (typeof access === 'object' ? access.action : access)))].filter((access) => access.includes(':'));
+  const rows = [...(await areas()).all].flatMap(([plugin, area]) => rowsOf(plugin, area));
+  const declared = [...new Set([...people.house.registry.current.generations.values()].flatMap(({ manifest }) => Object.keys(manifest.actions)))].sort();
+  const guards = [...new Set(rows.map(actionOf))].filter((action) => action !== everywhere);
   assert.deepEqual(
-    guarded.filter((action) => !actions.includes(action)),
+    guards.filter((action) => !declared.includes(action)),
     [],
     'every action that guards a route is declared by a plugin',
   );
 
-  const callers = await everyCaller(people, actions);
+  const callers = await commonCallers(people);
+  const custom = await customCallers(people);
   const wrong: string[] = [];
   let asked = 0;
-  for (const route of routes) {
-    assert.ok(route.access !== undefined, `${route.method} ${route.path} has no access`);
-    for (const caller of callers) {
-      const expected = caller.expects(route.access);
-      const answer = await call(people, route, caller);
-      asked += 1;
-      const seen = refusal(answer) ?? 'open';
-      if (seen !== expected || answer.status >= 500) {
-        wrong.push(
-          `${route.method} ${route.path} (${JSON.stringify(route.access)}) as ${caller.who}: expected ${expected}, answered ${answer.status} ${answer.text.slice(0, 120)}`,
-        );
+  const ask = async (row: Row, caller: Caller, id: string | number, expected: Expected): Promise<void> => {
+    const answer = await call(people, row, caller, id);
+    asked += 1;
+    const seen = refusal(answer) ?? 'open';
+    if (seen !== expected || answer.status >= 500) {
+      wrong.push(`${row.method} ${row.path} (${row.who}) as ${caller.who}: expected ${expected}, answered ${answer.status} ${answer.text.slice(0, 120)}`);
+    }
+  };
+
+  for (const guard of [...guards, everywhere]) {
+    const own = await custom(guard, declared);
+    const guarded = rows.filter((row) => actionOf(row) === guard).sort((a, b) => Number(a.path === lastOfAll) - Number(b.path === lastOfAll));
+    for (const row of guarded) {
+      for (const caller of [...callers, ...own]) {
+        await ask(row, caller, 999_999, caller.expects(row.who));
+        if (row.who.endsWith('|self') && caller.self !== undefined) {
+          await ask(row, caller, caller.self, 'open');
+        }
       }
     }
   }
-  t.diagnostic(`${routes.length} routes × ${callers.length} callers = ${asked} answers`);
+  t.diagnostic(`${rows.length} routes, ${asked} answers`);
   assert.deepEqual(wrong, []);
 });
 
-async function everyCaller(people: Household, actions: readonly string[]): Promise<Caller[]> {
+/** The action that a route asks for; the same group for all that ask for none. */
+function actionOf({ who }: Row): string {
+  const needed = who.split('|')[0]!;
+  return needed.includes(':') || needed === 'webshell' ? needed : everywhere;
+}
+
+async function commonCallers(people: Household): Promise<Caller[]> {
   const { house, clock, ask } = people;
   const bearer = (token: string): string => `Bearer ${token}`;
+  const script = async (access: string, actions: readonly string[], forMs: number): Promise<{ id: number; token: string }> => {
+    const expires_at = new Date(Date.now() + clock.ahead + forMs).toISOString();
+    const { status, body } = await ask('POST', '/api/v1/tokens', access, { name: 'script', actions, expires_at });
+    assert.equal(status, 201, JSON.stringify(body));
+    return body;
+  };
+  const minute = 60_000;
   const expired = await people.person('expired', 'admin');
-  clock.ahead += 16 * 60_000;
+  const expiredScript = await script(expired.access, ['*'], 10 * minute);
+  clock.ahead += 16 * minute;
 
   const revoked = await people.person('revoked', 'admin');
   assert.equal((await ask('POST', '/api/v1/auth/logout', revoked.access)).status, 204);
   const disabled = await people.person('disabled', 'admin');
+  const disabledScript = await script(disabled.access, ['*'], 60 * minute);
   assert.equal((await ask('PATCH', `/api/v1/users/${disabled.id}`, house.token, { status: 'disabled' })).status, 200);
-  const elsewhere = await people.person('elsewhere', 'user');
-  const { body: org } = await ask('POST', '/api/v1/orgs', house.token, { name: 'Elsewhere' });
-  assert.equal((await ask('POST', `/api/v1/orgs/${org.id}/members`, house.token, { user_id: elsewhere.id, role: 'org_admin' })).status, 201);
-  const { access: elsewhereAccess } = await people.signIn(elsewhere.email);
+  const elsewhere = await adminElsewhere(people);
 
   const [viewer, user, admin] = [await people.person('viewer', 'viewer'), await people.person('user', 'user'), await people.person('admin', 'admin')];
-  const seeded = (await ask('GET', '/api/v1/me', user.access)).body.grants as string[];
-  const own: Caller[] = [
-    { who: 'anonymous', authorization: undefined, expects: nobody },
-    { who: 'viewer', authorization: bearer(viewer.access), expects: holding() },
-    { who: 'user', authorization: bearer(user.access), expects: holding(...seeded) },
-    { who: 'admin', authorization: bearer(admin.access), expects: holding('*') },
-    { who: 'admin of another organization', authorization: bearer(elsewhereAccess), expects: orgAdmin(seeded) },
-    { who: 'disabled user', authorization: bearer(disabled.access), expects: nobody },
-    { who: 'expired token', authorization: bearer(expired.access), expects: nobody },
-    { who: 'revoked token', authorization: bearer(revoked.access), expects: nobody },
-    { who: 'refresh token as access token', authorization: bearer(admin.refresh), expects: nobody },
-    { who: 'credential of an edge', authorization: `Basic ${Buffer.from('svc_ak_1:svc_sk_1').toString('base64')}`, expects: nobody },
+  const revokedScript = await script(admin.access, ['*'], 60 * minute);
+  assert.equal((await ask('DELETE', `/api/v1/tokens/${revokedScript.id}`, admin.access)).status, 204);
+  const owner = await people.person('owner', 'admin');
+  const [idle, mighty] = [await script(owner.access, [], 60 * minute), await script(owner.access, ['*'], 60 * minute)];
+  const person = (who: string, one: SignedIn, expects: Caller['expects']): Caller => ({
+    ...{ who, authorization: bearer(one.access), expects, self: one.id },
+    again: () => people.signIn(one.email),
+  });
+  const unknown = (who: string, authorization: string | undefined): Caller => ({ who, authorization, expects: nobody });
+  return [
+    unknown('anonymous', undefined),
+    person('viewer', viewer, holding()),
+    person('user', user, holding(...ofUser)),
+    person('admin', admin, holding('*')),
+    person('admin of another organization, who is not in the default one', elsewhere, holding(...ofUser, 'member:manage')),
+    { who: 'API token without actions', authorization: bearer(idle.token), expects: holding() },
+    { who: 'API token of an admin', authorization: bearer(mighty.token), expects: holding('*') },
+    { who: 'edge', authorization: edgeCredential(people), expects: machine },
+    unknown('credential of an edge that nobody knows', `Basic ${Buffer.from('svc_ak_2:svc_sk_2').toString('base64')}`),
+    unknown('disabled user', bearer(disabled.access)),
+    unknown('API token of a disabled user', bearer(disabledScript.token)),
+    unknown('expired token', bearer(expired.access)),
+    unknown('revoked token', bearer(revoked.access)),
+    unknown('expired API token', bearer(expiredScript.token)),
+    unknown('revoked API token', bearer(revokedScript.token)),
+    unknown('refresh token as access token', bearer(admin.refresh)),
   ];
-  for (const [index, action] of actions.entries()) {
-    const others = actions.filter((other) => other !== action);
-    await people.role(`only-${index}`, [action]);
-    await people.role(`all-but-${index}`, others);
-    const only = await people.person(`only-${index}`, `only-${index}`);
-    const allBut = await people.person(`all-but-${index}`, `all-but-${index}`);
-    own.push({ who: `only ${action}`, authorization: bearer(only.access), expects: holding(action) });
-    own.push({ who: `all but ${action}`, authorization: bearer(allBut.access), expects: holding(...others) });
-  }
-  return own;
 }
 
-/** An org_admin manages the members of its own organization; everywhere else it is what its role says. */
-const orgAdmin = (seeded: readonly string[]) => holding(...seeded, 'member:manage');
+/** Somebody who runs an organization of their own and has left the one that everybody is put into. */
+async function adminElsewhere({ house, ask, person, signIn }: Household): Promise<SignedIn> {
+  const { id, email } = await person('elsewhere', 'user');
+  const { body: org } = await ask('POST', '/api/v1/orgs', house.token, { name: 'Elsewhere' });
+  assert.equal((await ask('POST', `/api/v1/orgs/${org.id}/members`, house.token, { user_id: id, role: 'org_admin' })).status, 201);
+  const home = (await ask('GET', '/api/v1/orgs', house.token)).body.items.find(({ name }: { name: string }) => name === 'default');
+  assert.equal((await ask('DELETE', `/api/v1/orgs/${home.id}/members/${id}`, house.token)).status, 204);
+  return await signIn(email);
+}
 
-async function call(people: Household, route: RouteDeclaration, { authorization, who }: Caller): Promise<Answer> {
+/** A machine as the pipeline gets to know it, whichever room vouches for machines; one that claims everything on top of that. */
+function edgeCredential({ house }: Household): string {
+  const provider: AuthenticatorContract = house.service(Authenticator);
+  const people = provider.authenticate.bind(provider);
+  const edge: Principal = { kind: 'edge', id: '1', name: 'edge 1', role: 'admin', grants: ['*'] };
+  provider.authenticate = (credential) => (credential.scheme === 'basic' && credential.value === 'svc_ak_1:svc_sk_1' ? edge : people(credential));
+  return `Basic ${Buffer.from('svc_ak_1:svc_sk_1').toString('base64')}`;
+}
+
+/** Two people whose roles are made anew for each guard: one holds it and nothing else, one everything else there is. */
+async function customCallers(people: Household): Promise<(guard: string, declared: readonly string[]) => Promise<Caller[]>> {
+  await people.role('only', []);
+  await people.role('others', []);
+  const [only, others] = [await people.person('only', 'only'), await people.person('others', 'others')];
+  return async (guard, declared) => {
+    const rest = declared.filter((action) => action !== guard);
+    const granted = guard === everywhere ? [] : [guard];
+    await people.role('only', granted);
+    await people.role('others', rest);
+    const caller = (who: string, one: SignedIn, grants: readonly string[]): Caller => ({
+      ...{ who, authorization: `Bearer ${one.access}`, expects: holding(...grants), self: one.id },
+      again: () => people.signIn(one.email),
+    });
+    return [caller(`role with only ${guard}`, only, granted), caller(`role with every action but ${guard}`, others, rest)];
+  };
+}
+
+async function call(people: Household, row: Row, { authorization, again }: Caller, id: string | number): Promise<Answer> {
+  const { value: route } = [...people.house.registry.current.routes.values()].find(({ value }) => value.method === row.method && value.path === row.path)!;
   // A logout would end the session that the rest of the row is asked with.
-  const token = route.path === '/api/v1/auth/logout' && authorization && !['anonymous'].includes(who) ? await spare(people, who, authorization) : authorization;
-  const path = route.path.replaceAll(/\{[^}]+\}/g, '999999');
+  const token = row.path === '/api/v1/auth/logout' && again ? `Bearer ${(await again()).access}` : authorization;
+  const path = row.path.replaceAll(/\{[^}]+\}/g, String(id));
   const takesBody = route.body !== undefined || route.consumes !== undefined;
-  return await people.ask(route.method, path, token, takesBody ? '{}' : undefined);
-}
-
-/** A second session of the same person, where the caller is one who can sign in. */
-async function spare(people: Household, who: string, authorization: string): Promise<string> {
-  const { body } = await people.ask('GET', '/api/v1/me', authorization);
-  return body?.email ? `Bearer ${(await people.signIn(body.email)).access}` : authorization;
+  return route.kind === 'socket'
+    ? await knock(people.house.url + path, token, route.protocols)
+    : await people.ask(row.method, path, token, takesBody ? '{}' : undefined);
 }
 
 /** Whether the pipeline, and not the handler, turned the caller away. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -9,9 +10,12 @@ import { as, auditHouse, folder, list, type Logged, post, withoutTriggers } from
 
 const launcher = fileURLToPath(new URL('../../../bin/svc', import.meta.url));
 
-const svc = (...args: readonly string[]): Promise<{ code: number; out: string; err: string }> =>
+/** The last argument may be an environment. */
+const svc = (...words: readonly (string | Readonly<Record<string, string>>)[]): Promise<{ code: number; out: string; err: string }> =>
   new Promise((resolve) => {
-    execFile(process.execPath, [launcher, ...args], { env: { PATH: process.env['PATH'] } }, (error, out, err) =>
+    const args = words.filter((word) => typeof word === 'string');
+    const environment = words.find((word) => typeof word === 'object');
+    execFile(process.execPath, [launcher, ...args], { env: { PATH: process.env['PATH'], ...environment } }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
   });
@@ -49,4 +53,32 @@ test('svc audit verify and export speak to the running house', async (t) => {
   const json = await svc('audit', 'verify', '--json', ...data);
   const { ok, first_bad_seq } = JSON.parse(json.out) as { ok: boolean; first_bad_seq: number };
   assert.deepEqual([json.code, ok, first_bad_seq], [1, false, 2]);
+});
+
+test('svc audit verify speaks for a data folder that no svc serves, and leaves it as it is', async (t) => {
+  const dataDir = folder(t);
+  const house = await auditHouse(t, { dataDir });
+  await post(house, 'entries', { text: 'one' }, as('anna'));
+  await post(house, 'entries', { text: 'two' }, as('vera'));
+  await house.stop();
+  const files = (): readonly string[] =>
+    readdirSync(dataDir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((file) => `${file} ${createHash('sha256').update(readFileSync(file)).digest('hex')}`)
+      .sort();
+  const before = files();
+  const temporary = folder(t);
+  const verify = (): ReturnType<typeof svc> => svc('audit', 'verify', '--data', dataDir, { TMPDIR: temporary });
+
+  const whole = await verify();
+  assert.deepEqual([whole.code, whole.out], [0, 'ok rows that are as they were written: 2, held against checkpoints: 1, anchors: 0\n'], whole.err);
+  assert.deepEqual(files(), before);
+  assert.deepEqual(readdirSync(temporary), [], 'nothing of the copy is left');
+
+  withoutTriggers(dataDir, (database) => database.exec("update audit_log set record = replace(record, 'vera', 'anna') where seq = 2"));
+  const broken = await verify();
+  assert.deepEqual([broken.code, broken.out.startsWith('broken first bad row 2: it was altered')], [1, true], broken.out);
+  const empty = await svc('audit', 'verify', '--data', temporary);
+  assert.match(empty.err, /holds no data of svc/);
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { Board } from 'svc/sdk';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 import { type Answer, lampFolder, type Pair } from './house.ts';
@@ -129,6 +130,20 @@ test('a role that is changed, an account that is disabled and one that is delete
     assert.ok((await change(user.id)).status < 300);
     assert.equal((await ask('GET', '/api/v1/me', token)).status, 401);
   }
+});
+
+test('a reply of a login, a refresh and a registration shows the account as its own page does', async (t) => {
+  const { house, ask, person } = await household(t);
+  const first = await person('ada', 'admin');
+  const shown = (await ask('GET', `/api/v1/users/${first.user.id}`, house.token)).body;
+  assert.deepEqual(first.user, shown);
+  assert.match(shown.last_login_at, /^20\d\d-/);
+  const refreshed = await ask('POST', '/api/v1/auth/refresh', undefined, { refresh_token: first.refresh_token });
+  assert.deepEqual(refreshed.body.user, shown);
+  house.service(Board).override('auth.registration', 'open');
+  const registered = await ask('POST', '/api/v1/auth/register', undefined, { email: 'new@example.org', password });
+  assert.deepEqual(registered.body, (await ask('GET', `/api/v1/users/${registered.body.id}`, house.token)).body);
+  assert.equal(registered.body.last_login_at, null);
 });
 
 test('an API token does what its person and itself may, as /me says', async (t) => {

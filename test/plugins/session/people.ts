@@ -30,6 +30,7 @@ export function people(): People {
   const all = new Map<number, Person>();
   const secrets = new Map<string, string>();
   const checked: string[] = [];
+  const logins = new Map<number, number>();
 
   function add({ email, ...rest }: Partial<Person> & { readonly email: string }, password = 'correct horse'): Person {
     const role = rest.role ?? 'user';
@@ -65,6 +66,7 @@ export function people(): People {
         return person?.status === 'active' ? person : undefined;
       },
       nameOf: async (id) => all.get(id),
+      timesOf: async (id) => ({ created_at: id, updated_at: id, last_login_at: logins.get(id) ?? null }),
       async create({ email, password, display_name, role }, _createdBy, along) {
         if (secrets.has(email)) {
           throw new SvcError('conflict', `${email} has an account already`);
@@ -77,7 +79,7 @@ export function people(): People {
       },
       hasAdmin: async () => [...all.values()].some(({ role, status }) => role === 'admin' && status === 'active'),
       grantsOf: (role) => grantsByRole[role] ?? [],
-      noteLogin: async () => undefined,
+      noteLogin: async (id) => void logins.set(id, Date.UTC(2026, 0, 1)),
     },
     passwords: {
       async verify(email, password) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -79,6 +80,83 @@ test('a spent token that is shown after its grace ends the session for thief and
   assert.deepEqual(heard.map(({ type }) => type).toSorted(), ['session.ended', 'session.replayed']);
   const replay = heard.find(({ type }) => type === 'session.replayed');
   assert.deepEqual(replay?.event, { session_id: row?.resourceId, user_id: 2, ip: '127.0.0.1' });
+});
+
+test('a spent token ends the session however long ago it was spent: its own row is forgotten, what it is is not', async (t) => {
+  const { signIn, refresh, statusOf, clock, audit, house } = await sessionHouse(t);
+  const stolen = await signIn('bob@example.org');
+  let newest = stolen;
+  for (let times = 0; times < 30; times++) {
+    clock.move(60_000);
+    newest = (await refresh(newest.refresh_token)).body;
+  }
+  const database = new Database(`${house.dataDir}/svc.db`, { readonly: true });
+  const kept = database.prepare('select count(*) from session_refresh_tokens where parent_id is null').pluck().get();
+  database.close();
+  assert.equal(kept, 0, 'the first token is not among those that are kept');
+
+  audit.rows.length = 0;
+  assert.equal((await refresh(stolen.refresh_token)).status, 401);
+  assert.deepEqual([audit.rows[0]?.status, audit.rows[0]?.principal.email], ['denied', 'bob@example.org']);
+  assert.equal(await statusOf(newest.access_token), 401);
+  assert.equal((await refresh(newest.refresh_token)).status, 401);
+});
+
+test('a spent token ends the session although it would have expired by now', async (t) => {
+  const { signIn, refresh, statusOf, clock } = await sessionHouse(t);
+  const stolen = await signIn('bob@example.org');
+  clock.move(4 * day);
+  const second = await refresh(stolen.refresh_token);
+  clock.move(4 * day);
+  const third = await refresh(second.body.refresh_token);
+  assert.equal((await refresh(stolen.refresh_token)).status, 401);
+  assert.equal(await statusOf(third.body.access_token), 401);
+});
+
+test('whoever invents a token, or takes two real ones apart, ends nobody’s session', async (t) => {
+  const { signIn, refresh, statusOf } = await sessionHouse(t);
+  const [bob, vera] = [await signIn('bob@example.org'), await signIn('vera@example.org')];
+  const own = (token: string): string => token.slice('svc_rt_'.length + 43);
+  for (const invented of [`svc_rt_${'A'.repeat(86)}`, `svc_rt_${'A'.repeat(43)}${own(bob.refresh_token)}`, `svc_rt_${own(bob.refresh_token)}`]) {
+    assert.equal((await refresh(invented)).status, 401);
+  }
+  assert.deepEqual([await statusOf(bob.access_token), await statusOf(vera.access_token)], [200, 200]);
+  assert.equal((await refresh(bob.refresh_token)).status, 200);
+});
+
+test('a session from before its tokens had anything in common goes on, and has it from then on', async (t) => {
+  const { signIn, refresh, statusOf, clock, house } = await sessionHouse(t);
+  const { refresh_token: first } = await signIn('bob@example.org');
+  const old = `svc_rt_${'o'.repeat(43)}`;
+  const database = new Database(`${house.dataDir}/svc.db`);
+  database.prepare('update session_sessions set family = null').run();
+  database.prepare('update session_refresh_tokens set hash = ?').run(createHash('sha256').update(old).digest('base64url'));
+  database.close();
+  assert.equal((await refresh(first)).status, 401);
+
+  let newest = await refresh(old);
+  assert.match(newest.body.refresh_token, /^svc_rt_[\w-]{86}$/);
+  const next = newest.body.refresh_token;
+  for (let times = 0; times < 25; times++) {
+    clock.move(60_000);
+    newest = await refresh(newest.body.refresh_token);
+  }
+  assert.equal((await refresh(next)).status, 401);
+  assert.equal(await statusOf(newest.body.access_token), 401);
+});
+
+test('a refresh does not make the login younger, over a restart neither', async (t) => {
+  const { signIn, refresh, ask, clock, house } = await sessionHouse(t);
+  const began = clock.now();
+  let pair = await signIn('bob@example.org');
+  for (let times = 0; times < 3; times++) {
+    clock.move(10 * 60_000);
+    pair = (await refresh(pair.refresh_token)).body;
+    await house.reload('session');
+    assert.equal((await ask('GET', '/api/v1/lamp/look', { token: pair.access_token })).body.authenticatedAt, began);
+  }
+  const { body: made } = await ask('POST', '/api/v1/tokens', { token: pair.access_token, body: { name: 'ci', expires_at: '2026-06-01T00:00:00Z' } });
+  assert.equal((await ask('GET', '/api/v1/lamp/look', { token: made.token })).body.authenticatedAt, undefined, 'an API token never signed in');
 });
 
 test('a spent token that another client shows has no grace', async (t) => {

@@ -19,6 +19,23 @@ test('logging out ends access and refresh at once, here and nowhere else', async
   assert.equal(await statusOf(there.access_token), 200);
 });
 
+test('logging out everywhere ends every session of the person, and nobody else’s', async (t) => {
+  const { signIn, ask, statusOf, refresh, audit } = await sessionHouse(t);
+  const sessions = [await signIn('bob@example.org', 'phone'), await signIn('bob@example.org', 'desk'), await signIn('bob@example.org')];
+  const other = await signIn('vera@example.org');
+  const { body: script } = await ask('POST', '/api/v1/tokens', { token: other.access_token, body: { name: 'ci', expires_at: '2026-06-01T00:00:00Z' } });
+  assert.equal((await ask('POST', '/api/v1/auth/logout-all', { token: script.token })).status, 409, 'a script has no session to leave');
+
+  assert.equal((await ask('POST', '/api/v1/auth/logout-all', { token: sessions[1]!.access_token })).status, 204);
+  for (const { access_token: access, refresh_token: token } of sessions) {
+    assert.equal(await statusOf(access), 401);
+    assert.equal((await refresh(token)).status, 401);
+  }
+  assert.equal(await statusOf(other.access_token), 200);
+  const row = audit.rows.find(({ action, status }) => action === 'auth:logout-all' && status === 'success');
+  assert.deepEqual([row?.resourceType, row?.resourceId, row?.after], ['user', '2', { sessions_ended: 3 }]);
+});
+
 test('every access token of a session ends with it, the refreshed ones too, and stays ended over a reload', async (t) => {
   const { signIn, ask, statusOf, refresh, house } = await sessionHouse(t);
   const first = await signIn('bob@example.org');

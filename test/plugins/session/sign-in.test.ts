@@ -13,13 +13,14 @@ test('a right password gives a pair of tokens, and the access token opens routes
   const { status, body } = await login(' Bob@Example.ORG ');
   assert.equal(status, 200);
   const { access_token: access, refresh_token: refresh, ...rest } = body;
-  assert.match(refresh, /^svc_rt_[\w-]{43}$/);
-  const user = { id: 2, email: 'bob@example.org', display_name: 'bob@example.org', role: 'user', status: 'active' };
+  assert.match(refresh, /^svc_rt_[\w-]{86}$/);
+  const times = { created_at: '1970-01-01T00:00:00.002Z', updated_at: '1970-01-01T00:00:00.002Z', last_login_at: '2026-01-01T00:00:00.000Z' };
+  const user = { id: 2, email: 'bob@example.org', display_name: 'bob@example.org', role: 'user', status: 'active', ...times };
   assert.deepEqual(rest, { token_type: 'Bearer', expires_in: 900, role: 'user', user });
 
   const [, session] = access.split('.').map((part) => Buffer.from(part, 'base64url').toString());
   const claims = JSON.parse(session!) as Record<string, unknown>;
-  assert.deepEqual(Object.keys(claims), ['sub', 'email', 'role', 'typ', 'sid', 'jti', 'ver', 'iat', 'exp', 'iss']);
+  assert.deepEqual(Object.keys(claims), ['sub', 'email', 'role', 'typ', 'sid', 'jti', 'ver', 'auth_time', 'iat', 'exp', 'iss']);
   assert.deepEqual([claims['sub'], claims['typ'], claims['iss'], Number(claims['exp']) - Number(claims['iat'])], ['2', 'access', 'svc', 900]);
   const me = await ask('GET', '/api/v1/lamp/look', { token: access });
   assert.deepEqual(me.body, {
@@ -31,6 +32,7 @@ test('a right password gives a pair of tokens, and the access token opens routes
     grants: ['lamp:*'],
     orgs: [1],
     session: claims['sid'],
+    authenticatedAt: Date.UTC(2026, 0, 2, 3, 4, 5),
   });
 });
 
@@ -198,7 +200,8 @@ test('where registration is open anybody becomes a viewer, and nothing more', as
   house.service(Board).override('auth.registration', 'open');
   const made = await ask('POST', '/api/v1/auth/register', { body: { email: ' New@Example.org', password: 'correct horse' } });
   assert.equal(made.status, 201);
-  assert.deepEqual(made.body, { id: 4, email: 'new@example.org', display_name: 'new', role: 'viewer', status: 'active' });
+  const times = { created_at: '1970-01-01T00:00:00.004Z', updated_at: '1970-01-01T00:00:00.004Z', last_login_at: null };
+  assert.deepEqual(made.body, { id: 4, email: 'new@example.org', display_name: 'new', role: 'viewer', status: 'active', ...times });
   assert.deepEqual([audit.rows[0]?.resourceType, audit.rows[0]?.resourceId], ['user', '4']);
   const again = await ask('POST', '/api/v1/auth/register', { body: { email: 'new@example.org', password: 'correct horse' } });
   assert.deepEqual([again.status, again.body.error], [409, 'conflict']);

@@ -33,9 +33,15 @@ const person = (id: string, role: string, grants: readonly string[]): Principal 
 export const people = {
   ada: person('ada', 'admin', ['*']),
   eve: person('eve', 'admin', ['*']),
+  /** An administrator who signed in a while ago. */
+  old: person('old', 'admin', ['*']),
+  /** A script that may do whatever an administrator may. */
+  bot: { ...person('bot', 'admin', ['*']), kind: 'token' },
   bob: person('bob', 'user', ['write', 'edge:create']),
   vera: person('vera', 'viewer', []),
 } as const satisfies Record<string, Principal>;
+
+const signedInMsAgo: Readonly<Record<string, number>> = { old: 5 * 60_000 + 1_000 };
 
 export const addressOf = (name: string): string => `/api/v1/system-settings/${name.replace('.', '/')}`;
 
@@ -43,11 +49,15 @@ export const addressOf = (name: string): string => `/api/v1/system-settings/${na
 export async function settingHouse(t: TestContext, options: Partial<TestHostOptions> = {}): Promise<SettingHouse> {
   const audit: AuditRecord[] = [];
   const said: string[] = [];
+  const authenticate = ({ value }: Credential): Principal | undefined => {
+    const known = people[value as keyof typeof people];
+    return known?.kind === 'user' ? { ...known, authenticatedAt: (options.clock ?? Date).now() - (signedInMsAgo[value] ?? 0) } : known;
+  };
   const house = await startTestHost(t, {
     plugins: ['setting', torchFolder],
     ...options,
     services: {
-      'auth.authenticator': { authenticate: ({ value }: Credential) => people[value as keyof typeof people] },
+      'auth.authenticator': { authenticate },
       'audit.trail': { append: async (_tx: unknown, record: AuditRecord) => void audit.push(record) },
       ...options.services,
     },

@@ -37,11 +37,12 @@ test('a secret is sealed on disk and masked everywhere: in lists, answers, refus
   const dataDir = folder();
   const { ask, set, item, house, audit, everythingSaid } = await settingHouse(t, { dataDir });
   assert.equal((await item('torch.api_key')).value, null, 'not set');
-  assert.deepEqual([(await item('torch.built_in', 'vera')).value, (await item('torch.built_in')).default], [mask, mask]);
+  assert.deepEqual([(await item('torch.built_in')).value, (await item('torch.built_in')).default], [mask, mask]);
 
   const { status, body } = await set('torch.api_key', canary);
   assert.deepEqual([status, body.value, body.source], [200, mask, 'database']);
-  assert.equal((await item('torch.api_key', 'vera')).value, mask, 'everybody sees that the key is there and set');
+  assert.equal(await item('torch.api_key', 'vera'), undefined, 'that there is a key, and that it is set, is for administrators');
+  assert.equal(await item('torch.built_in', 'vera'), undefined, 'even where its declaration says otherwise');
   assert.equal((await ask('PUT', addressOf('torch.api_key'), { body: { value: `${canary} wrong` } })).status, 400);
   assert.equal((await ask('PUT', addressOf('torch.headers'), { body: { value: { 'x-key': `${canary}-much-too-long` } } })).status, 400);
   await set('torch.headers', { 'x-key': canary });
@@ -103,13 +104,45 @@ test('an administrator reveals a secret, in one audit row each; nobody else does
   assert.ok(!house.lines.join('\n').includes(canary));
 });
 
+test('a secret is revealed to somebody who signed in just now, not to an old sign-in and not to a script', async (t) => {
+  const { ask, set, audit, house } = await settingHouse(t);
+  await set('torch.api_key', canary);
+  for (const [as, sentence] of [
+    ['old', /at most 5 minutes old: sign in again with your password/],
+    ['bot', /not to API tokens: sign in with your password/],
+  ] as const) {
+    const { status, body } = await ask('GET', revealOf('torch.api_key'), { as });
+    assert.deepEqual([status, body.error], [403, 'forbidden']);
+    assert.match(body.message, sentence);
+    assert.deepEqual([audit.at(-1)?.action, audit.at(-1)?.status, audit.at(-1)?.principal.id], ['setting:reveal', 'denied', as]);
+    assert.equal((await ask('GET', '/api/v1/system-settings', { as })).status, 200, 'everything else goes on');
+  }
+  assert.equal((await house.json(revealOf('torch.api_key'))).value, canary, 'the operator reads the key folder anyway');
+});
+
+test('what is only read at the start is neither stored nor revealed, whoever declares it', async (t) => {
+  const pin = 'canary-pin-77';
+  const { ask, set, item, everythingSaid } = await settingHouse(t, { environment: { SVC_TORCH_PIN: pin } });
+  const { value, writable } = await item('torch.pin');
+  assert.deepEqual([value, writable], [mask, false]);
+  assert.deepEqual([(await set('torch.pin', 'other')).status, (await ask('GET', revealOf('torch.pin'))).status], [409, 409]);
+  assert.ok(!everythingSaid().includes(pin));
+
+  const unset = await settingHouse(t);
+  const refused = await unset.set('torch.pin', pin);
+  assert.deepEqual(
+    [refused.status, refused.body.message],
+    [409, 'torch.pin is read once, at the start: set it in SVC_TORCH_PIN or svc.yaml and start svc again'],
+  );
+});
+
 test('the key of all secrets is not revealed', async (t) => {
   const key = Buffer.alloc(32, 9).toString('base64');
   const { ask, item, everythingSaid } = await settingHouse(t, { environment: { SVC_SECRET_KEY: key } });
   assert.deepEqual([(await item('data.secret_key')).value, (await item('data.secret_key')).source], [mask, 'env']);
   const { status, body } = await ask('GET', revealOf('data.secret_key'));
   assert.equal(status, 409);
-  assert.match(body.message, /it opens every other secret/);
+  assert.match(body.message, /is never revealed: it comes from outside/);
   assert.ok(!everythingSaid().includes(key));
 });
 

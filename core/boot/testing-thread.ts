@@ -1,0 +1,64 @@
+import type { TestContext } from 'node:test';
+
+import { bundleThread } from '../host/index.ts';
+import type { ThreadHandle, ThreadNotice } from '../sdk/index.ts';
+import { bundleSources } from './bundles.ts';
+import { systemClock } from './time.ts';
+import { pluginThreads } from './workers.ts';
+
+export interface TestThread extends ThreadHandle {
+  /** Why it ended last, as long as it has not opened again. */
+  readonly cause: string | undefined;
+  /** Log lines so far. */
+  readonly lines: readonly string[];
+  readonly notices: readonly ThreadNotice[];
+  close(): Promise<void>;
+}
+
+/** Runs a worker file in a thread without a house, for tests and benches; resolves once it is open. */
+export async function startThreadForTest(
+  t: Pick<TestContext, 'after'> | undefined,
+  file: string,
+  data: unknown,
+  { heapMb = 512, drainMs = 5_000 }: { heapMb?: number; drainMs?: number } = {},
+): Promise<TestThread> {
+  const { code, filename } = await bundleThread(file, 'test', bundleSources);
+  const lines: string[] = [];
+  const notices: ThreadNotice[] = [];
+  const line = (_fields: object, message: string): void => void lines.push(message);
+  const thread = pluginThreads({ version: '0', root: bundleSources.root }, systemClock).claim({
+    owner: 'test',
+    name: 'thread',
+    code,
+    filename,
+    data,
+    heapMb,
+    drainMs,
+    log: { debug: line, info: line, warn: line, error: line },
+    onStumble: () => undefined,
+    onHeap: () => undefined,
+    deliver: (work) => work(),
+  });
+  t?.after(() => thread.release());
+  thread.onNotice((notice) => notices.push(notice));
+  thread.begin();
+  try {
+    await thread.ready;
+  } catch (error) {
+    await thread.release();
+    throw error;
+  }
+  return {
+    get state() {
+      return thread.state;
+    },
+    get cause() {
+      return thread.cause;
+    },
+    lines,
+    notices,
+    call: thread.call.bind(thread),
+    onNotice: thread.onNotice.bind(thread),
+    close: () => thread.release(),
+  };
+}

@@ -1,0 +1,139 @@
+import { isBuiltin } from 'node:module';
+import { dirname, join, relative, resolve } from 'node:path';
+
+import type { BuildFailure, BuildOptions, Message, OutputFile, Plugin } from 'esbuild';
+
+import { SvcError } from '../sdk/index.ts';
+import { cachedBundle, keepBundle } from './bundle-cache.ts';
+
+/** Where bundles come from; told by whoever knows the installation. */
+export interface BundleSources {
+  /** Names of the modules that stay imports of a plugin, since the host lends them. */
+  readonly lent: ReadonlySet<string>;
+  /** What goes into a thread's text instead, which nobody lends anything to: module name → its file. */
+  readonly modules: ReadonlyMap<string, string>;
+  /** The installation: packages are found there also by plugins that lie elsewhere. */
+  readonly root: string;
+  /** For an installation elsewhere: the text must not tell where it was made. */
+  readonly portable?: boolean;
+  /** Keeps bundles of plugins below `root`, by their content; nothing is kept without. */
+  readonly cacheDir?: string;
+}
+
+export interface Bundle {
+  readonly code: string;
+  /** Name that stacks show. */
+  readonly filename: string;
+  /** Files whose change means another bundle. */
+  readonly inputs: readonly string[];
+}
+
+/** A plugin's code as one CommonJS text; Node's own modules and the lent ones stay imports. */
+export const bundlePlugin = (entry: string, id: string, sources: BundleSources): Promise<Bundle> =>
+  known(sources, ['plugin', resolve(entry), ...sources.lent], async () => {
+    const folder = dirname(resolve(entry));
+    const plugins = [leave((name) => isBuiltin(name) || sources.lent.has(name))];
+    const { outputFiles, inputs } = await build(id, { entryPoints: [entry], absWorkingDir: folder, sourcemap: 'inline', plugins });
+    return { code: outputFiles[0]?.text ?? '', filename: resolve(entry), inputs };
+  });
+
+/** A worker file as one CommonJS text with everything in it but Node's own modules and the database's addon. */
+export const bundleThread = (entry: string, id: string, sources: BundleSources): Promise<Bundle> =>
+  known(sources, ['thread', resolve(entry), ...[...sources.modules].flat()], async () => {
+    const outfile = join(dirname(resolve(entry)), 'thread.cjs');
+    const { outputFiles, inputs } = await build(id, {
+      entryPoints: [resolve(entry)],
+      absWorkingDir: sources.root,
+      outfile,
+      sourcemap: 'external',
+      minifyWhitespace: true,
+      legalComments: 'none',
+      plugins: [bringAlong(sources)],
+    });
+    const [map, text] = ['.map', '.cjs'].map((ending) => outputFiles.find(({ path }) => path.endsWith(ending))!.text) as [string, string];
+    return { code: text + inlineMap(map, dirname(outfile), sources), filename: resolve(entry), inputs };
+  });
+
+async function known(sources: BundleSources, names: readonly string[], make: () => Promise<Bundle>): Promise<Bundle> {
+  const key = names.join('\0');
+  const kept = cachedBundle(sources, key);
+  if (kept) {
+    return { ...kept, filename: names[1]! };
+  }
+  const began = Date.now();
+  const made = await make();
+  keepBundle(sources, key, made, began);
+  return made;
+}
+
+async function build(id: string, options: BuildOptions): Promise<{ outputFiles: readonly OutputFile[]; inputs: readonly string[] }> {
+  const esbuild = await loadBundler(id);
+  try {
+    const { metafile, outputFiles } = await esbuild.build({
+      ...options,
+      bundle: true,
+      write: false,
+      format: 'cjs',
+      platform: 'node',
+      target: 'node20',
+      sourcesContent: false,
+      metafile: true,
+      logLevel: 'silent',
+      // Without this esbuild would look for a tsconfig beside the plugin, wherever that is.
+      tsconfigRaw: { compilerOptions: { target: 'ES2023' } },
+    });
+    return { outputFiles, inputs: Object.keys(metafile.inputs).map((name) => resolve(options.absWorkingDir!, name)) };
+  } catch (error) {
+    throw new SvcError(
+      'invalid_argument',
+      `${id} does not compile: ${((error as BuildFailure).errors ?? []).slice(0, 3).map(located).join('; ') || String(error)}`,
+    );
+  }
+}
+
+/** Sources are named as seen from the plugin; in a portable text those of the installation by their place in it. */
+function inlineMap(text: string, folder: string, { root, portable }: BundleSources): string {
+  const map = JSON.parse(text) as { sources: string[] };
+  if (portable) {
+    map.sources = map.sources.map((source) => (source.startsWith('..') ? `svc/${relative(root, resolve(folder, source))}` : source));
+  }
+  return `\n//# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}\n`;
+}
+
+const leave = (external: (name: string) => boolean): Plugin => ({
+  name: 'leave',
+  setup(builder) {
+    builder.onResolve({ filter: /^[^./]/ }, ({ path }) => (external(path) ? { path, external: true } : undefined));
+  },
+});
+
+const bringAlong = ({ lent, modules, root }: BundleSources): Plugin => ({
+  name: 'bring-along',
+  setup(builder) {
+    builder.onResolve({ filter: /^[^./]/ }, async ({ path, kind, pluginData }) => {
+      if (isBuiltin(path) || path === 'better-sqlite3') {
+        return { path, external: true };
+      }
+      const module = modules.get(path);
+      if (module !== undefined) {
+        return { path: module };
+      }
+      // The packages that plugins may use lie in the installation, wherever the plugin lies.
+      return lent.has(path) && pluginData !== 'asked' ? await builder.resolve(path, { kind, resolveDir: root, pluginData: 'asked' }) : undefined;
+    });
+  },
+});
+
+/** The single binary carries no bundler: there a plugin must come prebuilt. */
+async function loadBundler(id: string): Promise<typeof import('esbuild')> {
+  try {
+    return await import('esbuild');
+  } catch (cause) {
+    throw new SvcError('invalid_argument', `${id} is TypeScript source, which this build of svc cannot compile; build it first with "svc plugin build"`, {
+      cause,
+    });
+  }
+}
+
+const located = (message: Message): string =>
+  message.location ? `${message.location.file}:${message.location.line}:${message.location.column} ${message.text}` : message.text;

@@ -1,0 +1,102 @@
+import { type Draft, withPin } from '../registry/index.ts';
+import { type HealthReport, SvcError, type ThreadHandle, type ThreadOptions } from '../sdk/index.ts';
+import { threadName, type ThreadProgram } from './compile.ts';
+import type { HostPorts, PluginThread } from './ports.ts';
+
+/** What the threads of a generation are made from, and whom their errors go to. */
+export interface ThreadSupply {
+  readonly programs: ReadonlyMap<string, ThreadProgram>;
+  stumbled(label: string, error: unknown): void;
+}
+
+const usualHeapMb = 512;
+const longestHeapMb = 16_384;
+/** Beyond its time to close, for a thread that has to be ended. */
+const endMs = 5_000;
+
+/** The threads that one generation has declared. */
+export class PluginThreads {
+  readonly #draft: Draft;
+  readonly #ports: HostPorts;
+  readonly #supply: ThreadSupply;
+  readonly #threads = new Map<string, PluginThread>();
+
+  constructor(draft: Draft, ports: HostPorts, supply: ThreadSupply) {
+    this.#draft = draft;
+    this.#ports = ports;
+    this.#supply = supply;
+  }
+
+  start(name: string, entry: string, data: unknown, { heapMb = usualHeapMb }: ThreadOptions = {}): ThreadHandle {
+    const { pluginId, manifest, scope } = this.#draft.generation;
+    const program = this.#program(name, entry, heapMb);
+    const label = `thread ${name}`;
+    // First, because it refuses what comes after activate().
+    this.#draft.add('checks', `${pluginId}/${label}`, { label: `${label} of ${pluginId}`, probe: () => healthOf(this.#threads.get(name)!) });
+    const thread = this.#ports.launchThread({
+      manifest,
+      name,
+      ...program,
+      data,
+      heapMb,
+      onStumble: (cause) => this.#supply.stumbled(label, `${label} ${cause}`),
+      deliver: (work) => this.#deliver(label, work),
+    });
+    this.#threads.set(name, thread);
+    scope.occupy(() => `${label}: ${thread.state}${thread.cause === undefined ? '' : ` (${thread.cause})`}`, {
+      begin: () => thread.begin(),
+      end: () => thread.release(),
+      endMs: manifest.limits.drain_ms + endMs,
+    });
+    return Object.freeze({
+      get state() {
+        return thread.state;
+      },
+      call: thread.call.bind(thread),
+      onNotice: thread.onNotice.bind(thread),
+    } satisfies ThreadHandle);
+  }
+
+  /** Waits until every thread has opened once, no longer than `ms`; throws when one ended instead. */
+  async opened(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+    try {
+      await Promise.race([Promise.all([...this.#threads.values()].map(({ ready }) => ready)), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #program(name: string, entry: string, heapMb: number): ThreadProgram {
+    const { pluginId } = this.#draft.generation;
+    const program = this.#supply.programs.get(threadName(entry));
+    if (!program) {
+      const others = [...this.#supply.programs.keys()].map((known) => `${known}.ts`);
+      throw new SvcError(
+        'invalid_argument',
+        `${pluginId} starts thread ${name} from "${entry}", which is no *-worker.ts beside its plugin.json${others.length > 0 ? `; there is ${others.join(', ')}` : ''}`,
+      );
+    }
+    if (!/^[a-z][a-z0-9-]*$/.test(name)) {
+      throw new SvcError('invalid_argument', `${pluginId} names a thread "${name}"; use lower-case letters, digits and dashes`);
+    }
+    if (!Number.isInteger(heapMb) || heapMb < 16 || heapMb > longestHeapMb) {
+      throw new SvcError('invalid_argument', `${pluginId} gives thread ${name} a heap of ${heapMb} MB; 16 to ${longestHeapMb} are possible`);
+    }
+    return program;
+  }
+
+  #deliver(label: string, work: () => void): void {
+    try {
+      withPin({ snapshot: undefined, owner: this.#draft.generation }, work);
+    } catch (error) {
+      this.#supply.stumbled(`notice of ${label}`, error);
+    }
+  }
+}
+
+/** A thread that is on its way is well, one that had to be started again is not until it is open. */
+function healthOf({ state, cause }: PluginThread): HealthReport {
+  return cause === undefined ? { ok: true, detail: state } : { ok: false, detail: `${state}: it ${cause}` };
+}

@@ -1,0 +1,26 @@
+/** Modules the host lends to plugins, by the name they are imported by. */
+export type SharedModules = ReadonlyMap<string, object>;
+
+/** Stands in for a module that is only loaded when a plugin imports it. */
+class LentLater {
+  readonly load: () => Promise<object>;
+
+  constructor(load: () => Promise<object>) {
+    this.load = load;
+  }
+}
+
+export const lentLater = (load: () => Promise<object>): object => new LentLater(load);
+
+/** What is lent to this one text, which loads at once: of the modules that come later, those that it names. */
+export async function lentTo(code: string, shared: SharedModules): Promise<SharedModules> {
+  const lent = new Map<string, object>();
+  for (const [name, module] of shared) {
+    if (!(module instanceof LentLater)) {
+      lent.set(name, module);
+    } else if (code.includes(name)) {
+      lent.set(name, await module.load());
+    }
+  }
+  return lent;
+}

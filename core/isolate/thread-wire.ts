@@ -1,0 +1,74 @@
+import { type ErrorCode, errorStatus, type FieldProblem, isSvcError, type LogFields, messageOf, SvcError } from '../sdk/index.ts';
+
+/** What a thread is started with. */
+export interface ThreadStart {
+  readonly data: unknown;
+  readonly skewMs: number;
+}
+
+/** What the host says. `skewMs` is how far its clock is from the system's: a test may have set it. */
+export type ToThread =
+  | { readonly t: 'call'; readonly id: number; readonly method: string; readonly input: unknown; readonly skewMs: number }
+  | { readonly t: 'cancel'; readonly id: number }
+  | { readonly t: 'ping'; readonly skewMs: number }
+  | { readonly t: 'heard'; readonly count: number }
+  | { readonly t: 'close'; readonly graceMs: number };
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** What goes one way, and is counted so that a host that is slow is not buried. */
+export type Told =
+  | { readonly t: 'notice'; readonly kind: string; readonly value: unknown }
+  | { readonly t: 'log'; readonly level: LogLevel; readonly fields: LogFields; readonly message: string };
+
+/** What the thread says. */
+export type FromThread =
+  | Told
+  | { readonly t: 'opened' }
+  | { readonly t: 'unopened'; readonly error: CarriedError }
+  | { readonly t: 'reply'; readonly id: number; readonly value?: unknown; readonly error?: CarriedError }
+  | { readonly t: 'pong'; readonly heapBytes: number }
+  | { readonly t: 'closed'; readonly error?: CarriedError };
+
+/** One-way messages that may be on their way at once; further ones are dropped, and counted. */
+export const maxUnheard = 10_000;
+/** The host says how many it has heard each time it has heard so many. */
+export const heardEvery = 500;
+
+/** An error on its way between threads; structured clones lose its class and its own fields. */
+export interface CarriedError {
+  readonly message: string;
+  readonly stack: string | undefined;
+  /** Undefined for an error that was not meant for users. */
+  readonly code?: ErrorCode;
+  readonly status?: number;
+  readonly details?: readonly FieldProblem[] | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly kind?: string;
+}
+
+export function carried(error: unknown): CarriedError {
+  const plain = { message: messageOf(error), stack: error instanceof Error ? error.stack : undefined };
+  if (!isSvcError(error)) {
+    return plain;
+  }
+  const { code, status, details, retryAfterSeconds } = error;
+  const { kind } = error as { kind?: unknown };
+  return { ...plain, code, status, details, retryAfterSeconds, ...(typeof kind === 'string' && { kind }) };
+}
+
+/** The error as it was thrown on the other side, stack included: that is where it has to be looked for. */
+export function revived({ message, stack, code, status, details, retryAfterSeconds, kind }: CarriedError): Error {
+  const error =
+    code === undefined || !Object.hasOwn(errorStatus, code)
+      ? new Error(message)
+      : new SvcError(code, message, {
+          ...(status !== undefined && { status }),
+          ...(details !== undefined && { details }),
+          ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+        });
+  if (stack !== undefined) {
+    error.stack = stack;
+  }
+  return kind === undefined ? error : Object.assign(error, { kind });
+}

@@ -1,0 +1,84 @@
+import type { Clock, Logger } from '../sdk/index.ts';
+import { patience, type RestartPolicy } from './backoff.ts';
+import { type Tenant, ThreadPlace } from './thread-place.ts';
+import { type ProgramOptions, threadText } from './thread-program.ts';
+import type { ThreadTiming } from './thread-run.ts';
+import type { ThreadStart } from './thread-wire.ts';
+import { startWorker } from './worker.ts';
+
+export interface ThreadsOptions extends ProgramOptions {
+  readonly clock: Clock;
+  readonly restart?: Partial<RestartPolicy>;
+  readonly timing?: Partial<ThreadTiming>;
+  readonly random?: () => number;
+}
+
+export interface ThreadClaim {
+  /** Whose thread it is; with `name` this is what never runs twice. */
+  readonly owner: string;
+  readonly name: string;
+  /** CommonJS text of the worker file, and its name in stacks. */
+  readonly code: string;
+  readonly filename: string;
+  readonly data: unknown;
+  readonly heapMb: number;
+  readonly drainMs: number;
+  readonly log: Logger;
+  readonly onStumble: (cause: string) => void;
+  readonly onHeap: (bytes: number) => void;
+  readonly deliver: (work: () => void) => void;
+}
+
+export interface Threads {
+  /** A place for a thread; it starts when the tenant begins and its predecessor has closed. */
+  claim(claim: ThreadClaim): Tenant;
+  /** Threads that run at this moment, for the census. */
+  readonly size: number;
+}
+
+/** Nobody gives up on a thread here: who counts the strikes of its owner does. */
+const threadPatience: RestartPolicy = { ...patience, firstMs: 500, maxMs: 60_000, maxRestarts: Infinity };
+const usualTiming: ThreadTiming = { openMs: 10 * 60_000, pingMs: 5_000, stuckMs: 60_000 };
+
+export function createThreads({ clock, restart, timing, random = Math.random, ...program }: ThreadsOptions): Threads {
+  const places = new Map<string, ThreadPlace>();
+  const placeOf = (key: string): ThreadPlace => {
+    const known = places.get(key);
+    if (known) {
+      return known;
+    }
+    const place = new ThreadPlace(() => places.delete(key));
+    places.set(key, place);
+    return place;
+  };
+  const skewMs = (): number => {
+    const skew = clock.now() - Date.now();
+    // The system's own clock, read twice.
+    return Math.abs(skew) <= 1 ? 0 : skew;
+  };
+  return {
+    claim({ owner, name, code, filename, data, ...claim }) {
+      // The plugin may go on changing what it gave; each start gets what was declared.
+      const declared = structuredClone(data);
+      const start = () =>
+        startWorker({
+          entry: filename,
+          text: threadText(code, filename, program),
+          workerData: { data: declared, skewMs: skewMs() } satisfies ThreadStart,
+          resourceLimits: { maxOldGenerationSizeMb: claim.heapMb },
+        });
+      return placeOf(`${owner}/${name}`).tenant({
+        ...claim,
+        label: `thread ${name} of ${owner}`,
+        start,
+        skewMs,
+        timing: { ...usualTiming, ...timing },
+        restart: { ...threadPatience, ...restart },
+        random,
+      });
+    },
+    get size() {
+      return [...places.values()].reduce((sum, place) => sum + place.threads, 0);
+    },
+  };
+}

@@ -1,0 +1,2 @@
+export { openOutbound, type Outbound, type Resolve } from './outbound.ts';
+export { parseAllowed, type Reach } from './reach.ts';

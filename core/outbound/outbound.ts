@@ -1,0 +1,215 @@
+import { lookup as resolveName, type LookupAddress } from 'node:dns';
+import { type ClientRequest, type IncomingMessage, Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+
+import { isSvcError, messageOf, type OutboundReply, type OutboundRequest, SvcError } from '../sdk/index.ts';
+import type { Network } from './address.ts';
+import { type Reach, requireReach } from './reach.ts';
+
+/** How names become addresses; tests put a liar here. */
+export type Resolve = (host: string, done: (error: Error | null, addresses: readonly LookupAddress[]) => void) => void;
+
+export interface Outbound {
+  /** `owner` ends the request with whoever makes it. */
+  fetch(url: string, request?: OutboundRequest, owner?: AbortSignal): Promise<OutboundReply>;
+  close(): void;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** Requests to addresses that were typed by somebody; `allowed` is asked at every connection, so a changed setting counts at once. */
+export function openOutbound(allowed: () => readonly Network[], resolve: Resolve = byName): Outbound {
+  const pools = { configured: openPool(), loopback: openPool() };
+  let known = allowed();
+
+  /** Connections that are kept were checked against the list of their time, so another list starts with none. */
+  function poolOf(reach: Reach): Pool {
+    const networks = allowed();
+    if (networks !== known) {
+      known = networks;
+      closePool(pools.configured);
+      pools.configured = openPool();
+    }
+    return pools[reach];
+  }
+
+  async function fetch(url: string, request: OutboundRequest = {}, owner?: AbortSignal): Promise<OutboundReply> {
+    const deadline = AbortSignal.timeout(request.timeoutMs ?? 10_000);
+    let target = parseTarget(url);
+    let headers = request.headers ?? {};
+    let method = request.method ?? 'GET';
+    let body = request.body;
+    for (let left = request.redirects ?? 0; ; left--) {
+      const reply = await exchange(target, { ...request, method, headers, body }, [deadline, request.signal, owner]);
+      const location = reply.status >= 300 && reply.status < 400 ? reply.headers['location'] : undefined;
+      if (location === undefined || request.redirects === undefined) {
+        return reply;
+      }
+      if (left <= 0) {
+        throw new SvcError('upstream_error', `${target.origin} redirects more than ${request.redirects} times`);
+      }
+      const next = parseTarget(new URL(location, target).href);
+      if (next.origin !== target.origin) {
+        headers = withoutCredentials(headers);
+      }
+      if (reply.status === 303 || (method === 'POST' && reply.status < 303)) {
+        [method, body] = ['GET', undefined];
+      }
+      target = next;
+    }
+  }
+
+  function exchange(target: URL, request: OutboundRequest, stops: readonly (AbortSignal | undefined)[]): Promise<OutboundReply> {
+    const { reach = 'configured', maxBytes = mebibyte } = request;
+    const host = target.hostname.replace(/^\[|\]$/g, '');
+    // A literal address is never looked up, so it is checked here; names are where they are resolved.
+    if (isIP(host) !== 0) {
+      requireReach(host, host, reach, allowed());
+    }
+    const secure = target.protocol === 'https:';
+    return new Promise<OutboundReply>((done, failed) => {
+      const give = (error: unknown): void => failed(toTrouble(error, target, stops, request));
+      const outgoing: ClientRequest = (secure ? httpsRequest : httpRequest)(target, {
+        method: request.method ?? 'GET',
+        headers: { 'user-agent': 'svc', ...request.headers, ...(request.body !== undefined && { 'content-length': Buffer.byteLength(request.body) }) },
+        agent: poolOf(reach)[target.protocol as keyof Pool],
+        lookup: checked(reach, allowed, resolve),
+        ...(secure && request.tls && tlsOptions(request.tls)),
+      });
+      const stop = (): void => void outgoing.destroy(new Error('stopped'));
+      // By hand: AbortSignal.any keeps every request alive on Node 20.
+      stops.forEach((signal) => signal?.addEventListener('abort', stop, { once: true }));
+      outgoing.once('close', () => stops.forEach((signal) => signal?.removeEventListener('abort', stop)));
+      outgoing.once('error', give);
+      outgoing.once('response', (incoming) => {
+        readAll(incoming, maxBytes).then(
+          (bytes) => done({ status: incoming.statusCode ?? 0, headers: plainHeaders(incoming), body: bytes, url: target.href }),
+          (error: unknown) => {
+            give(error);
+            outgoing.destroy();
+          },
+        );
+      });
+      if (stops.some((signal) => signal?.aborted)) {
+        stop();
+      }
+      outgoing.end(request.body);
+    });
+  }
+
+  return {
+    fetch,
+    close() {
+      closePool(pools.configured);
+      closePool(pools.loopback);
+    },
+  };
+}
+
+interface Pool {
+  readonly 'http:': HttpAgent;
+  readonly 'https:': HttpsAgent;
+}
+
+function openPool(): Pool {
+  const options = { keepAlive: true, maxSockets: 64, maxFreeSockets: 16, scheduling: 'lifo' } as const;
+  return { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) };
+}
+
+function closePool(pool: Pool): void {
+  pool['http:'].destroy();
+  pool['https:'].destroy();
+}
+
+function parseTarget(text: string): URL {
+  if (!URL.canParse(text)) {
+    throw new SvcError('invalid_argument', 'the address is no URL; it starts with http:// or https://');
+  }
+  const target = new URL(text);
+  if (target.protocol !== 'http:' && target.protocol !== 'https:') {
+    throw new SvcError('invalid_argument', `${target.protocol}// is not called; use http:// or https://`);
+  }
+  if (target.username !== '' || target.password !== '') {
+    throw new SvcError('invalid_argument', 'the address holds a user name or a password; they have fields of their own');
+  }
+  target.hash = '';
+  return target;
+}
+
+/** Connects to what was checked and to nothing else: the name is resolved once, here. */
+const checked =
+  (reach: Reach, allowed: () => readonly Network[], resolve: Resolve): LookupFunction =>
+  (host, options, done) => {
+    resolve(host, (error, addresses) => {
+      if (error || addresses.length === 0) {
+        done(error ?? new Error(`${host} has no address`), '');
+        return;
+      }
+      try {
+        const networks = allowed();
+        addresses.forEach(({ address }) => requireReach(host, address, reach, networks));
+      } catch (refusal) {
+        done(refusal as Error, '');
+        return;
+      }
+      if (options.all) {
+        done(null, [...addresses]);
+      } else {
+        done(null, addresses[0]!.address, addresses[0]!.family);
+      }
+    });
+  };
+
+const byName: Resolve = (host, done) => resolveName(host, { all: true }, (error, addresses) => done(error, addresses ?? []));
+
+async function readAll(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of incoming as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > maxBytes) {
+      throw new SvcError('upstream_error', `the answer is larger than ${maxBytes} bytes`);
+    }
+    parts.push(part);
+  }
+  return Buffer.concat(parts, size);
+}
+
+function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]])),
+  );
+}
+
+const withoutCredentials = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(?:authorization|cookie|proxy-authorization|x-.*(?:key|token).*)$/i.test(name)));
+
+function tlsOptions(tls: NonNullable<OutboundRequest['tls']>): object {
+  return {
+    ...(tls.ca !== undefined && { ca: tls.ca }),
+    ...(tls.cert !== undefined && { cert: tls.cert }),
+    ...(tls.key !== undefined && { key: tls.key }),
+    ...(tls.serverName !== undefined && { servername: tls.serverName }),
+    ...(tls.insecure && { rejectUnauthorized: false }),
+  };
+}
+
+/** One sentence for whoever typed the address; the cause stays for the log. */
+function toTrouble(
+  error: unknown,
+  { origin }: URL,
+  [deadline, ...others]: readonly (AbortSignal | undefined)[],
+  { timeoutMs = 10_000 }: OutboundRequest,
+): Error {
+  if (isSvcError(error)) {
+    return error;
+  }
+  if (others.some((signal) => signal?.aborted)) {
+    return new SvcError('unavailable', `the call to ${origin} was stopped`, { cause: error });
+  }
+  if (deadline?.aborted) {
+    return new SvcError('upstream_error', `${origin} did not answer within ${timeoutMs / 1000} s`, { cause: error });
+  }
+  return new SvcError('upstream_error', `${origin} could not be called: ${messageOf(error) || (error as { code?: string }).code}`, { cause: error });
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+
+import { bundleSources } from '../../core/boot/bundles.ts';
+import { type BundleSources, bundlePlugin, bundleThread } from '../../core/host/bundle.ts';
+import { cachedBundle, keepBundle } from '../../core/host/bundle-cache.ts';
+
+/** An installation with one plugin in it. */
+function installation(t: TestContext): { sources: BundleSources; write(name: string, text: string): string; kept(): readonly string[] } {
+  const root = mkdtempSync(join(tmpdir(), 'svc-bundles-'));
+  t.after(() => rmSync(root, { recursive: true, force: true }));
+  const write = (name: string, text: string): string => {
+    const file = join(root, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    return file;
+  };
+  write('package-lock.json', '{}');
+  const cacheDir = join(root, 'cache');
+  mkdirSync(cacheDir);
+  return { sources: { ...bundleSources, root, cacheDir }, write, kept: () => readdirSync(cacheDir) };
+}
+
+/** As if the files had been left alone for a while when the bundle was begun. */
+const later = (): number => Date.now() + 10_000;
+
+test('a bundle is kept by what it was made of: content counts, times do not', (t) => {
+  const { sources, write, kept } = installation(t);
+  const [entry, other] = [write('plugins/a/index.ts', 'one'), write('plugins/a/other.ts', 'two')];
+  const bundle = { code: 'the code\nof it', filename: entry, inputs: [entry, other] };
+  keepBundle(sources, 'key', bundle, later());
+  assert.deepEqual(cachedBundle(sources, 'key'), { code: bundle.code, inputs: bundle.inputs });
+  assert.equal(cachedBundle(sources, 'another key'), undefined);
+
+  utimesSync(other, new Date(0), new Date(0));
+  assert.ok(cachedBundle(sources, 'key'), 'a fresh checkout of the same files');
+  write('plugins/a/other.ts', 'tow');
+  assert.equal(cachedBundle(sources, 'key'), undefined);
+  write('plugins/a/other.ts', 'two');
+  assert.ok(cachedBundle(sources, 'key'));
+  write('package-lock.json', '{"another": "bundler"}');
+  assert.equal(cachedBundle(sources, 'key'), undefined);
+  keepBundle(sources, 'key', { ...bundle, code: 'newer' }, later());
+  assert.equal(cachedBundle(sources, 'key')?.code, 'newer');
+  rmSync(other);
+  assert.equal(cachedBundle(sources, 'key'), undefined);
+  assert.equal(kept().length, 1, 'a newer bundle takes the place of the older one');
+});
+
+test('a kept bundle that was touched is not used', (t) => {
+  const { sources, write, kept } = installation(t);
+  const entry = write('plugins/a/index.ts', 'one');
+  keepBundle(sources, 'key', { code: 'the code', filename: entry, inputs: [entry] }, later());
+  const file = join(sources.cacheDir!, kept()[0]!);
+  writeFileSync(file, readFileSync(file, 'utf8').replace('the code', 'evil code'));
+  assert.equal(cachedBundle(sources, 'key'), undefined);
+  writeFileSync(file, 'no line');
+  assert.equal(cachedBundle(sources, 'key'), undefined);
+});
+
+test('nothing is kept of files that are being changed, of plugins from elsewhere, or where nobody may write', (t) => {
+  const { sources, write, kept } = installation(t);
+  const entry = write('plugins/a/index.ts', 'one');
+  const bundle = { code: 'the code', filename: entry, inputs: [entry] };
+  keepBundle(sources, 'key', bundle, statSync(entry).ctimeMs);
+  keepBundle({ ...sources, root: join(sources.root, 'elsewhere') }, 'key', bundle, later());
+  assert.deepEqual(kept(), []);
+  const taken = { ...sources, cacheDir: join(entry, 'no-folder') };
+  keepBundle(taken, 'key', bundle, later());
+  assert.equal(cachedBundle(taken, 'key'), undefined);
+});
+
+test('a plugin keeps its imports of lent modules, a thread brings them along and leaves the database outside', async (t) => {
+  const { write } = installation(t);
+  const { cacheDir: _none, ...sources } = bundleSources;
+  const text = `import Database from 'better-sqlite3';\nimport { SvcError } from 'svc/sdk';\nimport { parse } from 'yaml';\nexport const made = [Database, new SvcError('conflict', 'made'), parse];\n`;
+  const entry = write('plugins/a/a-worker.ts', text);
+  const thread = await bundleThread(entry, 'a', sources);
+  assert.deepEqual(
+    [...thread.code.matchAll(/require\("([^"]+)"\)/g)].map(([, name]) => name).filter((name) => !['process', 'buffer'].includes(name!)),
+    ['better-sqlite3'],
+  );
+  assert.ok(thread.inputs.includes(sources.modules.get('svc/sdk')!));
+  const plugin = await bundlePlugin(write('plugins/a/index.ts', text.replace(/.*better-sqlite3.*\n/, '').replace('Database, ', '')), 'a', sources);
+  assert.match(plugin.code, /require\("svc\/sdk"\)/);
+  assert.match(plugin.code, /require\("yaml"\)/);
+});

@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { type Household, type SignedIn, shippedPlugins } from './household.ts';
+
+/** What one room serves, written down by hand from the specification: the tests of trust hold the room against it. */
+export interface Area {
+  /**
+   * One route a line: method, path, who may. `public`, `any` (whoever is signed in), `admin`, `machine` (an edge) or an action
+   * such as `edge:create`; `admin|self` is also open to the person whose id stands in the path.
+   */
+  readonly routes: string;
+  /** Collections whose ids belong to somebody: makes one for them. A collection is the word before the id in a path. */
+  readonly owned?: Readonly<Record<string, (owner: Twin) => string | number | Promise<string | number>>>;
+  /** Collections that are the same for everybody in the house. */
+  readonly houseWide?: readonly string[];
+  /** The collection of ids in fields, parameters and queries that are named for it: `user_id` is one of `users`. */
+  readonly fields?: Readonly<Record<string, string>>;
+  /** For routes that take ids and a body, by `METHOD path`: a good body, with ids of one's own where it needs some. */
+  readonly bodies?: Readonly<Record<string, (own: Ids) => object>>;
+}
+
+/** What somebody owns, one of each collection. */
+export type Ids = Readonly<Record<string, string | number>>;
+
+/** Somebody with an organization of their own, who is in no other and may do whatever is no administrator's. */
+export interface Twin {
+  readonly person: SignedIn;
+  readonly orgId: number;
+  ask(method: string, path: string, body?: unknown): ReturnType<Household['ask']>;
+}
+
+export interface Row {
+  readonly method: string;
+  readonly path: string;
+  /** As written: `any`, `edge:create`, `admin|self`. */
+  readonly who: string;
+  readonly plugin: string;
+}
+
+/** `core` serves some routes itself, and is no folder. */
+const rooms = ['core', ...shippedPlugins];
+
+/** The tables of every room; a room without one is a sentence in `missing`. */
+export async function areas(): Promise<{ readonly all: ReadonlyMap<string, Area>; readonly missing: readonly string[] }> {
+  const all = new Map<string, Area>();
+  const missing: string[] = [];
+  for (const room of rooms) {
+    const file = `routes/${room}.ts`;
+    if (existsSync(fileURLToPath(new URL(file, import.meta.url)))) {
+      all.set(room, ((await import(`./${file}`)) as { area: Area }).area);
+    } else {
+      missing.push(
+        `plugins/${room} has no test/trust/${file}: add it (export const area: Area), with a line "METHOD /path who" for each of its routes and, for each kind of id in them, how somebody gets one`,
+      );
+    }
+  }
+  return { all, missing };
+}
+
+export const rowsOf = (plugin: string, { routes }: Area): Row[] =>
+  routes
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [method = '', path = '', who = '', ...more] = line.split(/\s+/);
+      if (!/^(GET|POST|PUT|PATCH|DELETE)$/.test(method) || !path.startsWith('/') || !isAudience(who) || more.length > 0) {
+        throw new Error(`test/trust/routes/${plugin}.ts: "${line}" is not "METHOD /path who"`);
+      }
+      return { method, path, who, plugin };
+    });
+
+const isAudience = (who: string): boolean => /^(public|any|machine|webshell|(admin|[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*)(\|self)?)$/.test(who);

@@ -1,0 +1,13 @@
+import type { Area } from '../area.ts';
+
+export const area: Area = {
+  routes: `
+    GET   /api/v1/plugins               any
+    GET   /api/v1/plugins/{id}          any
+    POST  /api/v1/plugins/{id}/reload   admin
+    POST  /api/v1/plugins/{id}/enable   admin
+    POST  /api/v1/plugins/{id}/disable  admin
+    GET   /api/v1/drop-ins              any
+  `,
+  houseWide: ['plugins'],
+};

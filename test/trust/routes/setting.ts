@@ -1,0 +1,12 @@
+import type { Area } from '../area.ts';
+
+export const area: Area = {
+  routes: `
+    GET     /api/v1/system-settings                          any
+    PUT     /api/v1/system-settings/{category}/{key}         admin
+    DELETE  /api/v1/system-settings/{category}/{key}         admin
+    GET     /api/v1/system-settings/{category}/{key}/reveal  admin
+    POST    /api/v1/keys/rotate                              admin
+  `,
+  houseWide: ['system-settings'],
+};
