@@ -1,0 +1,189 @@
+import { SvcError } from '../sdk/index.ts';
+import { type InflateLimit, tooLarge } from './inflate.ts';
+
+/** Memory that is used again for the next body; it grows to what was needed. */
+export interface ReusableBuffer {
+  bytes: Uint8Array;
+}
+
+export const reusableBuffer = (capacity = 64 * 1024): ReusableBuffer => ({ bytes: new Uint8Array(capacity) });
+
+const corrupt = (): SvcError => new SvcError('invalid_argument', 'snappy: corrupt input');
+
+/** The block format. The answer is a view into `into`, valid until that is used again; of its own without one. */
+export function snappyDecode(input: Uint8Array, { maxBytes }: InflateLimit, into: ReusableBuffer = { bytes: new Uint8Array(0) }): Uint8Array {
+  const { length, start } = preamble(input);
+  if (length > maxBytes) {
+    throw tooLarge(maxBytes);
+  }
+  // No element of three bytes can make more than 64: a short input with a long preamble costs no memory.
+  if (length > input.length * 22 + 64) {
+    throw corrupt();
+  }
+  if (into.bytes.length < length) {
+    into.bytes = new Uint8Array(Math.max(length, into.bytes.length * 2));
+  }
+  inflateInto(into.bytes, length, input, start);
+  return into.bytes.subarray(0, length);
+}
+
+/** The length of what follows unpacked, up to 2^32-1, as a varint. */
+function preamble(input: Uint8Array): { length: number; start: number } {
+  let length = 0;
+  for (let i = 0; i < 5 && i < input.length; i++) {
+    const byte = input[i]!;
+    length += (byte & 0x7f) * 2 ** (7 * i);
+    if (byte < 0x80) {
+      if (length > 0xffffffff) {
+        throw corrupt();
+      }
+      return { length, start: i + 1 };
+    }
+  }
+  throw corrupt();
+}
+
+/** Reads past the end of the input as `undefined`, which every check below refuses. */
+function inflateInto(output: Uint8Array, length: number, input: Uint8Array, start: number): void {
+  const end = input.length;
+  let from = start;
+  let to = 0;
+  while (from < end) {
+    const tag = input[from++]!;
+    let size: number;
+    let offset: number;
+    if ((tag & 3) === 0) {
+      size = (tag >> 2) + 1;
+      if (size > 60) {
+        const width = size - 60;
+        if (from + width > end) {
+          throw corrupt();
+        }
+        size = littleEndian(input, from, width) + 1;
+        from += width;
+      }
+      if (size > end - from || size > length - to) {
+        throw corrupt();
+      }
+      copyLiteral(output, to, input, from, size);
+      from += size;
+      to += size;
+      continue;
+    }
+    if ((tag & 3) === 1) {
+      if (from >= end) {
+        throw corrupt();
+      }
+      size = ((tag >> 2) & 7) + 4;
+      offset = ((tag >> 5) << 8) | input[from++]!;
+    } else {
+      const width = (tag & 3) === 2 ? 2 : 4;
+      if (from + width > end) {
+        throw corrupt();
+      }
+      size = (tag >> 2) + 1;
+      offset = littleEndian(input, from, width);
+      from += width;
+    }
+    if (offset === 0 || offset > to || size > length - to) {
+      throw corrupt();
+    }
+    // Byte by byte, also because the source may reach into what is being written.
+    for (const stop = to + size; to < stop; to++) {
+      output[to] = output[to - offset]!;
+    }
+  }
+  if (to !== length) {
+    throw corrupt();
+  }
+}
+
+function copyLiteral(output: Uint8Array, to: number, input: Uint8Array, from: number, size: number): void {
+  if (size > 32) {
+    output.set(input.subarray(from, from + size), to);
+    return;
+  }
+  for (let i = 0; i < size; i++) {
+    output[to + i] = input[from + i]!;
+  }
+}
+
+function littleEndian(input: Uint8Array, at: number, width: number): number {
+  let value = 0;
+  for (let i = width - 1; i >= 0; i--) {
+    value = value * 256 + input[at + i]!;
+  }
+  return value;
+}
+
+const window = 65_535;
+const tableBits = 14;
+
+/** Valid and simple: one look back per position, offsets of two bytes. */
+export function snappyEncode(input: Uint8Array): Uint8Array {
+  // Literals cost at most six bytes per run, and a copy is never longer than what it stands for.
+  const output = new Uint8Array(16 + input.length + Math.ceil(input.length / 4));
+  let to = writePreamble(output, input.length);
+  const seen = new Int32Array(1 << tableBits).fill(-1);
+  let pending = 0;
+  let at = 0;
+  while (at + 4 <= input.length) {
+    const word = input[at]! | (input[at + 1]! << 8) | (input[at + 2]! << 16) | (input[at + 3]! << 24);
+    const slot = Math.imul(word, 0x1e35a7bd) >>> (32 - tableBits);
+    const earlier = seen[slot]!;
+    seen[slot] = at;
+    const size = earlier >= 0 && at - earlier <= window ? shared(input, earlier, at) : 0;
+    if (size < 4) {
+      at++;
+      continue;
+    }
+    to = writeLiteral(output, to, input, pending, at);
+    output[to] = 2 | ((size - 1) << 2);
+    output[to + 1] = (at - earlier) & 0xff;
+    output[to + 2] = (at - earlier) >> 8;
+    to += 3;
+    at += size;
+    pending = at;
+  }
+  to = writeLiteral(output, to, input, pending, input.length);
+  return output.subarray(0, to);
+}
+
+/** How many bytes agree, up to what one element can copy. */
+function shared(input: Uint8Array, a: number, b: number): number {
+  const most = Math.min(64, input.length - b);
+  let size = 0;
+  while (size < most && input[a + size] === input[b + size]) {
+    size++;
+  }
+  return size;
+}
+
+function writePreamble(output: Uint8Array, length: number): number {
+  let rest = length;
+  let at = 0;
+  for (; rest > 0x7f; rest = Math.floor(rest / 128)) {
+    output[at++] = (rest % 128) | 0x80;
+  }
+  output[at++] = rest;
+  return at;
+}
+
+function writeLiteral(output: Uint8Array, at: number, input: Uint8Array, start: number, end: number): number {
+  const size = end - start;
+  if (size === 0) {
+    return at;
+  }
+  let to = at;
+  if (size <= 60) {
+    output[to++] = (size - 1) << 2;
+  } else {
+    const width = size <= 0x100 ? 1 : size <= 0x10000 ? 2 : size <= 0x1000000 ? 3 : 4;
+    output[to++] = (59 + width) << 2;
+    for (let i = 0, rest = size - 1; i < width; i++, rest = Math.floor(rest / 256)) {
+      output[to++] = rest % 256;
+    }
+  }
+  output.set(input.subarray(start, end), to);
+  return to + size;
+}

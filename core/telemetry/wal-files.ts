@@ -1,0 +1,95 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** What the log does to files: a place where tests put a full disk. */
+export interface WalFiles {
+  /** A new file, whose name survives a power cut when this resolves. */
+  create(path: string): Promise<WalFile>;
+}
+
+export interface WalFile {
+  /** All of it or an error; without a copy. */
+  write(parts: readonly Uint8Array[], position: number): Promise<void>;
+  /** What was written survives a power cut when this resolves. */
+  sync(): Promise<void>;
+  truncate(size: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const nodeFiles: WalFiles = {
+  async create(path) {
+    const handle = await open(path, 'wx', 0o600);
+    try {
+      await syncFolder(dirname(path));
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+    return walFile(handle);
+  },
+};
+
+/** Makes the names in a folder survive a power cut. */
+export async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** More vectors than this the kernel does not take at once. */
+const mostVectors = 1_000;
+
+function walFile(handle: FileHandle): WalFile {
+  return {
+    async write(parts, position) {
+      let at = position;
+      for (let i = 0; i < parts.length; i += mostVectors) {
+        at += await writeAll(handle, parts.length > mostVectors ? parts.slice(i, i + mostVectors) : parts, at);
+      }
+    },
+    sync: () => handle.datasync(),
+    truncate: async (size) => {
+      await handle.truncate(size);
+      await handle.sync();
+    },
+    close: () => handle.close(),
+  };
+}
+
+async function writeAll(handle: FileHandle, parts: readonly Uint8Array[], position: number): Promise<number> {
+  const total = sizeOf(parts);
+  let { bytesWritten: written } = await handle.writev(parts as Uint8Array[], position);
+  // A short write is what a disk says that is about to be full: the next one says so, or goes on.
+  while (written < total) {
+    const rest = behind(parts, written);
+    const { bytesWritten } = await handle.writev(rest, position + written);
+    if (bytesWritten === 0) {
+      throw Object.assign(new Error('the file takes no more bytes'), { code: 'ENOSPC' });
+    }
+    written += bytesWritten;
+  }
+  return total;
+}
+
+export function sizeOf(parts: readonly Uint8Array[]): number {
+  let total = 0;
+  for (const part of parts) {
+    total += part.length;
+  }
+  return total;
+}
+
+function behind(parts: readonly Uint8Array[], skip: number): Uint8Array[] {
+  const rest: Uint8Array[] = [];
+  let before = 0;
+  for (const part of parts) {
+    if (before + part.length > skip) {
+      rest.push(before >= skip ? part : part.subarray(skip - before));
+    }
+    before += part.length;
+  }
+  return rest;
+}

@@ -1,0 +1,200 @@
+import { type FileHandle, open } from 'node:fs/promises';
+
+import { crc32 } from './crc32.ts';
+
+/**
+ * A segment is a header of 16 bytes (magic, number, checksum of both) and frames. A frame is a length, a checksum of
+ * length and content, and the content. A segment that ended in order ends with a seal, a frame of its own kind.
+ */
+export const headerBytes = 16;
+export const frameBytes = 8;
+export const largestRecord = 256 * 1024 * 1024;
+
+const magic = Buffer.from('svcwal1\n');
+const sealMark = 0xffffffff;
+
+export const segmentName = (segment: number): string => `${String(segment).padStart(10, '0')}.wal`;
+
+export function segmentOf(name: string): number | undefined {
+  const digits = /^(\d{10})\.wal$/.exec(name)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+export function segmentHeader(segment: number): Buffer {
+  const header = Buffer.alloc(headerBytes);
+  magic.copy(header);
+  header.writeUInt32LE(segment, 8);
+  header.writeUInt32LE(crc32(header.subarray(0, 12)), 12);
+  return header;
+}
+
+/** The frame of a record that consists of these parts, without joining them. */
+export function writeFrame(frame: Buffer, at: number, length: number, parts: readonly Uint8Array[]): void {
+  frame.writeUInt32LE(length, at);
+  let sum = crc32(frame.subarray(at, at + 4));
+  for (const part of parts) {
+    sum = crc32(part, sum);
+  }
+  frame.writeUInt32LE(sum, at + 4);
+}
+
+export function seal(): Buffer {
+  const frame = Buffer.alloc(frameBytes);
+  frame.writeUInt32LE(sealMark, 0);
+  frame.writeUInt32LE(crc32(frame.subarray(0, 4)), 4);
+  return frame;
+}
+
+export interface SegmentEnd {
+  /** Where the last whole record ends. */
+  readonly goodBytes: number;
+  readonly fileBytes: number;
+  readonly records: number;
+  /** How it ended: in order, without its seal, in the middle of the last write, or at a record that was whole once. */
+  readonly how: 'sealed' | 'open' | 'torn' | 'damaged';
+}
+
+/** Gives every whole record to `each`, in order, until the first that is not. */
+export async function readSegment(path: string, segment: number, each: (record: Buffer) => void | Promise<void>): Promise<SegmentEnd> {
+  const handle = await open(path, 'r');
+  try {
+    const { size } = await handle.stat();
+    const window = new Window(handle, size);
+    const header = await window.peek(headerBytes);
+    if (header === undefined || !header.equals(segmentHeader(segment))) {
+      // The header is on disk when the first record is: without any record it was just being written.
+      return { goodBytes: 0, fileBytes: size, records: 0, how: header === undefined ? 'torn' : await howItBroke(window, 0) };
+    }
+    window.step(headerBytes);
+    for (let records = 0; ; records++) {
+      const goodBytes = window.position;
+      const record = await nextRecord(window);
+      if (!Buffer.isBuffer(record)) {
+        const how = record === 'bad' ? await howItBroke(window, goodBytes) : record;
+        return { goodBytes, fileBytes: size, records, how };
+      }
+      const verdict = each(record);
+      if (verdict !== undefined) {
+        await verdict;
+      }
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Steps over a whole record only. */
+async function nextRecord(window: Window): Promise<Buffer | 'sealed' | 'open' | 'bad'> {
+  if (window.position === window.size) {
+    return 'open';
+  }
+  const frame = await window.peek(frameBytes);
+  if (frame === undefined) {
+    return 'bad';
+  }
+  const length = frame.readUInt32LE(0);
+  const sum = frame.readUInt32LE(4);
+  if (length === sealMark && window.position + frameBytes === window.size && sum === crc32(frame.subarray(0, 4))) {
+    return 'sealed';
+  }
+  if (length === 0 || length > largestRecord) {
+    return 'bad';
+  }
+  const whole = await window.peek(frameBytes + length);
+  if (whole === undefined || crc32(whole.subarray(frameBytes), crc32(whole.subarray(0, 4))) !== sum) {
+    return 'bad';
+  }
+  window.step(frameBytes + length);
+  return whole.subarray(frameBytes);
+}
+
+/**
+ * A record that was cut by a crash has nothing whole behind it: what was written later was not there yet. Where a whole
+ * record or the seal follows, the bad one was whole once, and something changed it.
+ */
+async function howItBroke(window: Window, from: number): Promise<'torn' | 'damaged'> {
+  const whole = (await endsWithSeal(window)) || (from > 0 && (await recordAtItsEnd(window, from))) || (await recordBehind(window, from));
+  return whole ? 'damaged' : 'torn';
+}
+
+async function endsWithSeal(window: Window): Promise<boolean> {
+  window.position = Math.max(headerBytes, window.size - frameBytes);
+  return (await nextRecord(window)) === 'sealed';
+}
+
+/** Where the content is bad, its length still tells where the next record is. */
+async function recordAtItsEnd(window: Window, from: number): Promise<boolean> {
+  window.position = from;
+  const frame = await window.peek(frameBytes);
+  const end = from + frameBytes + (frame?.readUInt32LE(0) ?? 0);
+  window.position = end;
+  return end < window.size && Buffer.isBuffer(await nextRecord(window));
+}
+
+const searchedBytes = 256 * 1024;
+const largestFound = 1024 * 1024;
+const searchWork = 64 * 1024 * 1024;
+
+/** Where the length itself is bad, the next record may begin anywhere. What is looked at is bounded. */
+async function recordBehind(window: Window, from: number): Promise<boolean> {
+  const last = Math.min(window.size - frameBytes, from + searchedBytes);
+  let work = 0;
+  for (let at = from + 1; at < last && work < searchWork; at++) {
+    window.position = at;
+    const length = (await window.peek(4))?.readUInt32LE(0) ?? 0;
+    if (length > 0 && length <= largestFound && at + frameBytes + length <= window.size) {
+      work += length;
+      if (Buffer.isBuffer(await nextRecord(window))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+const chunkBytes = 4 * 1024 * 1024;
+
+/** A part of the file in memory. Every part is memory of its own: what was handed out stays as it is. */
+class Window {
+  position = 0;
+  readonly size: number;
+  readonly #handle: FileHandle;
+  #chunk: Buffer = Buffer.alloc(0);
+  #start = 0;
+
+  constructor(handle: FileHandle, size: number) {
+    this.#handle = handle;
+    this.size = size;
+  }
+
+  step(bytes: number): void {
+    this.position += bytes;
+  }
+
+  /** The next bytes, or undefined when the file has not as many. */
+  async peek(length: number): Promise<Buffer | undefined> {
+    if (this.position + length > this.size) {
+      return undefined;
+    }
+    let at = this.position - this.#start;
+    if (at < 0 || at + length > this.#chunk.length) {
+      await this.#load(Math.min(Math.max(length, chunkBytes), this.size - this.position));
+      at = 0;
+    }
+    return at + length > this.#chunk.length ? undefined : this.#chunk.subarray(at, at + length);
+  }
+
+  async #load(wanted: number): Promise<void> {
+    const chunk = Buffer.allocUnsafeSlow(wanted);
+    let filled = 0;
+    while (filled < wanted) {
+      const { bytesRead } = await this.#handle.read(chunk, filled, wanted - filled, this.position + filled);
+      if (bytesRead === 0) {
+        break;
+      }
+      filled += bytesRead;
+    }
+    this.#chunk = chunk.subarray(0, filled);
+    this.#start = this.position;
+  }
+}
