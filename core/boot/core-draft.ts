@@ -14,6 +14,8 @@ import {
   type PluginDirectory,
   Plugins,
   type RouteDeclaration,
+  Self,
+  type SelfObservation,
   type ServiceToken,
   type SettingsBoard,
 } from '../sdk/index.ts';
@@ -29,6 +31,7 @@ export interface CoreParts {
   readonly catalogue: HouseCatalogue;
   readonly build: Build;
   readonly health: HouseHealth;
+  readonly self: SelfObservation;
 }
 
 /** What core itself offers, published like any plugin's: its few routes, and its services for plugins to require. */
@@ -42,6 +45,7 @@ export function coreDraft(parts: CoreParts): Draft {
   provide(Catalogue, parts.catalogue);
   provide(BuildInfo, parts.build);
   provide(Health, parts.health);
+  provide(Self, parts.self);
   parts.routes.forEach((declaration) => draft.add('routes', routeKey(declaration), declaration));
   return draft.seal();
 }

@@ -54,7 +54,10 @@ export const coreSettings: Readonly<Record<string, SettingDeclaration>> = {
     at_start: true,
   },
   'outbound.allow_private': {
-    schema: { type: 'array', items: { type: 'string', pattern: '^(\\d{1,3}(\\.\\d{1,3}){3}(/([12]?\\d|3[0-2]))?|[0-9a-fA-F]*:[0-9a-fA-F:.]*(/(\\d{1,2}|1[01]\\d|12[0-8]))?)$' } },
+    schema: {
+      type: 'array',
+      items: { type: 'string', pattern: '^(\\d{1,3}(\\.\\d{1,3}){3}(/([12]?\\d|3[0-2]))?|[0-9a-fA-F]*:[0-9a-fA-F:.]*(/(\\d{1,2}|1[01]\\d|12[0-8]))?)$' },
+    },
     default: [],
     env: 'SVC_OUTBOUND_ALLOW_PRIVATE',
     description:

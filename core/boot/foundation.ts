@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 import { createOperatorToken, type OperatorToken } from '../auth/index.ts';
 import type { PluginSources } from '../host/index.ts';
-import { createLogs, createSelfMetrics, type LogLevel, type Logs, type SelfMetrics } from '../observe/index.ts';
+import { createLogs, createObservers, createSelfMetrics, type LogLevel, type Logs, type Observers, type SelfMetrics } from '../observe/index.ts';
 import { Registry } from '../registry/index.ts';
-import type { Clock, Ids } from '../sdk/index.ts';
+import { type Clock, type Ids, messageOf } from '../sdk/index.ts';
 import { openStorage, type Storage } from '../storage/index.ts';
 import { bootSettings } from './boot-settings.ts';
 import type { Product } from './product.ts';
@@ -31,6 +31,7 @@ export interface Foundation {
   readonly dataDir: string;
   readonly logs: Logs;
   readonly metrics: SelfMetrics;
+  readonly observers: Observers;
   readonly storage: Storage;
   readonly operator: OperatorToken;
   readonly registry: Registry;
@@ -38,7 +39,10 @@ export interface Foundation {
 
 export async function layFoundation({ product, environment, clock, ids, writeLog, sources }: FoundationOptions, takeDown: TakeDown): Promise<Foundation> {
   const { settings, dataDir } = bootSettings(product, environment, { log: () => logs.logger('settings'), sources });
-  const logs = openLogs(settings, clock, writeLog);
+  const observers = createObservers((error) =>
+    logs.logger('observe').error({ cause: messageOf(error) }, 'who watched the house broke and is told nothing any more'),
+  );
+  const logs = openLogs(settings, clock, observers, writeLog);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const secretKey = settings.get<string>('data.secret_key');
   const storage = await openStorage({
@@ -61,18 +65,20 @@ export async function layFoundation({ product, environment, clock, ids, writeLog
     dataDir,
     logs,
     metrics,
+    observers,
     storage,
     operator: createOperatorToken(join(dataDir, 'keys'), ids),
     registry: new Registry(),
   };
 }
 
-function openLogs(settings: Settings, clock: Clock, write: ((line: string) => void) | undefined): Logs {
+function openLogs(settings: Settings, clock: Clock, observers: Observers, write: ((line: string) => void) | undefined): Logs {
   const format = settings.get<'auto' | 'pretty' | 'json'>('log.format');
   const logs = createLogs({
     level: settings.get<LogLevel>('log.level'),
     format: format === 'auto' ? (process.stdout.isTTY ? 'pretty' : 'json') : format,
     clock,
+    observers,
     ...(write && { write }),
   });
   settings.watch<LogLevel>('log.level', (level) => logs.setLevel(level));

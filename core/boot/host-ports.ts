@@ -6,7 +6,7 @@ import type { DependencyContainer } from 'tsyringe';
 import type { Bus, Outboxes } from '../events/index.ts';
 import { type HostMemory, type HostPorts, pluginStates, type PluginSources, readPersona, readSkill } from '../host/index.ts';
 import { checkRoute } from '../http/index.ts';
-import { type ChildOrigin, type ChildState, startChild, type Threads } from '../isolate/index.ts';
+import { type ChildOrigin, type ChildState, type Programs, startChild, type Threads } from '../isolate/index.ts';
 import type { Logs, SelfMetrics } from '../observe/index.ts';
 import type { Outbound } from '../outbound/index.ts';
 import type { Registry } from '../registry/index.ts';
@@ -34,11 +34,18 @@ export interface Rooms {
   readonly outboxes: Outboxes;
   readonly outbound: Outbound;
   readonly threads: Threads;
+  readonly programs: Programs;
 }
 
 /** Lends the rooms of core to the host, which knows none of them. */
 export function hostPorts(rooms: Rooms): HostPorts {
-  const { product, dataDir, sources, registry, container, memory, clock, ids, logs, metrics, settings, storage, bus, outboxes, outbound, threads } = rooms;
+  const { product, dataDir, sources, registry, container, memory, clock, ids, logs, metrics, settings, storage, bus, outboxes, outbound, threads, programs } =
+    rooms;
+  const dataFolder = (id: string): string => {
+    const folder = join(dataDir, 'plugins', id);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return folder;
+  };
   return {
     registry,
     container,
@@ -50,11 +57,7 @@ export function hostPorts(rooms: Rooms): HostPorts {
     ids,
     memory,
     log: (component) => logs.logger(component),
-    dataDir(id) {
-      const folder = join(dataDir, 'plugins', id);
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      return folder;
-    },
+    dataDir: dataFolder,
     settings(manifest, own) {
       own('settings', settings.declare(manifest.id, manifest.settings));
       return {
@@ -88,6 +91,8 @@ export function hostPorts(rooms: Rooms): HostPorts {
         onHeap: (bytes) => metrics.core.threadHeap.set(bytes, labels),
       });
     },
+    findProgram: (name) => programs.find(name),
+    launchProgram: ({ manifest: { id }, ...launch }) => programs.claim({ ...launch, owner: id, cwd: dataFolder(id), log: logs.logger(id) }),
     launchPack: ({ manifest, label, code, filename, read, onStumble, onFailed }) => {
       const { heap_mb: heapMb, rss_mb: rssMb, call_ms: callMs, activate_ms: startMs } = manifest.limits;
       const onState = (state: ChildState, cause: string | undefined): void => {

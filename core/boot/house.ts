@@ -71,6 +71,7 @@ export async function startHouse(options: HouseOptions): Promise<House> {
       registry.publish({ add: [standIns(options.stands)] });
     }
     await interior.live.dropIns.load();
+    await interior.programs.sweep();
     const emptyCensus = count();
     await interior.host.start();
     await interior.outboxes.start();
@@ -101,7 +102,7 @@ export async function startHouse(options: HouseOptions): Promise<House> {
 }
 
 /** What core itself offers to plugins and callers. */
-function publishCore({ product, clock, settings, metrics, storage, registry }: Foundation, { host, live }: Interior, ownUrl: () => string): void {
+function publishCore({ product, clock, settings, metrics, observers, storage, registry }: Foundation, { host, live }: Interior, ownUrl: () => string): void {
   const health = createHealth({ checks: () => [...registry.seen.checks.values()].map(({ value }) => value), clock });
   const draft = coreDraft({
     routes: coreRoutes({ registry, version: product.version, readiness: () => readiness({ host, storage, health }), metrics: () => metrics.text() }),
@@ -119,6 +120,7 @@ function publishCore({ product, clock, settings, metrics, storage, registry }: F
       },
     },
     health: { check: () => health.ask() },
+    self: { gather: () => metrics.samples(), onLine: observers.onLine, onRequest: observers.onRequest, unobserved: observers.unobserved },
   });
   registry.publish({ add: [draft] });
 }

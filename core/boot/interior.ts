@@ -1,10 +1,12 @@
+import { join } from 'node:path';
+
 import { container } from 'tsyringe';
 
 import { operatorAuthenticator } from '../auth/index.ts';
 import { type Bus, createBus, createOutboxes, type Outboxes } from '../events/index.ts';
 import { PluginHost, type PluginSources } from '../host/index.ts';
 import { createHttpServer, type HttpServer } from '../http/index.ts';
-import type { Threads } from '../isolate/index.ts';
+import { createPrograms, type Programs, type Threads } from '../isolate/index.ts';
 import { redactText } from '../observe/index.ts';
 import { openOutbound, parseAllowed } from '../outbound/index.ts';
 import type { Generation } from '../registry/index.ts';
@@ -24,6 +26,7 @@ export interface Interior {
   readonly outboxes: Outboxes;
   readonly http: HttpServer;
   readonly threads: Threads;
+  readonly programs: Programs;
   readonly live: LiveFiles;
 }
 
@@ -31,7 +34,7 @@ const stopGraceMs = 10_000;
 
 /** Builds the rooms around the host, none of which does anything yet. */
 export function furnish(foundation: Foundation, sources: PluginSources, checkResponses: boolean, takeDown: TakeDown): Interior {
-  const { product, clock, ids, settings, dataDir, logs, metrics, storage, operator, registry } = foundation;
+  const { product, clock, ids, settings, dataDir, logs, metrics, observers, storage, operator, registry } = foundation;
   const strike: PluginHost['strike'] = (owner, label, error) => {
     metrics.core.pluginStrikes.add(1, { plugin: owner.pluginId });
     host.strike(owner, label, error);
@@ -51,9 +54,10 @@ export function furnish(foundation: Foundation, sources: PluginSources, checkRes
   takeDown.add(() => outbound.close());
 
   const threads = pluginThreads(product, clock);
+  const programs = createPrograms({ folder: join(dataDir, 'programs'), clock, log: logs.logger('programs'), path: process.env['PATH'] ?? '' });
   const memory = memoryFile(dataDir);
   const host: PluginHost = new PluginHost(
-    hostPorts({ ...foundation, sources, memory, bus, outboxes, outbound, threads, container: container.createChildContainer() }),
+    hostPorts({ ...foundation, sources, memory, bus, outboxes, outbound, threads, programs, container: container.createChildContainer() }),
   );
   takeDown.add(() => host.close());
   const live = liveFiles(product, dataDir, settings, registry, clock, logs.logger('live-files'));
@@ -73,13 +77,16 @@ export function furnish(foundation: Foundation, sources: PluginSources, checkRes
     hideSecrets: redactText,
     absentTrail: () => absentProvider(host, AuditTrail.id),
     checkResponses,
-    observe(route, status, ms) {
+    observe(route, status, ms, { requestId, method, plugin, traceparent }) {
       metrics.core.httpRequests.add(1, { route, status: String(status) });
       metrics.core.httpSeconds.observe(ms / 1000, { route });
+      if (observers.wantsRequests) {
+        observers.request({ requestId, route, method, plugin, status, startedAt: clock.now() - ms, durationMs: ms, traceparent });
+      }
     },
   });
   takeDown.add(() => (http.listening ? http.close(stopGraceMs) : undefined));
-  return { host, bus, outboxes, http, threads, live };
+  return { host, bus, outboxes, http, threads, programs, live };
 }
 
 /** Why an installed provider of a service is down; nothing when there is none, or an operator switched it off. */

@@ -59,7 +59,10 @@ async function makeServices(promised: readonly Promised[], draft: Draft, host: D
   }
 }
 
-/** What the folder contributes without code: personas, prompt skills, static contributions. */
+/** Folders whose files are contributions as they are, and to which point. Its owner reads them, so that a broken one breaks nothing else. */
+const dataFolders: ReadonlyMap<string, string> = new Map([['dashboards', 'monitor.dashboards']]);
+
+/** What the folder contributes without code: personas, prompt skills, files for points, static contributions. */
 function addData(draft: Draft, folder: PluginFolder, ports: HostPorts): void {
   const text = (name: string): string => folder.read(name)!.toString('utf8');
   for (const name of folder.files()) {
@@ -72,6 +75,12 @@ function addData(draft: Draft, folder: PluginFolder, ports: HostPorts): void {
     if (skillFolder !== undefined) {
       const skill = ports.readSkill(text(name), skillFolder, file);
       draft.add('skills', skill.key, skill);
+    }
+    const point = dataFolders.get(/^([^/]+)\/[^/]+\.(?:json|ya?ml)$/.exec(name)?.[1] ?? '');
+    if (point !== undefined) {
+      // Two plugins may have files of one name.
+      const id = `${draft.generation.pluginId}/${name}`;
+      draft.add('contributions', `${point}/${id}`, { point, id, value: { file: name, text: text(name) } });
     }
   }
   for (const [point, values] of Object.entries(draft.generation.manifest.contributes)) {

@@ -1,6 +1,7 @@
 import { type Draft, optionalHandle, type Registry, serviceHandle } from '../registry/index.ts';
 import { type PluginContext, SvcError } from '../sdk/index.ts';
 import { openPoint } from './extension-point.ts';
+import { startProgram } from './plugin-programs.ts';
 import type { PluginThreads } from './plugin-threads.ts';
 import type { HostPorts, Own } from './ports.ts';
 
@@ -116,6 +117,13 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
       start(name, entry, data, options) {
         open(`threads.start ${name}`);
         return threads.start(name, entry, data, options);
+      },
+    },
+    processes: {
+      find: (name) => ports.findProgram(name),
+      start(name, file, options) {
+        open(`processes.start ${name}`);
+        return startProgram(draft.generation, ports, name, file, options);
       },
     },
     skills: {

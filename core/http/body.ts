@@ -72,7 +72,7 @@ function requireType({ req }: Exchange, wanted: readonly string[], encodingAllow
   }
 }
 
-function collect({ req, front }: Exchange, most: number): Promise<Buffer> {
+function collect({ req, front, passage }: Exchange, most: number): Promise<Buffer> {
   const tooLarge = (): SvcError => new SvcError('invalid_argument', `the body is larger than ${sizeText(most)}`, { status: 413 });
   const { bodyBytes, requestTimeoutMs, uploadTimeoutMs } = front.limits;
   if (Number(req.headers['content-length'] ?? 0) > most) {
@@ -90,8 +90,13 @@ function collect({ req, front }: Exchange, most: number): Promise<Buffer> {
       size += chunk.length;
       if (size > most) {
         settle(() => reject(tooLarge()));
-      } else {
+        return;
+      }
+      try {
+        passage?.take(chunk.length);
         chunks.push(chunk);
+      } catch (error) {
+        settle(() => reject(error as Error));
       }
     };
     const done = (): void => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));

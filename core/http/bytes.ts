@@ -20,7 +20,7 @@ export async function sendBytes(exchange: Exchange, served: Served, call: Handle
 /** Sends as fast as the client reads; a client that stops reading is cut, and its source with it. */
 async function pour(exchange: Exchange, served: Served, status: number, source: AsyncIterable<Uint8Array>): Promise<void> {
   const { res, req } = exchange;
-  res.writeHead(status, [...head(exchange), 'content-type', served.route.declaration.produces!]);
+  res.writeHead(status, [...head(exchange), ...(exchange.header('content-type') === undefined ? ['content-type', served.route.declaration.produces!] : [])]);
   const ending = req.method === 'HEAD' ? 'done' : await stream(exchange, served, source, (chunk) => writeOrWait(exchange, chunk));
   if (ending === 'done') {
     res.end();

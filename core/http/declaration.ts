@@ -75,7 +75,11 @@ function checkAccess({ access }: RouteDeclaration, names: readonly string[], ref
   if (!plain.includes(guarded) && !action.test(guarded)) {
     refuse(`has the access "${String(guarded)}", which is neither one of ${plain.join(', ')} nor an action such as "edge:create"`);
   }
-  if (typeof access === 'object' && !names.includes(access.self)) {
+  if (typeof access === 'object' && 'machine' in access) {
+    if (access.machine !== true || access.action === ('admin' as string)) {
+      refuse('lets edges through beside administrators; name the action that people need for it, such as "ingest:push"');
+    }
+  } else if (typeof access === 'object' && !names.includes(access.self)) {
     refuse(`lets {${access.self}} through as self, but its path has no such parameter`);
   }
 }

@@ -11,6 +11,7 @@ import { sendEvents } from './events.ts';
 import type { Exchange } from './exchange.ts';
 import { sendJson } from './json-reply.ts';
 import { readPage, takePage } from './paging.ts';
+import { enter } from './passage.ts';
 import { parseQuery } from './query.ts';
 import { hasBody, reply } from './reply.ts';
 import { allowedMethods, findRoute, readParams, type RouteTable, routeTable, type Served } from './route-table.ts';
@@ -58,7 +59,11 @@ async function answer(exchange: Exchange, served: Served): Promise<void> {
     authorize(exchange.principal, declaration.access, exchange.params, exchange.credential !== undefined);
   }
 
-  const body = hasBody(exchange) ? await readBody(exchange, route) : noBody(exchange, route);
+  const sent = hasBody(exchange);
+  if (sent) {
+    enter(exchange, served);
+  }
+  const body = sent ? await readBody(exchange, route) : noBody(exchange, route);
   route.shapes.checkParams(exchange.params);
   const query = parseQuery(target!.search);
   const asked = declaration.kind === 'list' ? takePage(query) : undefined;
@@ -99,12 +104,20 @@ function match(exchange: Exchange, table: RouteTable): Served | undefined {
   }
   exchange.setHeader('allow', allowed.join(', '));
   if (req.method !== 'OPTIONS') {
-    throw new SvcError('not_found', `this route does not answer ${req.method}; it answers ${allowed.join(', ')}`);
+    throw new SvcError(
+      'not_found',
+      `this route does not answer ${req.method}; it answers ${allowed.join(', ')}`,
+      isForeign(table, segments, allowed) ? { status: 405 } : {},
+    );
   }
   exchange.status = 204;
   reply(exchange, 204, '', undefined);
   return undefined;
 }
+
+/** Whether the path belongs to a protocol that words its errors itself: its clients expect the plain status of HTTP. */
+const isForeign = (table: RouteTable, segments: readonly string[], allowed: readonly string[]): boolean =>
+  allowed.some((method) => findRoute(table, method as Method, segments)?.route.declaration.wording !== undefined);
 
 /** A promise only when the authenticator has to look somewhere: most know their callers by heart. */
 function authenticate(exchange: Exchange): Promise<void> | undefined {

@@ -48,7 +48,7 @@ function grouped(entries: readonly PathOperation[]): Map<string, PathOperation[]
 
 function operationText({ path, method, operation }: PathOperation): string {
   const access = operation['x-svc-access'];
-  const who = typeof access === 'object' ? `${access.action}, or {${access.self}} itself` : access;
+  const who = typeof access === 'object' ? `${access.action}, or ${'self' in access ? `{${access.self}} itself` : 'an edge'}` : access;
   const body = Object.entries(operation.requestBody?.content ?? {})[0];
   const answers = Object.entries(operation.responses).map(
     ([status, response]) => `<tr><td>${status}</td><td>${escape((response as { description: string }).description)}</td></tr>`,

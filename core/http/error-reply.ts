@@ -1,4 +1,4 @@
-import { type ErrorWording, type FieldProblem, isSvcError, messageOf, SvcError } from '../sdk/index.ts';
+import { type ErrorWording, type FieldProblem, isSvcError, messageOf, type RequestHeaders, SvcError } from '../sdk/index.ts';
 import type { Exchange } from './exchange.ts';
 import { jsonType, reply } from './reply.ts';
 
@@ -30,15 +30,24 @@ export function replyError(exchange: Exchange, error: unknown): void {
   }
   // What a handler set was meant for the answer that did not come.
   exchange.headers = exchange.headers?.filter((_, index, all) => kept.has(all[index - (index % 2)]!));
+  for (const [name, value] of Object.entries(shown.headers ?? {})) {
+    exchange.setHeader(name, value);
+  }
   if (shown.retryAfterSeconds !== undefined) {
     exchange.setHeader('retry-after', String(Math.max(1, Math.ceil(shown.retryAfterSeconds))));
   }
-  if (shown.status === 401) {
-    exchange.setHeader('www-authenticate', 'Bearer realm="svc"');
+  if (shown.status === 401 && exchange.header('www-authenticate') === undefined) {
+    exchange.setHeader('www-authenticate', isForMachines(exchange) ? 'Basic realm="svc", Bearer realm="svc"' : 'Bearer realm="svc"');
   }
   const { status = shown.status, type, body } = wordingOf(exchange, shown);
   exchange.status = status;
   reply(exchange, status, type, body);
+}
+
+/** Browsers ask for a password when they see Basic, so only senders without one are told of it. */
+function isForMachines({ served }: Exchange): boolean {
+  const access = served?.route.declaration.access;
+  return access === 'machine' || (typeof access === 'object' && 'machine' in access);
 }
 
 /** As the protocol of the route says it, where it has one and the caller may use it at all. */
@@ -49,7 +58,8 @@ function wordingOf(exchange: Exchange, shown: SvcError): ErrorWording {
     return { type: jsonType, body: JSON.stringify(house) };
   }
   const kind = (shown as { readonly kind?: unknown }).kind;
-  return wording({ code: shown.code, status: shown.status, message: house.message, kind: typeof kind === 'string' ? kind : undefined });
+  const error = { code: shown.code, status: shown.status, message: house.message, kind: typeof kind === 'string' ? kind : undefined };
+  return wording(error, exchange.req.headers as RequestHeaders);
 }
 
 const kept = new Set(['allow', 'www-authenticate', 'retry-after', 'upgrade']);

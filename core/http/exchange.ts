@@ -3,9 +3,10 @@ import type { Duplex } from 'node:stream';
 
 import { anonymous } from '../auth/index.ts';
 import type { Snapshot } from '../registry/index.ts';
-import { type AuditNote, type Credential, type Principal, SvcError } from '../sdk/index.ts';
+import { type AuditNote, type Credential, messageOf, type Passage, type Principal, SvcError } from '../sdk/index.ts';
 import type { Target } from './canonical-path.ts';
 import type { Front } from './front.ts';
+import type { ObservedRequest } from './ports.ts';
 import type { Served } from './route-table.ts';
 
 /** A connection that asks to become something else. */
@@ -22,7 +23,7 @@ export interface UpgradeRequest {
 const clientGone = 499;
 
 /** One request on its way through the pipeline; each stage leaves here what the next ones need. */
-export class Exchange {
+export class Exchange implements ObservedRequest {
   readonly front: Front;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -40,6 +41,8 @@ export class Exchange {
   /** The body as it came, while it may still have to be compared with an earlier request's. */
   rawBody: Buffer | undefined;
   bodyRead = false;
+  /** Of a body that its route let in. */
+  passage: Passage | undefined;
   /** Set by the handler, in place of the route's. */
   status: number | undefined;
   note: AuditNote | undefined;
@@ -64,6 +67,19 @@ export class Exchange {
   /** Name of the route for logs, metrics and strikes; never the path itself, which anybody can invent. */
   get label(): string {
     return this.served?.route.key ?? 'unmatched';
+  }
+
+  get method(): string {
+    return this.req.method ?? '';
+  }
+
+  get plugin(): string | undefined {
+    return this.served?.route.owner.pluginId;
+  }
+
+  get traceparent(): string | undefined {
+    const header = this.req.headers['traceparent'];
+    return typeof header === 'string' ? header : undefined;
   }
 
   /** The client is no longer there to read an answer. */
@@ -123,12 +139,19 @@ export class Exchange {
     if (!this.#reported) {
       this.#reported = true;
       const status = this.res.headersSent ? this.res.statusCode : (this.status ?? clientGone);
-      this.front.observe?.(this.label, status, this.front.clock.monotonic() - this.startedAt);
+      this.front.observe?.(this.label, status, this.front.clock.monotonic() - this.startedAt, this);
     }
   }
 
   /** Lets go of everything this call listened to. */
   end(): void {
+    const { passage } = this;
+    this.passage = undefined;
+    try {
+      passage?.leave();
+    } catch (error) {
+      this.front.log.warn({ request_id: this.requestId, route: this.label, cause: messageOf(error) }, 'a passage did not end well');
+    }
     if (this.#abort) {
       this.served?.route.owner.scope.signal.removeEventListener('abort', this.#retired!);
       this.req.socket.removeListener('close', this.#gone!);

@@ -1,4 +1,4 @@
-import { type Page, SvcError } from '../sdk/index.ts';
+import { type FinishedJson, type Page, SvcError } from '../sdk/index.ts';
 import type { HandlerCall } from './call.ts';
 import { errorBody, publicError } from './error-reply.ts';
 import { namesTag, replyTag } from './etag.ts';
@@ -23,7 +23,7 @@ export async function sendJson(exchange: Exchange, served: Served, call: Handler
     const answer = isThenable(running) ? await running : running;
     const { status, text } = written(exchange, served.route, call, answer);
     if (found) {
-      await found.answer(status, text);
+      await found.answer(status, typeof text === 'object' ? textOf(text) : text);
     }
     reply(exchange, status, jsonType, text);
   } catch (error) {
@@ -36,8 +36,15 @@ export async function sendJson(exchange: Exchange, served: Served, call: Handler
   }
 }
 
-function written(exchange: Exchange, route: CompiledRoute, call: HandlerCall, answer: unknown): { status: number; text: string | undefined } {
+function written(exchange: Exchange, route: CompiledRoute, call: HandlerCall, answer: unknown): { status: number; text: string | FinishedJson | undefined } {
   const status = exchange.status ?? route.status;
+  if (ArrayBuffer.isView(answer)) {
+    const bytes = answer as FinishedJson;
+    if (exchange.front.checkResponses) {
+      checked(exchange, route, textOf(bytes));
+    }
+    return { status, text: bytes };
+  }
   if (route.declaration.kind === 'list') {
     const text = JSON.stringify(pageBody(exchange, answer as Page<unknown>, call.query));
     return { status, text: checked(exchange, route, text) };
@@ -54,6 +61,8 @@ function written(exchange: Exchange, route: CompiledRoute, call: HandlerCall, an
   }
   return { status, text: checked(exchange, route, text) };
 }
+
+const textOf = ({ buffer, byteOffset, byteLength }: FinishedJson): string => Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
 
 /** Under test, a reply that breaks its own declaration is an error and not a surprise for the client. */
 function checked(exchange: Exchange, { declaration, shapes, key }: CompiledRoute, text: string | undefined): string | undefined {

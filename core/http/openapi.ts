@@ -62,7 +62,7 @@ function operation(entry: Entry<RouteDeclaration>): Operation {
     summary,
     ...(description !== undefined && { description }),
     tags: [pathSegments(path.replace(/^\/api\/v\d+/, ''))[0]?.name ?? 'service'],
-    security: access === 'public' ? [] : access === 'machine' ? [{ bearer: [] }, { basic: [] }] : [{ bearer: [] }],
+    security: access === 'public' ? [] : isForMachines(access) ? [{ bearer: [] }, { basic: [] }] : [{ bearer: [] }],
     'x-svc-access': access,
     'x-svc-plugin': owner.pluginId,
     parameters: [...pathParameters(declaration), ...queryParameters(declaration)],
@@ -70,6 +70,8 @@ function operation(entry: Entry<RouteDeclaration>): Operation {
     responses: { ...success(declaration, compileRoute(entry).status), ...failures(declaration) },
   };
 }
+
+const isForMachines = (access: Access): boolean => access === 'machine' || (typeof access === 'object' && 'machine' in access);
 
 /** `getApiV1PluginsById`: stable, so that generated clients keep their names. */
 function operationId(method: string, path: string): string {

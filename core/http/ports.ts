@@ -92,6 +92,14 @@ export const defaultLimits: HttpLimits = {
   socketBufferBytes: 16 * 1024 * 1024,
 };
 
+/** What else is known of a request that was answered. */
+export interface ObservedRequest {
+  readonly requestId: string;
+  readonly method: string;
+  readonly plugin: string | undefined;
+  readonly traceparent: string | undefined;
+}
+
 /** The rest of core, as far as this room needs it. */
 export interface HttpOptions {
   readonly registry: Registry;
@@ -115,6 +123,6 @@ export interface HttpOptions {
   readonly absentTrail?: () => string | undefined;
   /** Compares each reply with its schema, for tests. */
   readonly checkResponses?: boolean;
-  readonly observe?: (route: string, status: number, ms: number) => void;
+  readonly observe?: (route: string, status: number, ms: number, request: ObservedRequest) => void;
   readonly limits?: Partial<HttpLimits>;
 }

@@ -14,7 +14,11 @@ export function reply(exchange: Exchange, status: number, type: string, body: st
   }
   const headers = head(exchange);
   if (body !== undefined && status !== 204 && status !== 304) {
-    headers.push('content-type', type, 'content-length', String(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength));
+    // A handler that speaks more than one language says which one it chose.
+    if (exchange.header('content-type') === undefined) {
+      headers.push('content-type', type);
+    }
+    headers.push('content-length', String(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength));
   }
   const bare = req.method === 'HEAD' || body === undefined || status === 204 || status === 304;
   res.writeHead(status, headers);

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 
 import { type Clock, type LogFields, type Logger, timestamp } from '../sdk/index.ts';
 import { inert } from './inert.ts';
+import type { Observers } from './observers.ts';
 import { pretty } from './pretty.ts';
 import { redact, redactText } from './redact.ts';
 
@@ -16,6 +17,8 @@ export interface LogOptions {
   /** Of pretty lines; default: when standard output is a terminal and `NO_COLOR` is unset. */
   readonly colour?: boolean;
   readonly clock: Clock;
+  /** Gets every line besides, when it wants lines. */
+  readonly observers?: Pick<Observers, 'wantsLines' | 'line'>;
 }
 
 export interface Logs {
@@ -34,9 +37,11 @@ const keptBytes = 1024 * 1024;
 const reserved = new Set(['time', 'level', 'component', 'message']);
 
 /** Opens the log. Lines are written synchronously: what was logged before an exit or a crash is there. */
-export function createLogs({ level, format, write, colour = process.stdout.isTTY && !process.env['NO_COLOR'], clock }: LogOptions): Logs {
+export function createLogs({ level, format, write, colour = process.stdout.isTTY && !process.env['NO_COLOR'], clock, observers }: LogOptions): Logs {
   const output = write ? { write, flushSync: () => undefined } : standardOutput();
   const finished = format === 'pretty' ? (line: string) => pretty(line, colour) : (line: string) => `${inert(line)}\n`;
+  /** Whose line is being written: the writer below is called before the call that logs returns. */
+  let spoken: { readonly level: LogLevel; readonly component: string } = { level: 'info', component: '' };
   const root = pino(
     {
       level,
@@ -49,12 +54,21 @@ export function createLogs({ level, format, write, colour = process.stdout.isTTY
         log: ({ component, fields }) => ({ component, ...safe(fields as LogFields) }),
       },
     },
-    { write: (line: string) => void output.write(finished(line.trimEnd())) },
+    {
+      write(line: string) {
+        const text = line.trimEnd();
+        output.write(finished(text));
+        if (observers?.wantsLines) {
+          observers.line({ at: clock.now(), ...spoken, text: inert(text) });
+        }
+      },
+    },
   );
   return {
     logger(component) {
       const at = (severity: LogLevel) => (fields: LogFields, message: string) => {
         if (root.isLevelEnabled(severity)) {
+          spoken = { level: severity, component };
           root[severity]({ component, fields }, redactText(message));
         }
       };

@@ -1,6 +1,6 @@
 import * as prom from 'prom-client';
 
-import type { Disposer, Metrics } from '../sdk/index.ts';
+import type { Disposer, Metrics, SelfSample } from '../sdk/index.ts';
 import { Families, type Family, type Shape } from './families.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 
@@ -19,6 +19,8 @@ export interface SelfMetrics {
   readonly core: CoreMetrics;
   /** Everything in the Prometheus text format. */
   text(): Promise<string>;
+  /** The same as values; histograms as their parts. */
+  samples(): Promise<readonly SelfSample[]>;
   readonly contentType: string;
   /** Declarations that are alive, for the census. */
   readonly declarations: number;
@@ -46,6 +48,7 @@ export function createSelfMetrics({ version, seriesLimit = 1_000 }: SelfMetricsO
     forPlugin: (pluginId, own) => declaring(families, pluginId, `svc_${pluginId.replaceAll('-', '_')}`, own),
     core: coreMetrics(declaring(families, 'core', 'svc', () => undefined)),
     text: () => registry.metrics(),
+    samples: async () => (await registry.getMetricsAsJSON()).flatMap(samplesOf),
     contentType: registry.contentType,
     get declarations() {
       return families.users;
@@ -53,6 +56,17 @@ export function createSelfMetrics({ version, seriesLimit = 1_000 }: SelfMetricsO
     close,
   };
 }
+
+function samplesOf({ name, values }: prom.MetricObjectWithValues<prom.MetricValue<string>>): SelfSample[] {
+  return values.map(({ value, labels, metricName = name }: prom.MetricValueWithName<string>) => ({
+    name: metricName,
+    labels: Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, label === 'le' ? boundary(text) : String(text)])),
+    value,
+  }));
+}
+
+/** As the text format writes the upper bound of a bucket. */
+const boundary = (le: string | number | undefined): string => (le === Infinity ? '+Inf' : String(le));
 
 /** What the core rooms count. */
 const coreMetrics = (metrics: Metrics) => ({

@@ -66,10 +66,12 @@ export class OwnedScope implements Scope {
   }
 
   /** Something with a life of its own: it begins at commit, its label tells how it is, and it has its own time to end. */
-  occupy(label: () => string, { begin, end, endMs }: { begin: () => void; end: () => Promise<void>; endMs: number }): void {
+  occupy(label: () => string, { begin, end, endMs }: { begin: () => void; end: () => Promise<void>; endMs: number }): Disposer {
     this.assertOpen(label());
-    this.#effects.add({ label, undo: end, undoMs: endMs });
+    const effect: Effect = { label, undo: end, undoMs: endMs };
+    this.#effects.add(effect);
     this.#whenArmed(begin);
+    return () => (this.#effects.delete(effect) ? end() : undefined);
   }
 
   interval(label: string, ms: number, tick: (signal: AbortSignal) => MaybePromise<void>): Disposer {

@@ -24,8 +24,10 @@ export interface ErrorExtras {
   readonly details?: readonly FieldProblem[];
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
-  /** Only where the table allows a second status: 413 and 415 of invalid_argument. */
+  /** Only where the table allows a second status: 413 and 415 of invalid_argument, 405 of not_found. */
   readonly status?: number;
+  /** Sent with the answer, for protocols that say more in their headers. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
@@ -39,6 +41,7 @@ export class SvcError extends Error {
   readonly status: number;
   readonly details: readonly FieldProblem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
 
   constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
@@ -46,6 +49,7 @@ export class SvcError extends Error {
     this.status = extras.status ?? errorStatus[code];
     this.details = extras.details;
     this.retryAfterSeconds = extras.retryAfterSeconds;
+    this.headers = extras.headers;
   }
 }
 

@@ -141,6 +141,48 @@ export interface MasterKeys {
   rotate(): Promise<KeyRotation>;
 }
 
+/** One value of a metric of this process. */
+export interface SelfSample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** A log line as it was written, secrets hidden. */
+export interface SelfLine {
+  readonly at: number;
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly component: string;
+  /** The whole line, as JSON. */
+  readonly text: string;
+}
+
+/** A request that was answered, or a stream that has begun. */
+export interface SelfRequest {
+  readonly requestId: string;
+  /** `GET /api/v1/plugins/{}`, or `unmatched`. */
+  readonly route: string;
+  readonly method: string;
+  /** Whose route it is. */
+  readonly plugin: string | undefined;
+  readonly status: number;
+  readonly startedAt: number;
+  readonly durationMs: number;
+  /** Of the W3C, as the caller sent it. */
+  readonly traceparent: string | undefined;
+}
+
+/** What the house tells about itself to those who keep it; it costs nothing while nobody listens. */
+export interface SelfObservation {
+  /** Every metric of this moment. */
+  gather(): Promise<readonly SelfSample[]>;
+  /** Listeners are told at once and must not wait; one that throws is not told anything again. */
+  onLine(listener: (line: SelfLine) => void): () => void;
+  onRequest(listener: (request: SelfRequest) => void): () => void;
+  /** What `work` logs is not told to listeners, so that keeping a line does not make a line. */
+  unobserved<R>(work: () => R): R;
+}
+
 /** Services of core itself, required like any other. */
 export const Plugins = defineService<PluginDirectory>('core.plugins');
 export const DropIns = defineService<DropInDirectory>('core.drop-ins');
@@ -149,6 +191,7 @@ export const Keys = defineService<MasterKeys>('core.keys');
 export const BuildInfo = defineService<Build>('core.build');
 export const Catalogue = defineService<HouseCatalogue>('core.catalogue');
 export const Health = defineService<HouseHealth>('core.health');
+export const Self = defineService<SelfObservation>('core.self');
 
 /** A line of the start banner; undefined when there is nothing to say. */
 export interface BannerLine {

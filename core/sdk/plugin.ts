@@ -68,6 +68,34 @@ export interface ThreadOptions {
   readonly heapMb?: number;
 }
 
+export interface ProgramOptions {
+  /** Its arguments; no shell reads them. `port` is a free one on the loopback, another at each start. */
+  readonly args: (given: { readonly port: number }) => readonly string[];
+  /** All of its environment; nothing of the service's own. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Asked until it says yes; default: a process that runs is ready. */
+  readonly ready?: (given: { readonly port: number }, signal: AbortSignal) => MaybePromise<boolean>;
+  /** How long it may take to become ready before it is ended and started again; default 60 s. */
+  readonly startMs?: number;
+  /** How long it may take to end when it is asked to; default 10 s, after which it is killed. */
+  readonly stopMs?: number;
+}
+
+/** A foreign program, supervised: one of its name at a time, restarted with back-off, its output in the log, killed with the scope and, when the service was killed itself, at its next start. */
+export interface ProgramHandle {
+  readonly state: 'waiting' | 'starting' | 'running' | 'backing-off' | 'stopped';
+  readonly pid: number | undefined;
+  readonly port: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number | undefined;
+  /** Why it ended last, as long as it is not running again. */
+  readonly cause: string | undefined;
+  /** Resolves once it is ready; rejects with unavailable when that takes longer, or when it was stopped. */
+  ready(timeoutMs: number, signal?: AbortSignal): Promise<void>;
+  /** Asks it to end, kills it when it does not, and resolves once it is gone. */
+  stop(): Promise<void>;
+}
+
 /** The only way a plugin touches the world: every effect made here belongs to its scope and leaves with it. */
 export interface PluginContext {
   readonly id: string;
@@ -109,6 +137,12 @@ export interface PluginContext {
   readonly threads: {
     /** Declares a thread that runs `entry`, a `*-worker.ts` of the plugin's folder; it starts at commit and is given `data`. */
     start(name: string, entry: string, data: unknown, options?: ThreadOptions): ThreadHandle;
+  };
+  readonly processes: {
+    /** Absolute path of an executable, by its name on the PATH of the service or by its path; undefined when there is none. */
+    find(name: string): string | undefined;
+    /** Runs the executable at the absolute path `file` in the plugin's data folder, from commit on. */
+    start(name: string, file: string, options: ProgramOptions): ProgramHandle;
   };
   readonly skills: { add(skill: Skill): void };
   readonly agents: { add(persona: Persona): void };

@@ -12,6 +12,8 @@ export interface Principal {
   /** Organizations whose rows this principal may see; undefined means all of them. */
   readonly orgs?: readonly number[];
   readonly session?: string;
+  /** The device that an edge watches, once it is known. */
+  readonly device?: string;
   /** When the person showed a password for this session, in milliseconds; no refresh renews it. Absent for whoever signs in by other means. */
   readonly authenticatedAt?: number;
 }

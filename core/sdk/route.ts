@@ -7,7 +7,8 @@ import type { MaybePromise } from './scope.ts';
 /**
  * Who may call: `public` (nobody is asked), `any` (every authenticated principal), `admin` (only who
  * holds `*`), `machine` (an edge), or an action such as `edge:create` that a role must hold.
- * `{ action, self }` also lets a principal whose user id equals that path parameter through.
+ * `{ action, self }` also lets a principal whose user id equals that path parameter through, and
+ * `{ action, machine }` an edge.
  */
 export type Access =
   | 'public'
@@ -16,7 +17,8 @@ export type Access =
   | 'machine'
   | 'webshell'
   | `${string}:${string}`
-  | { readonly action: 'admin' | `${string}:${string}`; readonly self: string };
+  | { readonly action: 'admin' | `${string}:${string}`; readonly self: string }
+  | { readonly action: `${string}:${string}`; readonly machine: true };
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -33,7 +35,26 @@ export interface ErrorWording {
   /** Default: that of the error. */
   readonly status?: number;
   readonly type: string;
-  readonly body: string;
+  readonly body: string | Uint8Array;
+}
+
+/** Request headers, lower-case names. */
+export type RequestHeaders = Readonly<Record<string, string | undefined>>;
+
+/** A request whose body has not been read. */
+export interface Arrival {
+  readonly principal: Principal;
+  readonly headers: RequestHeaders;
+  /** What its head says the body will have; undefined when it does not say. */
+  readonly announcedBytes: number | undefined;
+}
+
+/** One body on its way into memory, and then the call that works on it. */
+export interface Passage {
+  /** Told of each piece; throws to refuse the rest. */
+  take(bytes: number): void;
+  /** The call has ended, however it did. */
+  leave(): void;
 }
 
 /** What a handler may add to the audit row that the pipeline writes; never needed for the row itself. */
@@ -67,8 +88,7 @@ export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly principal: Principal;
   readonly requestId: string;
   readonly ip: string;
-  /** Request headers, lower-case names. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly headers: RequestHeaders;
   /** Aborts when the client is gone, the route's deadline passed, or the plugin retires. */
   readonly signal: AbortSignal;
   /** Only meaningful on list routes. */
@@ -110,8 +130,11 @@ interface Declared<P extends TSchema | undefined, Q extends TSchema | undefined,
   /** Codes beyond those of the pipeline that the handler may answer with, for the OpenAPI text. */
   readonly errors?: readonly ErrorCode[];
   /** Error bodies of a protocol that has its own; who may not call is told in the house's words all the same. */
-  readonly wording?: (error: ShownError) => ErrorWording;
+  readonly wording?: (error: ShownError, headers: RequestHeaders) => ErrorWording;
 }
+
+/** JSON that was written elsewhere, such as in a thread, and is passed on as it is. */
+export type FinishedJson = Uint8Array;
 
 /** A request that is answered with one JSON value. */
 export interface JsonRoute<
@@ -123,7 +146,7 @@ export interface JsonRoute<
   readonly response?: R;
   /** Default: 201 with a body for POST, 204 without `response`, else 200. */
   readonly status?: number;
-  readonly handle: (call: CallOf<P, Q, B>) => MaybePromise<R extends TSchema ? Static<R> : void>;
+  readonly handle: (call: CallOf<P, Q, B>) => MaybePromise<R extends TSchema ? Static<R> | FinishedJson : void>;
 }
 
 /** A list: `limit` and `cursor` are read and `{items, next_cursor, total}` is answered by the pipeline. */
@@ -153,6 +176,8 @@ export interface EventRoute<P extends TSchema | undefined, Q extends TSchema | u
 export interface ByteRoute<P extends TSchema | undefined, Q extends TSchema | undefined> extends Omit<Declared<P, Q, undefined>, 'body'> {
   /** Accepted media types of the body, which arrives as a Buffer; absent: no body. */
   readonly consumes?: readonly string[];
+  /** Asked before a body is read; throws to refuse it unread. */
+  readonly admit?: (arrival: Arrival) => Passage;
   readonly produces: string;
   readonly status?: number;
   readonly handle: (
@@ -190,6 +215,7 @@ export interface RouteDeclaration extends Declared<TSchema | undefined, TSchema 
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly consumes?: readonly string[];
+  readonly admit?: (arrival: Arrival) => Passage;
   readonly produces?: string;
   readonly protocols?: readonly string[];
   readonly maxMessageBytes?: number;

@@ -10,6 +10,8 @@ const runtime = zlib as {
   zstdDecompressSync?: (bytes: Uint8Array, options?: object) => Buffer;
 };
 
+const largestPiece = 1024 * 1024;
+
 export interface Compressed {
   readonly codec: number;
   readonly bytes: Uint8Array;
@@ -18,6 +20,7 @@ export interface Compressed {
 /** Brotli at its fastest, which every runtime has; as it is where that does not make it smaller. */
 export function compress(bytes: Uint8Array): Compressed {
   const packed = zlib.brotliCompressSync(bytes, {
+    chunkSize: Math.min(Math.max(1024, bytes.length >> 2), largestPiece),
     params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1, [zlib.constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
   });
   return packed.length < bytes.length ? { codec: codecs.brotli, bytes: packed } : { codec: codecs.none, bytes };
@@ -40,7 +43,8 @@ function inflated(codec: number, bytes: Uint8Array, rawLength: number): Uint8Arr
     throw new SvcError('unavailable', `this data is compressed with zstd, which Node ${process.versions.node} cannot read: start svc with Node 22.15 or newer`);
   }
   try {
-    const options = { maxOutputLength: Math.max(1, rawLength) };
+    // One buffer of the right size: the runtime would put it together from pieces of 16 KiB.
+    const options = { maxOutputLength: Math.max(1, rawLength), chunkSize: Math.min(Math.max(64, rawLength), largestPiece) };
     if (codec === codecs.brotli) {
       return zlib.brotliDecompressSync(bytes, options);
     }

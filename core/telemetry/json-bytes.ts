@@ -1,17 +1,27 @@
 import { formatFloat } from './numbers.ts';
+import { writeShortDecimal } from './short-decimal.ts';
 
 const quote = 0x22;
 const zero = 0x30;
 const dot = 0x2e;
 const minus = 0x2d;
+const backslash = 0x5c;
+const newline = 0x0a;
+const closing = 0x5d;
+const longestLoop = 40;
+const longestPass = 4096;
 
-/** Beside what may stand in a JSON string as it is: quotes, control characters, what breaks a line of script, surrogates. */
-const special = /[^ !#-[\]-\u2027\u202a-\ud7ff\ue000-\uffff]/;
+interface Stamps {
+  readonly times: Float64Array;
+  readonly bytes: Uint8Array;
+  readonly ends: Uint32Array;
+}
 
 /** JSON written straight into bytes: an answer of a million numbers never exists as text. */
 export class JsonBytes {
   #bytes: Buffer;
   #length = 0;
+  #stamps: Stamps | undefined;
 
   constructor(capacity = 4096) {
     this.#bytes = Buffer.allocUnsafeSlow(capacity);
@@ -23,24 +33,8 @@ export class JsonBytes {
 
   /** Text that is JSON already. */
   raw(text: string): this {
-    const { length } = text;
-    this.#reserve(length * 3);
-    if (length < 16) {
-      const bytes = this.#bytes;
-      const start = this.#length;
-      for (let i = 0; i < length; i++) {
-        const code = text.charCodeAt(i);
-        if (code > 0x7f) {
-          this.#length = start + bytes.write(text, start, 'utf8');
-          return this;
-        }
-        bytes[start + i] = code;
-      }
-      this.#length = start + length;
-      return this;
-    }
-    this.#length += this.#bytes.write(text, this.#length, 'utf8');
-    return this;
+    this.#reserve(text.length * 3);
+    return this.#plain(text) ? this : this.#native(text);
   }
 
   /** Bytes that are JSON already, such as a label set that was written once before. */
@@ -53,15 +47,8 @@ export class JsonBytes {
 
   /** A string with its quotes. */
   string(text: string): this {
-    if (special.test(text)) {
-      return this.raw(JSON.stringify(text).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029'));
-    }
-    this.#reserve(2);
-    this.#bytes[this.#length++] = quote;
-    this.raw(text);
-    this.#reserve(1);
-    this.#bytes[this.#length++] = quote;
-    return this;
+    this.#reserve(text.length * 2 + 2);
+    return this.#quoted(text) ? this : this.#native(escaped(text));
   }
 
   /** A number; null where JSON has none for it. */
@@ -101,13 +88,61 @@ export class JsonBytes {
     return this;
   }
 
+  /** `[[seconds,"value"],…]`: series that share one array of times share the text of it, too. */
+  points(times: Float64Array, values: Float64Array): this {
+    const { bytes: stamps, ends } = this.#stampsOf(times);
+    const { length } = times;
+    this.raw('[');
+    this.#reserve(stamps.length + length * 36);
+    let bytes = this.#bytes;
+    let at = this.#length;
+    for (let i = 0, from = 0; i < length; i++) {
+      for (const end = ends[i]!; from < end; from++) {
+        bytes[at++] = stamps[from]!;
+      }
+      const value = values[i]!;
+      const end = writeShortDecimal(bytes, at, value);
+      if (end === -1) {
+        this.#length = at;
+        this.#digits(value);
+        bytes = this.#bytes;
+        at = this.#length;
+      } else {
+        at = end;
+      }
+      bytes[at++] = quote;
+      bytes[at++] = closing;
+    }
+    this.#length = at;
+    return this.raw(']');
+  }
+
   /** What was written, without a copy: the writer is not used again. */
   finish(): Uint8Array<ArrayBuffer> {
     const { buffer } = this.#bytes;
     const bytes = new Uint8Array(buffer as ArrayBuffer, 0, this.#length);
     this.#bytes = Buffer.alloc(0);
     this.#length = 0;
+    this.#stamps = undefined;
     return bytes;
+  }
+
+  /** What stands between the values of points: `[1.5,"` and then `,[2,"`. */
+  #stampsOf(times: Float64Array): Stamps {
+    if (this.#stamps !== undefined && sameNumbers(this.#stamps.times, times)) {
+      return this.#stamps;
+    }
+    const json = new JsonBytes(times.length * 20 + 64);
+    const ends = new Uint32Array(times.length);
+    for (let i = 0; i < times.length; i++) {
+      json
+        .raw(i === 0 ? '[' : ',[')
+        .timestampSeconds(times[i]!)
+        .raw(',"');
+      ends[i] = json.#length;
+    }
+    this.#stamps = { times, ends, bytes: json.#bytes.subarray(0, json.#length) };
+    return this.#stamps;
   }
 
   #digits(value: number): void {
@@ -117,49 +152,76 @@ export class JsonBytes {
       this.#whole(magnitude);
       return;
     }
-    if (magnitude >= 1e-3 && magnitude < 1e9) {
-      const scaled = this.#scale(magnitude);
-      if (scaled !== 0) {
-        this.#sign(value);
-        this.#decimal(scaled < 0 ? -scaled : scaled, scaled < 0 ? 3 : 6);
-        return;
-      }
+    if (value === 0 && 1 / value > 0) {
+      this.#bytes[this.#length++] = zero;
+      return;
     }
-    this.#length += this.#bytes.write(formatFloat(value), this.#length, 'latin1');
+    const end = writeShortDecimal(this.#bytes, this.#length, value);
+    if (end !== -1) {
+      this.#length = end;
+      return;
+    }
+    this.#plain(formatFloat(value));
   }
 
-  /**
-   * The digits of a short decimal: times 1,000 (negative) or times 1,000,000 (positive); 0 where it is not short.
-   * Dividing by a power of ten rounds correctly, so what divides back to the same number is a decimal that reads as it,
-   * and below 2^53/10 there is no other of as few digits.
-   */
-  #scale(magnitude: number): number {
-    const thousandths = Math.round(magnitude * 1e3);
-    if (thousandths / 1e3 === magnitude) {
-      return -thousandths;
+  #native(text: string): this {
+    this.#reserve(text.length * 3 + 1);
+    this.#length += this.#bytes.write(text, this.#length, 'utf8');
+    return this;
+  }
+
+  /** Text of ASCII in one pass; else nothing is written. */
+  #quoted(text: string): boolean {
+    const { length } = text;
+    if (length > longestPass) {
+      return false;
     }
-    const millionths = Math.round(magnitude * 1e6);
-    return millionths / 1e6 === magnitude ? millionths : 0;
+    const bytes = this.#bytes;
+    let at = this.#length;
+    bytes[at++] = quote;
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 0x7e || code < 0x20) {
+        if (code !== newline) {
+          return false;
+        }
+        bytes[at++] = backslash;
+        bytes[at++] = 0x6e;
+        continue;
+      }
+      if (code === quote || code === backslash) {
+        bytes[at++] = backslash;
+      }
+      bytes[at++] = code;
+    }
+    bytes[at] = quote;
+    this.#length = at + 1;
+    return true;
+  }
+
+  /** Short text of ASCII, where a loop is faster than a call into the runtime; else nothing is written. */
+  #plain(text: string): boolean {
+    const { length } = text;
+    if (length > longestLoop) {
+      return false;
+    }
+    const bytes = this.#bytes;
+    const start = this.#length;
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 0x7f) {
+        return false;
+      }
+      bytes[start + i] = code;
+    }
+    this.#length = start + length;
+    return true;
   }
 
   #sign(value: number): void {
     if (value < 0) {
       this.#bytes[this.#length++] = minus;
     }
-  }
-
-  #decimal(scaled: number, places: number): void {
-    const unit = places === 3 ? 1e3 : 1e6;
-    const whole = Math.floor(scaled / unit);
-    this.#whole(whole);
-    let rest = scaled - whole * unit;
-    let width = places;
-    while (rest % 10 === 0) {
-      rest /= 10;
-      width--;
-    }
-    this.#bytes[this.#length++] = dot;
-    this.#padded(rest, width);
   }
 
   /** Digits of a whole number below 2^53. */
@@ -196,6 +258,24 @@ export class JsonBytes {
       this.#bytes = grown;
     }
   }
+}
+
+/** JSON allows the two line breaks of Unicode in a string, a script does not. */
+function escaped(text: string): string {
+  const json = JSON.stringify(text);
+  return /[\u2028\u2029]/.test(json) ? json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029') : json;
+}
+
+function sameNumbers(a: Float64Array, b: Float64Array): boolean {
+  if (a === b || a.length !== b.length) {
+    return a === b;
+  }
+  for (let i = 0; i < a.length; i++) {
+    if (a[i] !== b[i]) {
+      return false;
+    }
+  }
+  return true;
 }
 
 function widthOf(value: number): number {

@@ -32,7 +32,7 @@ export function decodeAnyValue(reader: ProtoReader): AnyValue {
         value = reader.bool();
         break;
       case 3:
-        value = wholeNumber(reader.int64Big());
+        value = reader.int64Exact();
         break;
       case 4:
         value = reader.double();
@@ -52,8 +52,6 @@ export function decodeAnyValue(reader: ProtoReader): AnyValue {
   }
   return value;
 }
-
-const wholeNumber = (value: bigint): number | bigint => (value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value);
 
 function decodeArray(reader: ProtoReader): AnyValue[] {
   const values: AnyValue[] = [];

@@ -55,6 +55,12 @@ export class ProtoReader extends ProtoCursor {
     return (this.high | 0) * 0x1_0000_0000 + this.low;
   }
 
+  /** As a number where that is exact, else as a bigint. */
+  int64Exact(): number | bigint {
+    const near = this.int64();
+    return Number.isSafeInteger(near) ? near : BigInt.asIntN(64, (BigInt(this.high) << 32n) | BigInt(this.low));
+  }
+
   /** Zigzag, as a number. */
   sint64(): number {
     const value = this.uint64Big();

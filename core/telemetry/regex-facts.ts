@@ -1,4 +1,5 @@
 import { type Node, readSyntax } from './regex-syntax.ts';
+import { type NativePattern, nativePattern } from './regex-native.ts';
 import { globTest } from './regex-glob.ts';
 
 /** What is known about a pattern without running it. */
@@ -10,6 +11,8 @@ export interface Facts {
   readonly contains?: string;
   /** Decides without the engine; undefined where it cannot. */
   readonly test?: (subject: string) => boolean | undefined;
+  /** The same as an expression of the runtime, for the subjects on which that is sure to be quick. */
+  readonly native?: NativePattern;
 }
 
 /** A piece of a branch: text, or a gap of at least `min` characters; `begin` and `end` are the ends of the subject. */
@@ -28,12 +31,14 @@ export function factsOf(text: string, options: { readonly anchored: boolean; rea
   const glob = branches === undefined ? undefined : globTest(branches, options.anchored);
   const prefix = options.anchored ? leading(root).text : '';
   const contains = required(root);
+  const native = nativePattern(root, options.anchored);
   return {
     size,
     ...(glob?.literals !== undefined && { literals: glob.literals }),
     ...(glob?.test !== undefined && { test: glob.test }),
     ...(prefix !== '' && { prefix }),
     ...(contains !== '' && { contains }),
+    ...(native !== undefined && { native }),
   };
 }
 
@@ -54,6 +59,8 @@ function sizeOf(node: Node): number {
       return node.parts.reduce((sum, part) => sum + sizeOf(part), 0);
     case 'either':
       return node.parts.reduce((sum, part) => sum + sizeOf(part) + 1, 0);
+    case 'group':
+      return sizeOf(node.part) + 2;
     case 'repeat':
       return sizeOf(node.part) * Math.max(1, node.min, Number.isFinite(node.max) ? node.max : node.min + 1) + 1;
     default:
@@ -94,6 +101,8 @@ function branchesOf(node: Node): Piece[][] | undefined {
       }
       return ways;
     }
+    case 'group':
+      return branchesOf(node.part);
     case 'repeat':
       return repeated(node);
     default:
@@ -137,6 +146,8 @@ function leading(node: Node): { readonly text: string; readonly whole: boolean }
       const texts = node.parts.map((part) => leading(part).text);
       return { text: texts.reduce(sharedStart), whole: false };
     }
+    case 'group':
+      return leading(node.part);
     case 'repeat':
       return node.min === 0 ? nothing : { text: leading(node.part).text, whole: false };
     default:
@@ -173,6 +184,8 @@ function required(node: Node): string {
       const [first, ...others] = node.parts.map(required);
       return others.every((other) => other === first) ? first! : '';
     }
+    case 'group':
+      return required(node.part);
     case 'repeat':
       return node.min === 0 ? '' : required(node.part);
     default:
@@ -193,6 +206,8 @@ function exactly(node: Node): string | undefined {
       const texts = node.parts.map(exactly);
       return texts.includes(undefined) ? undefined : texts.join('');
     }
+    case 'group':
+      return exactly(node.part);
     default:
       return undefined;
   }

@@ -1,29 +1,33 @@
+import { type CharSet, classOf, escapeOf, hasCase } from './char-set.ts';
+
 /**
  * A reading of RE2's syntax that is only good for reasoning: what the engine would refuse may get through here, and what
  * is not understood is `undefined`, about which nothing is claimed.
  */
 export type Node =
   | { readonly kind: 'text'; readonly text: string; readonly fold: boolean }
-  /** One character out of several. */
-  | { readonly kind: 'one' }
+  /** One character out of several; which ones, where that is understood. */
+  | { readonly kind: 'one'; readonly set?: CharSet }
   | { readonly kind: 'any'; readonly newline: boolean }
   /** The first and the last place of the subject. */
   | { readonly kind: 'begin' | 'end' }
   /** Another condition on a place. */
   | { readonly kind: 'place' }
   | { readonly kind: 'concat' | 'either'; readonly parts: readonly Node[] }
-  | { readonly kind: 'repeat'; readonly part: Node; readonly min: number; readonly max: number };
+  | { readonly kind: 'group'; readonly part: Node }
+  | { readonly kind: 'repeat'; readonly part: Node; readonly min: number; readonly max: number; readonly lazy: boolean };
 
 interface Flags {
   readonly fold: boolean;
   readonly dotAll: boolean;
   readonly lines: boolean;
+  readonly lazy: boolean;
 }
 
 export function readSyntax(text: string, flags: { readonly fold: boolean; readonly dotAll: boolean }): Node | undefined {
   const reader = new SyntaxReader(text);
   try {
-    const node = reader.either({ ...flags, lines: false }, 0);
+    const node = reader.either({ ...flags, lines: false, lazy: false }, 0);
     return reader.done ? node : undefined;
   } catch (error) {
     if (error === notUnderstood) {
@@ -75,7 +79,7 @@ class SyntaxReader {
       for (const node of this.#atoms(flags, depth)) {
         branch.push(node);
       }
-      this.#repeats(branch);
+      this.#repeats(branch, flags);
     }
     const parts = branches.map((branch): Node => (branch.length === 1 ? branch[0]! : { kind: 'concat', parts: branch }));
     return parts.length === 1 ? parts[0]! : { kind: 'either', parts };
@@ -137,12 +141,12 @@ class SyntaxReader {
     if (special === undefined) {
       this.#at++;
     }
-    const node = this.either(special === undefined ? flags : withFlags(flags, special), depth + 1);
+    const part = this.either(special === undefined ? flags : withFlags(flags, special), depth + 1);
     if (this.done) {
       throw notUnderstood;
     }
     this.#at++;
-    return node;
+    return special === undefined || special[1] !== undefined ? { kind: 'group', part } : part;
   }
 
   #class(flags: Flags): Node {
@@ -151,7 +155,7 @@ class SyntaxReader {
       throw notUnderstood;
     }
     const single = /^\[([^\\^\]])\]$/u.exec(found[0]) ?? /^\[\\([^\w\s])\]$/.exec(found[0]);
-    return single === null ? { kind: 'one' } : textNode(single[1]!, flags);
+    return single === null ? oneOf(classOf(found[0]), flags) : textNode(single[1]!, flags);
   }
 
   #escape(flags: Flags): readonly Node[] {
@@ -174,7 +178,7 @@ class SyntaxReader {
       return this.#edge(char);
     }
     if (/[dDsSwW]/.test(char)) {
-      return [{ kind: 'one' }];
+      return [oneOf(escapeOf(char), flags)];
     }
     if (/[bB]/.test(char)) {
       return [{ kind: 'place' }];
@@ -201,20 +205,19 @@ class SyntaxReader {
     return Array.from(quoted, (char) => textNode(char, flags));
   }
 
-  #repeats(branch: Node[]): void {
+  #repeats(branch: Node[], flags: Flags): void {
     while (!this.done) {
       const bounds = this.#bounds();
       if (bounds === undefined) {
         return;
       }
-      if (this.#text[this.#at] === '?') {
-        this.#at++;
-      }
+      const marked = this.#text[this.#at] === '?';
+      this.#at += marked ? 1 : 0;
       const part = branch.pop();
       if (part === undefined) {
         throw notUnderstood;
       }
-      branch.push({ kind: 'repeat', part, min: bounds[0], max: bounds[1] });
+      branch.push({ kind: 'repeat', part, min: bounds[0], max: bounds[1], lazy: marked !== flags.lazy });
     }
   }
 
@@ -230,14 +233,20 @@ class SyntaxReader {
       return undefined;
     }
     const min = Number(found[1]);
-    return [min, found[2] === undefined ? min : found[3] === undefined ? Infinity : Number(found[3])];
+    const max = found[2] === undefined ? min : found[3] === undefined ? Infinity : Number(found[3]);
+    if (max < min) {
+      throw notUnderstood;
+    }
+    return [min, max];
   }
 }
 
 function withFlags(flags: Flags, [, , on = '', off = '']: RegExpExecArray): Flags {
   const has = (letter: string, before: boolean): boolean => (on.includes(letter) || before) && !off.includes(letter);
-  return { fold: has('i', flags.fold), dotAll: has('s', flags.dotAll), lines: has('m', flags.lines) };
+  return { fold: has('i', flags.fold), dotAll: has('s', flags.dotAll), lines: has('m', flags.lines), lazy: has('U', flags.lazy) };
 }
 
 /** Folding means nothing to a character without case; that is only claimed of ASCII. */
 const textNode = (text: string, { fold }: Flags): Node => ({ kind: 'text', text, fold: fold && !/^[\x20-\x40[-`{-~]$/.test(text) });
+
+const oneOf = (set: CharSet | undefined, { fold }: Flags): Node => (set === undefined || (fold && hasCase(set)) ? { kind: 'one' } : { kind: 'one', set });

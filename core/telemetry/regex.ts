@@ -55,7 +55,10 @@ export function compileRegex(text: string, { anchored = false, fold = false, dot
   const names = namesOf(program);
   const { test, contains } = facts;
   const lacks = contains === undefined ? () => false : (subject: string) => !subject.includes(contains);
-  const slow = anchored ? (subject: string) => !lacks(subject) && program.testExact(subject) : (subject: string) => !lacks(subject) && program.test(subject);
+  const engine = anchored ? (subject: string) => program.testExact(subject) : (subject: string) => program.test(subject);
+  const { native } = facts;
+  const slow = (subject: string): boolean =>
+    !lacks(subject) && (native !== undefined && native.isQuick(subject) ? native.expression.test(subject) : engine(subject));
   return {
     text,
     groupNames: names,
@@ -64,6 +67,9 @@ export function compileRegex(text: string, { anchored = false, fold = false, dot
     exec(subject) {
       if (lacks(subject)) {
         return undefined;
+      }
+      if (native !== undefined && native.isQuick(subject)) {
+        return native.expression.exec(subject)?.slice();
       }
       const matcher = program.matcher(subject);
       return (anchored ? matcher.matches() : matcher.find()) ? groupsOf(matcher, names.length) : undefined;

@@ -20,8 +20,8 @@ export function snappyDecode(input: Uint8Array, { maxBytes }: InflateLimit, into
   if (length > input.length * 22 + 64) {
     throw corrupt();
   }
-  if (into.bytes.length < length) {
-    into.bytes = new Uint8Array(Math.max(length, into.bytes.length * 2));
+  if (into.bytes.length < length + slack) {
+    into.bytes = new Uint8Array(Math.max(length + slack, into.bytes.length * 2));
   }
   inflateInto(into.bytes, length, input, start);
   return into.bytes.subarray(0, length);
@@ -43,8 +43,12 @@ function preamble(input: Uint8Array): { length: number; start: number } {
   throw corrupt();
 }
 
+/** What may be written behind the end. */
+const slack = 4;
+
 /** Reads past the end of the input as `undefined`, which every check below refuses. */
 function inflateInto(output: Uint8Array, length: number, input: Uint8Array, start: number): void {
+  const words = new DataView(output.buffer, output.byteOffset, output.length);
   const end = input.length;
   let from = start;
   let to = 0;
@@ -88,9 +92,18 @@ function inflateInto(output: Uint8Array, length: number, input: Uint8Array, star
     if (offset === 0 || offset > to || size > length - to) {
       throw corrupt();
     }
-    // Byte by byte, also because the source may reach into what is being written.
-    for (const stop = to + size; to < stop; to++) {
-      output[to] = output[to - offset]!;
+    const stop = to + size;
+    if (offset >= 4) {
+      // A word at a time, up to three bytes too many, which the next element or nobody reads.
+      for (let at = to; at < stop; at += 4) {
+        words.setInt32(at, words.getInt32(at - offset, true), true);
+      }
+      to = stop;
+    } else {
+      // The source reaches into what is being written.
+      for (; to < stop; to++) {
+        output[to] = output[to - offset]!;
+      }
     }
   }
   if (to !== length) {

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, readdir } from 'node:fs/promises';
 
 import { crc32 } from './crc32.ts';
 
@@ -15,9 +15,18 @@ const sealMark = 0xffffffff;
 
 export const segmentName = (segment: number): string => `${String(segment).padStart(10, '0')}.wal`;
 
-export function segmentOf(name: string): number | undefined {
+function segmentOf(name: string): number | undefined {
   const digits = /^(\d{10})\.wal$/.exec(name)?.[1];
   return digits === undefined ? undefined : Number(digits);
+}
+
+/** The numbers of the segments in a folder, oldest first. */
+export async function segmentsIn(folder: string): Promise<number[]> {
+  const names = await readdir(folder);
+  return names
+    .map(segmentOf)
+    .filter((segment) => segment !== undefined)
+    .sort((a, b) => a - b);
 }
 
 export function segmentHeader(segment: number): Buffer {
@@ -28,14 +37,21 @@ export function segmentHeader(segment: number): Buffer {
   return header;
 }
 
-/** The frame of a record that consists of these parts, without joining them. */
-export function writeFrame(frame: Buffer, at: number, length: number, parts: readonly Uint8Array[]): void {
-  frame.writeUInt32LE(length, at);
-  let sum = crc32(frame.subarray(at, at + 4));
-  for (const part of parts) {
-    sum = crc32(part, sum);
-  }
-  frame.writeUInt32LE(sum, at + 4);
+/** The parts of all records with a frame before each; none of them is copied. */
+export function framed(records: readonly { readonly parts: readonly Uint8Array[]; readonly length: number }[]): Uint8Array[] {
+  const frames = Buffer.allocUnsafe(records.length * frameBytes);
+  const written: Uint8Array[] = [];
+  records.forEach(({ parts, length }, index) => {
+    const frame = frames.subarray(index * frameBytes, (index + 1) * frameBytes);
+    frame.writeUInt32LE(length, 0);
+    let sum = crc32(frame.subarray(0, 4));
+    for (const part of parts) {
+      sum = crc32(part, sum);
+    }
+    frame.writeUInt32LE(sum, 4);
+    written.push(frame, ...parts);
+  });
+  return written;
 }
 
 export function seal(): Buffer {

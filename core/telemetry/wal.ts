@@ -1,10 +1,10 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { type Logger, messageOf, SvcError } from '../sdk/index.ts';
 import { nodeFiles, sizeOf, syncFolder, type WalFile, type WalFiles } from './wal-files.ts';
 import { replaySegment } from './wal-replay.ts';
-import { frameBytes, headerBytes, largestRecord, seal, segmentHeader, segmentName, segmentOf, writeFrame } from './wal-segment.ts';
+import { frameBytes, framed, headerBytes, largestRecord, seal, segmentHeader, segmentName, segmentsIn } from './wal-segment.ts';
 
 export interface WalOptions {
   readonly folder: string;
@@ -179,6 +179,15 @@ export async function openWal({ folder, log, segmentBytes = 64 * mebibyte, maxBy
     return current;
   }
 
+  /** A step after which the log goes on either way: replay copes with what it leaves behind. */
+  async function tried(segment: number, failure: string, step: Promise<void>): Promise<void> {
+    try {
+      await step;
+    } catch (error) {
+      log.warn({ folder, segment, cause: messageOf(error) }, failure);
+    }
+  }
+
   /** Ends the current segment in order; the next append begins another. A seal that cannot be written is only missed. */
   async function retire(): Promise<void> {
     const ended = current;
@@ -192,9 +201,9 @@ export async function openWal({ folder, log, segmentBytes = 64 * mebibyte, maxBy
       setSize(ended.segment, ended.size + frameBytes);
     } catch (error) {
       log.warn({ folder, segment: ended.segment, cause: messageOf(error) }, 'a segment of the log could not be sealed');
-      await ended.file.truncate(ended.size).catch((second: unknown) => log.warn({ folder, cause: messageOf(second) }, 'nor cut back'));
+      await tried(ended.segment, 'nor cut back', ended.file.truncate(ended.size));
     }
-    await ended.file.close();
+    await tried(ended.segment, 'a segment of the log could not be closed', ended.file.close());
   }
 
   /**
@@ -206,10 +215,10 @@ export async function openWal({ folder, log, segmentBytes = 64 * mebibyte, maxBy
     current = undefined;
     if (failed !== undefined) {
       const { file, segment, size } = failed;
-      await file.truncate(size).catch((second: unknown) => log.warn({ folder, segment, cause: messageOf(second) }, 'a failed write could not be cut away'));
-      await file.close().catch((second: unknown) => log.warn({ folder, segment, cause: messageOf(second) }, 'a segment of the log could not be closed'));
+      await tried(segment, 'a failed write could not be cut away', file.truncate(size));
+      await tried(segment, 'a segment of the log could not be closed', file.close());
       if (size === headerBytes) {
-        await rm(join(folder, segmentName(segment)), { force: true });
+        await tried(segment, 'a segment without records could not be removed', rm(join(folder, segmentName(segment)), { force: true }));
         forget(segment);
       }
     }
@@ -274,23 +283,3 @@ export async function openWal({ folder, log, segmentBytes = 64 * mebibyte, maxBy
 }
 
 const closedError = (): SvcError => new SvcError('unavailable', 'the store is closed', { retryAfterSeconds });
-
-async function segmentsIn(folder: string): Promise<number[]> {
-  const names = await readdir(folder);
-  return names
-    .map(segmentOf)
-    .filter((segment) => segment !== undefined)
-    .sort((a, b) => a - b);
-}
-
-/** The parts of all records with a frame before each. */
-function framed(batch: readonly Append[]): Uint8Array[] {
-  const frames = Buffer.allocUnsafe(batch.length * frameBytes);
-  const written: Uint8Array[] = [];
-  batch.forEach(({ parts, length }, index) => {
-    const at = index * frameBytes;
-    writeFrame(frames, at, length, parts);
-    written.push(frames.subarray(at, at + frameBytes), ...parts);
-  });
-  return written;
-}

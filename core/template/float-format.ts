@@ -60,7 +60,7 @@ export function formatGoFloat(value: number, verb: 'e' | 'f' | 'g', precision = 
   }
   const wanted = precision === 0 ? 1 : precision;
   const decimal = wanted < 0 ? shortest(size) : round(exact(size), wanted);
-  const exponent = decimal.digits === '' ? 0 : decimal.point - 1;
+  const exponent = decimal.point - 1;
   // Go decides by six digits where none were asked for.
   const enough = wanted < 0 ? 6 : wanted > decimal.digits.length && decimal.digits.length >= decimal.point ? decimal.digits.length : wanted;
   return (

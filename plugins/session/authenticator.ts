@@ -3,6 +3,7 @@ import type { AuthenticatorContract, Clock, Principal } from 'svc/sdk';
 import type { DirectoryContract } from '../iam/contract.ts';
 import type { AccessTokens, Claims } from './access-tokens.ts';
 import { apiTokenPrefix, type ApiTokens } from './api-tokens.ts';
+import type { Edges } from './edges.ts';
 import { userPrincipal } from './principals.ts';
 import type { Revocations } from './revocations.ts';
 import type { Uses } from './uses.ts';
@@ -10,6 +11,7 @@ import type { Uses } from './uses.ts';
 export interface AuthenticatorParts {
   readonly accessTokens: AccessTokens;
   readonly apiTokens: ApiTokens;
+  readonly edges: Edges;
   readonly directory: DirectoryContract;
   readonly revocations: Revocations;
   readonly uses: Uses;
@@ -18,8 +20,8 @@ export interface AuthenticatorParts {
 
 const mostRemembered = 10_000;
 
-/** Knows people by their access tokens and programs by their API tokens. Only a signature is remembered: the rest is asked each time. */
-export function createAuthenticator({ accessTokens, apiTokens, directory, revocations, uses, clock }: AuthenticatorParts): AuthenticatorContract {
+/** Knows people by their access tokens, programs by their API tokens and edges by their keys. Only a signature is remembered: the rest is asked each time. */
+export function createAuthenticator({ accessTokens, apiTokens, edges, directory, revocations, uses, clock }: AuthenticatorParts): AuthenticatorContract {
   const verified = new Map<string, Claims>();
 
   function verify(token: string): Claims | undefined {
@@ -52,8 +54,16 @@ export function createAuthenticator({ accessTokens, apiTokens, directory, revoca
 
   return {
     authenticate({ scheme, value }) {
-      // Basic is how edges show their keys, and a ticket is for whoever issued it.
-      return scheme !== 'bearer' ? undefined : value.startsWith(apiTokenPrefix) ? apiTokens.recognise(value) : user(value);
+      // A ticket is for whoever issued it.
+      if (scheme === 'ticket') {
+        return undefined;
+      }
+      if (edges.shows(value)) {
+        return edges.recognise(value);
+      }
+      // Programs that know only Basic show an API token as the password of any user; a session is not for them.
+      const token = scheme === 'basic' ? value.slice(value.indexOf(':') + 1) : value;
+      return token.startsWith(apiTokenPrefix) ? apiTokens.recognise(token) : scheme === 'bearer' ? user(token) : undefined;
     },
   };
 }

@@ -9,6 +9,7 @@ import { createApiTokens } from './api-tokens.ts';
 import { authRoutes } from './auth-routes.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { SessionEnded, SessionReplayed } from './contract.ts';
+import { createEdges, EdgeVerifier } from './edges.ts';
 import { keepHouse } from './housekeeping.ts';
 import { createRevocations } from './revocations.ts';
 import { sessionRoutes } from './session-routes.ts';
@@ -50,13 +51,14 @@ export default definePlugin({
     const revocations = createRevocations(store, clock);
     const uses = createUses(store, clock);
     const apiTokens = createApiTokens({ store, directory, clock, ids, uses, ended });
+    const edges = createEdges(ctx.services.maybe(EdgeVerifier));
     const sessions = createSessions({ store, directory, accessTokens, clock, ids, detached, ended, replayed });
     const setupToken = createSetupToken({ store, directory, clock, ids, file: join(ctx.dataDir, 'setup-token') });
     const signIn = createSignIn({ directory, passwords, sessions, throttle: createThrottle(clock), setupToken, settings });
     await revocations.refresh();
     await setupToken.settle();
 
-    ctx.services.provide(Authenticator, () => createAuthenticator({ accessTokens, apiTokens, directory, revocations, uses, clock }));
+    ctx.services.provide(Authenticator, () => createAuthenticator({ accessTokens, apiTokens, edges, directory, revocations, uses, clock }));
     ctx.http.routes([...authRoutes(signIn, sessions), ...sessionRoutes(sessions), ...tokenRoutes(apiTokens)]);
     ctx.extend.contribute(Banner, 'setup', { line: (url) => setupToken.waiting && setupLine(url, setupToken.waiting) });
 

@@ -29,6 +29,7 @@ test('every kind of access lets in exactly whom it names', () => {
     ['machine', ['edge']],
     ['webshell', ['operator', 'admin', 'shell user']],
     ['edge:create', ['operator', 'admin', 'edge keeper', 'edge maker', 'token']],
+    [{ action: 'edge:create', machine: true }, ['operator', 'admin', 'edge keeper', 'edge maker', 'token', 'edge']],
     ['edge:delete', ['operator', 'admin', 'edge keeper']],
     ['device:create', ['operator', 'admin']],
     ['nonsense' as Access, ['operator', 'admin']],

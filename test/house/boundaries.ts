@@ -21,7 +21,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 const pluginModules = ['svc/sdk', 'svc/telemetry', 'svc/template', 'svc/thread'];
 
 /** Packages a plugin may use beside the contract: they compute, and touch nothing. */
-const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'jsonwebtoken'];
+const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'ajv', 'jsonwebtoken'];
 
 /** Parts of node that start something which no scope owns, or reach around the context. */
 const closedToPlugins = /^node:(?:child_process|cluster|worker_threads|vm|module|inspector|repl|process|timers|v8)(?:\/.*)?$/;
@@ -37,7 +37,7 @@ const pluginEffects: readonly { readonly form: RegExp; readonly instead: string 
     instead: 'process: use ctx.scope and ctx.settings',
   },
   { form: /(?<![.\w])console\b/, instead: 'console: use ctx.log' },
-  { form: /\b(?:watch|watchFile)\s*\(/, instead: 'fs.watch: declare a setting, or use ctx.scope.interval' },
+  { form: /(?<![.\w])watch\s*\(|\bfs\s*\.\s*watch\b|\bwatchFile\s*\(/, instead: 'fs.watch: declare a setting, or use ctx.scope.interval' },
   { form: /\bDate\s*\.\s*now\b|\bnew\s+Date\s*(?:\(\s*\)|(?!\s*\())|\bperformance\s*\.\s*now\b/, instead: 'the clock: use ctx.clock' },
   { form: /\bMath\s*\.\s*random\b|\brandomUUID\b|\brandomBytes\b/, instead: 'randomness: use ctx.ids' },
   { form: /(?:^|[\s(])@[A-Za-z]\w*/, instead: 'decorators: a global map would pin every reloaded class; use ctx.services.provide' },
@@ -46,6 +46,7 @@ const pluginEffects: readonly { readonly form: RegExp; readonly instead: string 
 /** Files that may build a pattern at run time, and why that is safe there. All others use literals, or RE2 for what users type. */
 export const patternBuilders: Readonly<Record<string, string>> = {
   'core/observe/redact.ts': 'joins its own constants',
+  'core/telemetry/regex-native.ts': 'writes every character anew from what was parsed, and only forms whose work is bounded',
 };
 
 const singleHomes: Readonly<Record<string, { readonly homes: readonly string[]; readonly why: string }>> = {

@@ -77,6 +77,7 @@ const planted: readonly [path: string, text: string, complaint: RegExp][] = [
   ['plugins/bad/index.ts', `process['on']('exit', work);`, /process: use/],
   ['plugins/bad/index.ts', `console.log('here');`, /ctx\.log/],
   ['plugins/bad/index.ts', `import { watch } from 'node:fs';\nwatch('/etc', work);`, /fs\.watch/],
+  ['plugins/bad/index.ts', `import fs from 'node:fs';\nfs.watch('/etc', work);`, /fs\.watch/],
   ['plugins/bad/index.ts', `const at = Date.now();`, /ctx\.clock/],
   ['plugins/bad/index.ts', `const at = new Date();`, /ctx\.clock/],
   ['plugins/bad/index.ts', `const id = Math.random();`, /ctx\.ids/],

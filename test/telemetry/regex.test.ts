@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { RE2JS } from 're2js';
 
 import { compileRegex, matcher } from '../../core/telemetry/index.ts';
+import { factsOf } from '../../core/telemetry/regex-facts.ts';
 
 const refuses = (text: string, message: RegExp): void => {
   assert.throws(() => compileRegex(text), { code: 'invalid_argument', message });
@@ -119,6 +120,28 @@ describe('what is known about a pattern without running it', () => {
 
   const piece = fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom('a', 'b', 'i', 'k', 's', 'A', '-', '\\.', 'é', '\\n', '😀', '[.]', '\\x41', '\\x{1F600}', '\\Qa.b\\E', '\\141') },
+    {
+      weight: 6,
+      arbitrary: fc.constantFrom(
+        '[a-k]+',
+        '[^ab]*',
+        '\\d+',
+        '\\S+',
+        '\\D',
+        '[-a]',
+        '[a-]+',
+        '[\\d-]',
+        '[a-k-]',
+        'b+',
+        'a{0,2}',
+        '\\s?',
+        '[\\.\\w]+',
+        '(a)?',
+        '(b|é)?',
+        '(ab|a)',
+        '(a+)',
+      ),
+    },
     { weight: 6, arbitrary: fc.constantFrom('.', '.*', '.+', '(?s).*', '(?s:.)', '.*?', '.+?') },
     {
       weight: 3,
@@ -162,7 +185,7 @@ describe('what is known about a pattern without running it', () => {
           for (const one of [...subjects, ...subjects.map((other) => `${prefix ?? ''}${other}`), ...(literals ?? [])]) {
             const expected = anchored ? engine.testExact(one) : engine.test(one);
             assert.equal(matches(one), expected, `${JSON.stringify(text)} on ${JSON.stringify(one)}`);
-            assert.equal(exec(one) !== undefined, expected);
+            assert.deepEqual(exec(one), groupsOf(engine, one, anchored), `${JSON.stringify(text)} in ${JSON.stringify(one)}`);
             if (literals !== undefined) {
               assert.equal(
                 anchored ? literals.has(one) : [...literals].some((literal) => one.includes(literal)),
@@ -181,6 +204,54 @@ describe('what is known about a pattern without running it', () => {
       { numRuns: 6_000 },
     );
     assert.ok(decided > 5_000, `only ${decided} subjects matched`);
+  });
+});
+
+function groupsOf(engine: RE2JS, subject: string, anchored: boolean): (string | undefined)[] | undefined {
+  const found = engine.matcher(subject);
+  return (anchored ? found.matches() : found.find()) ? Array.from({ length: engine.groupCount() + 1 }, (_, i) => found.group(i) ?? undefined) : undefined;
+}
+
+describe('the quick engine of the runtime', () => {
+  const longest = (text: string, anchored = false): number => {
+    const { native } = factsOf(text, { anchored, fold: false, dotAll: false });
+    return native === undefined ? 0 : ([1e6, 1e4, 300, 50].find((length) => native.isQuick('x'.repeat(length))) ?? 0);
+  };
+
+  test('is used where no two ways through a pattern run over the same place', () => {
+    assert.equal(longest('status=[45]\\d\\d'), 1e6);
+    assert.equal(longest('duration=\\d+\\.\\d+ms'), 1e6);
+    assert.equal(longest('^(\\S+) (\\S+) "(GET|POST)'), 1e6);
+    assert.equal(longest('"([^"]*)"'), 1e6);
+    assert.equal(longest('web-0[1-3]\\..*'), 1e6);
+    assert.equal(longest('(?i)error \\d+$'), 1e6);
+  });
+
+  test('is used on short subjects only where they could', () => {
+    assert.equal(longest('\\d+ms'), 300);
+    assert.equal(longest('a\\w+b'), 300);
+    assert.equal(longest('.*web-0[1-3].*', true), 300);
+    assert.equal(longest('\\w+\\d+x'), 50);
+  });
+
+  test('is not used where a pattern repeats more than single characters', () => {
+    for (const text of [
+      '(a+)+$',
+      '(a|aa)+$',
+      '(ab)*',
+      '(a*)*b',
+      'a?'.repeat(20) + 'a{20}',
+      '\\w+\\w+\\w+x',
+      'a*?b',
+      '(?U)a*b',
+      '\\bx',
+      '[[:alpha:]]',
+      '\\pL',
+      '(?i)é',
+      '(a|b*)',
+    ]) {
+      assert.equal(longest(text), 0, text);
+    }
   });
 });
 

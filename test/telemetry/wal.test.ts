@@ -216,7 +216,7 @@ describe('the log of a store', () => {
 });
 
 /** A disk with room for so many bytes: what does not fit is written in part, and fails. */
-function diskOf(room: { left: number; broken?: 'sync' | 'truncate' }): WalFiles {
+function diskOf(room: { left: number; broken?: 'sync' | 'truncate' | 'close' }): WalFiles {
   const full = (): Error => Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
   return {
     async create(path) {
@@ -243,6 +243,12 @@ function diskOf(room: { left: number; broken?: 'sync' | 'truncate' }): WalFiles 
             throw full();
           }
           await file.truncate(size);
+        },
+        async close() {
+          await file.close();
+          if (room.broken === 'close') {
+            throw Object.assign(new Error('input/output error'), { code: 'EIO' });
+          }
         },
       };
     },
@@ -273,6 +279,16 @@ describe('the log of a store on a full or broken disk', () => {
       }
     });
   }
+
+  test('goes on when a segment cannot be closed', async (t) => {
+    const folder = folderOf(t);
+    const wal = await openWal({ folder, segmentBytes: 20, log: listener(), files: diskOf({ left: 1e9, broken: 'close' }) });
+    await wal.append(bytesOf('one'));
+    await wal.cut();
+    await wal.append(bytesOf('two'));
+    await wal.close();
+    assert.deepEqual((await contents(folder)).texts, ['one', 'two']);
+  });
 
   test('fails all that waited for a sync that failed, and never trusts that file again', async (t) => {
     const folder = folderOf(t);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { compileTemplate, templateFunction } from '../../core/template/index.ts';
+import fc from 'fast-check';
+
+import { compileTemplate, formatGoFloat, templateFunction } from '../../core/template/index.ts';
 
 const data = {
   name: 'web',
@@ -52,7 +54,11 @@ const cases: readonly [what: string, template: string, expected: string][] = [
   ['a field of a parenthesis', '{{(index .deep "er").est}}', 'x'],
   ['strings, raw strings and characters', '{{"a\\tb\\u00e9"}}{{`c\\n`}}{{\'a\'}}', 'a\tbé' + 'c\\n97'],
   ['numbers', '{{1}} {{-2}} {{0x1F}} {{1_000}} {{1.0}} {{1e3}} {{2.5}} {{.5}} {{0b101}} {{0o17}}', '1 -2 31 1000 1 1000 2.5 0.5 5 15'],
-  ['large floats print as Go prints them', '{{.big}} {{1e20}} {{0.0001}} {{0.00001}} {{123456.0}} {{$v}}', '1.5e+06 1e+20 0.0001 1e-05 123456 0.30000000000000004'],
+  [
+    'large floats print as Go prints them',
+    '{{.big}} {{1e20}} {{0.0001}} {{0.00001}} {{123456.0}} {{$v}}',
+    '1.5e+06 1e+20 0.0001 1e-05 123456 0.30000000000000004',
+  ],
   ['true, false and nil', '{{true}} {{false}} {{eq nil nil}} {{print nil}}', 'true false true <nil>'],
   ['lists and maps', '{{.list}} {{.labels}}', '[a b c] map[host:h1 job:node]'],
   ['eq with many', '{{eq .name "a" "web"}} {{eq .n 3}} {{ne .n 3}} {{eq 1 1.0}}', 'true true false true'],
@@ -64,13 +70,25 @@ const cases: readonly [what: string, template: string, expected: string][] = [
   ['index', '{{index .list 1}} {{index .labels "job"}} {{index .deep "er" "est"}} {{index "a" 0}}', 'b node x 97'],
   ['slice', '{{slice "abcdef" 1 3}} {{slice .list 1}}', 'bc [b c]'],
   ['print and println', '{{print 1 2 "a" "b" 3}}|{{println "a" 1}}', '1 2ab3|a 1\n'],
-  ['html, js, urlquery', `{{html "<a&'>"}} {{js "it's <b>"}} {{urlquery "a b&c/é"}}`, '&lt;a&amp;&#39;&gt; it\\\'s \\u003Cb\\u003E a+b%26c%2F%C3%A9'],
+  ['html, js, urlquery', `{{html "<a&'>"}} {{js "it's <b>"}} {{urlquery "a b&c/é"}}`, "&lt;a&amp;&#39;&gt; it\\'s \\u003Cb\\u003E a+b%26c%2F%C3%A9"],
   ['printf with texts', '{{printf "%s|%q|%10s|%-10s|%.2s|%x|%v" "ab" "a\\"b" "r" "l" "cut" "hi" "v"}}', 'ab|"a\\"b"|         r|l         |cu|6869|v'],
-  ['printf with ints', '{{printf "%d|%5d|%-5d|%05d|%+d|%x|%X|%o|%b|%c|%U|%q" 42 42 42 42 42 255 255 8 5 65 65 65}}', "42|   42|42   |00042|+42|ff|FF|10|101|A|U+0041|'A'"],
-  ['printf with floats', '{{printf "%f|%.2f|%8.3f|%e|%.1e|%g|%G|%v|%06.1f|%+.1f" 1.5 1.005 3.14159 123456.789 0.00015 1e21 1e-7 100000.0 -2.25 2.0}}', '1.500000|1.00|   3.142|1.234568e+05|1.5e-04|1e+21|1E-07|100000|-002.2|+2.0'],
+  [
+    'printf with ints',
+    '{{printf "%d|%5d|%-5d|%05d|%+d|%x|%X|%o|%b|%c|%U|%q" 42 42 42 42 42 255 255 8 5 65 65 65}}',
+    "42|   42|42   |00042|+42|ff|FF|10|101|A|U+0041|'A'",
+  ],
+  [
+    'printf with floats',
+    '{{printf "%f|%.2f|%8.3f|%e|%.1e|%g|%G|%v|%06.1f|%+.1f" 1.5 1.005 3.14159 123456.789 0.00015 1e21 1e-7 100000.0 -2.25 2.0}}',
+    '1.500000|1.00|   3.142|1.234568e+05|1.5e-04|1e+21|1E-07|100000|-002.2|+2.0',
+  ],
   ['printf rounds halves to even', '{{printf "%.0f %.0f %.0f %.1f %.3g %.2e" 0.5 1.5 2.5 0.25 1.125 1.125}}', '0 2 2 0.2 1.12 1.12e+00'],
   ['printf with others', '{{printf "%t %v %v %% %T %T %T" true nil .list "x" 1 1.5}}', 'true <nil> [a b c] % string int float64'],
-  ['printf says what does not fit', '{{printf "%d %s %f %z" "x" 1 2 3}} {{printf "%d"}} {{printf "a" 1}} {{printf "50%"}}', '%!d(string=x) %!s(int=1) %!f(int=2) %!z(int=3) %!d(MISSING) a%!(EXTRA int=1) 50%!(NOVERB)'],
+  [
+    'printf says what does not fit',
+    '{{printf "%d %s %f %z" "x" 1 2 3}} {{printf "%d"}} {{printf "a" 1}} {{printf "50%"}}',
+    '%!d(string=x) %!s(int=1) %!f(int=2) %!z(int=3) %!d(MISSING) a%!(EXTRA int=1) 50%!(NOVERB)',
+  ],
   ['printf with widths from arguments', '{{printf "%*d|%-*d|%.*f" 5 1 5 1 2 3.14159}}', '    1|1    |3.14'],
 ];
 
@@ -173,4 +191,71 @@ test('functions of the caller join the built-in ones, and know how long a text m
 test('a template without actions says its text at once', () => {
   assert.equal(compileTemplate('plain').constant, 'plain');
   assert.equal(compileTemplate('{{.a}}').constant, undefined);
+});
+
+const words = [
+  '{{',
+  '}}',
+  '{{-',
+  '-}}',
+  ' ',
+  '.',
+  '.a',
+  '$x',
+  ':=',
+  '=',
+  '|',
+  '(',
+  ')',
+  ',',
+  'if',
+  'else',
+  'end',
+  'range',
+  'with',
+  'break',
+  'printf',
+  'len',
+  '"%d"',
+  '1',
+  '-1.5',
+  '`r`',
+  '/*',
+  '*/',
+  'nil',
+  'text',
+  '\n',
+  'é',
+  '\ud800',
+];
+
+test('whatever is typed renders, or is refused with its place', () => {
+  const total = (text: string): void => {
+    try {
+      assert.equal(typeof compileTemplate(text, { limits: { steps: 1000, output: 1000 } }).render(data), 'string');
+    } catch (error) {
+      assert.match((error as Error).message, /^template:\d+:\d+: /, text);
+    }
+  };
+  fc.assert(fc.property(fc.string({ maxLength: 40, unit: 'binary' }), total), { numRuns: 2000 });
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...words), { maxLength: 20 }), (parts) => total(parts.join(''))),
+    { numRuns: 10_000 },
+  );
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...words), { maxLength: 10 }), (parts) => total(`{{${parts.join(' ')}}}`)),
+    { numRuns: 10_000 },
+  );
+});
+
+test('floats print so that they read back the same, and whatever the precision', () => {
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, min: -1e300, max: 1e300 }), fc.integer({ min: 0, max: 20 }), (value, precision) => {
+      assert.ok(Object.is(Number(formatGoFloat(value, 'g')), value));
+      assert.ok(Object.is(Number(formatGoFloat(value, 'e')), value));
+      assert.ok(Object.is(Number(formatGoFloat(value, 'f')), value));
+      const wanted = value.toExponential(precision);
+      assert.ok(Math.abs(Number(formatGoFloat(value, 'e', precision)) - Number(wanted)) <= Math.abs(value) * 10 ** -precision);
+    }),
+  );
 });

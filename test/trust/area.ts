@@ -7,7 +7,7 @@ import { type Household, type SignedIn, shippedPlugins } from './household.ts';
 export interface Area {
   /**
    * One route a line: method, path, who may. `public`, `any` (whoever is signed in), `admin`, `machine` (an edge) or an action
-   * such as `edge:create`; `admin|self` is also open to the person whose id stands in the path.
+   * such as `edge:create`; `admin|self` is also open to the person whose id stands in the path, `ingest:push|machine` to an edge.
    */
   readonly routes: string;
   /** Collections whose ids belong to somebody: makes one for them. A collection is the word before the id in a path. */
@@ -71,4 +71,5 @@ export const rowsOf = (plugin: string, { routes }: Area): Row[] =>
       return { method, path, who, plugin };
     });
 
-const isAudience = (who: string): boolean => /^(public|any|machine|webshell|(admin|[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*)(\|self)?)$/.test(who);
+const isAudience = (who: string): boolean =>
+  /^(public|any|machine|webshell|(admin|[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*)(\|self)?|[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*\|machine)$/.test(who);

@@ -24,7 +24,7 @@ interface Caller {
 const ofUser = ['edge:*', 'edge:plugin', 'device:*', 'topology:*', 'alert:*', 'channel:*', 'agent:*', 'knowledge:*', 'skill:*', 'monitor:*'];
 
 const nobody = (audience: string): Expected => (audience === 'public' ? 'open' : 401);
-const machine = (audience: string): Expected => (audience === 'public' || audience === 'machine' ? 'open' : 403);
+const machine = (audience: string): Expected => (audience === 'public' || /(^|\|)machine$/.test(audience) ? 'open' : 403);
 
 /** What somebody with these grants may do, written anew here: the test must not ask the code that it tests. */
 const holding =

@@ -11,7 +11,7 @@ test('every room has its routes written down by hand, and serves those, under th
   const { body: document } = await ask('GET', '/api/v1/openapi.json', house.token);
   const served = new Map(
     [...house.registry.current.routes.values()].map(({ owner, value: { method, path, access } }) => {
-      const who = typeof access === 'object' ? `${access.action}|self` : access;
+      const who = typeof access === 'object' ? `${access.action}|${'self' in access ? 'self' : 'machine'}` : access;
       return [`${method} ${path}`, { plugin: owner.pluginId, who, documented: document.paths[path]?.[method.toLowerCase()] !== undefined }];
     }),
   );

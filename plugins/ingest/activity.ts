@@ -1,0 +1,24 @@
+import type { IngestActivityContract, LastPushes, Signal } from './contract.ts';
+
+/** Edges that are remembered; the one that was quiet longest makes room. */
+const mostEdges = 10_000;
+const nothing: LastPushes = Object.freeze({});
+
+/** Remembers when each edge was heard of. */
+export class Activity implements IngestActivityContract {
+  readonly #edges = new Map<string, Partial<Record<Signal, number>>>();
+
+  note(edgeId: string, signal: Signal, atMs: number): void {
+    const pushes = this.#edges.get(edgeId) ?? {};
+    pushes[signal] = atMs;
+    this.#edges.delete(edgeId);
+    if (this.#edges.size >= mostEdges) {
+      this.#edges.delete(this.#edges.keys().next().value!);
+    }
+    this.#edges.set(edgeId, pushes);
+  }
+
+  lastPushes(edgeId: string): LastPushes {
+    return { ...(this.#edges.get(edgeId) ?? nothing) };
+  }
+}

@@ -1,0 +1,62 @@
+import { type Call, type Clock, type Handle, type Principal, SvcError } from 'svc/sdk';
+
+import type { PushAnswer, Stamp } from '../metricsdb/contract.ts';
+import type { Activity } from './activity.ts';
+import type { Signal } from './contract.ts';
+import type { IngestMetrics } from './ingest-metrics.ts';
+
+/** A store as the data plane sees it. */
+export interface PushStore<F extends string> {
+  push(format: F, body: Uint8Array, options: { readonly encoding?: string; readonly stamp?: Stamp; readonly signal?: AbortSignal }): Promise<PushAnswer>;
+}
+
+export type PushCall = Call<unknown, unknown, Uint8Array>;
+
+export interface Push<F extends string> {
+  readonly signal: Signal;
+  readonly store: Handle<PushStore<F>>;
+  readonly format: F;
+  /** As the store names it. */
+  readonly encoding: string | undefined;
+}
+
+/** Passes one body on to its store; resolves when everything accepted is on disk. */
+export type Pusher = <F extends string>(call: PushCall, push: Push<F>) => Promise<PushAnswer>;
+
+export function createPusher({ metrics, activity, clock }: { readonly metrics: IngestMetrics; readonly activity: Activity; readonly clock: Clock }): Pusher {
+  return async ({ body, principal, signal: abort }, { signal, store, format, encoding }) => {
+    const size = body.length;
+    try {
+      const stamp = stampOf(principal, signal);
+      const answer = await store.get().push(format, body, { stamp, signal: abort, ...(encoding !== undefined && { encoding }) });
+      metrics.took(signal, size, answer);
+      if (principal.kind === 'edge') {
+        const now = clock.now();
+        activity.note(principal.id, signal, now);
+        metrics.pushed(signal, principal.id, now);
+      }
+      return answer;
+    } catch (error) {
+      metrics.failed(signal, size, error);
+      throw error;
+    }
+  };
+}
+
+/**
+ * Only an edge speaks for a device. Of everybody else nothing is known, and what they say of themselves is taken away:
+ * stores of metrics and logs are told so by an empty stamp, the one of traces never believes a sender.
+ */
+function stampOf({ kind, id, device }: Principal, signal: Signal): Stamp {
+  const [edge_id, device_id] = kind === 'edge' ? [id, device] : [undefined, undefined];
+  if (signal === 'traces') {
+    return { ...(edge_id !== undefined && { edge_id }), ...(device_id !== undefined && { device_id }) };
+  }
+  return { edge_id: edge_id ?? '', device_id: device_id ?? '' };
+}
+
+export function demandBody({ body }: PushCall): void {
+  if (body.length === 0) {
+    throw new SvcError('invalid_argument', 'the request has no body');
+  }
+}

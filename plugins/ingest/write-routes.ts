@@ -1,0 +1,77 @@
+import { type Handle, type RouteDeclaration, SvcError } from 'svc/sdk';
+
+import type { MetricsIngest, PushAnswer } from '../metricsdb/contract.ts';
+import { encodingOf, mediaType } from './encoding.ts';
+import type { PushGate } from './push-gate.ts';
+import { plainWording, pushRoute } from './push-route.ts';
+import { demandBody, type PushCall, type Pusher } from './push.ts';
+
+const produces = 'text/plain; charset=utf-8';
+
+/** What senders of metrics speak besides OTLP: Prometheus remote write in both versions, and its text format. */
+export const writeRoutes = (gate: PushGate, push: Pusher, store: Handle<MetricsIngest>): readonly RouteDeclaration[] => [
+  ...['/api/v1/write', '/prometheus/api/v1/write'].map((path) =>
+    pushRoute(gate, {
+      path,
+      summary: 'Push metrics by Prometheus remote write, version 1 or 2',
+      consumes: ['application/x-protobuf'],
+      produces,
+      wording: plainWording,
+      async handle(call) {
+        const format = versionOf(call);
+        // Senders of the first days left the header out; the body is snappy all the same.
+        const encoding = encodingOf(call.headers['content-encoding'], ['snappy']) ?? 'snappy';
+        demandBody(call);
+        answer(call, await push(call, { signal: 'metrics', store, format, encoding }), true);
+      },
+    }),
+  ),
+  pushRoute(gate, {
+    path: '/api/v1/import/prometheus',
+    summary: 'Push metrics in the Prometheus text format',
+    consumes: ['text/plain', 'application/openmetrics-text'],
+    produces,
+    wording: plainWording,
+    async handle(call) {
+      const encoding = encodingOf(call.headers['content-encoding'], ['gzip', 'snappy']);
+      demandBody(call);
+      answer(call, await push(call, { signal: 'metrics', store, format: 'exposition', encoding }), false);
+    },
+  }),
+];
+
+/** The message that the Content-Type names; without a name it is the one that came first. */
+function versionOf({ headers }: PushCall): 'remote-write' | 'remote-write-2' {
+  const message = mediaType(headers['content-type']).parameter('proto') ?? 'prometheus.WriteRequest';
+  switch (message) {
+    case 'prometheus.WriteRequest':
+      return 'remote-write';
+    case 'io.prometheus.write.v2.Request':
+      return 'remote-write-2';
+    default:
+      throw new SvcError(
+        'invalid_argument',
+        `the message ${message.slice(0, 100)} is not known; send prometheus.WriteRequest or io.prometheus.write.v2.Request`,
+        {
+          status: 415,
+        },
+      );
+  }
+}
+
+/** Samples that cannot be stored are told as a 400, which senders do not repeat; the others of the same push are stored. */
+function answer(call: PushCall, { accepted, rejected, reasons }: PushAnswer, counted: boolean): void {
+  const written = counted
+    ? {
+        'x-prometheus-remote-write-samples-written': String(accepted),
+        'x-prometheus-remote-write-histograms-written': '0',
+        'x-prometheus-remote-write-exemplars-written': '0',
+      }
+    : {};
+  if (rejected > 0) {
+    throw new SvcError('invalid_argument', `${rejected} samples were refused: ${reasons.join('; ')}`, { headers: written });
+  }
+  for (const [name, value] of Object.entries(written)) {
+    call.setHeader(name, value);
+  }
+}

@@ -1,0 +1,58 @@
+import { defineService } from 'svc/sdk';
+
+import type { Enforced, InstantAnswer, LabelRecord, MatrixAnswer, Notes, PushAnswer, QueryOptions, Stamp } from '../metricsdb/contract.ts';
+
+/** Time of a line: milliseconds and the nanoseconds beyond them. */
+export interface LineTime {
+  readonly ms: number;
+  readonly ns: number;
+}
+
+export interface Line {
+  readonly labels: LabelRecord;
+  readonly at: LineTime;
+  readonly line: string;
+}
+
+export interface LinesAnswer extends Notes {
+  readonly type: 'streams';
+  /** In the asked direction, all streams together. */
+  readonly lines: readonly Line[];
+  /** Whether the budget ended the search before the window did. */
+  readonly partial: boolean;
+}
+
+export interface LogWindow {
+  /** Milliseconds; start inclusive, end exclusive. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface LogQueryOptions extends QueryOptions {
+  readonly limit?: number;
+  readonly direction?: 'forward' | 'backward';
+  readonly step?: number;
+}
+
+/** Questions in LogQL, answered by whichever driver is set. */
+export interface LogQueries {
+  lines(query: string, window: LogWindow, options?: LogQueryOptions): Promise<LinesAnswer>;
+  instant(query: string, time: number, options?: QueryOptions): Promise<InstantAnswer>;
+  range(query: string, window: LogWindow & { readonly step: number }, options?: QueryOptions): Promise<MatrixAnswer & Notes>;
+  labels(window: LogWindow, options?: { readonly query?: string; readonly enforce?: readonly Enforced[] }): Promise<readonly string[]>;
+  labelValues(name: string, window: LogWindow, options?: { readonly query?: string; readonly enforce?: readonly Enforced[] }): Promise<readonly string[]>;
+  check(query: string): Promise<{ readonly type: 'lines' | 'vector' | 'scalar'; readonly printed: string }>;
+  status(): Promise<{ readonly driver: 'embedded' | 'remote'; readonly ok: boolean; readonly detail?: string; readonly delayMs: number }>;
+}
+
+export interface LogIngest {
+  push(
+    format: 'loki-json' | 'loki-proto' | 'otlp-proto' | 'otlp-json',
+    body: Uint8Array,
+    options: { readonly encoding?: string; readonly stamp?: Stamp; readonly signal?: AbortSignal },
+  ): Promise<PushAnswer>;
+  write(lines: readonly (Line & { readonly metadata?: LabelRecord })[]): Promise<PushAnswer>;
+}
+
+export const LogQueries = defineService<LogQueries>('logs.queries');
+export const LogIngest = defineService<LogIngest>('logs.ingest');

@@ -1,0 +1,67 @@
+import { byteRoute, type RouteDeclaration } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { LogDriver } from './driver.ts';
+import { parametersOf } from './parameter-list.ts';
+
+export const jsonType = 'application/json; charset=UTF-8';
+/** The thread's own deadline ends a query before this does. */
+export const answerMs = 5 * 60_000 + 15_000;
+
+const Instant = (what: string) => Type.Optional(Type.String({ maxLength: 64, description: `${what}: seconds, nanoseconds or RFC 3339` }));
+const Query = Type.Optional(Type.String({ maxLength: 8192, description: 'stream selector whose labels are asked for' }));
+
+const QueryRange = Type.Object({
+  query: Type.String({ maxLength: 8192, description: 'LogQL' }),
+  start: Instant('first instant of the window, by default an hour before its end'),
+  end: Instant('end of the window, not included; by default now'),
+  since: Type.Optional(Type.String({ maxLength: 40, description: 'length of the window instead of a start' })),
+  limit: Type.Optional(Type.String({ maxLength: 20, description: 'most lines, 100 by default, 5000 at most' })),
+  direction: Type.Optional(Type.String({ maxLength: 20, description: 'backward, newest first, by default; or forward' })),
+  step: Type.Optional(Type.String({ maxLength: 40, description: 'distance of the points of a metric query, in seconds or as a duration' })),
+});
+
+const Window = Type.Object({
+  query: Query,
+  start: Instant('by default six hours before the end'),
+  end: Instant('by default now'),
+  since: Type.Optional(Type.String({ maxLength: 40 })),
+});
+
+export const LabelName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 1024 }) });
+
+/** What the API itself offers; answers are Loki's, errors are the house's. */
+export const logRoutes = (driver: () => LogDriver): readonly RouteDeclaration[] => [
+  byteRoute({
+    method: 'GET',
+    path: '/api/v1/logs/query_range',
+    access: 'any',
+    summary: 'Lines or series of a LogQL query over a window',
+    query: QueryRange,
+    produces: jsonType,
+    timeoutMs: answerMs,
+    errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
+    handle: ({ query, signal }) => driver().endpoint({ name: 'query_range', parameters: parametersOf(query) }, signal),
+  }),
+  byteRoute({
+    method: 'GET',
+    path: '/api/v1/logs/labels',
+    access: 'any',
+    summary: 'Names of the labels that streams have in a window',
+    query: Window,
+    produces: jsonType,
+    errors: ['unavailable', 'upstream_error'],
+    handle: ({ query, signal }) => driver().endpoint({ name: 'labels', parameters: parametersOf(query) }, signal),
+  }),
+  byteRoute({
+    method: 'GET',
+    path: '/api/v1/logs/labels/{name}/values',
+    access: 'any',
+    summary: 'Values of one label in a window',
+    params: LabelName,
+    query: Window,
+    produces: jsonType,
+    errors: ['unavailable', 'upstream_error'],
+    handle: ({ params, query, signal }) => driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query) }, signal),
+  }),
+];

@@ -1,0 +1,20 @@
+export { detectedLevel, withServiceName } from './discovery.ts';
+export {
+  instant,
+  type InstantQuery,
+  type InstantResult,
+  type LineQuery,
+  lines,
+  type LinesQuery,
+  type LinesResult,
+  range,
+  type RangeQuery,
+  type RangeResult,
+  tailer,
+} from './engine.ts';
+export type { FoundLine } from './page.ts';
+export { check, parse, type QueryType, typeOf } from './parse.ts';
+export type { LogBatch, LogEntry, LogSource, Nanos, SelectOptions } from './source.ts';
+export { streamsOf } from './streams.ts';
+export type { Expr } from './syntax/ast.ts';
+export { printExpr } from './syntax/print.ts';

@@ -1,0 +1,189 @@
+import { type Budget, type Labels, labelsKey, labelsOf, type Matcher, noLabels, parseFloatGo, readGoDuration } from 'svc/telemetry';
+
+import { parseByteSize } from '../pipeline/byte-size.ts';
+import { labelFilter } from '../pipeline/label-filter.ts';
+import { labelsOfFilter, pipelineOf } from '../pipeline/pipeline.ts';
+import { WorkingLine } from '../pipeline/working-line.ts';
+import { matchersOf } from '../selector.ts';
+import type { LogSource } from '../source.ts';
+import type { Conversion, Grouping, RangeExpr, Unwrap } from '../syntax/ast.ts';
+import { cellSeries, type SampleSeries } from './cell-series.ts';
+import { foldOf } from './fold.ts';
+import { groupLabels } from './grouping.ts';
+import { emptyRow, put, type Row } from './matrix.ts';
+import { pipelineError } from './pipeline-error.ts';
+import { counterRate, quantile, sampleList } from './sample-list.ts';
+import { type Windows, windowsOf } from './windows.ts';
+
+export interface Evaluation {
+  readonly source: LogSource;
+  readonly budget: Budget;
+  readonly now: () => number;
+  readonly enforce: readonly Matcher[];
+  /** Ends of the windows, in milliseconds. */
+  readonly times: Float64Array;
+}
+
+const conversions: Readonly<Record<Conversion | 'number', (text: string) => number | undefined>> = {
+  number: parseFloatGo,
+  bytes: parseByteSize,
+  duration: (text) => seconds(readGoDuration(text)),
+  duration_seconds: (text) => seconds(readGoDuration(text)),
+};
+
+const seconds = (ns: number | undefined): number | undefined => (ns === undefined ? undefined : ns / 1e9);
+
+/** Lines looked at between two looks at the clock. */
+const breathEvery = 256;
+const mostRemembered = 4096;
+
+/** Numbers over windows of lines, per label set; `outer` is the grouping of a sum around it, which is done on the way. */
+export async function rangeAggregation(expr: RangeExpr, evaluation: Evaluation, outer?: Grouping): Promise<readonly Row[]> {
+  const { source, budget, times, enforce } = evaluation;
+  const windows = windowsOf(times, expr.rangeMs, expr.offsetMs);
+  const grouping = expr.op === 'absent_over_time' ? { without: false, labels: [] } : (expr.grouping ?? outer);
+  const sample = sampler(expr, grouping, evaluation.now);
+  const series = seriesSet(expr, grouping);
+  const matchers = matchersOf(expr.log.matchers);
+  const work = new WorkingLine();
+  let looked = 0;
+  const from = { ms: windows.from, ns: 1 };
+  const to = { ms: windows.to, ns: 1 };
+  for await (const { labels, entries } of source.select([...matchers, ...enforce], from, to, { direction: 'forward', contains: sample.contains }, budget)) {
+    for (const { ms, ns, line, metadata } of entries) {
+      looked += 1;
+      if (looked % breathEvery === 0) {
+        await budget.breathe();
+      }
+      const cell = windows.cellOf(ms, ns);
+      if (cell < 0) {
+        continue;
+      }
+      work.start(line, ms, ns, labels, metadata);
+      const value = sample.read(work);
+      if (value === undefined) {
+        continue;
+      }
+      if (work.error !== '') {
+        throw pipelineError(work.flat());
+      }
+      budget.spend(series.of(work).add(cell, value, ms, ns));
+    }
+    await budget.breathe();
+  }
+  return expr.op === 'absent_over_time' ? absent(expr, series.all(), windows) : rowsOf(series.all(), windows, budget);
+}
+
+async function rowsOf(series: Iterable<SampleSeries>, windows: Windows, budget: Budget): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const one of series) {
+    rows.push(one.row(windows));
+    await budget.breathe();
+  }
+  return rows;
+}
+
+/** One where there is nothing; with the labels that the selector says the missing lines would have. */
+function absent({ log }: RangeExpr, series: Iterable<SampleSeries>, windows: Windows): Row[] {
+  const names = log.matchers.map(({ name }) => name);
+  const sure = log.matchers.filter(({ name, op }) => op === '=' && names.indexOf(name) === names.lastIndexOf(name));
+  const row = emptyRow(labelsOf(sure.map(({ name, value }) => [name, value])), windows.count);
+  const found = [...series].map((one) => one.row(windows));
+  for (let step = 0; step < windows.count; step++) {
+    if (!found.some(({ present }) => present[step] === 1)) {
+      put(row, step, 1);
+    }
+  }
+  return [row];
+}
+
+/** How a line becomes a number: by its pipeline, and by what is unwrapped or counted. Undefined when it does not. */
+function sampler(
+  { op, log, unwrap }: RangeExpr,
+  grouping: Grouping | undefined,
+  now: () => number,
+): { contains: readonly string[]; read(work: WorkingLine): number | undefined } {
+  const filters = unwrap?.filters ?? [];
+  const wanted =
+    grouping === undefined || grouping.without
+      ? undefined
+      : new Set([...grouping.labels, ...(unwrap === undefined ? [] : [unwrap.label]), ...filters.flatMap(labelsOfFilter)]);
+  const { run, contains } = pipelineOf(log.stages, { now, wanted });
+  if (unwrap !== undefined) {
+    const value = unwrapper(unwrap);
+    return { contains, read: (work) => (run(work) ? value(work) : undefined) };
+  }
+  const bytes = op === 'bytes_over_time' || op === 'bytes_rate';
+  return { contains, read: (work) => (run(work) ? (bytes ? Buffer.byteLength(work.line) : 1) : undefined) };
+}
+
+/** Reads the number out of its label, and takes the label away; what is no number is an error of the line, which a filter behind it may look at. */
+function unwrapper({ label, convert, filters }: Unwrap): (work: WorkingLine) => number | undefined {
+  const read = conversions[convert ?? 'number'];
+  const runs = filters.map(labelFilter);
+  return (work) => {
+    const text = work.get(label);
+    if (text === undefined) {
+      return undefined;
+    }
+    const value = read(text);
+    if (value === undefined && work.error === '') {
+      work.fail('SampleExtractionErr', `${JSON.stringify(text.slice(0, 100))} is no ${convert ?? 'number'}`);
+    }
+    if (work.error === '') {
+      work.remove(label);
+    }
+    return runs.every((run) => run(work)) ? (value ?? 0) : undefined;
+  };
+}
+
+/** The series found so far, by their labels; streams whose labels no stage touched are found by identity. */
+function seriesSet(expr: RangeExpr, grouping: Grouping | undefined): { of(work: WorkingLine): SampleSeries; all(): Iterable<SampleSeries> } {
+  const fold = foldOf(expr.op);
+  const byKey = new Map<string, SampleSeries>();
+  let base: Labels | undefined;
+  let ofBase = new Map<Labels, SampleSeries>();
+  const make = (labels: Labels): SampleSeries =>
+    fold === undefined ? sampleList(labels, expr.op === 'rate_counter' ? counterRate : quantile(expr.parameter!)) : cellSeries(labels, fold);
+  const find = (work: WorkingLine): SampleSeries => {
+    const labels = grouping !== undefined && !grouping.without ? byLabels(work, grouping) : groupLabels(work.flat(), grouping);
+    const key = labelsKey(labels);
+    let found = byKey.get(key);
+    if (found === undefined) {
+      found = make(Object.freeze(labels));
+      byKey.set(key, found);
+    }
+    return found;
+  };
+  return {
+    of(work) {
+      const same = work.untouched;
+      if (same === undefined) {
+        return find(work);
+      }
+      if (same.base !== base || ofBase.size > mostRemembered) {
+        base = same.base;
+        ofBase = new Map();
+      }
+      const beside = same.beside ?? noLabels;
+      let found = ofBase.get(beside);
+      if (found === undefined) {
+        found = find(work);
+        ofBase.set(beside, found);
+      }
+      return found;
+    },
+    all: () => byKey.values(),
+  };
+}
+
+function byLabels(work: WorkingLine, { labels }: Grouping): string[] {
+  const flat: string[] = [];
+  for (const name of labels.toSorted()) {
+    const value = work.get(name);
+    if (value !== undefined && value !== '' && flat.at(-2) !== name) {
+      flat.push(name, value);
+    }
+  }
+  return flat;
+}

@@ -1,0 +1,82 @@
+import type { Labels } from 'svc/telemetry';
+
+import type { SampleSeries } from './cell-series.ts';
+import { emptyRow, put } from './matrix.ts';
+
+/** What every sample of a window makes together; times in milliseconds, both in order of time. */
+export type Summary = (times: Float64Array, values: Float64Array, opens: number, closes: number) => number | undefined;
+
+/** Keeps every sample, for the operations that cannot do with less. */
+export function sampleList(labels: Labels, summary: Summary): SampleSeries {
+  const times: number[] = [];
+  const values: number[] = [];
+  return {
+    labels,
+    add(_cell, value, ms, ns) {
+      times.push(ms + ns / 1e6);
+      values.push(value);
+      return 1;
+    },
+    row(windows) {
+      const order = Uint32Array.from(times.keys()).sort((a, b) => times[a]! - times[b]! || a - b);
+      const sortedTimes = Float64Array.from(order, (index) => times[index]!);
+      const sortedValues = Float64Array.from(order, (index) => values[index]!);
+      const row = emptyRow(labels, windows.count);
+      let low = 0;
+      let high = 0;
+      for (let step = 0; step < windows.count; step++) {
+        while (high < sortedTimes.length && sortedTimes[high]! <= windows.closes[step]!) {
+          high += 1;
+        }
+        while (low < high && sortedTimes[low]! <= windows.opens[step]!) {
+          low += 1;
+        }
+        const value =
+          low < high ? summary(sortedTimes.subarray(low, high), sortedValues.subarray(low, high), windows.opens[step]!, windows.closes[step]!) : undefined;
+        if (value !== undefined) {
+          put(row, step, value);
+        }
+      }
+      return row;
+    },
+  };
+}
+
+export function quantile(q: number): Summary {
+  return (_times, values) => {
+    if (Number.isNaN(q)) {
+      return NaN;
+    }
+    if (q < 0 || q > 1) {
+      return q < 0 ? -Infinity : Infinity;
+    }
+    const sorted = values.slice().sort();
+    const rank = q * (sorted.length - 1);
+    const lower = Math.floor(rank);
+    const upper = Math.min(sorted.length - 1, lower + 1);
+    const weight = rank - lower;
+    return sorted[lower]! * (1 - weight) + sorted[upper]! * weight;
+  };
+}
+
+/** Per second, for counters: resets add up, and the ends of the window are filled in as far as the samples reach towards them. */
+export const counterRate: Summary = (times, values, opens, closes) => {
+  const last = values.length - 1;
+  if (last < 1) {
+    return undefined;
+  }
+  let increase = values[last]! - values[0]!;
+  for (let i = 1; i <= last; i++) {
+    increase += values[i]! < values[i - 1]! ? values[i - 1]! : 0;
+  }
+  const span = (times[last]! - times[0]!) / 1000;
+  const between = span / last;
+  const most = between * 1.1;
+  let before = (times[0]! - opens) / 1000;
+  const after = (closes - times[last]!) / 1000;
+  if (increase > 0 && values[0]! >= 0) {
+    before = Math.min(before, span * (values[0]! / increase));
+  }
+  const filled = span + (before < most ? before : between / 2) + (after < most ? after : between / 2);
+  return (increase * (filled / span)) / ((closes - opens) / 1000);
+};

@@ -1,0 +1,97 @@
+import { labelsKey } from 'svc/telemetry';
+
+import type { Grouping, VectorOp } from '../syntax/ast.ts';
+import { groupLabels } from './grouping.ts';
+import { emptyRow, isEmpty, put, type Row, type Value } from './matrix.ts';
+
+/** Rows summed up across label sets, at every step on its own. */
+export function vectorAggregation(op: VectorOp, parameter: number | undefined, grouping: Grouping | undefined, rows: readonly Row[], steps: number): Value {
+  if (op === 'sort' || op === 'sort_desc') {
+    return { kind: 'rows', rows: sorted(rows, op === 'sort_desc'), ordered: true };
+  }
+  const groups = new Map<string, { labels: string[]; rows: Row[] }>();
+  for (const row of rows) {
+    const labels = groupLabels(row.labels, grouping ?? { without: false, labels: [] });
+    const key = labelsKey(labels);
+    const group = groups.get(key) ?? { labels, rows: [] };
+    groups.set(key, group);
+    group.rows.push(row);
+  }
+  if (op === 'topk' || op === 'bottomk') {
+    const kept = [...groups.values()].flatMap((group) => ranked(group.rows, parameter!, op === 'topk', steps));
+    return { kind: 'rows', rows: sorted(kept, op === 'topk'), ordered: true };
+  }
+  const fold = folds[op as keyof typeof folds];
+  return { kind: 'rows', rows: [...groups.values()].map((group) => folded(group, fold, steps)) };
+}
+
+/** By the value of the first step, which is the only one an ordered answer has. */
+function sorted(rows: readonly Row[], descending: boolean): Row[] {
+  const rank = (row: Row): number => (row.present[0] === 1 && !Number.isNaN(row.values[0]) ? row.values[0]! : descending ? -Infinity : Infinity);
+  return rows.toSorted((a, b) => (descending ? rank(b) - rank(a) : rank(a) - rank(b)) || 0);
+}
+
+type Fold = (values: Float64Array) => number;
+
+const variance: Fold = (values) => {
+  let count = 0;
+  let mean = 0;
+  let squares = 0;
+  for (const value of values) {
+    count += 1;
+    const away = value - mean;
+    mean += away / count;
+    squares += away * (value - mean);
+  }
+  return squares / count;
+};
+const total: Fold = (values) => values.reduce((sum, value) => sum + value, 0);
+const best =
+  (better: (a: number, b: number) => boolean): Fold =>
+  (values) =>
+    values.reduce((kept, value) => (better(value, kept) || Number.isNaN(kept) ? value : kept));
+
+const folds = {
+  sum: total,
+  avg: (values) => total(values) / values.length,
+  count: (values) => values.length,
+  max: best((a, b) => a > b),
+  min: best((a, b) => a < b),
+  stdvar: variance,
+  stddev: (values) => Math.sqrt(variance(values)),
+} satisfies Partial<Record<VectorOp, Fold>>;
+
+function folded({ labels, rows }: { labels: string[]; rows: readonly Row[] }, fold: Fold, steps: number): Row {
+  const row = emptyRow(Object.freeze(labels), steps);
+  const values = new Float64Array(rows.length);
+  for (let step = 0; step < steps; step++) {
+    let count = 0;
+    for (const { present, values: given } of rows) {
+      if (present[step] === 1) {
+        values[count++] = given[step]!;
+      }
+    }
+    if (count > 0) {
+      put(row, step, fold(values.subarray(0, count)));
+    }
+  }
+  return row;
+}
+
+/** The k best rows of each step; what is not a number comes last. */
+function ranked(rows: readonly Row[], k: number, highest: boolean, steps: number): Row[] {
+  const kept = rows.map((row) => emptyRow(row.labels, steps));
+  const order = rows.map((_, index) => index);
+  for (let step = 0; step < steps; step++) {
+    const value = (index: number): number => {
+      const at = rows[index]!.values[step]!;
+      return Number.isNaN(at) ? -Infinity : highest ? at : -at;
+    };
+    order
+      .filter((index) => rows[index]!.present[step] === 1)
+      .sort((a, b) => (value(a) === value(b) ? a - b : value(b) - value(a)))
+      .slice(0, k)
+      .forEach((index) => put(kept[index]!, step, rows[index]!.values[step]!));
+  }
+  return kept.filter((row) => !isEmpty(row));
+}

@@ -1,0 +1,89 @@
+import type { Labels } from 'svc/telemetry';
+
+import type { Nanos } from './source.ts';
+
+export interface FoundLine {
+  readonly labels: Labels;
+  readonly ms: number;
+  readonly ns: number;
+  readonly line: string;
+}
+
+interface Held extends FoundLine {
+  readonly order: number;
+}
+
+/** The best lines so far, as many as asked for: the newest or the oldest. The worst of them is at the top of the heap. */
+export class Page {
+  private readonly heap: Held[] = [];
+  private arrived = 0;
+
+  constructor(
+    private readonly limit: number,
+    private readonly newest: boolean,
+  ) {}
+
+  /** The worst time still wanted, once the page is full. */
+  get bound(): Nanos | undefined {
+    return this.heap.length < this.limit ? undefined : this.heap[0];
+  }
+
+  /** Whether a line of this time could still get in. */
+  wants(ms: number, ns: number): boolean {
+    if (this.heap.length < this.limit) {
+      return true;
+    }
+    const worst = this.heap[0]!;
+    const later = ms - worst.ms || ns - worst.ns;
+    return this.newest ? later > 0 : later < 0;
+  }
+
+  add(line: FoundLine): void {
+    const held = { ...line, order: this.arrived++ };
+    if (this.heap.length < this.limit) {
+      this.heap.push(held);
+      this.rise(this.heap.length - 1);
+    } else {
+      this.heap[0] = held;
+      this.sink();
+    }
+  }
+
+  /** All of them, best first. */
+  lines(): FoundLine[] {
+    return this.heap.toSorted((a, b) => (this.worse(a, b) ? 1 : -1)).map(({ labels, ms, ns, line }) => ({ labels, ms, ns, line }));
+  }
+
+  private worse(a: Held, b: Held): boolean {
+    const later = a.ms - b.ms || a.ns - b.ns;
+    return later === 0 ? a.order > b.order : later < 0 === this.newest;
+  }
+
+  private rise(from: number): void {
+    const { heap } = this;
+    for (let i = from; i > 0;) {
+      const parent = (i - 1) >> 1;
+      if (!this.worse(heap[i]!, heap[parent]!)) {
+        return;
+      }
+      [heap[i], heap[parent]] = [heap[parent]!, heap[i]!];
+      i = parent;
+    }
+  }
+
+  private sink(): void {
+    const { heap } = this;
+    for (let i = 0; ;) {
+      const left = 2 * i + 1;
+      const right = left + 1;
+      let worst = i;
+      worst = left < heap.length && this.worse(heap[left]!, heap[worst]!) ? left : worst;
+      worst = right < heap.length && this.worse(heap[right]!, heap[worst]!) ? right : worst;
+      if (worst === i) {
+        return;
+      }
+      [heap[i], heap[worst]] = [heap[worst]!, heap[i]!];
+      i = worst;
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { matcher, parseFloatGo, readGoDuration } from 'svc/telemetry';
+
+import type { CompareOp, LabelFilter, MatcherText } from '../syntax/ast.ts';
+import { parseByteSize } from './byte-size.ts';
+import { addressMatcher, parseAddress } from './ip-match.ts';
+import type { StageRun } from './stage.ts';
+import type { WorkingLine } from './working-line.ts';
+
+export const labelFilterError = 'LabelFilterErr';
+
+export function labelFilter(filter: LabelFilter): StageRun {
+  switch (filter.kind) {
+    case 'and':
+    case 'or': {
+      const left = labelFilter(filter.left);
+      const right = labelFilter(filter.right);
+      return filter.kind === 'and' ? (work) => left(work) && right(work) : (work) => left(work) || right(work);
+    }
+    case 'string': {
+      const matches = textTest(filter);
+      return (work) => matches(work.get(filter.name) ?? '');
+    }
+    case 'ip':
+      return ipFilter(filter.name, filter.op === '=', filter.text);
+    case 'number':
+      return compared(filter.name, filter.op, filter.value, parseFloatGo, (text) => `strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
+    case 'duration':
+      return compared(filter.name, filter.op, filter.value, readGoDuration, (text) => `time: invalid duration ${JSON.stringify(text)}`);
+    case 'bytes':
+      return compared(filter.name, filter.op, filter.value, parseByteSize, (text) => `strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
+}
+
+/** Texts without signs of a regular expression, open at one end or both, or not at all. */
+const openText = /^(\.\*)?([^\\.+*?()|[\]{}^$]+)(\.\*)?$/;
+
+/**
+ * As Loki's recorded answers have it: a text that is open at one end is looked for anywhere in the value, so that
+ * `=~"err.*"` finds `stderr`, too. Every other expression must match the whole value.
+ */
+function textTest({ name, op, value }: MatcherText): (value: string) => boolean {
+  const { matches } = matcher(name, op, value);
+  const parts = op === '=~' || op === '!~' ? value.split('|').map((part) => openText.exec(part)) : [];
+  if (parts.length === 0 || parts.includes(null) || parts.every((part) => part![1] === undefined && part![3] === undefined)) {
+    return matches;
+  }
+  const tests = parts.map((part) => ({ text: part![2]!, open: (part![1] ?? part![3]) !== undefined }));
+  return (subject) => tests.some(({ text, open }) => (open ? subject.includes(text) : subject === text)) === (op === '=~');
+}
+
+const comparisons: Readonly<Record<CompareOp, (a: number, b: number) => boolean>> = {
+  '=': (a, b) => a === b,
+  '!=': (a, b) => a !== b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+};
+
+/** A line that already has an error passes, so that the error is seen; one without the label does not. */
+function compared(name: string, op: CompareOp, wanted: number, read: (text: string) => number | undefined, complaint: (text: string) => string): StageRun {
+  const holds = comparisons[op];
+  return (work: WorkingLine) => {
+    if (work.error !== '') {
+      return true;
+    }
+    const text = work.get(name);
+    if (text === undefined) {
+      return false;
+    }
+    const value = read(text);
+    if (value === undefined) {
+      work.fail(labelFilterError, complaint(text.slice(0, 100)));
+      return true;
+    }
+    return holds(value, wanted);
+  };
+}
+
+function ipFilter(name: string, wanted: boolean, text: string): StageRun {
+  const matches = addressMatcher(text);
+  return (work) => {
+    if (work.error !== '') {
+      return true;
+    }
+    const value = work.get(name);
+    if (value === undefined) {
+      return false;
+    }
+    const address = parseAddress(value);
+    return (address !== undefined && matches(address)) === wanted;
+  };
+}

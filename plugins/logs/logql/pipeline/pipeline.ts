@@ -1,0 +1,123 @@
+import { isSvcError, messageOf } from 'svc/sdk';
+
+import type { LabelFilter, Stage } from '../syntax/ast.ts';
+import { parseError } from '../syntax/parse-error.ts';
+import { printStage } from '../syntax/print.ts';
+import { decolorize, patternParser, regexpParser } from './capture-parser.ts';
+import { labelFormat, lineFormat } from './format-stage.ts';
+import { jsonParser, unpackParser } from './json-parser.ts';
+import { labelFilter } from './label-filter.ts';
+import { lineFilter } from './line-filter.ts';
+import { logfmtParser } from './logfmt-parser.ts';
+import { dropLabels, keepPicked } from './pick-stage.ts';
+import type { StageContext, StageRun } from './stage.ts';
+
+export interface Pipeline {
+  readonly run: StageRun;
+  /** Texts that every line that passes contained when it came in: sources may leave out lines without them. */
+  readonly contains: readonly string[];
+}
+
+export interface PipelineOptions {
+  readonly now: () => number;
+  /** The labels that matter in the end; undefined when all do. */
+  readonly wanted?: ReadonlySet<string> | undefined;
+}
+
+/** Builds the stages; what is wrong in one of them is said with the stage itself, as a parse error. */
+export function pipelineOf(stages: readonly Stage[], { now, wanted }: PipelineOptions): Pipeline {
+  const needed = wantedBefore(stages, wanted);
+  const contains: string[] = [];
+  let raw = true;
+  const runs = stages.map((stage, index) => {
+    try {
+      if (stage.kind === 'line') {
+        const filter = lineFilter(stage.op, stage.texts);
+        if (raw && filter.needs !== '') {
+          contains.push(filter.needs);
+        }
+        return (work: { line: string }) => filter.passes(work.line);
+      }
+      raw &&= !['line_format', 'unpack', 'decolorize'].includes(stage.kind);
+      return stageRun(stage, { now, wanted: needed[index] });
+    } catch (error) {
+      if (!(error instanceof Error)) {
+        throw error;
+      }
+      throw parseError(`stage '${printStage(stage)}' : ${isSvcError(error) ? error.message : messageOf(error)}`);
+    }
+  });
+  return { contains, run: joined(runs) };
+}
+
+function joined(runs: readonly StageRun[]): StageRun {
+  if (runs.length === 1) {
+    return runs[0]!;
+  }
+  return (work) => {
+    for (const run of runs) {
+      if (!run(work)) {
+        return false;
+      }
+    }
+    return true;
+  };
+}
+
+function stageRun(stage: Exclude<Stage, { kind: 'line' }>, context: StageContext): StageRun {
+  switch (stage.kind) {
+    case 'json':
+      return jsonParser(stage.fields, context);
+    case 'logfmt':
+      return logfmtParser(stage, context);
+    case 'regexp':
+      return regexpParser(stage.text, context);
+    case 'pattern':
+      return patternParser(stage.text, context);
+    case 'unpack':
+      return unpackParser(context);
+    case 'decolorize':
+      return decolorize;
+    case 'filter':
+      return labelFilter(stage.filter);
+    case 'line_format':
+      return lineFormat(stage.text, context);
+    case 'label_format':
+      return labelFormat(stage.formats, context);
+    case 'drop':
+      return dropLabels(stage.labels);
+    case 'keep':
+      return keepPicked(stage.labels);
+  }
+}
+
+/** For every stage, which labels it or a later one still asks for: a parser need not store the others. */
+function wantedBefore(stages: readonly Stage[], last: ReadonlySet<string> | undefined): (ReadonlySet<string> | undefined)[] {
+  const found: (ReadonlySet<string> | undefined)[] = [];
+  let wanted = last;
+  for (const stage of stages.toReversed()) {
+    wanted = wanted === undefined ? undefined : askedBy(stage, wanted);
+    found.unshift(wanted);
+  }
+  return found;
+}
+
+function askedBy(stage: Stage, after: ReadonlySet<string>): ReadonlySet<string> | undefined {
+  switch (stage.kind) {
+    case 'line_format':
+      return undefined;
+    case 'label_format':
+      return stage.formats.some(({ template }) => template !== undefined) ? undefined : new Set([...after, ...stage.formats.map(({ source }) => source!)]);
+    case 'filter':
+      return new Set([...after, ...labelsOfFilter(stage.filter)]);
+    case 'drop':
+    case 'keep':
+      return new Set([...after, ...stage.labels.map(({ name }) => name)]);
+    default:
+      return after;
+  }
+}
+
+export function labelsOfFilter(filter: LabelFilter): string[] {
+  return 'left' in filter ? [...labelsOfFilter(filter.left), ...labelsOfFilter(filter.right)] : [filter.name];
+}

@@ -1,0 +1,12 @@
+import type { WorkingLine } from './working-line.ts';
+
+/** Does its part with the line; false when the line is not wanted. */
+export type StageRun = (work: WorkingLine) => boolean;
+
+/** What a stage may look at beside the line. */
+export interface StageContext {
+  /** Only these labels are ever asked for after this stage; undefined when all may be. */
+  readonly wanted: ReadonlySet<string> | undefined;
+  /** Milliseconds since 1970, for templates. */
+  readonly now: () => number;
+}

@@ -1,0 +1,103 @@
+import type { QueryError } from 'svc/telemetry';
+
+import { placeOf, type Token, tokenize } from './lexer.ts';
+import { parseError } from './parse-error.ts';
+
+/** Parentheses and calls within each other, this deep at most. */
+const deepest = 100;
+
+/** The tokens of a query, one after another, and the complaints about them. */
+export class Cursor {
+  private readonly tokens: readonly Token[];
+  private position = 0;
+  private depth = 0;
+
+  constructor(readonly query: string) {
+    this.tokens = tokenize(query);
+  }
+
+  get token(): Token {
+    return this.tokens[this.position]!;
+  }
+
+  get following(): Token {
+    return this.tokens[Math.min(this.position + 1, this.tokens.length - 1)]!;
+  }
+
+  take(): Token {
+    const token = this.token;
+    this.position = Math.min(this.position + 1, this.tokens.length - 1);
+    return token;
+  }
+
+  isSign(text: string): boolean {
+    return this.token.kind === 'sign' && this.token.text === text;
+  }
+
+  isWord(text: string): boolean {
+    return this.token.kind === 'IDENTIFIER' && this.token.text === text;
+  }
+
+  takeSign(text: string): boolean {
+    const found = this.isSign(text);
+    if (found) {
+      this.take();
+    }
+    return found;
+  }
+
+  takeWord(text: string): boolean {
+    const found = this.isWord(text);
+    if (found) {
+      this.take();
+    }
+    return found;
+  }
+
+  expectSign(text: string, ...expecting: readonly string[]): Token {
+    if (!this.isSign(text)) {
+      throw this.unexpected(...expecting);
+    }
+    return this.take();
+  }
+
+  expect(kind: Token['kind'], ...expecting: readonly string[]): Token {
+    if (this.token.kind !== kind) {
+      throw this.unexpected(...expecting);
+    }
+    return this.take();
+  }
+
+  nested<T>(work: () => T): T {
+    this.depth += 1;
+    if (this.depth > deepest) {
+      throw this.fail(`nested more than ${deepest} levels deep`);
+    }
+    const result = work();
+    this.depth -= 1;
+    return result;
+  }
+
+  /** Whether a range stands before the parenthesis closes that is open here. */
+  rangeBeforeClose(): boolean {
+    let open = 0;
+    for (const token of this.tokens.slice(this.position)) {
+      open += token.kind !== 'sign' ? 0 : token.text === '(' ? 1 : token.text === ')' ? -1 : 0;
+      if (token.kind === 'RANGE' || open < 0) {
+        return token.kind === 'RANGE';
+      }
+    }
+    return false;
+  }
+
+  unexpected(...expecting: readonly string[]): QueryError {
+    const { kind, text } = this.token;
+    const wanted = expecting.length === 0 ? '' : `, expecting ${expecting.join(' or ')}`;
+    const message = `syntax error: unexpected ${kind === 'sign' ? text : kind}${wanted}`;
+    return this.query === '' ? parseError(message) : this.fail(message);
+  }
+
+  fail(message: string): QueryError {
+    return parseError(message, placeOf(this.query, this.token.at));
+  }
+}

@@ -1,0 +1,5 @@
+import { serveThread } from 'svc/thread';
+
+import { openLogs } from './open-logs.ts';
+
+serveThread(openLogs);

@@ -1,0 +1,87 @@
+import { byteRoute, type ErrorWording, type RouteDeclaration, type ShownError } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { LogDriver } from './driver.ts';
+import { answerMs, jsonType, LabelName } from './log-routes.ts';
+import type { EndpointName } from './loki/endpoints.ts';
+import { formOf, parametersOf } from './parameter-list.ts';
+
+/** Loki's clients send parameters of their own; what an endpoint does not know it leaves aside, as Loki does. */
+const Anything = Type.Object({ 'match[]': Type.Optional(Type.Array(Type.String({ maxLength: 8192 }))) }, { additionalProperties: true });
+const form = 'application/x-www-form-urlencoded';
+const formBytes = 256 * 1024;
+
+/** Loki says what is wrong in plain text, and counts too much as a mistake of the asker. */
+export function lokiWording({ status, message, kind }: ShownError): ErrorWording {
+  const statuses: Readonly<Record<string, number>> = { too_large: 400, timeout: 504, canceled: 499 };
+  return {
+    status: (kind !== undefined && Object.hasOwn(statuses, kind) ? statuses[kind] : undefined) ?? status,
+    type: 'text/plain; charset=utf-8',
+    body: message,
+  };
+}
+
+interface Path {
+  readonly path: string;
+  readonly name: EndpointName;
+  readonly summary: string;
+  readonly post?: true;
+}
+
+const paths: readonly Path[] = [
+  { path: 'query', name: 'query', summary: 'A metric query at one instant, as Loki answers it', post: true },
+  { path: 'query_range', name: 'query_range', summary: 'A query over a window, as Loki answers it', post: true },
+  { path: 'labels', name: 'labels', summary: 'Names of labels, as Loki answers it', post: true },
+  { path: 'label', name: 'labels', summary: 'Names of labels, under its older path' },
+  { path: 'series', name: 'series', summary: 'Label sets of streams, as Loki answers it', post: true },
+  { path: 'index/stats', name: 'index_stats', summary: 'How much a selector would read, as Loki answers it', post: true },
+  { path: 'index/volume', name: 'index_volume', summary: 'Bytes of streams by their labels, as Loki answers it', post: true },
+  { path: 'detected_labels', name: 'detected_labels', summary: 'Labels and how many values each has, as Loki answers it', post: true },
+  { path: 'format_query', name: 'format_query', summary: 'A query written the one way, as Loki answers it', post: true },
+];
+
+const common = { access: 'any', query: Anything, produces: jsonType, timeoutMs: answerMs, wording: lokiWording } as const;
+
+/** The part of Loki's API that asks; pushes come in by the data plane. */
+export const lokiRoutes = (driver: () => LogDriver): readonly RouteDeclaration[] => [
+  ...paths.flatMap(({ path, name, summary, post }) => [
+    byteRoute({
+      ...common,
+      method: 'GET',
+      path: `/loki/api/v1/${path}`,
+      summary,
+      handle: ({ query, signal }) => driver().endpoint({ name, parameters: parametersOf(query) }, signal),
+    }),
+    ...(post
+      ? [
+          byteRoute({
+            ...common,
+            method: 'POST',
+            path: `/loki/api/v1/${path}`,
+            summary: `${summary}; parameters as a form`,
+            consumes: [form],
+            maxBodyBytes: formBytes,
+            audited: false,
+            status: 200,
+            handle: ({ query, body, signal }) => driver().endpoint({ name, parameters: [...formOf(body), ...parametersOf(query)] }, signal),
+          }),
+        ]
+      : []),
+  ]),
+  byteRoute({
+    ...common,
+    method: 'GET',
+    path: '/loki/api/v1/label/{name}/values',
+    summary: 'Values of one label, as Loki answers it',
+    params: LabelName,
+    handle: ({ params, query, signal }) => driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query) }, signal),
+  }),
+  byteRoute({
+    method: 'GET',
+    path: '/loki/api/v1/status/buildinfo',
+    access: 'any',
+    summary: 'Which API this speaks, as Loki answers it',
+    produces: jsonType,
+    handle: () => JSON.stringify({ version: '3.4.0', revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' }),
+  }),
+];

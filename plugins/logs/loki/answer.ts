@@ -1,0 +1,107 @@
+import { JsonBytes, type Labels } from 'svc/telemetry';
+
+import { type FoundLine, type InstantResult, type LinesResult, type RangeResult, streamsOf } from '../logql/index.ts';
+import { nanosText } from '../store/nanos.ts';
+
+/** What answering cost, as clients show it beside the result. */
+export interface Cost {
+  readonly bytes: number;
+  readonly lines: number;
+  readonly seconds: number;
+  readonly queuedSeconds: number;
+}
+
+const head = '{"status":"success","data":{"resultType":';
+
+export function linesAnswer({ lines, partial }: LinesResult, cost: Cost, warnings: readonly string[]): Uint8Array {
+  const json = new JsonBytes(64 * 1024).raw(head).raw('"streams","result":[');
+  streamsOf(lines).forEach(({ labels, lines: own }, index) => {
+    json.raw(index === 0 ? '{"stream":' : ',{"stream":');
+    writeLabels(json, labels);
+    json.raw(',"values":[');
+    own.forEach((line, at) => writeLine(json, line, at));
+    json.raw(']}');
+  });
+  return ended(json, lines.length, cost, partial ? [...warnings, 'the search ended before all of the window was read: ask for a shorter one'] : warnings);
+}
+
+export function writeLine(json: JsonBytes, line: FoundLine, at: number): void {
+  json
+    .raw(at === 0 ? '["' : ',["')
+    .raw(nanosText(line))
+    .raw('",')
+    .string(line.line)
+    .raw(']');
+}
+
+export function writeLabels(json: JsonBytes, labels: Labels): void {
+  json.raw('{');
+  for (let i = 0; i < labels.length; i += 2) {
+    json
+      .raw(i === 0 ? '' : ',')
+      .string(labels[i]!)
+      .raw(':')
+      .string(labels[i + 1]!);
+  }
+  json.raw('}');
+}
+
+export function instantAnswer(result: InstantResult, cost: Cost, warnings: readonly string[]): Uint8Array {
+  const json = new JsonBytes().raw(head);
+  if (result.type === 'scalar') {
+    json.raw('"scalar","result":[').timestampSeconds(result.time).raw(',').value(result.value).raw(']');
+    return closed(json, 1, cost, warnings);
+  }
+  json.raw('"vector","result":[');
+  result.samples.forEach(({ labels, value }, index) => {
+    json.raw(index === 0 ? '{"metric":' : ',{"metric":');
+    writeLabels(json, labels);
+    json.raw(',"value":[').timestampSeconds(result.time).raw(',').value(value).raw(']}');
+  });
+  return ended(json, result.samples.length, cost, warnings);
+}
+
+export function rangeAnswer({ series }: RangeResult, cost: Cost, warnings: readonly string[]): Uint8Array {
+  const json = new JsonBytes(16 * 1024).raw(head).raw('"matrix","result":[');
+  series.forEach(({ labels, times, values }, index) => {
+    json.raw(index === 0 ? '{"metric":' : ',{"metric":');
+    writeLabels(json, labels);
+    json.raw(',"values":[');
+    for (let i = 0; i < times.length; i++) {
+      json
+        .raw(i === 0 ? '[' : ',[')
+        .timestampSeconds(times[i]!)
+        .raw(',')
+        .value(values[i]!)
+        .raw(']');
+    }
+    json.raw(']}');
+  });
+  return ended(json, series.length, cost, warnings);
+}
+
+/** Nothing at all instead of an empty list: that is how Loki says that there is none. */
+export const listAnswer = (values: readonly string[]): Uint8Array =>
+  plainAnswer(values.length === 0 ? { status: 'success' } : { status: 'success', data: values });
+
+export const plainAnswer = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value), 'utf8');
+
+const ended = (json: JsonBytes, entries: number, cost: Cost, warnings: readonly string[]): Uint8Array => closed(json.raw(']'), entries, cost, warnings);
+
+function closed(json: JsonBytes, entries: number, { bytes, lines, seconds, queuedSeconds }: Cost, warnings: readonly string[]): Uint8Array {
+  const rate = (count: number): number => (seconds > 0 ? Math.round(count / seconds) : 0);
+  const summary = {
+    bytesProcessedPerSecond: rate(bytes),
+    linesProcessedPerSecond: rate(lines),
+    totalBytesProcessed: bytes,
+    totalLinesProcessed: lines,
+    execTime: seconds,
+    queueTime: queuedSeconds,
+    totalEntriesReturned: entries,
+  };
+  json.raw(`,"stats":{"summary":${JSON.stringify(summary)}}}`);
+  if (warnings.length > 0) {
+    json.raw(`,"warnings":${JSON.stringify(warnings)}`);
+  }
+  return json.raw('}').finish();
+}

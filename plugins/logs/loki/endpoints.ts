@@ -1,0 +1,118 @@
+import { SvcError } from 'svc/sdk';
+import { type Labels, labelsRecord, type Matcher } from 'svc/telemetry';
+
+import type { Asking, Desk } from '../desk.ts';
+import { instant, lines, parse, printExpr, range, tailer, typeOf } from '../logql/index.ts';
+import type { NanosWindow } from '../store/directory.ts';
+import type { LogStore } from '../store/store.ts';
+import { instantAnswer, linesAnswer, listAnswer, plainAnswer, rangeAnswer } from './answer.ts';
+import { Parameters, type ParameterList } from './parameters.ts';
+import { volumeAnswer } from './volume.ts';
+
+export interface EndpointCall extends Asking {
+  readonly parameters: ParameterList;
+  /** What the asker may see. */
+  readonly enforce: readonly Matcher[];
+  /** The label in the path, where the endpoint has one. */
+  readonly label?: string | undefined;
+}
+
+export interface EndpointParts {
+  readonly store: LogStore;
+  readonly desk: Desk;
+  readonly now: () => number;
+}
+
+const sixHoursMs = 6 * 3_600_000;
+
+type Endpoint = (parts: EndpointParts, call: EndpointCall, parameters: Parameters) => Uint8Array | Promise<Uint8Array>;
+
+/** What answers under /loki/api/v1, each with a finished body. */
+export const endpoints = {
+  query({ desk, now }, call, parameters) {
+    const { query, time } = parameters;
+    return desk.ask(call, async ({ source, budget, warnings, cost }) =>
+      instantAnswer(await instant(source, { query, time, enforce: call.enforce, now }, budget), cost(), warnings),
+    );
+  },
+
+  query_range({ desk, now }, call, parameters) {
+    const { query, limit, direction } = parameters;
+    const window = parameters.window();
+    const step = parameters.step(window);
+    const shared = { query, enforce: call.enforce, now };
+    const isLog = typeOf(parse(query)) === 'lines';
+    return desk.ask(call, async ({ source, budget, warnings, cost }) =>
+      isLog
+        ? linesAnswer(await lines(source, { ...shared, ...window, limit, direction }, budget), cost(), warnings)
+        : rangeAnswer(await range(source, { ...shared, start: msOf(window.start), end: msOf(window.end), step }, budget), cost(), warnings),
+    );
+  },
+
+  labels({ store }, call, parameters) {
+    return listAnswer(store.directory.labels(matchersFor(parameters, call), parameters.window(sixHoursMs)));
+  },
+
+  values({ store }, call, parameters) {
+    return listAnswer(store.directory.values(call.label ?? '', matchersFor(parameters, call), parameters.window(sixHoursMs)));
+  },
+
+  series({ store }, call, parameters) {
+    const given = [...parameters.all('match[]'), ...parameters.all('match')];
+    const selectors = given.length === 0 ? [call.enforce] : given.map((text) => [...selectorOf(text), ...call.enforce]);
+    return plainAnswer({ status: 'success', data: Array.from(store.directory.series(selectors, parameters.window(sixHoursMs)), labelsRecord) });
+  },
+
+  index_stats({ store }, call, parameters) {
+    const total = { streams: 0, chunks: 0, bytes: 0, entries: 0 };
+    for (const { chunks, bytes, lines: entries } of store.directory.sizes(matchersFor(parameters, call), parameters.window())) {
+      total.streams += 1;
+      total.chunks += chunks;
+      total.bytes += bytes;
+      total.entries += entries;
+    }
+    return plainAnswer(total);
+  },
+
+  index_volume({ store }, call, parameters) {
+    const window = parameters.window();
+    return volumeAnswer(store.directory.sizes(matchersFor(parameters, call), window), selectorOf(parameters.query), parameters, msOf(window.end));
+  },
+
+  detected_labels({ store }, call, parameters) {
+    const values = new Map<string, Set<string>>();
+    for (const labels of store.directory.series([matchersFor(parameters, call)], parameters.window())) {
+      eachPair(labels, (name, value) => (values.get(name) ?? values.set(name, new Set()).get(name)!).add(value));
+    }
+    const found = [...values].map(([label, { size: cardinality }]) => ({ label, cardinality }));
+    return plainAnswer({ detectedLabels: found.sort((a, b) => b.cardinality - a.cardinality || (a.label < b.label ? -1 : 1)) });
+  },
+
+  format_query(_parts, _call, parameters) {
+    return plainAnswer({ status: 'success', data: printExpr(parse(parameters.query)) });
+  },
+} satisfies Readonly<Record<string, Endpoint>>;
+
+export type EndpointName = keyof typeof endpoints;
+
+export function answer(name: EndpointName, parts: EndpointParts, call: EndpointCall): Uint8Array | Promise<Uint8Array> {
+  if (!Object.hasOwn(endpoints, name)) {
+    throw new SvcError('not_found', `there is no endpoint ${name}`);
+  }
+  return (endpoints[name] as Endpoint)(parts, call, new Parameters(call.parameters, parts.now()));
+}
+
+/** The matchers of the query, if there is one, and what the asker may see. */
+const matchersFor = (parameters: Parameters, { enforce }: EndpointCall): readonly Matcher[] =>
+  parameters.query === '' ? enforce : [...selectorOf(parameters.query), ...enforce];
+
+/** Of a stream selector; what a pipeline would do to lines does not matter to labels. */
+const selectorOf = (query: string): readonly Matcher[] => tailer({ query, now: () => 0 }).matchers;
+
+const msOf = ({ ms, ns }: NanosWindow['start']): number => ms + ns / 1e6;
+
+function eachPair(labels: Labels, each: (name: string, value: string) => void): void {
+  for (let i = 0; i < labels.length; i += 2) {
+    each(labels[i]!, labels[i + 1]!);
+  }
+}

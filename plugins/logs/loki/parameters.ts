@@ -1,0 +1,118 @@
+import { parseDuration, queryError } from 'svc/telemetry';
+
+import type { Nanos } from '../store/nanos.ts';
+import { instantOf } from './instant-text.ts';
+
+/** Names and values of a query or form, each name as often as it came; they travel to the thread as they are. */
+export type ParameterList = readonly (readonly [string, string])[];
+
+const hourMs = 3_600_000;
+export const mostLines = 5_000;
+const usualLines = 100;
+const longestQuery = 8 * 1024;
+
+/** The parameters of one call as Loki's clients give them, with Loki's defaults and refusals. */
+export class Parameters {
+  readonly #list: ParameterList;
+  readonly #nowMs: number;
+
+  constructor(list: ParameterList, nowMs: number) {
+    this.#list = list;
+    this.#nowMs = nowMs;
+  }
+
+  text(name: string): string | undefined {
+    return this.#list.find(([other]) => other === name)?.[1];
+  }
+
+  all(name: string): string[] {
+    return this.#list.filter(([other]) => other === name).map(([, value]) => value);
+  }
+
+  get query(): string {
+    const query = this.text('query') ?? '';
+    if (Buffer.byteLength(query) > longestQuery) {
+      throw queryError('bad_data', `query too long: ${Buffer.byteLength(query)} bytes, limit: ${longestQuery}`);
+    }
+    return query;
+  }
+
+  /** From `start`, or `since` before the end, to `end`, which is now unless it is said. */
+  window(usualMs = hourMs): { readonly start: Nanos; readonly end: Nanos } {
+    const now: Nanos = { ms: this.#nowMs, ns: 0 };
+    const end = this.#instant('end') ?? now;
+    const since = this.text('since');
+    const before = since === undefined ? usualMs : this.#duration('since', since);
+    const origin = end.ms > now.ms ? now : end;
+    const start = this.#instant('start') ?? { ms: origin.ms - before, ns: origin.ns };
+    if (end.ms < start.ms || (end.ms === start.ms && end.ns <= start.ns)) {
+      throw queryError('bad_data', 'end timestamp must not be before or equal to start time');
+    }
+    return { start, end };
+  }
+
+  get time(): number {
+    const at = this.#instant('time');
+    return at === undefined ? this.#nowMs : at.ms + at.ns / 1e6;
+  }
+
+  get limit(): number {
+    const text = this.text('limit');
+    if (text === undefined || text === '') {
+      return usualLines;
+    }
+    const limit = /^[-+]?\d{1,15}$/.test(text) ? Number(text) : undefined;
+    if (limit === undefined) {
+      throw queryError('bad_data', `could not parse 'limit' parameter: strconv.ParseInt: parsing ${JSON.stringify(text.slice(0, 100))}: invalid syntax`);
+    }
+    if (limit <= 0) {
+      throw queryError('bad_data', 'limit must be a positive value');
+    }
+    if (limit > mostLines) {
+      throw queryError('bad_data', `max entries limit per query exceeded, limit > max_entries_limit_per_query (${limit} > ${mostLines})`);
+    }
+    return limit;
+  }
+
+  get direction(): 'forward' | 'backward' {
+    const text = (this.text('direction') ?? 'backward').toLowerCase();
+    if (text !== 'forward' && text !== 'backward') {
+      throw queryError('bad_data', `invalid direction '${text.slice(0, 100)}'`);
+    }
+    return text;
+  }
+
+  /** Milliseconds; 250 steps of whole seconds fill the window unless it is said. */
+  step({ start, end }: { readonly start: Nanos; readonly end: Nanos }): number {
+    const text = this.text('step');
+    const step = text === undefined || text === '' ? Math.max(1_000, Math.floor((end.ms - start.ms) / 250_000) * 1_000) : this.#duration('step', text);
+    if (!(step > 0)) {
+      throw queryError('bad_data', 'zero or negative query resolution step widths are not accepted. Try a positive integer');
+    }
+    return step;
+  }
+
+  #instant(name: string): Nanos | undefined {
+    const text = this.text(name);
+    if (text === undefined || text === '') {
+      return undefined;
+    }
+    const at = instantOf(text);
+    if (at === undefined) {
+      throw queryError('bad_data', `could not parse '${name}' parameter: strconv.ParseInt: parsing ${JSON.stringify(text.slice(0, 100))}: invalid syntax`);
+    }
+    return at;
+  }
+
+  /** Seconds as a number, or a duration such as `5m`. */
+  #duration(name: string, text: string): number {
+    if (/^-?\d{1,15}(?:\.\d{1,9})?$/.test(text)) {
+      return Number(text) * 1_000;
+    }
+    try {
+      return parseDuration(text);
+    } catch {
+      throw queryError('bad_data', `could not parse '${name}' parameter: cannot parse ${JSON.stringify(text.slice(0, 100))} to a valid duration`);
+    }
+  }
+}

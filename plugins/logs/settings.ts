@@ -1,0 +1,55 @@
+import type { Settings } from 'svc/sdk';
+import { parseDuration } from 'svc/telemetry';
+
+import type { ThreadSettings } from './thread-contract.ts';
+
+export interface RemoteSettings {
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+  readonly tenant: string;
+  readonly ca: string;
+  readonly insecure: boolean;
+}
+
+const longestQueryMs = 5 * 60_000;
+
+export function driverOf(settings: Settings): 'embedded' | 'remote' {
+  const driver = settings.get<'auto' | 'embedded' | 'remote'>('logs.driver');
+  return driver !== 'auto' ? driver : settings.get<string>('logs.remote_url') === '' ? 'embedded' : 'remote';
+}
+
+/** Each watched key changes what the thread does. */
+export const threadKeys = [
+  'logs.retention_age',
+  'logs.retention_bytes',
+  'logs.max_streams',
+  'logs.max_label_names',
+  'logs.max_line_bytes',
+  'logs.reject_older_than',
+  'logs.query_timeout',
+  'logs.max_query_bytes',
+];
+
+export const threadSettings = (settings: Settings): ThreadSettings => ({
+  limits: {
+    activeStreams: settings.get<number>('logs.max_streams'),
+    labelNames: settings.get<number>('logs.max_label_names'),
+    lineBytes: settings.get<number>('logs.max_line_bytes'),
+    olderMs: parseDuration(settings.get<string>('logs.reject_older_than')),
+  },
+  retention: { maxAgeMs: parseDuration(settings.get<string>('logs.retention_age')), maxBytes: settings.get<number>('logs.retention_bytes') },
+  query: {
+    timeoutMs: Math.min(longestQueryMs, parseDuration(settings.get<string>('logs.query_timeout'))),
+    maxBytes: settings.get<number>('logs.max_query_bytes'),
+  },
+});
+
+export const remoteSettings = (settings: Settings): RemoteSettings => ({
+  url: settings.get<string>('logs.remote_url').replace(/\/+$/, ''),
+  user: settings.get<string>('logs.remote_user'),
+  password: settings.get<string>('logs.remote_password'),
+  tenant: settings.get<string>('logs.remote_tenant'),
+  ca: settings.get<string>('logs.remote_ca'),
+  insecure: settings.get<boolean>('logs.remote_insecure'),
+});

@@ -1,0 +1,143 @@
+import { isUtf8 } from 'node:buffer';
+
+import { type Labels, labelValue, withLabel } from 'svc/telemetry';
+
+import type { Stamp } from '../../metricsdb/contract.ts';
+import { detectedLevel } from '../logql/discovery.ts';
+import { Batch, type StreamPart } from './batch.ts';
+import { labelsText } from './label-text.ts';
+import { levelInLine } from './level.ts';
+import type { LogLimits } from './limits.ts';
+import { mostMs } from './nanos.ts';
+import type { Origins } from './origins.ts';
+
+export interface Admitted {
+  /** What may be kept: labels complete, each line with its level. */
+  readonly batch: Batch;
+  readonly rejected: number;
+  /** Why, for the first few. */
+  readonly reasons: readonly string[];
+}
+
+export interface Admission {
+  readonly limits: LogLimits;
+  readonly now: number;
+  readonly stamp?: Stamp | undefined;
+  readonly origins: Origins;
+  /** Why a stream that is not active may not become so. */
+  readonly refusal: (labels: Labels) => string | undefined;
+}
+
+/** With the level that the labels of the stream say. */
+type LevelledPart = StreamPart & { readonly level: string };
+
+const mostReasons = 5;
+
+/** Demands of a push what the limits say, adds what the server knows, and leaves out what must not be kept. */
+export function admit(pushed: Batch, { limits, now, stamp, origins, refusal }: Admission): Admitted {
+  const reasons = new Set<string>();
+  const refused = new Uint8Array(pushed.count);
+  const parts: LevelledPart[] = [];
+  let rejected = 0;
+
+  for (const { labels: sent, from, to } of pushed.parts) {
+    if (from === to) {
+      continue;
+    }
+    const { labels, problem, level } = origins.of(sent, stamp, limits);
+    const reason = problem ?? refusal(labels);
+    if (reason !== undefined) {
+      reasons.add(reason);
+      refused.fill(1, from, to);
+      rejected += to - from;
+      continue;
+    }
+    for (let i = from; i < to; i++) {
+      const trouble = lineProblem(pushed, i, labels, limits, now);
+      if (trouble !== undefined) {
+        reasons.add(trouble);
+        refused[i] = 1;
+        rejected += 1;
+      }
+    }
+    parts.push({ labels, level, from, to });
+  }
+
+  const whole = rejected === 0 && isUtf8(pushed.bytes.subarray(0, pushed.used));
+  const batch = whole ? pushed : new Batch(pushed.used, Math.max(16, pushed.count));
+  const kept = whole ? parts : copied(pushed, parts, refused, batch);
+  levelled(batch, kept);
+  batch.parts.splice(0, Infinity, ...kept);
+  return { batch, rejected, reasons: [...reasons].slice(0, mostReasons) };
+}
+
+function lineProblem(batch: Batch, i: number, labels: Labels, limits: LogLimits, now: number): string | undefined {
+  const ms = batch.ms[i]!;
+  if (ms > now + limits.futureMs) {
+    return `entry for stream '${labelsText(labels)}' has timestamp too new: ${instant(ms)}`;
+  }
+  if (limits.olderMs > 0 && ms < now - limits.olderMs) {
+    return `entry for stream '${labelsText(labels)}' has timestamp too old: ${instant(ms)}, oldest acceptable timestamp is: ${instant(now - limits.olderMs)}`;
+  }
+  const size = batch.ends[i]! - batch.startOf(i);
+  if (size > limits.lineBytes) {
+    return `max entry size '${limits.lineBytes}' bytes exceeded for stream '${labelsText(labels)}' while adding an entry with length '${size}' bytes`;
+  }
+  return batch.meta[i] === 0 ? undefined : metaProblem(batch.metas[batch.meta[i]!]!, labels, limits);
+}
+
+function metaProblem(meta: Labels, labels: Labels, limits: LogLimits): string | undefined {
+  if (meta.length / 2 > limits.metadataEntries) {
+    return `stream '${labelsText(labels)}' has too many structured metadata labels: '${meta.length / 2}', limit: '${limits.metadataEntries}'`;
+  }
+  let size = 0;
+  for (const text of meta) {
+    size += Buffer.byteLength(text);
+  }
+  return size > limits.metadataBytes
+    ? `stream '${labelsText(labels)}' has structured metadata too large: '${size}' bytes, limit: '${limits.metadataBytes}' bytes`
+    : undefined;
+}
+
+const instant = (ms: number): string => (Math.abs(ms) <= 8.64e15 && ms <= mostMs ? new Date(ms).toISOString().replace('.000Z', 'Z') : `${ms} ms`);
+
+/** Also makes what is no UTF-8 readable: the bytes of a line are text from here on. */
+function copied(pushed: Batch, parts: readonly LevelledPart[], refused: Uint8Array, into: Batch): LevelledPart[] {
+  const kept: LevelledPart[] = [];
+  for (const { labels, level, from, to } of parts) {
+    const first = into.count;
+    for (let i = from; i < to; i++) {
+      if (refused[i] === 0) {
+        const meta = pushed.meta[i] === 0 ? 0 : into.metaOf(pushed.metas[pushed.meta[i]!]!);
+        into.text(pushed.ms[i]!, pushed.ns[i]!, pushed.lineAt(i), meta);
+      }
+    }
+    if (into.count > first) {
+      kept.push({ labels, level, from: first, to: into.count });
+    }
+  }
+  return kept;
+}
+
+/** Gives every line its level as metadata, unless it brings one. */
+function levelled(batch: Batch, parts: readonly LevelledPart[]): void {
+  const known = new Map<number, Map<string, number>>();
+  const plain = new Map<string, number>();
+  for (const { labels, level: ofStream, from, to } of parts) {
+    for (let i = from; i < to; i++) {
+      const meta = batch.meta[i]!;
+      if (meta !== 0 && labelValue(batch.metas[meta]!, 'detected_level') !== '') {
+        continue;
+      }
+      const said = meta === 0 ? ofStream : detectedLevel('', labels, batch.metas[meta]);
+      const level = said !== 'unknown' ? said : levelInLine(batch.bytes, batch.startOf(i), batch.ends[i]!);
+      const byLevel = meta === 0 ? plain : (known.get(meta) ?? known.set(meta, new Map()).get(meta)!);
+      let index = byLevel.get(level);
+      if (index === undefined) {
+        index = batch.metaOf(withLabel(batch.metas[meta]!, 'detected_level', level));
+        byLevel.set(level, index);
+      }
+      batch.meta[i] = index;
+    }
+  }
+}

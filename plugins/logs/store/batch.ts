@@ -1,0 +1,106 @@
+import { type Labels, labelsKey, noLabels } from 'svc/telemetry';
+
+/** Lines of one stream within a batch: entries `from` to `to`. */
+export interface StreamPart {
+  readonly labels: Labels;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * What one push brings, column by column. The bytes of the lines stand one after another, so that entry `i` reaches from
+ * `ends[i - 1]` to `ends[i]`, and the lines of one part can be copied in one go.
+ */
+export class Batch {
+  bytes: Buffer;
+  used = 0;
+  count = 0;
+  ms: Float64Array;
+  /** Nanoseconds beyond the millisecond. */
+  ns: Uint32Array;
+  ends: Uint32Array;
+  /** Index into `metas`; 0 is none. */
+  meta: Uint32Array;
+  readonly metas: Labels[] = [noLabels];
+  readonly parts: StreamPart[] = [];
+  readonly #known = new Map<string, number>([['', 0]]);
+
+  constructor(bytes: number, entries = 64) {
+    this.bytes = Buffer.allocUnsafe(bytes);
+    this.ms = new Float64Array(entries);
+    this.ns = new Uint32Array(entries);
+    this.ends = new Uint32Array(entries);
+    this.meta = new Uint32Array(entries);
+  }
+
+  /** Takes the bytes between the last entry and `used` as the next line. */
+  close(ms: number, ns: number, meta: number): void {
+    if (this.count === this.ms.length) {
+      this.#grow();
+    }
+    const i = this.count++;
+    this.ms[i] = ms;
+    this.ns[i] = ns;
+    this.ends[i] = this.used;
+    this.meta[i] = meta;
+  }
+
+  /** Makes room for so many more bytes of lines. */
+  reserve(bytes: number): void {
+    if (this.used + bytes > this.bytes.length) {
+      const grown = Buffer.allocUnsafe(Math.max(this.used + bytes, this.bytes.length * 2));
+      this.bytes.copy(grown, 0, 0, this.used);
+      this.bytes = grown;
+    }
+  }
+
+  line(ms: number, ns: number, bytes: Uint8Array, meta: number): void {
+    this.reserve(bytes.length);
+    this.bytes.set(bytes, this.used);
+    this.used += bytes.length;
+    this.close(ms, ns, meta);
+  }
+
+  text(ms: number, ns: number, line: string, meta: number): void {
+    this.reserve(line.length * 3);
+    this.used += this.bytes.write(line, this.used);
+    this.close(ms, ns, meta);
+  }
+
+  metaOf(labels: Labels): number {
+    const key = labelsKey(labels);
+    const known = this.#known.get(key);
+    if (known !== undefined) {
+      return known;
+    }
+    const index = this.metas.push(labels) - 1;
+    this.#known.set(key, index);
+    return index;
+  }
+
+  /** Ends the part that began at entry `from`. */
+  part(labels: Labels, from: number): void {
+    this.parts.push({ labels, from, to: this.count });
+  }
+
+  startOf(entry: number): number {
+    return entry === 0 ? 0 : this.ends[entry - 1]!;
+  }
+
+  lineAt(entry: number): string {
+    return this.bytes.toString('utf8', this.startOf(entry), this.ends[entry]);
+  }
+
+  #grow(): void {
+    const size = this.count * 2;
+    this.ms = grown(this.ms, new Float64Array(size));
+    this.ns = grown(this.ns, new Uint32Array(size));
+    this.ends = grown(this.ends, new Uint32Array(size));
+    this.meta = grown(this.meta, new Uint32Array(size));
+  }
+}
+
+export function grown<A extends Float64Array | Uint32Array>(from: A, into: A): A {
+  into.set(from);
+  return into;
+}

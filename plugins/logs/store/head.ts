@@ -1,0 +1,164 @@
+import { type Labels, noLabels } from 'svc/telemetry';
+
+import { type Batch, grown, type StreamPart } from './batch.ts';
+import { type Columns, startOf } from './columns.ts';
+
+const firstEntries = 16;
+const firstBytes = 2_048;
+
+/** The lines of one stream that are in no chunk yet, in the order of their arrival. */
+export class Head {
+  /** Sequence number of the first and the last record that brought lines, and the segment that holds the first. */
+  firstSegment = 0;
+  lastRecord = 0;
+  /** When the first and the last of them arrived, in milliseconds. */
+  bornAt = 0;
+  touchedAt = 0;
+  #count = 0;
+  #used = 0;
+  #ms = new Float64Array(firstEntries);
+  #ns = new Uint32Array(firstEntries);
+  #ends = new Uint32Array(firstEntries);
+  #meta = new Uint32Array(firstEntries);
+  #lines = Buffer.allocUnsafeSlow(firstBytes);
+  #metas: Labels[] = [noLabels];
+  #known = new Map<Labels, number>();
+  #metaBytes = 0;
+  #ordered = true;
+  #sorted: Columns | undefined;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Bytes of the lines and of what stands beside them. */
+  get bytes(): number {
+    return this.#used + this.#count * 20 + this.#metaBytes;
+  }
+
+  get lineBytes(): number {
+    return this.#used;
+  }
+
+  append(batch: Batch, part: StreamPart): void {
+    const { from, to } = part;
+    const start = batch.startOf(from);
+    const size = batch.ends[to - 1]! - start;
+    this.#reserve(to - from, size);
+    const at = this.#count;
+    this.#lines.set(batch.bytes.subarray(start, start + size), this.#used);
+    this.#ms.set(batch.ms.subarray(from, to), at);
+    this.#ns.set(batch.ns.subarray(from, to), at);
+    const shift = this.#used - start;
+    for (let i = from; i < to; i++) {
+      this.#ends[at + i - from] = batch.ends[i]! + shift;
+      this.#meta[at + i - from] = batch.meta[i] === 0 ? 0 : this.#metaOf(batch.metas[batch.meta[i]!]!);
+    }
+    this.#used += size;
+    this.#count += to - from;
+    for (let i = Math.max(at, 1); this.#ordered && i < this.#count; i++) {
+      this.#ordered = this.#ms[i]! > this.#ms[i - 1]! || (this.#ms[i]! === this.#ms[i - 1]! && this.#ns[i]! > this.#ns[i - 1]!);
+    }
+    this.#sorted = undefined;
+  }
+
+  /** The lines by time, without repeated ones. Stays valid when lines are appended. */
+  columns(): Columns {
+    this.#sorted ??= this.#ordered ? this.#asIs() : this.#inOrder();
+    return this.#sorted;
+  }
+
+  #asIs(): Columns {
+    const count = this.#count;
+    return {
+      count,
+      ms: this.#ms.subarray(0, count),
+      ns: this.#ns.subarray(0, count),
+      ends: this.#ends.subarray(0, count),
+      meta: this.#metas.length > 1 ? this.#meta.subarray(0, count) : undefined,
+      metas: this.#metas,
+      lines: this.#lines.subarray(0, this.#used),
+    };
+  }
+
+  #inOrder(): Columns {
+    const all = this.#asIs();
+    const order = Uint32Array.from({ length: all.count }, (_, i) => i).sort((a, b) => all.ms[a]! - all.ms[b]! || all.ns[a]! - all.ns[b]! || a - b);
+    const kept: number[] = [];
+    let run = 0;
+    for (const entry of order) {
+      const last = kept[kept.length - 1];
+      if (last === undefined || all.ms[last] !== all.ms[entry] || all.ns[last] !== all.ns[entry]) {
+        run = kept.length;
+      } else if (repeats(all, kept, run, entry)) {
+        continue;
+      }
+      kept.push(entry);
+    }
+    return picked(all, kept);
+  }
+
+  #metaOf(labels: Labels): number {
+    let index = this.#known.get(labels);
+    if (index === undefined) {
+      index = this.#metas.push(labels) - 1;
+      this.#known.set(labels, index);
+      for (const text of labels) {
+        this.#metaBytes += text.length + 16;
+      }
+    }
+    return index;
+  }
+
+  #reserve(entries: number, bytes: number): void {
+    const needed = this.#count + entries;
+    if (needed > this.#ms.length) {
+      const size = Math.max(needed, this.#ms.length * 2);
+      this.#ms = grown(this.#ms, new Float64Array(size));
+      this.#ns = grown(this.#ns, new Uint32Array(size));
+      this.#ends = grown(this.#ends, new Uint32Array(size));
+      this.#meta = grown(this.#meta, new Uint32Array(size));
+    }
+    if (this.#used + bytes > this.#lines.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(this.#used + bytes, this.#lines.length * 2));
+      this.#lines.copy(larger, 0, 0, this.#used);
+      this.#lines = larger;
+    }
+  }
+}
+
+/** Whether one of the kept entries from `run` on, all of one instant, has the same line and metadata. */
+function repeats(all: Columns, kept: readonly number[], run: number, entry: number): boolean {
+  const line = lineOf(all, entry);
+  for (let i = run; i < kept.length; i++) {
+    const other = kept[i]!;
+    if (all.meta?.[other] === all.meta?.[entry] && line.equals(lineOf(all, other))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+const lineOf = (columns: Columns, entry: number): Buffer => columns.lines.subarray(startOf(columns, entry), columns.ends[entry]);
+
+function picked(all: Columns, kept: readonly number[]): Columns {
+  const count = kept.length;
+  const ms = new Float64Array(count);
+  const ns = new Uint32Array(count);
+  const ends = new Uint32Array(count);
+  const meta = all.meta && new Uint32Array(count);
+  const lines = Buffer.allocUnsafeSlow(all.lines.length);
+  let used = 0;
+  for (let i = 0; i < count; i++) {
+    const entry = kept[i]!;
+    const start = startOf(all, entry);
+    ms[i] = all.ms[entry]!;
+    ns[i] = all.ns[entry]!;
+    used += all.lines.copy(lines, used, start, all.ends[entry]);
+    ends[i] = used;
+    if (meta) {
+      meta[i] = all.meta![entry]!;
+    }
+  }
+  return { count, ms, ns, ends, meta, metas: all.metas, lines: lines.subarray(0, used) };
+}

@@ -1,0 +1,80 @@
+import { SvcError } from 'svc/sdk';
+import { type Labels, labelsOf } from 'svc/telemetry';
+
+import { Batch } from './batch.ts';
+import { parseNanos } from './nanos.ts';
+
+/**
+ * A push body of Loki's JSON shape: streams as they stand there, before anything is added to or demanded of them. The
+ * runtime's own parser is the fastest there is: a scanner from bytes to bytes in this language took half as long again.
+ */
+export function readJsonPush(body: Buffer): Batch {
+  const push = parse(body);
+  const batch = new Batch(body.length, Math.max(16, body.length >> 7));
+  if (!isObject(push)) {
+    throw broken('the body', 'an object with "streams"');
+  }
+  const { streams = [] } = push;
+  if (!Array.isArray(streams)) {
+    throw broken('streams', 'a list');
+  }
+  for (const [index, stream] of streams.entries()) {
+    readStream(batch, stream, index);
+  }
+  return batch;
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8')) as unknown;
+  } catch (error) {
+    throw new SvcError('invalid_argument', `the body is not JSON: ${(error as Error).message.slice(0, 200)}`);
+  }
+}
+
+function readStream(batch: Batch, stream: unknown, index: number): void {
+  const where = `streams[${index}]`;
+  if (!isObject(stream)) {
+    throw broken(where, 'an object with "stream" and "values"');
+  }
+  const labels = labelsIn(stream['stream'] ?? {}, `${where}.stream`);
+  const values = stream['values'] ?? [];
+  if (!Array.isArray(values)) {
+    throw broken(`${where}.values`, 'a list');
+  }
+  const from = batch.count;
+  for (let i = 0; i < values.length; i++) {
+    readValue(batch, values[i], where, i);
+  }
+  batch.part(labels, from);
+}
+
+/** `["<nanoseconds>", "line"]`, with an object of metadata as third. */
+function readValue(batch: Batch, value: unknown, where: string, i: number): void {
+  if (!Array.isArray(value) || typeof value[0] !== 'string' || typeof value[1] !== 'string') {
+    throw broken(`${where}.values[${i}]`, 'a pair of texts: nanoseconds since 1970, and the line');
+  }
+  const at = parseNanos(value[0]);
+  if (at === undefined) {
+    throw broken(`${where}.values[${i}][0]`, 'nanoseconds since 1970 as a text of digits');
+  }
+  const meta = value[2] === undefined ? 0 : batch.metaOf(labelsIn(value[2], `${where}.values[${i}][2]`));
+  batch.text(at.ms, at.ns, value[1], meta);
+}
+
+function labelsIn(value: unknown, where: string): Labels {
+  if (!isObject(value)) {
+    throw broken(where, 'an object of texts');
+  }
+  const pairs = Object.entries(value);
+  for (const [name, text] of pairs) {
+    if (typeof text !== 'string') {
+      throw broken(`${where}[${JSON.stringify(name.slice(0, 100))}]`, 'a text');
+    }
+  }
+  return labelsOf(pairs as [string, string][]);
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const broken = (where: string, expected: string): SvcError => new SvcError('invalid_argument', `the body is no push of streams: ${where} must be ${expected}`);

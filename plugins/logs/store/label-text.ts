@@ -1,0 +1,145 @@
+import { SvcError } from 'svc/sdk';
+import { type Labels, labelsOf } from 'svc/telemetry';
+
+/** A label set as it stands in sentences: `{app="web", host="h1"}`. */
+export function labelsText(labels: Labels): string {
+  const pairs: string[] = [];
+  for (let i = 0; i < labels.length; i += 2) {
+    pairs.push(`${labels[i]}=${JSON.stringify(labels[i + 1])}`);
+  }
+  return `{${pairs.join(', ')}}`;
+}
+
+/** What is wrong with the first name that no selector could ask for, in the words that Loki's senders know; names are sorted. */
+export function unparsable(labels: Labels): string | undefined {
+  let column = 2;
+  for (let i = 0; i < labels.length; i += 2) {
+    const name = labels[i]!;
+    const bad = name === '' ? 0 : /^[0-9]/.test(name) ? 0 : name.search(/[^a-zA-Z0-9_]/);
+    if (bad >= 0) {
+      const char = String.fromCodePoint(name.codePointAt(bad) ?? 0x3d);
+      return `couldn't parse labels: 1:${column + bad}: parse error: unexpected character inside braces: '${char}'`;
+    }
+    column += name.length + JSON.stringify(labels[i + 1]).length + 3;
+  }
+  return undefined;
+}
+
+const mostLabels = 1_000;
+
+/** Reads `{app="web", host="h1"}`, as senders of protobuf write it. */
+export function parseLabelsText(text: string): Labels {
+  return new LabelText(text).read();
+}
+
+class LabelText {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  read(): Labels {
+    const pairs: [string, string][] = [];
+    this.#expect('{');
+    while (this.#peek() !== '}') {
+      const name = this.#name();
+      this.#expect('=');
+      if (pairs.push([name, this.#value()]) > mostLabels) {
+        throw new SvcError('invalid_argument', `couldn't parse labels: a stream has more than ${mostLabels} labels`);
+      }
+      if (this.#peek() === ',') {
+        this.#at++;
+      } else if (this.#peek() !== '}') {
+        throw this.#unexpected();
+      }
+    }
+    this.#at++;
+    if (this.#peek() !== undefined) {
+      throw this.#unexpected();
+    }
+    return labelsOf(pairs);
+  }
+
+  #name(): string {
+    this.#peek();
+    const name = /^[a-zA-Z_][a-zA-Z0-9_]*/.exec(this.#text.slice(this.#at, this.#at + 4_096))?.[0];
+    if (name === undefined) {
+      throw this.#unexpected();
+    }
+    this.#at += name.length;
+    return name;
+  }
+
+  /** In quotes as in Go, or between backquotes as it is. */
+  #value(): string {
+    const opening = this.#peek();
+    const start = this.#at + 1;
+    if (opening === '`') {
+      const end = this.#text.indexOf('`', start);
+      if (end < 0) {
+        throw this.#unexpected();
+      }
+      this.#at = end + 1;
+      return this.#text.slice(start, end);
+    }
+    if (opening !== '"') {
+      throw this.#unexpected();
+    }
+    for (this.#at = start; this.#text[this.#at] !== '"'; this.#at += this.#text[this.#at] === '\\' ? 2 : 1) {
+      if (this.#at >= this.#text.length) {
+        throw this.#unexpected();
+      }
+    }
+    const quoted = this.#text.slice(start, this.#at++);
+    return quoted.includes('\\') ? unquoted(quoted) : quoted;
+  }
+
+  #expect(char: string): void {
+    if (this.#peek() !== char) {
+      throw this.#unexpected();
+    }
+    this.#at++;
+  }
+
+  #peek(): string | undefined {
+    while (' \t\n\r'.includes(this.#text[this.#at] ?? '.')) {
+      this.#at++;
+    }
+    return this.#text[this.#at];
+  }
+
+  #unexpected(): SvcError {
+    const char = this.#text[this.#at];
+    const what = char === undefined ? 'unexpected end of input inside braces' : `unexpected character inside braces: '${char}'`;
+    return new SvcError('invalid_argument', `couldn't parse labels: 1:${this.#at + 1}: parse error: ${what}`);
+  }
+}
+
+const simple: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', f: '\f', v: '\v', '\\': '\\', '"': '"', "'": "'" };
+
+/** Escapes of bytes (`\xff`, octal) are read as bytes of UTF-8. */
+function unquoted(text: string): string {
+  const pattern = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|([^]))/g;
+  let bytes = '';
+  let last = 0;
+  for (const match of text.matchAll(pattern)) {
+    const [whole, hex, short, long, octal, plain] = match;
+    bytes += latin(text.slice(last, match.index));
+    last = match.index + whole.length;
+    const point = Number.parseInt(short ?? long ?? '', 16);
+    if (hex !== undefined || octal !== undefined) {
+      bytes += String.fromCharCode(hex === undefined ? Number.parseInt(octal!, 8) & 0xff : Number.parseInt(hex, 16));
+    } else if (plain === undefined) {
+      bytes += latin(point > 0x10ffff ? '\ufffd' : String.fromCodePoint(point));
+    } else if (Object.hasOwn(simple, plain)) {
+      bytes += latin(simple[plain]!);
+    } else {
+      throw new SvcError('invalid_argument', `couldn't parse labels: \\${plain} is no escape`);
+    }
+  }
+  return Buffer.from(bytes + latin(text.slice(last)), 'latin1').toString('utf8');
+}
+
+const latin = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');

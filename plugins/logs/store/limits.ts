@@ -1,0 +1,58 @@
+/** What a push may bring; the texts of refusals name them. */
+export interface LogLimits {
+  /** Of the sender; what this service stamps does not count. */
+  readonly labelNames: number;
+  readonly labelNameBytes: number;
+  readonly labelValueBytes: number;
+  readonly lineBytes: number;
+  readonly metadataEntries: number;
+  readonly metadataBytes: number;
+  /** Streams that have lines which are in no block yet. */
+  readonly activeStreams: number;
+  /** Streams of any age: all of them are known by heart. */
+  readonly knownStreams: number;
+  readonly futureMs: number;
+  /** Lines older than this are refused; 0 takes lines of any age. */
+  readonly olderMs: number;
+  readonly inflatedBytes: number;
+  /** Pushes that wait for the disk, all together. */
+  readonly pendingBytes: number;
+}
+
+export const usualLimits: LogLimits = {
+  labelNames: 15,
+  labelNameBytes: 1_024,
+  labelValueBytes: 2_048,
+  lineBytes: 256 * 1024,
+  metadataEntries: 128,
+  metadataBytes: 64 * 1024,
+  activeStreams: 5_000,
+  knownStreams: 100_000,
+  futureMs: 10 * 60_000,
+  olderMs: 0,
+  inflatedBytes: 64 * 1024 * 1024,
+  pendingBytes: 256 * 1024 * 1024,
+};
+
+/** When lines leave memory. */
+export interface CutLimits {
+  readonly chunkBytes: number;
+  readonly idleMs: number;
+  readonly oldestMs: number;
+  /** A block is written once so many bytes are ready for it, or the first of them has waited so long. */
+  readonly blockBytes: number;
+  readonly blockMs: number;
+  /** What heads and chunks that wait for their block may hold before they are written early. */
+  readonly memoryBytes: number;
+  readonly walBytes: number;
+}
+
+export const usualCuts: CutLimits = {
+  chunkBytes: 256 * 1024,
+  idleMs: 5 * 60_000,
+  oldestMs: 2 * 60 * 60_000,
+  blockBytes: 32 * 1024 * 1024,
+  blockMs: 15 * 60_000,
+  memoryBytes: 128 * 1024 * 1024,
+  walBytes: 512 * 1024 * 1024,
+};

@@ -1,0 +1,46 @@
+export interface Nanos {
+  readonly ms: number;
+  /** 0 to 999,999: nanoseconds beyond the millisecond, also before 1970. */
+  readonly ns: number;
+}
+
+/** Reads decimal nanoseconds; undefined when the text is no number of 64 bits. */
+export function parseNanos(text: string): Nanos | undefined {
+  const negative = text.charCodeAt(0) === 0x2d;
+  const start = negative ? 1 : 0;
+  const end = text.length;
+  if (end <= start || end - start > 19) {
+    return undefined;
+  }
+  const split = Math.max(start, end - 6);
+  let ms = 0;
+  let ns = 0;
+  for (let at = start; at < end; at++) {
+    const digit = text.charCodeAt(at) - 0x30;
+    if (digit < 0 || digit > 9) {
+      return undefined;
+    }
+    if (at < split) {
+      ms = ms * 10 + digit;
+    } else {
+      ns = ns * 10 + digit;
+    }
+  }
+  if (ms > mostMs) {
+    return undefined;
+  }
+  return !negative ? { ms, ns } : ns === 0 ? { ms: 0 - ms, ns } : { ms: -ms - 1, ns: 1_000_000 - ns };
+}
+
+/** Signed nanoseconds of 64 bits reach to the year 2262. */
+export const mostMs = 9_223_372_036_854;
+
+/** Decimal nanoseconds, as they stand in answers. */
+export function nanosText({ ms, ns }: Nanos): string {
+  if (ms < 0) {
+    return String(BigInt(ms) * 1_000_000n + BigInt(ns));
+  }
+  return ms === 0 ? String(ns) : `${ms}${String(ns).padStart(6, '0')}`;
+}
+
+export const compareNanos = (a: Nanos, b: Nanos): number => a.ms - b.ms || a.ns - b.ns;

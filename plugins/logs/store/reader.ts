@@ -1,0 +1,150 @@
+import { join } from 'node:path';
+
+import { type Logger, messageOf } from 'svc/sdk';
+import { type BlockFile, type Budget, type Catalogue, type Matcher, openBlock, type SectionCache } from 'svc/telemetry';
+
+import type { LogBatch, LogSource, SelectOptions } from '../logql/source.ts';
+import { chunkLines, decodeChunk } from './chunk.ts';
+import type { ChunkRow, ChunkTable } from './chunk-table.ts';
+import type { Columns } from './columns.ts';
+import type { Nanos } from './nanos.ts';
+import { type Piece, Pieces } from './pieces.ts';
+import { mayHold, needlesOf } from './prefilter.ts';
+import { isBeyond, StreamReader } from './stream-reader.ts';
+import type { Stream, StreamTable } from './stream-table.ts';
+import { TurnQueue } from './turn-queue.ts';
+
+export interface ReaderParts {
+  readonly streams: StreamTable;
+  readonly chunks: ChunkTable;
+  readonly catalogue: Catalogue;
+  readonly cache: SectionCache;
+  readonly log: Logger;
+}
+
+const mostOpenFiles = 64;
+
+/** Finds and reads what is asked for, chunk by chunk, from blocks and from memory. */
+export class Reader {
+  readonly #parts: ReaderParts;
+  /** By name, the most lately used last. */
+  readonly #files = new Map<string, BlockFile>();
+
+  constructor(parts: ReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** A source for one question, which tells `unread` what it could not read. */
+  source(unread: (what: string) => void): LogSource {
+    return { select: (matchers, start, end, options, budget) => this.#select(matchers, start, end, options, budget, unread) };
+  }
+
+  async *#select(
+    matchers: readonly Matcher[],
+    start: Nanos,
+    end: Nanos,
+    { direction, contains, bound = () => undefined }: SelectOptions,
+    budget: Budget,
+    unread: (what: string) => void,
+  ): AsyncGenerator<LogBatch> {
+    const backward = direction === 'backward';
+    const needles = needlesOf(contains);
+    const window = { mint: start.ms, maxt: end.ns === 0 ? end.ms - 1 : end.ms, upTo: this.#parts.chunks.lastId(), backward };
+    const pieceOf = (row: ChunkRow): Piece => ({ mint: row.mint, maxt: row.maxt, load: () => this.#load(row, needles, budget, unread) });
+    const options = { start, end, backward, needles, bound, pause: () => budget.breathe() };
+    const queue = new TurnQueue<StreamReader>(backward);
+    // All at once, before the first wait: what is in memory now may be in a block a moment later, and must not be told twice.
+    for (const stream of this.#parts.streams.matching(matchers)) {
+      const pieces = new Pieces(stream, heldPieces(stream, needles, budget), this.#parts.chunks, window, pieceOf);
+      queue.add(new StreamReader(stream.labels, pieces, options));
+    }
+    for (let reader = queue.take(); reader !== undefined; reader = queue.take()) {
+      if (isBeyond(reader.edge!, bound(), backward)) {
+        return;
+      }
+      for await (const entries of reader.turn()) {
+        yield { labels: reader.labels, entries };
+      }
+      queue.add(reader);
+    }
+  }
+
+  #load(row: ChunkRow, needles: readonly Buffer[], budget: Budget, unread: (what: string) => void): Columns | undefined {
+    try {
+      const bytes = this.#file(row.file).read(row.section);
+      budget.bytes(bytes.length);
+      return needles.length > 0 && !mayHold(chunkLines(bytes), needles) ? undefined : decodeChunk(bytes);
+    } catch (error) {
+      if (isRefusal(error)) {
+        throw error;
+      }
+      this.#damaged(row, error, unread);
+      return undefined;
+    }
+  }
+
+  /** One chunk that cannot be read costs its lines, not the answer. */
+  #damaged(row: ChunkRow, error: unknown, unread: (what: string) => void): void {
+    const { catalogue, log } = this.#parts;
+    const block = catalogue.db.prepare<[number], { damaged: number }>('select damaged from blocks where id = ?').get(row.block);
+    if (block === undefined) {
+      // Retention took it away while the question was on its way.
+      return;
+    }
+    const cause = `${row.lines} lines from ${new Date(row.mint).toISOString()} on cannot be read: ${messageOf(error)}`;
+    unread(cause);
+    if (block.damaged === 0) {
+      catalogue.blocks.markDamaged(row.block, cause);
+      log.error({ file: row.file, section: row.section, cause: messageOf(error) }, 'a chunk of logs is damaged');
+    }
+  }
+
+  #file(name: string): BlockFile {
+    const { catalogue, cache } = this.#parts;
+    const file = this.#files.get(name) ?? openBlock(join(catalogue.blocksFolder, name), cache);
+    this.#files.delete(name);
+    this.#files.set(name, file);
+    if (this.#files.size > mostOpenFiles) {
+      this.forget(this.#files.keys().next().value!);
+    }
+    return file;
+  }
+
+  /** To be told of blocks that are gone. */
+  forget(file: string): void {
+    this.#files.get(file)?.close();
+    this.#files.delete(file);
+  }
+
+  close(): void {
+    for (const file of [...this.#files.keys()]) {
+      this.forget(file);
+    }
+  }
+}
+
+/** What the stream has in memory, as it is at this moment. */
+function heldPieces(stream: Stream, needles: readonly Buffer[], budget: Budget): Piece[] {
+  const pieces: Piece[] = stream.sealed.map(({ bytes, mint, maxt }) => ({
+    mint,
+    maxt,
+    load() {
+      budget.bytes(bytes.length);
+      return needles.length > 0 && !mayHold(chunkLines(bytes), needles) ? undefined : decodeChunk(bytes);
+    },
+  }));
+  if (stream.head !== undefined && stream.head.count > 0) {
+    const columns = stream.head.columns();
+    pieces.push({
+      mint: columns.ms[0]!,
+      maxt: columns.ms[columns.count - 1]!,
+      load() {
+        budget.bytes(columns.lines.length);
+        return needles.length > 0 && !mayHold(columns.lines, needles) ? undefined : columns;
+      },
+    });
+  }
+  return pieces;
+}
+
+const isRefusal = (error: unknown): boolean => typeof error === 'object' && error !== null && 'kind' in error;

@@ -1,0 +1,257 @@
+import { join } from 'node:path';
+
+import { type Logger, SvcError } from 'svc/sdk';
+import {
+  type Catalogue,
+  type DiskLimits,
+  diskSpace,
+  type DiskSpace,
+  type Labels,
+  labelsOf,
+  openCatalogue,
+  openWal,
+  type RetentionLimits,
+  sectionCache,
+  type Wal,
+  type WalFiles,
+} from 'svc/telemetry';
+
+import type { LogIngest } from '../contract.ts';
+import type { PushAnswer, Stamp } from '../../metricsdb/contract.ts';
+import type { LogSource } from '../logql/source.ts';
+import { admit, type Admitted } from './admit.ts';
+import { Batch } from './batch.ts';
+import { chunkTable, schemaSql } from './chunk-table.ts';
+import { Cutter } from './cutter.ts';
+import { decodePush, type PushFormat } from './decode-push.ts';
+import { Directory } from './directory.ts';
+import { Intake } from './intake.ts';
+import { type CutLimits, type LogLimits, usualCuts, usualLimits } from './limits.ts';
+import { Newcomers } from './newcomers.ts';
+import { Origins } from './origins.ts';
+import { Reader } from './reader.ts';
+import { StreamTable } from './stream-table.ts';
+import { Upkeep } from './upkeep.ts';
+
+export interface LogStoreOptions {
+  readonly folder: string;
+  readonly log: Logger;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly limits?: Partial<LogLimits>;
+  readonly cuts?: Partial<CutLimits>;
+  readonly retention?: RetentionLimits;
+  readonly disk?: DiskLimits;
+  readonly walFiles?: WalFiles;
+  readonly cacheBytes?: number;
+}
+
+export interface PushOptions {
+  readonly encoding?: string | undefined;
+  readonly stamp?: Stamp | undefined;
+}
+
+type Rows = Parameters<LogIngest['write']>[0];
+
+export interface LogStoreStatus {
+  readonly streams: number;
+  readonly activeStreams: number;
+  readonly heldBytes: number;
+  readonly walBytes: number;
+  readonly blocks: number;
+  readonly blockBytes: number;
+  readonly removedBlocks: number;
+  /** Milliseconds since 1970 of the oldest line in a block. */
+  readonly oldest: number | undefined;
+  /** What cannot be read, and why writing is refused or fails, as sentences. */
+  readonly damage: readonly string[];
+  readonly trouble: string | undefined;
+}
+
+export interface LogStore {
+  push(format: PushFormat, body: Uint8Array, options: PushOptions): Promise<PushAnswer>;
+  write(rows: Rows): Promise<PushAnswer>;
+  /** What a push comes to, without keeping it. */
+  readPush(format: PushFormat, body: Uint8Array, options: PushOptions): Admitted;
+  readRows(rows: Rows): Admitted;
+  /** For one question; `unread` hears what is damaged. */
+  source(unread: (what: string) => void): LogSource;
+  readonly directory: Directory;
+  /** Hears of every batch that is kept. */
+  onKept(listener: (batch: Batch) => void): () => void;
+  setLimits(limits: Partial<LogLimits>, retention: RetentionLimits): void;
+  tidy(): Promise<void>;
+  /** Everything that is in memory into blocks. */
+  flush(): Promise<void>;
+  status(): LogStoreStatus;
+  close(): Promise<void>;
+}
+
+const retentionBytes = 10 * 1024 ** 3;
+const walSegmentBytes = 32 * 1024 * 1024;
+
+/** Opens the store in its folder, bringing back what was acknowledged and is in no block. */
+export async function openLogStore(options: LogStoreOptions): Promise<LogStore> {
+  const { folder, log } = options;
+  const catalogue = openCatalogue(join(folder, 'catalogue.db'), schemaSql, { log });
+  try {
+    const wal = await openWal({ folder: join(folder, 'wal'), log, segmentBytes: walSegmentBytes, ...(options.walFiles && { files: options.walFiles }) });
+    const store = new Store(options, catalogue, wal);
+    await store.replay();
+    return store;
+  } catch (error) {
+    catalogue.close();
+    throw error;
+  }
+}
+
+class Store implements LogStore {
+  readonly directory: Directory;
+  readonly #log: Logger;
+  readonly #now: () => number;
+  readonly #catalogue: Catalogue;
+  readonly #wal: Wal;
+  readonly #disk: DiskSpace;
+  readonly #streams = new StreamTable();
+  readonly #origins = new Origins();
+  readonly #cutter: Cutter;
+  readonly #intake: Intake;
+  readonly #reader: Reader;
+  readonly #upkeep: Upkeep;
+  readonly #listeners = new Set<(batch: Batch) => void>();
+  #limits: LogLimits;
+  #retention: RetentionLimits;
+
+  constructor(options: LogStoreOptions, catalogue: Catalogue, wal: Wal) {
+    const { folder, log, now } = options;
+    const cuts = { ...usualCuts, ...options.cuts };
+    this.#log = log;
+    this.#now = now;
+    this.#catalogue = catalogue;
+    this.#wal = wal;
+    this.#limits = { ...usualLimits, ...options.limits };
+    this.#retention = options.retention ?? { maxAgeMs: 14 * 86_400_000, maxBytes: retentionBytes };
+    this.#disk = diskSpace(folder, options.disk);
+    const chunks = chunkTable(catalogue);
+    const streams = this.#streams;
+    chunks.restore(streams);
+    this.#cutter = new Cutter({ streams, catalogue, chunks, limits: cuts, log, now });
+    this.#intake = new Intake({ wal, streams, now, kept: (batch) => this.#listeners.forEach((listener) => listener(batch)) });
+    this.#reader = new Reader({ streams, chunks, catalogue, cache: sectionCache(options.cacheBytes ?? 32 * 1024 * 1024), log });
+    this.directory = new Directory(streams, chunks);
+    const [cutter, intake, reader] = [this.#cutter, this.#intake, this.#reader];
+    this.#upkeep = new Upkeep({ streams, chunks, catalogue, wal, cutter, intake, reader, cuts, retention: () => this.#retention, log, now });
+  }
+
+  /** What is much goes into blocks on the way, so that starting needs no more memory than running. */
+  async replay(): Promise<void> {
+    for (const { cutRecord } of this.#streams.all()) {
+      this.#intake.startAfter(cutRecord);
+    }
+    const { records } = await this.#wal.replay(async (record, segment) => {
+      this.#intake.replay(record, segment);
+      await this.#upkeep.relieve();
+    });
+    this.#log.info({ records, streams: this.#streams.size, held_bytes: this.#upkeep.heldBytes }, 'the log store is open');
+  }
+
+  async push(format: PushFormat, body: Uint8Array, options: PushOptions): Promise<PushAnswer> {
+    this.#assertRoom();
+    return await this.#keep(this.readPush(format, body, options));
+  }
+
+  async write(rows: Rows): Promise<PushAnswer> {
+    this.#assertRoom();
+    return await this.#keep(this.readRows(rows));
+  }
+
+  readPush(format: PushFormat, body: Uint8Array, { encoding, stamp }: PushOptions): Admitted {
+    return this.#admit(decodePush(format, body, encoding, this.#limits.inflatedBytes), stamp);
+  }
+
+  readRows(rows: Rows): Admitted {
+    const batch = new Batch(1024, Math.max(16, rows.length));
+    for (const { labels, at, line, metadata } of rows) {
+      const from = batch.count;
+      batch.text(at.ms, at.ns, line, metadata === undefined ? 0 : batch.metaOf(labelsOf(Object.entries(metadata))));
+      batch.part(labelsOf(Object.entries(labels)), from);
+    }
+    return this.#admit(batch, undefined);
+  }
+
+  #admit(pushed: Batch, stamp: Stamp | undefined): Admitted {
+    if (pushed.parts.length === 0) {
+      throw new SvcError('invalid_argument', 'error at least one valid stream is required for ingestion', { status: 422 });
+    }
+    const newcomers = new Newcomers(this.#streams, this.#limits);
+    const refusal = (labels: Labels): string | undefined => newcomers.refusal(labels);
+    const admitted = admit(pushed, { limits: this.#limits, now: this.#now(), stamp, origins: this.#origins, refusal });
+    if (admitted.batch.count === 0 && newcomers.refused) {
+      throw new SvcError('rate_limited', admitted.reasons[0]!, { retryAfterSeconds: 60 });
+    }
+    return admitted;
+  }
+
+  async #keep({ batch, rejected, reasons }: Admitted): Promise<PushAnswer> {
+    if (batch.count > 0) {
+      await this.#intake.keep(batch);
+      await this.#upkeep.relieve();
+    }
+    return { accepted: batch.count, rejected, reasons };
+  }
+
+  #assertRoom(): void {
+    this.#disk.assertWritable();
+    this.#upkeep.assertRoom();
+    if (this.#intake.pendingBytes > this.#limits.pendingBytes) {
+      throw new SvcError('rate_limited', 'the disk does not keep up with what is sent: wait a moment', { retryAfterSeconds: 1 });
+    }
+  }
+
+  source(unread: (what: string) => void): LogSource {
+    return this.#reader.source(unread);
+  }
+
+  onKept(listener: (batch: Batch) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  setLimits(limits: Partial<LogLimits>, retention: RetentionLimits): void {
+    this.#limits = { ...this.#limits, ...limits };
+    this.#retention = retention;
+  }
+
+  tidy(): Promise<void> {
+    return this.#upkeep.tidy();
+  }
+
+  flush(): Promise<void> {
+    return this.#upkeep.flush();
+  }
+
+  status(): LogStoreStatus {
+    const blocks = this.#catalogue.blocks.list();
+    const damaged = blocks.filter(({ damaged: isDamaged }) => isDamaged === 1);
+    return {
+      streams: this.#streams.size,
+      activeStreams: this.#streams.active.size,
+      heldBytes: this.#upkeep.heldBytes,
+      walBytes: this.#wal.bytes,
+      blocks: blocks.length,
+      blockBytes: blocks.reduce((sum, { bytes }) => sum + bytes, 0),
+      removedBlocks: this.#upkeep.removedBlocks,
+      oldest: blocks[0]?.mint,
+      damage: [...this.#wal.damage, ...damaged.map(({ file, cause }) => `${file}: ${cause}`)],
+      trouble: this.#disk.refusal() ?? this.#cutter.trouble,
+    };
+  }
+
+  /** What is in memory is in the log, too, and comes back from there. */
+  async close(): Promise<void> {
+    await this.#upkeep.settled();
+    await this.#wal.close();
+    this.#reader.close();
+    this.#catalogue.close();
+  }
+}

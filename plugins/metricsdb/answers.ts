@@ -1,0 +1,83 @@
+import { type ErrorCode, isSvcError, messageOf } from 'svc/sdk';
+import { type Budget, labelsRecord, queryError } from 'svc/telemetry';
+
+import type { InstantAnswer, LabelRecord, MatrixAnswer, Notes } from './contract.ts';
+import type { Desk } from './desk.ts';
+import { instantAnswerOf, rangeAnswerOf } from './matrix.ts';
+import { assertPoints, demandRangeQuery } from './prometheus/question.ts';
+import { enforced, matcherSets } from './prometheus/series-selector.ts';
+import { instant, parse, print, range, valueTypeOf } from './promql/index.ts';
+import type { StoreKeeper } from './store-keeper.ts';
+import type { MetricsStore } from './store/store.ts';
+import type { BatchQuestion, ServiceQuestion } from './thread-contract.ts';
+
+/** An error has to be taken apart to cross threads inside an answer. */
+export type BatchAnswer = InstantAnswer | { readonly failed: ErrorCode; readonly message: string };
+export type ServiceAnswer = InstantAnswer | (MatrixAnswer & Notes) | readonly LabelRecord[];
+
+/** Answers another plugin: no text, but labels and arrays of numbers. */
+export async function serviceAnswer(
+  { store, desk }: { readonly store: StoreKeeper; readonly desk: Desk },
+  question: ServiceQuestion,
+  signal: AbortSignal,
+): Promise<ServiceAnswer> {
+  assertAnswerable(question, desk);
+  const { timeoutMs, maxSamples } = question.options;
+  return await store.use((open) => desk.ask({ signal, timeoutMs, maxSamples }, (budget) => answered(open, question, desk, budget)));
+}
+
+/** A batch has one place in the line, and its questions are answered one after another. */
+export function batchAnswers(
+  { store, desk }: { readonly store: StoreKeeper; readonly desk: Desk },
+  { queries, time, options }: BatchQuestion,
+  signal: AbortSignal,
+): Promise<readonly BatchAnswer[]> {
+  const asking = { signal, timeoutMs: options.timeoutMs, maxSamples: options.maxSamples };
+  return store.use((open) =>
+    desk.ask(asking, async (whole) => {
+      const answers: BatchAnswer[] = [];
+      for (const query of queries) {
+        await whole.breathe();
+        answers.push(await answered(open, { kind: 'instant', query, time, options }, desk, desk.budget(asking)).catch(failureOf) as BatchAnswer);
+      }
+      return answers;
+    }),
+  );
+}
+
+const failureOf = (error: unknown): BatchAnswer => ({ failed: isSvcError(error) ? error.code : 'internal', message: messageOf(error) });
+
+async function answered(store: MetricsStore, question: ServiceQuestion, { limits }: Desk, budget: Budget): Promise<ServiceAnswer> {
+  const { lookbackMs = limits.lookbackMs, enforce } = question.options;
+  const also = enforced(enforce);
+  const settled = { lookbackMs, delayedNameRemoval: limits.delayedNameRemoval, enforce: also };
+  switch (question.kind) {
+    case 'instant':
+      return instantAnswerOf(await instant(store.source(), { ...settled, query: question.query, time: question.time }, budget));
+    case 'range': {
+      const { query, start, end, step } = question;
+      return rangeAnswerOf(await range(store.source(), { ...settled, query, start, end, step }, budget));
+    }
+    case 'series':
+      return (await store.series(matcherSets(question.matchers, also), { mint: question.start, maxt: question.end }, budget)).map(labelsRecord);
+  }
+}
+
+/** The same for whichever driver answers. */
+export function assertAnswerable(question: ServiceQuestion, { limits }: Pick<Desk, 'limits'>): void {
+  if (question.kind === 'range') {
+    if (!(question.step > 0) || question.end < question.start) {
+      throw queryError('bad_data', 'a range needs a step above zero and an end that is not before its start');
+    }
+    assertPoints(question, limits);
+    demandRangeQuery(question.query);
+  } else if (question.kind === 'series' && question.matchers.length === 0 && (question.options.enforce ?? []).length === 0) {
+    throw queryError('bad_data', 'no match[] parameter provided');
+  }
+}
+
+/** Throws what is wrong with the text, from `line:col` on. */
+export function checkQuery(query: string): { readonly type: 'scalar' | 'string' | 'vector' | 'matrix'; readonly printed: string } {
+  const expr = parse(query);
+  return { type: valueTypeOf(expr), printed: print(expr) };
+}

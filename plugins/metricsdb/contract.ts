@@ -1,0 +1,111 @@
+import { defineService } from 'svc/sdk';
+
+/** Who a push came from, as the manager knows it; stamped over whatever the sender says. */
+export interface Stamp {
+  readonly device_id?: string;
+  readonly edge_id?: string;
+}
+
+/** What every question may carry. */
+export interface QueryOptions {
+  /** Default 30 s. */
+  readonly timeoutMs?: number;
+  /** Default 50 million. */
+  readonly maxSamples?: number;
+  readonly lookbackMs?: number;
+  readonly signal?: AbortSignal;
+  /** Label matchers such as `device_id="7"` that every selector of the query gets besides its own: what the asker may see. */
+  readonly enforce?: readonly Enforced[];
+}
+
+export interface Enforced {
+  readonly name: string;
+  readonly op: '=' | '!=' | '=~' | '!~';
+  readonly value: string;
+}
+
+/** Labels of one series, `__name__` included where it has one. */
+export type LabelRecord = Readonly<Record<string, string>>;
+
+export type InstantAnswer = (
+  | { readonly type: 'scalar'; readonly time: number; readonly value: number }
+  | { readonly type: 'string'; readonly time: number; readonly value: string }
+  | { readonly type: 'vector'; readonly labels: readonly LabelRecord[]; readonly times: Float64Array; readonly values: Float64Array }
+  | MatrixAnswer
+) &
+  Notes;
+
+/** One entry of `labels`, `times` and `values` per series; times in milliseconds. */
+export interface MatrixAnswer {
+  readonly type: 'matrix';
+  readonly labels: readonly LabelRecord[];
+  readonly times: readonly Float64Array[];
+  readonly values: readonly Float64Array[];
+}
+
+export interface Notes {
+  readonly warnings: readonly string[];
+}
+
+/** Questions in PromQL, answered by whichever driver is set. Times are in milliseconds. */
+export interface MetricsQueries {
+  instant(query: string, time: number, options?: QueryOptions): Promise<InstantAnswer>;
+  /** Several questions about one time in one crossing: for each an answer or an error, in their order. Each has its own limits, and all together the deadline. */
+  instants?(queries: readonly string[], time: number, options?: QueryOptions): Promise<readonly (InstantAnswer | Error)[]>;
+  range(query: string, window: { readonly start: number; readonly end: number; readonly step: number }, options?: QueryOptions): Promise<MatrixAnswer & Notes>;
+  series(matchers: readonly string[], window: { readonly start: number; readonly end: number }, options?: QueryOptions): Promise<readonly LabelRecord[]>;
+  /** Throws invalid_argument with `line:col` and the reason unless the text is PromQL; answers the type of its value and a printed form. */
+  check(query: string): Promise<{ readonly type: 'scalar' | 'string' | 'vector' | 'matrix'; readonly printed: string }>;
+  /** A store of its own in memory, for trying things out; whoever asks for one closes it, and one that nobody uses is gone after five minutes. */
+  scratch?(): Promise<ScratchSeries>;
+  /** Which driver answers and whether it does. */
+  status(): Promise<{ readonly driver: 'embedded' | 'process' | 'remote'; readonly ok: boolean; readonly detail?: string; readonly delayMs: number }>;
+}
+
+/** Samples of one series, in the order of their times. */
+export interface ScratchRow {
+  readonly labels: LabelRecord;
+  /** Milliseconds. */
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  /** 1 where the series ends instead of having a value. */
+  readonly stale?: Uint8Array;
+}
+
+export interface ScratchSeries {
+  /** Samples that come after those their series has; a later one at the same time counts. */
+  write(rows: readonly ScratchRow[]): Promise<void>;
+  instant(query: string, time: number, options?: Pick<QueryOptions, 'signal'>): Promise<InstantAnswer>;
+  close(): Promise<void>;
+}
+
+export interface PushAnswer {
+  readonly accepted: number;
+  /** Refused for good: sending them again would not help. */
+  readonly rejected: number;
+  /** Why, for the first few. */
+  readonly reasons: readonly string[];
+}
+
+export interface SampleRow {
+  readonly labels: LabelRecord;
+  /** Milliseconds. */
+  readonly time: number;
+  readonly value: number;
+}
+
+/** Ways in. Resolves once everything accepted is on disk; throws rate_limited or unavailable (with a delay) when nothing was taken. */
+export interface MetricsIngest {
+  /** One body, inflated by the thread as its encoding says (`snappy`, `gzip`, none), within the limits of the data plane. */
+  push(
+    format: 'remote-write' | 'remote-write-2' | 'otlp-proto' | 'otlp-json' | 'exposition',
+    body: Uint8Array,
+    options: { readonly encoding?: string; readonly stamp?: Stamp; readonly signal?: AbortSignal },
+  ): Promise<PushAnswer>;
+  write(rows: readonly SampleRow[]): Promise<PushAnswer>;
+  /** Marks series as ended (staleness), such as when an edge or one of its plugins stops. */
+  end(matchers: readonly Enforced[], time: number): Promise<number>;
+}
+
+export const MetricsQueries = defineService<MetricsQueries>('metrics.queries');
+export const MetricsIngest = defineService<MetricsIngest>('metrics.ingest');

@@ -1,0 +1,120 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+import { type PluginContext, type ProgramHandle, SvcError } from 'svc/sdk';
+import { parseDuration } from 'svc/telemetry';
+
+import type { ProcessSettings, RemoteSettings } from '../settings.ts';
+import type { Driver } from './driver.ts';
+import { type RemoteParts, remoteDriver } from './remote.ts';
+
+export interface ProcessParts extends RemoteParts {
+  readonly programs: PluginContext['processes'];
+  readonly folder: string;
+}
+
+type Kind = 'prometheus' | 'victoria-metrics';
+
+const readyMs = 30_000;
+const stopMs = 10_000;
+const searched: readonly string[] = ['prometheus', 'victoria-metrics', 'victoria-metrics-prod'];
+
+/** Runs a server of the Prometheus API on the loopback, and then asks it like any other. */
+export function processDriver(parts: ProcessParts, settings: ProcessSettings): Driver {
+  const { programs } = parts;
+  const file = settings.binary === '' ? searched.map((name) => programs.find(name)).find((found) => found !== undefined) : programs.find(settings.binary);
+  const program = file === undefined ? undefined : launch(parts, settings, file);
+  const address = (): string => (program?.port === undefined ? '' : `http://127.0.0.1:${program.port}`);
+
+  async function ready(signal?: AbortSignal): Promise<void> {
+    if (program === undefined) {
+      const wanted = settings.binary === '' ? 'prometheus nor victoria-metrics is' : `"${settings.binary}", the metricsdb.process_binary, is not`;
+      throw new SvcError('unavailable', `the metrics store cannot run: ${settings.binary === '' ? 'neither ' : ''}${wanted} a program on this machine`);
+    }
+    await program.ready(readyMs, signal);
+  }
+
+  const remote = remoteDriver(parts, {
+    name: 'process',
+    settings: unprotected,
+    reach: 'loopback',
+    async base(signal) {
+      await ready(signal);
+      return address();
+    },
+  });
+  return {
+    ...remote,
+    health() {
+      const status = statusOf(program);
+      return { ok: status !== 'failed', detail: program?.cause === undefined ? `process, ${status}` : `process, ${status}: it ${program.cause}` };
+    },
+    state: () => ({ status: statusOf(program), url: address(), pid: program?.pid ?? null, startedAt: program?.startedAt ?? null }),
+    async close() {
+      await program?.stop();
+    },
+  };
+}
+
+const unprotected: RemoteSettings = { url: '', token: '', user: '', password: '', tenant: '', tls: { ca: '', cert: '', key: '', insecure: false } };
+
+function statusOf(program: ProgramHandle | undefined): 'running' | 'starting' | 'failed' {
+  return program === undefined || program.state === 'stopped' || program.state === 'backing-off'
+    ? 'failed'
+    : program.state === 'running'
+      ? 'running'
+      : 'starting';
+}
+
+function launch({ programs, folder, fetch }: ProcessParts, settings: ProcessSettings, file: string): ProgramHandle {
+  const kind: Kind = basename(file).startsWith('victoria') ? 'victoria-metrics' : 'prometheus';
+  const data = join(folder, kind);
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  const args = kind === 'prometheus' ? prometheusArgs(data, settings) : victoriaArgs(data, settings);
+  const page = kind === 'prometheus' ? '/-/ready' : '/health';
+  return programs.start(kind, file, {
+    args,
+    stopMs,
+    async ready({ port }, signal) {
+      const { status } = await fetch(`http://127.0.0.1:${port}${page}`, { reach: 'loopback', timeoutMs: 2_000, signal });
+      return status === 200;
+    },
+  });
+}
+
+type Arguments = (given: { readonly port: number }) => readonly string[];
+
+function prometheusArgs(data: string, { retention, maxBytes, lookback, maxSamples, queryTimeout, atOnce }: ProcessSettings): Arguments {
+  const config = join(data, 'prometheus.yml');
+  // It scrapes nothing: what it keeps comes from here.
+  writeFileSync(config, 'global: {}\n', { mode: 0o600 });
+  return ({ port }) => [
+    `--config.file=${config}`,
+    `--storage.tsdb.path=${join(data, 'data')}`,
+    `--storage.tsdb.retention.time=${retention}`,
+    `--storage.tsdb.retention.size=${maxBytes}B`,
+    `--web.listen-address=127.0.0.1:${port}`,
+    '--web.enable-remote-write-receiver',
+    `--query.lookback-delta=${lookback}`,
+    `--query.max-samples=${maxSamples}`,
+    `--query.timeout=${queryTimeout}`,
+    `--query.max-concurrency=${atOnce}`,
+    '--log.level=warn',
+  ];
+}
+
+function victoriaArgs(data: string, { retention, lookback, maxSamples, queryTimeout, atOnce }: ProcessSettings): Arguments {
+  // It counts in hours at the finest, and refuses to keep less than a day.
+  const hours = Math.max(24, Math.ceil(parseDuration(retention) / 3_600_000));
+  return ({ port }) => [
+    `-storageDataPath=${join(data, 'data')}`,
+    `-retentionPeriod=${hours}h`,
+    `-httpListenAddr=127.0.0.1:${port}`,
+    `-search.maxLookback=${lookback}`,
+    `-search.maxSamplesPerQuery=${maxSamples}`,
+    `-search.maxQueryDuration=${queryTimeout}`,
+    `-search.maxConcurrentRequests=${atOnce}`,
+    '-search.latencyOffset=0s',
+    '-loggerLevel=WARN',
+  ];
+}

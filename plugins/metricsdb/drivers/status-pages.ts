@@ -1,0 +1,36 @@
+import { type Build, timestamp } from 'svc/sdk';
+
+import type { MetricsSettings } from '../settings.ts';
+import type { StatusPage } from './driver.ts';
+
+/** Which edition of the Prometheus API is spoken. Clients choose what they ask for by it. */
+const apiVersion = '3.0.0';
+
+export interface PageParts {
+  readonly settings: MetricsSettings;
+  readonly build: Build;
+  readonly startedAt: number;
+}
+
+/** Pages that tell of this service, whoever keeps its samples: those of another server name its folders and flags. */
+export function ownPage(page: Exclude<StatusPage, 'tsdb'>, { settings, build, startedAt }: PageParts): string {
+  return JSON.stringify({ status: 'success', data: dataOf(page) });
+
+  function dataOf(name: typeof page): object {
+    const { query } = settings.thread('embedded');
+    switch (name) {
+      case 'buildinfo':
+        return { version: apiVersion, revision: build.version, branch: 'svc', buildUser: '', buildDate: '', goVersion: '' };
+      case 'flags':
+        return {
+          'query.lookback-delta': `${query.lookbackMs / 1000}s`,
+          'query.max-concurrency': String(query.atOnce),
+          'query.max-samples': String(query.maxSamples),
+          'query.timeout': `${query.timeoutMs / 1000}s`,
+          'storage.tsdb.retention.time': settings.retention,
+        };
+      case 'runtimeinfo':
+        return { startTime: timestamp(startedAt), reloadConfigSuccess: true, lastConfigTime: timestamp(startedAt), storageRetention: settings.retention };
+    }
+  }
+}

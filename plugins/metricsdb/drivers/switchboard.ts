@@ -1,0 +1,91 @@
+import { messageOf, SvcError } from 'svc/sdk';
+
+import type { Launched } from '../settings.ts';
+import type { Driver, DriverName } from './driver.ts';
+
+/** What the switchboard needs of the plugin. */
+export interface Supply {
+  /** The driver that the settings name now, and what it is made from: another text is another driver. */
+  wanted(): { readonly name: DriverName; readonly recipe: string };
+  make(name: DriverName): Driver;
+  /** Lets the thread know what it has to keep and compute for this driver. */
+  settle(name: DriverName): Promise<void>;
+  /** Closes and opens what the thread keeps. */
+  reopen(name: DriverName): Promise<void>;
+  /** Throws unless the settings leave room for it; then remembers it, until it is told to forget it again. */
+  remember(launched: Launched): () => void;
+}
+
+/** Holds the driver in force, and puts another in its place when the settings say so; one change at a time. */
+export class Switchboard {
+  readonly #supply: Supply;
+  #driver: Driver;
+  #recipe: string;
+  #changing: Promise<unknown> = Promise.resolve();
+
+  constructor(supply: Supply) {
+    this.#supply = supply;
+    const { name, recipe } = supply.wanted();
+    this.#driver = supply.make(name);
+    this.#recipe = recipe;
+  }
+
+  get driver(): Driver {
+    return this.#driver;
+  }
+
+  /** Brings the settings into force. */
+  settle(): Promise<void> {
+    return this.#inTurn(() => this.#settle(false));
+  }
+
+  /** The same, and starts the driver anew even where nothing has changed. What does not answer then gives way to what was there. */
+  launch(launched: Launched): Promise<Driver> {
+    return this.#inTurn(async () => {
+      const forget = this.#supply.remember(launched);
+      try {
+        await this.#settle(true);
+        await demandAnswer(this.#driver);
+        return this.#driver;
+      } catch (error) {
+        forget();
+        await this.#settle(false);
+        throw error;
+      }
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#inTurn(() => this.#driver.close());
+  }
+
+  async #settle(anew: boolean): Promise<void> {
+    const { name, recipe } = this.#supply.wanted();
+    if (anew && name === 'embedded' && this.#driver.name === 'embedded') {
+      await this.#supply.reopen(name);
+    } else {
+      await this.#supply.settle(name);
+    }
+    if (!anew && recipe === this.#recipe) {
+      return;
+    }
+    const before = this.#driver;
+    // Two programs must not have one folder.
+    await before.close();
+    this.#driver = this.#supply.make(name);
+    this.#recipe = recipe;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#changing.then(work);
+    this.#changing = turn.catch((error: unknown) => messageOf(error));
+    return turn;
+  }
+}
+
+async function demandAnswer(driver: Driver): Promise<void> {
+  const { ok, detail = 'it gives no reason' } = await driver.probe();
+  if (!ok) {
+    throw new SvcError('unavailable', `the ${driver.name} metrics store was started, but does not answer: ${detail}`, { retryAfterSeconds: 5 });
+  }
+}

@@ -1,0 +1,116 @@
+import { type Matcher, queryError } from 'svc/telemetry';
+
+import { assertAnswerable } from '../answers.ts';
+import type { Desk } from '../desk.ts';
+import { Parameters } from '../prometheus/parameters.ts';
+import { readInstant, readRange, readSettled } from '../prometheus/question.ts';
+import { enforced, labelName, matcherSets } from '../prometheus/series-selector.ts';
+import { longestQuery } from '../promql/parser.ts';
+import { printMatcher } from '../promql/print.ts';
+import type { Asked, Forwarded, Pairs, ServiceQuestion } from '../thread-contract.ts';
+import { restricted } from './restrict.ts';
+
+/** Rebuilds a call from what is known, checked and bounded, so that nothing else of the caller's reaches the other side. */
+export function plan(desk: Desk, asked: Asked, now: number): Forwarded {
+  const { limits } = desk;
+  const parameters = Parameters.of(asked);
+  const { timeoutMs = limits.timeoutMs } = readSettled(parameters, limits);
+  const longest = Math.min(timeoutMs, limits.timeoutMs);
+  const limit = parameters.limit();
+  const tail: Pairs = limit === undefined ? [] : [['limit', String(limit)]];
+  const timed: Pairs = [['timeout', milliseconds(longest)], ...tail];
+  const planned = (path: string, ...pairs: Pairs): Forwarded => ({ path, pairs, timeoutMs: longest });
+  switch (asked.endpoint) {
+    case 'query': {
+      const { query, time } = readInstant(parameters, now);
+      return planned('query', ['query', demandText(query)], ['time', seconds(time)], ...lookback(parameters), ...timed);
+    }
+    case 'query_range': {
+      const { query, start, end, step } = readRange(parameters, limits);
+      return planned(
+        'query_range',
+        ['query', demandText(query)],
+        ...window(start, end),
+        ['step', milliseconds(step)],
+        unaligned,
+        ...lookback(parameters),
+        ...timed,
+      );
+    }
+    case 'series':
+      if (parameters.all('match[]').length === 0) {
+        throw queryError('bad_data', 'no match[] parameter provided');
+      }
+      return planned('series', ...selectors(parameters), ...optionalWindow(parameters), ...tail);
+    case 'labels':
+      return planned('labels', ...selectors(parameters), ...optionalWindow(parameters), ...tail);
+    case 'values':
+      return planned(`label/${encodeURIComponent(labelName(asked.label ?? ''))}/values`, ...selectors(parameters), ...optionalWindow(parameters), ...tail);
+    case 'metadata': {
+      const metric = parameters.text('metric');
+      return planned('metadata', ...(metric === '' ? [] : ([['metric', metric.slice(0, 1_024)]] as const)), ...tail);
+    }
+    case 'query_exemplars':
+      return planned('query_exemplars', ['query', demandText(parameters.text('query'))], ...window(parameters.time('start'), parameters.time('end')));
+    case 'format_query':
+      throw queryError('bad_data', 'format_query is answered here');
+  }
+}
+
+/** The same for a question of another plugin, which may be restricted. */
+export function planService(desk: Desk, question: ServiceQuestion): Forwarded {
+  assertAnswerable(question, desk);
+  const { limits } = desk;
+  const { timeoutMs = limits.timeoutMs, enforce, lookbackMs } = question.options;
+  const longest = Math.min(timeoutMs, limits.timeoutMs);
+  const also = enforced(enforce);
+  const timed: Pairs = [...(lookbackMs === undefined ? [] : [['lookback_delta', milliseconds(lookbackMs)] as const]), ['timeout', milliseconds(longest)]];
+  switch (question.kind) {
+    case 'instant':
+      return { path: 'query', timeoutMs: longest, pairs: [['query', restricted(question.query, also)], ['time', seconds(question.time)], ...timed] };
+    case 'range': {
+      const { query, start, end, step } = question;
+      return {
+        path: 'query_range',
+        timeoutMs: longest,
+        pairs: [['query', restricted(query, also)], ...window(start, end), ['step', milliseconds(step)], unaligned, ...timed],
+      };
+    }
+    case 'series':
+      return { path: 'series', timeoutMs: longest, pairs: [...printed(matcherSets(question.matchers, also)), ...window(question.start, question.end)] };
+  }
+}
+
+/** A dialect of the other side may know more than our parser, so only the length is looked at. */
+function demandText(query: string): string {
+  if (query === '') {
+    throw queryError('bad_data', 'invalid parameter "query": 1:1: parse error: no expression found in input');
+  }
+  if (Buffer.byteLength(query) > longestQuery) {
+    throw queryError('bad_data', `invalid parameter "query": 1:1: parse error: the query is longer than ${longestQuery} bytes`);
+  }
+  return query;
+}
+
+const selectors = (parameters: Parameters): Pairs => printed(matcherSets(parameters.all('match[]')));
+
+const printed = (sets: readonly (readonly Matcher[])[]): Pairs => sets.map((matchers) => ['match[]', `{${matchers.map(printMatcher).join(',')}}`] as const);
+
+function lookback(parameters: Parameters): Pairs {
+  const asked = parameters.durationIf('lookback_delta');
+  return asked === undefined ? [] : [['lookback_delta', milliseconds(asked)]];
+}
+
+/** VictoriaMetrics would move start and end to multiples of the step; others know no such parameter. */
+const unaligned = ['nocache', '1'] as const;
+
+const window = (start: number, end: number): Pairs => [
+  ['start', seconds(start)],
+  ['end', seconds(end)],
+];
+
+const optionalWindow = (parameters: Parameters): Pairs =>
+  (['start', 'end'] as const).flatMap((name) => (parameters.text(name) === '' ? [] : [[name, seconds(parameters.timeOr(name, 0))] as const]));
+
+const seconds = (ms: number): string => (ms / 1000).toFixed(3);
+const milliseconds = (ms: number): string => `${Math.max(1, Math.round(ms))}ms`;

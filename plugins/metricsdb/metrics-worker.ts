@@ -1,0 +1,5 @@
+import { serveThread } from 'svc/thread';
+
+import { openMetrics } from './open-metrics.ts';
+
+serveThread(openMetrics);

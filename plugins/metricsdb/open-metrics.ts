@@ -1,0 +1,69 @@
+import { type ThreadService, type ThreadSetup, transferred } from 'svc/thread';
+
+import { batchAnswers, checkQuery, serviceAnswer } from './answers.ts';
+import { Desk } from './desk.ts';
+import { Forwarder } from './forward/forwarder.ts';
+import { answer, format } from './prometheus/endpoints.ts';
+import { enforced } from './prometheus/series-selector.ts';
+import { Scratches } from './scratches.ts';
+import type { MetricsStats } from './store/store.ts';
+import { StoreKeeper } from './store-keeper.ts';
+import type { Asked, BatchQuestion, EndInput, PushInput, ServiceQuestion, ThreadData, ThreadSettings } from './thread-contract.ts';
+import type { SampleRow } from './contract.ts';
+
+const maintainMs = 30_000;
+
+export interface ThreadStats {
+  readonly asked: number;
+  readonly running: number;
+  readonly waiting: number;
+  /** Undefined while no store is open. */
+  readonly store: (MetricsStats & { readonly damage: readonly string[] }) | undefined;
+}
+
+type Signal = { readonly signal: AbortSignal };
+
+/** The thread of this plugin: the store, the engine, and what another driver needs computed. */
+export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
+  const { folder, ...settings } = setup.data as ThreadData;
+  const { now, log } = setup;
+  const store = new StoreKeeper({ folder, now, log });
+  const desk = new Desk(settings.query, now);
+  const forwarder = new Forwarder(desk, settings.push, now);
+  const scratches = new Scratches(desk, now);
+  setup.every(maintainMs, () => scratches.forget());
+  let inUse = settings.store !== undefined;
+  await store.keep(settings.store);
+  setup.every(maintainMs, async () => inUse && (await store.use((open) => open.maintain())));
+  setup.notify('open', undefined);
+
+  return {
+    methods: {
+      async settle({ anew = false, ...changed }: ThreadSettings & { readonly anew?: boolean }) {
+        desk.settle(changed.query);
+        forwarder.settle(changed.push);
+        inUse = changed.store !== undefined;
+        await store.keep(changed.store, anew);
+      },
+      async ask(asked: Asked, { signal }: Signal) {
+        const bytes = await answer({ store, desk, now }, asked, signal);
+        return transferred(bytes, [bytes.buffer]);
+      },
+      service: (question: ServiceQuestion, { signal }: Signal) => serviceAnswer({ store, desk }, question, signal),
+      instants: (question: BatchQuestion, { signal }: Signal) => batchAnswers({ store, desk }, question, signal),
+      check: (query: string) => checkQuery(query),
+      format: (asked: Asked) => format(asked),
+      push: ({ format: kind, body, encoding, stamp }: PushInput) =>
+        store.use((open) => open.push(kind, body, { ...(encoding !== undefined && { encoding }), ...(stamp !== undefined && { stamp }) })),
+      write: (rows: readonly SampleRow[]) => store.use((open) => open.write(rows)),
+      end: ({ matchers, time }: EndInput) => store.use((open) => open.end(enforced(matchers), time)),
+      async stats(): Promise<ThreadStats> {
+        const { running, waiting } = desk.gate;
+        return { asked: desk.asked, running, waiting, store: inUse ? await store.use((open) => ({ ...open.stats(), damage: open.damage() })) : undefined };
+      },
+      ...forwarder.methods(),
+      ...scratches.methods(),
+    },
+    close: () => store.keep(undefined),
+  };
+}

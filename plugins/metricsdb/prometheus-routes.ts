@@ -1,0 +1,114 @@
+import { byteRoute, type ErrorWording, type RouteDeclaration, type ShownError } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import { type Driver, type StatusPage, statusPages } from './drivers/driver.ts';
+import type { Asked, Endpoint, Pairs } from './thread-contract.ts';
+
+/** The thread's own deadline ends a query before this does. */
+export const answerMs = 5 * 60_000 + 15_000;
+const json = 'application/json';
+const text = 'text/plain; charset=utf-8';
+const form = 'application/x-www-form-urlencoded';
+const formBytes = 256 * 1024;
+/** Clients send parameters of their own; what an endpoint does not know it leaves aside. */
+const Anything = Type.Object({}, { additionalProperties: true });
+const LabelName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 1024 }) });
+
+const kinds: Readonly<Record<string, readonly [status: number, errorType: string]>> = {
+  bad_data: [400, 'bad_data'],
+  execution: [422, 'execution'],
+  too_large: [422, 'execution'],
+  timeout: [503, 'timeout'],
+  canceled: [503, 'canceled'],
+};
+const codes: Readonly<Record<string, string>> = { invalid_argument: 'bad_data', not_found: 'not_found', internal: 'internal' };
+
+/** Errors as the Prometheus API has them. */
+export function prometheusWording({ code, status, message, kind }: ShownError): ErrorWording {
+  const [shown, errorType] =
+    kind !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind]! : [status, Object.hasOwn(codes, code) ? codes[code]! : 'unavailable'];
+  return { status: shown, type: json, body: JSON.stringify({ status: 'error', errorType, error: message }) };
+}
+
+const common = { access: 'any', query: Anything, produces: json, timeoutMs: answerMs, wording: prometheusWording } as const;
+
+const questions: readonly { readonly path: string; readonly endpoint: Endpoint; readonly summary: string; readonly post?: true }[] = [
+  { path: 'query', endpoint: 'query', summary: 'A PromQL query at one instant', post: true },
+  { path: 'query_range', endpoint: 'query_range', summary: 'A PromQL query over a window', post: true },
+  { path: 'series', endpoint: 'series', summary: 'Label sets of series', post: true },
+  { path: 'labels', endpoint: 'labels', summary: 'Names of labels', post: true },
+  { path: 'query_exemplars', endpoint: 'query_exemplars', summary: 'Exemplars; the embedded store keeps none', post: true },
+  { path: 'format_query', endpoint: 'format_query', summary: 'A query written the one way', post: true },
+  { path: 'metadata', endpoint: 'metadata', summary: 'Type, help and unit of metrics' },
+];
+
+const pages: Readonly<Record<StatusPage, string>> = {
+  buildinfo: 'Which edition of the Prometheus API is spoken',
+  runtimeinfo: 'Since when it runs and how long it keeps samples',
+  flags: 'Limits in force, under the names of flags',
+  tsdb: 'How much is held in memory',
+};
+
+/** The part of the Prometheus API that asks; pushes come in by the data plane. */
+export const prometheusRoutes = (driver: () => Driver): readonly RouteDeclaration[] => [
+  ...questions.flatMap(({ path, endpoint, summary, post }) => [
+    byteRoute({
+      ...common,
+      method: 'GET',
+      path: `/prometheus/api/v1/${path}`,
+      summary: `${summary}, as Prometheus answers it`,
+      handle: ({ query, signal }) => driver().ask({ endpoint, pairs: pairsOf(query) }, signal),
+    }),
+    ...(post
+      ? [
+          byteRoute({
+            ...common,
+            method: 'POST',
+            path: `/prometheus/api/v1/${path}`,
+            summary: `${summary}, as Prometheus answers it; parameters as a form`,
+            consumes: [form],
+            maxBodyBytes: formBytes,
+            audited: false,
+            status: 200,
+            handle: ({ query, body, signal }) => driver().ask(withForm({ endpoint, pairs: pairsOf(query) }, body), signal),
+          }),
+        ]
+      : []),
+  ]),
+  byteRoute({
+    ...common,
+    method: 'GET',
+    path: '/prometheus/api/v1/label/{name}/values',
+    summary: 'Values of one label, as Prometheus answers it',
+    params: LabelName,
+    handle: ({ params, query, signal }) => driver().ask({ endpoint: 'values', label: params.name, pairs: pairsOf(query) }, signal),
+  }),
+  ...statusPages.map((page) =>
+    byteRoute({
+      ...common,
+      method: 'GET',
+      path: `/prometheus/api/v1/status/${page}`,
+      summary: pages[page],
+      handle: ({ signal }) => driver().page(page, signal),
+    }),
+  ),
+  byteRoute({
+    ...{ method: 'GET', path: '/prometheus/-/healthy', access: 'any', summary: 'Whether this serves, in the words of Prometheus', produces: text },
+    handle: () => 'Prometheus Server is Healthy.\n',
+  }),
+  byteRoute({
+    ...{ method: 'GET', path: '/prometheus/-/ready', access: 'any', summary: 'Whether the store answers, in the words of Prometheus', produces: text },
+    async handle(call) {
+      const { ok } = await driver().probe(call.signal);
+      call.setStatus(ok ? 200 : 503);
+      return ok ? 'Prometheus Server is Ready.\n' : 'Service Unavailable\n';
+    },
+  }),
+];
+
+/** A decoded query as pairs; a name that came several times gives several. */
+const pairsOf = (query: object): Pairs =>
+  Object.entries(query).flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one: unknown) => [name, String(one)] as const));
+
+/** The form is read in the thread: it may be long. A copy of its own, because it is sent there. */
+const withForm = (asked: Asked, body: Uint8Array): Asked => ({ ...asked, form: new Uint8Array(body) });

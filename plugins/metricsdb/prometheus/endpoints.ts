@@ -1,0 +1,132 @@
+import { type Budget, compareLabels, queryError } from 'svc/telemetry';
+
+import type { Desk } from '../desk.ts';
+import { instant, print, range } from '../promql/index.ts';
+import type { StoreKeeper } from '../store-keeper.ts';
+import type { MetricsStore } from '../store/store.ts';
+import type { Asked, Endpoint } from '../thread-contract.ts';
+import { each, envelope, instantAnswer, type Page, rangeAnswer, toolAnswer, writeLabels } from './answer.ts';
+import { Parameters } from './parameters.ts';
+import { demandQuery, demandRangeQuery, readInstant, readRange, readSettled, type Settled } from './question.ts';
+import { labelName, matcherSets } from './series-selector.ts';
+
+export interface AnswerParts {
+  readonly store: StoreKeeper;
+  readonly desk: Desk;
+  readonly now: () => number;
+}
+
+type Answer = Promise<Uint8Array<ArrayBuffer>>;
+type Work = (store: MetricsStore, page: Page, settled: Settled) => Answer;
+
+/** Reads what was asked, at once, and gives the work that answers it. */
+type Reader = (asked: Parameters, parts: AnswerParts, origin: Asked) => Work;
+
+const farthestMs = 8.64e15;
+
+const readers: Readonly<Record<Endpoint, Reader>> = {
+  query(asked, { now }) {
+    const { query, time } = readInstant(asked, now());
+    demandQuery(query);
+    return async (store, page, settled) => instantAnswer(page, await instant(store.source(), { query, time, ...settled }, page.budget));
+  },
+
+  query_range(asked, { desk }, { shape }) {
+    const question = readRange(asked, desk.limits);
+    demandRangeQuery(question.query);
+    const write = shape === 'tool' ? toolAnswer : rangeAnswer;
+    return async (store, page, settled) => write(page, await range(store.source(), { ...question, ...settled }, page.budget));
+  },
+
+  series(asked) {
+    const window = readWindow(asked);
+    const selectors = asked.all('match[]');
+    if (selectors.length === 0) {
+      throw queryError('bad_data', 'no match[] parameter provided');
+    }
+    const sets = matcherSets(selectors);
+    return async (store, page) => {
+      const found = await store.series(sets, window, page.budget);
+      found.sort(compareLabels);
+      return envelope(page, (json) => each(page, json, found, (labels) => writeLabels(json, labels)));
+    };
+  },
+
+  labels(asked) {
+    const window = readWindow(asked);
+    const sets = matcherSets(asked.all('match[]'));
+    return async (store, page) => names(page, await store.labels(sets, window, page.budget));
+  },
+
+  values(asked, _parts, { label = '' }) {
+    const name = labelName(label);
+    const window = readWindow(asked);
+    const sets = matcherSets(asked.all('match[]'));
+    return async (store, page) => names(page, await store.labelValues(name, sets, window, page.budget));
+  },
+
+  metadata(asked) {
+    const metric = asked.text('metric');
+    return (store, page) => {
+      const known = store.metadata(metric === '' ? { ...(page.limit !== undefined && { limit: page.limit }) } : { metric });
+      return envelope(page, (json) => {
+        json.raw('{');
+        known.forEach(({ metric: name, type, help, unit }, at) => {
+          json
+            .raw(at === 0 ? '' : ',')
+            .string(name)
+            .raw(':[{"type":')
+            .string(type)
+            .raw(',"help":')
+            .string(help)
+            .raw(',"unit":')
+            .string(unit)
+            .raw('}]');
+        });
+        json.raw('}');
+        return false;
+      });
+    };
+  },
+
+  /** None are kept: the answer says so, and clients draw no dots. */
+  query_exemplars(asked) {
+    if (asked.time('end') < asked.time('start')) {
+      throw queryError('bad_data', 'invalid parameter "end": end timestamp must not be before start time');
+    }
+    demandQuery(asked.text('query'));
+    return (_store, page) => envelope(page, (json) => !json.raw('[]'));
+  },
+
+  format_query(asked) {
+    const text = print(demandQuery(asked.text('query')));
+    return (_store, page) => envelope(page, (json) => !json.string(text));
+  },
+};
+
+/** A finished answer of the Prometheus API, or a query error. */
+export async function answer(parts: AnswerParts, asked: Asked, signal: AbortSignal): Answer {
+  const { store, desk } = parts;
+  const parameters = Parameters.of(asked);
+  const settled = readSettled(parameters, desk.limits);
+  const limit = parameters.limit();
+  const work = readers[asked.endpoint](parameters, parts, asked);
+  const page = (budget: Budget): Page => ({ budget, maxBytes: desk.limits.maxAnswerBytes, limit });
+  return await store.use((open) => desk.ask({ signal, timeoutMs: settled.timeoutMs }, (budget) => work(open, page(budget), settled)));
+}
+
+/** The text of an expression in the one way it is printed; needs no store. */
+export function format(asked: Asked): string {
+  return print(demandQuery(Parameters.of(asked).text('query')));
+}
+
+const names = (page: Page, list: readonly string[]): Answer => envelope(page, (json) => each(page, json, list, (name) => json.string(name)));
+
+function readWindow(asked: Parameters): { mint: number; maxt: number } {
+  const mint = asked.timeOr('start', -farthestMs);
+  const maxt = asked.timeOr('end', farthestMs);
+  if (maxt < mint) {
+    throw queryError('bad_data', 'invalid parameter "end": end timestamp must not be before start time');
+  }
+  return { mint, maxt };
+}

@@ -1,0 +1,73 @@
+import { aggregate } from './aggregate.ts';
+import { type Expr, type Unary, withoutParens } from './ast.ts';
+import { binary } from './binary.ts';
+import { callFunction } from './call.ts';
+import { isStepInvariant } from './functions.ts';
+import { charge, mapRow, mergeRows, nameless, type Row } from './rows.ts';
+import { type Grid, type Run, type Value } from './run.ts';
+import { instantRows } from './selection.ts';
+import { smoothedRows } from './smoothed.ts';
+
+/** The value of an expression at every step of a grid. What is the same at all of them is computed at the first. */
+export async function evaluate(run: Run, expr: Expr, grid: Grid): Promise<Value> {
+  run.budget.check();
+  const constant = expr.node === 'number' || expr.node === 'string' || expr.node === 'matrix' || expr.node === 'subquery';
+  if (grid.count > 1 && !constant && isStepInvariant(expr)) {
+    return spread(run, await evaluateNode(run, expr, { ...grid, count: 1 }), grid);
+  }
+  return evaluateNode(run, expr, grid);
+}
+
+function spread(run: Run, value: Value, grid: Grid): Value {
+  if (value.type === 'string') {
+    return value;
+  }
+  if (value.type === 'scalar') {
+    charge(run, grid.count);
+    return { type: 'scalar', values: new Float64Array(grid.count).fill(value.values[0]!) };
+  }
+  const rows = value.rows.map((row) => {
+    charge(run, grid.count);
+    return { labels: row.labels, dropName: row.dropName, from: 0, values: new Float64Array(grid.count).fill(row.values[0]!) };
+  });
+  return { type: 'vector', rows };
+}
+
+async function evaluateNode(run: Run, expr: Expr, grid: Grid): Promise<Value> {
+  switch (expr.node) {
+    case 'number':
+      charge(run, grid.count);
+      return { type: 'scalar', values: new Float64Array(grid.count).fill(expr.value) };
+    case 'string':
+      return { type: 'string', value: expr.value };
+    case 'selector':
+      return vector(expr.edges === 'smoothed' ? await smoothedRows(run, expr, grid) : await instantRows(run, expr, grid, 'value'));
+    case 'paren':
+      return evaluate(run, withoutParens(expr), grid);
+    case 'unary':
+      return negate(run, expr, grid);
+    case 'binary':
+      return binary(run, expr, grid);
+    case 'aggregation':
+      return vector(await aggregate(run, expr, grid));
+    case 'call':
+      return callFunction(run, expr, grid);
+    case 'matrix':
+    case 'subquery':
+      throw new TypeError('a range vector has no value at a step');
+  }
+}
+
+const vector = (rows: readonly Row[]): Value => ({ type: 'vector', rows });
+
+async function negate(run: Run, { op, expr }: Unary, grid: Grid): Promise<Value> {
+  const value = await run.evaluate(expr, grid);
+  if (op === '+' || value.type === 'string') {
+    return value;
+  }
+  if (value.type === 'scalar') {
+    return { type: 'scalar', values: value.values.map((one) => -one) };
+  }
+  const rows = value.rows.map((row) => mapRow(run, row, nameless(run, row.labels), true, (one) => -one));
+  return vector(run.delayedNameRemoval ? rows : mergeRows(run, grid, rows));
+}

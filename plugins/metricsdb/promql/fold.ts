@@ -1,0 +1,157 @@
+/** Aggregations that take one value after the other, for all steps at once. */
+export interface Fold {
+  /** Values seen at each step. */
+  readonly count: Float64Array;
+  clear(): void;
+  add(step: number, value: number): void;
+  result(step: number): number;
+}
+
+type MakeFold = (steps: number) => Fold;
+
+/** Keeps one number a step. */
+function simple(first: (value: number) => number, next: (kept: number, value: number) => number): MakeFold {
+  return (steps) => {
+    const count = new Float64Array(steps);
+    const kept = new Float64Array(steps);
+    return {
+      count,
+      clear: () => count.fill(0),
+      add(step, value) {
+        kept[step] = count[step]!++ === 0 ? first(value) : next(kept[step]!, value);
+      },
+      result: (step) => kept[step]!,
+    };
+  };
+}
+
+const itself = (value: number): number => value;
+const one = (): number => 1;
+
+/** What rounding takes from each sum is carried along. */
+class Sums {
+  readonly total: Float64Array;
+  readonly lost: Float64Array;
+
+  constructor(steps: number) {
+    this.total = new Float64Array(steps);
+    this.lost = new Float64Array(steps);
+  }
+
+  start(step: number, value: number): void {
+    this.total[step] = value;
+    this.lost[step] = 0;
+  }
+
+  add(step: number, value: number): void {
+    const before = this.total[step]!;
+    const total = before + value;
+    if (total === Infinity || total === -Infinity) {
+      this.lost[step] = 0;
+    } else {
+      this.lost[step]! += Math.abs(before) >= Math.abs(value) ? before - total + value : value - total + before;
+    }
+    this.total[step] = total;
+  }
+}
+
+const sum: MakeFold = (steps) => {
+  const count = new Float64Array(steps);
+  const sums = new Sums(steps);
+  return {
+    count,
+    clear: () => count.fill(0),
+    add(step, value) {
+      if (count[step]!++ === 0) {
+        sums.start(step, value);
+      } else {
+        sums.add(step, value);
+      }
+    },
+    result: (step) => sums.total[step]! + sums.lost[step]!,
+  };
+};
+
+/** Divides the sum by the count; where the sum would leave what a number can hold, the mean is carried on from there. */
+const avg: MakeFold = (steps) => {
+  const count = new Float64Array(steps);
+  const carried = new Uint8Array(steps);
+  const sums = new Sums(steps);
+  function add(step: number, value: number): void {
+    const seen = ++count[step]!;
+    if (seen === 1) {
+      carried[step] = 0;
+      sums.start(step, value);
+      return;
+    }
+    if (carried[step] === 0) {
+      const total = sums.total[step]!;
+      const lost = sums.lost[step]!;
+      sums.add(step, value);
+      if (Math.abs(sums.total[step]!) !== Infinity) {
+        return;
+      }
+      carried[step] = 1;
+      sums.total[step] = total / (seen - 1);
+      sums.lost[step] = lost / (seen - 1);
+    }
+    const share = (seen - 1) / seen;
+    sums.total[step]! *= share;
+    sums.lost[step]! *= share;
+    sums.add(step, value / seen);
+  }
+  return {
+    count,
+    clear: () => count.fill(0),
+    add,
+    result: (step) => (carried[step] === 1 ? sums.total[step]! + sums.lost[step]! : sums.total[step]! / count[step]! + sums.lost[step]! / count[step]!),
+  };
+};
+
+/** Squared distances from the running mean. */
+function variance(finish: (value: number) => number): MakeFold {
+  return (steps) => {
+    const count = new Float64Array(steps);
+    const mean = new Float64Array(steps);
+    const squares = new Float64Array(steps);
+    return {
+      count,
+      clear: () => count.fill(0),
+      add(step, value) {
+        const seen = ++count[step]!;
+        if (seen === 1) {
+          mean[step] = value;
+          squares[step] = Number.isFinite(value) ? 0 : NaN;
+          return;
+        }
+        const delta = value - mean[step]!;
+        mean[step]! += delta / seen;
+        squares[step]! += delta * (value - mean[step]!);
+      },
+      result: (step) => finish(squares[step]! / count[step]!),
+    };
+  };
+}
+
+const counting: MakeFold = (steps) => {
+  const count = new Float64Array(steps);
+  return {
+    count,
+    clear: () => count.fill(0),
+    add(step) {
+      count[step]!++;
+    },
+    result: (step) => count[step]!,
+  };
+};
+
+export const folds: Readonly<Record<string, MakeFold>> = {
+  sum,
+  avg,
+  count: counting,
+  group: simple(one, one),
+  min: simple(itself, (kept, value) => (kept > value || Number.isNaN(kept) ? value : kept)),
+  max: simple(itself, (kept, value) => (kept < value || Number.isNaN(kept) ? value : kept)),
+  stdvar: variance(itself),
+  stddev: variance(Math.sqrt),
+};

@@ -1,0 +1,132 @@
+/** Texts the way Go prints and reads them; answers and errors of PromQL are written in them. */
+
+const shortEscapes: Readonly<Record<string, string>> = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '\\': '\\\\',
+};
+
+const unprintable = /[\p{C}\p{Z}]/u;
+
+/** As `%q` prints a string. */
+export function quoted(text: string): string {
+  return enclosed(text, '"');
+}
+
+/** As `%q` prints a character; what is beyond the end of the text prints as the replacement character. */
+export function quotedCharacter(character: string): string {
+  return enclosed(character === '' ? '\ufffd' : character, "'");
+}
+
+function enclosed(text: string, quote: string): string {
+  let out = quote;
+  for (const character of text) {
+    out += escapedCharacter(character, quote);
+  }
+  return out + quote;
+}
+
+function escapedCharacter(character: string, quote: string): string {
+  const short = shortEscapes[character];
+  if (short !== undefined) {
+    return short;
+  }
+  if (character === quote) {
+    return `\\${quote}`;
+  }
+  if (character === ' ' || !unprintable.test(character)) {
+    return character;
+  }
+  const code = character.codePointAt(0)!;
+  if (code < 0x20 || code === 0x7f) {
+    return `\\x${code.toString(16).padStart(2, '0')}`;
+  }
+  return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`;
+}
+
+const simple: Readonly<Record<string, number>> = { a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11, '\\': 92, "'": 39, '"': 34 };
+
+/** The text that a literal stands for; the lexer has seen to it that its escapes are well-formed. */
+export function unquoted(literal: string): string {
+  const body = literal.slice(1, -1);
+  if (literal.startsWith('`') || !body.includes('\\')) {
+    return body;
+  }
+  // Octal and \x escapes stand for bytes, which only together make up characters.
+  const bytes: Buffer[] = [];
+  for (let i = 0; i < body.length;) {
+    if (body[i] !== '\\') {
+      const next = body.indexOf('\\', i);
+      const end = next === -1 ? body.length : next;
+      bytes.push(Buffer.from(body.slice(i, end)));
+      i = end;
+      continue;
+    }
+    const kind = body[i + 1]!;
+    if (kind in simple) {
+      bytes.push(Buffer.of(simple[kind]!));
+      i += 2;
+    } else if (kind === 'x') {
+      bytes.push(Buffer.of(parseInt(body.slice(i + 2, i + 4), 16)));
+      i += 4;
+    } else if (kind === 'u' || kind === 'U') {
+      const length = kind === 'u' ? 4 : 8;
+      bytes.push(Buffer.from(String.fromCodePoint(parseInt(body.slice(i + 2, i + 2 + length), 16))));
+      i += 2 + length;
+    } else {
+      bytes.push(Buffer.of(parseInt(body.slice(i + 1, i + 4), 8)));
+      i += 4;
+    }
+  }
+  return textOfBytes(Buffer.concat(bytes));
+}
+
+/** Bytes that are no characters become lone surrogates, which `isLabelName` finds. */
+function textOfBytes(bytes: Buffer): string {
+  const text = bytes.toString();
+  return Buffer.from(text).equals(bytes) ? text : bytes.toString('latin1').replace(/[\x80-\xff]/g, (byte) => String.fromCharCode(0xdc00 + byte.charCodeAt(0)));
+}
+
+/** Any text can name a label, as long as there is one and it is Unicode. */
+export const isLabelName = (name: string): boolean => name !== '' && !/\p{Surrogate}/u.test(name);
+
+/** Shortest digits without an exponent, however long that gets. */
+export function plainFloat(value: number): string {
+  if (!Number.isFinite(value)) {
+    return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
+  }
+  const text = Object.is(value, -0) ? '-0' : String(value);
+  const parts = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
+  if (parts === null) {
+    return text;
+  }
+  const digits = parts[2]! + (parts[3] ?? '');
+  const point = parts[2]!.length + Number(parts[4]);
+  if (point <= 0) {
+    return `${parts[1]}0.${'0'.repeat(-point)}${digits}`;
+  }
+  return `${parts[1]}${digits.padEnd(point, '0').slice(0, point)}${digits.length > point ? `.${digits.slice(point)}` : ''}`;
+}
+
+/** As `%g` prints it: shortest digits, or `precision` of them; with an exponent below 1e-4 and from 1e+06, or from `precision` digits before the point on. */
+export function generalFloat(value: number, precision?: number): string {
+  if (!Number.isFinite(value)) {
+    return plainFloat(value);
+  }
+  if (value === 0) {
+    return Object.is(value, -0) ? '-0' : '0';
+  }
+  const scientific = precision === undefined ? value.toExponential() : value.toExponential(precision - 1);
+  const [, mantissa, exponentText] = /^(.*)e([+-]\d+)$/.exec(scientific)!;
+  const exponent = Number(exponentText);
+  const digits = mantissa!.includes('.') ? mantissa!.replace(/\.?0+$/, '') : mantissa!;
+  if (exponent < -4 || exponent >= (precision ?? 6)) {
+    return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
+  }
+  return plainFloat(Number(scientific));
+}

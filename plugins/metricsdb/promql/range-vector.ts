@@ -1,0 +1,114 @@
+import type { Labels } from 'svc/telemetry';
+
+import { type Edges, type Expr, type MatrixSelector, type Subquery, withoutParens } from './ast.ts';
+import { dataTime, milliseconds, type Placed, place } from './placement.ts';
+import { executionError } from './position.ts';
+import { type Row } from './rows.ts';
+import { type Grid, type Run, rowsOf, timeAt } from './run.ts';
+import { eachSelected, withoutStale } from './selection.ts';
+import type { Series } from './source.ts';
+
+/** The samples of one series that the ranges at all steps lie in. */
+export interface Samples {
+  readonly labels: Labels;
+  readonly dropName: boolean;
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  readonly length: number;
+}
+
+/** A visitor looks at the samples until it returns, or until what it returns resolves. */
+export type VisitSamples = (samples: Samples) => Promise<void> | void;
+
+export interface RangeVector extends Placed {
+  readonly range: number;
+  readonly edges?: Edges;
+  /** In the text of the query. */
+  readonly position: number;
+  /** All samples that ranges behind each step of the grid can hold, one series after the other. */
+  each(visit: VisitSamples): Promise<void>;
+}
+
+export async function rangeVector(run: Run, expr: Expr, grid: Grid, func?: string): Promise<RangeVector> {
+  const inner = withoutParens(expr);
+  if (inner.node === 'matrix') {
+    return selectedRange(run, inner, grid, func);
+  }
+  if (inner.node === 'subquery') {
+    return subqueryRange(run, inner, grid);
+  }
+  throw new TypeError(`expected a range vector, got ${inner.node}`);
+}
+
+function selectedRange(run: Run, expr: MatrixSelector, grid: Grid, func: string | undefined): RangeVector {
+  const { edges } = expr.selector;
+  const placed = place(run, expr.selector);
+  const range = milliseconds(run, expr.range, false);
+  const before = edges === undefined ? 0 : run.lookbackMs;
+  const after = edges === 'smoothed' ? run.lookbackMs : 0;
+  const mint = dataTime(placed, grid, 0) - range - before;
+  const maxt = dataTime(placed, grid, grid.count - 1) + after;
+  const hints = { step: grid.step, range: range + before + after, ...(func !== undefined && { func }) };
+  return {
+    ...placed,
+    range,
+    position: expr.start,
+    each: (visit) => eachSelected(run, expr.selector, mint, maxt, hints, (series) => visit(rawSamples(withoutStale(series)))),
+    ...(edges !== undefined && { edges }),
+  };
+}
+
+const rawSamples = ({ labels, times, values, length }: Series): Samples => ({ labels, dropName: false, times, values, length });
+
+async function subqueryRange(run: Run, expr: Subquery, grid: Grid): Promise<RangeVector> {
+  const placed = place(run, expr);
+  const range = milliseconds(run, expr.range, false);
+  const inner = subqueryGrid(run, expr, range, dataTime(placed, grid, 0), dataTime(placed, grid, grid.count - 1));
+  const rows = inner === undefined ? [] : await rowsOf(run, expr.expr, inner);
+  return {
+    ...placed,
+    range,
+    position: expr.start,
+    async each(visit) {
+      for (const row of rows) {
+        await visit(samplesOf(row, inner!));
+      }
+    },
+  };
+}
+
+/** Steps are multiples of the step since 1970, so that moving the window does not move them. */
+function subqueryGrid(run: Run, { step }: Subquery, range: number, first: number, last: number): Grid | undefined {
+  const interval = step === undefined ? run.subqueryStepMs : milliseconds(run, step, false);
+  if (interval < 1) {
+    throw executionError('the step of a subquery must be at least 1ms');
+  }
+  const start = (Math.floor((first - range) / interval) + 1) * interval;
+  const count = Math.floor((last - start) / interval) + 1;
+  if (count < 1) {
+    return undefined;
+  }
+  // Before anything of this size is made.
+  run.budget.spend(count);
+  return { start, step: interval, count };
+}
+
+function samplesOf(row: Row, grid: Grid): Samples {
+  const { labels, dropName, values, present, from } = row;
+  const times = new Float64Array(values.length);
+  if (present === undefined) {
+    for (let i = 0; i < values.length; i++) {
+      times[i] = timeAt(grid, from + i);
+    }
+    return { labels, dropName, times, values, length: values.length };
+  }
+  const kept = new Float64Array(values.length);
+  let length = 0;
+  for (let i = 0; i < values.length; i++) {
+    if (present[i] === 1) {
+      times[length] = timeAt(grid, from + i);
+      kept[length++] = values[i]!;
+    }
+  }
+  return { labels, dropName, times, values: kept, length };
+}

@@ -1,0 +1,166 @@
+import { type Labels, labelsKey, withoutLabels } from 'svc/telemetry';
+
+import { executionError } from './position.ts';
+import type { Grid, Run } from './run.ts';
+
+/** One series of an instant vector over the steps of a grid. */
+export interface Row {
+  readonly labels: Labels;
+  /** Its name has lost its meaning, and goes from the answer. */
+  readonly dropName: boolean;
+  /** The step of `values[0]`; there is nothing before. */
+  readonly from: number;
+  readonly values: Float64Array;
+  /** 1 where there is a value; absent when there is one everywhere. */
+  readonly present?: Uint8Array;
+}
+
+const metadata: ReadonlySet<string> = new Set(['__name__', '__type__', '__unit__']);
+
+export const withoutMetadata = (labels: Labels): Labels => withoutLabels(labels, metadata);
+
+/** The labels of a result whose name has lost its meaning. */
+export const nameless = (run: Run, labels: Labels): Labels => (run.delayedNameRemoval ? labels : withoutMetadata(labels));
+
+/** Position of a step in the values of a row; -1 when it has none there. */
+export function indexAt(row: Row, step: number): number {
+  const index = step - row.from;
+  return index >= 0 && index < row.values.length && (row.present === undefined || row.present[index] === 1) ? index : -1;
+}
+
+/** Gathers the values of one row after the other, and keeps no more of the grid than there are values on. */
+export class RowBuilder {
+  readonly #run: Run;
+  readonly #values: Float64Array;
+  readonly #present: Uint8Array;
+  #first = -1;
+  #last = -1;
+  #count = 0;
+
+  constructor(run: Run, grid: Grid) {
+    run.budget.bytes(grid.count * 9);
+    this.#run = run;
+    this.#values = new Float64Array(grid.count);
+    this.#present = new Uint8Array(grid.count);
+  }
+
+  put(step: number, value: number): void {
+    this.#values[step] = value;
+    if (this.#present[step] === 1) {
+      return;
+    }
+    this.#present[step] = 1;
+    this.#count++;
+    if (this.#first === -1 || step < this.#first) {
+      this.#first = step;
+    }
+    if (step > this.#last) {
+      this.#last = step;
+    }
+  }
+
+  has(step: number): boolean {
+    return this.#present[step] === 1;
+  }
+
+  /** For an empty builder, and who has all values at hand: `write` sets them and marks where they are, without asking for each. */
+  fill(write: (values: Float64Array, present: Uint8Array) => void): void {
+    const present = this.#present;
+    write(this.#values, present);
+    for (let step = 0; step < present.length; step++) {
+      if (present[step] === 1) {
+        this.#count++;
+        this.#last = step;
+        if (this.#first === -1) {
+          this.#first = step;
+        }
+      }
+    }
+  }
+
+  /** The row, unless it is empty; the builder is empty afterwards. */
+  take(labels: Labels, dropName: boolean): Row | undefined {
+    if (this.#count === 0) {
+      return undefined;
+    }
+    const from = this.#first;
+    const end = this.#last + 1;
+    const values = this.#values.slice(from, end);
+    const present = this.#count === end - from ? undefined : this.#present.slice(from, end);
+    charge(this.#run, values.length);
+    this.#present.fill(0, from, end);
+    this.#first = this.#last = -1;
+    this.#count = 0;
+    return { labels, dropName, from, values, ...(present !== undefined && { present }) };
+  }
+}
+
+export function charge(run: Run, points: number): void {
+  run.budget.spend(points);
+  run.budget.bytes(points * 9);
+}
+
+/** A row with other values at the same steps. */
+export function mapRow(run: Run, row: Row, labels: Labels, dropName: boolean, change: (value: number, step: number) => number): Row {
+  charge(run, row.values.length);
+  const values = new Float64Array(row.values.length);
+  for (let i = 0; i < values.length; i++) {
+    values[i] = change(row.values[i]!, row.from + i);
+  }
+  return { labels, dropName, from: row.from, values, ...(row.present !== undefined && { present: row.present }) };
+}
+
+export const duplicateLabels = 'vector cannot contain metrics with the same labelset';
+
+/** Rows that come to have the same labels are one row, as long as they do not meet at a step. */
+export function mergeRows(run: Run, grid: Grid, rows: readonly Row[]): readonly Row[] {
+  const groups = grouped(rows);
+  if (groups.size === rows.length) {
+    return rows;
+  }
+  const builder = new RowBuilder(run, grid);
+  const merged: Row[] = [];
+  for (const group of groups.values()) {
+    merged.push(group.length === 1 ? group[0]! : united(builder, group));
+  }
+  return merged;
+}
+
+function united(builder: RowBuilder, group: readonly Row[]): Row {
+  for (const row of group) {
+    for (let i = 0; i < row.values.length; i++) {
+      if (row.present === undefined || row.present[i] === 1) {
+        if (builder.has(row.from + i)) {
+          throw executionError(duplicateLabels);
+        }
+        builder.put(row.from + i, row.values[i]!);
+      }
+    }
+  }
+  return builder.take(group[0]!.labels, group[0]!.dropName)!;
+}
+
+/** As `mergeRows`, where the names may still go: then only the answer shows what is the same. */
+export function mergeSteps(run: Run, grid: Grid, rows: readonly Row[]): readonly Row[] {
+  return run.delayedNameRemoval && grid.count === 1 ? rows : mergeRows(run, grid, rows);
+}
+
+export function refuseDuplicates(rows: readonly { readonly labels: Labels }[]): void {
+  if (grouped(rows).size < rows.length) {
+    throw executionError(duplicateLabels);
+  }
+}
+
+function grouped<T extends { readonly labels: Labels }>(rows: readonly T[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const row of rows) {
+    const key = labelsKey(row.labels);
+    const group = groups.get(key);
+    if (group === undefined) {
+      groups.set(key, [row]);
+    } else {
+      group.push(row);
+    }
+  }
+  return groups;
+}

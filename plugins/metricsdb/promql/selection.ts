@@ -1,0 +1,79 @@
+import { labelsKey, type Matcher } from 'svc/telemetry';
+
+import type { VectorSelector } from './ast.ts';
+import { dataTime, place } from './placement.ts';
+import { printMatcher } from './print.ts';
+import { type Row, RowBuilder } from './rows.ts';
+import type { Grid, Run } from './run.ts';
+import type { SelectHints, Series, Visit } from './source.ts';
+
+/** Tells selectors apart by what they select. */
+export const selectorKey = (matchers: readonly Matcher[]): string => labelsKey(matchers.map(printMatcher).sort());
+
+/** Visits the samples in (mint, maxt] of everything that a selector and the rights of the asker allow. */
+export async function eachSelected(run: Run, { matchers }: VectorSelector, mint: number, maxt: number, hints: SelectHints, visit: Visit): Promise<void> {
+  const all = [...matchers, ...run.enforce];
+  const key = selectorKey(matchers);
+  if (run.source.scan !== undefined && !run.repeated.has(key)) {
+    await run.source.scan(all, mint, maxt, hints, run.budget, visit);
+    return;
+  }
+  const place = labelsKey([key, String(mint), String(maxt)]);
+  const known = run.selected.get(place) ?? run.source.select(all, mint, maxt, hints, run.budget);
+  run.selected.set(place, known);
+  for (const series of await known) {
+    await visit(series);
+    await run.budget.breathe();
+  }
+}
+
+/** The newest sample of each series, not older than the lookback, at each step. */
+export async function instantRows(run: Run, selector: VectorSelector, grid: Grid, wanted: 'value' | 'timestamp'): Promise<readonly Row[]> {
+  const placed = place(run, selector);
+  const first = dataTime(placed, grid, 0);
+  const last = dataTime(placed, grid, grid.count - 1);
+  const builder = new RowBuilder(run, grid);
+  const rows: Row[] = [];
+  const hints = { step: grid.step, ...(grid.count === 1 && { newest: true }) };
+  await eachSelected(run, selector, first - run.lookbackMs, last, hints, (series) => {
+    fillNewest(builder, series, first, placed.at === undefined ? grid.step : 0, grid.count, run.lookbackMs, wanted);
+    const row = builder.take(series.labels, false);
+    if (row !== undefined) {
+      rows.push(row);
+    }
+  });
+  return rows;
+}
+
+function fillNewest(builder: RowBuilder, series: Series, first: number, advance: number, count: number, lookback: number, wanted: 'value' | 'timestamp'): void {
+  const { times, values, length, stale } = series;
+  let next = 0;
+  for (let step = 0; step < count; step++) {
+    const time = first + step * advance;
+    while (next < length && times[next]! <= time) {
+      next++;
+    }
+    const newest = next - 1;
+    if (newest >= 0 && times[newest]! > time - lookback && !(stale !== undefined && stale[newest] === 1)) {
+      builder.put(step, wanted === 'value' ? values[newest]! : times[newest]! / 1000);
+    }
+  }
+}
+
+/** A series without its staleness markers, which ranges do not see. */
+export function withoutStale(series: Series): Series {
+  const { stale, length } = series;
+  if (stale === undefined) {
+    return series;
+  }
+  const times = new Float64Array(length);
+  const values = new Float64Array(length);
+  let kept = 0;
+  for (let i = 0; i < length; i++) {
+    if (stale[i] !== 1) {
+      times[kept] = series.times[i]!;
+      values[kept++] = series.values[i]!;
+    }
+  }
+  return { labels: series.labels, times, values, length: kept };
+}

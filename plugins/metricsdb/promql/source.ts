@@ -1,0 +1,34 @@
+import type { Budget, Labels, Matcher } from 'svc/telemetry';
+
+/** One series as a store hands it out: times ascend, and only the first `length` entries count. */
+export interface Series {
+  readonly labels: Labels;
+  /** Milliseconds. */
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  readonly length: number;
+  /** 1 where the sample is a staleness marker; absent when there is none. */
+  readonly stale?: Uint8Array;
+}
+
+/** What a store may use to read less; it may ignore all of it. */
+export interface SelectHints {
+  /** The function that the samples are for. */
+  readonly func?: string;
+  /** Milliseconds between two results. */
+  readonly step?: number;
+  /** Milliseconds that one result looks back over. */
+  readonly range?: number;
+  /** Only the newest sample of each series is looked at. `select` does not go by it: what it answers may be looked at more than once. */
+  readonly newest?: boolean;
+}
+
+/** Where the engine gets samples from. */
+export interface SeriesSource {
+  /** Series whose labels match, each with its samples in (mint, maxt]. May be called several times for one query. Charges the budget for what it reads. */
+  select(matchers: readonly Matcher[], mint: number, maxt: number, hints: SelectHints, budget: Budget): Promise<readonly Series[]>;
+  /** As `select`, one series after the other: what `visit` gets is good until it returns, or until what it returns resolves. For who need not hold it all. */
+  scan?(matchers: readonly Matcher[], mint: number, maxt: number, hints: SelectHints, budget: Budget, visit: Visit): Promise<void>;
+}
+
+export type Visit = (series: Series) => Promise<void> | void;

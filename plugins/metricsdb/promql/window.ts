@@ -1,0 +1,88 @@
+/** The samples that one result of a range function is computed from: `from` up to, not including, `to`. */
+export class Window {
+  times: Float64Array;
+  values: Float64Array;
+  /** Where a value breaks with the one before it, if the function asks for that. Ascending. */
+  marks: Int32Array;
+  /** The first mark behind `from`; windows move forward only. */
+  mark = 0;
+  from = 0;
+  to = 0;
+  /** The range is (start, end], in milliseconds. */
+  start = 0;
+  end = 0;
+  /** Time of evaluation. */
+  time = 0;
+  range = 0;
+  /** Scalar arguments at this step. */
+  a = 0;
+  b = 0;
+
+  constructor(times: Float64Array, values: Float64Array, marks: Int32Array) {
+    this.times = times;
+    this.values = values;
+    this.marks = marks;
+  }
+
+  get count(): number {
+    return this.to - this.from;
+  }
+}
+
+/** What turns the samples of a range into a value. */
+export interface RangeFunction {
+  /** With fewer samples there is no result. */
+  readonly least: number;
+  readonly keepsName?: boolean;
+  /** Which values break with the one before; `compute` finds them as marks. */
+  breaks?(before: number, value: number): boolean;
+  /** NaN is a value; `undefined` is none. */
+  compute(window: Window): number | undefined;
+  /** The same for all steps of one series in one go, where that is faster: what is asked for most. */
+  sweep?(course: Course, values: Float64Array, present: Uint8Array): void;
+}
+
+/** Samples of one series and the ranges that move over them: step `i` ends at `end + i * advance`. */
+export interface Course {
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  readonly length: number;
+  readonly range: number;
+  readonly end: number;
+  readonly advance: number;
+  readonly steps: number;
+}
+
+const noMarks = new Int32Array();
+
+export function marksOf(values: Float64Array, length: number, breaks: RangeFunction['breaks']): Int32Array {
+  if (breaks === undefined) {
+    return noMarks;
+  }
+  const found: number[] = [];
+  for (let i = 1; i < length; i++) {
+    if (breaks(values[i - 1]!, values[i]!)) {
+      found.push(i);
+    }
+  }
+  return found.length === 0 ? noMarks : Int32Array.from(found);
+}
+
+/** Moves to the first mark behind the first sample of the window. */
+export function seekMark(window: Window): number {
+  const { marks, from } = window;
+  while (window.mark < marks.length && marks[window.mark]! <= from) {
+    window.mark++;
+  }
+  return window.mark;
+}
+
+export function countMarks(window: Window): number {
+  const { marks, to } = window;
+  let end = seekMark(window);
+  const first = end;
+  while (end < marks.length && marks[end]! < to) {
+    end++;
+  }
+  return end - first;
+}

@@ -1,0 +1,49 @@
+import { Type } from 'typebox';
+
+const Time = (what: string) =>
+  Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 64 })], { description: `${what}: seconds since 1970, or RFC 3339 text` });
+
+export const RangeQuestion = Type.Object({
+  query: Type.String({ minLength: 1, maxLength: 8192, description: 'PromQL' }),
+  start: Time('first moment'),
+  end: Time('last moment'),
+  step: Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 32 })], { description: 'seconds, or a duration such as 30s' }),
+});
+
+export const Launch = Type.Object({
+  driver: Type.Optional(Type.Union([Type.Literal('embedded'), Type.Literal('process'), Type.Literal('remote')])),
+  retention: Type.Optional(Type.String({ pattern: '^([1-9][0-9]{0,3}[ywdh])$', description: 'such as 30d' })),
+});
+
+export const Launched = Type.Object({
+  status: Type.Union([Type.Literal('running'), Type.Literal('starting'), Type.Literal('failed')]),
+  driver: Type.Union([Type.Literal('embedded'), Type.Literal('process'), Type.Literal('remote')]),
+  url: Type.String({ description: 'base address of its Prometheus API' }),
+  pid: Type.Union([Type.Integer(), Type.Null()]),
+  started_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+});
+
+export const Connection = Type.Object({
+  url: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 500, description: 'a server other than the one that is set; it is called without the stored credentials' }),
+  ),
+});
+
+export const TestOutcome = Type.Object({
+  ok: Type.Boolean(),
+  latency_ms: Type.Number({ minimum: 0 }),
+  version: Type.Optional(Type.String()),
+  detail: Type.String(),
+  code: Type.Optional(Type.String()),
+});
+
+export const Matrix = Type.Object({
+  result_type: Type.Literal('matrix'),
+  result: Type.Array(
+    Type.Object({
+      metric: Type.Record(Type.String(), Type.String()),
+      values: Type.Array(Type.Tuple([Type.Number({ description: 'seconds since 1970' }), Type.String()])),
+    }),
+  ),
+  warnings: Type.Array(Type.String()),
+});

@@ -1,0 +1,70 @@
+import { SvcError } from 'svc/sdk';
+
+import type { InstantAnswer, ScratchRow } from './contract.ts';
+import type { Desk } from './desk.ts';
+import { instantAnswerOf } from './matrix.ts';
+import { instant } from './promql/index.ts';
+import { ScratchStore } from './scratch-store.ts';
+
+const mostOpen = 8;
+const idleMs = 300_000;
+
+interface Scratch {
+  readonly store: ScratchStore;
+  usedAt: number;
+}
+
+/** Stores in memory that others try things out on; the engine and its limits are those of every other question. */
+export class Scratches {
+  readonly #open = new Map<number, Scratch>();
+  readonly #desk: Desk;
+  readonly #now: () => number;
+  #last = 0;
+
+  constructor(desk: Desk, now: () => number) {
+    this.#desk = desk;
+    this.#now = now;
+  }
+
+  /** Those that nobody has used for long. */
+  forget(): void {
+    for (const [id, { usedAt }] of this.#open) {
+      if (this.#now() - usedAt > idleMs) {
+        this.#open.delete(id);
+      }
+    }
+  }
+
+  methods() {
+    return {
+      scratchOpen: (): number => {
+        this.forget();
+        if (this.#open.size >= mostOpen) {
+          throw new SvcError('rate_limited', `${mostOpen} scratch stores are in use already; try again when one is closed`);
+        }
+        this.#last += 1;
+        this.#open.set(this.#last, { store: new ScratchStore(), usedAt: this.#now() });
+        return this.#last;
+      },
+      scratchWrite: ({ id, rows }: { readonly id: number; readonly rows: readonly ScratchRow[] }): void => this.#used(id).add(rows),
+      scratchInstant: (
+        { id, query, time }: { readonly id: number; readonly query: string; readonly time: number },
+        { signal }: { readonly signal: AbortSignal },
+      ): Promise<InstantAnswer> =>
+        this.#desk.ask({ signal }, async (budget) => {
+          const { delayedNameRemoval } = this.#desk.limits;
+          return instantAnswerOf(await instant(this.#used(id), { query, time, delayedNameRemoval }, budget));
+        }),
+      scratchClose: ({ id }: { readonly id: number }): void => void this.#open.delete(id),
+    };
+  }
+
+  #used(id: number): ScratchStore {
+    const scratch = this.#open.get(id);
+    if (scratch === undefined) {
+      throw new SvcError('not_found', 'the scratch store is closed: nobody had used it for five minutes, or its thread was started again');
+    }
+    scratch.usedAt = this.#now();
+    return scratch.store;
+  }
+}

@@ -1,0 +1,15 @@
+/** Blocks are cut into slices of time, all as wide, so that a question reads only the pages of its window. */
+export const sliceMs = 2 * 3_600_000;
+
+/** Series of one page: of one metric mostly, since blocks are sorted by name and labels. */
+export const pageSeries = 64;
+
+/** Series whose labels lie in one section; a multiple of `pageSeries`. */
+export const groupSeries = 1_024;
+
+/** Distinct time columns that lie in one section. */
+export const timeColumnsPerSection = 64;
+
+export const layoutVersion = 1;
+
+export const sliceOf = (time: number): number => Math.floor(time / sliceMs);

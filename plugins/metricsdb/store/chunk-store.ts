@@ -1,0 +1,142 @@
+import { type Samples } from './samples.ts';
+import { Scratch } from './scratch.ts';
+import { TimeColumn } from './time-column.ts';
+import { ValueColumn } from './value-column.ts';
+
+const slabBits = 20;
+const slabSize = 1 << slabBits;
+/** Of a chunk: its predecessor, its last time, its length. */
+const headerSize = 14;
+/** Points at no chunk. */
+export const nowhere = 0xffff_ffff;
+
+/**
+ * Compressed runs of samples of the head, each pointing at the one before it of the same series. They lie in slabs of one
+ * generation after the other: a cut frees a generation at once, so nothing here is moved or freed singly.
+ */
+export class ChunkStore {
+  private readonly slabs: (Uint8Array | undefined)[] = [];
+  private readonly views: (DataView | undefined)[] = [];
+  private current = -1;
+  private at = slabSize;
+  private readonly times = new TimeColumn();
+  private readonly columns = new ValueColumn();
+  private readonly scratch = new Scratch();
+  private spare = new Float64Array(64);
+  bytes = 0;
+
+  /** Stores samples, at most 64 and ascending, behind `before`; answers with where. */
+  put(
+    before: number,
+    times: Float64Array | Int32Array,
+    values: Float64Array,
+    from: number,
+    to: number,
+    base: number,
+    staleLow: number,
+    staleHigh: number,
+  ): number {
+    const lastTime = times[to - 1]! + base;
+    const out = this.scratch.reset();
+    this.times.write(out, times, from, to, lastTime - base);
+    const stale = staleLow !== 0 || staleHigh !== 0;
+    out.u8(stale ? 1 : 0);
+    if (stale) {
+      out.ensure(8);
+      out.view.setUint32(out.at, staleLow);
+      out.view.setUint32(out.at + 4, staleHigh);
+      out.at += 8;
+      this.columns.write(out, this.withoutMarkers(values, from, to, staleLow, staleHigh), 0, to - from);
+    } else {
+      this.columns.write(out, values, from, to);
+    }
+    return this.place(before, lastTime, out.written());
+  }
+
+  previous(chunk: number): number {
+    return this.views[chunk >>> slabBits]!.getUint32(chunk & (slabSize - 1));
+  }
+
+  /** Puts a chunk behind another, which had none before it. */
+  link(chunk: number, before: number): void {
+    this.views[chunk >>> slabBits]!.setUint32(chunk & (slabSize - 1), before);
+  }
+
+  lastTime(chunk: number): number {
+    return this.views[chunk >>> slabBits]!.getFloat64((chunk & (slabSize - 1)) + 4);
+  }
+
+  /** Appends the samples of one chunk. */
+  read(chunk: number, into: Samples): void {
+    const slab = this.slabs[chunk >>> slabBits]!;
+    const view = this.views[chunk >>> slabBits]!;
+    const at = chunk & (slabSize - 1);
+    const begin = at + headerSize;
+    const end = begin + view.getUint16(at + 12);
+    const count = this.times.count(slab, begin, end);
+    into.reserve(count);
+    let next = this.times.read(slab, begin, end, view.getFloat64(at + 4), into.times, into.length);
+    if (slab[next++] === 1) {
+      for (let i = 0; i < count; i++) {
+        if ((view.getUint32(next + (i >> 5) * 4) >>> (i & 31)) & 1) {
+          into.mark(into.length + i);
+        }
+      }
+      next += 8;
+    }
+    this.columns.read(slab, next, end, into.values, into.length, count);
+    into.length += count;
+  }
+
+  /** Ends a generation: what is stored from now on lies in other slabs. Answers with how to free all that was stored so far. */
+  seal(): () => void {
+    const sealed = [...this.slabs.keys()].filter((index) => this.slabs[index] !== undefined);
+    this.current = -1;
+    this.at = slabSize;
+    return () => {
+      for (const index of sealed) {
+        this.slabs[index] = undefined;
+        this.views[index] = undefined;
+        this.bytes -= slabSize;
+      }
+    };
+  }
+
+  private place(before: number, lastTime: number, content: Uint8Array): number {
+    if (this.at + headerSize + content.length > slabSize) {
+      this.addSlab();
+    }
+    const { at, current } = this;
+    const view = this.views[current]!;
+    view.setUint32(at, before);
+    view.setFloat64(at + 4, lastTime);
+    view.setUint16(at + 12, content.length);
+    this.slabs[current]!.set(content, at + headerSize);
+    this.at += headerSize + content.length;
+    return ((current << slabBits) | at) >>> 0;
+  }
+
+  private addSlab(): void {
+    const free = this.slabs.indexOf(undefined);
+    this.current = free === -1 ? this.slabs.length : free;
+    const slab = new Uint8Array(slabSize);
+    this.slabs[this.current] = slab;
+    this.views[this.current] = new DataView(slab.buffer);
+    this.at = 0;
+    this.bytes += slabSize;
+  }
+
+  /** Markers repeat the value before them, so that they do not spoil the compression of real ones. */
+  private withoutMarkers(values: Float64Array, from: number, to: number, low: number, high: number): Float64Array {
+    const { spare } = this;
+    let before = 0;
+    for (let i = from; i < to; i++) {
+      const k = i - from;
+      if (!(((k < 32 ? low : high) >>> (k & 31)) & 1)) {
+        before = values[i]!;
+      }
+      spare[k] = before;
+    }
+    return spare;
+  }
+}

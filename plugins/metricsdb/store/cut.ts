@@ -1,0 +1,133 @@
+import { budget, compareLabels, writeBlock, type Catalogue, type Labels, type NewBlock, type Wal } from 'svc/telemetry';
+
+import { BlockBuilder } from './block-builder.ts';
+import { type Blocks } from './blocks.ts';
+import { type Head } from './head.ts';
+import { type Reads } from './reads.ts';
+import { Samples } from './samples.ts';
+import { Batch } from './batch.ts';
+import { nextBlockName, setState } from './catalogue-schema.ts';
+import { Checkpoint } from './wal-checkpoint.ts';
+
+export interface CutParts {
+  readonly head: Head;
+  readonly wal: Wal;
+  readonly catalogue: Catalogue;
+  readonly blocks: Blocks;
+  readonly reads: Reads;
+  readonly now: () => number;
+  /** Resolves when every push that was given to the log is in the head. */
+  applied(): Promise<unknown>;
+}
+
+const partBytes = 1_048_576;
+
+/**
+ * Moves everything earlier than `boundary` from the head into a block, and what remains into new segments of the log, so
+ * that the old ones can go. Pushes and questions go on meanwhile. When it fails, all is as it was before.
+ */
+export async function cutHead(parts: CutParts, boundary: number): Promise<void> {
+  const { head, wal, catalogue, blocks, reads } = parts;
+  await reads.drained();
+  head.era++;
+  const logged: Promise<unknown>[] = [];
+  const segmentOpened = wal.cut();
+  // At once: before any sample in the new segment that needs them.
+  logged.push(...logDefinitions(head, wal));
+  const segment = await segmentOpened;
+  await parts.applied();
+  head.beginMove(boundary);
+  try {
+    const block = await writeMoved(parts, boundary, new Checkpoint(segment), logged);
+    await Promise.all(logged);
+    const also = (): void => {
+      setState(catalogue.db, 'floor', segment);
+      setState(catalogue.db, 'boundary', boundary);
+    };
+    if (block === undefined) {
+      catalogue.db.transaction(also)();
+    } else {
+      catalogue.blocks.add(block, also);
+    }
+  } catch (error) {
+    await Promise.allSettled(logged);
+    head.restore();
+    throw error;
+  }
+  blocks.refresh();
+  reads.publish();
+  await reads.drained();
+  head.release();
+  reads.released();
+  head.removeIdle();
+  await wal.drop(segment);
+}
+
+/** Every series of the head, for a log that is about to lose the segments that told of them. */
+function logDefinitions(head: Head, wal: Wal): Promise<unknown>[] {
+  const logged: Promise<unknown>[] = [];
+  let batch = new Batch();
+  let bytes = 0;
+  const flush = (): void => {
+    if (!batch.empty) {
+      const appended = wal.append(...batch.record());
+      // Looked at when all are awaited; this one must not count as unhandled until then.
+      appended.catch(() => undefined);
+      logged.push(appended);
+    }
+    batch = new Batch();
+    bytes = 0;
+  };
+  head.eachDefinition((ref, raw, from, to) => {
+    batch.define(-1, ref, raw, from, to);
+    bytes += to - from;
+    if (bytes > partBytes) {
+      flush();
+    }
+  });
+  flush();
+  return logged;
+}
+
+async function writeMoved(parts: CutParts, boundary: number, checkpoint: Checkpoint, logged: Promise<unknown>[]): Promise<NewBlock | undefined> {
+  const { head, wal, catalogue, now } = parts;
+  const pause = budget({ timeoutMs: Infinity, now });
+  const samples = new Samples();
+  const flush = (least: number): void => {
+    if (checkpoint.bytes >= least) {
+      const appended = wal.append(checkpoint.take());
+      appended.catch(() => undefined);
+      logged.push(appended);
+    }
+  };
+  let found: ReturnType<BlockBuilder['finish']> | undefined;
+  const name = nextBlockName(catalogue.db, 'raw');
+  const { file, bytes } = await writeBlock(catalogue.blocksFolder, name, async (writer) => {
+    const builder = new BlockBuilder(writer);
+    for (const slots of head.index.metricsInOrder()) {
+      for (const [slot, labels] of inOrder(head, slots)) {
+        head.samples.move(slot, samples.clear());
+        const kept = samples.after(boundary - 1);
+        if (kept > 0) {
+          builder.add(labels, samples, 0, kept);
+        }
+        if (kept < samples.length) {
+          checkpoint.add(head.ref(slot), samples, kept, samples.length);
+          flush(partBytes);
+        }
+        await pause.breathe();
+      }
+    }
+    found = builder.finish();
+  });
+  flush(16);
+  const { series, samples: rows, mint, maxt } = found!;
+  if (series === 0) {
+    return undefined;
+  }
+  return { file, level: 0, mint, maxt, bytes, rows, meta: JSON.stringify({ series, written: now() }) };
+}
+
+function inOrder(head: Head, slots: readonly number[]): (readonly [number, Labels])[] {
+  return slots.map((slot) => [slot, head.index.labels(slot)] as const).sort(([, a], [, b]) => compareLabels(a, b));
+}

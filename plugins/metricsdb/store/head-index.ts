@@ -1,0 +1,192 @@
+import { labelValue, metricName, type Labels, type Matcher } from 'svc/telemetry';
+
+import { widened } from './late-samples.ts';
+import { RowMatcher } from './row-matcher.ts';
+
+/** The labels of the series of the head, as pairs of symbols by slot, and which slots a metric has. */
+export class HeadIndex {
+  private symbols: string[] = [];
+  private bySymbol = new Map<string, number>();
+  private pairs = new Uint32Array(4_096);
+  private pairsUsed = 0;
+  private pairsDead = 0;
+  private starts = new Float64Array(1_024);
+  private counts = new Uint16Array(1_024);
+  private readonly metrics = new Map<string, number[]>();
+  private readonly free: number[] = [];
+  private generations = new Uint32Array(1_024);
+  /** Slots that were ever used; those in use among them are `live`. */
+  used = 0;
+  live = 0;
+
+  get symbolCount(): number {
+    return this.symbols.length;
+  }
+
+  get bytes(): number {
+    return this.pairs.byteLength + this.starts.length * 18 + this.symbols.length * 100 + this.live * 8;
+  }
+
+  add(labels: Labels): number {
+    const slot = this.free.pop() ?? this.used++;
+    if (slot === this.counts.length) {
+      this.starts = widened(this.starts, new Float64Array(slot * 2));
+      this.generations = widened(this.generations, new Uint32Array(slot * 2));
+      const counts = new Uint16Array(slot * 2);
+      counts.set(this.counts);
+      this.counts = counts;
+    }
+    if (this.pairsUsed + labels.length > this.pairs.length) {
+      this.pairs = widened(this.pairs, new Uint32Array(this.pairs.length * 2 + labels.length));
+    }
+    this.starts[slot] = this.pairsUsed;
+    this.counts[slot] = labels.length;
+    for (const text of labels) {
+      this.pairs[this.pairsUsed++] = this.symbol(text);
+    }
+    const metric = labelValue(labels, metricName);
+    const slots = this.metrics.get(metric);
+    if (slots === undefined) {
+      this.metrics.set(metric, [slot]);
+    } else {
+      slots.push(slot);
+    }
+    this.live++;
+    return slot;
+  }
+
+  isLive(slot: number): boolean {
+    return this.counts[slot]! > 0;
+  }
+
+  /** Changes whenever a slot gets another series. */
+  generation(slot: number): number {
+    return this.generations[slot]!;
+  }
+
+  labels(slot: number): Labels {
+    const start = this.starts[slot]!;
+    const flat: string[] = [];
+    for (let i = 0; i < this.counts[slot]!; i++) {
+      flat.push(this.symbols[this.pairs[start + i]!]!);
+    }
+    return Object.freeze(flat);
+  }
+
+  /** Slots whose labels match, in no certain order. */
+  matching(matchers: readonly Matcher[]): number[] {
+    const onName = matchers.filter(({ name }) => name === metricName);
+    const others = new RowMatcher(
+      this.symbols,
+      (text) => this.bySymbol.get(text),
+      matchers.filter(({ name }) => name !== metricName),
+    );
+    if (others.never) {
+      return [];
+    }
+    const found: number[] = [];
+    for (const slots of this.metricsMatching(onName)) {
+      for (const slot of slots) {
+        const start = this.starts[slot]!;
+        if (others.matches(this.pairs, start, start + this.counts[slot]!)) {
+          found.push(slot);
+        }
+      }
+    }
+    return found;
+  }
+
+  liveSlots(): number[] {
+    return [...this.metrics.values()].flat();
+  }
+
+  /** Adds the names of all labels. */
+  names(into: Set<string>): void {
+    const seen = new Uint8Array(this.symbols.length);
+    for (const slot of this.liveSlots()) {
+      const start = this.starts[slot]!;
+      for (let i = start; i < start + this.counts[slot]!; i += 2) {
+        seen[this.pairs[i]!] = 1;
+      }
+    }
+    seen.forEach((is, symbol) => is === 1 && into.add(this.symbols[symbol]!));
+  }
+
+  /** Adds the values of a label among series that match. */
+  values(name: string, matchers: readonly Matcher[], into: Set<string>): void {
+    const wanted = this.bySymbol.get(name);
+    if (wanted === undefined) {
+      return;
+    }
+    for (const slot of this.matching(matchers)) {
+      const start = this.starts[slot]!;
+      for (let i = start; i < start + this.counts[slot]!; i += 2) {
+        if (this.pairs[i] === wanted) {
+          into.add(this.symbols[this.pairs[i + 1]!]!);
+        }
+      }
+    }
+  }
+
+  /** The slots of each metric, metrics in order of their names. */
+  metricsInOrder(): (readonly number[])[] {
+    return [...this.metrics.keys()].sort().map((metric) => [...this.metrics.get(metric)!]);
+  }
+
+  /** Frees slots; their labels go at the next `add` or rebuild. */
+  remove(gone: ReadonlySet<number>): void {
+    for (const slot of gone) {
+      this.pairsDead += this.counts[slot]!;
+      this.counts[slot] = 0;
+      this.generations[slot] = this.generations[slot]! + 1;
+      this.free.push(slot);
+    }
+    this.live -= gone.size;
+    for (const [metric, slots] of this.metrics) {
+      const left = slots.filter((slot) => !gone.has(slot));
+      if (left.length === 0) {
+        this.metrics.delete(metric);
+      } else if (left.length < slots.length) {
+        this.metrics.set(metric, left);
+      }
+    }
+    if (this.pairsDead * 2 > this.pairsUsed) {
+      this.rebuild();
+    }
+  }
+
+  private metricsMatching(matchers: readonly Matcher[]): Iterable<readonly number[]> {
+    const exact = matchers.find(({ op }) => op === '=');
+    const named = exact?.value ?? '';
+    if (exact !== undefined && named !== '') {
+      const slots = this.metrics.get(named);
+      return slots !== undefined && matchers.every((matcher) => matcher.matches(named)) ? [slots] : [];
+    }
+    return [...this.metrics].filter(([metric]) => matchers.every((matcher) => matcher.matches(metric))).map(([, slots]) => slots);
+  }
+
+  private symbol(text: string): number {
+    const known = this.bySymbol.get(text);
+    if (known !== undefined) {
+      return known;
+    }
+    this.bySymbol.set(text, this.symbols.length);
+    return this.symbols.push(text) - 1;
+  }
+
+  /** Leaves out what the freed slots held. */
+  private rebuild(): void {
+    const labels = this.liveSlots().map((slot) => [slot, this.labels(slot)] as const);
+    this.symbols = [];
+    this.bySymbol = new Map();
+    this.pairs = new Uint32Array(Math.max(4_096, this.pairsUsed - this.pairsDead));
+    this.pairsUsed = 0;
+    this.pairsDead = 0;
+    for (const [slot, texts] of labels) {
+      this.starts[slot] = this.pairsUsed;
+      for (const text of texts) {
+        this.pairs[this.pairsUsed++] = this.symbol(text);
+      }
+    }
+  }
+}

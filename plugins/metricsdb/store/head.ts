@@ -1,0 +1,191 @@
+import type { Labels } from 'svc/telemetry';
+
+import type { Stamp } from '../contract.ts';
+import { HeadIndex } from './head-index.ts';
+import { HeadSamples, type Verdict } from './head-samples.ts';
+import { KeyTable } from './key-table.ts';
+import { widened } from './late-samples.ts';
+import { type Samples } from './samples.ts';
+
+/** Salts of one stamp: raw labels, and each format that writes labels in its own way. */
+const saltsPerStamp = 4;
+const mostStamps = 100_000;
+/** The log knows this series for good. */
+const known = 0xffff_ffff;
+
+/** All that is newer than the blocks: series by slot, how to find them by what senders write, and their samples. */
+export class Head {
+  readonly index = new HeadIndex();
+  readonly samples = new HeadSamples();
+  private keys: KeyTable;
+  private readonly window: number;
+  private readonly mostKeys: number;
+  private refs = new Float64Array(1_024);
+  private nextRef = 1;
+  private definedIn = new Uint32Array(1_024);
+  private usedAt = new Uint32Array(1_024);
+  private nextBatch = 1;
+  private readonly stamps = new Map<string, number>();
+  private nextStamp = 1;
+  /** Counts cuts: what was used since the last one began is not removed by it. */
+  era = 1;
+  /** The latest time of any sample. */
+  maxTime = -Infinity;
+  minTime = Infinity;
+  private movedMinTime = Infinity;
+
+  constructor(options: { readonly seed: number; readonly window: number; readonly maxSeries: number }) {
+    this.keys = new KeyTable(options.seed);
+    this.window = options.window;
+    this.mostKeys = options.maxSeries * 3 + 10_000;
+  }
+
+  /** Roughly what it all takes in memory. */
+  get bytes(): number {
+    return this.keys.bytes + this.index.bytes + this.samples.bytes;
+  }
+
+  /** What the labels of all series take, as senders write them. */
+  get labelBytes(): number {
+    return this.keys.keyBytes;
+  }
+
+  find(bytes: Uint8Array, from: number, to: number, salt: number): number {
+    return this.keys.find(bytes, from, to, salt);
+  }
+
+  /** Lets a sender's own way to write labels lead to a series. */
+  alias(bytes: Uint8Array, from: number, to: number, salt: number, slot: number): void {
+    if (this.keys.find(bytes, from, to, salt) !== -1) {
+      return;
+    }
+    if (this.keys.size >= this.mostKeys) {
+      this.keys = this.keys.filtered((_slot, other) => other === 0);
+    }
+    this.keys.add(bytes, from, to, salt, slot);
+  }
+
+  /** A new series; its labels once more in the raw form. */
+  add(labels: Labels, raw: Uint8Array, from: number, to: number, ref = this.nextRef): number {
+    const slot = this.index.add(labels);
+    if (slot >= this.refs.length) {
+      this.refs = widened(this.refs, new Float64Array(slot * 2));
+      this.definedIn = widened(this.definedIn, new Uint32Array(slot * 2));
+      this.usedAt = widened(this.usedAt, new Uint32Array(slot * 2));
+    }
+    this.samples.begin(slot);
+    this.keys.add(raw, from, to, 0, slot);
+    this.refs[slot] = ref;
+    this.nextRef = Math.max(this.nextRef, ref + 1);
+    this.definedIn[slot] = 0;
+    this.usedAt[slot] = this.era;
+    return slot;
+  }
+
+  /** The number that the log knows a series by. */
+  ref(slot: number): number {
+    return this.refs[slot]!;
+  }
+
+  nextBatchNumber(): number {
+    return this.nextBatch++;
+  }
+
+  /** Notes that a batch uses a series; whether it must tell the log what the series is. */
+  use(slot: number, batch: number): boolean {
+    this.usedAt[slot] = this.era;
+    const defined = this.definedIn[slot]!;
+    if (defined === known || defined === batch) {
+      return false;
+    }
+    this.definedIn[slot] = batch;
+    return true;
+  }
+
+  /** The log holds the definition on disk. */
+  settled(slot: number): void {
+    this.definedIn[slot] = known;
+  }
+
+  verdict(slot: number, time: number, value: number, stale: boolean): Verdict {
+    return this.samples.verdict(slot, time, value, stale, this.window);
+  }
+
+  append(slot: number, time: number, value: number, stale: boolean, window = this.window): Verdict {
+    const verdict = this.samples.append(slot, time, value, stale, window);
+    if (verdict === 'kept') {
+      this.maxTime = time > this.maxTime ? time : this.maxTime;
+      this.minTime = time < this.minTime ? time : this.minTime;
+    }
+    return verdict;
+  }
+
+  /** Adds samples that were accepted before, wherever they belong. */
+  merge(slot: number, samples: Samples): void {
+    this.samples.merge(slot, samples);
+    this.maxTime = Math.max(this.maxTime, samples.times[samples.length - 1]!);
+    this.minTime = Math.min(this.minTime, samples.times[0]!);
+  }
+
+  /** The salt under which the keys of a stamp are kept. */
+  stampSalt(stamp: Stamp): number {
+    if (stamp.device_id === undefined && stamp.edge_id === undefined) {
+      return 0;
+    }
+    const text = JSON.stringify([stamp.device_id ?? null, stamp.edge_id ?? null]);
+    let id = this.stamps.get(text);
+    if (id === undefined) {
+      if (this.stamps.size >= mostStamps) {
+        this.stamps.clear();
+        this.keys = this.keys.filtered((_slot, salt) => salt < saltsPerStamp);
+      }
+      id = this.nextStamp++;
+      this.stamps.set(text, id);
+    }
+    return id * saltsPerStamp;
+  }
+
+  /** Every series in raw form, under its number. */
+  eachDefinition(visit: (ref: number, raw: Uint8Array, from: number, to: number) => void): void {
+    // Aliases of plain remote write share salt 0, and define the same series again.
+    const seen = new Set<number>();
+    this.keys.each(0, (slot, arena, from, to) => {
+      if (!seen.has(slot)) {
+        seen.add(slot);
+        visit(this.refs[slot]!, arena, from, to);
+      }
+    });
+  }
+
+  /** Whether there may be samples in (mint, maxt]. */
+  touches(mint: number, maxt: number): boolean {
+    return maxt >= Math.min(this.minTime, this.movedMinTime) && mint <= this.maxTime;
+  }
+
+  beginMove(boundary: number): void {
+    this.samples.beginMove(boundary);
+    this.movedMinTime = this.minTime;
+    this.minTime = Math.max(boundary, this.minTime);
+  }
+
+  restore(): void {
+    this.samples.restore();
+    this.minTime = Math.min(this.minTime, this.movedMinTime);
+    this.movedMinTime = Infinity;
+  }
+
+  release(): void {
+    this.samples.release();
+    this.movedMinTime = Infinity;
+  }
+
+  /** Takes series away that hold no sample and were not used since this era began. */
+  removeIdle(): number {
+    const gone = new Set(this.index.liveSlots().filter((slot) => this.samples.empty(slot) && this.usedAt[slot]! < this.era));
+    if (gone.size > 0) {
+      this.keys = this.keys.filtered((slot) => !gone.has(slot));
+      this.index.remove(gone);
+    }
+    return gone.size;
+  }
+}

@@ -1,0 +1,77 @@
+import { type Budget, type Labels, type Matcher } from 'svc/telemetry';
+
+import { find, type SelectParts } from './select.ts';
+
+export interface Window {
+  readonly mint: number;
+  readonly maxt: number;
+}
+
+type MatcherSets = readonly (readonly Matcher[])[];
+
+/** Label sets of series that any of the matcher sets lets through and that have samples about the window. */
+export async function matchingSeries(parts: SelectParts, matcherSets: MatcherSets, window: Window, cost: Budget): Promise<Labels[]> {
+  const found = new Map<string | number, Labels>();
+  for (const matchers of matcherSets) {
+    await within(parts, window, async (rows) => {
+      for (const [key, { labels }] of await find(parts, rows, matchers, window.mint, window.maxt, cost)) {
+        cost.spend(1);
+        found.set(key, labels);
+      }
+    });
+  }
+  return [...found.values()];
+}
+
+/** Names of labels, sorted. Without matchers those of all series. */
+export async function labelNames(parts: SelectParts, matcherSets: MatcherSets, window: Window, cost: Budget): Promise<string[]> {
+  const names = new Set<string>();
+  if (matcherSets.length > 0) {
+    for (const labels of await matchingSeries(parts, matcherSets, window, cost)) {
+      labels.forEach((text, i) => i % 2 === 0 && names.add(text));
+    }
+    return [...names].sort();
+  }
+  await within(parts, window, async (rows) => {
+    for (const row of rows) {
+      parts.blocks.from(row, ({ directory }) => directory.labelNames.forEach((name) => names.add(name)));
+      await cost.breathe();
+    }
+  });
+  if (parts.head.touches(window.mint, window.maxt)) {
+    parts.head.index.names(names);
+  }
+  return [...names].sort();
+}
+
+/** Values of one label, sorted. */
+export async function labelValues(parts: SelectParts, name: string, matcherSets: MatcherSets, window: Window, cost: Budget): Promise<string[]> {
+  const values = new Set<string>();
+  const sets = matcherSets.length === 0 ? [[]] : matcherSets;
+  await within(parts, window, async (rows) => {
+    for (const matchers of sets) {
+      for (const row of rows) {
+        parts.blocks.from(row, (reader) => reader.labelValues(name, matchers, values));
+        await cost.breathe();
+      }
+      if (parts.head.touches(window.mint, window.maxt)) {
+        parts.head.index.values(name, matchers, values);
+      }
+    }
+  });
+  values.delete('');
+  return [...values].sort();
+}
+
+async function within<R>(
+  { blocks }: SelectParts,
+  { mint, maxt }: Window,
+  work: (rows: ReturnType<SelectParts['blocks']['take']>['rows']) => Promise<R>,
+): Promise<R> {
+  const taken = blocks.take(0, mint, maxt);
+  try {
+    return await work(taken.rows);
+  } finally {
+    taken.done();
+  }
+}

@@ -1,0 +1,65 @@
+import type { Labels } from 'svc/telemetry';
+import { metricName } from 'svc/telemetry';
+
+export interface LabelLimits {
+  readonly maxNameBytes: number;
+  readonly maxValueBytes: number;
+  readonly maxLabels: number;
+}
+
+export const labelLimits: LabelLimits = { maxNameBytes: 1_024, maxValueBytes: 2_048, maxLabels: 64 };
+
+const labelForm = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+const metricForm = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
+
+/** Why a series cannot be taken, or none. Labels are sorted and hold no empty value. */
+export function labelProblem(labels: Labels, limits: LabelLimits = labelLimits): string | undefined {
+  let named = false;
+  for (let i = 0; i < labels.length; i += 2) {
+    const name = labels[i]!;
+    const value = labels[i + 1]!;
+    if (name === '') {
+      return 'a label has an empty name';
+    }
+    if (i >= 2 && labels[i - 2] === name) {
+      return `label "${shown(name)}" is there twice`;
+    }
+    if (!labelForm.test(name)) {
+      return `invalid label name "${shown(name)}"`;
+    }
+    if (name.length > limits.maxNameBytes) {
+      return `label name "${shown(name)}" is longer than ${limits.maxNameBytes} bytes`;
+    }
+    if (value.length > limits.maxValueBytes || Buffer.byteLength(value) > limits.maxValueBytes) {
+      return `the value of label "${shown(name)}" is longer than ${limits.maxValueBytes} bytes`;
+    }
+    if (name === metricName) {
+      named = true;
+      if (!metricForm.test(value)) {
+        return `invalid metric name "${shown(value)}"`;
+      }
+    }
+  }
+  if (!named) {
+    return 'a series has no metric name';
+  }
+  return labels.length > limits.maxLabels * 2 ? `a series has ${labels.length / 2} labels; at most ${limits.maxLabels} are taken` : undefined;
+}
+
+/** As a selector, for people, and not longer than they read. */
+export function seriesText(labels: Labels): string {
+  const rest: string[] = [];
+  let name = '';
+  for (let i = 0; i < labels.length; i += 2) {
+    if (labels[i] === metricName) {
+      name = labels[i + 1]!;
+    } else {
+      rest.push(`${labels[i]!}=${JSON.stringify(labels[i + 1])}`);
+    }
+  }
+  return shown(`${name}{${rest.join(', ')}}`, 300);
+}
+
+function shown(text: string, most = 80): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}

@@ -1,0 +1,87 @@
+import { SvcError } from 'svc/sdk';
+import { jsonArray, jsonNanos, jsonNumber, jsonObject, jsonText, keyValuesFromJson, resourceFromJson } from 'svc/telemetry';
+
+import { type Intake } from './intake.ts';
+import { type MetadataSink } from './metadata.ts';
+import { resourceLabels, takeMetric, type HistogramPoint, type NumberPoint, type OtlpMetric, type SummaryPoint } from './otlp-metric.ts';
+import { cumulative, onlyClassic, onlyCumulative } from './otlp-proto.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Reads an OTLP ExportMetricsServiceRequest in JSON. */
+export function readOtlpJson(bytes: Uint8Array, intake: Intake, metadata: MetadataSink): void {
+  const request = jsonObject(parsed(bytes), 'the body');
+  for (const entry of jsonArray(request['resourceMetrics'], 'resourceMetrics')) {
+    const { resource, scopeMetrics } = jsonObject(entry, 'an entry of resourceMetrics');
+    const labels = resourceLabels(resourceFromJson(resource).attributes);
+    for (const scope of jsonArray(scopeMetrics, 'scopeMetrics')) {
+      for (const metric of jsonArray(jsonObject(scope, 'an entry of scopeMetrics')['metrics'], 'metrics')) {
+        takeMetric(metricOf(jsonObject(metric, 'a metric')), labels, intake, metadata);
+      }
+    }
+  }
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+  } catch (error) {
+    throw new SvcError('invalid_argument', 'OTLP: the body is no JSON', { cause: error });
+  }
+}
+
+function metricOf(json: Json): OtlpMetric {
+  const described = { name: jsonText(json['name'], 'name'), description: jsonText(json['description'], 'description'), unit: jsonText(json['unit'], 'unit') };
+  const points = (data: unknown): readonly Json[] =>
+    jsonArray(jsonObject(data, 'the data')['dataPoints'], 'dataPoints').map((point) => jsonObject(point, 'a data point'));
+  const { sum, gauge, histogram, exponentialHistogram, summary } = json;
+  if (sum !== undefined) {
+    const data = jsonObject(sum, 'sum');
+    return isCumulative(data)
+      ? { ...described, kind: data['isMonotonic'] === true ? 'counter' : 'updown', points: points(sum).map(numberPoint) }
+      : { ...described, kind: 'refused', why: onlyCumulative, points: points(sum) };
+  }
+  if (histogram !== undefined) {
+    return isCumulative(jsonObject(histogram, 'histogram'))
+      ? { ...described, kind: 'histogram', points: points(histogram).map(histogramPoint) }
+      : { ...described, kind: 'refused', why: onlyCumulative, points: points(histogram) };
+  }
+  if (exponentialHistogram !== undefined) {
+    return { ...described, kind: 'refused', why: onlyClassic, points: points(exponentialHistogram) };
+  }
+  return summary === undefined
+    ? { ...described, kind: 'gauge', points: points(gauge).map(numberPoint) }
+    : { ...described, kind: 'summary', points: points(summary).map(summaryPoint) };
+}
+
+function isCumulative({ aggregationTemporality }: Json): boolean {
+  return aggregationTemporality === cumulative || aggregationTemporality === 'AGGREGATION_TEMPORALITY_CUMULATIVE';
+}
+
+function common(point: Json): Pick<NumberPoint, 'attributes' | 'time' | 'ended'> {
+  return {
+    attributes: keyValuesFromJson(point['attributes']),
+    time: jsonNanos(point['timeUnixNano'], 'timeUnixNano').ms,
+    ended: jsonNumber(point['flags'], 'flags') % 2 === 1,
+  };
+}
+
+const numberPoint = (point: Json): NumberPoint => ({ ...common(point), value: jsonNumber(point['asDouble'] ?? point['asInt'], 'the value') });
+
+const histogramPoint = (point: Json): HistogramPoint => ({
+  ...common(point),
+  count: jsonNumber(point['count'], 'count'),
+  sum: point['sum'] === undefined ? undefined : jsonNumber(point['sum'], 'sum'),
+  bounds: jsonArray(point['explicitBounds'], 'explicitBounds').map((bound) => jsonNumber(bound, 'a bound')),
+  buckets: jsonArray(point['bucketCounts'], 'bucketCounts').map((count) => jsonNumber(count, 'a bucket')),
+});
+
+const summaryPoint = (point: Json): SummaryPoint => ({
+  ...common(point),
+  count: jsonNumber(point['count'], 'count'),
+  sum: jsonNumber(point['sum'], 'sum'),
+  quantiles: jsonArray(point['quantileValues'], 'quantileValues').map((entry) => {
+    const { quantile, value } = jsonObject(entry, 'a quantile');
+    return [jsonNumber(quantile, 'quantile'), jsonNumber(value, 'value')] as const;
+  }),
+});

@@ -1,0 +1,67 @@
+import { type Labels } from 'svc/telemetry';
+
+import { type Scratch } from './scratch.ts';
+
+/**
+ * Labels as bytes, in the form in which remote write sends them (`0a len 0a len name 12 len value`, sorted by name), so that
+ * what arrives well-formed is looked up as it is.
+ */
+export function writeRawLabels(out: Scratch, labels: Labels): void {
+  for (let i = 0; i < labels.length; i += 2) {
+    const name = Buffer.from(labels[i]!);
+    const value = Buffer.from(labels[i + 1]!);
+    out.u8(0x0a);
+    out.uvarint(2 + name.length + sizeOfVarint(name.length) + value.length + sizeOfVarint(value.length));
+    out.u8(0x0a);
+    out.uvarint(name.length);
+    out.put(name);
+    out.u8(0x12);
+    out.uvarint(value.length);
+    out.put(value);
+  }
+}
+
+/** The pairs of raw labels as they stand there; none when they are no label messages. */
+export function readRawLabels(bytes: Uint8Array, from: number, to: number): [string, string][] | undefined {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const pairs: [string, string][] = [];
+  let at = from;
+  /** The length that stands at `at`, or -1 when what it announces goes beyond `end`. */
+  const length = (end: number): number => {
+    let value = 0;
+    for (let shift = 0; at < end && shift < 28; shift += 7) {
+      const byte = bytes[at++]!;
+      value |= (byte & 127) << shift;
+      if (byte < 128) {
+        return value <= end - at ? value : -1;
+      }
+    }
+    return -1;
+  };
+  while (at < to) {
+    if (bytes[at++] !== 0x0a) {
+      return undefined;
+    }
+    const size = length(to);
+    if (size === -1) {
+      return undefined;
+    }
+    const end = at + size;
+    const pair: [string, string] = ['', ''];
+    while (at < end) {
+      const tag = bytes[at++];
+      const part = tag === 0x0a || tag === 0x12 ? length(end) : -1;
+      if (part === -1) {
+        return undefined;
+      }
+      pair[tag === 0x0a ? 0 : 1] = text.toString('utf8', at, at + part);
+      at += part;
+    }
+    pairs.push(pair);
+  }
+  return pairs;
+}
+
+function sizeOfVarint(value: number): number {
+  return value < 128 ? 1 : value < 16_384 ? 2 : 3;
+}

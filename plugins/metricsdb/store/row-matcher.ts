@@ -1,0 +1,78 @@
+import type { Matcher } from 'svc/telemetry';
+
+const unknown = 0;
+const yes = 1;
+const no = 2;
+
+interface Condition {
+  readonly holdsFor: (text: string) => boolean;
+  /** Symbol of the label's name; -1 where nothing has this label. */
+  readonly name: number;
+  /** By symbol of the value, filled as values are met: a pattern runs once per distinct value. */
+  readonly verdicts: Uint8Array;
+  readonly whenAbsent: boolean;
+}
+
+/** Matchers against label rows, which are pairs of symbols. */
+export class RowMatcher {
+  private readonly conditions: readonly Condition[];
+  private readonly symbols: readonly string[];
+  /** Nothing can match: a condition wants a label that nothing has. */
+  readonly never: boolean;
+
+  constructor(symbols: readonly string[], symbolOf: (text: string) => number | undefined, matchers: readonly Matcher[]) {
+    this.symbols = symbols;
+    this.conditions = matchers.map((matcher) => ({
+      holdsFor: remembering(matcher),
+      name: symbolOf(matcher.name) ?? -1,
+      verdicts: new Uint8Array(symbols.length),
+      whenAbsent: matcher.matches(''),
+    }));
+    this.never = this.conditions.some(({ name, whenAbsent }) => name === -1 && !whenAbsent);
+  }
+
+  matches(pairs: Uint32Array, from: number, to: number): boolean {
+    for (let i = 0; i < this.conditions.length; i++) {
+      if (!this.holds(this.conditions[i]!, pairs, from, to)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private holds({ holdsFor, name, verdicts, whenAbsent }: Condition, pairs: Uint32Array, from: number, to: number): boolean {
+    for (let i = from; i < to; i += 2) {
+      if (pairs[i] === name) {
+        const value = pairs[i + 1]!;
+        if (verdicts[value] === unknown) {
+          verdicts[value] = holdsFor(this.symbols[value]!) ? yes : no;
+        }
+        return verdicts[value] === yes;
+      }
+    }
+    return whenAbsent;
+  }
+}
+
+/** A dashboard asks the same again and again, and queries are kept parsed: what a pattern said of a text is remembered as long as the pattern. */
+const remembered = new WeakMap<Matcher, Map<string, boolean>>();
+const mostRemembered = 16_384;
+
+function remembering(matcher: Matcher): (text: string) => boolean {
+  if (matcher.pattern === undefined) {
+    return matcher.matches;
+  }
+  const verdicts = remembered.get(matcher) ?? new Map<string, boolean>();
+  remembered.set(matcher, verdicts);
+  return (text) => {
+    let verdict = verdicts.get(text);
+    if (verdict === undefined) {
+      verdict = matcher.matches(text);
+      if (verdicts.size >= mostRemembered) {
+        verdicts.clear();
+      }
+      verdicts.set(text, verdict);
+    }
+    return verdict;
+  };
+}

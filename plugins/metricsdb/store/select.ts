@@ -1,0 +1,169 @@
+import { labelsKey, type BlockRow, type Budget, type Labels, type Matcher } from 'svc/telemetry';
+
+import type { SelectHints, Series, Visit } from '../promql/source.ts';
+import { type Blocks } from './blocks.ts';
+import { type Head } from './head.ts';
+import { type Reads } from './reads.ts';
+import { Samples } from './samples.ts';
+
+/** Where the samples of one series lie. */
+interface Found {
+  readonly labels: Labels;
+  slot: number;
+  generation: number;
+  /** Position among the taken blocks, and number of the series there, one behind the other. */
+  readonly inBlocks: number[];
+}
+
+export interface SelectParts {
+  readonly head: Head;
+  readonly blocks: Blocks;
+  readonly reads: Reads;
+}
+
+const firstPool = 4_096;
+const largestPool = 131_072;
+
+/** Samples of all matching series in (mint, maxt], from the head and all blocks of a level, in one piece each. */
+export async function select(
+  parts: SelectParts,
+  level: number,
+  matchers: readonly Matcher[],
+  mint: number,
+  maxt: number,
+  cost: Budget,
+): Promise<readonly Series[]> {
+  const out: Series[] = [];
+  const pool = new Pool();
+  await scan(parts, level, matchers, mint, maxt, {}, cost, (series) => void out.push(pool.kept(series)));
+  return out;
+}
+
+/** The same one series after the other; what `visit` gets is used again for the next one. */
+export async function scan(
+  parts: SelectParts,
+  level: number,
+  matchers: readonly Matcher[],
+  mint: number,
+  maxt: number,
+  { newest = false }: SelectHints,
+  cost: Budget,
+  visit: Visit,
+): Promise<void> {
+  const { head, blocks, reads } = parts;
+  const read = reads.begin();
+  const taken = blocks.take(level, mint, maxt);
+  // Blocks hold samples of these times, too: only all of them together tell which is the newest.
+  const headOnly = newest && taken.rows.length === 0;
+  try {
+    const found = await find(parts, taken.rows, matchers, mint, maxt, cost);
+    const samples = new Samples();
+    for (const series of found.values()) {
+      const { slot, generation, inBlocks } = series;
+      samples.clear();
+      for (let i = 0; i < inBlocks.length; i += 2) {
+        blocks.from(taken.rows[inBlocks[i]!]!, (reader) => reader.read(inBlocks[i + 1]!, mint, maxt, samples));
+      }
+      if (slot !== -1 && head.index.generation(slot) === generation && !(headOnly && head.samples.newest(slot, mint, maxt, samples))) {
+        head.samples.read(slot, mint, maxt, samples, read.withMoved);
+      }
+      samples.settle();
+      const from = samples.after(mint);
+      const to = samples.after(maxt);
+      if (to > from) {
+        cost.spend(to - from);
+        const pause = visit(view(series.labels, samples, from, to));
+        if (pause !== undefined) {
+          await pause;
+        }
+      }
+      const breath = cost.breathe();
+      if (breath !== undefined) {
+        await breath;
+      }
+    }
+  } finally {
+    taken.done();
+    read.done();
+  }
+}
+
+function view(labels: Labels, samples: Samples, from: number, to: number): Series {
+  const times = samples.times.subarray(from, to);
+  const values = samples.values.subarray(from, to);
+  const length = to - from;
+  if (samples.anyStale) {
+    const stale = samples.stale.subarray(from, to);
+    if (stale.includes(1)) {
+      return { labels, times, values, length, stale };
+    }
+  }
+  return { labels, times, values, length };
+}
+
+/** Matching series of head and blocks, each once. */
+export async function find(
+  parts: SelectParts,
+  rows: readonly BlockRow[],
+  matchers: readonly Matcher[],
+  mint: number,
+  maxt: number,
+  cost: Budget,
+): Promise<ReadonlyMap<string | number, Found>> {
+  const { head, blocks } = parts;
+  const found = new Map<string | number, Found>();
+  for (const [position, row] of rows.entries()) {
+    blocks.from(row, (reader) => {
+      for (const series of reader.matching(matchers)) {
+        const key = reader.key(series);
+        const known = found.get(key);
+        if (known === undefined) {
+          found.set(key, { labels: reader.labels(series), slot: -1, generation: 0, inBlocks: [position, series] });
+        } else {
+          known.inBlocks.push(position, series);
+        }
+      }
+    });
+    await cost.breathe();
+  }
+  if (head.touches(mint, maxt)) {
+    for (const slot of head.index.matching(matchers)) {
+      const labels = head.index.labels(slot);
+      // Without blocks nothing is there twice, and to make keys would take longer than to read the samples.
+      const key = rows.length === 0 ? slot : labelsKey(labels);
+      const known = found.get(key);
+      const generation = head.index.generation(slot);
+      if (known === undefined) {
+        found.set(key, { labels, slot, generation, inBlocks: [] });
+      } else {
+        known.slot = slot;
+        known.generation = generation;
+      }
+    }
+  }
+  return found;
+}
+
+/** Cuts result arrays from large ones: thousands of small buffers would cost more than what they hold. */
+class Pool {
+  private times = new Float64Array(0);
+  private values = new Float64Array(0);
+  private used = 0;
+  private size = firstPool / 2;
+
+  kept(series: Series): Series {
+    const { labels, length, stale } = series;
+    if (this.used + length > this.times.length) {
+      this.size = Math.min(largestPool, this.size * 2);
+      this.times = new Float64Array(Math.max(this.size, length));
+      this.values = new Float64Array(this.times.length);
+      this.used = 0;
+    }
+    const times = this.times.subarray(this.used, this.used + length);
+    const values = this.values.subarray(this.used, this.used + length);
+    this.used += length;
+    times.set(series.times);
+    values.set(series.values);
+    return { labels, times, values, length, ...(stale !== undefined && { stale: stale.slice() }) };
+  }
+}

@@ -1,0 +1,20 @@
+/** Figures of the store, for its self metrics. */
+export interface MetricsStats {
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly pushes: number;
+  readonly cuts: number;
+  readonly failedCuts: number;
+  readonly compactions: number;
+  readonly series: number;
+  readonly headBytes: number;
+  readonly walBytes: number;
+  readonly cachedBytes: number;
+  readonly blocks: number;
+  readonly blockBytes: number;
+  readonly blockSamples: number;
+  /** Times of the oldest and the newest sample; infinite without any. */
+  readonly oldest: number;
+  readonly newest: number;
+  readonly damaged: number;
+}

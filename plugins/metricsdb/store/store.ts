@@ -1,0 +1,223 @@
+import { join } from 'node:path';
+
+import { SvcError, type Logger } from 'svc/sdk';
+import {
+  diskSpace,
+  openCatalogue,
+  openWal,
+  type Budget,
+  type Catalogue,
+  type DiskLimits,
+  type DiskSpace,
+  type Labels,
+  type Matcher,
+  type Wal,
+  type WalOptions,
+} from 'svc/telemetry';
+
+import type { PushAnswer, SampleRow, Stamp } from '../contract.ts';
+import { type SeriesSource } from '../promql/source.ts';
+import { Blocks } from './blocks.ts';
+import { catalogueSchema, getState } from './catalogue-schema.ts';
+import { Head } from './head.ts';
+import { Intake } from './intake.ts';
+import { labelNames, labelValues, matchingSeries, type Window } from './label-queries.ts';
+import { defaultLimits, type MetricsLimits } from './limits.ts';
+import { Metadata, type MetricMetadata } from './metadata.ts';
+import { PushReader, type PushFormat } from './push-reader.ts';
+import { Reads } from './reads.ts';
+import { replay } from './replay.ts';
+import { scan, select } from './select.ts';
+import type { MetricsStats } from './stats.ts';
+import { Upkeep, type UpkeepParts } from './upkeep.ts';
+
+export type { MetricsStats } from './stats.ts';
+
+export interface MetricsStoreOptions {
+  readonly folder: string;
+  readonly limits?: Partial<MetricsLimits>;
+  /** Wall clock. */
+  readonly now: () => number;
+  readonly log: Logger;
+  /** Of the hash of series; random by default, so that nobody can make them collide. */
+  readonly seed?: number;
+  readonly disk?: DiskLimits;
+  readonly wal?: Pick<WalOptions, 'files' | 'segmentBytes' | 'maxBytes'>;
+}
+
+export interface PushOptions {
+  readonly encoding?: string;
+  readonly stamp?: Stamp;
+}
+
+/** Everything in one folder: what was accepted is in the log, the newest of it in the head, the rest in blocks. */
+export async function openMetricsStore(options: MetricsStoreOptions): Promise<MetricsStore> {
+  const { folder, log } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  const catalogue = openCatalogue(join(folder, 'catalogue.db'), catalogueSchema, { log });
+  try {
+    const wal = await openWal({ folder: join(folder, 'wal'), log, ...options.wal });
+    const floor = getState(catalogue.db, 'floor') ?? 0;
+    await wal.drop(floor);
+    const head = new Head({ seed: options.seed ?? randomSeed(catalogue), window: limits.outOfOrderMs, maxSeries: limits.maxSeries });
+    const replayed = await replay(wal, head, floor, log);
+    log.info({ series: head.index.live, ...replayed }, 'the head of the metrics store is back from its log');
+    return new MetricsStore(options, limits, catalogue, wal, head);
+  } catch (error) {
+    catalogue.close();
+    throw error;
+  }
+}
+
+export class MetricsStore {
+  readonly limits: MetricsLimits;
+  private readonly now: () => number;
+  private readonly head: Head;
+  private readonly disk: DiskSpace;
+  private readonly parts: UpkeepParts;
+  private readonly upkeep: Upkeep;
+  private readonly described: Metadata;
+  private readonly reader: PushReader;
+  private readonly intakes: Intake[] = [];
+  private readonly applying = new Set<Promise<void>>();
+  private readonly counts = { accepted: 0, rejected: 0, pushes: 0 };
+
+  constructor({ folder, now, log, disk }: MetricsStoreOptions, limits: MetricsLimits, catalogue: Catalogue, wal: Wal, head: Head) {
+    this.limits = limits;
+    this.now = now;
+    this.head = head;
+    this.disk = diskSpace(folder, disk);
+    const blocks = new Blocks(catalogue, { cacheBytes: limits.cacheBytes, log });
+    const applied = (): Promise<unknown> => Promise.all(this.applying);
+    this.parts = { head, wal, catalogue, blocks, reads: new Reads(), now, log, limits, disk: this.disk, applied };
+    this.upkeep = new Upkeep(this.parts);
+    this.described = new Metadata(catalogue.db);
+    this.reader = new PushReader(limits.maxPushBytes);
+  }
+
+  source(): SeriesSource {
+    return {
+      select: (matchers, mint, maxt, _hints, cost) => select(this.parts, 0, matchers, mint, maxt, cost),
+      scan: (matchers, mint, maxt, hints, cost, visit) => scan(this.parts, 0, matchers, mint, maxt, hints, cost, visit),
+    };
+  }
+
+  /** One body of a sender. Resolves once everything accepted is on disk, and readable. */
+  push(format: PushFormat, body: Uint8Array, { encoding, stamp = {} }: PushOptions = {}): Promise<PushAnswer> {
+    return this.take(stamp, (intake) => this.reader.read(format, body, encoding, this.now(), intake, this.described));
+  }
+
+  write(rows: readonly SampleRow[]): Promise<PushAnswer> {
+    return this.take({}, (intake) => {
+      for (const { labels, time, value } of rows) {
+        intake.sample(intake.seriesOf(Object.entries(labels)), Math.floor(time), value, false);
+      }
+    });
+  }
+
+  /** Marks the matching series of the head as ended; answers with how many were not yet. */
+  async end(matchers: readonly Matcher[], time: number): Promise<number> {
+    const { accepted } = await this.take({}, (intake) => {
+      for (const slot of this.head.index.matching(matchers)) {
+        if (!this.head.samples.ended(slot) && this.head.samples.lastTime(slot) < time) {
+          intake.mark(slot, time);
+        }
+      }
+    });
+    return accepted;
+  }
+
+  labels(matcherSets: readonly (readonly Matcher[])[], window: Window, cost: Budget): Promise<string[]> {
+    return labelNames(this.parts, matcherSets, window, cost);
+  }
+
+  labelValues(name: string, matcherSets: readonly (readonly Matcher[])[], window: Window, cost: Budget): Promise<string[]> {
+    return labelValues(this.parts, name, matcherSets, window, cost);
+  }
+
+  series(matcherSets: readonly (readonly Matcher[])[], window: Window, cost: Budget): Promise<Labels[]> {
+    return matchingSeries(this.parts, matcherSets, window, cost);
+  }
+
+  metadata(options: { readonly metric?: string; readonly limit?: number } = {}): (MetricMetadata & { readonly metric: string })[] {
+    return this.described.list(options);
+  }
+
+  /** What could not be read, as sentences. */
+  damage(): string[] {
+    return [...this.parts.wal.damage, ...this.parts.blocks.damage()];
+  }
+
+  stats(): MetricsStats {
+    const { head, wal, blocks } = this.parts;
+    const rows = blocks.list();
+    return {
+      ...this.counts,
+      ...this.upkeep.counts,
+      series: head.index.live,
+      headBytes: head.bytes,
+      walBytes: wal.bytes,
+      cachedBytes: blocks.cachedBytes,
+      blocks: rows.length,
+      blockBytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
+      blockSamples: rows.filter(({ level }) => level === 0).reduce((sum, row) => sum + row.rows, 0),
+      oldest: Math.min(head.minTime, ...rows.map(({ mint }) => mint)),
+      newest: Math.max(head.maxTime, ...rows.map(({ maxt }) => maxt)),
+      damaged: this.damage().length,
+    };
+  }
+
+  /** What has to be done now and then. */
+  async maintain(): Promise<void> {
+    this.described.save();
+    await this.upkeep.tidy();
+  }
+
+  async close(): Promise<void> {
+    await this.upkeep.settled();
+    await Promise.allSettled(this.applying);
+    this.described.save();
+    await this.parts.wal.close();
+    this.parts.blocks.close();
+    this.parts.catalogue.close();
+  }
+
+  private async take(stamp: Stamp, read: (intake: Intake) => void): Promise<PushAnswer> {
+    this.disk.assertWritable();
+    if (this.head.samples.chunks.bytes > this.limits.headBytes * 1.5) {
+      throw new SvcError('rate_limited', 'The metrics store holds as much as fits into memory, and is writing it to disk: send it again in a moment.', {
+        retryAfterSeconds: 5,
+      });
+    }
+    const intake = this.intakes.pop() ?? new Intake(this.head, this.limits);
+    try {
+      read(intake.begin(stamp, this.now()));
+      if (!intake.batch.empty) {
+        await this.commit(intake);
+      }
+      this.counts.pushes++;
+      this.counts.accepted += intake.accepted;
+      this.counts.rejected += intake.rejected;
+      return intake.answer();
+    } finally {
+      if (this.intakes.length < 8) {
+        this.intakes.push(intake);
+      }
+    }
+  }
+
+  /** First to the log, then to the head: nobody reads what could still be lost. */
+  private async commit(intake: Intake): Promise<void> {
+    const applied = this.parts.wal.append(...intake.batch.record()).then(() => intake.apply());
+    const settled = applied.catch(() => undefined);
+    this.applying.add(settled);
+    try {
+      await applied;
+    } finally {
+      this.applying.delete(settled);
+    }
+    this.upkeep.cutWhenDue();
+  }
+}
+
+const randomSeed = ({ db }: Catalogue): number => db.prepare('select abs(random() % 4294967296)').pluck().get() as number;

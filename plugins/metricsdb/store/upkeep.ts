@@ -1,0 +1,124 @@
+import { messageOf, type Logger } from 'svc/sdk';
+import { type DiskSpace } from 'svc/telemetry';
+
+import { sliceMs } from './block-layout.ts';
+import { getState } from './catalogue-schema.ts';
+import { compact, compactionPlan } from './compaction.ts';
+import { cutHead, type CutParts } from './cut.ts';
+import { type MetricsLimits } from './limits.ts';
+import { expired } from './retention.ts';
+
+export interface UpkeepParts extends CutParts {
+  readonly limits: MetricsLimits;
+  readonly disk: DiskSpace;
+  readonly log: Logger;
+}
+
+const retryAfterMs = 30_000;
+
+/** What goes on behind pushes and questions, one thing at a time: cuts, compaction, retention. */
+export class Upkeep {
+  private readonly parts: UpkeepParts;
+  private work: Promise<void> = Promise.resolve();
+  private cutting = false;
+  private nextAttempt = -Infinity;
+  private boundary: number | undefined;
+  private tidiedAt = -Infinity;
+  /** What the last cut could not take out of memory. */
+  private leftBytes = 0;
+  readonly counts = { cuts: 0, failedCuts: 0, compactions: 0 };
+
+  constructor(parts: UpkeepParts) {
+    this.parts = parts;
+    const { catalogue, head } = parts;
+    this.boundary = getState(catalogue.db, 'boundary') ?? (Number.isFinite(head.minTime) ? sliceStart(head.minTime) : undefined);
+  }
+
+  /** To be called after each push: a window that is complete goes to a block, and so does what does not fit into memory. */
+  cutWhenDue(): void {
+    const { head, limits } = this.parts;
+    const { maxTime, minTime, samples } = head;
+    this.boundary ??= sliceStart(maxTime);
+    const due = sliceStart(maxTime - limits.outOfOrderMs);
+    const early = Math.max(this.boundary, maxTime - limits.outOfOrderMs);
+    if (due > this.boundary) {
+      this.cut(due);
+    } else if (samples.chunks.bytes > Math.max(limits.headBytes, this.leftBytes * 1.25) && minTime < early) {
+      this.cut(early);
+    }
+  }
+
+  /** To be called now and then: cuts that are due by the clock, retention, one step of compaction. */
+  async tidy(): Promise<void> {
+    await this.settled();
+    const { head, limits, now } = this.parts;
+    const due = sliceStart(now() - limits.outOfOrderMs - sliceMs / 4);
+    // Old samples come in at any time; they do not each make a block.
+    if (head.minTime < due && now() - this.tidiedAt >= sliceMs / 4) {
+      this.tidiedAt = now();
+      this.cut(due);
+    }
+    await this.settled();
+    this.expire();
+    this.compact();
+    await this.settled();
+  }
+
+  /** Until nothing goes on any more. */
+  async settled(): Promise<void> {
+    for (let waited: Promise<void> | undefined; waited !== this.work;) {
+      waited = this.work;
+      await waited;
+    }
+  }
+
+  private cut(boundary: number): void {
+    const { head, log, now } = this.parts;
+    if (this.cutting || now() < this.nextAttempt) {
+      return;
+    }
+    this.cutting = true;
+    this.work = this.work.then(async () => {
+      try {
+        await cutHead(this.parts, boundary);
+        this.boundary = boundary;
+        this.leftBytes = head.samples.chunks.bytes;
+        this.counts.cuts++;
+      } catch (error) {
+        this.counts.failedCuts++;
+        this.nextAttempt = now() + retryAfterMs;
+        log.error({ cause: messageOf(error) }, 'the head of the metrics store could not be written to a block; nothing is lost, and it is tried again');
+      } finally {
+        this.cutting = false;
+      }
+      this.cutWhenDue();
+    });
+  }
+
+  private expire(): void {
+    const { catalogue, blocks, limits, now, log } = this.parts;
+    const ids = expired(blocks.list(), limits, now());
+    if (ids.length > 0) {
+      const gone = catalogue.blocks.remove(ids);
+      blocks.refresh();
+      log.info({ blocks: gone.length, bytes: gone.reduce((sum, { bytes }) => sum + bytes, 0) }, 'old metrics were removed');
+    }
+  }
+
+  private compact(): void {
+    const { catalogue, blocks, head, disk, now, log } = this.parts;
+    const plan = compactionPlan(blocks.list(), head.maxTime);
+    if (plan.length === 0 || disk.refusal() !== undefined) {
+      return;
+    }
+    this.work = this.work.then(async () => {
+      try {
+        this.counts.compactions += (await compact(catalogue, blocks, plan, now)) ? 1 : 0;
+      } catch (error) {
+        log.error({ cause: messageOf(error) }, 'blocks of metrics could not be made one; they stay as they are');
+      }
+    });
+  }
+}
+
+const sliceStart = (time: number): number => Math.floor(time / sliceMs) * sliceMs;

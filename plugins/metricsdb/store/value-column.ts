@@ -1,0 +1,205 @@
+import { Cursor, type Scratch } from './scratch.ts';
+import { readWholeNumbers, weightOf, writeWholeNumbers } from './whole-numbers.ts';
+
+/** How a run of values is stored; the low bits of its first byte, the decimal places above them. */
+const constant = 0;
+const deltas = 1;
+const deltasOfDeltas = 2;
+const planes = 3;
+
+const mostPlaces = 12;
+const powers = Float64Array.from({ length: mostPlaces + 1 }, (_, places) => 10 ** places);
+/** So that a delta of deltas, zigzagged, is still a whole number that a double holds. */
+const largestWhole = 2 ** 50;
+
+/** Turns runs of values into few bytes, exactly: what comes out is what went in, sign of zero included. Owns scratch space; not re-entrant. */
+export class ValueColumn {
+  private wholes = new Float64Array(512);
+  private second = new Float64Array(512);
+  private halves = new Uint32Array(this.wholes.buffer);
+
+  /** Writes `values[from, to)`, at least one. */
+  write(out: Scratch, values: Float64Array, from: number, to: number): void {
+    const first = values[from]!;
+    if (allAre(values, from, to, first)) {
+      out.u8(constant);
+      out.f64(first);
+      return;
+    }
+    this.reserve(to - from);
+    const places = decimalPlaces(values, from, to);
+    if (places === undefined || !this.scale(values, from, to, places)) {
+      this.writePlanes(out, values, from, to);
+      return;
+    }
+    this.writeWholes(out, to - from, places);
+  }
+
+  /** Reads `count` values into `values` from `into` on. */
+  read(bytes: Uint8Array, begin: number, end: number, values: Float64Array, into: number, count: number): void {
+    const cursor = new Cursor(bytes, begin, end);
+    const head = cursor.u8();
+    const kind = head & 7;
+    if (kind === constant) {
+      values.fill(cursor.f64(), into, into + count);
+      return;
+    }
+    if (kind === planes) {
+      this.readPlanes(cursor.take(count * 8), values, into, count);
+      return;
+    }
+    const until = into + count;
+    readWholeNumbers(bytes, cursor.at, end, values, into, until);
+    let sum = values[into]!;
+    if (kind === deltas) {
+      for (let i = into + 1; i < until; i++) {
+        values[i] = sum += values[i]!;
+      }
+    } else {
+      let delta = 0;
+      for (let i = into + 1; i < until; i++) {
+        delta += values[i]!;
+        values[i] = sum += delta;
+      }
+    }
+    const power = powers[head >>> 3]!;
+    if (power !== 1) {
+      for (let i = into; i < until; i++) {
+        values[i]! /= power;
+      }
+    }
+  }
+
+  private reserve(count: number): void {
+    if (this.wholes.length < count) {
+      this.wholes = new Float64Array(count * 2);
+      this.second = new Float64Array(count * 2);
+      this.halves = new Uint32Array(this.wholes.buffer);
+    }
+  }
+
+  /** Whether all values are whole numbers of `10^-places`, which then stand in `wholes`. */
+  private scale(values: Float64Array, from: number, to: number, places: number): boolean {
+    const { wholes } = this;
+    const power = powers[places]!;
+    for (let i = from, k = 0; i < to; i++, k++) {
+      const value = values[i]!;
+      const whole = Math.round(value * power);
+      if (whole / power !== value || whole > largestWhole || whole < -largestWhole) {
+        return false;
+      }
+      wholes[k] = whole;
+    }
+    return true;
+  }
+
+  private writeWholes(out: Scratch, count: number, places: number): void {
+    const { wholes, second } = this;
+    let weight = 0;
+    let secondWeight = 0;
+    let before = wholes[0]!;
+    let deltaBefore = 0;
+    second[0] = before;
+    for (let i = 1; i < count; i++) {
+      const whole = wholes[i]!;
+      const delta = whole - before;
+      const change = delta - deltaBefore;
+      before = whole;
+      deltaBefore = delta;
+      wholes[i] = delta;
+      second[i] = change;
+      weight += weightOf(delta);
+      secondWeight += weightOf(change);
+    }
+    const steady = secondWeight < weight * 0.9;
+    out.u8((steady ? deltasOfDeltas : deltas) | (places << 3));
+    writeWholeNumbers(out, steady ? second : wholes, 0, count);
+  }
+
+  /** What arithmetic cannot shorten: each value against the one before it, byte for byte, bytes of one rank side by side. */
+  private writePlanes(out: Scratch, values: Float64Array, from: number, to: number): void {
+    const { wholes, halves } = this;
+    const count = to - from;
+    wholes.set(values.subarray(from, to));
+    out.u8(planes);
+    out.ensure(count * 8);
+    const { bytes } = out;
+    let lowBefore = 0;
+    let highBefore = 0;
+    for (let i = 0, at = out.at; i < count; i++, at++) {
+      const low = halves[i * 2]!;
+      const high = halves[i * 2 + 1]!;
+      const lowChange = low ^ lowBefore;
+      const highChange = high ^ highBefore;
+      lowBefore = low;
+      highBefore = high;
+      for (let plane = 0; plane < 4; plane++) {
+        bytes[at + plane * count] = highChange >>> (24 - plane * 8);
+        bytes[at + (plane + 4) * count] = lowChange >>> (24 - plane * 8);
+      }
+    }
+    out.at += count * 8;
+  }
+
+  private readPlanes(bytes: Uint8Array, values: Float64Array, into: number, count: number): void {
+    this.reserve(count);
+    const { wholes, halves } = this;
+    let low = 0;
+    let high = 0;
+    for (let i = 0; i < count; i++) {
+      let lowChange = 0;
+      let highChange = 0;
+      for (let plane = 0; plane < 4; plane++) {
+        highChange = (highChange << 8) | bytes[plane * count + i]!;
+        lowChange = (lowChange << 8) | bytes[(plane + 4) * count + i]!;
+      }
+      low ^= lowChange;
+      high ^= highChange;
+      halves[i * 2] = low;
+      halves[i * 2 + 1] = high;
+    }
+    values.set(wholes.subarray(0, count), into);
+  }
+}
+
+function allAre(values: Float64Array, from: number, to: number, first: number): boolean {
+  for (let i = from; i < to; i++) {
+    if (values[i] !== first) {
+      return false;
+    }
+  }
+  // Zeros of both signs are equal, and are told apart by the planes.
+  return first !== 0 || noZeroDiffers(values, from, to);
+}
+
+function noZeroDiffers(values: Float64Array, from: number, to: number): boolean {
+  const sign = 1 / values[from]!;
+  for (let i = from; i < to; i++) {
+    if (1 / values[i]! !== sign) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** The fewest decimal places that write every value exactly; none when there is no such number, or a negative zero among them. */
+function decimalPlaces(values: Float64Array, from: number, to: number): number | undefined {
+  let places = 0;
+  let power = 1;
+  for (let i = from; i < to; i++) {
+    const value = values[i]!;
+    if (value === 0) {
+      if (1 / value < 0) {
+        return undefined;
+      }
+      continue;
+    }
+    while (Math.round(value * power) / power !== value) {
+      if (places === mostPlaces) {
+        return undefined;
+      }
+      power = powers[++places]!;
+    }
+  }
+  return places;
+}

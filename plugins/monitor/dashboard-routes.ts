@@ -1,0 +1,54 @@
+import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+
+import type { DashboardBook } from './dashboard-book.ts';
+import type { Panels } from './panels.ts';
+import { render, type RenderParts } from './render.ts';
+import { DashboardItem, DashboardQuery, DashboardUid, RenderedDashboard } from './schema.ts';
+
+export interface DashboardRouteParts extends RenderParts {
+  readonly book: DashboardBook;
+  readonly panels: Panels;
+}
+
+const variablePrefix = 'var-';
+
+export const dashboardRoutes = ({ book, panels, ...parts }: DashboardRouteParts): readonly RouteDeclaration[] => [
+  listRoute({
+    path: '/api/v1/observability/dashboards',
+    access: 'any',
+    summary: 'List the dashboards: those that plugins bring and those that people made',
+    items: DashboardItem,
+    async handle({ page: { limit, after } }) {
+      const every = await book.list();
+      const rest = after === undefined ? every : every.filter(({ uid }) => uid > String(after[0]));
+      const items = rest.slice(0, limit).map(({ variables, ...entry }) => ({ ...entry, variables: [...variables] }));
+      return { items, total: every.length, next: rest.length > items.length ? [items.at(-1)!.uid] : undefined };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/observability/dashboards/{uid}',
+    access: 'any',
+    summary: 'A dashboard that is ready to be drawn: panels with their data, variables with their values',
+    description: 'A panel without data says why: error when something failed, missing when nothing did.',
+    params: DashboardUid,
+    query: DashboardQuery,
+    response: RenderedDashboard,
+    errors: ['not_found', 'conflict'],
+    async handle({ params, query, signal }) {
+      const { from, to, step, ...others } = query;
+      const given = new Map(Object.entries(others as Record<string, string[]>).map(([name, value]) => [name.slice(variablePrefix.length), value]));
+      return await render(await book.get(params.uid), { window: { from, to, step }, given, signal }, parts);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/monitor/dashboards/{uid}',
+    access: 'monitor:write',
+    summary: 'Delete every panel that people put on a dashboard; one that no plugin brings goes with them',
+    params: DashboardUid,
+    action: 'dashboard:delete',
+    errors: ['not_found'],
+    handle: (call) => panels.clear(call, call.params.uid),
+  }),
+];

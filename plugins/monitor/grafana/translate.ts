@@ -1,0 +1,64 @@
+import { SvcError } from 'svc/sdk';
+
+import { namesIn } from '../insertion.ts';
+import { datasources } from './datasource.ts';
+import { field, type Foreign, isObject, objects, text } from './json.ts';
+import { panelsOf } from './panels.ts';
+import type { LeftOut, TakenPanel, Translation } from './report.ts';
+import { variablesOf } from './variables.ts';
+
+/** A dashboard as Grafana exports it (or as its API answers it) in our words. Nothing is left out without a reason. */
+export function translate(given: Foreign): Translation {
+  const dashboard = isObject(given['dashboard']) ? given['dashboard'] : given;
+  if (!Array.isArray(dashboard['panels']) && !Array.isArray(dashboard['rows'])) {
+    throw new SvcError('invalid_argument', 'this is no Grafana dashboard: it has neither panels nor rows');
+  }
+  const title = text(dashboard['title']) || 'Without a title';
+  const datasource = datasources(dashboard);
+  const variables = variablesOf(dashboard, datasource);
+  const panels = panelsOf(dashboard, datasource);
+  const gone = new Set(variables.leftOut.map((variable) => variable.title));
+  const orphans: LeftOut[] = [];
+  const whole = panels.taken.filter(({ panel }: TakenPanel) => {
+    const lost = [...namesIn(panel.query)].find((name) => gone.has(name));
+    if (lost !== undefined) {
+      orphans.push({ kind: 'panel', title: panel.title, reason: `its query uses the variable ${lost}, which is left out` });
+    }
+    return lost === undefined;
+  });
+  return {
+    uid: uidOf(text(dashboard['uid']), title),
+    title,
+    variables: variables.taken,
+    panels: whole,
+    leftOut: [...variables.leftOut, ...panels.leftOut, ...orphans, ...besides(dashboard)],
+  };
+}
+
+/** What is not about panels. */
+function besides(dashboard: Foreign): LeftOut[] {
+  const left: LeftOut[] = objects(field(dashboard, 'annotations', 'list'))
+    .filter((annotation) => annotation['builtIn'] !== 1)
+    .map((annotation) => ({ kind: 'annotation', title: text(annotation['name']) || 'without a name', reason: 'annotations are not known here' }));
+  if (objects(dashboard['links']).length > 0) {
+    left.push({ kind: 'links', title: 'links', reason: 'links to other dashboards are not known here' });
+  }
+  const from = text(field(dashboard, 'time', 'from'));
+  if (from !== '' && from !== 'now-1h') {
+    left.push({ kind: 'time', title: from, reason: 'whoever looks says the time range, with from and to' });
+  }
+  return left;
+}
+
+/** That of Grafana where it may be one here, else made from the title. */
+function uidOf(uid: string, title: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/.test(uid)) {
+    return uid;
+  }
+  const made = title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+    .slice(0, 60);
+  return made === '' ? 'imported' : made;
+}

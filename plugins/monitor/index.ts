@@ -1,0 +1,36 @@
+import { definePlugin, defineService } from 'svc/sdk';
+import { parseDuration } from 'svc/telemetry';
+
+import type { LogQueries } from '../logs/contract.ts';
+import type { MetricsQueries } from '../metricsdb/contract.ts';
+import { Dashboards } from './contract.ts';
+import { dashboardBook } from './dashboard-book.ts';
+import { dashboardRoutes } from './dashboard-routes.ts';
+import { importRoutes } from './import-routes.ts';
+import { panelRoutes } from './panel-routes.ts';
+import type { MonitorTables } from './panel-store.ts';
+import { createPanels } from './panels.ts';
+import { queryCheck } from './query-check.ts';
+
+export default definePlugin({
+  activate(ctx) {
+    const { clock, scope, log, settings } = ctx;
+    // By their ids: the folder of a store may be taken away, and its values with it.
+    const stores = {
+      metrics: ctx.services.maybe(defineService<MetricsQueries>('metrics.queries')),
+      logs: ctx.services.maybe(defineService<LogQueries>('logs.queries')),
+    };
+    const tables = ctx.db<MonitorTables>();
+    const book = dashboardBook(ctx.extend.open(Dashboards), tables, ctx.id);
+    const check = queryCheck(stores);
+    const panels = createPanels({ tables, book, check, clock });
+    const sampleInterval = (): number => parseDuration(settings.get<string>('monitor.sample_interval'));
+    const deadlineMs = (): number => parseDuration(settings.get<string>('monitor.deadline'));
+
+    ctx.http.routes([
+      ...panelRoutes(panels),
+      ...dashboardRoutes({ book, panels, stores, clock, scope, log, sampleInterval, deadlineMs }),
+      ...importRoutes({ book, panels, check }),
+    ]);
+  },
+});

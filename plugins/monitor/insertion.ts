@@ -1,0 +1,128 @@
+import { escapedFor, escapedForRegex, stretchesOf } from './query-text.ts';
+
+/** What stands for a name in a query. */
+export type Binding =
+  /** A number or a duration: may stand anywhere. */
+  | { readonly kind: 'plain'; readonly text: string }
+  /** Texts that anybody may have typed: only inside of a literal, and escaped. `regex` stands for all of them where it is given. */
+  | { readonly kind: 'texts'; readonly values: readonly string[]; readonly regex?: string };
+
+export type Bindings = ReadonlyMap<string, Binding>;
+
+/** Why a variable cannot stand where it does; what is thrown. */
+export class InsertionError extends Error {
+  readonly variable: string;
+
+  constructor(variable: string, message: string) {
+    super(`the variable ${variable} ${message}`);
+    this.variable = variable;
+  }
+}
+
+const reference = /\$\{([A-Za-z_]\w*)(?::(\w+))?\}|\$([A-Za-z_]\w*)|\[\[([A-Za-z_]\w*)(?::(\w+))?\]\]/g;
+const plain = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$|^(?:\d+(?:ms|[smhdwy]))+$/;
+const operator = /(=~|!~|\|~|\|=|!=|==|=)\s*$/;
+/** Stages of a log query whose texts are programs: templates, paths, patterns. */
+const programs: ReadonlySet<string | undefined> = new Set(['label_format', 'line_format', 'json', 'logfmt', 'regexp', 'pattern']);
+
+/** Names that a query refers to, whether anybody knows them or not. */
+export function namesIn(query: string): ReadonlySet<string> {
+  return new Set([...query.matchAll(reference)].map((match) => nameOf(match.slice(1))!));
+}
+
+/**
+ * The query with every known name replaced. What a name stands for can change neither the shape of the query nor the
+ * meaning of a pattern; where that cannot be made sure, it is refused. Names that nobody knows stay as they are.
+ */
+export function insert(query: string, bindings: Bindings): string {
+  let compared: string | undefined;
+  let stage: string | undefined;
+  return stretchesOf(query)
+    .map(({ kind, text, open }) => {
+      if (kind === 'comment') {
+        return text;
+      }
+      if (kind === 'code') {
+        stage = stageAfter(text, stage);
+        compared = programs.has(stage) ? undefined : (operator.exec(text)?.[1] ?? (/^\s*or\s*$/.test(text) ? compared : undefined));
+        return text.replaceAll(reference, (whole, ...groups: string[]) => inCode(whole, groups, bindings));
+      }
+      return inLiteral(text, { compared, open: open === true }, bindings);
+    })
+    .join('');
+}
+
+/** Which stage of a log query stands open behind this code; a selector opens none. */
+function stageAfter(code: string, before: string | undefined): string | undefined {
+  const last = Math.max(code.lastIndexOf('|'), code.lastIndexOf('{'));
+  return last < 0 ? before : /^\|\s*([a-z_]+)/.exec(code.slice(last))?.[1];
+}
+
+function inCode(whole: string, groups: readonly (string | undefined)[], bindings: Bindings): string {
+  const name = nameOf(groups)!;
+  const binding = bindings.get(name);
+  if (binding === undefined) {
+    return whole;
+  }
+  const text = binding.kind === 'plain' ? binding.text : binding.values.length === 1 ? binding.values[0]! : '';
+  if (!plain.test(text)) {
+    throw new InsertionError(name, 'stands outside of quotes, where only a number or a duration can');
+  }
+  return text;
+}
+
+interface Place {
+  /** What the literal is compared with. */
+  readonly compared: string | undefined;
+  readonly open: boolean;
+}
+
+function inLiteral(literal: string, { compared, open }: Place, bindings: Bindings): string {
+  const quote = literal[0]!;
+  let used = false;
+  const raw = quote === '`';
+  const content = literal.slice(1, open ? undefined : -1);
+  const filled = content.replaceAll(reference, (whole, ...rest: unknown[]) => {
+    const groups = rest.slice(0, 5) as (string | undefined)[];
+    const name = nameOf(groups)!;
+    const binding = bindings.get(name);
+    if (binding === undefined) {
+      return whole;
+    }
+    if (open) {
+      throw new InsertionError(name, 'stands in quotes that do not end');
+    }
+    if (content[(rest[5] as number) - 1] === '\\') {
+      throw new InsertionError(name, 'stands behind a backslash, which would change what is inserted');
+    }
+    used = true;
+    const text = comparable(name, binding, compared, groups[1] ?? groups[4]);
+    return raw ? text : escapedFor(quote as '"' | "'", text);
+  });
+  // Inside of backticks nothing can be escaped.
+  return used && raw ? `"${escapedFor('"', filled)}"` : used ? quote + filled + quote : literal;
+}
+
+/** The text that a literal must hold so that comparing with it compares with what the name stands for. */
+function comparable(name: string, binding: Binding, compared: string | undefined, format: string | undefined): string {
+  const isPattern = compared?.endsWith('~') === true;
+  if (compared === undefined) {
+    throw new InsertionError(name, 'stands in a text that is compared with nothing; it can stand in the value of a matcher');
+  }
+  if (format !== undefined && !(isPattern && (format === 'regex' || format === 'pipe'))) {
+    throw new InsertionError(name, `is to be written as ${format}; only regex and pipe are known, and only behind =~, !~ and |~`);
+  }
+  if (binding.kind === 'plain') {
+    return isPattern ? escapedForRegex(binding.text) : binding.text;
+  }
+  if (isPattern) {
+    const [first = ''] = binding.values;
+    return binding.regex ?? (binding.values.length === 1 ? escapedForRegex(first) : `(?:${binding.values.map(escapedForRegex).join('|')})`);
+  }
+  if (binding.regex !== undefined || binding.values.length !== 1) {
+    throw new InsertionError(name, `has several values, and ${compared} compares with one; write ${compared === '=' || compared === '==' ? '=~' : '!~ or |~'}`);
+  }
+  return binding.values[0]!;
+}
+
+const nameOf = (groups: readonly (string | undefined)[]): string | undefined => groups[0] ?? groups[2] ?? groups[3];

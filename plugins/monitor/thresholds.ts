@@ -1,0 +1,32 @@
+import { SvcError } from 'svc/sdk';
+
+export type State = 'ok' | 'warning' | 'critical';
+
+/** From `value` on a figure is in `state`. Null stands for everything below the next step, which is ok without such a step. */
+export interface Threshold {
+  readonly value: number | null;
+  readonly state: State;
+}
+
+export function stateOf(value: number, thresholds: readonly Threshold[]): State | undefined {
+  if (thresholds.length === 0 || Number.isNaN(value)) {
+    return undefined;
+  }
+  return thresholds.findLast((step) => step.value === null || value >= step.value)?.state ?? 'ok';
+}
+
+/** A step that nothing could ever reach would be a mistake that nobody sees. */
+export function assertAscending(thresholds: readonly Threshold[]): void {
+  thresholds.forEach(({ value }, index) => {
+    const before = index === 0 ? undefined : thresholds[index - 1]!.value;
+    const path = `/thresholds/${index}/value`;
+    if (value === null && index > 0) {
+      throw refusal(path, 'only the first threshold may have the value null, which stands for everything below the second');
+    }
+    if (value !== null && before !== undefined && before !== null && value <= before) {
+      throw refusal(path, `thresholds must rise, and ${value} comes after ${before}`);
+    }
+  });
+}
+
+const refusal = (path: string, message: string): SvcError => new SvcError('invalid_argument', message, { details: [{ path, message }] });

@@ -1,0 +1,39 @@
+import { isSvcError, type Logger, messageOf } from 'svc/sdk';
+import { kindOf } from 'svc/telemetry';
+
+import { InsertionError } from './insertion.ts';
+
+/** Why a panel or a variable has no data, as its reader is told. */
+export interface Trouble {
+  readonly kind: 'query' | 'variable' | 'store' | 'timeout' | 'too_large' | 'internal';
+  readonly message: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+const place = /(?:^|[ (])(\d{1,6}):(\d{1,6}):|\bat line (\d{1,6}), col (\d{1,6})\b/;
+
+export function troubleOf(error: unknown, log: Logger): Trouble {
+  const message = messageOf(error);
+  if (error instanceof InsertionError) {
+    return { kind: 'variable', message };
+  }
+  if (!isSvcError(error) || error.code === 'internal') {
+    log.error({ cause: message }, 'a panel could not be filled');
+    return { kind: 'internal', message: 'something went wrong on our side; the log says what' };
+  }
+  const kind = kindOf(error);
+  if (kind === 'timeout' || kind === 'canceled') {
+    return { kind: 'timeout', message };
+  }
+  if (kind === 'too_large' || error.code === 'budget_exceeded') {
+    return { kind: 'too_large', message };
+  }
+  if (error.code !== 'invalid_argument') {
+    return { kind: 'store', message };
+  }
+  const found = place.exec(message);
+  const line = found?.[1] ?? found?.[3];
+  const column = found?.[2] ?? found?.[4];
+  return { kind: 'query', message, ...(line !== undefined && { line: Number(line), column: Number(column) }) };
+}

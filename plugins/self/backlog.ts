@@ -1,0 +1,55 @@
+export interface BacklogLimits<T> {
+  readonly mostItems: number;
+  readonly mostBytes: number;
+  readonly sizeOf: (item: T) => number;
+}
+
+/** What waits to be kept: bounded in number and size; when it is full the oldest makes room. */
+export class Backlog<T> {
+  readonly #limits: BacklogLimits<T>;
+  #items: T[] = [];
+  #bytes = 0;
+
+  constructor(limits: BacklogLimits<T>) {
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  /** How many had to go for it. */
+  add(item: T): number {
+    this.#items.push(item);
+    this.#bytes += this.#limits.sizeOf(item);
+    return this.#fit();
+  }
+
+  /** Removes the oldest, up to so many. */
+  take(most: number): readonly T[] {
+    const taken = this.#items.splice(0, most);
+    for (const item of taken) {
+      this.#bytes -= this.#limits.sizeOf(item);
+    }
+    return taken;
+  }
+
+  /** Puts back what was taken; how many had to go for it. */
+  restore(items: readonly T[]): number {
+    this.#items.unshift(...items);
+    for (const item of items) {
+      this.#bytes += this.#limits.sizeOf(item);
+    }
+    return this.#fit();
+  }
+
+  #fit(): number {
+    const { mostItems, mostBytes } = this.#limits;
+    let gone = 0;
+    while (this.#items.length > mostItems || this.#bytes > mostBytes) {
+      // Many at once, so that a full backlog does not move at every further item.
+      gone += this.take(Math.ceil(this.#items.length / 10)).length;
+    }
+    return gone;
+  }
+}

@@ -1,0 +1,62 @@
+import { defineService } from 'svc/sdk';
+
+import type { Enforced, MatrixAnswer, Notes, PushAnswer, QueryOptions, Stamp } from '../metricsdb/contract.ts';
+
+export interface TraceWindow {
+  /** Milliseconds. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface FoundSpan {
+  readonly spanId: string;
+  readonly name: string;
+  /** Nanoseconds since the epoch, as text. */
+  readonly startNanos: string;
+  readonly durationNanos: number;
+  readonly attributes: Readonly<Record<string, string | number | boolean>>;
+}
+
+export interface FoundTrace {
+  /** 32 hex digits. */
+  readonly traceId: string;
+  readonly rootService: string;
+  readonly rootName: string;
+  readonly startNanos: string;
+  readonly durationMs: number;
+  readonly matched: number;
+  readonly spans: readonly FoundSpan[];
+  readonly services: Readonly<Record<string, { readonly spanCount: number; readonly errorCount: number }>>;
+}
+
+export interface TraceSearchOptions extends QueryOptions {
+  /** Default 20. */
+  readonly limit?: number;
+  readonly spansPerSpanSet?: number;
+}
+
+/** Questions in TraceQL, answered by whichever driver is set. */
+export interface TraceQueries {
+  search(query: string, window: TraceWindow, options?: TraceSearchOptions): Promise<{ readonly traces: readonly FoundTrace[]; readonly partial: boolean }>;
+  /** OTLP JSON of one trace; undefined when there is none. */
+  trace(traceId: string, options?: QueryOptions): Promise<unknown>;
+  tagValues(
+    tag: string,
+    window: TraceWindow,
+    options?: { readonly query?: string; readonly enforce?: readonly Enforced[] },
+  ): Promise<readonly { readonly type: string; readonly value: string }[]>;
+  metrics(query: string, window: TraceWindow & { readonly step: number }, options?: QueryOptions): Promise<MatrixAnswer & Notes>;
+  check(query: string): Promise<{ readonly printed: string }>;
+  status(): Promise<{ readonly driver: 'embedded' | 'remote'; readonly ok: boolean; readonly detail?: string; readonly delayMs: number }>;
+}
+
+export interface TraceIngest {
+  push(
+    format: 'otlp-proto' | 'otlp-json',
+    body: Uint8Array,
+    options: { readonly encoding?: string; readonly stamp?: Stamp; readonly signal?: AbortSignal },
+  ): Promise<PushAnswer>;
+}
+
+export const TraceQueries = defineService<TraceQueries>('traces.queries');
+export const TraceIngest = defineService<TraceIngest>('traces.ingest');

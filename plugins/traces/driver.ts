@@ -1,0 +1,24 @@
+import type { PushAnswer } from '../metricsdb/contract.ts';
+import type { TraceIngest, TraceQueries } from './contract.ts';
+import type { TempoQuestion } from './tempo/question.ts';
+import type { TraceForm } from './thread-contract.ts';
+
+export interface DriverStatus {
+  readonly driver: 'embedded' | 'remote';
+  readonly ok: boolean;
+  readonly detail?: string;
+  readonly delayMs: number;
+  readonly version?: string;
+  /** Of the error, when it does not answer. */
+  readonly code?: string;
+}
+
+/** Whoever keeps the spans and answers questions about them. */
+export interface TraceDriver extends Omit<TraceQueries, 'status' | 'check' | 'trace'> {
+  /** A finished answer in Tempo's shape. */
+  answer(question: TempoQuestion, signal: AbortSignal): Promise<Uint8Array>;
+  /** Undefined: there is no such trace, and the form has no word for that. */
+  trace(traceId: string, form: TraceForm, options?: Parameters<TraceQueries['trace']>[1]): Promise<Uint8Array | undefined>;
+  push(...pushed: Parameters<TraceIngest['push']>): Promise<PushAnswer>;
+  status(): Promise<DriverStatus>;
+}

@@ -1,0 +1,167 @@
+import { SvcError } from 'svc/sdk';
+import { ProtoReader } from 'svc/telemetry';
+
+import type { FoundSpan, FoundTrace } from '../contract.ts';
+import type { TracesMetrics } from '../thread-contract.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What another server says is checked piece by piece: it may be another program, or another version. Protobuf JSON leaves out what is zero. */
+export function tracesIn(body: Uint8Array): FoundTrace[] {
+  const { traces = [] } = parsed(body);
+  return list(traces, 'traces').map((entry) => {
+    const trace = record(entry, 'a trace');
+    const sets = list(trace['spanSets'] ?? [], 'spanSets').map((set) => record(set, 'a span set'));
+    return {
+      traceId: text(trace['traceID'], 'a trace id').padStart(32, '0'),
+      rootService: text(trace['rootServiceName'] ?? '', 'rootServiceName'),
+      rootName: text(trace['rootTraceName'] ?? '', 'rootTraceName'),
+      startNanos: text(trace['startTimeUnixNano'] ?? '0', 'startTimeUnixNano'),
+      durationMs: number(trace['durationMs'] ?? 0, 'durationMs'),
+      matched: sets.reduce((sum, { matched = 0 }) => sum + number(matched, 'matched'), 0),
+      spans: sets.flatMap(({ spans = [] }) => list(spans, 'spans').map(spanIn)),
+      services: mapped(trace['serviceStats'] ?? {}, 'serviceStats', (stats) => {
+        const { spanCount = 0, errorCount = 0 } = record(stats, 'a service');
+        return { spanCount: number(spanCount, 'spanCount'), errorCount: number(errorCount, 'errorCount') };
+      }),
+    };
+  });
+}
+
+export const valuesIn = (body: Uint8Array): { readonly type: string; readonly value: string }[] =>
+  list(parsed(body)['tagValues'] ?? [], 'tagValues').map((entry) => {
+    const { type, value } = record(entry, 'a value');
+    return { type: text(type, 'a type'), value: text(value, 'a value') };
+  });
+
+export function matrixIn(body: Uint8Array): TracesMetrics {
+  const series = list(parsed(body)['series'] ?? [], 'series').map((entry) => {
+    const { labels = [], samples = [] } = record(entry, 'a series');
+    return {
+      labels: Object.freeze(attributesIn(labels, (value) => String(value))),
+      samples: list(samples, 'samples').map((sample) => {
+        const { timestampMs, value = 0 } = record(sample, 'a sample');
+        return { time: Number(timestampMs), value: number(value, 'the value of a sample') };
+      }),
+    };
+  });
+  return {
+    type: 'matrix',
+    labels: series.map(({ labels }) => labels),
+    times: series.map(({ samples }) => Float64Array.from(samples, ({ time }) => time)),
+    values: series.map(({ samples }) => Float64Array.from(samples, ({ value }) => value)),
+    warnings: [],
+  };
+}
+
+/** Undefined when it is no page that tells a version. */
+export function versionIn(body: Uint8Array): string | undefined {
+  const { version } = parsed(body);
+  return typeof version === 'string' && version !== '' ? version.slice(0, 100) : undefined;
+}
+
+/** What an export request was answered with: spans that were refused, and why. */
+export function refusedIn(body: Uint8Array): { readonly rejected: number; readonly reason: string } {
+  let rejected = 0;
+  let reason = '';
+  const reader = new ProtoReader(body);
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field !== 1) {
+      reader.skip();
+      continue;
+    }
+    const partial = new ProtoReader(reader.bytes());
+    for (let part = partial.next(); part !== 0; part = partial.next()) {
+      if (part === 1) {
+        rejected = Number(partial.uint64());
+      } else if (part === 2) {
+        reason = partial.string().slice(0, 300);
+      } else {
+        partial.skip();
+      }
+    }
+  }
+  return { rejected, reason };
+}
+
+/** Throws unless it is an object in JSON, which is passed on as it is. */
+export function assertJson(body: Uint8Array): void {
+  if (!/^\s*\{/.test(Buffer.from(body.subarray(0, 64)).toString('latin1'))) {
+    throw strange('the answer is not JSON');
+  }
+}
+
+function spanIn(entry: unknown): FoundSpan {
+  const span = record(entry, 'a span');
+  return {
+    spanId: text(span['spanID'], 'a span id'),
+    name: text(span['name'] ?? '', 'a name'),
+    startNanos: text(span['startTimeUnixNano'] ?? '0', 'startTimeUnixNano'),
+    durationNanos: Number(text(span['durationNanos'] ?? '0', 'durationNanos')),
+    attributes: attributesIn(span['attributes'] ?? [], (value) => value),
+  };
+}
+
+/** Keys are foreign: without a prototype. Values are those of OTLP in JSON. */
+function attributesIn<T>(value: unknown, made: (value: string | number | boolean) => T): Record<string, T> {
+  const found = Object.create(null) as Record<string, T>;
+  for (const entry of list(value, 'attributes')) {
+    const { key, value: one } = record(entry, 'an attribute');
+    const { stringValue, intValue, doubleValue, boolValue, ...more } = record(one ?? {}, 'a value');
+    const plain = stringValue ?? (intValue === undefined ? undefined : Number(intValue)) ?? doubleValue ?? boolValue ?? JSON.stringify(more);
+    if (typeof plain !== 'string' && typeof plain !== 'number' && typeof plain !== 'boolean') {
+      throw strange('an attribute has a value of no known type');
+    }
+    found[text(key, 'a key')] = made(plain);
+  }
+  return found;
+}
+
+function mapped<T>(value: unknown, what: string, made: (value: unknown) => T): Record<string, T> {
+  const found = Object.create(null) as Record<string, T>;
+  for (const [key, one] of Object.entries(record(value, what))) {
+    found[key] = made(one);
+  }
+  return found;
+}
+
+function parsed(body: Uint8Array): Json {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+  } catch {
+    throw strange('the answer is not JSON');
+  }
+  return record(value, 'the answer');
+}
+
+function record(value: unknown, what: string): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw strange(`${what} is no object`);
+  }
+  return value as Json;
+}
+
+function list(value: unknown, what: string): readonly unknown[] {
+  if (!Array.isArray(value)) {
+    throw strange(`${what} is no list`);
+  }
+  return value;
+}
+
+function text(value: unknown, what: string): string {
+  if (typeof value !== 'string') {
+    throw strange(`${what} is no text`);
+  }
+  return value;
+}
+
+function number(value: unknown, what: string): number {
+  if (typeof value !== 'number') {
+    throw strange(`${what} is no number`);
+  }
+  return value;
+}
+
+const strange = (what: string): SvcError =>
+  new SvcError('upstream_error', `the remote trace store does not answer as Tempo does: ${what}; is traces.remote_url right?`);

@@ -1,0 +1,234 @@
+import { join } from 'node:path';
+
+import { type BlockFile, type BlockRow, type Budget, ByteReader, ByteWriter, type NewBlock, openBlock, type SectionCache, writeBlock } from 'svc/telemetry';
+
+import { BitFilter, hashesOf, hashOfKey, hashOfTextValue, hashOfTrace, nameKey } from './bit-filter.ts';
+import { scopeBits, type ScopeName } from './columns.ts';
+import { Group } from './group.ts';
+import { sectionsPerGroup, type TraceRows, writeGroup } from './group-writer.ts';
+import type { Head } from './head.ts';
+import { groupSpans } from './limits.ts';
+
+/** Sections behind those of the groups. */
+const tail = { attributeFilter: 3, traceFilter: 2, header: 1 } as const;
+const traceFilterBits = 16;
+const attributeFilterBits = 10;
+const probes = 7;
+const mostKeysInCatalogue = 500;
+
+/** What the catalogue knows of a block, so that names of tags need no look into files. */
+export interface BlockMeta {
+  readonly maxStart: number;
+  readonly traces: number;
+  readonly keys: Readonly<Record<ScopeName, readonly string[]>>;
+  /** Whether there are more keys than are told here. */
+  readonly more: boolean;
+}
+
+/** Writes all rows of a head that count; breathes between groups. Undefined: there are none. */
+export async function writeTraceBlock(folder: string, name: string, head: Head, budget: Budget): Promise<NewBlock | undefined> {
+  const traces = sortedTraces(head);
+  if (traces.length === 0) {
+    return undefined;
+  }
+  const traceFilter = BitFilter.sized(traces.length, traceFilterBits, probes);
+  traces.forEach(({ trace }) => traceFilter.add(hashOfTrace(head.traceBytes(trace))));
+  const { file, bytes } = await writeBlock(folder, name, async (block) => {
+    const header = new ByteWriter();
+    const groups = grouped(traces);
+    header.uvarint(groups.length);
+    for (const [index, group] of groups.entries()) {
+      writeGroup(block, head, group);
+      header.uvarint(index * sectionsPerGroup);
+      header.uvarint(group.reduce((sum, { rows }) => sum + rows.length, 0));
+      header.uvarint(group.length);
+      header.bytes(head.traceBytes(group[0]!.trace));
+      await budget.breathe();
+    }
+    block.section(attributeFilterOf(head).bytes, { raw: true });
+    block.section(traceFilter.bytes, { raw: true });
+    block.section(header.take());
+  });
+  return { file, bytes, level: 0, ...extentOf(head, traces) };
+}
+
+function sortedTraces(head: Head): TraceRows[] {
+  const traces: TraceRows[] = [];
+  for (let trace = 0; trace < head.traces; trace++) {
+    const rows = head.rowsOf(trace);
+    if (rows.length > 0) {
+      traces.push({ trace, rows: rows.sort((a, b) => head.startMs[a]! - head.startMs[b]! || head.startNs[a]! - head.startNs[b]! || a - b) });
+    }
+  }
+  return traces.sort((a, b) => Buffer.compare(head.traceBytes(a.trace), head.traceBytes(b.trace)));
+}
+
+/** A trace is never divided within a block. */
+function grouped(traces: readonly TraceRows[]): TraceRows[][] {
+  const groups: TraceRows[][] = [];
+  let rows = Infinity;
+  for (const trace of traces) {
+    if (rows + trace.rows.length > groupSpans) {
+      groups.push([]);
+      rows = 0;
+    }
+    groups.at(-1)!.push(trace);
+    rows += trace.rows.length;
+  }
+  return groups;
+}
+
+function attributeFilterOf({ dictionary }: Head): BitFilter {
+  const filter = BitFilter.sized(dictionary.pairs + dictionary.texts, attributeFilterBits, probes);
+  const keyHashes: number[] = [];
+  for (let pair = 0; pair < dictionary.pairs; pair++) {
+    const key = dictionary.keyOf(pair);
+    const keyHash = (keyHashes[key] ??= hashOfKey(dictionary.key(key)));
+    const text = dictionary.textBytesOf(pair);
+    if (text === undefined) {
+      hashesOf(keyHash, dictionary.pair(pair).value).forEach((hash) => filter.add(hash));
+    } else {
+      filter.add(hashOfTextValue(keyHash, text));
+    }
+  }
+  const nameHash = hashOfKey(nameKey);
+  for (let text = 0; text < dictionary.texts; text++) {
+    filter.add(hashOfTextValue(nameHash, Buffer.from(dictionary.text(text))));
+  }
+  return filter;
+}
+
+function extentOf(head: Head, traces: readonly TraceRows[]): { mint: number; maxt: number; rows: number; meta: string } {
+  let mint = Infinity;
+  let maxStart = -Infinity;
+  let maxt = -Infinity;
+  let count = 0;
+  for (const { rows } of traces) {
+    for (const row of rows) {
+      const start = head.startMs[row]!;
+      mint = Math.min(mint, start);
+      maxStart = Math.max(maxStart, start);
+      maxt = Math.max(maxt, Math.ceil(start + 1 + head.durations[row]! / 1e6));
+    }
+    count += rows.length;
+  }
+  return { mint, maxt, rows: count, meta: JSON.stringify({ maxStart: maxStart + 1, traces: traces.length, ...keysOf(head) } satisfies BlockMeta) };
+}
+
+function keysOf({ dictionary }: Head): Pick<BlockMeta, 'keys' | 'more'> {
+  const keys: Record<ScopeName, string[]> = { span: [], resource: [], event: [], link: [], instrumentation: [] };
+  let more = false;
+  for (const { key, scopes } of dictionary.keys()) {
+    for (const scope of Object.keys(scopeBits) as ScopeName[]) {
+      if ((scopes & scopeBits[scope]) !== 0) {
+        more ||= keys[scope].length >= mostKeysInCatalogue;
+        if (keys[scope].length < mostKeysInCatalogue) {
+          keys[scope].push(key);
+        }
+      }
+    }
+  }
+  return { keys, more };
+}
+
+interface GroupEntry {
+  readonly firstSection: number;
+  readonly rows: number;
+  readonly traces: number;
+  readonly firstTrace: Uint8Array;
+}
+
+/** What all blocks share: memory for what was read lately, and a limit of open files. */
+export interface BlockKeeper {
+  readonly cache: SectionCache;
+  /** Told whenever a file is opened. */
+  opened(block: StoredBlock): void;
+  groupAt(key: string, make: () => Group): Group;
+}
+
+/** A block as the store knows it: which traces may be in it stays in memory, everything else is read when it is needed. */
+export class StoredBlock {
+  readonly row: BlockRow;
+  readonly meta: BlockMeta;
+  readonly path: string;
+  readonly #keeper: BlockKeeper;
+  readonly #traceFilter: BitFilter;
+  readonly #groups: readonly GroupEntry[];
+  #file: BlockFile | undefined;
+
+  constructor(folder: string, row: BlockRow, keeper: BlockKeeper) {
+    this.row = row;
+    this.meta = JSON.parse(row.meta) as BlockMeta;
+    this.path = join(folder, row.file);
+    this.#keeper = keeper;
+    const file = this.#open();
+    this.#traceFilter = new BitFilter(Uint8Array.from(file.read(file.sections - tail.traceFilter)), probes);
+    this.#groups = readHeader(file.read(file.sections - tail.header));
+  }
+
+  /** Bytes that stay in memory for as long as the block exists. */
+  get residentBytes(): number {
+    return this.#traceFilter.bytes.length + this.#groups.length * 100 + this.row.meta.length * 2;
+  }
+
+  mayHaveTrace(hash: number): boolean {
+    return this.#traceFilter.has(hash);
+  }
+
+  attributeFilter(): BitFilter {
+    const file = this.#open();
+    return new BitFilter(file.read(file.sections - tail.attributeFilter), probes);
+  }
+
+  *groups(): Iterable<Group> {
+    for (const { firstSection, rows, traces } of this.#groups) {
+      yield this.#group(firstSection, rows, traces);
+    }
+  }
+
+  /** The group that would hold a trace. */
+  groupOf(id: Uint8Array): Group | undefined {
+    let found: GroupEntry | undefined;
+    for (const entry of this.#groups) {
+      if (Buffer.compare(entry.firstTrace, id) > 0) {
+        break;
+      }
+      found = entry;
+    }
+    return found === undefined ? undefined : this.#group(found.firstSection, found.rows, found.traces);
+  }
+
+  /** Opens the file, which then can be read even when it is deleted. */
+  hold(): void {
+    this.#open();
+  }
+
+  /** Gives the file back; the next use opens it again. */
+  release(): void {
+    this.#file?.close();
+    this.#file = undefined;
+  }
+
+  /** Reads through the block: a file that was given back meanwhile is opened again. */
+  #group(firstSection: number, rows: number, traces: number): Group {
+    const read = (section: number): Uint8Array => this.#open().read(firstSection + section);
+    return this.#keeper.groupAt(`${this.row.id}/${firstSection}`, () => new Group(read, rows, traces));
+  }
+
+  #open(): BlockFile {
+    if (this.#file === undefined) {
+      this.#file = openBlock(this.path, this.#keeper.cache);
+      this.#keeper.opened(this);
+    }
+    return this.#file;
+  }
+}
+
+function readHeader(bytes: Uint8Array): GroupEntry[] {
+  const reader = new ByteReader(bytes);
+  const groups: GroupEntry[] = [];
+  for (let count = reader.uvarint(); count > 0; count--) {
+    groups.push({ firstSection: reader.uvarint(), rows: reader.uvarint(), traces: reader.uvarint(), firstTrace: Uint8Array.from(reader.bytes(16)) });
+  }
+  return groups;
+}

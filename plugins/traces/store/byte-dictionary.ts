@@ -1,0 +1,125 @@
+import { u8, u32 } from './growable.ts';
+
+const none = -1;
+
+/**
+ * Numbers for byte strings, in the order they were first seen. Attributes come as the same few bytes again and again:
+ * told apart as bytes they are decoded once, not once a span. `seed` keeps senders from choosing keys that collide.
+ */
+export class ByteDictionary {
+  readonly #bytes = u8(16 * 1024);
+  readonly #ends = u32();
+  readonly #hashes = u32();
+  /** Hash and number in turn: whoever looks at the one has the other at hand. */
+  #slots = new Int32Array(2 * 8192).fill(none);
+  readonly #seed: number;
+
+  constructor(seed: number) {
+    this.#seed = seed | 0;
+  }
+
+  get size(): number {
+    return this.#ends.length;
+  }
+
+  get bytes(): number {
+    return this.#bytes.data.length + this.#slots.length * 4 + this.#ends.data.length * 8;
+  }
+
+  /** The number of these bytes; -1 where they are not known. */
+  find(bytes: Uint8Array, start: number, end: number): number {
+    return this.#slots[this.#slotOf(bytes, start, end, this.#hash(bytes, start, end)) + 1]!;
+  }
+
+  /** The number of these bytes, which is `size - 1` afterwards where they are new. */
+  intern(bytes: Uint8Array, start: number, end: number): number {
+    const hash = this.#hash(bytes, start, end);
+    const slot = this.#slotOf(bytes, start, end, hash);
+    const known = this.#slots[slot + 1]!;
+    if (known >= 0) {
+      return known;
+    }
+    const id = this.#ends.length;
+    this.#bytes.pushBytes(bytes, start, end - start);
+    this.#ends.push(this.#bytes.length);
+    this.#hashes.push(hash);
+    this.#slots[slot] = hash;
+    this.#slots[slot + 1] = id;
+    if (id * 4 > this.#slots.length) {
+      this.#rehash();
+    }
+    return id;
+  }
+
+  /** The bytes of a number; valid until the next `intern`. */
+  bytesOf(id: number): Uint8Array {
+    return this.#bytes.data.subarray(this.startOf(id), this.#ends.data[id]!);
+  }
+
+  /** All bytes one behind the other; valid until the next `intern`. */
+  get data(): Uint8Array {
+    return this.#bytes.data;
+  }
+
+  /** Where the bytes of a number start in `data`. */
+  startOf(id: number): number {
+    return id === 0 ? 0 : this.#ends.data[id - 1]!;
+  }
+
+  #slotOf(bytes: Uint8Array, start: number, end: number, hash: number): number {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    for (let slot = (hash << 1) & mask; ; slot = (slot + 2) & mask) {
+      const id = slots[slot + 1]!;
+      if (id < 0 || (slots[slot] === hash && this.#equals(id, bytes, start, end))) {
+        return slot;
+      }
+    }
+  }
+
+  #equals(id: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const ends = this.#ends.data;
+    const from = id === 0 ? 0 : ends[id - 1]!;
+    if (ends[id]! - from !== end - start) {
+      return false;
+    }
+    const own = this.#bytes.data;
+    for (let i = start, at = from; i < end; i++, at++) {
+      if (own[at] !== bytes[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  #hash(bytes: Uint8Array, start: number, end: number): number {
+    let hash = this.#seed;
+    let i = start;
+    for (; i + 4 <= end; i += 4) {
+      const word = bytes[i]! | (bytes[i + 1]! << 8) | (bytes[i + 2]! << 16) | (bytes[i + 3]! << 24);
+      hash = Math.imul(hash ^ word, 0x9e3779b1);
+      hash ^= hash >>> 15;
+    }
+    for (; i < end; i++) {
+      hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
+    }
+    hash ^= hash >>> 15;
+    hash = Math.imul(hash, 0x2c1b3c6d);
+    return hash ^ (hash >>> 13);
+  }
+
+  #rehash(): void {
+    const slots = new Int32Array(this.#slots.length * 4).fill(none);
+    const mask = slots.length - 1;
+    for (let id = 0; id < this.#ends.length; id++) {
+      const hash = this.#hashes.data[id]! | 0;
+      let slot = (hash << 1) & mask;
+      while (slots[slot + 1]! >= 0) {
+        slot = (slot + 2) & mask;
+      }
+      slots[slot] = hash;
+      slots[slot + 1] = id;
+    }
+    this.#slots = slots;
+  }
+}

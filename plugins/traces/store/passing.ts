@@ -1,0 +1,70 @@
+import { SvcError } from 'svc/sdk';
+import { asBuffer } from 'svc/telemetry';
+
+import { gather, type Shelves } from './scan.ts';
+import { decodeTraces } from './decode.ts';
+import type { Head } from './head.ts';
+import { type PushFormat, type PushOptions, type PushResult, requestOf, resultOf } from './push.ts';
+import type { TracesStore } from './store.ts';
+import { tracesProto } from './trace-json.ts';
+import type { TraceSpans } from '../traceql/span.ts';
+
+/** A push on its way to another server. */
+export interface Relayed extends PushResult {
+  /** To be given back when it has gone, or has not. */
+  readonly ticket: number;
+  /** Undefined when nothing of it may pass. */
+  readonly body: Uint8Array<ArrayBuffer> | undefined;
+}
+
+const mostUnderWay = 256;
+
+/** Spans that another server keeps: admitted and stamped here as those that stay, and counted once that server has them. */
+export class Passing {
+  readonly #store: TracesStore;
+  readonly #now: () => number;
+  readonly #underWay = new Map<number, Head>();
+  #tickets = 0;
+
+  constructor(store: TracesStore, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  take(format: PushFormat, body: Uint8Array, { encoding, stamp = {} }: PushOptions): Relayed {
+    if (this.#underWay.size >= mostUnderWay) {
+      throw new SvcError('rate_limited', `${mostUnderWay} pushes are on their way to the remote trace store: wait a moment`, { retryAfterSeconds: 2 });
+    }
+    const { limits } = this.#store;
+    const head = this.#store.newHead();
+    const tally = decodeTraces(requestOf(format, body, encoding, limits.bodyBytes), head, stamp, limits, this.#now());
+    head.reveal(0, head.rows);
+    const ticket = ++this.#tickets;
+    this.#underWay.set(ticket, head);
+    return { ...resultOf(tally), ticket, body: tally.accepted === 0 ? undefined : tracesProto(tracesIn(head)) };
+  }
+
+  end(ticket: number, sent: boolean): void {
+    const head = this.#underWay.get(ticket);
+    this.#underWay.delete(ticket);
+    if (head !== undefined && sent) {
+      this.#store.count(head, 0, head.rows);
+    }
+  }
+
+  /** Traces that another server has answered with, as shelves of their own. */
+  shelvesOf(bodies: readonly Uint8Array[]): Shelves {
+    const head = this.#store.newHead();
+    const limits = { ...this.#store.limits, spanBytes: Infinity, traceSpans: Infinity, futureMs: Infinity };
+    for (const body of bodies) {
+      decodeTraces(asBuffer(body), head, 'kept', limits, this.#now());
+    }
+    head.reveal(0, head.rows);
+    return { heads: () => [head], blocks: () => [] };
+  }
+}
+
+const tracesIn = (head: Head): TraceSpans[] =>
+  Array.from({ length: head.traces }, (_, trace) => gather({ heads: () => [head], blocks: () => [] }, head.traceBytes(trace))).filter(
+    (trace) => trace !== undefined,
+  );

@@ -1,0 +1,50 @@
+import { SvcError } from 'svc/sdk';
+import { asBuffer, gunzip } from 'svc/telemetry';
+
+import type { Tally } from './decode.ts';
+import type { ServerStamp } from './head-dictionary.ts';
+import { protoFromJson } from './otlp-json.ts';
+
+export interface PushOptions {
+  /** `gzip`, or none. */
+  readonly encoding?: string | undefined;
+  readonly stamp?: ServerStamp | undefined;
+}
+
+export interface PushResult {
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly reasons: readonly string[];
+}
+
+export type PushFormat = 'otlp-proto' | 'otlp-json';
+
+const mostReasons = 5;
+
+/** The body as an ExportTraceServiceRequest. */
+export function requestOf(format: PushFormat, body: Uint8Array, encoding: string | undefined, maxBytes: number): Buffer {
+  const raw = inflated(body, encoding, maxBytes);
+  return asBuffer(format === 'otlp-json' ? protoFromJson(raw) : raw);
+}
+
+/** The body as it was before it was packed, however large it says it is. */
+function inflated(body: Uint8Array, encoding: string | undefined, maxBytes: number): Uint8Array {
+  switch (encoding) {
+    case undefined:
+    case '':
+    case 'identity':
+      if (body.length > maxBytes) {
+        throw new SvcError('invalid_argument', `the body has more than ${maxBytes} bytes: send it in smaller parts`, { status: 413 });
+      }
+      return body;
+    case 'gzip':
+      return gunzip(body, { maxBytes });
+    default:
+      throw new SvcError('invalid_argument', `traces are taken as they are or with gzip, not with ${encoding.slice(0, 32)}`, { status: 415 });
+  }
+}
+
+export function resultOf({ accepted, rejected, trimmed, reasons }: Tally): PushResult {
+  const told = [...reasons].slice(0, mostReasons).map(([reason, count]) => `${reason} (${count} refused)`);
+  return { accepted, rejected, reasons: trimmed === 0 ? told : [...told, `${trimmed} spans were stored without what is beyond the limits of a span`] };
+}

@@ -1,0 +1,99 @@
+import { SvcError } from 'svc/sdk';
+import { ProtoReader } from 'svc/telemetry';
+
+import type { ScopeName } from './columns.ts';
+import type { Head } from './head.ts';
+import type { TraceLimits } from './limits.ts';
+
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Numbers {
+  readonly length: number;
+  push(value: number): void;
+}
+
+/** A body that is being read into a head. Nothing is copied out of it before the head keeps it. */
+export class Reading {
+  readonly body: Buffer;
+  readonly head: Head;
+  readonly limits: TraceLimits;
+  readonly #view: DataView;
+
+  constructor(body: Buffer, head: Head, limits: TraceLimits) {
+    this.body = body;
+    this.head = head;
+    this.limits = limits;
+    this.#view = new DataView(body.buffer, body.byteOffset, body.byteLength);
+  }
+
+  reader({ start, end }: Range): ProtoReader {
+    return new ProtoReader(this.body, start, end, 0, this.#view);
+  }
+
+  /** Where the bytes of the field that `next()` gave lie. */
+  block(reader: ProtoReader): Range {
+    let start = this.skip(reader);
+    while (this.body[start]! > 0x7f) {
+      start++;
+    }
+    return { start: start + 1, end: reader.position };
+  }
+
+  /** Steps over a field of bytes; answers where its length stands. */
+  skip(reader: ProtoReader): number {
+    if (reader.wire !== 2) {
+      throw new SvcError('invalid_argument', `protobuf: a field has wire type ${reader.wire} where 2 was expected`);
+    }
+    const start = reader.position;
+    reader.skip();
+    return start;
+  }
+
+  /** The first field 1 of a message; nothing where there is none. */
+  first(range: Range): Range {
+    const reader = this.reader(range);
+    for (let field = reader.next(); field !== 0; field = reader.next()) {
+      if (field === 1) {
+        return this.block(reader);
+      }
+      reader.skip();
+    }
+    return { start: 0, end: 0 };
+  }
+
+  /** Where an id starts that has exactly so many bytes and is not all zeros; else -1. */
+  id(reader: ProtoReader, size: number): number {
+    const start = this.skip(reader);
+    if (reader.position - start !== size + 1 || this.body[start] !== size) {
+      return -1;
+    }
+    for (let at = start + 1; at < reader.position; at++) {
+      if (this.body[at] !== 0) {
+        return start + 1;
+      }
+    }
+    return -1;
+  }
+
+  text(reader: ProtoReader): number {
+    const { start, end } = this.block(reader);
+    return this.head.dictionary.textOfBytes(this.body, start, end);
+  }
+
+  /** Puts an attribute behind those from `first` on; whether it could be kept. */
+  pair(reader: ProtoReader, scope: ScopeName, into: Numbers, first: number): boolean {
+    const start = this.skip(reader);
+    if (into.length - first >= this.limits.attributes) {
+      return false;
+    }
+    const pair = this.head.dictionary.pairOfBytes(this.body, start, reader.position, scope);
+    if (pair < 0) {
+      return false;
+    }
+    into.push(pair);
+    return true;
+  }
+}

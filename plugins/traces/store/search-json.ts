@@ -1,0 +1,104 @@
+import { JsonBytes } from 'svc/telemetry';
+
+import type { MatchedSpanset, MetricsResult, SearchResult } from '../traceql/engine.ts';
+import type { Attribute } from '../traceql/span.ts';
+import { attributesJson, valueJson, valueText } from './otlp-values.ts';
+
+const withoutZeros = (traceId: string): string => traceId.replace(/^0+(?=.)/, '');
+
+/** A search as the interface answers it. `plain` leaves the spans out, as a search by tags does. */
+export function searchJson({ traces, inspectedTraces, partial }: SearchResult, { plain = false }: { readonly plain?: boolean } = {}): Uint8Array<ArrayBuffer> {
+  const json = new JsonBytes(traces.length * 512 + 256);
+  json.raw('{"traces":[');
+  traces.forEach((trace, index) => {
+    json.raw(`${index === 0 ? '' : ','}{"traceID":"${withoutZeros(trace.traceId)}","rootServiceName":`).string(trace.rootService);
+    json.raw(',"rootTraceName":').string(trace.rootName);
+    json.raw(`,"startTimeUnixNano":"${trace.startNs}","durationMs":${Math.floor(trace.durationNs / 1e6)}`);
+    if (!plain) {
+      const [first] = trace.spansets;
+      if (first !== undefined) {
+        json.raw(',"spanSet":');
+        spansetJson(json, first);
+      }
+      json.raw(',"spanSets":[');
+      trace.spansets.forEach((spanset, at) => {
+        json.raw(at === 0 ? '' : ',');
+        spansetJson(json, spanset);
+      });
+      json.raw('],"serviceStats":{');
+      [...trace.services].forEach(([service, { spanCount, errorCount }], at) => {
+        json.raw(at === 0 ? '' : ',').string(service);
+        json.raw(`:{"spanCount":${spanCount}${errorCount === 0 ? '' : `,"errorCount":${errorCount}`}}`);
+      });
+      json.raw('}');
+    }
+    json.raw('}');
+  });
+  return json.raw(`],"metrics":{"inspectedTraces":${inspectedTraces},"completedJobs":${partial ? 0 : 1},"totalJobs":1}}`).finish();
+}
+
+function spansetJson(json: JsonBytes, { spans, matched, attributes }: MatchedSpanset): void {
+  json.raw('{"spans":[');
+  spans.forEach(({ span, attributes: shown }, index) => {
+    json.raw(`${index === 0 ? '' : ','}{"spanID":"${span.id}"`);
+    const listed = shown.filter(({ key }) => key !== 'name');
+    if (listed.length < shown.length) {
+      json.raw(',"name":').string(span.name);
+    }
+    json.raw(`,"startTimeUnixNano":"${span.startNs}","durationNanos":"${span.durationNs}"`);
+    if (listed.length > 0) {
+      json.raw(',"attributes":');
+      attributesJson(json, listed);
+    }
+    json.raw('}');
+  });
+  json.raw(`],"matched":${matched}`);
+  if (attributes.length > 0) {
+    json.raw(',"attributes":');
+    attributesJson(json, attributes);
+  }
+  json.raw('}');
+}
+
+/** A metrics query over a range as the interface answers it, or with the one value of each series. */
+export function metricsJson({ times, series }: MetricsResult, { instant = false }: { readonly instant?: boolean } = {}): Uint8Array<ArrayBuffer> {
+  const json = new JsonBytes(series.length * times.length * 40 + 256);
+  json.raw('{"series":[');
+  series.forEach(({ labels, values }, index) => {
+    json.raw(index === 0 ? '{"labels":[' : ',{"labels":[');
+    labels.forEach(({ key, value }, at) => {
+      json
+        .raw(at === 0 ? '{"key":' : ',{"key":')
+        .string(key)
+        .raw(',"value":');
+      valueJson(json, value);
+      json.raw('}');
+    });
+    json.raw('],');
+    if (instant) {
+      json.raw('"value":').number(values[0]!).raw(',');
+    } else {
+      samplesJson(json, times, values);
+    }
+    json.raw('"promLabels":').string(promLabels(labels)).raw('}');
+  });
+  return json.raw('],"metrics":{"completedJobs":1,"totalJobs":1}}').finish();
+}
+
+function samplesJson(json: JsonBytes, times: Float64Array, values: Float64Array): void {
+  json.raw('"samples":[');
+  let first = true;
+  values.forEach((value, at) => {
+    if (!Number.isNaN(value)) {
+      json
+        .raw(`${first ? '' : ','}{"timestampMs":"${Math.round(times[at]!)}","value":`)
+        .number(value)
+        .raw('}');
+      first = false;
+    }
+  });
+  json.raw('],');
+}
+
+const promLabels = (labels: readonly Attribute[]): string =>
+  `{${labels.map(({ key, value }) => `${JSON.stringify(key)}=${JSON.stringify(valueText(value))}`).join(', ')}}`;

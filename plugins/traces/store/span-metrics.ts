@@ -1,0 +1,161 @@
+import type { Attribute } from '../traceql/span.ts';
+import type { Head } from './head.ts';
+
+/** A sample as the metrics area takes it. */
+export interface MetricRow {
+  readonly labels: Readonly<Record<string, string>>;
+  /** Milliseconds. */
+  readonly time: number;
+  readonly value: number;
+}
+
+const firstBucket = 0.002;
+const bucketCount = 14;
+/** Bounds in seconds, each twice the one before. */
+const bounds = Array.from({ length: bucketCount }, (_, index) => firstBucket * 2 ** index);
+/** Of one set of labels: calls, count, sum, the buckets and the one without an upper bound. */
+const seriesPerSet = bucketCount + 4;
+/** What did not change is told again this often, or a query would take it for gone. */
+const repeatMs = 60_000;
+const forgetMs = 3_600_000;
+const kinds = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'].map((kind) => `SPAN_KIND_${kind}`);
+const statuses = ['UNSET', 'OK', 'ERROR'].map((status) => `STATUS_CODE_${status}`);
+
+interface LabelSet {
+  readonly key: string;
+  readonly calls: Readonly<Record<string, string>>;
+  readonly count: Readonly<Record<string, string>>;
+  readonly sum: Readonly<Record<string, string>>;
+  readonly buckets: readonly Readonly<Record<string, string>>[];
+  readonly counts: Float64Array;
+  total: number;
+  seconds: number;
+  changed: boolean;
+  changedAt: number;
+  toldAt: number;
+}
+
+export interface SpanMetrics {
+  /** Counts rows of a head, once each. */
+  count(head: Head, first: number, end: number, now: number): void;
+  /** The samples to be written now. */
+  flush(now: number): MetricRow[];
+  readonly series: number;
+  /** Spans that no set of labels was left for. */
+  readonly dropped: number;
+}
+
+/** Calls, errors and durations of all spans, counted as they come; counters begin at nothing when the process does. */
+export function spanMetrics(maxSeries: number): SpanMetrics {
+  const sets = new Map<string, LabelSet>();
+  /** Sets by the numbers that one head has for their parts. */
+  const byHead = new WeakMap<Head, Map<number, LabelSet | null>>();
+  let dropped = 0;
+
+  function setFor(head: Head, row: number): LabelSet | null {
+    const resource = head.dictionary.resource(head.resourceIds[row]!);
+    const device = textIn(resource, 'device_id');
+    const labels: Record<string, string> = {
+      service: textIn(resource, 'service.name') ?? '',
+      span_name: head.dictionary.text(head.names[row]!),
+      span_kind: kinds[head.kinds[row]! >> 2]!,
+      status_code: statuses[head.kinds[row]! & 3]!,
+      ...(device !== undefined && { device_id: device }),
+    };
+    const key = JSON.stringify(labels);
+    let set = sets.get(key);
+    if (set === undefined) {
+      if ((sets.size + 1) * seriesPerSet > maxSeries) {
+        return null;
+      }
+      sets.set(key, (set = emptySet(key, labels)));
+    }
+    return set;
+  }
+
+  return {
+    count(head, first, end, now) {
+      let known = byHead.get(head);
+      if (known === undefined) {
+        byHead.set(head, (known = new Map()));
+      }
+      for (let row = first; row < end; row++) {
+        const number = (head.resourceIds[row]! * 2 ** 20 + head.names[row]!) * 32 + head.kinds[row]!;
+        let set = known.get(number);
+        if (set === undefined) {
+          set = setFor(head, row);
+          known.set(number, set);
+        }
+        if (set === null) {
+          dropped++;
+          continue;
+        }
+        const seconds = head.durations[row]! / 1e9;
+        set.counts[bucketOf(seconds)]!++;
+        set.total++;
+        set.seconds += seconds;
+        set.changed = true;
+        set.changedAt = now;
+      }
+    },
+    flush(now) {
+      const rows: MetricRow[] = [];
+      for (const set of sets.values()) {
+        if (now - set.changedAt > forgetMs) {
+          sets.delete(set.key);
+        } else if (set.changed || now - set.toldAt >= repeatMs) {
+          tell(set, now, rows);
+          set.changed = false;
+          set.toldAt = now;
+        }
+      }
+      return rows;
+    },
+    get series() {
+      return sets.size * seriesPerSet;
+    },
+    get dropped() {
+      return dropped;
+    },
+  };
+}
+
+function bucketOf(seconds: number): number {
+  for (let i = 0; i < bucketCount; i++) {
+    if (seconds <= bounds[i]!) {
+      return i;
+    }
+  }
+  return bucketCount;
+}
+
+function textIn(attributes: readonly Attribute[], key: string): string | undefined {
+  const value = attributes.find((entry) => entry.key === key)?.value;
+  return value?.type === 'string' ? value.value : undefined;
+}
+
+function emptySet(key: string, labels: Readonly<Record<string, string>>): LabelSet {
+  const named = (name: string): Readonly<Record<string, string>> => ({ __name__: name, ...labels });
+  return {
+    key,
+    calls: named('traces_spanmetrics_calls_total'),
+    count: named('traces_spanmetrics_latency_count'),
+    sum: named('traces_spanmetrics_latency_sum'),
+    buckets: [...bounds.map(String), '+Inf'].map((le) => ({ ...named('traces_spanmetrics_latency_bucket'), le })),
+    counts: new Float64Array(bucketCount + 1),
+    total: 0,
+    seconds: 0,
+    changed: false,
+    changedAt: 0,
+    toldAt: 0,
+  };
+}
+
+function tell(set: LabelSet, time: number, rows: MetricRow[]): void {
+  rows.push({ labels: set.calls, time, value: set.total }, { labels: set.count, time, value: set.total }, { labels: set.sum, time, value: set.seconds });
+  let below = 0;
+  set.buckets.forEach((labels, index) => {
+    below += set.counts[index]!;
+    rows.push({ labels, time, value: below });
+  });
+}

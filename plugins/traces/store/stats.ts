@@ -1,0 +1,48 @@
+import type { Head } from './head.ts';
+import type { Shelf } from './shelf.ts';
+import type { SpanMetrics } from './span-metrics.ts';
+
+export interface StoreStats {
+  readonly headSpans: number;
+  readonly headBytes: number;
+  readonly blocks: number;
+  readonly blockSpans: number;
+  readonly blockBytes: number;
+  readonly damagedBlocks: number;
+  readonly walBytes: number;
+  /** Milliseconds; undefined while there is nothing in blocks. */
+  readonly oldest: number | undefined;
+  readonly residentBytes: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  /** Spans that were taken without some of their parts. */
+  readonly trimmed: number;
+  readonly metricSeries: number;
+  readonly metricSpansDropped: number;
+}
+
+export interface StatsParts {
+  readonly shelf: Shelf;
+  readonly heads: readonly Head[];
+  readonly walBytes: number;
+  readonly totals: Pick<StoreStats, 'accepted' | 'rejected' | 'trimmed'>;
+  readonly metrics: SpanMetrics;
+}
+
+export function statsOf({ shelf, heads, walBytes, totals, metrics }: StatsParts): StoreStats {
+  const { blocks } = shelf;
+  return {
+    headSpans: heads.reduce((sum, head) => sum + head.rows, 0),
+    headBytes: heads.reduce((sum, head) => sum + head.bytes, 0),
+    blocks: blocks.length,
+    blockSpans: blocks.reduce((sum, { row }) => sum + row.rows, 0),
+    blockBytes: blocks.reduce((sum, { row }) => sum + row.bytes, 0),
+    damagedBlocks: shelf.damaged,
+    walBytes,
+    oldest: blocks.length === 0 ? undefined : blocks.reduce((oldest, { row }) => Math.min(oldest, row.mint), Infinity),
+    residentBytes: shelf.residentBytes,
+    ...totals,
+    metricSeries: metrics.series,
+    metricSpansDropped: metrics.dropped,
+  };
+}

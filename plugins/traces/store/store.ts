@@ -1,0 +1,277 @@
+import { join } from 'node:path';
+
+import { type Logger, messageOf, SvcError } from 'svc/sdk';
+import { budget, type Catalogue, diskSpace, type DiskLimits, openCatalogue, openWal, type Wal, type WalFiles } from 'svc/telemetry';
+
+import type { SpanSource } from '../traceql/source.ts';
+import type { TraceSpans } from '../traceql/span.ts';
+import { writeTraceBlock } from './block.ts';
+import { decodeTraces } from './decode.ts';
+import { Head } from './head.ts';
+import { defaultLimits, type TraceLimits } from './limits.ts';
+import { type PushFormat, type PushOptions, type PushResult, requestOf, resultOf } from './push.ts';
+import { gather, type Shelves, spanSource } from './scan.ts';
+import { openShelf, type Shelf } from './shelf.ts';
+import { type MetricRow, type SpanMetrics, spanMetrics } from './span-metrics.ts';
+import { statsOf, type StoreStats } from './stats.ts';
+import { readRecord, recordHead } from './wal-record.ts';
+
+export interface TracesStoreOptions {
+  readonly folder: string;
+  readonly log: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly limits?: Partial<TraceLimits>;
+  readonly disk?: DiskLimits;
+  /** For tests of a disk that fails. */
+  readonly files?: WalFiles;
+  readonly nativeBinding?: string;
+}
+
+export interface TracesStore {
+  readonly limits: TraceLimits;
+  /** Counters of spans begin anew when how they are counted changes. */
+  setLimits(limits: Partial<TraceLimits>): void;
+  push(format: PushFormat, body: Uint8Array, options?: PushOptions): Promise<PushResult>;
+  /** A head that belongs to nobody yet. */
+  newHead(): Head;
+  /** Counts rows of a head in the metrics of spans. */
+  count(head: Head, first: number, end: number): void;
+  source(): SpanSource;
+  readonly shelves: Shelves;
+  /** A question to the source or the shelves; damaged blocks are left out. */
+  read<T>(question: () => Promise<T>): Promise<T>;
+  trace(id: Uint8Array): Promise<TraceSpans | undefined>;
+  /** Makes the head a block when it is time, or at once; removes what is too old or too much. */
+  tend(options?: { readonly now?: boolean }): Promise<void>;
+  metricRows(): MetricRow[];
+  /** Why nothing is stored at the moment. */
+  refusal(): string | undefined;
+  stats(): StoreStats;
+  close(): Promise<void>;
+}
+
+/** The log up to this segment is in blocks; written with the block itself, so that no crash reads a span twice. */
+const schema = ['create table position (id integer primary key check (id = 1), segment integer not null) strict; insert into position values (1, 0);'];
+
+const mostWaitingHeads = 3;
+
+export async function openTracesStore({ folder, log, now, limits: given, disk: diskLimits, files, nativeBinding }: TracesStoreOptions): Promise<TracesStore> {
+  const limits = { ...defaultLimits, ...given };
+  const catalogue = openCatalogue(join(folder, 'catalogue.db'), schema, { log, ...(nativeBinding !== undefined && { nativeBinding }) });
+  const wal = await openWal({ folder: join(folder, 'wal'), log, ...(files !== undefined && { files }) });
+  const store = new Store(limits, catalogue, wal, openShelf(catalogue, log), log, now, diskSpace(folder, diskLimits));
+  try {
+    await store.replay();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return store;
+}
+
+/** A head that takes no more spans, and the segment of the log that begins behind it. */
+interface Waiting {
+  readonly head: Head;
+  readonly segment: Promise<number>;
+}
+
+class Store implements TracesStore {
+  #limits: TraceLimits;
+  readonly #catalogue: Catalogue;
+  readonly #wal: Wal;
+  readonly #shelf: Shelf;
+  readonly #log: Logger;
+  readonly #now: () => number;
+  readonly #disk: ReturnType<typeof diskSpace>;
+  #metrics: SpanMetrics;
+  readonly #waiting: Waiting[] = [];
+  readonly shelves: Shelves;
+  #head: Head;
+  #emptying: Promise<void> | undefined;
+  #blocksMade = 0;
+  #replayed = 0;
+  #closed = false;
+  readonly #totals = { accepted: 0, rejected: 0, trimmed: 0 };
+
+  constructor(limits: TraceLimits, catalogue: Catalogue, wal: Wal, shelf: Shelf, log: Logger, now: () => number, disk: ReturnType<typeof diskSpace>) {
+    this.#limits = limits;
+    this.#catalogue = catalogue;
+    this.#wal = wal;
+    this.#shelf = shelf;
+    this.#log = log;
+    this.#now = now;
+    this.#disk = disk;
+    this.#metrics = spanMetrics(limits.metricSeries);
+    this.#head = this.newHead();
+    this.shelves = { heads: () => [this.#head, ...this.#waiting.map(({ head }) => head)], blocks: () => shelf.blocks };
+  }
+
+  /** Brings back what is in the log and in no block. A head is cut only between segments, so that each is in one of them. */
+  async replay(): Promise<void> {
+    const done = this.#catalogue.db.prepare('select segment from position').pluck().get() as number;
+    await this.#wal.replay(async (record, segment) => {
+      if (segment < done) {
+        return;
+      }
+      if (this.#isFull() && segment > this.#replayed) {
+        this.#retireHead(Promise.resolve(segment));
+        await this.#empty();
+      }
+      this.#replayed = segment;
+      const { body, stamp, receivedAt } = readRecord(record);
+      const first = this.#head.rows;
+      decodeTraces(body, this.#head, stamp, this.#limits, receivedAt);
+      this.#head.reveal(first, this.#head.rows);
+    });
+    await this.#wal.drop(done);
+    // With nothing left of it the log counts from the beginning again.
+    this.#catalogue.db.prepare('update position set segment = 0').run();
+  }
+
+  get limits(): TraceLimits {
+    return this.#limits;
+  }
+
+  setLimits(limits: Partial<TraceLimits>): void {
+    const { metricSeries } = this.#limits;
+    this.#limits = { ...this.#limits, ...limits };
+    if (this.#limits.metricSeries !== metricSeries) {
+      this.#metrics = spanMetrics(this.#limits.metricSeries);
+    }
+  }
+
+  async push(format: PushFormat, body: Uint8Array, { encoding, stamp = {} }: PushOptions = {}): Promise<PushResult> {
+    this.#assertOpen();
+    this.#disk.assertWritable();
+    const proto = requestOf(format, body, encoding, this.#limits.bodyBytes);
+    const head = this.#head;
+    const now = this.#now();
+    const first = head.rows;
+    const tally = decodeTraces(proto, head, stamp, this.#limits, now);
+    const end = head.rows;
+    if (tally.accepted > 0) {
+      const written = this.#wal.append(recordHead(stamp, now), proto);
+      if (this.#isFull()) {
+        this.#retireHead(this.#wal.cut());
+        void this.#empty();
+      }
+      await written;
+      head.reveal(first, end);
+      this.count(head, first, end);
+    }
+    this.#totals.accepted += tally.accepted;
+    this.#totals.rejected += tally.rejected;
+    this.#totals.trimmed += tally.trimmed;
+    return resultOf(tally);
+  }
+
+  source(): SpanSource {
+    return spanSource(this.shelves);
+  }
+
+  read<T>(question: () => Promise<T>): Promise<T> {
+    return this.#shelf.read(question);
+  }
+
+  trace(id: Uint8Array): Promise<TraceSpans | undefined> {
+    return this.#shelf.read(() => Promise.resolve(gather(this.shelves, id)));
+  }
+
+  async tend({ now: atOnce = false }: { readonly now?: boolean } = {}): Promise<void> {
+    const age = this.#now() - this.#head.openedAt;
+    const due = this.#head.rows > 0 && ((age >= this.#limits.headAgeMs && this.#head.rows >= this.#limits.headSpans / 8) || age >= this.#limits.headMaxAgeMs);
+    if ((due || atOnce) && this.#head.rows > 0) {
+      this.#retireHead(this.#wal.cut());
+    }
+    await this.#empty();
+    this.#shelf.retain({ maxAgeMs: this.#limits.maxAgeMs, maxBytes: this.#limits.maxBytes }, this.#now());
+  }
+
+  count(head: Head, first: number, end: number): void {
+    if (this.#limits.metricSeries > 0) {
+      this.#metrics.count(head, first, end, this.#now());
+    }
+  }
+
+  metricRows(): MetricRow[] {
+    return this.#metrics.flush(this.#now());
+  }
+
+  refusal(): string | undefined {
+    return this.#disk.refusal();
+  }
+
+  stats(): StoreStats {
+    return statsOf({ shelf: this.#shelf, heads: this.shelves.heads(), walBytes: this.#wal.bytes, totals: this.#totals, metrics: this.#metrics });
+  }
+
+  /** What is in the head stays in the log, and is read from there at the next start. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#emptying;
+    await this.#wal.close();
+    this.#shelf.close();
+    this.#catalogue.close();
+  }
+
+  newHead(): Head {
+    const now = this.#now();
+    return new Head(this.#limits, Math.imul(now, 0x9e3779b1) ^ Math.floor(now / 2 ** 32), now);
+  }
+
+  #isFull(): boolean {
+    return this.#head.rows >= this.#limits.headSpans || this.#head.bytes >= this.#limits.headBytes;
+  }
+
+  #retireHead(segment: Promise<number>): void {
+    // Whoever makes the block meets the error; until then it is nobody's.
+    segment.catch(() => undefined);
+    this.#waiting.push({ head: this.#head, segment });
+    this.#head = this.newHead();
+  }
+
+  /** Makes blocks of the heads that wait, oldest first. What fails is tried again at the next occasion, and stays readable. */
+  #empty(): Promise<void> {
+    this.#emptying ??= this.#emptyAll().finally(() => {
+      this.#emptying = undefined;
+    });
+    return this.#emptying;
+  }
+
+  async #emptyAll(): Promise<void> {
+    try {
+      for (let next = this.#waiting[0]; next !== undefined && !this.#closed; next = this.#waiting[0]) {
+        await this.#toBlock(next);
+      }
+    } catch (error) {
+      this.#log.error({ cause: messageOf(error), waiting: this.#waiting.length }, 'spans could not be made a block; they stay in the log and are tried again');
+    }
+  }
+
+  async #toBlock({ head, segment }: Waiting): Promise<void> {
+    const behind = await segment;
+    const name = `${String(this.#now()).padStart(14, '0')}-${behind}-${this.#blocksMade++}.traces`;
+    const pace = budget({ timeoutMs: Infinity, now: this.#now });
+    const block = await writeTraceBlock(this.#catalogue.blocksFolder, name, head, pace);
+    const advance = (): void => void this.#catalogue.db.prepare('update position set segment = ?').run(behind);
+    if (block === undefined) {
+      advance();
+    } else {
+      const row = this.#catalogue.blocks.add(block, advance);
+      this.#shelf.add(this.#shelf.load(row));
+    }
+    // In the same turn: a question sees these spans in the one or in the other.
+    this.#waiting.shift();
+    await this.#wal.drop(behind);
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) {
+      throw new SvcError('unavailable', 'the store is closed', { retryAfterSeconds: 5 });
+    }
+    if (this.#waiting.length >= mostWaitingHeads) {
+      throw new SvcError('rate_limited', 'spans come faster than they can be stored: wait a moment', { retryAfterSeconds: 2 });
+    }
+  }
+}

@@ -1,0 +1,233 @@
+import type { Budget, Matcher } from 'svc/telemetry';
+
+import { type Evaluate, compileField } from '../traceql/field.ts';
+import { sightOf } from '../traceql/enforce.ts';
+import { intrinsicNamed, parseField } from '../traceql/field-parser.ts';
+import { cursor } from '../traceql/cursor.ts';
+import type { FieldExpression } from '../traceql/ast.ts';
+import { parse } from '../traceql/parser.ts';
+import { compilePipeline, runOver } from '../traceql/pipeline.ts';
+import { prefilterOf } from '../traceql/prefilter.ts';
+import type { SearchWindow } from '../traceql/source.ts';
+import { kindNames, statusNames, type Value } from '../traceql/span.ts';
+import { TraceView } from '../traceql/trace-view.ts';
+import { keyOf } from '../traceql/values.ts';
+import type { SpanTable } from './columns.ts';
+import { type ScopeName, scopeBits } from './columns.ts';
+import { valueText } from './otlp-values.ts';
+import { type Shelves, spanSource } from './scan.ts';
+
+export interface TagOptions {
+  readonly window: SearchWindow;
+  readonly enforce?: readonly Matcher[];
+}
+
+export interface TagValueOptions extends TagOptions {
+  /** A filter: values of other spans do not count. */
+  readonly query?: string;
+  readonly limit: number;
+}
+
+export interface TagValue {
+  readonly type: 'string' | 'int' | 'float' | 'bool' | 'keyword';
+  readonly value: string;
+}
+
+export type TagNames = Readonly<Record<ScopeName, readonly string[]>>;
+
+export const intrinsicTags: readonly string[] = [
+  ...['duration', 'event:name', 'event:timeSinceStart', 'instrumentation:name', 'instrumentation:version', 'kind', 'link:spanID', 'link:traceID', 'name'],
+  ...['rootName', 'rootServiceName', 'span:duration', 'span:id', 'span:kind', 'span:name', 'span:parentID', 'span:status', 'span:statusMessage', 'status'],
+  ...['statusMessage', 'trace:duration', 'trace:id', 'trace:rootName', 'trace:rootService', 'traceDuration'],
+];
+
+const scopeNames = Object.keys(scopeBits) as ScopeName[];
+
+/** Keys of attributes in the window, by scope, each list sorted. */
+export async function tagNames(shelves: Shelves, { window, enforce = [] }: TagOptions, budget: Budget): Promise<TagNames> {
+  const found: Record<ScopeName, Set<string>> = { span: new Set(), resource: new Set(), event: new Set(), link: new Set(), instrumentation: new Set() };
+  if (enforce.length > 0) {
+    await namesInSight(shelves, window, enforce, found, budget);
+  } else {
+    for (const head of shelves.heads()) {
+      addKeys(head, found);
+    }
+    for (const block of overlapping(shelves, window)) {
+      scopeNames.forEach((scope) => block.meta.keys[scope].forEach((key) => found[scope].add(key)));
+      if (block.meta.more) {
+        for (const group of block.groups()) {
+          addKeys(group, found);
+        }
+      }
+      await budget.breathe();
+    }
+  }
+  return Object.fromEntries(scopeNames.map((scope) => [scope, [...found[scope]].sort()])) as unknown as TagNames;
+}
+
+const overlapping = ({ blocks }: Shelves, { startMs, endMs }: SearchWindow) => blocks().filter(({ row }) => row.maxt >= startMs && row.mint <= endMs);
+
+function addKeys({ dictionary }: SpanTable, found: Readonly<Record<ScopeName, Set<string>>>): void {
+  for (const { key, scopes } of dictionary.keys()) {
+    scopeNames.filter((scope) => (scopes & scopeBits[scope]) !== 0).forEach((scope) => found[scope].add(key));
+  }
+}
+
+async function namesInSight(
+  shelves: Shelves,
+  window: SearchWindow,
+  enforce: readonly Matcher[],
+  found: Readonly<Record<ScopeName, Set<string>>>,
+  budget: Budget,
+): Promise<void> {
+  const sight = sightOf(enforce);
+  for await (const { traces } of spanSource(shelves).traces(window, { spans: sight.narrow(undefined), partial: true }, budget)) {
+    for (const trace of traces) {
+      for (const span of sight.visible(trace)?.spans ?? []) {
+        span.attributes.forEach(({ key }) => found.span.add(key));
+        span.resource.forEach(({ key }) => found.resource.add(key));
+        span.scope.attributes.forEach(({ key }) => found.instrumentation.add(key));
+        span.events.forEach((event) => event.attributes.forEach(({ key }) => found.event.add(key)));
+        span.links.forEach((link) => link.attributes.forEach(({ key }) => found.link.add(key)));
+      }
+    }
+  }
+}
+
+/** Values of a tag such as `resource.service.name`, `.http.method` or `status`; each once. */
+export async function tagValues(shelves: Shelves, tag: string, options: TagValueOptions, budget: Budget): Promise<readonly TagValue[]> {
+  const field = fieldOf(tag);
+  const keywords = keywordsOf(field);
+  if (keywords !== undefined) {
+    return keywords;
+  }
+  const found = new Map<string, TagValue>();
+  const add = (value: Value | undefined): void => {
+    if (value?.type === 'array' || value?.type === 'each') {
+      value.values.forEach(add);
+      return;
+    }
+    const told = value === undefined ? undefined : toldOf(value);
+    if (told !== undefined && found.size < options.limit) {
+      found.set(keyOf(value), told);
+    }
+  };
+  const everything = (options.query ?? '').trim() === '' && (options.enforce ?? []).length === 0;
+  if (everything && field.kind === 'attribute') {
+    await ofDictionaries(shelves, field, options, add, () => found.size >= options.limit, budget);
+  } else {
+    await ofSpans(shelves, field, options, add, () => found.size >= options.limit, budget);
+  }
+  return [...found.values()];
+}
+
+/** What a tag speaks of; a name without a scope is an attribute of any. */
+export function fieldOf(tag: string): FieldExpression {
+  if (intrinsicNamed(tag) === undefined && !/^(?:\.|(?:span|resource|event|link|instrumentation|parent)\.)/.test(tag)) {
+    return { kind: 'attribute', scope: 'any', ofParent: false, name: tag };
+  }
+  return parseField(cursor(tag));
+}
+
+/** What has few values has all of them; what has too many to tell has none. */
+function keywordsOf(field: FieldExpression): readonly TagValue[] | undefined {
+  if (field.kind !== 'intrinsic') {
+    return undefined;
+  }
+  switch (field.intrinsic) {
+    case 'status':
+      return statusNames.map((value) => ({ type: 'keyword', value }));
+    case 'kind':
+      return kindNames.map((value) => ({ type: 'keyword', value }));
+    case 'name':
+    case 'statusMessage':
+    case 'rootName':
+    case 'rootServiceName':
+    case 'event:name':
+    case 'instrumentation:name':
+    case 'instrumentation:version':
+      return undefined;
+    default:
+      return [];
+  }
+}
+
+function toldOf(value: Value): TagValue | undefined {
+  switch (value.type) {
+    case 'string':
+      return value.value === '' ? undefined : { type: 'string', value: value.value };
+    case 'int':
+    case 'float':
+    case 'bool':
+      return { type: value.type, value: valueText(value) };
+    default:
+      return undefined;
+  }
+}
+
+async function ofDictionaries(
+  shelves: Shelves,
+  field: Extract<FieldExpression, { kind: 'attribute' }>,
+  { window }: TagValueOptions,
+  add: (value: Value) => void,
+  full: () => boolean,
+  budget: Budget,
+): Promise<void> {
+  const wanted = field.scope === 'any' ? 31 : scopeBits[field.scope];
+  const look = ({ dictionary }: SpanTable): void => {
+    for (const pair of dictionary.pairsOf(field.name)) {
+      if ((dictionary.scopesOf(pair) & wanted) !== 0) {
+        add(dictionary.pair(pair).value);
+      }
+    }
+  };
+  shelves.heads().forEach(look);
+  for (const block of overlapping(shelves, window)) {
+    const { keys, more } = block.meta;
+    if (!more && !scopeNames.some((scope) => (scopeBits[scope] & wanted) !== 0 && keys[scope].includes(field.name))) {
+      continue;
+    }
+    for (const group of block.groups()) {
+      if (full()) {
+        return;
+      }
+      look(group);
+      await budget.breathe();
+    }
+  }
+}
+
+/** Whole traces only where the tag or the filter speaks of them. */
+async function ofSpans(
+  shelves: Shelves,
+  field: FieldExpression,
+  { window, enforce = [], query }: TagValueOptions,
+  add: (value: Value | undefined) => void,
+  full: () => boolean,
+  budget: Budget,
+): Promise<void> {
+  const evaluate: Evaluate = compileField(field);
+  const filter = (query ?? '').trim() === '' ? undefined : parse(query!);
+  const run = compilePipeline(filter?.stages ?? [{ kind: 'filter', condition: undefined }]);
+  const sight = sightOf(enforce);
+  const byTrace = field.kind === 'intrinsic' && (field.intrinsic === 'rootName' || field.intrinsic === 'rootServiceName');
+  const hint = filter === undefined ? undefined : prefilterOf({ ...filter, metrics: { function: 'rate', field: undefined, quantiles: [], by: [] } });
+  const prefilter = { spans: sight.narrow(hint?.spans), partial: !byTrace && hint?.partial !== false };
+  for await (const { traces } of spanSource(shelves).traces(window, prefilter, budget)) {
+    for (const trace of traces) {
+      const visible = sight.visible(trace);
+      if (visible === undefined) {
+        continue;
+      }
+      budget.spend(visible.spans.length);
+      const view = new TraceView(visible);
+      for (const { members } of runOver(view, run)) {
+        members.forEach((index) => add(evaluate(view, index)));
+      }
+    }
+    if (full()) {
+      return;
+    }
+    await budget.breathe();
+  }
+}

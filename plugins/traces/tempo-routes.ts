@@ -1,0 +1,94 @@
+import { byteRoute, type Call, type ErrorWording, type RouteDeclaration, type ShownError, SvcError } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { TraceDriver } from './driver.ts';
+import { type ParameterList, parametersOf } from './tempo/parameter-list.ts';
+import type { Reader, TempoQuestion } from './tempo/question.ts';
+import { answerMs, jsonType, Tag, TraceId } from './trace-routes.ts';
+
+/** Tempo's clients send parameters of their own; what an endpoint does not know it leaves aside, as Tempo does. */
+const Anything = Type.Object({}, { additionalProperties: true });
+const textType = 'text/plain; charset=utf-8';
+const protobufType = 'application/protobuf';
+
+/** Tempo says what is wrong in plain text, and nothing at all of a trace that is not there. */
+export function tempoWording({ status, message, kind }: ShownError): ErrorWording {
+  const statuses: Readonly<Record<string, number>> = { too_large: 422, timeout: 504, canceled: 499 };
+  return {
+    status: (kind !== undefined && Object.hasOwn(statuses, kind) ? statuses[kind] : undefined) ?? status,
+    type: textType,
+    body: status === 404 ? '' : message,
+  };
+}
+
+const common = { method: 'GET', access: 'any', query: Anything, produces: jsonType, timeoutMs: answerMs, wording: tempoWording } as const;
+
+/** Tempo's API as far as it asks; spans come in by the data plane. */
+export function tempoRoutes(driver: () => TraceDriver, reader: Reader): readonly RouteDeclaration[] {
+  const asking = (path: string, summary: string, read: (list: ParameterList) => TempoQuestion): RouteDeclaration =>
+    byteRoute({ ...common, path: `/tempo/api/${path}`, summary, handle: ({ query, signal }) => driver().answer(read(parametersOf(query)), signal) });
+
+  const values = (path: string, version: 1 | 2): RouteDeclaration =>
+    byteRoute({
+      ...common,
+      path: `/tempo/api/${path}/{tag}/values`,
+      summary: `Values of one tag, as version ${version} of Tempo's API answers it`,
+      params: Tag,
+      handle: ({ params, query, signal }) => driver().answer(reader.values(parametersOf(query), params.tag, version), signal),
+    });
+
+  const trace = (path: string, version: 1 | 2): RouteDeclaration =>
+    byteRoute({
+      ...common,
+      path: `/tempo/api/${path}/{trace_id}`,
+      summary: `All spans of one trace, as version ${version} of Tempo's API answers it, in JSON or protobuf`,
+      params: TraceId,
+      async handle(call) {
+        const proto = wantsProtobuf(call);
+        const form = version === 1 ? (proto ? 'proto' : 'v1') : proto ? 'proto2' : 'v2';
+        const found = await driver().trace(call.params.trace_id, form, { signal: call.signal });
+        if (found === undefined) {
+          throw new SvcError('not_found', `there is no trace ${call.params.trace_id}`);
+        }
+        if (proto) {
+          call.setHeader('content-type', protobufType);
+        }
+        return found;
+      },
+    });
+
+  return [
+    asking('search', 'Newest traces that match, as Tempo answers it', (list) => reader.search(list)),
+    asking('search/tags', 'Names of tags, as Tempo answers it', (list) => reader.tags(list, 1)),
+    asking('v2/search/tags', 'Names of tags by scope, as Tempo answers it', (list) => reader.tags(list, 2)),
+    values('search/tag', 1),
+    values('v2/search/tag', 2),
+    trace('traces', 1),
+    trace('v2/traces', 2),
+    asking('metrics/query_range', 'A metrics query over a window, as Tempo answers it', (list) => reader.range(list)),
+    asking('metrics/query', 'A metrics query with one value for the whole window, as Tempo answers it', (list) => reader.instant(list)),
+    byteRoute({ ...common, path: '/tempo/api/echo', summary: 'Says echo, as Tempo does', produces: textType, handle: () => 'echo' }),
+    byteRoute({
+      ...common,
+      path: '/tempo/api/status/buildinfo',
+      summary: 'Which API this speaks, as Tempo answers it',
+      handle: () => JSON.stringify({ version: '2.10.0', revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' }),
+    }),
+    byteRoute({
+      ...common,
+      path: '/tempo/ready',
+      summary: 'Whether the trace store answers',
+      produces: textType,
+      async handle() {
+        const { ok, detail } = await driver().status();
+        if (!ok) {
+          throw new SvcError('unavailable', detail ?? 'the trace store does not answer');
+        }
+        return 'ready';
+      },
+    }),
+  ];
+}
+
+const wantsProtobuf = ({ headers }: Pick<Call, 'headers'>): boolean =>
+  (headers['accept'] ?? '').split(',').some((type) => type.split(';')[0]!.trim().toLowerCase() === protobufType);

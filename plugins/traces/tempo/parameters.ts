@@ -1,0 +1,112 @@
+import { parseDuration, queryError, readGoDuration } from 'svc/telemetry';
+
+import { instantMs } from './instant-text.ts';
+import type { ParameterList } from './parameter-list.ts';
+
+const longestText = 8 * 1024;
+const usualPoints = 120;
+
+export interface Window {
+  /** Milliseconds. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The parameters of one call as Tempo's clients give them, with Tempo's defaults and refusals. */
+export class Parameters {
+  readonly #list: ParameterList;
+  readonly #nowMs: number;
+
+  constructor(list: ParameterList, nowMs: number) {
+    this.#list = list;
+    this.#nowMs = nowMs;
+  }
+
+  /** Undefined where it is absent or empty. */
+  text(name: string): string | undefined {
+    const text = this.#list.find(([other]) => other === name)?.[1];
+    if (text !== undefined && Buffer.byteLength(text) > longestText) {
+      throw queryError('bad_data', `invalid ${name}: it has ${Buffer.byteLength(text)} bytes, ${longestText} are the limit`);
+    }
+    return text === '' ? undefined : text;
+  }
+
+  /** From `start`, or so long before the end, to `end`, which is now unless it is said. */
+  window(usualMs: number): Window {
+    const end = this.#instant('end') ?? this.#nowMs;
+    const start = this.#instant('start') ?? end - usualMs;
+    if (start >= end) {
+      throw queryError('bad_data', `http parameter start must be before end. received start=${seconds(start)} end=${seconds(end)}`);
+    }
+    return { start, end };
+  }
+
+  /** The same, no longer than `mostMs`. */
+  windowWithin(usualMs: number, mostMs: number): Window {
+    const window = this.window(usualMs);
+    if (window.end - window.start > mostMs) {
+      throw queryError(
+        'bad_data',
+        `range specified by start and end exceeds ${goDuration(mostMs)}. received start=${seconds(window.start)} end=${seconds(window.end)}`,
+      );
+    }
+    return window;
+  }
+
+  /** A whole number above nothing. */
+  count(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) {
+      return undefined;
+    }
+    if (!/^[-+]?\d{1,15}$/.test(text)) {
+      throw queryError('bad_data', `invalid ${name}: strconv.Atoi: parsing ${JSON.stringify(text.slice(0, 100))}: invalid syntax`);
+    }
+    if (Number(text) < 1) {
+      throw queryError('bad_data', `invalid ${name}: must be a positive number`);
+    }
+    return Number(text);
+  }
+
+  /** Milliseconds; whole seconds that make about 120 points of the window unless it is said. */
+  step({ start, end }: Window): number {
+    const text = this.text('step');
+    if (text === undefined) {
+      return Math.max(1_000, Math.ceil((end - start) / usualPoints / 1_000) * 1_000);
+    }
+    const step = /^\d{1,12}(?:\.\d{1,9})?$/.test(text) ? Number(text) * 1_000 : durationMs(text);
+    if (step === undefined || !(step > 0)) {
+      throw queryError('bad_data', `invalid step: cannot parse ${JSON.stringify(text.slice(0, 100))} to a valid duration`);
+    }
+    return step;
+  }
+
+  #instant(name: string): number | undefined {
+    const text = this.text(name);
+    const at = text === undefined ? undefined : instantMs(text);
+    if (text !== undefined && at === undefined) {
+      throw queryError('bad_data', `invalid ${name}: strconv.ParseInt: parsing ${JSON.stringify(text.slice(0, 100))}: invalid syntax`);
+    }
+    return at;
+  }
+}
+
+const seconds = (ms: number): number => Math.floor(ms / 1_000);
+
+function durationMs(text: string): number | undefined {
+  const nanos = readGoDuration(text);
+  if (nanos !== undefined) {
+    return nanos / 1e6;
+  }
+  try {
+    return parseDuration(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `168h0m0s`. */
+function goDuration(ms: number): string {
+  const whole = Math.floor(ms / 1_000);
+  return `${Math.floor(whole / 3_600)}h${Math.floor(whole / 60) % 60}m${whole % 60}s`;
+}

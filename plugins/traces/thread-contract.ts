@@ -1,0 +1,154 @@
+import type { Enforced, PushAnswer, Stamp } from '../metricsdb/contract.ts';
+import type { FoundTrace } from './contract.ts';
+import type { DeskLimits } from './desk.ts';
+import type { TraceLimits } from './store/limits.ts';
+import type { Relayed } from './store/passing.ts';
+import type { PushFormat } from './store/push.ts';
+import type { MetricRow } from './store/span-metrics.ts';
+import type { StoreStats } from './store/stats.ts';
+import type { TagNames, TagValue } from './store/tags.ts';
+import type { TagSearch } from './traceql/tag-search.ts';
+
+/** What the thread is given by the plugin. */
+export interface TracesData {
+  readonly folder: string;
+  readonly limits?: Partial<TraceLimits>;
+  readonly query?: DeskLimits;
+  readonly nativeBinding?: string;
+}
+
+/** What may change while it runs. */
+export interface ThreadSettings {
+  readonly limits: Partial<TraceLimits>;
+  readonly query: DeskLimits;
+}
+
+export interface Asked {
+  readonly timeoutMs?: number | undefined;
+  /** Spans that it may look at. */
+  readonly maxSamples?: number | undefined;
+  readonly enforce?: readonly Enforced[] | undefined;
+}
+
+export interface PushInput {
+  readonly format: PushFormat;
+  readonly body: Uint8Array;
+  readonly encoding?: string | undefined;
+  readonly stamp?: Stamp | undefined;
+}
+
+/** Either a query, or tags and durations. Times in milliseconds. */
+export interface SearchInput extends Asked, TagSearch {
+  readonly query?: string;
+  readonly start: number;
+  readonly end: number;
+  readonly limit?: number;
+  readonly spansPerSpanSet?: number;
+}
+
+/** `proto`: as version 1 has it; `proto2`: as version 2 does. */
+export type TraceForm = 'v1' | 'v2' | 'proto' | 'proto2';
+
+export interface TraceInput extends Asked {
+  readonly traceId: string;
+  readonly form: TraceForm;
+}
+
+export interface TagsInput extends Asked {
+  readonly start: number;
+  readonly end: number;
+  readonly scope?: string;
+  /** 2: by scope. */
+  readonly version: 1 | 2;
+}
+
+export interface TagValuesInput extends Asked {
+  readonly tag: string;
+  readonly start: number;
+  readonly end: number;
+  readonly query?: string;
+  readonly limit?: number;
+  readonly version?: 1 | 2;
+}
+
+export interface MetricsInput extends Asked {
+  readonly query: string;
+  readonly start: number;
+  readonly end: number;
+  readonly step: number;
+}
+
+/** One value for the whole window. */
+export interface InstantInput extends Asked {
+  readonly query: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Traces that another server has answered with, in protobuf. */
+export interface JudgedInput extends SearchInput {
+  readonly bodies: readonly Uint8Array[];
+}
+
+export interface RenderInput extends TraceInput {
+  readonly body: Uint8Array;
+}
+
+export interface EnforcedInput {
+  readonly query: string;
+  readonly enforce: readonly Enforced[];
+  /** What will be asked: whole traces, which are judged again here; values of this tag; or a metric. */
+  readonly asks: 'traces' | 'metrics' | { readonly tag: string };
+}
+
+export interface StoreStatus extends StoreStats {
+  /** Why nothing is stored at the moment. */
+  readonly trouble?: string;
+  readonly queries: { readonly running: number; readonly waiting: number; readonly asked: number };
+}
+
+export interface TracesMetrics {
+  readonly type: 'matrix';
+  readonly labels: readonly Readonly<Record<string, string>>[];
+  readonly times: readonly Float64Array[];
+  readonly values: readonly Float64Array[];
+  readonly warnings: readonly string[];
+}
+
+/** A type, not an interface: the thread takes any record of methods. */
+export type TracesMethods = {
+  push(input: PushInput): Promise<PushAnswer>;
+  search(input: SearchInput, call: Call): Promise<{ readonly traces: readonly FoundTrace[]; readonly partial: boolean }>;
+  searchJson(input: SearchInput, call: Call): Promise<Uint8Array<ArrayBuffer>>;
+  /** Undefined: there is no such trace; version 2 says so in its answer. */
+  trace(input: TraceInput, call: Call): Promise<Uint8Array | undefined>;
+  tagNames(input: Omit<TagsInput, 'version' | 'scope'>, call: Call): Promise<TagNames>;
+  tagsJson(input: TagsInput, call: Call): Promise<Uint8Array<ArrayBuffer>>;
+  tagValues(input: TagValuesInput, call: Call): Promise<readonly TagValue[]>;
+  tagValuesJson(input: TagValuesInput, call: Call): Promise<Uint8Array<ArrayBuffer>>;
+  metrics(input: MetricsInput, call: Call): Promise<TracesMetrics>;
+  metricsJson(input: MetricsInput, call: Call): Promise<Uint8Array<ArrayBuffer>>;
+  instantJson(input: InstantInput, call: Call): Promise<Uint8Array<ArrayBuffer>>;
+  check(input: { readonly query: string }): { readonly printed: string };
+  /** What the thread does every few seconds by itself: blocks, retention, and the notice `span-metrics`; `now` does all of it at once. */
+  tend(input?: { readonly now?: boolean }): Promise<StoreStats>;
+  stats(): StoreStats;
+  status(): StoreStatus;
+  settle(settings: ThreadSettings): void;
+  /** A push for another server: as it must go there. */
+  relay(input: PushInput): Relayed;
+  relayed(input: { readonly ticket: number; readonly sent: boolean }): void;
+  /** A trace of another server as this one would show it. */
+  render(input: RenderInput): Uint8Array | undefined;
+  /** A search among traces of another server. */
+  judge(input: JudgedInput, call: Call): Promise<{ readonly traces: readonly FoundTrace[]; readonly partial: boolean }>;
+  /** The query for another server, which does not know what the asker may see. */
+  enforced(input: EnforcedInput): string;
+};
+
+export interface Call {
+  readonly signal: AbortSignal;
+}
+
+/** What the thread tells by itself: the notice `span-metrics` carries these, to be written where metrics are kept. */
+export type SpanMetricsNotice = readonly MetricRow[];

@@ -1,0 +1,76 @@
+import { byteRoute, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { TraceDriver } from './driver.ts';
+import { parametersOf } from './tempo/parameter-list.ts';
+import type { Reader } from './tempo/question.ts';
+
+export const jsonType = 'application/json';
+/** The thread's own deadline ends a query before this does. */
+export const answerMs = 5 * 60_000 + 15_000;
+
+const Text = (description: string, maxLength = 64) => Type.Optional(Type.String({ maxLength, description }));
+const window = {
+  start: Text('begin of the window: seconds, nanoseconds or RFC 3339'),
+  end: Text('end of the window, by default now'),
+};
+const limit = Text('most answers', 20);
+
+const Search = Type.Object({
+  ...window,
+  q: Text('TraceQL', 8192),
+  tags: Text('instead of TraceQL: keys and values as logfmt, such as service.name=shop http.status_code=500', 8192),
+  minDuration: Text('with tags: shortest span, such as 50ms'),
+  maxDuration: Text('with tags: longest span'),
+  limit,
+  spss: Text('most spans told of each set that matched, 3 by default', 20),
+});
+
+const Values = Type.Object({ ...window, q: Text('TraceQL filter: values of other spans do not count', 8192), limit });
+
+export const TraceId = Type.Object({ trace_id: Type.String({ minLength: 1, maxLength: 64, description: 'hexadecimal; zeros at its front may be left out' }) });
+export const Tag = Type.Object({ tag: Type.String({ minLength: 1, maxLength: 1024, description: 'such as resource.service.name, .http.method or status' }) });
+
+/** What the API itself offers; answers are Tempo's, errors are the house's. */
+export const traceRoutes = (driver: () => TraceDriver, reader: Reader): readonly RouteDeclaration[] => [
+  byteRoute({
+    method: 'GET',
+    path: '/api/v1/traces/search',
+    access: 'any',
+    summary: 'Newest traces that a TraceQL query matches in a window',
+    query: Search,
+    produces: jsonType,
+    timeoutMs: answerMs,
+    errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
+    handle: ({ query, signal }) => driver().answer(reader.search(parametersOf(query)), signal),
+  }),
+  byteRoute({
+    method: 'GET',
+    path: '/api/v1/traces/tags/{tag}/values',
+    access: 'any',
+    summary: 'Values of one tag in a window, with their types',
+    params: Tag,
+    query: Values,
+    produces: jsonType,
+    timeoutMs: answerMs,
+    errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
+    handle: ({ params, query, signal }) => driver().answer(reader.values(parametersOf(query), params.tag, 2), signal),
+  }),
+  byteRoute({
+    method: 'GET',
+    path: '/api/v1/traces/{trace_id}',
+    access: 'any',
+    summary: 'All spans of one trace',
+    params: TraceId,
+    produces: jsonType,
+    timeoutMs: answerMs,
+    errors: ['not_found', 'rate_limited', 'unavailable', 'upstream_error'],
+    async handle({ params, signal }) {
+      const found = await driver().trace(params.trace_id, 'v1', { signal });
+      if (found === undefined) {
+        throw new SvcError('not_found', `there is no trace ${params.trace_id}`);
+      }
+      return found;
+    },
+  }),
+];

@@ -1,0 +1,98 @@
+import type { AttributeScope } from './source.ts';
+import type { Value } from './span.ts';
+
+export type Intrinsic =
+  | 'duration'
+  | 'name'
+  | 'status'
+  | 'statusMessage'
+  | 'kind'
+  | 'childCount'
+  | 'parent'
+  | 'rootName'
+  | 'rootServiceName'
+  | 'traceDuration'
+  | 'nestedSetLeft'
+  | 'nestedSetRight'
+  | 'nestedSetParent'
+  | 'trace:id'
+  | 'span:id'
+  | 'span:parentID'
+  | 'event:name'
+  | 'event:timeSinceStart'
+  | 'link:traceID'
+  | 'link:spanID'
+  | 'instrumentation:name'
+  | 'instrumentation:version';
+
+export type FieldOperator = '=' | '!=' | '<' | '<=' | '>' | '>=' | '=~' | '!~' | '&&' | '||' | '+' | '-' | '*' | '/' | '%' | '^';
+export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>=';
+
+export interface AttributeField {
+  readonly kind: 'attribute';
+  readonly scope: AttributeScope;
+  readonly ofParent: boolean;
+  readonly name: string;
+}
+
+export type FieldExpression =
+  /** Without a value: nil. `text` is how it was written. */
+  | { readonly kind: 'literal'; readonly value: Value | undefined; readonly text: string }
+  | AttributeField
+  | { readonly kind: 'intrinsic'; readonly intrinsic: Intrinsic; readonly text: string }
+  | { readonly kind: 'unary'; readonly operator: '!' | '-'; readonly operand: FieldExpression }
+  | { readonly kind: 'binary'; readonly operator: FieldOperator; readonly left: FieldExpression; readonly right: FieldExpression };
+
+export type Relation = '>' | '>>' | '<' | '<<' | '~';
+export type SpansetOperator = '&&' | '||' | Relation | `!${Relation}` | `&${Relation}`;
+
+export type SpansetExpression =
+  /** Without a condition: every span. */
+  | { readonly kind: 'filter'; readonly condition: FieldExpression | undefined }
+  | { readonly kind: 'operation'; readonly operator: SpansetOperator; readonly left: SpansetExpression; readonly right: SpansetExpression }
+  | { readonly kind: 'pipeline'; readonly stages: readonly Stage[] };
+
+export type AggregateFunction = 'count' | 'avg' | 'max' | 'min' | 'sum';
+
+export type ScalarExpression =
+  | { readonly kind: 'number'; readonly value: Value; readonly text: string }
+  | { readonly kind: 'aggregate'; readonly function: AggregateFunction; readonly field: FieldExpression | undefined }
+  | { readonly kind: 'negative'; readonly operand: ScalarExpression }
+  | { readonly kind: 'arithmetic'; readonly operator: '+' | '-' | '*' | '/' | '%' | '^'; readonly left: ScalarExpression; readonly right: ScalarExpression };
+
+export type Stage =
+  | SpansetExpression
+  | { readonly kind: 'compare'; readonly operator: Comparison; readonly left: ScalarExpression; readonly right: ScalarExpression }
+  | { readonly kind: 'by'; readonly fields: readonly FieldExpression[] }
+  | { readonly kind: 'coalesce' }
+  | { readonly kind: 'select'; readonly fields: readonly FieldExpression[] };
+
+export type OverTimeFunction =
+  | 'rate'
+  | 'count_over_time'
+  | 'min_over_time'
+  | 'max_over_time'
+  | 'avg_over_time'
+  | 'sum_over_time'
+  | 'quantile_over_time'
+  | 'histogram_over_time';
+
+export interface MetricsStage {
+  readonly function: OverTimeFunction;
+  readonly field: FieldExpression | undefined;
+  readonly quantiles: readonly number[];
+  readonly by: readonly FieldExpression[];
+}
+
+export interface RankStage {
+  readonly function: 'topk' | 'bottomk';
+  readonly count: number;
+}
+
+export interface Query {
+  readonly stages: readonly Stage[];
+  readonly metrics: MetricsStage | undefined;
+  readonly ranks: readonly RankStage[];
+  /** Asks for the newest traces first, which is how every search answers. */
+  readonly mostRecent: boolean;
+}

@@ -1,0 +1,245 @@
+import { parseDuration, queryError, readGoDuration } from 'svc/telemetry';
+
+import type { AttributeScope } from './source.ts';
+
+export type TokenType = 'attribute' | 'string' | 'integer' | 'float' | 'duration' | 'identifier' | 'word' | 'sign' | 'end';
+
+export interface Token {
+  readonly type: TokenType;
+  /** Signs, words and identifiers as written; the decoded text of a string; the name of an attribute. */
+  readonly text: string;
+  /** Of numbers; durations in nanoseconds. */
+  readonly value: number;
+  readonly scope?: AttributeScope;
+  readonly ofParent?: boolean;
+  readonly line: number;
+  readonly column: number;
+}
+
+const longestQuery = 64 * 1024;
+
+/** Longest first: a sign ends where a longer one cannot begin. */
+const signs = [
+  ...['!>>', '!<<', '&>>', '&<<'],
+  ...['!=', '!~', '!>', '!<', '&&', '&>', '&<', '&~', '||', '>>', '<<', '>=', '<=', '=~'],
+  ...['{', '}', '(', ')', '[', ']', ',', '|', '=', '<', '>', '~', '+', '-', '*', '/', '%', '^', '!', '.', ':'],
+];
+
+const space = /\s*/y;
+const comment = /\/\/[^\n]*/y;
+const scopePrefix = /(?:(parent)\.)?(?:(span|resource|event|link|instrumentation)\.|\.)|(parent)\./y;
+const scopedIntrinsic = /(?:trace|span|event|link|instrumentation):[A-Za-z_]\w*/y;
+const plainName = /[^\s{}()=~!<>&|^,"]+/y;
+const identifier = /[\p{L}_][\p{L}\p{N}_]*/uy;
+const duration = /(?:\d+(?:\.\d*)?(?:ns|us|µs|μs|ms|s|m|h|d|w|y))+(?![\p{L}\p{N}_])/uy;
+const number = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y;
+
+const words = new Set([
+  ...['nil', 'true', 'false', 'error', 'ok', 'unset', 'unspecified', 'internal', 'server', 'client', 'producer', 'consumer'],
+  ...['duration', 'childCount', 'name', 'status', 'statusMessage', 'kind', 'parent', 'rootName', 'rootServiceName', 'traceDuration'],
+  ...['nestedSetLeft', 'nestedSetRight', 'nestedSetParent', 'count', 'avg', 'max', 'min', 'sum', 'by', 'coalesce', 'select', 'with'],
+  ...['rate', 'count_over_time', 'min_over_time', 'max_over_time', 'avg_over_time', 'sum_over_time', 'quantile_over_time', 'histogram_over_time'],
+  ...['topk', 'bottomk'],
+  ...['trace:duration', 'trace:rootName', 'trace:rootService', 'trace:id', 'span:duration', 'span:name', 'span:kind', 'span:status'],
+  ...['span:statusMessage', 'span:id', 'span:parentID', 'span:childCount', 'event:name', 'event:timeSinceStart', 'link:traceID', 'link:spanID'],
+  ...['instrumentation:name', 'instrumentation:version'],
+]);
+
+export const parseError = (at: { readonly line: number; readonly column: number }, problem: string): Error =>
+  queryError('bad_data', `invalid TraceQL query: parse error at line ${at.line}, col ${at.column}: ${problem}`);
+
+/** How a complaint names a token. */
+export function tokenName({ type, text }: Token): string {
+  switch (type) {
+    case 'end':
+      return '$end';
+    case 'attribute':
+      return 'ATTRIBUTE';
+    case 'string':
+    case 'integer':
+    case 'float':
+    case 'duration':
+    case 'identifier':
+      return type.toUpperCase();
+    case 'sign':
+    case 'word':
+      return text;
+  }
+}
+
+/** All tokens of a query, the end included. */
+export function tokensOf(query: string): Token[] {
+  if (query.length > longestQuery) {
+    throw queryError('bad_data', `invalid TraceQL query: it has ${query.length} characters, and ${longestQuery} are the limit`);
+  }
+  const tokens: Token[] = [];
+  let at = 0;
+  let line = 1;
+  let lineStart = 0;
+
+  const place = (): { line: number; column: number } => ({ line, column: at - lineStart + 1 });
+  const read = (form: RegExp): RegExpExecArray | undefined => {
+    form.lastIndex = at;
+    return form.exec(query) ?? undefined;
+  };
+  const push = (token: Omit<Token, 'line' | 'column'>, length: number): void => {
+    tokens.push({ ...token, ...place() });
+    at += length;
+  };
+
+  function skipSpace(): void {
+    for (;;) {
+      const [blank] = read(space)!;
+      for (let i = blank.indexOf('\n'); i >= 0; i = blank.indexOf('\n', i + 1)) {
+        line++;
+        lineStart = at + i + 1;
+      }
+      at += blank.length;
+      const remark = read(comment);
+      if (remark === undefined) {
+        return;
+      }
+      at += remark[0].length;
+    }
+  }
+
+  /** The text between quotes from `from`, and where it ends. */
+  function quoted(from: number): { text: string; end: number } {
+    const quote = query[from]!;
+    let text = '';
+    for (let i = from + 1; i < query.length; i++) {
+      const char = query[i]!;
+      if (char === quote) {
+        return { text, end: i + 1 };
+      }
+      if (char === '\n' && quote === '"') {
+        break;
+      }
+      if (char !== '\\' || quote === '`') {
+        text += char;
+        continue;
+      }
+      const escape = readEscape(query, i);
+      if (escape === undefined) {
+        throw parseError({ line, column: i - lineStart + 1 }, 'invalid char escape');
+      }
+      text += escape.text;
+      i = escape.end - 1;
+    }
+    throw parseError(place(), 'literal not terminated');
+  }
+
+  /** A name goes on to the next space or sign; parts of it may stand in quotes. */
+  function attributeName(start: number): { text: string; end: number } {
+    let text = '';
+    let end = start;
+    for (;;) {
+      plainName.lastIndex = end;
+      const plain = plainName.exec(query)?.[0];
+      if (plain !== undefined) {
+        text += plain;
+        end += plain.length;
+      } else if (query[end] === '"') {
+        const part = quoted(end);
+        text += part.text;
+        end = part.end;
+      } else {
+        return { text, end };
+      }
+    }
+  }
+
+  function readAttribute(prefix: RegExpExecArray): void {
+    const name = attributeName(at + prefix[0].length);
+    if (name.text === '') {
+      throw parseError({ line, column: at + prefix[0].length - lineStart + 1 }, 'syntax error: unexpected END_ATTRIBUTE, expecting IDENTIFIER');
+    }
+    const ofParent = prefix[1] !== undefined || prefix[3] !== undefined;
+    const scope = (prefix[2] ?? 'any') as AttributeScope;
+    push({ type: 'attribute', text: name.text, value: 0, scope, ...(ofParent && { ofParent }) }, name.end - at);
+  }
+
+  function readNumber(): boolean {
+    const span = read(duration)?.[0];
+    const ns = span === undefined ? undefined : nanosecondsOf(span);
+    if (span !== undefined && ns !== undefined) {
+      push({ type: 'duration', text: span, value: ns }, span.length);
+      return true;
+    }
+    const digits = read(number)?.[0];
+    if (digits === undefined) {
+      return false;
+    }
+    push({ type: /^\d+$/.test(digits) ? 'integer' : 'float', text: digits, value: Number(digits) }, digits.length);
+    return true;
+  }
+
+  for (;;) {
+    skipSpace();
+    if (at >= query.length) {
+      push({ type: 'end', text: '', value: 0 }, 0);
+      return tokens;
+    }
+    const char = query[at]!;
+    if (/[0-9.]/.test(char) && !(char === '.' && !/[0-9]/.test(query[at + 1] ?? '')) && readNumber()) {
+      continue;
+    }
+    const prefix = read(scopePrefix);
+    if (prefix !== undefined) {
+      readAttribute(prefix);
+    } else if (char === '"' || char === '`') {
+      const { text, end } = quoted(at);
+      push({ type: 'string', text, value: 0 }, end - at);
+    } else {
+      const word = read(scopedIntrinsic)?.[0] ?? read(identifier)?.[0];
+      const sign = word === undefined ? signs.find((candidate) => query.startsWith(candidate, at)) : undefined;
+      if (word !== undefined) {
+        push({ type: words.has(word) ? 'word' : 'identifier', text: word, value: 0 }, word.length);
+      } else if (sign !== undefined) {
+        push({ type: 'sign', text: sign, value: 0 }, sign.length);
+      } else {
+        throw parseError(place(), `syntax error: unexpected ${JSON.stringify(String.fromCodePoint(query.codePointAt(at)!))}`);
+      }
+    }
+  }
+}
+
+function nanosecondsOf(text: string): number | undefined {
+  const ns = readGoDuration(text);
+  if (ns !== undefined || /[.nuµμ]/.test(text)) {
+    return ns;
+  }
+  try {
+    return parseDuration(text) * 1e6;
+  } catch {
+    // Units out of order, such as 1s1h1d: then it is no duration, and the parser says what it met instead.
+    return undefined;
+  }
+}
+
+const escapes: ReadonlyMap<string, string> = new Map([
+  ['n', '\n'],
+  ['t', '\t'],
+  ['r', '\r'],
+  ['a', '\u0007'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['v', '\v'],
+  ['\\', '\\'],
+  ['"', '"'],
+]);
+const codeEscape = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}))/y;
+
+function readEscape(query: string, at: number): { text: string; end: number } | undefined {
+  const plain = escapes.get(query[at + 1] ?? '');
+  if (plain !== undefined) {
+    return { text: plain, end: at + 2 };
+  }
+  codeEscape.lastIndex = at;
+  const code = codeEscape.exec(query);
+  if (code === null) {
+    return undefined;
+  }
+  const point = code[4] === undefined ? Number.parseInt(code[1] ?? code[2] ?? code[3]!, 16) : Number.parseInt(code[4], 8);
+  return point > 0x10ffff ? undefined : { text: String.fromCodePoint(point), end: at + code[0].length };
+}

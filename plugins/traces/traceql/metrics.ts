@@ -1,0 +1,156 @@
+import { type Budget, type Matcher, queryError } from 'svc/telemetry';
+
+import type { MetricsStage, Query, RankStage } from './ast.ts';
+import { sightOf } from './enforce.ts';
+import { compileField } from './field.ts';
+import { histogram, type Slots, slotsFor } from './slots.ts';
+import { compilePipeline, runOver } from './pipeline.ts';
+import { prefilterOf } from './prefilter.ts';
+import { printField } from './print.ts';
+import type { SpanSource } from './source.ts';
+import type { Attribute, Value } from './span.ts';
+import { TraceView } from './trace-view.ts';
+import { isNumeric, keyOf } from './values.ts';
+
+export interface MetricsOptions {
+  /** Milliseconds. */
+  readonly start: number;
+  readonly end: number;
+  readonly step: number;
+  readonly enforce?: readonly Matcher[];
+}
+
+export interface MetricsSeries {
+  readonly labels: readonly Attribute[];
+  /** One for each time; NaN where there is none. */
+  readonly values: Float64Array;
+}
+
+export interface MetricsResult {
+  /** The end of each slot: the sample at t tells about the spans that start in (t - step, t]. */
+  readonly times: Float64Array;
+  readonly series: readonly MetricsSeries[];
+}
+
+const mostPoints = 11_000;
+const mostSeries = 5_000;
+
+interface Group {
+  readonly labels: readonly Attribute[];
+  readonly slots: Slots;
+}
+
+/** The answer of a query with a metrics function. */
+export async function metrics(source: SpanSource, query: Query, options: MetricsOptions, budget: Budget): Promise<MetricsResult> {
+  if (query.metrics === undefined) {
+    throw queryError('bad_data', 'not a metrics query: add a stage such as | rate()');
+  }
+  const times = timesOf(options);
+  const groups = await collect(source, query, query.metrics, options, times.length, budget);
+  const series = [...groups.values()].flatMap(({ labels, slots }) =>
+    slots.series(options.step / 1000).map(({ label, values }) => ({ labels: label === undefined ? labels : [...labels, label], values })),
+  );
+  const sorted = series
+    .map((one) => ({ one, key: JSON.stringify(one.labels.map(({ key, value }) => [key, keyOf(value)])) }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+    .map(({ one }) => one);
+  return { times, series: query.ranks.reduce((kept, rank) => ranked(kept, rank, times.length), sorted as readonly MetricsSeries[]) };
+}
+
+function timesOf({ start, end, step }: MetricsOptions): Float64Array {
+  if (!(step > 0)) {
+    throw queryError('bad_data', 'the step must be longer than nothing');
+  }
+  if (!(end >= start)) {
+    throw queryError('bad_data', 'the end of the window must not be before its start');
+  }
+  const count = Math.floor((end - start) / step) + 1;
+  if (count > mostPoints) {
+    throw queryError('bad_data', `${count} points of a series are too many, ${mostPoints} are the limit: ask for a longer step`);
+  }
+  return Float64Array.from({ length: count }, (_, index) => start + index * step);
+}
+
+async function collect(
+  source: SpanSource,
+  query: Query,
+  stage: MetricsStage,
+  { start, end, step, enforce = [] }: MetricsOptions,
+  count: number,
+  budget: Budget,
+): Promise<Map<string, Group>> {
+  const run = compilePipeline(query.stages);
+  const sight = sightOf(enforce);
+  const columns = stage.by.map((field) => ({ key: printField(field), evaluate: compileField(field) }));
+  const measure = stage.field === undefined ? undefined : compileField(stage.field);
+  const filter = prefilterOf(query);
+  const prefilter = { spans: sight.narrow(filter.spans), partial: filter.partial };
+  const groups = new Map<string, Group>();
+  const makeSlots = slotsFor(stage, count);
+
+  function groupOf(view: TraceView, index: number): Group {
+    const values = columns.map(({ evaluate }) => evaluate(view, index));
+    const key = values.length === 1 ? keyOf(values[0]) : JSON.stringify(values.map(keyOf));
+    let group = groups.get(key);
+    if (group === undefined) {
+      if (groups.size >= mostSeries) {
+        throw queryError('too_large', `the query makes more than ${mostSeries} series: group by something with fewer values`);
+      }
+      budget.bytes(count * 8);
+      groups.set(key, (group = { labels: labelsOf(stage, columns, values), slots: makeSlots() }));
+    }
+    return group;
+  }
+
+  for await (const { traces } of source.traces({ startMs: start - step, endMs: end }, prefilter, budget)) {
+    for (const trace of traces) {
+      const visible = sight.visible(trace);
+      if (visible === undefined) {
+        continue;
+      }
+      budget.spend(visible.spans.length);
+      const view = new TraceView(visible);
+      for (const { members } of runOver(view, run)) {
+        for (const index of members) {
+          const slot = Math.ceil((view.spans[index]!.startMs - start) / step);
+          const value = measure?.(view, index);
+          if (slot >= 0 && slot < count && (measure === undefined || (value !== undefined && isNumeric(value)))) {
+            groupOf(view, index).slots.add(slot, numberOf(value));
+          }
+        }
+      }
+      const pause = budget.breathe();
+      if (pause !== undefined) {
+        await pause;
+      }
+    }
+  }
+  return groups;
+}
+
+/** Durations count in seconds. */
+const numberOf = (value: Value | undefined): number =>
+  value === undefined || !isNumeric(value) ? 1 : value.type === 'duration' ? value.value / 1e9 : value.value;
+
+function labelsOf(stage: MetricsStage, columns: readonly { readonly key: string }[], values: readonly (Value | undefined)[]): readonly Attribute[] {
+  if (columns.length === 0) {
+    return stage.function === 'quantile_over_time' || stage.function === histogram
+      ? []
+      : [{ key: '__name__', value: { type: 'string', value: stage.function } }];
+  }
+  return columns.map(({ key }, at) => ({ key, value: values[at] ?? { type: 'string', value: 'nil' } }));
+}
+
+/** At each time the largest or smallest few; what is in none of them goes. */
+function ranked(series: readonly MetricsSeries[], { function: name, count }: RankStage, length: number): readonly MetricsSeries[] {
+  const kept = series.map(({ labels }) => ({ labels, values: new Float64Array(length).fill(NaN) }));
+  const direction = name === 'topk' ? -1 : 1;
+  for (let slot = 0; slot < length; slot++) {
+    const order = [...series.keys()].filter((index) => !Number.isNaN(series[index]!.values[slot]!));
+    order.sort((a, b) => direction * (series[a]!.values[slot]! - series[b]!.values[slot]!) || a - b);
+    for (const index of order.slice(0, count)) {
+      kept[index]!.values[slot] = series[index]!.values[slot]!;
+    }
+  }
+  return kept.filter(({ values }) => values.some((value) => !Number.isNaN(value)));
+}

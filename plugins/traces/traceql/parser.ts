@@ -1,0 +1,263 @@
+import { queryError } from 'svc/telemetry';
+
+import type {
+  AggregateFunction,
+  Comparison,
+  FieldExpression,
+  MetricsStage,
+  OverTimeFunction,
+  Query,
+  RankStage,
+  ScalarExpression,
+  SpansetExpression,
+  SpansetOperator,
+  Stage,
+} from './ast.ts';
+import { checkQuery } from './check.ts';
+import { type Cursor, cursor } from './cursor.ts';
+import { numberOf, parseField } from './field-parser.ts';
+import { parseError } from './lexer.ts';
+
+const spansetBinding: ReadonlyMap<string, number> = new Map([
+  ...['&&', '||'].map((operator) => [operator, 1] as const),
+  ...['>', '>>', '<', '<<', '~', '!>', '!>>', '!<', '!<<', '!~', '&>', '&>>', '&<', '&<<', '&~'].map((operator) => [operator, 2] as const),
+]);
+const scalarBinding: ReadonlyMap<string, number> = new Map([
+  ...['+', '-'].map((operator) => [operator, 1] as const),
+  ...['*', '/', '%'].map((operator) => [operator, 2] as const),
+  ['^', 3],
+]);
+const comparisons = ['=', '!=', '<', '<=', '>', '>='];
+const aggregates = ['count', 'avg', 'max', 'min', 'sum'];
+const overTime = ['rate', 'count_over_time', 'min_over_time', 'max_over_time', 'avg_over_time', 'sum_over_time', 'quantile_over_time', 'histogram_over_time'];
+const withoutField = ['rate', 'count_over_time'];
+const mostQuantiles = 20;
+const mostFields = 32;
+const largestRank = 1000;
+
+/** Reads a query and checks its types; every complaint says where it is, or which part. */
+export function parse(text: string): Query {
+  const tokens = cursor(text);
+  const { stages, metrics, ranks } = pipeline(tokens, true);
+  const mostRecent = hints(tokens);
+  if (tokens.token.type !== 'end') {
+    tokens.unexpected();
+  }
+  const query: Query = { stages, metrics, ranks, mostRecent };
+  checkQuery(query);
+  return query;
+}
+
+interface Pipeline {
+  readonly stages: readonly Stage[];
+  readonly metrics: MetricsStage | undefined;
+  readonly ranks: readonly RankStage[];
+}
+
+function pipeline(tokens: Cursor, outermost: boolean): Pipeline {
+  return tokens.nested(() => {
+    const stages: Stage[] = [stage(tokens, true)];
+    let metrics: MetricsStage | undefined;
+    const ranks: RankStage[] = [];
+    while (tokens.take('|')) {
+      if (metrics === undefined && outermost && overTime.some((name) => tokens.is(name))) {
+        metrics = metricsStage(tokens);
+      } else if (metrics === undefined) {
+        stages.push(stage(tokens, false));
+      } else {
+        ranks.push(rankStage(tokens));
+      }
+    }
+    return { stages, metrics, ranks };
+  });
+}
+
+function stage(tokens: Cursor, first: boolean): Stage {
+  if (tokens.take('by')) {
+    return { kind: 'by', fields: fieldList(tokens) };
+  }
+  if (!first && tokens.take('coalesce')) {
+    tokens.expect('(');
+    tokens.expect(')');
+    return { kind: 'coalesce' };
+  }
+  if (!first && tokens.take('select')) {
+    return { kind: 'select', fields: fieldList(tokens) };
+  }
+  return beginsSpanset(tokens) ? spanset(tokens) : scalarComparison(tokens);
+}
+
+/** What stands behind the opening parentheses tells whether spans or numbers are meant. */
+function beginsSpanset(tokens: Cursor): boolean {
+  let distance = 0;
+  while (tokens.peek(distance).type === 'sign' && tokens.peek(distance).text === '(') {
+    distance++;
+  }
+  const { type, text } = tokens.peek(distance);
+  return (type === 'sign' && text === '{') || (distance > 0 && type === 'word' && text === 'by');
+}
+
+function spanset(tokens: Cursor, loosest = 0): SpansetExpression {
+  return tokens.nested(() => {
+    let left = spansetAtom(tokens);
+    for (;;) {
+      const { type, text } = tokens.token;
+      const strength = type === 'sign' ? spansetBinding.get(text) : undefined;
+      if (strength === undefined || strength <= loosest) {
+        return left;
+      }
+      tokens.next();
+      left = { kind: 'operation', operator: text as SpansetOperator, left, right: spanset(tokens, strength) };
+    }
+  });
+}
+
+function spansetAtom(tokens: Cursor): SpansetExpression {
+  if (tokens.take('(')) {
+    const { stages } = pipeline(tokens, false);
+    tokens.expect(')');
+    const [only] = stages;
+    return stages.length === 1 && isSpanset(only!) ? only : { kind: 'pipeline', stages };
+  }
+  tokens.expect('{');
+  const condition = tokens.is('}') ? undefined : parseField(tokens);
+  if (!tokens.take('}')) {
+    tokens.unexpected();
+  }
+  return { kind: 'filter', condition };
+}
+
+export const isSpanset = (stage: Stage): stage is SpansetExpression => stage.kind === 'filter' || stage.kind === 'operation' || stage.kind === 'pipeline';
+
+function scalarComparison(tokens: Cursor): Stage {
+  const left = scalar(tokens);
+  const operator = comparisons.find((sign) => tokens.is(sign));
+  if (operator === undefined) {
+    return tokens.unexpected();
+  }
+  tokens.next();
+  return { kind: 'compare', operator: operator as Comparison, left, right: scalar(tokens) };
+}
+
+function scalar(tokens: Cursor, loosest = 0): ScalarExpression {
+  return tokens.nested(() => {
+    let left = scalarAtom(tokens);
+    for (;;) {
+      const { type, text } = tokens.token;
+      const strength = type === 'sign' ? scalarBinding.get(text) : undefined;
+      if (strength === undefined || strength <= loosest) {
+        return left;
+      }
+      tokens.next();
+      const right = scalar(tokens, text === '^' ? strength - 1 : strength);
+      left = { kind: 'arithmetic', operator: text as '+', left, right };
+    }
+  });
+}
+
+function scalarAtom(tokens: Cursor): ScalarExpression {
+  if (tokens.take('(')) {
+    const inner = scalar(tokens);
+    tokens.expect(')');
+    return inner;
+  }
+  if (tokens.take('-')) {
+    return { kind: 'negative', operand: tokens.nested(() => scalar(tokens, 1)) };
+  }
+  const { type, text, value } = tokens.token;
+  if (type === 'integer' || type === 'float' || type === 'duration') {
+    tokens.next();
+    return { kind: 'number', value: numberOf(type, value, text), text };
+  }
+  const name = aggregates.find((candidate) => tokens.take(candidate));
+  if (name === undefined) {
+    return tokens.unexpected();
+  }
+  tokens.expect('(');
+  const field = name === 'count' ? undefined : parseField(tokens);
+  tokens.expect(')');
+  return { kind: 'aggregate', function: name as AggregateFunction, field };
+}
+
+function fieldList(tokens: Cursor): readonly FieldExpression[] {
+  tokens.expect('(');
+  const fields = [parseField(tokens)];
+  while (tokens.take(',')) {
+    fields.push(parseField(tokens));
+    if (fields.length > mostFields) {
+      throw parseError(tokens.token, `more than ${mostFields} fields`);
+    }
+  }
+  tokens.expect(')');
+  return fields;
+}
+
+function metricsStage(tokens: Cursor): MetricsStage {
+  const name = tokens.next().text as OverTimeFunction;
+  tokens.expect('(');
+  const field = withoutField.includes(name) ? undefined : parseField(tokens);
+  const quantiles: number[] = [];
+  if (name === 'quantile_over_time') {
+    do {
+      tokens.expect(',');
+      quantiles.push(quantile(tokens));
+      if (quantiles.length > mostQuantiles) {
+        throw parseError(tokens.token, `more than ${mostQuantiles} quantiles`);
+      }
+    } while (tokens.is(','));
+  }
+  tokens.expect(')');
+  return { function: name, field, quantiles, by: tokens.take('by') ? fieldList(tokens) : [] };
+}
+
+function quantile(tokens: Cursor): number {
+  const { token } = tokens;
+  if (token.type !== 'integer' && token.type !== 'float') {
+    return tokens.unexpected('a quantile');
+  }
+  if (token.value > 1) {
+    throw parseError(token, `a quantile lies between 0 and 1, and ${token.text} does not`);
+  }
+  tokens.next();
+  return token.value;
+}
+
+function rankStage(tokens: Cursor): RankStage {
+  const name = (['topk', 'bottomk'] as const).find((candidate) => tokens.take(candidate));
+  if (name === undefined) {
+    return tokens.unexpected('topk or bottomk');
+  }
+  tokens.expect('(');
+  const { token } = tokens;
+  if (token.type !== 'integer') {
+    return tokens.unexpected('INTEGER');
+  }
+  if (token.value < 1 || token.value > largestRank) {
+    throw parseError(token, `${name} limit must be between 1 and ${largestRank}`);
+  }
+  tokens.next();
+  tokens.expect(')');
+  return { function: name, count: token.value };
+}
+
+/** `with (…)`: what would change nothing here is refused rather than ignored. */
+function hints(tokens: Cursor): boolean {
+  if (!tokens.take('with')) {
+    return false;
+  }
+  tokens.expect('(');
+  const { token } = tokens;
+  const name = tokens.next().text;
+  if (name !== 'most_recent') {
+    throw queryError(
+      'bad_data',
+      `invalid TraceQL query: there is no hint ${JSON.stringify(name)} at line ${token.line}, col ${token.column}: most_recent is the only one`,
+    );
+  }
+  tokens.expect('=');
+  if (!tokens.take('true')) {
+    throw parseError(tokens.token, 'most_recent can only be true: a search always answers with the newest traces first');
+  }
+  tokens.expect(')');
+  return true;
+}

@@ -1,0 +1,83 @@
+import type { FieldExpression, Query, ScalarExpression, SpansetExpression, Stage } from './ast.ts';
+
+/** The query as text that reads back as the same query; every operation in parentheses where it stands within another. */
+export function printQuery({ stages, metrics, ranks, mostRecent }: Query): string {
+  const parts = stages.map(printStage);
+  if (metrics !== undefined) {
+    const inner = [...(metrics.field === undefined ? [] : [printField(metrics.field)]), ...metrics.quantiles.map(String)].join(', ');
+    parts.push(`${metrics.function}(${inner})${metrics.by.length === 0 ? '' : ` by(${metrics.by.map((field) => printField(field)).join(', ')})`}`);
+  }
+  parts.push(...ranks.map((rank) => `${rank.function}(${rank.count})`));
+  return parts.join(' | ') + (mostRecent ? ' with(most_recent=true)' : '');
+}
+
+function printStage(stage: Stage): string {
+  switch (stage.kind) {
+    case 'compare':
+      return `${printScalar(stage.left)} ${stage.operator} ${printScalar(stage.right)}`;
+    case 'by':
+    case 'select':
+      return `${stage.kind}(${stage.fields.map((field) => printField(field)).join(', ')})`;
+    case 'coalesce':
+      return 'coalesce()';
+    case 'filter':
+    case 'operation':
+    case 'pipeline':
+      return printSpanset(stage);
+  }
+}
+
+function printSpanset(expression: SpansetExpression, within = false): string {
+  switch (expression.kind) {
+    case 'filter':
+      return expression.condition === undefined ? '{ }' : `{ ${printField(expression.condition)} }`;
+    case 'pipeline':
+      return `(${expression.stages.map(printStage).join(' | ')})`;
+    case 'operation': {
+      const text = `${printSpanset(expression.left, true)} ${expression.operator} ${printSpanset(expression.right, true)}`;
+      return within ? `(${text})` : text;
+    }
+  }
+}
+
+export function printScalar(expression: ScalarExpression, within = false): string {
+  switch (expression.kind) {
+    case 'number':
+      return expression.text;
+    case 'aggregate':
+      return `${expression.function}(${expression.field === undefined ? '' : printField(expression.field)})`;
+    case 'negative':
+      return `-${printScalar(expression.operand, true)}`;
+    case 'arithmetic': {
+      const text = `${printScalar(expression.left, true)} ${expression.operator} ${printScalar(expression.right, true)}`;
+      return within ? `(${text})` : text;
+    }
+  }
+}
+
+export function printField(expression: FieldExpression, within = false): string {
+  switch (expression.kind) {
+    case 'literal':
+      return expression.value?.type === 'string' ? quoted(expression.value.value) : expression.text;
+    case 'attribute': {
+      const prefix = expression.ofParent
+        ? expression.scope === 'any'
+          ? 'parent.'
+          : `parent.${expression.scope}.`
+        : expression.scope === 'any'
+          ? '.'
+          : `${expression.scope}.`;
+      return prefix + (/^[^\s{}()=~!<>&|^,"\\]+$/.test(expression.name) ? expression.name : JSON.stringify(expression.name));
+    }
+    case 'intrinsic':
+      return expression.text;
+    case 'unary':
+      return `${expression.operator}${printField(expression.operand, true)}`;
+    case 'binary': {
+      const text = `${printField(expression.left, true)} ${expression.operator} ${printField(expression.right, true)}`;
+      return within ? `(${text})` : text;
+    }
+  }
+}
+
+const quoted = (text: string): string => (text.includes('`') ? JSON.stringify(text) : `\`${text}\``);

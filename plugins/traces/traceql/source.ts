@@ -1,0 +1,48 @@
+import type { Budget } from 'svc/telemetry';
+
+import type { TraceSpans, Value } from './span.ts';
+
+/** Where a condition looks: an intrinsic of the span, or an attribute by scope; `any` is the span's own, then the resource's, then the others'. */
+export type Field =
+  | { readonly intrinsic: 'name' | 'statusMessage' | 'kind' | 'status' | 'duration' | 'traceId' | 'spanId' }
+  | { readonly scope: AttributeScope; readonly key: string };
+
+export type AttributeScope = 'any' | 'span' | 'resource' | 'event' | 'link' | 'instrumentation';
+
+/** A question that a store can put to its dictionaries and columns: `test` depends on the value alone. */
+export interface Condition {
+  readonly field: Field;
+  /** Equality with this literal is all that is asked; a store may skip what cannot hold it. */
+  readonly equals?: Value;
+  /** Of a value that is there; an absent one never fits. */
+  readonly test: (value: Value) => boolean;
+}
+
+/**
+ * What a span must be like for its trace to matter. A hint: a store may answer with more, never with less.
+ * Undefined: any span.
+ */
+export type SpanPrefilter = Condition | { readonly all: readonly SpanPrefilter[] } | { readonly some: readonly SpanPrefilter[] };
+
+export interface Prefilter {
+  readonly spans: SpanPrefilter | undefined;
+  /** Whether the query looks at spans one by one, so that a trace may arrive in several parts, without what does not fit. */
+  readonly partial: boolean;
+}
+
+/** Milliseconds, both inclusive. */
+export interface SearchWindow {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+export interface TraceBatch {
+  readonly traces: readonly TraceSpans[];
+  /** No trace of a later batch starts after this (milliseconds): when enough newer ones are found, the search is over. */
+  readonly newestLeft: number;
+}
+
+export interface SpanSource {
+  /** Traces with at least one span that overlaps the window, roughly newest first, each whole unless `partial` is asked for. */
+  traces(window: SearchWindow, prefilter: Prefilter, budget: Budget): AsyncIterable<TraceBatch>;
+}

@@ -1,0 +1,5 @@
+import { serveThread } from 'svc/thread';
+
+import { openTraces } from './open-traces.ts';
+
+serveThread(openTraces);

@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { Outcome, Row } from '../exercise.ts';
+import { findPeer, type Peer } from '../peers.ts';
+import { fleet, seriesPerHost } from './metrics-fleet.ts';
+import { cpuSeconds, residentMiB, startOurs, startPrometheus, startVictoria, type Engine } from './metrics-rivals.ts';
+
+const scrapeMs = 15_000;
+const hour = 3_600_000;
+const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+
+interface Found {
+  readonly engine: string;
+  readonly msamplesPerCpuS: number;
+  readonly bytesPerSample: number | undefined;
+  readonly rssMiB: number;
+  readonly rateMs: number;
+  readonly rateCpuMs: number;
+  readonly instantMs: number;
+}
+
+/** The same remote-written fleet to this store, Prometheus and VictoriaMetrics, each alone: what taking, keeping and asking costs. */
+export async function run({
+  hosts = 63,
+  hours = 6,
+  growth = 0,
+}: { readonly hosts?: number; readonly hours?: number; readonly growth?: number } = {}): Promise<Outcome> {
+  const found: Found[] = [];
+  for (const start of starters()) {
+    found.push(await measure(start, hosts, hours));
+  }
+  const [ours, ...others] = found;
+  const grown = growth > 1 ? await measure(startOurs, hosts * growth, Math.min(hours, 1)) : undefined;
+  const prometheus = others.find(({ engine }) => engine === 'Prometheus');
+  return {
+    ok:
+      prometheus === undefined ||
+      (ours!.msamplesPerCpuS >= 3 * prometheus.msamplesPerCpuS && ours!.bytesPerSample! <= prometheus.bytesPerSample! / 2 && ours!.bytesPerSample! <= 1.3),
+    series: hosts * seriesPerHost,
+    samples: (hosts * seriesPerHost * hours * hour) / scrapeMs,
+    engines: found.map(shown),
+    ratios: others.map((other): Row => ({
+      'ours to': other.engine,
+      'samples per CPU second': ours!.msamplesPerCpuS / other.msamplesPerCpuS,
+      'bytes a sample': (ours!.bytesPerSample ?? NaN) / (other.bytesPerSample ?? NaN),
+      RSS: ours!.rssMiB / other.rssMiB,
+      'rate() wall': ours!.rateMs / other.rateMs,
+      instant: ours!.instantMs / other.instantMs,
+    })),
+    ...(grown === undefined ? {} : { grown: [{ series: hosts * growth * seriesPerHost, ...shown(grown) }] }),
+  };
+}
+
+const shown = (found: Found): Row => ({
+  engine: found.engine,
+  'M samples/CPU-s': found.msamplesPerCpuS,
+  'bytes/sample': found.bytesPerSample,
+  'RSS, MiB': found.rssMiB,
+  'rate() wall, ms': found.rateMs,
+  'rate() CPU, ms': found.rateCpuMs,
+  'instant, ms': found.instantMs,
+});
+
+function starters(): ((folder: string) => Promise<Engine>)[] {
+  const peer = (name: Peer, start: (binary: string, folder: string) => Promise<Engine>): ((folder: string) => Promise<Engine>)[] => {
+    const binary = findPeer(name);
+    return binary === undefined ? [] : [(folder) => start(binary, folder)];
+  };
+  return [startOurs, ...peer('prometheus', startPrometheus), ...peer('victoria-metrics', startVictoria)];
+}
+
+async function measure(start: (folder: string) => Promise<Engine>, hosts: number, hours: number): Promise<Found> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-metrics-'));
+  const engine = await start(folder);
+  try {
+    const end = Math.floor(Date.now() / scrapeMs) * scrapeMs - 60_000;
+    const begin = end - hours * hour;
+    const all = fleet(hosts);
+    const idle = cpuSeconds(engine);
+    let samples = 0;
+    for (let at = begin; at < end; at += scrapeMs) {
+      await Promise.all(
+        all.requests(at).map(async ({ body, samples: count }) => {
+          await send(engine, '/api/v1/write', body);
+          samples += count;
+        }),
+      );
+    }
+    const taken = cpuSeconds(engine) - idle;
+    const rssMiB = residentMiB(engine);
+    const bytesPerSample = await settledSize(engine, samples);
+    // 32 series a host: about a thousand.
+    const some = Math.min(hosts, 32);
+    const instance = `instance=~"host-(${Array.from({ length: some }, (_, i) => i).join('|')})\\\\.example\\\\.org:9100"`;
+    const query = `rate(node_cpu_seconds_total{${instance}}[5m])`;
+    const before = cpuSeconds(engine);
+    const rateMs = await median(7, () =>
+      send(engine, `/api/v1/query_range?query=${encodeURIComponent(query)}&start=${begin / 1_000}&end=${end / 1_000}&step=60`),
+    );
+    const rateCpuMs = ((cpuSeconds(engine) - before) / 10) * 1_000;
+    const instantMs = await median(15, () => send(engine, `/api/v1/query?query=${encodeURIComponent(`sum by (mode) (${query})`)}&time=${end / 1_000}`));
+    return { engine: engine.name, msamplesPerCpuS: samples / taken / 1e6, bytesPerSample, rssMiB, rateMs, rateCpuMs, instantMs };
+  } finally {
+    await engine.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Prometheus writes its blocks once a minute at most. */
+async function settledSize(engine: Engine, samples: number): Promise<number | undefined> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const size = await engine.bytesPerSample(samples);
+    if (size !== undefined) {
+      return size;
+    }
+    await pause(5_000);
+  }
+  return undefined;
+}
+
+/** After some that do not count: a server that runs for months is warm. */
+async function median(times: number, work: () => Promise<unknown>): Promise<number> {
+  const took: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    await work();
+  }
+  for (let i = 0; i < times; i++) {
+    const began = performance.now();
+    await work();
+    took.push(performance.now() - began);
+  }
+  return took.sort((a, b) => a - b)[times >> 1]!;
+}
+
+function send(engine: Engine, path: string, body?: Uint8Array): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      `${engine.url}${path}`,
+      {
+        agent,
+        method: body === undefined ? 'GET' : 'POST',
+        headers:
+          body === undefined ? {} : { 'content-encoding': 'snappy', 'content-type': 'application/x-protobuf', 'x-prometheus-remote-write-version': '0.1.0' },
+      },
+      (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('end', () => {
+          const answer = Buffer.concat(parts);
+          if (response.statusCode! >= 300) {
+            reject(new Error(`${engine.name} answered ${response.statusCode} to ${path.slice(0, 60)}: ${answer.toString('utf8', 0, 300)}`));
+          } else {
+            resolve(answer);
+          }
+        });
+      },
+    );
+    request.on('error', reject);
+    request.end(body);
+  });
+}

@@ -1,0 +1,109 @@
+import { writeSync } from 'node:fs';
+
+import { openOutbound, parseAllowed } from '../../core/outbound/index.ts';
+import { createAddresses } from '../../plugins/notify/address.ts';
+import { createDispatcher } from '../../plugins/notify/dispatcher.ts';
+import { createSender } from '../../plugins/notify/sender.ts';
+import type { NotifyTables } from '../../plugins/notify/tables.ts';
+import { createTeller } from '../../plugins/notify/teller.ts';
+import { kinds, noticeOf } from '../plugins/notify/office.ts';
+import { openIn } from '../storage/folder.ts';
+import { fastClock, type LedgerTables, prepare } from './notify-crash-model.ts';
+
+const [folder, origin, first, mode] = process.argv.slice(2) as [string, string, string, 'storm' | 'drain'];
+const clock = fastClock(Number(origin));
+const storage = await openIn(folder);
+await prepare(storage);
+const tables = storage.tables<NotifyTables>('notify');
+const ledger = storage.tables<LedgerTables>('ledger');
+const allowed = parseAllowed(['127.0.0.0/8']);
+const outbound = openOutbound(() => allowed);
+const log = { debug() {}, info() {}, warn() {}, error: (_fields: unknown, message: string) => void writeSync(2, `${message}\n`) };
+const never = new AbortController().signal;
+const ids = { uuid: () => crypto.randomUUID() };
+const settings = { get: <T>() => '' as T };
+const sender = createSender({
+  ...{ tables, kinds, clock, log, addresses: createAddresses(storage.secrets('notify'), settings), linkOf: () => 'https://svc.example/' },
+  ...{ fetch: (url, request) => outbound.fetch(url, { ...request, timeoutMs: 300 }), uuid: ids.uuid, random: Math.random },
+  ...{ process: String(process.pid) + String(performance.timeOrigin), generation: 'g', signal: never },
+});
+const source = {
+  available: true,
+  get: () => ({
+    pinning: async () => [],
+    async record({
+      delivery_id: delivery,
+      notice_id: notice,
+      channel_id: channel,
+      result,
+    }: {
+      delivery_id: string;
+      notice_id: string;
+      channel_id: number;
+      result: string;
+    }) {
+      await ledger.write((tx) =>
+        tx
+          .insertInto('ledger_outcomes')
+          .values({ delivery, notice, channel, result })
+          .onConflict((conflict) => conflict.columns(['delivery', 'result']).doNothing())
+          .execute(),
+      );
+    },
+  }),
+  onChange: () => () => undefined,
+};
+const teller = createTeller({ tables, source, clock, log, announce: () => undefined });
+const dispatcher = createDispatcher({ tables, clock, ids });
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function accept(...[incident, kind, more]: Parameters<typeof noticeOf>): Promise<void> {
+  const notice = noticeOf(incident, kind, more);
+  await dispatcher.accept(notice);
+  writeSync(1, `${notice.id} ${incident}\n`);
+}
+
+/** One incident after the other, now and then many at once; told to the parent as they are accepted. */
+async function storm(): Promise<never> {
+  for (let incident = Number(first); ;) {
+    const many = Math.random() < 0.1 ? 12 : 1;
+    const batch = Array.from({ length: many }, () => incident++);
+    await Promise.all(batch.map((id) => accept(id)));
+    await pause(Math.random() * 60);
+    await Promise.all(batch.filter(() => Math.random() < 0.3).map((id) => accept(id, 'reminder')));
+    await pause(Math.random() * 20);
+    await Promise.all(batch.map((id) => accept(id, 'resolved')));
+    await pause(Math.random() * 20);
+  }
+}
+
+async function work(): Promise<void> {
+  await sender.look();
+  await teller.tell();
+}
+
+if (mode === 'storm') {
+  const working = (async (): Promise<never> => {
+    for (;;) {
+      await work();
+      await pause(5);
+    }
+  })();
+  await Promise.all([storm(), working]);
+} else {
+  for (;;) {
+    await work();
+    await pause(5);
+    const left = await tables.read
+      .selectFrom('notify_deliveries')
+      .select('seq')
+      .where((eb) => eb.or([eb('finished_at', 'is', null), eb('recorded', '=', 0)]))
+      .limit(1)
+      .executeTakeFirst();
+    if (left === undefined) {
+      break;
+    }
+  }
+  outbound.close();
+  await storage.close();
+}

@@ -1,0 +1,106 @@
+import { compareLabels, type Labels, labelsKey, labelsRecord } from 'svc/telemetry';
+
+import type { Answer, Points } from './engine.ts';
+import type { Eval } from './script.ts';
+import type { Item } from './series-line.ts';
+
+const epsilon = 1e-6;
+const smallestNormal = 2 ** -1022;
+
+export function almostEqual(a: number, b: number, tolerance = epsilon): boolean {
+  if (Object.is(a, b) || a === b) {
+    return true;
+  }
+  if (Number.isNaN(a) && Number.isNaN(b)) {
+    return true;
+  }
+  const size = Math.abs(a) + Math.abs(b);
+  const distance = Math.abs(a - b);
+  return a === 0 || b === 0 || size < smallestNormal ? distance < tolerance * smallestNormal : distance / Math.min(size, Number.MAX_VALUE) < tolerance;
+}
+
+const shown = (labels: Labels): string => JSON.stringify(labelsRecord(labels));
+
+/** What an answer differs in from what is expected, or nothing. */
+export function difference(expected: Eval, answer: Answer): string | undefined {
+  if (answer.type === 'string') {
+    return answer.value === (expected.text ?? '') ? undefined : `expected the text ${JSON.stringify(expected.text)}, got ${JSON.stringify(answer.value)}`;
+  }
+  if (answer.type === 'scalar') {
+    return expected.scalar !== undefined && almostEqual(expected.scalar, answer.value)
+      ? undefined
+      : `expected ${expected.scalar ?? 'a vector'}, got the scalar ${answer.value}`;
+  }
+  if (expected.scalar !== undefined) {
+    return `expected the scalar ${expected.scalar}, got a ${answer.type}`;
+  }
+  const grid = 'instant' in expected.at ? (expected.points ?? { start: expected.at.instant, end: expected.at.instant, step: 1 }) : expected.at;
+  return differenceOfSeries(expected, answer.series, answer.type === 'matrix', grid);
+}
+
+function differenceOfSeries(
+  expected: Eval,
+  actual: readonly Points[],
+  matrix: boolean,
+  grid: { start: number; end: number; step: number },
+): string | undefined {
+  const wanted = new Map(expected.series.map((line, position) => [labelsKey(line.labels), { ...line, position }]));
+  if (matrix && actual.some((one, i) => i > 0 && compareLabels(actual[i - 1]!.labels, one.labels) >= 0)) {
+    return 'series are not sorted by their labels';
+  }
+  for (const [position, points] of actual.entries()) {
+    const line = wanted.get(labelsKey(points.labels));
+    if (line === undefined) {
+      return `unexpected series ${shown(points.labels)} with ${points.values.join(' ')}`;
+    }
+    if (expected.ordered && line.position !== position) {
+      return `expected ${shown(points.labels)} at position ${line.position}, not ${position}`;
+    }
+    wanted.delete(labelsKey(points.labels));
+    const found = differenceOfPoints(line.items, points, matrix, grid);
+    if (found !== undefined) {
+      return `${shown(points.labels)}: ${found}`;
+    }
+  }
+  const [missing] = [...wanted.values()].filter(({ items }) => items.length > 0 || !matrix);
+  return missing === undefined ? undefined : `expected series ${shown(missing.labels)}, which is not there`;
+}
+
+function differenceOfPoints(items: readonly Item[], { times, values }: Points, matrix: boolean, grid: { start: number; step: number }): string | undefined {
+  const expected = items.flatMap((value, index) => (value === undefined ? [] : [{ time: grid.start + index * grid.step, value }]));
+  if (expected.length !== values.length) {
+    return `expected ${expected.length} points, got ${values.length}: ${values.join(' ')}`;
+  }
+  for (const [index, { time, value }] of expected.entries()) {
+    // The one sample of an instant vector has the time of evaluation, whichever that is.
+    if (matrix && time !== times[index]) {
+      return `expected a point at ${time}, got one at ${times[index]}`;
+    }
+    if (value === 'stale' || !almostEqual(value, values[index]!)) {
+      return `expected ${value} at ${time}, got ${values[index]}`;
+    }
+  }
+  return undefined;
+}
+
+/** What the remarks beside an answer differ in. */
+export function differenceOfRemarks(expected: Eval, { warnings, infos }: Answer): string | undefined {
+  for (const [type, actual] of [
+    ['warn', warnings],
+    ['info', infos],
+  ] as const) {
+    const wanted = expected.remarks.filter((remark) => remark.type === type);
+    const missing = wanted.find((remark) => !actual.some((text) => remark.matches(text)));
+    if (missing !== undefined) {
+      return `expected ${type} ${missing.shown}, got ${JSON.stringify(actual)}`;
+    }
+    const surplus = wanted.length === 0 ? undefined : actual.find((text) => !wanted.some((remark) => remark.matches(text)));
+    if (surplus !== undefined) {
+      return `unexpected ${type} ${surplus}`;
+    }
+    if (actual.length > 0 && expected.remarks.some((remark) => remark.type === `no_${type}`)) {
+      return `expected no ${type}, got ${JSON.stringify(actual)}`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,65 @@
+import { budget, type Labels } from 'svc/telemetry';
+
+import { instant, range } from '../../../../plugins/metricsdb/promql/index.ts';
+import { MemoryStore } from './memory.ts';
+import type { SeriesLine } from './series-line.ts';
+
+export interface Points {
+  readonly labels: Labels;
+  readonly times: readonly number[];
+  readonly values: readonly number[];
+}
+
+export type Answer = { readonly warnings: readonly string[]; readonly infos: readonly string[] } & (
+  | { readonly type: 'scalar'; readonly value: number }
+  | { readonly type: 'string'; readonly value: string }
+  | { readonly type: 'vector' | 'matrix'; readonly series: readonly Points[] }
+);
+
+/** What a script is run against. */
+export interface Engine {
+  clear(): Promise<void>;
+  load(stepMs: number, series: readonly SeriesLine[]): Promise<void>;
+  instant(query: string, time: number): Promise<Answer>;
+  range(query: string, start: number, end: number, step: number): Promise<Answer>;
+  /** Why a question cannot be asked here. */
+  unsupported?(query: string): string | undefined;
+}
+
+export interface LocalOptions {
+  readonly typeAndUnitLabels?: boolean;
+}
+
+/** The engine itself over a store in memory, with the options that the scripts are written for. */
+export function localEngine({ typeAndUnitLabels = false }: LocalOptions = {}): Engine {
+  let store = new MemoryStore();
+  const options = { delayedNameRemoval: true, typeAndUnitLabels };
+  const allowance = () => budget({ timeoutMs: 60_000, now: () => performance.now() });
+  return {
+    async clear() {
+      store = new MemoryStore();
+    },
+    async load(stepMs, series) {
+      for (const { labels, items } of series) {
+        store.add(labels, stepMs, items);
+      }
+    },
+    async instant(query, time) {
+      const result = await instant(store, { query, time, ...options }, allowance());
+      if (result.type === 'vector') {
+        return { ...result, series: result.samples.map(({ labels, value }) => ({ labels, times: [time], values: [value] })) };
+      }
+      return result.type === 'matrix' ? { ...result, series: result.series.map(plain) } : result;
+    },
+    async range(query, start, end, step) {
+      const result = await range(store, { query, start, end, step, ...options }, allowance());
+      return { ...result, series: result.series.map(plain) };
+    },
+  };
+}
+
+const plain = ({ labels, times, values }: { labels: Labels; times: Float64Array; values: Float64Array }): Points => ({
+  labels,
+  times: [...times],
+  values: [...values],
+});

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+
+import { Board } from 'svc/sdk';
+import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
+import WebSocket from 'ws';
+
+import { LogIngest, LogQueries } from '../../../plugins/logs/contract.ts';
+import { body, present, stream } from './fixture.ts';
+
+async function openHouse(t: TestContext, environment: Readonly<Record<string, string>> = {}, dataDir?: string): Promise<TestHost> {
+  const clock = { now: () => present + 10_000, monotonic: () => performance.now() };
+  const house = await startTestHost(t, { plugins: ['logs'], clock, environment, ...(dataDir !== undefined && { dataDir }) });
+  useNoLeaks(t, house);
+  return house;
+}
+
+const give = (house: TestHost, ...pushed: Parameters<typeof body>): Promise<unknown> => house.service(LogIngest).push('loki-json', body(...pushed), {});
+
+async function text(house: TestHost, path: string, init?: RequestInit): Promise<{ status: number; type: string | null; body: string }> {
+  const answer = await house.fetch(path, init);
+  return { status: answer.status, type: answer.headers.get('content-type'), body: await answer.text() };
+}
+
+const at = (ms: number): string => `${present + ms}000000`;
+
+test('lines that were pushed come back in the shape of Loki, under the API and under the paths of Loki', async (t) => {
+  const house = await openHouse(t);
+  await give(house, { app: 't', host: 'h1' }, [
+    [1, 'hello world'],
+    [2, 'lvl=error boom', { trace_id: 'abc' }],
+  ]);
+  for (const path of ['/api/v1/logs/query_range', '/loki/api/v1/query_range']) {
+    const { status, data } = await house.json(`${path}?query=${encodeURIComponent('{app="t"}')}`);
+    assert.equal(status, 'success');
+    assert.deepEqual(data.result, [
+      { stream: { app: 't', detected_level: 'error', host: 'h1', service_name: 't', trace_id: 'abc' }, values: [[at(2), 'lvl=error boom']] },
+      { stream: { app: 't', detected_level: 'unknown', host: 'h1', service_name: 't' }, values: [[at(1), 'hello world']] },
+    ]);
+    assert.deepEqual([data.resultType, data.stats.summary.totalEntriesReturned, data.stats.summary.totalLinesProcessed], ['streams', 2, 2]);
+    const first = await house.json(`${path}?query=${encodeURIComponent('{app="t"} |= "o"')}&limit=1&direction=forward`);
+    assert.deepEqual(
+      first.data.result.map(({ values }: { values: unknown }) => values),
+      [[[at(1), 'hello world']]],
+    );
+  }
+  assert.deepEqual(await house.json('/api/v1/logs/labels'), { status: 'success', data: ['app', 'host', 'service_name'] });
+  assert.deepEqual(await house.json('/api/v1/logs/labels/app/values'), { status: 'success', data: ['t'] });
+});
+
+test('the endpoints of Loki answer as Loki does', async (t) => {
+  const house = await openHouse(t);
+  const streams = [
+    stream({ app: 't', host: 'h1' }, [
+      [1, 'one'],
+      [2, 'two'],
+    ]),
+    stream({ app: 'u' }, [[3, 'three']]),
+  ];
+  await house.service(LogIngest).push('loki-json', Buffer.from(JSON.stringify({ streams })), {});
+  // oxlint-disable-next-line typescript/no-explicit-any -- the assertions say what it is
+  const get = (path: string, query: Readonly<Record<string, string>> = {}): Promise<any> => house.json(`/loki/api/v1/${path}?${new URLSearchParams(query)}`);
+
+  assert.deepEqual(await get('labels'), { status: 'success', data: ['app', 'host', 'service_name'] });
+  assert.deepEqual(await get('labels', { query: '{app="u"}' }), { status: 'success', data: ['app', 'service_name'] });
+  assert.deepEqual(await get('label/app/values'), { status: 'success', data: ['t', 'u'] });
+  assert.deepEqual(await get('label/nope/values'), { status: 'success' }, 'no data at all where there are no values');
+  assert.deepEqual(await get('series', { 'match[]': '{app="t"}' }), { status: 'success', data: [{ app: 't', host: 'h1', service_name: 't' }] });
+  assert.deepEqual(await get('index/stats', { query: '{app="t"}' }), { streams: 1, chunks: 1, bytes: 6, entries: 2 });
+  assert.deepEqual((await get('index/volume', { query: '{app=~".+"}', end: `${present / 1_000 + 10}` })).data.result, [
+    { metric: { app: 't' }, value: [present / 1_000 + 10, '6'] },
+    { metric: { app: 'u' }, value: [present / 1_000 + 10, '5'] },
+  ]);
+  assert.deepEqual((await get('detected_labels')).detectedLabels[0], { label: 'app', cardinality: 2 });
+  assert.deepEqual(await get('format_query', { query: '{app= "t"}   |= "x"' }), { status: 'success', data: '{app="t"} |= "x"' });
+  assert.equal(typeof (await get('status/buildinfo')).version, 'string');
+  assert.deepEqual((await get('query', { query: 'sum(count_over_time({app="t"}[5m]))', time: `${present / 1_000 + 10}` })).data.result, [
+    { metric: {}, value: [present / 1_000 + 10, '2'] },
+  ]);
+  assert.deepEqual((await get('query', { query: '1+1', time: `${present / 1_000 + 10}` })).data.result, [present / 1_000 + 10, '2']);
+  const matrix = await get('query_range', {
+    query: 'sum by (app) (count_over_time({app=~".+"}[1m]))',
+    start: `${present / 1_000 - 60}`,
+    end: `${present / 1_000 + 60}`,
+    step: '60',
+  });
+  assert.equal(matrix.data.resultType, 'matrix');
+  assert.deepEqual(
+    matrix.data.result.map(({ metric }: { metric: unknown }) => metric),
+    [{ app: 't' }, { app: 'u' }],
+  );
+
+  const form = new URLSearchParams({ query: '{app="u"}', limit: '5' });
+  const posted = await house.json('/loki/api/v1/query_range', { method: 'POST', body: form, headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+  assert.deepEqual(posted.data.result[0].values, [[at(3), 'three']]);
+});
+
+test('mistakes are told in the plain texts of Loki', async (t) => {
+  const house = await openHouse(t);
+  await give(house, { app: 't' }, [[1, 'x']]);
+  const cases: [string, Readonly<Record<string, string>>, string][] = [
+    ['query_range', { query: '{app="t"' }, 'parse error at line 1, col 9: syntax error: unexpected $end, expecting } or ,'],
+    [
+      'query_range',
+      { query: '{app=~".*"}' },
+      'parse error : queries require at least one regexp or equality matcher that does not have an empty-compatible value. For instance, app=~".*" does not meet this requirement, but app=~".+" will',
+    ],
+    ['query_range', { query: '{app="t"}', limit: '100000' }, 'max entries limit per query exceeded, limit > max_entries_limit_per_query (100000 > 5000)'],
+    ['query_range', { query: '{app="t"}', start: 'zzz' }, `could not parse 'start' parameter: strconv.ParseInt: parsing "zzz": invalid syntax`],
+    ['query_range', { query: '{app="t"}', start: '20', end: '10' }, 'end timestamp must not be before or equal to start time'],
+    [
+      'query_range',
+      { query: 'rate({app="t"}[1m])', step: '1ms' },
+      'exceeded maximum resolution of 11,000 points per time series. Try increasing the value of the step parameter',
+    ],
+    ['query_range', {}, 'parse error : syntax error: unexpected $end'],
+    ['query', { query: '{app="t"}' }, 'log queries are not supported as an instant query type, please change your query to a range query type'],
+  ];
+  for (const [path, query, message] of cases) {
+    const answer = await text(house, `/loki/api/v1/${path}?${new URLSearchParams(query)}`);
+    assert.deepEqual(answer, { status: 400, type: 'text/plain; charset=utf-8', body: message });
+  }
+  const own = await house.fetch(`/api/v1/logs/query_range?${new URLSearchParams({ query: '{app="t"' })}`);
+  assert.deepEqual([own.status, ((await own.json()) as { error: string }).error], [400, 'invalid_argument'], 'under the API in the words of the API');
+  assert.equal((await text(house, '/loki/api/v1/labels', { headers: { authorization: 'Bearer nobody' } })).status, 401);
+});
+
+describe('other plugins', () => {
+  test('ask for lines, series, names and checks, and see only what they may', async (t) => {
+    const house = await openHouse(t);
+    await give(house, { app: 't', device_id: '7' }, [
+      [1, 'one'],
+      [2, 'two'],
+    ]);
+    await give(house, { app: 't', device_id: '8' }, [[3, 'three']]);
+    const queries = house.service(LogQueries);
+    const window = { start: present, end: present + 5_000 };
+    const enforce = [{ name: 'device_id', op: '=', value: '7' }] as const;
+    const found = await queries.lines('{app="t"}', window, { enforce, direction: 'forward', limit: 10 });
+    assert.deepEqual(
+      found.lines.map(({ line, at: time, labels }) => [line, time, labels.device_id]),
+      [
+        ['one', { ms: present + 1, ns: 0 }, '7'],
+        ['two', { ms: present + 2, ns: 0 }, '7'],
+      ],
+    );
+    const instant = await queries.instant('sum(count_over_time({app="t"}[1m]))', present + 5_000, { enforce });
+    assert.deepEqual(instant.type === 'vector' && [...instant.values], [2]);
+    const matrix = await queries.range('sum(count_over_time({app="t"}[1m]))', { ...window, step: 5_000 }, { enforce });
+    assert.equal(matrix.values[0]!.at(-1), 2);
+    assert.deepEqual(await queries.labels(window), ['app', 'device_id', 'service_name']);
+    assert.deepEqual(await queries.labelValues('device_id', window, { enforce }), ['7']);
+    assert.deepEqual(await queries.check('sum  (rate({app = "t"}[1m]))'), {
+      type: 'vector',
+      printed: (await queries.check('sum(rate({app="t"}[1m]))')).printed,
+    });
+    await assert.rejects(queries.check('{'), { code: 'invalid_argument', message: /parse error/ });
+    assert.deepEqual([(await queries.status()).driver, (await queries.status()).ok], ['embedded', true]);
+  });
+});
+
+test('lines survive a reload of the plugin, and a changed setting holds at once', async (t) => {
+  const house = await openHouse(t);
+  await give(house, { app: 't' }, [[1, 'before']]);
+  await house.reload('logs');
+  await give(house, { app: 't' }, [[2, 'after']]);
+  const query = `query=${encodeURIComponent('{app="t"}')}&direction=forward`;
+  const { data } = await house.json(`/api/v1/logs/query_range?${query}`);
+  assert.deepEqual(
+    data.result[0].values.map(([, line]: [string, string]) => line),
+    ['before', 'after'],
+  );
+
+  const board = house.service(Board);
+  const refusals: [string, unknown, Parameters<typeof body>, RegExp][] = [
+    ['logs.max_line_bytes', 5, [{ app: 't' }, [[3, 'longer']]], /max entry size '5' bytes exceeded/],
+    ['logs.max_label_names', 1, [{ app: 't', a: 'b' }, [[3, 'x']]], /has 2 label names; limit 1/],
+    ['logs.reject_older_than', '1h', [{ app: 't' }, [[-3_600_000, 'x']]], /has timestamp too old/],
+  ];
+  for (const [key, value, pushed, reason] of refusals) {
+    board.override(key, value);
+    await house.settled();
+    const { reasons } = await house.service(LogIngest).push('loki-json', body(...pushed), {});
+    assert.match(reasons[0]!, reason);
+  }
+  board.override('logs.max_streams', 1);
+  await house.settled();
+  await assert.rejects(give(house, { app: 'another' }, [[3, 'x']]), { code: 'rate_limited' });
+});
+
+test('a live tail shows what was there and then every new line that matches', async (t) => {
+  const house = await openHouse(t);
+  await give(house, { app: 't' }, [
+    [1, 'there before'],
+    [2, 'other'],
+  ]);
+  const socket = new WebSocket(`${house.url.replace('http', 'ws')}/loki/api/v1/tail?query=${encodeURIComponent('{app="t"} |= "there"')}&limit=5`, {
+    headers: { authorization: `Bearer ${house.token}` },
+  });
+  const frames: { streams: { stream: Record<string, string>; values: [string, string][] }[] }[] = [];
+  const lines = (): string[] => frames.flatMap(({ streams }) => streams.flatMap(({ values }) => values.map(([, line]) => line)));
+  const came = (count: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (lines().length >= count) {
+          socket.off('message', look);
+          resolve();
+        }
+      };
+      socket.on('message', look);
+      socket.once('close', (code, reason) => reject(new Error(`closed ${code} ${reason}`)));
+      look();
+    });
+  socket.on('message', (data: Buffer) => void frames.push(JSON.parse(data.toString())));
+  await came(1);
+  await give(house, { app: 't' }, [
+    [5, 'there now'],
+    [6, 'not this'],
+  ]);
+  await give(house, { app: 'u' }, [[7, 'there elsewhere']]);
+  await give(house, { app: 't' }, [[8, 'there again']]);
+  await came(3);
+  assert.deepEqual(lines(), ['there before', 'there now', 'there again']);
+  assert.deepEqual(frames[1]!.streams[0]!.stream, { app: 't', detected_level: 'unknown', service_name: 't' });
+  socket.close();
+  await new Promise((closed) => socket.once('close', closed));
+});

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { budget, kindOf, labelsOf, labelsRecord, matcher } from 'svc/telemetry';
+
+import { type EngineOptions, instant, parse, range, type SeriesSource, selectorsOf, valueTypeOf } from '../../../plugins/metricsdb/promql/index.ts';
+import { MemoryStore } from '../../golden/promql-test/runner/memory.ts';
+
+const minute = 60_000;
+
+function fleet(devices: number, samples = 60): MemoryStore {
+  const store = new MemoryStore();
+  for (let device = 0; device < devices; device++) {
+    store.add(
+      labelsOf([
+        ['__name__', 'load'],
+        ['device_id', String(device)],
+      ]),
+      minute,
+      Array.from({ length: samples }, (_, index) => index + device),
+    );
+  }
+  return store;
+}
+
+const allowance = (maxSamples = 1_000_000, signal?: AbortSignal) =>
+  budget({ timeoutMs: 30_000, maxSamples, now: () => performance.now(), ...(signal !== undefined && { signal }) });
+
+async function devicesSeen(query: string, options: Partial<EngineOptions> = {}): Promise<string[]> {
+  const answer = await instant(fleet(3), { query, time: 59 * minute, ...options }, allowance());
+  assert.equal(answer.type, 'vector');
+  return answer.type === 'vector' ? answer.samples.map(({ labels }) => labelsRecord(labels)['device_id'] ?? '') : [];
+}
+
+test('an asker who may see one device sees one device, whatever the query asks for', async () => {
+  const enforce = [matcher('device_id', '=', '1')];
+  for (const query of [
+    'load',
+    '{device_id=~".*", __name__="load"}',
+    'load or load offset 5m',
+    'max_over_time(load[5m:1m])',
+    'info(load)',
+    'rate(load[5m])',
+    'timestamp(load)',
+  ]) {
+    assert.deepEqual(await devicesSeen(query, { enforce }), ['1'], query);
+  }
+  assert.deepEqual(await devicesSeen('load{device_id="2"}', { enforce }), []);
+});
+
+test('the same selector is read once, however often it stands in the query', async () => {
+  const store = fleet(2);
+  let reads = 0;
+  const source: SeriesSource = {
+    select(...args) {
+      reads++;
+      return store.select(...args);
+    },
+  };
+  await range(source, { query: 'load / load + sum(load) - on () group_left () avg(load)', start: 0, end: 10 * minute, step: minute }, allowance()).catch(
+    () => undefined,
+  );
+  assert.equal(reads, 1);
+});
+
+test('a store is told what the samples are for, and gives what lies in the left-open window', async () => {
+  const asked: unknown[] = [];
+  const source: SeriesSource = {
+    async select(matchers, mint, maxt, hints) {
+      asked.push([matchers.map(({ name, op, value }) => name + op + value), mint, maxt, hints]);
+      return [];
+    },
+  };
+  await range(source, { query: 'rate(load{a="b"}[5m] offset 1m)', start: 10 * minute, end: 20 * minute, step: minute }, allowance());
+  await instant(source, { query: 'load @ 600', time: 0, lookbackMs: 2 * minute }, allowance());
+  assert.deepEqual(asked, [
+    [['a=b', '__name__=load'], 4 * minute, 19 * minute, { step: minute, range: 5 * minute, func: 'rate' }],
+    [['__name__=load'], 8 * minute, 10 * minute, { step: 1, newest: true }],
+  ]);
+});
+
+test('what a query costs is counted before it is allocated: nested subqueries end at the budget', async () => {
+  for (const query of [
+    'count_over_time(vector(1)[1y:1ms])',
+    'max_over_time(max_over_time(load[30d:1s])[30d:1s])',
+    'sum_over_time(sum_over_time(time()[1d:1ms])[1y:1ms])'.replaceAll('time()', 'vector(1)'),
+  ]) {
+    await assert.rejects(instant(fleet(1), { query, time: 59 * minute }, allowance(100_000)), (error) => kindOf(error) === 'too_large', query);
+  }
+});
+
+test('samples and results are charged', async () => {
+  const purse = allowance();
+  await range(fleet(10), { query: 'load', start: 0, end: 59 * minute, step: minute }, purse);
+  assert.ok(purse.spent.samples >= 10 * 60 + 10 * 60);
+  await assert.rejects(range(fleet(10), { query: 'load', start: 0, end: 59 * minute, step: minute }, allowance(900)), (error) => kindOf(error) === 'too_large');
+});
+
+test('a query whose asker goes away stops in the middle', async () => {
+  const leaving = new AbortController();
+  const store = fleet(50, 2_000);
+  const query = 'sum(stddev_over_time(load[1d]))';
+  const asked = range(store, { query, start: 0, end: 2_000 * minute, step: 1_000 }, allowance(500_000_000, leaving.signal));
+  setImmediate(() => leaving.abort());
+  await assert.rejects(asked, (error) => kindOf(error) === 'canceled');
+});
+
+test('range queries take what has a value at every step, and say so in words', async () => {
+  const ask = (query: string) => range(fleet(1), { query, start: 0, end: minute, step: minute }, allowance());
+  await assert.rejects(ask('load[5m]'), {
+    message: '1:1: parse error: invalid expression type "range vector" for range query, must be Scalar or instant Vector',
+  });
+  await assert.rejects(ask('"text"'), { message: '1:1: parse error: invalid expression type "string" for range query, must be Scalar or instant Vector' });
+  await assert.rejects(range(fleet(1), { query: '1', start: minute, end: 0, step: minute }, allowance()), (error) => kindOf(error) === 'execution');
+});
+
+test('functions on native histograms are refused by name', () => {
+  assert.throws(() => parse('histogram_sum(x)'), /the function "histogram_sum" works on native histograms/);
+  assert.throws(() => parse('x </ 5'), /native histograms/);
+});
+
+test('a query is known by its type and its selectors before it runs', () => {
+  const expr = parse('sum(rate(a{b="c"}[5m])) / on () group_left () max_over_time(d[5m:]) > bool scalar(e)');
+  assert.equal(valueTypeOf(expr), 'vector');
+  assert.deepEqual(
+    selectorsOf(expr).map(({ name }) => name),
+    ['a', 'd', 'e'],
+  );
+});
+
+test('a label called __proto__ or a metric called constructor is one like any other', async () => {
+  const store = new MemoryStore();
+  store.add(
+    labelsOf([
+      ['__name__', 'constructor'],
+      ['__proto__', 'x'],
+    ]),
+    minute,
+    [1],
+  );
+  const answer = await instant(store, { query: 'sum by (__proto__) (constructor)', time: 0 }, allowance());
+  assert.deepEqual(answer.type === 'vector' && answer.samples, [{ labels: ['__proto__', 'x'], time: 0, value: 1 }]);
+});

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+
+import { ProtoWriter, snappyEncode } from 'svc/telemetry';
+
+import { matchers, noon, pointsOf, remoteWrite, storeHouse } from './house.ts';
+
+const text = (lines: readonly string[]): Uint8Array => Buffer.from(`${lines.join('\n')}\n`);
+
+test('what an exporter shows is read, comments, escapes, odd numbers and times of its own included', async (t) => {
+  const house = await storeHouse(t);
+  const body = text([
+    '# HELP http_requests_total Requests\\nby path.',
+    '# TYPE http_requests_total counter',
+    'http_requests_total{path="/a\\"b\\\\c\\nd",code="200",} 1027 ' + (noon - 1_000),
+    'http_requests_total { path = "/" } 3',
+    '',
+    '# only a remark',
+    'up 1',
+    'odd{kind="inf"} +Inf',
+    'odd{kind="nan"}\tNaN',
+    'tiny 1.5e-07\r',
+  ]);
+  const answer = await house.store.push('exposition', gzipSync(body), { encoding: 'gzip', stamp: { device_id: '7' } });
+  assert.deepEqual(answer, { accepted: 6, rejected: 0, reasons: [] });
+  house.now += 15_000;
+  await house.store.push('exposition', text(['up 0', 'tiny 2']), { stamp: { device_id: '7' } });
+  assert.deepEqual(await pointsOf(house.store, []), {
+    '__name__=http_requests_total,code=200,device_id=7,path=/a"b\\c\nd': [[noon - 1_000, 1027]],
+    '__name__=http_requests_total,device_id=7,path=/': [[noon, 3]],
+    '__name__=odd,device_id=7,kind=inf': [[noon, Infinity]],
+    '__name__=odd,device_id=7,kind=nan': [[noon, NaN]],
+    '__name__=tiny,device_id=7': [
+      [noon, 1.5e-7],
+      [noon + 15_000, 2],
+    ],
+    '__name__=up,device_id=7': [
+      [noon, 1],
+      [noon + 15_000, 0],
+    ],
+  });
+  assert.deepEqual(house.store.metadata(), [{ metric: 'http_requests_total', type: 'counter', help: 'Requests\nby path.', unit: '' }]);
+});
+
+test('an exposition that cannot be read is refused as a whole, with the line', async (t) => {
+  const house = await storeHouse(t);
+  for (const [line, what] of [
+    ['up{a="b" 1', 'the labels do not end'],
+    ['up{a=b} 1', '"a=b" is no label'],
+    ['up one', '"one" is no value'],
+    ['up 1 2 3', '"1 2 3" is no value'],
+    ['up 1 soon', '"soon" is no time in milliseconds'],
+  ]) {
+    await assert.rejects(house.store.push('exposition', text(['fine 1', line!])), {
+      code: 'invalid_argument',
+      message: `the exposition cannot be read: line 2: ${what}`,
+    });
+  }
+  assert.deepEqual(await pointsOf(house.store, []), {});
+});
+
+test('remote write of the second version refers to texts by number', async (t) => {
+  const house = await storeHouse(t);
+  const symbols = ['', '__name__', 'up', 'job', 'node', 'Whether it is up.'];
+  const request = new ProtoWriter();
+  symbols.forEach((symbol) => request.string(4, symbol));
+  request.message(5, (series) => {
+    [1, 2, 3, 4].forEach((ref) => series.uint(1, ref));
+    series.message(2, (sample) => sample.double(1, 1).int64(2, noon));
+    series.message(2, (sample) => sample.fixed64(1, 0x7ff0000000000002n).int64(2, noon + 1));
+    series.message(5, (metadata) => metadata.uint(1, 2).uint(3, 5));
+  });
+  assert.deepEqual(await house.store.push('remote-write-2', snappyEncode(request.finish()), { encoding: 'snappy' }), { accepted: 2, rejected: 0, reasons: [] });
+  assert.deepEqual(await pointsOf(house.store, matchers('up')), {
+    '__name__=up,job=node': [
+      [noon, 1],
+      [noon + 1, 'stale'],
+    ],
+  });
+  assert.deepEqual(house.store.metadata({ metric: 'up' }), [{ metric: 'up', type: 'gauge', help: 'Whether it is up.', unit: '' }]);
+  const torn = new ProtoWriter().string(4, '').message(5, (series) => series.uint(1, 9).uint(1, 9));
+  await assert.rejects(house.store.push('remote-write-2', torn.finish()), { code: 'invalid_argument' });
+});
+
+test('good series of a request are taken, and each bad one is refused with its reason', async (t) => {
+  const house = await storeHouse(t);
+  const points = [[noon, 1]] as const;
+  const body = remoteWrite([
+    {
+      labels: [
+        ['__name__', 'good'],
+        ['b', '2'],
+        ['a', '1'],
+      ],
+      points,
+    },
+    { labels: [['a', '1']], points },
+    {
+      labels: [
+        ['__name__', 'dup'],
+        ['a', '1'],
+        ['a', '2'],
+      ],
+      points,
+    },
+    {
+      labels: [
+        ['__name__', 'odd'],
+        ['a-b', '1'],
+      ],
+      points,
+    },
+    { labels: [['__name__', '1st']], points },
+    {
+      labels: [
+        ['__name__', 'empty'],
+        ['', '1'],
+      ],
+      points,
+    },
+    {
+      labels: [
+        ['__name__', 'long'],
+        ['a', 'x'.repeat(2_049)],
+      ],
+      points,
+    },
+    {
+      labels: [
+        ['__name__', 'blank'],
+        ['a', ''],
+      ],
+      points,
+    },
+    { labels: [['__name__', 'many'], ...Array.from({ length: 64 }, (_, i) => [`l${String(i).padStart(2, '0')}`, 'x'] as const)], points },
+  ]);
+  const answer = await house.store.push('remote-write', body, { encoding: 'snappy' });
+  assert.equal(answer.accepted, 2);
+  assert.equal(answer.rejected, 7);
+  assert.deepEqual(answer.reasons, [
+    'a series has no metric name',
+    'label "a" is there twice',
+    'invalid label name "a-b"',
+    'invalid metric name "1st"',
+    'a label has an empty name',
+  ]);
+  assert.deepEqual(Object.keys(await pointsOf(house.store, [])), ['__name__=blank', '__name__=good,a=1,b=2']);
+  await assert.rejects(house.store.push('remote-write', Buffer.from('rubbish'), { encoding: 'snappy' }), {
+    code: 'invalid_argument',
+    message: 'snappy: corrupt input',
+  });
+  await assert.rejects(house.store.push('remote-write', Buffer.from([0x0a, 0x7f])), { code: 'invalid_argument' });
+  await assert.rejects(house.store.push('remote-write', Buffer.from('x'), { encoding: 'br' }), { status: 415 });
+});
+
+const nanos = (ms: number): string => `${ms}000000`;
+const attribute = (key: string, stringValue: string): object => ({ key, value: { stringValue } });
+
+test('OpenTelemetry metrics get the names that Prometheus would give them', async (t) => {
+  const house = await storeHouse(t);
+  const point = (value: object): object => ({ attributes: [attribute('http.method', 'GET')], timeUnixNano: nanos(noon), ...value });
+  const metrics = [
+    { name: 'system.memory.usage', unit: 'By', description: 'Used.', gauge: { dataPoints: [point({ asInt: '42' })] } },
+    { name: 'http.requests', unit: '{request}', sum: { aggregationTemporality: 2, isMonotonic: true, dataPoints: [point({ asDouble: 7 })] } },
+    { name: 'queue', unit: '1', sum: { aggregationTemporality: 2, dataPoints: [point({ asDouble: 3, flags: 1 })] } },
+    { name: 'load', unit: '1', gauge: { dataPoints: [point({ asDouble: 0.5 })] } },
+    { name: 'speed', unit: 'm/s', gauge: { dataPoints: [point({ asDouble: 2 })] } },
+    {
+      name: 'http.duration',
+      unit: 'ms',
+      histogram: {
+        aggregationTemporality: 'AGGREGATION_TEMPORALITY_CUMULATIVE',
+        dataPoints: [point({ count: '6', sum: 12.5, explicitBounds: [1, 5], bucketCounts: ['1', '2', '3'] })],
+      },
+    },
+    { name: 'gc', unit: 's', summary: { dataPoints: [point({ count: 2, sum: 4, quantileValues: [{ quantile: 0.5, value: 1 }] })] } },
+    { name: 'growth', sum: { aggregationTemporality: 1, isMonotonic: true, dataPoints: [point({ asDouble: 7 })] } },
+    { name: 'native', exponentialHistogram: { aggregationTemporality: 2, dataPoints: [point({})] } },
+  ];
+  const resource = { attributes: [attribute('service.name', 'shop'), attribute('service.namespace', 'eu'), attribute('service.instance.id', 'i-1')] };
+  const body = Buffer.from(JSON.stringify({ resourceMetrics: [{ resource, scopeMetrics: [{ metrics }] }] }));
+  const answer = await house.store.push('otlp-json', body, { stamp: { edge_id: '3' } });
+  assert.deepEqual(answer, {
+    accepted: 13,
+    rejected: 2,
+    reasons: ['deltas are not stored; set the exporter to cumulative temporality', 'exponential histograms are not stored; send explicit buckets'],
+  });
+  const rest = 'edge_id=3,http_method=GET,instance=i-1,job=eu/shop';
+  assert.deepEqual(await pointsOf(house.store, []), {
+    [`__name__=gc_seconds,${rest},quantile=0.5`]: [[noon, 1]],
+    [`__name__=gc_seconds_count,${rest}`]: [[noon, 2]],
+    [`__name__=gc_seconds_sum,${rest}`]: [[noon, 4]],
+    [`__name__=http_duration_milliseconds_bucket,${rest},le=+Inf`]: [[noon, 6]],
+    [`__name__=http_duration_milliseconds_bucket,${rest},le=1`]: [[noon, 1]],
+    [`__name__=http_duration_milliseconds_bucket,${rest},le=5`]: [[noon, 3]],
+    [`__name__=http_duration_milliseconds_count,${rest}`]: [[noon, 6]],
+    [`__name__=http_duration_milliseconds_sum,${rest}`]: [[noon, 12.5]],
+    [`__name__=http_requests_total,${rest}`]: [[noon, 7]],
+    [`__name__=load_ratio,${rest}`]: [[noon, 0.5]],
+    [`__name__=queue,${rest}`]: [[noon, 'stale']],
+    [`__name__=speed_meters_per_second,${rest}`]: [[noon, 2]],
+    [`__name__=system_memory_usage_bytes,${rest}`]: [[noon, 42]],
+  });
+});
+
+test('OpenTelemetry metrics in protobuf mean the same', async (t) => {
+  const house = await storeHouse(t);
+  const text = (writer: ProtoWriter, field: number, key: string, value: string): ProtoWriter =>
+    writer.message(field, (pair) => pair.string(1, key).message(2, (any) => any.string(1, value)));
+  const time = BigInt(noon) * 1_000_000n;
+  const request = new ProtoWriter().message(1, (entry) => {
+    entry.message(1, (resource) => text(resource, 1, 'service.name', 'shop'));
+    entry.message(2, (scope) => {
+      scope.message(2, (metric) =>
+        metric.string(1, 'jobs.done').message(7, (sum) =>
+          sum
+            .message(1, (point) => text(point.fixed64(3, time).fixed64(6, 5n), 7, 'queue', 'a'))
+            .uint(2, 2)
+            .bool(3, true),
+        ),
+      );
+      scope.message(2, (metric) =>
+        metric
+          .string(1, 'lag')
+          .string(3, 's')
+          .message(9, (histogram) =>
+            histogram
+              .message(1, (point) => point.fixed64(3, time).fixed64(4, 3n).double(5, 1.5).packedDoubles(7, [0.5]).fixed64(6, 1n).fixed64(6, 2n))
+              .uint(2, 2),
+          ),
+      );
+      scope.message(2, (metric) => metric.string(1, 'temp').message(5, (gauge) => gauge.message(1, (point) => point.fixed64(3, time).double(4, -1.25))));
+    });
+  });
+  assert.deepEqual(await house.store.push('otlp-proto', request.finish()), { accepted: 6, rejected: 0, reasons: [] });
+  assert.deepEqual(await pointsOf(house.store, []), {
+    '__name__=jobs_done_total,job=shop,queue=a': [[noon, 5]],
+    '__name__=lag_seconds_bucket,job=shop,le=+Inf': [[noon, 3]],
+    '__name__=lag_seconds_bucket,job=shop,le=0.5': [[noon, 1]],
+    '__name__=lag_seconds_count,job=shop': [[noon, 3]],
+    '__name__=lag_seconds_sum,job=shop': [[noon, 1.5]],
+    '__name__=temp,job=shop': [[noon, -1.25]],
+  });
+});

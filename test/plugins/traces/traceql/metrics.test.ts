@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { budget, matcher } from 'svc/telemetry';
+
+import { metrics, type MetricsOptions, type MetricsResult, parse } from '../../../../plugins/traces/traceql/engine.ts';
+import { epochMs, memorySource, traceOf } from '../spans.ts';
+
+const id = (number: number): string => number.toString(16).padStart(16, '0');
+
+/** Twelve spans, one each second from second 1 on; durations from 100 ms to 1.2 s; three services in turn. */
+const source = memorySource(
+  ...Array.from({ length: 12 }, (_, index) =>
+    traceOf(id(index) + id(index), {
+      id: id(index + 1),
+      at: (index + 1) * 1000,
+      ms: (index + 1) * 100,
+      service: ['a', 'b', 'c'][index % 3]!,
+      resource: { device_id: String(index % 2) },
+      attributes: index === 0 ? {} : { size: index },
+    }),
+  ),
+);
+
+const ask = (query: string, options: Partial<MetricsOptions> = {}): Promise<MetricsResult> =>
+  metrics(
+    source,
+    parse(query),
+    { start: epochMs, end: epochMs + 12_000, step: 4_000, ...options },
+    budget({ timeoutMs: 10_000, now: () => performance.now() }),
+  );
+
+/** Series by their labels, values in a row. */
+async function told(query: string, options: Partial<MetricsOptions> = {}): Promise<Record<string, string>> {
+  const { series } = await ask(query, options);
+  return Object.fromEntries(
+    series.map(({ labels, values }) => [
+      labels.map(({ key, value }) => `${key}=${'value' in value ? String(value.value) : ''}`).join(),
+      Array.from(values, (value) => String(Math.round(value * 1000) / 1000)).join(' '),
+    ]),
+  );
+}
+
+const expected: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '{ } | rate()': { '__name__=rate': '0 1 1 1' },
+  '{ } | count_over_time()': { '__name__=count_over_time': '0 4 4 4' },
+  '{ duration > 850ms } | count_over_time()': { '__name__=count_over_time': '0 0 0 4' },
+  '{ } | count_over_time() by (resource.service.name)': {
+    'resource.service.name=a': '0 2 1 1',
+    'resource.service.name=b': '0 1 2 1',
+    'resource.service.name=c': '0 1 1 2',
+  },
+  '{ } | min_over_time(duration)': { '__name__=min_over_time': 'NaN 0.1 0.5 0.9' },
+  '{ } | max_over_time(duration)': { '__name__=max_over_time': 'NaN 0.4 0.8 1.2' },
+  '{ } | avg_over_time(span.size)': { '__name__=avg_over_time': 'NaN 2 5.5 9.5' },
+  '{ } | sum_over_time(span.size)': { '__name__=sum_over_time': 'NaN 6 22 38' },
+  '{ } | count_over_time() by (span.nope)': { 'span.nope=nil': '0 4 4 4' },
+  '{ } | sum_over_time(span.size) by (resource.service.name) | topk(1)': {
+    'resource.service.name=a': 'NaN 3 NaN NaN',
+    'resource.service.name=b': 'NaN NaN 11 NaN',
+    'resource.service.name=c': 'NaN NaN NaN 19',
+  },
+  '{ } | count_over_time() by (resource.service.name) | bottomk(1)': { 'resource.service.name=a': '0 NaN 1 1', 'resource.service.name=b': 'NaN 1 NaN NaN' },
+  '{ } | histogram_over_time(span.size)': {
+    '__bucket=1': '0 1 0 0',
+    '__bucket=2': '0 1 0 0',
+    '__bucket=4': '0 1 1 0',
+    '__bucket=8': '0 0 3 1',
+    '__bucket=16': '0 0 0 3',
+  },
+};
+
+for (const [query, series] of Object.entries(expected)) {
+  test(query, async () => assert.deepEqual(await told(query), series));
+}
+
+test('a quantile is right to a fiftieth', async () => {
+  const { series } = await ask('{ } | quantile_over_time(duration, 0.5, 1)', { start: epochMs + 12_000, step: 12_000 });
+  const [median, most] = series.map(({ labels, values }) => {
+    assert.equal(labels[0]!.key, 'p');
+    return values[0]!;
+  });
+  assert.ok(Math.abs(median! - 0.6) < 0.6 / 50, String(median));
+  assert.ok(Math.abs(most! - 1.2) < 1.2 / 50, String(most));
+});
+
+test('a sample tells about the spans after the one before it, up to its own time', async () => {
+  const { times } = await ask('{ } | count_over_time()');
+  assert.deepEqual(
+    [...times],
+    [0, 4, 8, 12].map((seconds) => epochMs + seconds * 1000),
+  );
+});
+
+test('what the asker may not see is not counted', async () => {
+  assert.deepEqual(await told('{ } | count_over_time()', { enforce: [matcher('device_id', '=', '1')] }), { '__name__=count_over_time': '0 2 2 2' });
+});
+
+test('a query without a metrics function, a window without a length and too many points are refused', async () => {
+  await assert.rejects(ask('{ }'), /not a metrics query/);
+  await assert.rejects(ask('{ } | rate()', { step: 0 }), /the step must be longer/);
+  await assert.rejects(ask('{ } | rate()', { end: epochMs - 1 }), /must not be before its start/);
+  await assert.rejects(ask('{ } | rate()', { step: 1 }), /12001 points of a series are too many/);
+});
+
+test('spans are asked for one by one where that is enough, and by whole traces where it is not', async () => {
+  for (const [query, partial] of [
+    ['{ .a } | rate()', true],
+    ['{ .a } | by(.b) | rate()', true],
+    ['{ .a } | avg_over_time(duration) by (name)', true],
+    ['{ rootName = "x" } | rate()', false],
+    ['{ .a } | rate() by (rootServiceName)', false],
+    ['{ .a } >> { .b } | rate()', false],
+    ['{ .a } | count() > 1 | rate()', false],
+    ['{ parent.a = 1 } | rate()', false],
+  ] as const) {
+    await ask(query);
+    assert.equal(source.asked.at(-1)!.partial, partial, query);
+  }
+});

@@ -1,0 +1,14 @@
+import type { Area } from '../area.ts';
+
+export const area: Area = {
+  routes: `
+    GET     /api/v1/notification-channels            any
+    POST    /api/v1/notification-channels            channel:create
+    GET     /api/v1/notification-channels/{id}       any
+    PUT     /api/v1/notification-channels/{id}       channel:update
+    DELETE  /api/v1/notification-channels/{id}       channel:delete
+    POST    /api/v1/notification-channels/{id}/test  channel:test
+  `,
+  houseWide: ['notification-channels'],
+  fields: { notify_channel_ids: 'notification-channels' },
+};

@@ -1,0 +1,4 @@
+import type { Area } from '../area.ts';
+
+/** It only watches. */
+export const area: Area = { routes: '' };
