@@ -37,6 +37,7 @@ export const catalogue: Readonly<Record<string, Entry>> = {
   'setting set': { summary: 'Change a setting of the running svc', load: () => import('../commands/setting-set.ts') },
   'setting unset': { summary: 'Let a setting go back to its file or default', load: () => import('../commands/setting-unset.ts') },
   'key rotate': { summary: 'Seal every secret again with a new key', load: () => import('../commands/key-rotate.ts') },
+  'rule test': { summary: "Run Prometheus' rule unit tests", load: () => import('../commands/rule-test.ts') },
   login: { summary: 'Sign in, so that commands speak as you', load: () => import('../commands/login.ts') },
   logout: { summary: 'End what "svc login" began', load: () => import('../commands/logout.ts') },
   doctor: { summary: 'Look for what could go wrong', load: () => import('../commands/doctor.ts') },

@@ -2,11 +2,11 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { type Environment, type House, pluginSources, type Product, startHouse } from '../../core/boot/index.ts';
+import { type Environment, type House, startHouse } from '../../core/boot/index.ts';
 import { createBackup } from '../../core/storage/index.ts';
-import { currentProduct } from '../product.ts';
 import { assertHasData, openDataFolder } from './data-folder.ts';
 import { clientOf, type HouseClient } from './house-client.ts';
+import { houseOver } from './small-house.ts';
 
 /**
  * Asks one plugin about a data folder that no svc serves: a house with that plugin alone answers for a copy of the data,
@@ -23,23 +23,12 @@ export async function askCopy<R>(plugin: string, environment: Environment, ask: 
     await createBackup(copy, { ...storage, dataDir, startWorker: (data) => startWorker('backup-worker', data) });
     copyFiles(dataDir, copy, 'keys');
     copyFiles(dataDir, copy, join('plugins', plugin));
-    house = await startHouse(await houseOver(copy, plugin, environment));
+    house = await startHouse(await houseOver(copy, [plugin], environment));
     return await ask(clientOf({ url: house.url, token: house.operatorToken }));
   } finally {
     await house?.stop('the question is answered');
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-async function houseOver(copy: string, plugin: string, { SVC_SECRET_KEY, SVC_SECRET_KEY_FILE }: Environment) {
-  const product = await currentProduct();
-  const environment = { SVC_DATA_DIR: copy, SVC_HTTP_ADDR: '127.0.0.1:0', SVC_LOG_LEVEL: 'error', SVC_SECRET_KEY, SVC_SECRET_KEY_FILE };
-  return { product, environment, sources: onlySource(product, copy, plugin), watch: false, writeLog: () => undefined };
-}
-
-function onlySource(product: Product, copy: string, plugin: string) {
-  const { roots, embedded } = pluginSources(product, copy);
-  return { roots: roots.map((root) => ({ ...root, only: [plugin] })), embedded: embedded.filter(({ id }) => id === plugin) };
 }
 
 /** The files of one folder, not those of folders within: what is archived there is large, and nobody asks for it. */

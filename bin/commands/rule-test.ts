@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+
+import { parse } from 'yaml';
+
+import { messageOf } from '../../core/sdk/index.ts';
+import type { Command } from '../cli/command.ts';
+import { usageFailure } from '../cli/failure.ts';
+import { printable } from '../cli/layout.ts';
+import type { Paint } from '../cli/paint.ts';
+import { withProgress } from '../cli/progress.ts';
+import { askEmptyHouse } from '../cli/small-house.ts';
+import { filesLike } from '../cli/wildcards.ts';
+
+interface Failure {
+  readonly kind: 'alert' | 'query' | 'rule';
+  readonly at: string;
+  readonly subject: string;
+  readonly expected: readonly string[];
+  readonly got: readonly string[];
+  readonly message?: string;
+}
+
+interface Report {
+  readonly ok: boolean;
+  readonly tests: readonly { readonly name: string; readonly ok: boolean; readonly evaluations: number; readonly failures: readonly Failure[] }[];
+}
+
+interface RuleText {
+  readonly name: string;
+  readonly content: string;
+}
+
+/** Rules are served by the first, and computed by the second. */
+const plugins = ['alert', 'metricsdb'];
+const withinMs = 160_000;
+
+export const command: Command = {
+  operands: ['<file>'],
+  options: {},
+  about:
+    "Runs rule unit tests in Prometheus' own format: alerts and values that are expected of the rule files it names, over the series it holds. No svc needs to run, and nothing is kept. Exit code 1 when something is not as expected.",
+  example: 'svc rule test alerts_test.yaml',
+
+  async run(call) {
+    const path = resolve(call.operand(0));
+    const content = textOf(path);
+    const files = ruleFiles(content, path);
+    const report = await withProgress('Running rule tests', () =>
+      askEmptyHouse(plugins, (house) => house.post<Report>('/api/v1/alert-rules/test', { content, files }, withinMs)),
+    );
+    return { data: { file: path, ...report }, text: (paint) => page(report, paint), code: report.ok ? 0 : 1 };
+  },
+};
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw usageFailure(`${path} cannot be read: ${messageOf(error)}`);
+  }
+}
+
+/** Relative to the test file, as it names them. */
+function ruleFiles(content: string, path: string): readonly RuleText[] {
+  const folder = dirname(path);
+  return namedIn(content, path).flatMap((name) => {
+    const found = filesLike(name, folder);
+    if (found.length === 0) {
+      throw usageFailure(`${path} names the rule file ${name}, and there is none`);
+    }
+    return found.map((file) => ({ name: relative(folder, file) || file, content: textOf(file) }));
+  });
+}
+
+function namedIn(content: string, path: string): readonly string[] {
+  try {
+    const named = (parse(content, { maxAliasCount: 50 }) as { rule_files?: unknown } | null)?.rule_files ?? [];
+    return Array.isArray(named) ? named.map(String) : [];
+  } catch (error) {
+    throw usageFailure(`${path} is no YAML: ${messageOf(error).split('\n')[0]!}`);
+  }
+}
+
+function page({ tests }: Report, paint: Paint): string {
+  return tests
+    .flatMap(({ name, ok, evaluations, failures }) => [
+      `${ok ? paint.good('ok') : paint.bad('failed')} ${printable(name)} ${paint.faint(`(${evaluations} evaluations)`)}`,
+      ...failures.flatMap((failure) => lines(failure, paint)),
+    ])
+    .join('\n');
+}
+
+function lines({ kind, at, subject, expected, got, message }: Failure, paint: Paint): string[] {
+  const same = new Set(expected.filter((line) => got.includes(line)));
+  return [
+    `  ${kind} ${paint.strong(printable(subject))} at ${at}${message === undefined ? '' : `: ${printable(message)}`}`,
+    ...[...same].map((line) => `      ${printable(line)}`),
+    ...expected.filter((line) => !same.has(line)).map((line) => paint.bad(`    - ${printable(line)}`)),
+    ...got.filter((line) => !same.has(line)).map((line) => paint.good(`    + ${printable(line)}`)),
+    ...(message === undefined && expected.length === 0 ? [paint.faint('    nothing was expected')] : []),
+    ...(message === undefined && got.length === 0 ? [paint.faint('    nothing came')] : []),
+  ];
+}

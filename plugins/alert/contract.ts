@@ -1,0 +1,66 @@
+import { defineEvent, defineService } from 'svc/sdk';
+
+import type { NoticeIncident } from '../notify/contract.ts';
+
+export type IncidentStatus = 'open' | 'acknowledged' | 'silenced' | 'resolved';
+
+/** An incident for other plugins: what channels are told of it, and where it stands. */
+export interface IncidentView extends NoticeIncident {
+  readonly status: IncidentStatus;
+  /** First of all its firings; `fired_at` is the one that lasts, or was the last. */
+  readonly first_fired_at: string;
+}
+
+export interface IncidentEventView {
+  readonly id: number;
+  readonly type: string;
+  readonly status_after: IncidentStatus;
+  readonly message: string;
+  readonly actor: { readonly type: 'system' | 'user' | 'agent'; readonly id: string; readonly name: string };
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly created_at: string;
+}
+
+/** Incidents, for whoever looks into them. */
+export interface Incidents {
+  get(id: number): Promise<IncidentView | undefined>;
+  /** Newest first. */
+  list(filter: {
+    readonly status?: readonly IncidentStatus[];
+    readonly rule_key?: string;
+    readonly device_id?: string;
+    /** That were firing at some time since, in milliseconds. */
+    readonly since?: number;
+    /** Default 50, at most 200. */
+    readonly limit?: number;
+  }): Promise<readonly IncidentView[]>;
+  /** Oldest first, at most 1,000. */
+  events(id: number): Promise<readonly IncidentEventView[]>;
+  /** Writes the first look of the investigator into the timeline, once for each firing. */
+  diagnose(id: number, diagnosis: { readonly message: string; readonly data: Readonly<Record<string, unknown>>; readonly by: string }): Promise<void>;
+}
+
+/** After the commit: an incident is new, or has fired again. */
+export interface IncidentFiredEvent {
+  readonly incident: IncidentView;
+  readonly reopened: boolean;
+}
+
+/** After the commit of every transition, a firing too. */
+export interface IncidentChangedEvent {
+  readonly id: number;
+  readonly status: IncidentStatus;
+  /** What the timeline says now, such as `acknowledged`. */
+  readonly events: readonly string[];
+}
+
+/** For tests and commands: looks at the rules that are due, without waiting for the clock of the machine. */
+export interface AlertEvaluator {
+  /** Resolves when all that was due has been looked at and stored. */
+  tick(): Promise<void>;
+}
+
+export const Incidents = defineService<Incidents>('alert.incidents');
+export const AlertEvaluator = defineService<AlertEvaluator>('alert.evaluator');
+export const IncidentFired = defineEvent<IncidentFiredEvent>('incident.fired');
+export const IncidentChanged = defineEvent<IncidentChangedEvent>('incident.changed');

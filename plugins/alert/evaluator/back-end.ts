@@ -1,0 +1,177 @@
+import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+
+import type { InstantAnswer } from '../../metricsdb/contract.ts';
+import { Lane } from './lane.ts';
+
+export type StoreName = 'metrics' | 'logs';
+
+export interface Question {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Answers the queries of one store at one time: one answer each, in their order, or an error in its place. */
+export type Ask = (queries: readonly string[], time: number, question: Question) => Promise<readonly (InstantAnswer | Error)[]>;
+
+export interface BackEndParts {
+  readonly name: StoreName;
+  readonly ask: Ask;
+  /** Rejects at the deadline whatever becomes of the work, and tells it by its signal. */
+  readonly within: Within;
+  readonly monotonic: () => number;
+}
+
+export type Within = <T>(ms: number, what: string, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+
+export interface Asked {
+  readonly answer: InstantAnswer | Error;
+  readonly ms: number;
+}
+
+const batchMs = 2_000;
+const mostInBatch = 500;
+const slowMs = 250;
+/** What is remembered of slow queries. */
+const mostSlow = 10_000;
+
+/**
+ * One store as the evaluator asks it. Quick queries go together, since a round trip costs more than most of them; one that
+ * was slow before goes alone, in a lane of its own, so that nobody waits for it.
+ */
+export class BackEnd {
+  readonly #parts: BackEndParts;
+  readonly #quick = new Lane(4);
+  readonly #slow = new Lane(2);
+  readonly #slowQueries = new Set<string>();
+  #failures = 0;
+  #lastError: string | undefined;
+
+  constructor(parts: BackEndParts) {
+    this.#parts = parts;
+  }
+
+  get name(): StoreName {
+    return this.#parts.name;
+  }
+
+  /** Rounds in a row in which nothing was answered because of the store itself. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  get lastError(): string | undefined {
+    return this.#lastError;
+  }
+
+  /** A promise for each query, kept within the deadline and never rejected; each as soon as its own answer is there. */
+  round(queries: readonly string[], time: number, timeoutMs: number): ReadonlyMap<string, Promise<Asked>> {
+    const round: Round = { time, until: this.#parts.monotonic() + timeoutMs, replies: new Map(queries.map((query) => [query, reply()])) };
+    const quick = queries.filter((query) => !this.#slowQueries.has(query));
+    const alone = queries.filter((query) => this.#slowQueries.has(query));
+    for (let at = 0; at < quick.length; at += mostInBatch) {
+      const batch = quick.slice(at, at + mostInBatch);
+      void this.#quick.run(() => this.#batch(batch, round));
+    }
+    for (const query of alone) {
+      void this.#slow.run(() => this.#single(query, round));
+    }
+    const kept = new Map([...round.replies].map(([query, { kept: promise }]) => [query, promise]));
+    void Promise.all(kept.values()).then((answers) => this.#judge(answers));
+    return kept;
+  }
+
+  async #batch(queries: readonly string[], { time, until, replies }: Round): Promise<void> {
+    const began = this.#parts.monotonic();
+    const lateMs = Math.min(batchMs, until - began);
+    const settle = (answerOf: (at: number) => InstantAnswer | Error): void => {
+      const ms = (this.#parts.monotonic() - began) / queries.length;
+      queries.forEach((query, at) => replies.get(query)!.keep({ answer: answerOf(at), ms }));
+    };
+    try {
+      const found = await this.#parts.within(lateMs, 'the back end did not answer', (signal) => this.#parts.ask(queries, time, { timeoutMs: lateMs, signal }));
+      settle((at) => found[at] ?? unanswered());
+    } catch (error) {
+      if (!isLate(error)) {
+        settle(() => asError(error));
+        return;
+      }
+      // One of them is slow, and it is not known which.
+      for (const query of queries) {
+        void this.#slow.run(() => this.#single(query, { time, until, replies }));
+      }
+    }
+  }
+
+  async #single(query: string, { time, until, replies }: Round): Promise<void> {
+    const began = this.#parts.monotonic();
+    const answer = await this.#alone(query, time, until - began);
+    const ms = this.#parts.monotonic() - began;
+    if (began < until) {
+      this.#remember(query, ms > slowMs || isLate(answer));
+    }
+    replies.get(query)!.keep({ answer, ms });
+  }
+
+  async #alone(query: string, time: number, leftMs: number): Promise<InstantAnswer | Error> {
+    if (leftMs <= 0) {
+      return new SvcError('unavailable', 'no answer in time: slower queries were before it');
+    }
+    try {
+      const found = await this.#parts.within(leftMs, 'the query did not finish', (signal) => this.#parts.ask([query], time, { timeoutMs: leftMs, signal }));
+      return found[0] ?? unanswered();
+    } catch (error) {
+      return asError(error);
+    }
+  }
+
+  #remember(query: string, slow: boolean): void {
+    if (!slow) {
+      this.#slowQueries.delete(query);
+    } else if (this.#slowQueries.size < mostSlow) {
+      this.#slowQueries.add(query);
+    }
+  }
+
+  #judge(answers: readonly Asked[]): void {
+    const errors = answers.flatMap(({ answer }) => (answer instanceof Error ? [answer] : []));
+    if (errors.length < answers.length || errors.some((error) => !isFaultOfStore(error))) {
+      this.#failures = 0;
+      this.#lastError = undefined;
+    } else if (answers.length > 0) {
+      this.#failures += 1;
+      this.#lastError = messageOf(errors[0]);
+    }
+  }
+}
+
+interface Reply {
+  readonly kept: Promise<Asked>;
+  keep(asked: Asked): void;
+}
+
+interface Round {
+  readonly time: number;
+  /** Monotonic. */
+  readonly until: number;
+  readonly replies: ReadonlyMap<string, Reply>;
+}
+
+function reply(): Reply {
+  let keep!: (asked: Asked) => void;
+  const kept = new Promise<Asked>((resolve) => (keep = resolve));
+  return { kept, keep: (asked) => keep(asked) };
+}
+
+const unanswered = (): SvcError => new SvcError('upstream_error', 'the back end left a query without an answer');
+
+const late = Symbol('late');
+
+/** What `within` throws at the deadline. */
+export const lateError = (what: string, ms: number): SvcError =>
+  Object.assign(new SvcError('unavailable', `${what} within ${Math.max(0, Math.round(ms)) / 1_000} s`), { [late]: true });
+
+const isLate = (error: unknown): boolean => typeof error === 'object' && error !== null && late in error;
+const asError = (error: unknown): Error => (error instanceof Error ? error : new SvcError('upstream_error', messageOf(error)));
+
+/** A query that does not fit says nothing about who was asked. */
+const isFaultOfStore = (error: Error): boolean => !isSvcError(error) || !['invalid_argument', 'not_found', 'conflict', 'forbidden'].includes(error.code);

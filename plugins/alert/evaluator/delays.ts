@@ -1,0 +1,25 @@
+import { type Handle, messageOf, type PluginContext } from 'svc/sdk';
+
+import type { MetricsQueries } from '../../metricsdb/contract.ts';
+import type { StoreName } from './back-end.ts';
+
+/** What logs have of a slot only a while after it, and what a server elsewhere has of it. */
+const logsMs = 10_000;
+const remoteMs = 30_000;
+
+/** How much later than a slot its samples are there. */
+export class Delays {
+  #metricsMs = 0;
+
+  readonly of = (store: StoreName): number => (store === 'metrics' ? this.#metricsMs : logsMs);
+
+  /** Asks the metrics store where it is; while it does not say, what it said last counts. */
+  async learn(metrics: Handle<MetricsQueries>, log: PluginContext['log']): Promise<void> {
+    try {
+      const { driver } = await metrics.get().status();
+      this.#metricsMs = driver === 'embedded' ? 0 : remoteMs;
+    } catch (error) {
+      log.debug({ cause: messageOf(error) }, 'the metrics store does not say what it is');
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import { review, type Surroundings } from '../gates/review.ts';
+import type { Draft } from '../incident/draft.ts';
+import type { Ledger } from '../incident/ledger.ts';
+import { ofRule, type ResolveReason } from '../incident/transitions.ts';
+import type { Plan, Rule, RuleBook, RuleChange } from '../rule.ts';
+import { selfRule } from './self-rule.ts';
+import { close } from './settle.ts';
+
+export interface ChangeParts {
+  readonly ledger: Ledger;
+  readonly planOf: (rule: Rule) => Plan;
+  readonly now: () => number;
+  readonly surroundings: () => Surroundings;
+}
+
+/** Brings a change of a rule to the incidents that it has raised. */
+export function applyRuleChange({ kind, rule, before }: RuleChange, { ledger, planOf, now, surroundings }: ChangeParts): Promise<void> {
+  return ledger.turn((draft) => {
+    switch (kind) {
+      case 'deleted':
+      case 'disabled':
+        return end(rule.id, kind === 'deleted' ? 'rule_deleted' : 'rule_disabled', ledger, draft, now());
+      case 'updated':
+        return !rule.enabled
+          ? end(rule.id, 'rule_disabled', ledger, draft, now())
+          : before !== undefined && keysOf(before) !== keysOf(rule)
+            ? end(rule.id, 'rule_changed', ledger, draft, now())
+            : edit(rule, before !== undefined && JSON.stringify(planOf(before)) !== JSON.stringify(planOf(rule)));
+      case 'created':
+      case 'enabled':
+        return undefined;
+    }
+
+    function edit(edited: Rule, looksElsewhere: boolean): void {
+      for (const incident of ledger.live.values()) {
+        if (incident.rule_id === edited.id && JSON.stringify(ofRule(edited)) !== JSON.stringify(pick(incident))) {
+          draft.put({ ...incident, ...ofRule(edited), updated_at: now() });
+        }
+      }
+      for (const [key, { phase }] of looksElsewhere ? (ledger.instances.get(edited.id) ?? []) : []) {
+        if (phase === 'pending' || phase === 'partial') {
+          draft.place(edited.id, key, undefined);
+        }
+      }
+      review(draft, draft.touched, surroundings());
+    }
+  });
+}
+
+/** After a start: rules may have changed while nobody listened, and no incident may stay open with nobody to close it. */
+export function reconcile(book: RuleBook, { ledger, now }: ChangeParts): Promise<void> {
+  return ledger.turn((draft) => {
+    const at = now();
+    for (const incident of ledger.live.values()) {
+      const rule = incident.rule_id === selfRule.id ? selfRule : book.get(incident.rule_id);
+      if (rule === undefined || !rule.enabled) {
+        close(draft, incident, rule === undefined ? 'rule_deleted' : 'rule_disabled', at);
+      } else if (ledger.instances.get(rule.id)?.has(incident.dedupe_key) !== true) {
+        draft.place(rule.id, incident.dedupe_key, { key: incident.dedupe_key, phase: 'firing', legs: [], since: at, clearedAt: null });
+      }
+    }
+    for (const [ruleId, instances] of ledger.instances) {
+      if (ruleId !== selfRule.id && book.get(ruleId)?.enabled !== true) {
+        [...instances.keys()].forEach((key) => draft.place(ruleId, key, undefined));
+      }
+    }
+  });
+}
+
+function end(ruleId: number, reason: ResolveReason, ledger: Ledger, draft: Draft, now: number): void {
+  for (const incident of ledger.live.values()) {
+    if (incident.rule_id === ruleId) {
+      close(draft, incident, reason, now);
+    }
+  }
+  for (const key of ledger.instances.get(ruleId)?.keys() ?? []) {
+    draft.place(ruleId, key, undefined);
+  }
+}
+
+/** What the dedupe keys of a rule are made of. */
+const keysOf = ({ rule_key: key, scope_type: scope, dimensions }: Rule): string => JSON.stringify([key, scope, dimensions]);
+
+const pick = ({ rule_id, rule_key, rule_name, severity, runbook_url, pins }: ReturnType<typeof ofRule>): ReturnType<typeof ofRule> => ({
+  rule_id,
+  rule_key,
+  rule_name,
+  severity,
+  runbook_url,
+  pins,
+});

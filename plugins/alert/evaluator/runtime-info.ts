@@ -1,0 +1,86 @@
+import { route, type RouteDeclaration, timestamp } from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import type { Ledger } from '../incident/ledger.ts';
+import { RuntimeInfo } from '../incident/schema.ts';
+import type { RuleBook } from '../rule.ts';
+import type { BackEnd } from './back-end.ts';
+import type { Evaluator } from './evaluator.ts';
+import { mostInstances } from './settle.ts';
+import type { Work } from './work.ts';
+
+export interface InfoParts {
+  readonly evaluator: Evaluator;
+  readonly ledger: Ledger;
+  readonly book: RuleBook;
+  readonly backEnds: Iterable<BackEnd>;
+  readonly intervalMs: () => number;
+  readonly cooldownMs: () => number;
+}
+
+const mostListed = 20;
+
+export const runtimeRoutes = (parts: InfoParts): readonly RouteDeclaration[] => [
+  route({
+    method: 'GET',
+    path: '/api/v1/alerts/runtime-info',
+    access: 'any',
+    summary: 'Pace of the evaluator and what its last cycle came to',
+    response: RuntimeInfo,
+    handle: () => runtimeInfo(parts),
+  }),
+];
+
+export function runtimeInfo({ evaluator, ledger, book, backEnds, intervalMs, cooldownMs }: InfoParts): Static<typeof RuntimeInfo> {
+  const works = [...evaluator.works];
+  const cycle = evaluator.pace.cycle;
+  const phases = [...ledger.instances.values()].flatMap((instances) => [...instances.values()].map(({ phase }) => phase));
+  return {
+    interval_seconds: intervalMs() / 1_000,
+    cooldown_seconds: cooldownMs() / 1_000,
+    rules_total: book.total,
+    rules_enabled: book.enabled().length,
+    last_cycle: {
+      started_at: cycle === undefined ? null : timestamp(cycle.startedAt),
+      duration_ms: Math.round((cycle?.durationMs ?? 0) * 1_000) / 1_000,
+      rules_evaluated: cycle?.rulesEvaluated ?? 0,
+      rules_failed: cycle?.rulesFailed ?? 0,
+      series_seen: cycle?.seriesSeen ?? 0,
+      missed: cycle?.missed ?? 0,
+      firing: phases.filter((phase) => phase === 'firing').length,
+      pending: phases.filter((phase) => phase === 'pending').length,
+    },
+    slowest: slowestOf(works).map(({ rule, ms, series }) => ({ ...named({ rule }), duration_ms: Math.round(ms * 1_000) / 1_000, series })),
+    failing: works
+      .filter(({ error }) => error !== undefined)
+      .slice(0, mostListed)
+      .map(({ rule, error, failures, errorSince }) => ({
+        ...named({ rule }),
+        error: error!,
+        failures,
+        since: errorSince === undefined ? null : timestamp(errorSince),
+      })),
+    warnings: works.flatMap((work) => warningsOf(work).map((message) => ({ ...named(work), message }))).slice(0, mostListed),
+    back_ends: [...backEnds].map(({ name, failures, lastError }) => ({ name, ok: failures === 0, failures, error: lastError ?? null })),
+  };
+}
+
+/** Without putting thousands in order, since this is asked often. */
+function slowestOf(works: readonly Work[]): readonly Work[] {
+  const slowest: Work[] = [];
+  for (const work of works) {
+    const last = slowest.at(-1);
+    if (work.ms > 0 && (slowest.length < mostListed || work.ms > last!.ms)) {
+      slowest.splice(slowest.findLastIndex(({ ms }) => ms >= work.ms) + 1, 0, work);
+      slowest.length = Math.min(slowest.length, mostListed);
+    }
+  }
+  return slowest;
+}
+
+const named = ({ rule }: Pick<Work, 'rule'>): { rule_id: number; rule_key: string } => ({ rule_id: rule.id, rule_key: rule.rule_key });
+
+const warningsOf = ({ unscoped, crowded }: Work): readonly string[] => [
+  ...(unscoped > 0 ? [`${unscoped} series name no device_id and raise nothing, because the scope of the rule is host`] : []),
+  ...(crowded ? [`more than ${mostInstances} series breach; no further incidents are raised`] : []),
+];

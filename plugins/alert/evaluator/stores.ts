@@ -1,0 +1,73 @@
+import { type Handle, messageOf, type Scope, SvcError } from 'svc/sdk';
+
+import type { LogQueries } from '../../logs/contract.ts';
+import type { InstantAnswer, MetricsQueries, QueryOptions } from '../../metricsdb/contract.ts';
+import { type Ask, lateError, type Within } from './back-end.ts';
+
+/** Single questions to a store at the same time, where it takes no batches. */
+const atOnce = 4;
+
+interface Instants {
+  instant(query: string, time: number, options?: QueryOptions): Promise<InstantAnswer>;
+}
+
+/** Asks the metrics store a batch at a time. */
+export const askMetrics =
+  (store: Handle<MetricsQueries>): Ask =>
+  async (queries, time, options) => {
+    const metrics = present(store, 'metrics');
+    return queries.length === 1 || metrics.instants === undefined
+      ? await askEach(store, 'metrics')(queries, time, options)
+      : await metrics.instants(queries, time, options);
+  };
+
+/** Asks a store one question after another, a few beside each other. */
+export const askEach =
+  (store: Handle<Instants>, name: string): Ask =>
+  async (queries, time, options) => {
+    const instants = present(store, name);
+    const answers: (InstantAnswer | Error)[] = [];
+    let next = 0;
+    const asker = async (): Promise<void> => {
+      while (next < queries.length) {
+        const at = next++;
+        answers[at] = await instants
+          .instant(queries[at]!, time, options)
+          .catch((error: unknown) => (error instanceof Error ? error : new SvcError('upstream_error', messageOf(error))));
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(atOnce, queries.length) }, asker));
+    return answers;
+  };
+
+export const askLogs = (store: Handle<LogQueries>): Ask => askEach(store, 'logs');
+
+function present<T>(store: Handle<T>, name: string): T {
+  if (!store.available) {
+    throw new SvcError('unavailable', `there is no ${name} store: its plugin is not up`);
+  }
+  return store.get();
+}
+
+/** Deadlines on the clock of the machine: whoever does not answer must not hold anybody up. */
+export const withinScope =
+  (scope: Pick<Scope, 'timeout'>): Within =>
+  async (ms, what, work) => {
+    const stop = new AbortController();
+    let cancel: (() => unknown) | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      cancel = scope.timeout(what, Math.max(1, ms), () => {
+        const error = lateError(what, ms);
+        reject(error);
+        stop.abort(error);
+      });
+    });
+    // Whatever is refused after the deadline has nobody who listens.
+    const working = work(stop.signal);
+    working.catch(() => undefined);
+    try {
+      return await Promise.race([working, late]);
+    } finally {
+      await cancel?.();
+    }
+  };

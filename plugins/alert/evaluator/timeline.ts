@@ -1,0 +1,53 @@
+import type { Clock } from 'svc/sdk';
+
+/** A step of the wall clock that is larger is a jump; a smaller one is how clocks are kept. */
+const jumpMs = 5_000;
+
+/**
+ * Two times. The wall says when samples and promises to people are; it can jump. Steady time does not, and durations are
+ * measured in it. Between jumps the two differ by a constant, the drift, which a restart takes over.
+ */
+export class Timeline {
+  readonly #clock: Clock;
+  /** Wall minus monotonic, as of the last look. */
+  #base: number;
+  #drift = 0;
+  #jumps = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#base = clock.now() - clock.monotonic();
+  }
+
+  /** How often the wall has jumped, as far as anybody has looked. */
+  get jumps(): number {
+    return this.#jumps;
+  }
+
+  /** The wall; whoever measures by steady time looks first. */
+  look(): number {
+    const now = this.#clock.now();
+    const base = now - this.#clock.monotonic();
+    const moved = base - this.#base;
+    this.#base = base;
+    if (Math.abs(moved) > jumpMs) {
+      this.#drift += moved;
+      this.#jumps += 1;
+    }
+    return now;
+  }
+
+  steady(wall: number): number {
+    return wall - this.#drift;
+  }
+
+  /** How far the wall has jumped from steady time, over all starts. */
+  get drift(): number {
+    return this.#drift;
+  }
+
+  /** Goes on from where the process before this one was. */
+  restore(drift: number): void {
+    this.#drift = drift;
+  }
+}

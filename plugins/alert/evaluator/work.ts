@@ -1,0 +1,61 @@
+import type { Plan, Rule } from '../rule.ts';
+import { phaseOf, slotAt } from './slots.ts';
+
+/** One rule as the evaluator has it: its slot, and how it has fared. */
+export class Work {
+  readonly rule: Rule;
+  readonly plan: Plan;
+  intervalMs = 0;
+  #phase = 0;
+  /** The last slot that was taken or passed over. */
+  #slot: number | undefined;
+  running = false;
+  /** Steady time of the last evaluation that succeeded. */
+  lastOk: number | undefined;
+  error: string | undefined;
+  errorSince: number | undefined;
+  failures = 0;
+  missed = 0;
+  ms = 0;
+  series = 0;
+  unscoped = 0;
+  /** Whether it has more instances than are kept. */
+  crowded = false;
+
+  constructor(rule: Rule, plan: Plan, lastOk: number | undefined) {
+    this.rule = rule;
+    this.plan = plan;
+    this.lastOk = lastOk;
+  }
+
+  /** Takes the slot that is due; undefined: none is. What was late by more than an interval is counted, not made up for. */
+  take(now: number, usualMs: number): number | undefined {
+    this.settle(now, usualMs);
+    const slot = slotAt(now, this.#phase, this.intervalMs);
+    const last = this.#slot!;
+    if (slot <= last) {
+      return undefined;
+    }
+    this.#slot = slot;
+    this.missed += Math.round((slot - last) / this.intervalMs) - 1 + (this.running ? 1 : 0);
+    return this.running ? undefined : slot;
+  }
+
+  /** The wall has jumped: the next slot is the next one from here. */
+  forget(): void {
+    this.#slot = undefined;
+  }
+
+  /** From here on: the next slot is the first. */
+  settle(now: number, usualMs: number): void {
+    const interval = this.rule.interval_seconds > 0 ? this.rule.interval_seconds * 1_000 : usualMs;
+    if (interval !== this.intervalMs) {
+      this.intervalMs = interval;
+      // Rules about the same measure share a slot, and with it the query.
+      const [leg] = this.plan.legs;
+      this.#phase = phaseOf(leg?.measure ?? leg?.query ?? this.rule.rule_key, interval);
+      this.#slot = undefined;
+    }
+    this.#slot ??= slotAt(now, this.#phase, interval);
+  }
+}

@@ -1,0 +1,124 @@
+import { type Gate, type Incident, isUntold, type Mark } from '../incident/incident.ts';
+import { isOffline } from './inhibitors.ts';
+
+/** What the gates look at, as of one moment. Times are steady. */
+export interface GateView {
+  readonly steady: number;
+  readonly cooldownMs: number;
+  /** 0: critical incidents are told of once. */
+  readonly reminderMs: number;
+  /** The label silence in force that matches. */
+  silencedBy(incident: Incident): { readonly id: number } | undefined;
+  /** An active incident that inhibits this one; the one of this key as long as it does. */
+  inhibitor(incident: Incident, before: string | undefined): Incident | undefined;
+  /** Whether its condition was met when it was last looked at. */
+  holds(incident: Incident): boolean;
+  dampening(incident: Incident): Dampening | undefined;
+}
+
+export interface Dampening {
+  readonly windowMs: number;
+  readonly minFires: number;
+}
+
+export type Decision =
+  | { readonly kind: 'tell'; readonly notice: 'firing' | 'reminder' }
+  | { readonly kind: 'suppress'; readonly gate: Gate; readonly mark: Mark; readonly message: string; readonly data: Readonly<Record<string, unknown>> };
+
+type Suppression = Extract<Decision, { kind: 'suppress' }>;
+
+/**
+ * Whether channels hear of an incident now. The first gate that is closed decides, and says so once; undefined: nothing
+ * to say. What is held back is asked again at every tick, so that it is told as soon as no gate is closed.
+ */
+export function decide(incident: Incident, view: GateView): Decision | undefined {
+  if (incident.status !== 'open' || !view.holds(incident)) {
+    return undefined;
+  }
+  if (!isUntold(incident)) {
+    return remind(incident, view);
+  }
+  const closed = silenceGate(incident, view) ?? inhibitionGate(incident, view) ?? cooldownGate(incident, view) ?? dampeningGate(incident, view);
+  if (closed === undefined) {
+    return { kind: 'tell', notice: 'firing' };
+  }
+  return incident.marks[closed.gate]?.ref === closed.mark.ref ? undefined : closed;
+}
+
+/** Nobody has taken a critical incident in hand for a long time. */
+function remind(incident: Incident, view: GateView): Decision | undefined {
+  const { severity, told_at: told } = incident;
+  const due = severity === 'critical' && told !== null && view.reminderMs > 0 && view.steady - told >= view.reminderMs;
+  return due && view.silencedBy(incident) === undefined ? { kind: 'tell', notice: 'reminder' } : undefined;
+}
+
+/** A critical incident that was never told of before: only a silence stops it, and what its own rule asks for. */
+const isFreshCritical = ({ severity, event_count: count }: Incident): boolean => severity === 'critical' && count === 1;
+
+function silenceGate(incident: Incident, { silencedBy, steady }: GateView): Suppression | undefined {
+  const silence = silencedBy(incident);
+  return (
+    silence && {
+      kind: 'suppress',
+      gate: 'silence',
+      mark: { ref: `${incident.event_count}/${silence.id}`, at: steady },
+      message: `silence ${silence.id} matches its labels`,
+      data: { gate: 'silence', silence_id: silence.id, count: 1 },
+    }
+  );
+}
+
+function inhibitionGate(incident: Incident, { inhibitor, steady }: GateView): Suppression | undefined {
+  if (isFreshCritical(incident)) {
+    return undefined;
+  }
+  const firing = `${incident.event_count}/`;
+  const said = incident.marks.inhibition?.ref;
+  const source = inhibitor(incident, said?.startsWith(firing) ? said.slice(firing.length) : undefined);
+  return (
+    source && {
+      kind: 'suppress',
+      gate: 'inhibition',
+      mark: { ref: firing + source.dedupe_key, at: steady },
+      message: `${source.rule_name} (${source.severity}) is active on the same ${isOffline(source) ? 'device' : 'scope'}`,
+      data: { gate: 'inhibition', inhibited_by: source.dedupe_key, inhibitor_severity: source.severity },
+    }
+  );
+}
+
+function cooldownGate(incident: Incident, { steady, cooldownMs }: GateView): Suppression | undefined {
+  const { told_at: told, told_seq: seq, event_count: count } = incident;
+  if (told === null || steady - told >= cooldownMs) {
+    return undefined;
+  }
+  return {
+    kind: 'suppress',
+    gate: 'cooldown',
+    mark: { ref: String(seq), at: steady },
+    message: 'channels were told of it less than its cooldown ago',
+    data: { gate: 'cooldown', count: count - seq, cooldown_seconds: cooldownMs / 1_000 },
+  };
+}
+
+function dampeningGate(incident: Incident, view: GateView): Suppression | undefined {
+  const rule = view.dampening(incident);
+  const count = rule === undefined ? 0 : firesWithin(incident.fires, view.steady, rule.windowMs).length;
+  if (rule === undefined || count >= rule.minFires) {
+    return undefined;
+  }
+  const said = incident.marks.dampening;
+  const again = said === undefined || view.steady - said.at >= rule.windowMs;
+  return {
+    kind: 'suppress',
+    gate: 'dampening',
+    mark: again ? { ref: `${incident.event_count}/${view.steady}`, at: view.steady } : said,
+    message: `fired ${count} of ${rule.minFires} times within ${rule.windowMs / 1_000} s`,
+    data: { gate: 'dampening', count, needed: rule.minFires, window_seconds: rule.windowMs / 1_000 },
+  };
+}
+
+export const firesWithin = (fires: readonly number[], steady: number, windowMs: number): readonly number[] => fires.filter((at) => at > steady - windowMs);
+
+/** One more evaluation that found it firing; no more are remembered than the rule asks for. */
+export const countFire = (fires: readonly number[], steady: number, { windowMs, minFires }: Dampening): readonly number[] =>
+  [...firesWithin(fires, steady, windowMs), steady].slice(-minFires);

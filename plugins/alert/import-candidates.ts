@@ -1,0 +1,140 @@
+import { SvcError } from 'svc/sdk';
+import { formatDuration, parseDuration } from 'svc/telemetry';
+
+import type { ImportReport, ImportWish } from './import.ts';
+import type { FileRule, RuleFile, RuleGroup } from './prometheus-file.ts';
+import type { Draft } from './rule-draft.ts';
+import { compileAnnotation } from './template.ts';
+
+/** A rule of a file as a rule of ours, and what of it has no place here. */
+export interface Candidate {
+  readonly group: string;
+  readonly alert: string;
+  readonly draft: Draft;
+  readonly notes: readonly string[];
+}
+
+type LeftOut = ImportReport['left_out'][number];
+
+const severities: Readonly<Record<string, Draft['severity']>> = {
+  critical: 'critical',
+  page: 'critical',
+  emergency: 'critical',
+  error: 'critical',
+  major: 'critical',
+  high: 'critical',
+  warning: 'warning',
+  warn: 'warning',
+  ticket: 'warning',
+  minor: 'warning',
+  info: 'info',
+  informational: 'info',
+  low: 'info',
+  none: 'info',
+};
+
+export function candidatesOf({ groups }: RuleFile, wish: ImportWish): { readonly candidates: readonly Candidate[]; readonly leftOut: readonly LeftOut[] } {
+  const leftOut: LeftOut[] = [];
+  const keys = new Map<string, number>();
+  const candidates = groups.flatMap((group) =>
+    group.rules.flatMap((rule): Candidate[] => {
+      if (rule.alert === undefined) {
+        leftOut.push({
+          group: group.name,
+          rule: rule.record!,
+          reason: 'is a recording rule: nothing here computes series in advance; write its expression where it is used',
+        });
+        return [];
+      }
+      try {
+        return [candidateOf(group, rule, rule.alert, wish, keys)];
+      } catch (error) {
+        leftOut.push({ group: group.name, rule: rule.alert, reason: error instanceof Error ? error.message : String(error) });
+        return [];
+      }
+    }),
+  );
+  return { candidates, leftOut };
+}
+
+function candidateOf(group: RuleGroup, rule: FileRule, alert: string, wish: ImportWish, keys: Map<string, number>): Candidate {
+  const notes: string[] = [];
+  const all = { ...group.labels, ...rule.labels };
+  const severity = severities[(all['severity'] ?? '').toLowerCase()];
+  if (severity === undefined && all['severity'] !== undefined) {
+    notes.push(`label severity: ${all['severity']} is none of ours, so it is ${wish.severity ?? 'warning'}`);
+  }
+  const labels = kept(all, (name, text) => {
+    const reason = text.includes('{{')
+      ? 'is a template, and labels are plain here'
+      : !/^[a-zA-Z_][a-zA-Z0-9_]{0,99}$/.test(name)
+        ? 'has a name that no label here may have'
+        : undefined;
+    return reason && notes.push(`label ${name} was not taken: it ${reason}`) > 0;
+  });
+  const annotations = kept(rule.annotations, (name, text) => {
+    const reason = faultOf(text);
+    return reason !== undefined && notes.push(`annotation ${name} was not taken: ${reason}`) > 0;
+  });
+  const { runbook_url: runbook, ...others } = annotations;
+  const address = runbook !== undefined && /^https?:\/\/\S+$/.test(runbook) && !runbook.includes('{{') ? runbook : undefined;
+  const lasting = rule.for === undefined ? 0 : parseDuration(rule.for);
+  const interval = group.interval === undefined ? 0 : Math.max(5, Math.round(parseDuration(group.interval) / 1_000));
+  note(notes, rule.keepFiringFor !== undefined, 'keep_firing_for was not taken: a rule here clears when two evaluations in a row find it clear');
+  note(notes, group.limit > 0, `limit ${group.limit} of the group was not taken: every rule has 500 incidents at most`);
+  note(notes, group.queryOffset !== undefined, 'query_offset of the group was not taken: how late samples are is known of each store');
+  note(notes, interval > 86_400, 'the interval of the group is longer than a day, which was not taken');
+  [...group.unknown, ...rule.unknown].forEach((name) => notes.push(`${name} was not taken: it is not known`));
+  return {
+    group: group.name,
+    alert,
+    notes,
+    draft: {
+      rule_key: keyOf(alert, wish.key_prefix ?? '', keys),
+      name: alert.slice(0, 200),
+      kind: 'metric_raw',
+      source_type: 'metricsdb_external',
+      scope_type: wish.scope_type ?? 'global',
+      join_mode: 'all',
+      severity: severity ?? wish.severity ?? 'warning',
+      enabled: wish.enabled ?? true,
+      conditions: [{ expr: rule.expr, ...(lasting > 0 && { for: formatDuration(lasting) }) }],
+      labels: { alertname: alert.slice(0, 1_000), ...labels },
+      annotations: address === undefined ? annotations : others,
+      ...(address !== undefined && { runbook_url: address }),
+      ...(interval <= 86_400 && { interval_seconds: interval }),
+      ...(wish.dimensions !== undefined && { dimensions: wish.dimensions }),
+    },
+  };
+}
+
+const note = (notes: string[], is: boolean, text: string): void => void (is && notes.push(text));
+
+const kept = (texts: Readonly<Record<string, string>>, drop: (name: string, text: string) => boolean | undefined): Record<string, string> =>
+  Object.fromEntries(Object.entries(texts).filter(([name, text]) => drop(name, text) !== true));
+
+function faultOf(text: string): string | undefined {
+  try {
+    compileAnnotation(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** `HighCPU` is `high_cpu`; a second one of the same name gets a number. */
+export function keyOf(alert: string, prefix: string, keys: Map<string, number>): string {
+  const snake = alert
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^[^a-z]+|_+$/g, '');
+  if (snake === '') {
+    throw new SvcError('invalid_argument', 'has a name that no rule_key can be made of');
+  }
+  const key = `${prefix === '' ? '' : `${prefix.replace(/_$/, '')}_`}${snake}`.slice(0, 90);
+  const count = (keys.get(key) ?? 0) + 1;
+  keys.set(key, count);
+  return count === 1 ? key : `${key}_${count}`;
+}

@@ -1,0 +1,156 @@
+import { type SelectQueryBuilder, sql } from 'kysely';
+import type { PageRequest, Tables } from 'svc/sdk';
+
+import type { Outcome } from '../../notify/contract.ts';
+import type { IncidentStatus } from '../contract.ts';
+import type { Incident } from './incident.ts';
+import { incidentOf } from './ledger-rows.ts';
+import type { EventRow, IncidentTables } from './tables.ts';
+
+export interface IncidentFilter {
+  readonly status?: readonly IncidentStatus[];
+  readonly severity?: readonly Incident['severity'][];
+  readonly scopeType?: Incident['scope_type'];
+  readonly scopeId?: string;
+  readonly rule?: string;
+  readonly deviceId?: string;
+  readonly since?: number;
+  readonly q?: string;
+}
+
+interface Found<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+  readonly more: boolean;
+}
+
+/** Rows that go with one transaction at most, so that tidying holds nobody up. */
+const tidyAtOnce = 500;
+
+/** Incidents and their timelines as readers see them, and the rows that are nobody's turn: deliveries. */
+export class IncidentStore {
+  readonly #tables: Tables<IncidentTables>;
+
+  constructor(tables: Tables<IncidentTables>) {
+    this.#tables = tables;
+  }
+
+  async find(id: number): Promise<Incident | undefined> {
+    const row = await this.#tables.read.selectFrom('alert_incidents').selectAll().where('id', '=', id).executeTakeFirst();
+    return row && incidentOf(row);
+  }
+
+  async list(filter: IncidentFilter, { limit, after }: PageRequest): Promise<Found<Incident>> {
+    const matching = filtered(this.#tables.read.selectFrom('alert_incidents'), filter);
+    const rows = await matching
+      .selectAll()
+      .$if(after !== undefined, (query) => query.where(sql<boolean>`(last_fired_at, id) < (${after![0]}, ${after![1]})`))
+      .orderBy('last_fired_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit + 1)
+      .execute();
+    const { total } = await matching.select((is) => is.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    return { items: rows.slice(0, limit).map(incidentOf), total, more: rows.length > limit };
+  }
+
+  async events(incidentId: number, asked: { readonly order: 'asc' | 'desc'; readonly type?: string | undefined }, page: PageRequest): Promise<Found<EventRow>> {
+    const matching = this.#tables.read
+      .selectFrom('alert_events')
+      .where('incident_id', '=', incidentId)
+      .$if(asked.type !== undefined, (query) => query.where('type', '=', asked.type as EventRow['type']));
+    const rows = await matching
+      .selectAll()
+      .$if(page.after !== undefined, (query) => query.where('id', asked.order === 'asc' ? '>' : '<', Number(page.after![0])))
+      .orderBy('id', asked.order)
+      .limit(page.limit + 1)
+      .execute();
+    const { total } = await matching.select((is) => is.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    return { items: rows.slice(0, page.limit), total, more: rows.length > page.limit };
+  }
+
+  /** What became of a delivery, once, whoever tells it how often. */
+  record(outcome: Outcome, at: number): Promise<void> {
+    const { incident_id: id, channel_id, channel_name, kind, result, attempts, error, notice_id } = outcome;
+    const sent = result !== 'failed';
+    const how = result === 'folded' ? 'told in a digest' : sent ? 'told' : 'could not be told';
+    return this.#append(id, {
+      type: sent ? 'notification_sent' : 'notification_failed',
+      message: `${channel_name} ${how} of the ${kind === 'resolved' ? 'end' : kind}${error === undefined ? '' : `: ${error}`}`.slice(0, 2_000),
+      actor: { type: 'system', id: 'notifier', name: 'notifier' },
+      data: { channel_id, channel_name, kind, result, attempts, notice_id, ...(error !== undefined && { error }) },
+      deliveryId: outcome.delivery_id,
+      at,
+    });
+  }
+
+  diagnose(
+    id: number,
+    diagnosis: { readonly message: string; readonly data: Readonly<Record<string, unknown>>; readonly by: string; readonly seq: number },
+    at: number,
+  ): Promise<void> {
+    const { message, data, by, seq } = diagnosis;
+    const actor = { type: 'agent', id: by, name: by } as const;
+    return this.#append(id, { type: 'ai_initial_diagnosis', message: message.slice(0, 4_000), actor, data, deliveryId: `diagnosis-${id}-${seq}`, at });
+  }
+
+  async #append(
+    incidentId: number,
+    row: Pick<EventRow, 'type' | 'message'> & {
+      readonly actor: { readonly type: EventRow['actor_type']; readonly id: string; readonly name: string };
+      readonly data: object;
+      readonly deliveryId: string;
+      readonly at: number;
+    },
+  ): Promise<void> {
+    const { type, message, actor, data, deliveryId, at } = row;
+    // The incident may be gone by now, and then so is its timeline.
+    await this.#tables.write((tx) =>
+      sql`insert into alert_events (incident_id, type, status_after, severity, message, actor_type, actor_id, actor_name, data, delivery_id, created_at)
+        select id, ${type}, status, severity, ${message}, ${actor.type}, ${actor.id}, ${actor.name}, ${JSON.stringify(data)}, ${deliveryId}, ${at}
+        from alert_incidents where id = ${incidentId} on conflict (delivery_id) do nothing`.execute(tx),
+    );
+  }
+
+  /** Removes what was resolved before, with its timeline. */
+  async forget(before: number): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const rows = await this.#tables.read
+        .selectFrom('alert_incidents')
+        .select('id')
+        .where('status', '=', 'resolved')
+        .where('resolved_at', '<', before)
+        .limit(tidyAtOnce)
+        .execute();
+      if (rows.length === 0) {
+        return removed;
+      }
+      const ids = JSON.stringify(rows.map(({ id }) => id));
+      await this.#tables.write(async (tx) => {
+        // One may have fired again since it was read.
+        const over = sql`select id from alert_incidents where status = 'resolved' and resolved_at < ${before} and id in (select value from json_each(${ids}))`;
+        await sql`delete from alert_events where incident_id in (${over})`.execute(tx);
+        await sql`delete from alert_incidents where id in (${over})`.execute(tx);
+      });
+      removed += rows.length;
+    }
+  }
+}
+
+type Query<O> = SelectQueryBuilder<IncidentTables, 'alert_incidents', O>;
+
+function filtered<O>(query: Query<O>, { status, severity, scopeType, scopeId, rule, deviceId, since, q }: IncidentFilter): Query<O> {
+  return query
+    .$if(status !== undefined, (is) => is.where('status', 'in', status!))
+    .$if(severity !== undefined, (is) => is.where('severity', 'in', severity!))
+    .$if(scopeType !== undefined, (is) => is.where('scope_type', '=', scopeType!))
+    .$if(scopeId !== undefined, (is) => is.where('scope_id', '=', scopeId!))
+    .$if(rule !== undefined, (is) => is.where('rule_key', '=', rule!))
+    .$if(deviceId !== undefined, (is) => is.where('device_id', '=', deviceId!))
+    .$if(since !== undefined, (is) => is.where((or) => or.or([or('resolved_at', 'is', null), or('resolved_at', '>=', since!)])))
+    .$if(q !== undefined && q !== '', (is) =>
+      is.where((or) =>
+        or.or((['rule_name', 'summary', 'dedupe_key'] as const).map((column) => or(sql<number>`instr(lower(${or.ref(column)}), ${q!.toLowerCase()})`, '>', 0))),
+      ),
+    );
+}

@@ -1,0 +1,139 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+
+import type { Instance } from '../evaluator/instance.ts';
+import type { Incident } from './incident.ts';
+import type { EventRow, IncidentRow, IncidentTables, InstanceRow } from './tables.ts';
+
+type Db = Kysely<IncidentTables>;
+
+export const incidentOf = (row: IncidentRow): Incident => ({
+  ...row,
+  labels: JSON.parse(row.labels) as Incident['labels'],
+  annotations: JSON.parse(row.annotations) as Incident['annotations'],
+  pins: JSON.parse(row.pins) as number[],
+  fires: JSON.parse(row.fires) as number[],
+  marks: JSON.parse(row.marks) as Incident['marks'],
+});
+
+export const rowOf = (incident: Incident): IncidentRow => ({
+  ...incident,
+  labels: JSON.stringify(incident.labels),
+  annotations: JSON.stringify(incident.annotations),
+  pins: JSON.stringify(incident.pins),
+  fires: JSON.stringify(incident.fires),
+  marks: JSON.stringify(incident.marks),
+});
+
+export const instanceOf = ({ dedupe_key: key, phase, legs, since, cleared_at: clearedAt }: InstanceRow): Instance => ({
+  key,
+  phase,
+  legs: JSON.parse(legs) as (number | null)[],
+  since,
+  clearedAt,
+});
+
+export const instanceRowOf = (ruleId: number, { key, phase, legs, since, clearedAt }: Instance): InstanceRow => ({
+  dedupe_key: key,
+  rule_id: ruleId,
+  phase,
+  legs: JSON.stringify(legs),
+  since,
+  cleared_at: clearedAt,
+});
+
+const incidentColumns = [
+  'dedupe_key',
+  'rule_id',
+  'rule_key',
+  'rule_name',
+  'severity',
+  'status',
+  'scope_type',
+  'scope_id',
+  'device_id',
+  'summary',
+  'labels',
+  'annotations',
+  'runbook_url',
+  'pins',
+  'value',
+  'threshold',
+  'event_count',
+  'told_seq',
+  'told_at',
+  'fires',
+  'marks',
+  'fired_at',
+  'last_fired_at',
+  'acknowledged_at',
+  'acknowledged_by',
+  'silenced_until',
+  'resolved_at',
+  'created_at',
+  'updated_at',
+  'version',
+] as const satisfies readonly (keyof IncidentRow)[];
+
+const eventColumns = [
+  'incident_id',
+  'type',
+  'status_after',
+  'severity',
+  'message',
+  'actor_type',
+  'actor_id',
+  'actor_name',
+  'data',
+  'delivery_id',
+  'created_at',
+] as const satisfies readonly (keyof EventRow)[];
+
+const instanceColumns = ['dedupe_key', 'rule_id', 'phase', 'legs', 'since', 'cleared_at'] as const satisfies readonly (keyof InstanceRow)[];
+
+/**
+ * Many rows in one statement whose text is always the same, however many they are: they come as one JSON parameter.
+ * `verb` and the names are constants of this file.
+ */
+function bulk<R>(verb: 'insert' | 'replace', table: keyof IncidentTables, columns: readonly (keyof R & string)[], rows: readonly R[]): RawBuilder<unknown> {
+  const names = columns.join(', ');
+  const values = columns.map((_column, at) => `value ->> ${at}`).join(', ');
+  const json = JSON.stringify(rows.map((row) => columns.map((column) => row[column])));
+  return sql`${sql.raw(`${verb} into ${table} (${names}) select ${values} from json_each(`)}${json})`;
+}
+
+/** Stores incidents that were never stored, and answers their ids by key. */
+export async function insertIncidents(tx: Db, rows: readonly IncidentRow[]): Promise<ReadonlyMap<string, number>> {
+  const made = await sql<{ id: number; dedupe_key: string }>`${bulk('insert', 'alert_incidents', incidentColumns, rows)} returning id, dedupe_key`.execute(tx);
+  return new Map(made.rows.map(({ id, dedupe_key: key }) => [key, id]));
+}
+
+/** Those among `versions`, by id, that somebody else has changed or removed. */
+export async function changedIncidents(tx: Db, versions: ReadonlyMap<number, number>): Promise<boolean> {
+  const ids = JSON.stringify([...versions.keys()]);
+  const found = await sql<{
+    id: number;
+    version: number;
+  }>`select id, version from alert_incidents where id in (select value from json_each(${ids}))`.execute(tx);
+  return found.rows.length !== versions.size || found.rows.some(({ id, version }) => versions.get(id) !== version);
+}
+
+export async function replaceIncidents(tx: Db, rows: readonly IncidentRow[]): Promise<void> {
+  await bulk('replace', 'alert_incidents', ['id', ...incidentColumns], rows).execute(tx);
+}
+
+export async function insertEvents(tx: Db, rows: readonly Omit<EventRow, 'id'>[]): Promise<void> {
+  await bulk('insert', 'alert_events', eventColumns, rows).execute(tx);
+}
+
+export async function replaceInstances(tx: Db, rows: readonly InstanceRow[]): Promise<void> {
+  await bulk('replace', 'alert_instances', instanceColumns, rows).execute(tx);
+}
+
+export async function removeInstances(tx: Db, keys: readonly string[]): Promise<void> {
+  await sql`delete from alert_instances where dedupe_key in (select value from json_each(${JSON.stringify(keys)}))`.execute(tx);
+}
+
+export async function incidentsByKey(read: Db, keys: readonly string[]): Promise<readonly IncidentRow[]> {
+  const found = await sql<IncidentRow>`select * from alert_incidents where dedupe_key in (select value from json_each(${JSON.stringify(keys)}))`.execute(read);
+  return found.rows;
+}

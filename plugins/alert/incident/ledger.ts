@@ -1,0 +1,239 @@
+import { type Clock, type Logger, messageOf, type Outbox, SvcError, type Tables } from 'svc/sdk';
+
+import type { Instance } from '../evaluator/instance.ts';
+import { Inhibitors } from '../gates/inhibitors.ts';
+import { type Changes, Draft } from './draft.ts';
+import { type Incident, isActive } from './incident.ts';
+import {
+  changedIncidents,
+  incidentOf,
+  incidentsByKey,
+  insertEvents,
+  insertIncidents,
+  instanceOf,
+  instanceRowOf,
+  removeInstances,
+  replaceIncidents,
+  replaceInstances,
+  rowOf,
+} from './ledger-rows.ts';
+import { noticeOf } from './notices.ts';
+import type { EventRow, IncidentTables } from './tables.ts';
+
+export const noticeTopic = 'notice';
+
+/** When the evaluator was last at work, in steady time, and how far the wall had jumped from that. */
+export interface Heartbeat {
+  readonly at: number;
+  readonly drift: number;
+}
+
+export interface LedgerParts {
+  readonly tables: Tables<IncidentTables>;
+  readonly outbox: Pick<Outbox, 'enqueue'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Told after each commit what it changed. */
+  readonly changed: (incidents: readonly Incident[], events: ReadonlyMap<string, readonly string[]>) => void;
+}
+
+/**
+ * Every incident that is not over, and where each condition stands: in memory as it is on disk. Whoever changes that does
+ * so in a turn, one after another; memory follows the commit, so that a write that fails has changed nothing.
+ */
+export class Ledger {
+  readonly #parts: LedgerParts;
+  #live = new Map<string, Incident>();
+  #ids = new Map<number, string>();
+  #instances = new Map<number, Map<string, Instance>>();
+  #inhibitors = new Inhibitors();
+  #heartbeat: Heartbeat | undefined;
+  #tail: Promise<unknown> = Promise.resolve();
+  /** What is in memory may not be what is on disk. */
+  #suspect = true;
+
+  constructor(parts: LedgerParts) {
+    this.#parts = parts;
+  }
+
+  get live(): ReadonlyMap<string, Incident> {
+    return this.#live;
+  }
+
+  get instances(): ReadonlyMap<number, ReadonlyMap<string, Instance>> {
+    return this.#instances;
+  }
+
+  /** As found when all this was read. */
+  get heartbeat(): Heartbeat | undefined {
+    return this.#heartbeat;
+  }
+
+  /** Reads what is on disk. */
+  async load(): Promise<void> {
+    const { tables } = this.#parts;
+    const live = await tables.read.selectFrom('alert_incidents').selectAll().where('status', '<>', 'resolved').orderBy('id').execute();
+    const instances = await tables.read.selectFrom('alert_instances').selectAll().execute();
+    const beat = await tables.read.selectFrom('alert_heartbeat').select(['at', 'drift']).where('id', '=', 1).executeTakeFirst();
+    this.#live = new Map();
+    this.#ids = new Map();
+    this.#inhibitors = new Inhibitors();
+    this.#instances = new Map();
+    live.forEach((row) => this.#hold(incidentOf(row)));
+    instances.forEach((row) => this.#place(row.rule_id, row.dedupe_key, instanceOf(row)));
+    this.#heartbeat = beat;
+    this.#suspect = false;
+  }
+
+  async beat(beat: Heartbeat): Promise<void> {
+    await this.#parts.tables.write((tx) =>
+      tx
+        .replaceInto('alert_heartbeat')
+        .values({ id: 1, ...beat })
+        .execute(),
+    );
+  }
+
+  /** Runs `work` when everybody before it is done, then stores what it has drafted. Its error changes nothing. */
+  turn<R>(work: (draft: Draft) => R | Promise<R>): Promise<R> {
+    const before = this.#tail;
+    const own = (async () => {
+      await before.catch(() => undefined);
+      if (this.#suspect) {
+        await this.load();
+      }
+      const draft = new Draft({ live: this.#live, instances: this.#instances, inhibitors: this.#inhibitors });
+      const result = await work(draft);
+      if (!draft.isEmpty) {
+        await this.#save(draft.changes());
+      }
+      return result;
+    })();
+    // Nobody waits for the error of another.
+    this.#tail = own.catch(() => undefined);
+    return own;
+  }
+
+  /** Incidents with these keys that are over: what may fire again. */
+  async resolved(keys: readonly string[]): Promise<readonly Incident[]> {
+    const unknown = keys.filter((key) => !this.#live.has(key));
+    return unknown.length === 0 ? [] : (await incidentsByKey(this.#parts.tables.read, unknown)).map(incidentOf);
+  }
+
+  async byId(id: number): Promise<Incident | undefined> {
+    const key = this.#ids.get(id);
+    if (key !== undefined) {
+      return this.#live.get(key);
+    }
+    const row = await this.#parts.tables.read.selectFrom('alert_incidents').selectAll().where('id', '=', id).executeTakeFirst();
+    return row && incidentOf(row);
+  }
+
+  async #save(changes: Changes): Promise<void> {
+    const { tables, log } = this.#parts;
+    let stored: ReadonlyMap<string, Incident>;
+    try {
+      stored = await tables.write((tx) => this.#store(tx as never, changes));
+    } catch (error) {
+      this.#suspect = true;
+      log.warn({ cause: messageOf(error), incidents: changes.incidents.size }, 'changes of incidents could not be stored');
+      throw error;
+    }
+    for (const incident of stored.values()) {
+      const known = this.#live.get(incident.dedupe_key);
+      known && this.#drop(known);
+      isActive(incident) && this.#hold(incident);
+    }
+    for (const [key, { ruleId, instance }] of changes.instances) {
+      this.#place(ruleId, key, instance);
+    }
+    const told = new Map<string, string[]>();
+    for (const { key, event } of changes.events) {
+      told.set(key, [...(told.get(key) ?? []), event.type]);
+    }
+    this.#parts.changed([...stored.values()], told);
+  }
+
+  /** One transaction: incidents, what their timelines say, where conditions stand, and what channels are to hear. */
+  async #store(tx: Tables<IncidentTables>['read'], changes: Changes): Promise<ReadonlyMap<string, Incident>> {
+    const { clock, outbox } = this.#parts;
+    const now = clock.now();
+    const touched = [...changes.incidents.values()];
+    const known = touched.filter(({ id }) => id !== 0);
+    if (known.length > 0 && (await changedIncidents(tx, new Map(known.map(({ id, version }) => [id, version]))))) {
+      throw new SvcError('unavailable', 'somebody else has changed an incident in the meantime; try again');
+    }
+    const next = touched.map((incident) => ({ ...incident, version: incident.version + 1 }));
+    const fresh = next.filter(({ id }) => id === 0);
+    const ids: ReadonlyMap<string, number> = fresh.length === 0 ? new Map() : await insertIncidents(tx, fresh.map(rowOf));
+    const stored = new Map(next.map((incident) => [incident.dedupe_key, incident.id === 0 ? { ...incident, id: ids.get(incident.dedupe_key)! } : incident]));
+    if (known.length > 0) {
+      await replaceIncidents(
+        tx,
+        known.map(({ dedupe_key: key }) => rowOf(stored.get(key)!)),
+      );
+    }
+    if (changes.events.length > 0) {
+      await insertEvents(
+        tx,
+        changes.events.map(({ key, event, status, severity }) => eventRow(stored.get(key)!.id, { event, status, severity, now })),
+      );
+    }
+    await this.#storeInstances(tx, changes);
+    for (const { key, kind, incident } of changes.notices) {
+      const { id, version } = stored.get(key)!;
+      await outbox.enqueue(tx, noticeTopic, noticeOf(kind, { ...incident, id, version }), { key: `incident-${id}` });
+    }
+    return stored;
+  }
+
+  async #storeInstances(tx: Tables<IncidentTables>['read'], { instances }: Changes): Promise<void> {
+    const kept = [...instances].flatMap(([, { ruleId, instance }]) => (instance === undefined ? [] : [instanceRowOf(ruleId, instance)]));
+    const gone = [...instances].filter(([, { instance }]) => instance === undefined).map(([key]) => key);
+    if (kept.length > 0) {
+      await replaceInstances(tx, kept);
+    }
+    if (gone.length > 0) {
+      await removeInstances(tx, gone);
+    }
+  }
+
+  #hold(incident: Incident): void {
+    this.#live.set(incident.dedupe_key, incident);
+    this.#ids.set(incident.id, incident.dedupe_key);
+    this.#inhibitors.add(incident);
+  }
+
+  #drop(incident: Incident): void {
+    this.#live.delete(incident.dedupe_key);
+    this.#ids.delete(incident.id);
+    this.#inhibitors.remove(incident);
+  }
+
+  #place(ruleId: number, key: string, instance: Instance | undefined): void {
+    const instances = this.#instances.get(ruleId) ?? new Map<string, Instance>();
+    this.#instances.set(ruleId, instances);
+    if (instance !== undefined) {
+      instances.set(key, instance);
+    } else if (instances.delete(key) && instances.size === 0) {
+      this.#instances.delete(ruleId);
+    }
+  }
+}
+
+const eventRow = (
+  incidentId: number,
+  { event, status, severity, now }: Pick<Changes['events'][number], 'event' | 'status' | 'severity'> & { readonly now: number },
+): Omit<EventRow, 'id'> => ({
+  incident_id: incidentId,
+  type: event.type,
+  status_after: status,
+  severity,
+  message: event.message,
+  actor_type: event.actor.type,
+  actor_id: event.actor.id,
+  actor_name: event.actor.name,
+  data: JSON.stringify(event.data),
+  delivery_id: null,
+  created_at: now,
+});

@@ -1,0 +1,115 @@
+import { type Call, type Clock, SvcError } from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import { remindAfterSilence } from '../evaluator/sweep.ts';
+import { review, type Surroundings } from '../gates/review.ts';
+import { actorOf } from './actor.ts';
+import type { Draft } from './draft.ts';
+import { durationOf } from './duration.ts';
+import { type Actor, type Incident, isUntold } from './incident.ts';
+import type { Ledger } from './ledger.ts';
+import type { IncidentItem, SilenceFor } from './schema.ts';
+import { shownIncident } from './shown.ts';
+import { acknowledge, resolve, silence, type Step, unsilence } from './transitions.ts';
+
+type Item = Static<typeof IncidentItem>;
+type Change = Pick<Call, 'principal' | 'note'>;
+
+export interface OperationParts {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly surroundings: () => Surroundings;
+}
+
+const longestSilenceMs = 720 * 3_600_000;
+
+/** What people do with incidents. */
+export class Operations {
+  readonly #parts: OperationParts;
+
+  constructor(parts: OperationParts) {
+    this.#parts = parts;
+  }
+
+  acknowledge(id: number, note: string | undefined, change: Change): Promise<Item> {
+    return this.#change(id, change, (incident, actor, now) => acknowledge(incident, actor, note, now));
+  }
+
+  silence(id: number, asked: Static<typeof SilenceFor>, change: Change): Promise<Item> {
+    return this.#change(id, change, (incident, actor, now) => silence(incident, actor, untilOf(asked, now), asked.reason, now));
+  }
+
+  unsilence(id: number, change: Change): Promise<Item> {
+    return this.#change(
+      id,
+      change,
+      (incident, actor, now) => unsilence(incident, actor, 'silence_ended', now),
+      (draft, incident) => {
+        const surroundings = this.#parts.surroundings();
+        remindAfterSilence(draft, incident, surroundings);
+        review(draft, [incident.dedupe_key], surroundings);
+      },
+    );
+  }
+
+  resolve(id: number, note: string | undefined, change: Change): Promise<Item> {
+    return this.#change(
+      id,
+      change,
+      (incident, actor, now) => resolve(incident, actor, 'by_user', note, now),
+      (draft, incident) => {
+        if (!isUntold(incident)) {
+          draft.tell('resolved', incident);
+        }
+        // While its condition lasts it must not fire at once again: that is for the cooldown to end, or a full clear cycle.
+        const instance = draft.instance(incident.rule_id, incident.dedupe_key);
+        if (instance?.phase === 'firing') {
+          draft.place(incident.rule_id, incident.dedupe_key, { ...instance, phase: 'held', since: this.#parts.surroundings().steady });
+        }
+      },
+    );
+  }
+
+  note(id: number, text: string, change: Change): Promise<Item> {
+    return this.#change(id, change, (incident, actor, now) => ({
+      incident: { ...incident, updated_at: now },
+      events: [{ type: 'note', message: text, actor, data: {} }],
+    }));
+  }
+
+  /** One transition with its row in the trail; one that repeats what is so already changes nothing. */
+  #change(
+    id: number,
+    call: Change,
+    transition: (incident: Incident, actor: Actor, now: number) => Step | undefined,
+    also?: (draft: Draft, incident: Incident) => void,
+  ): Promise<Item> {
+    const { ledger, clock } = this.#parts;
+    call.note({ resourceType: 'incident', resourceId: id });
+    return ledger.turn(async (draft) => {
+      const incident = await ledger.byId(id);
+      if (incident === undefined) {
+        throw new SvcError('not_found', `there is no incident ${id}`);
+      }
+      const step = transition(incident, actorOf(call.principal), clock.now());
+      if (step === undefined) {
+        return shownIncident(incident);
+      }
+      const changed = draft.take(step)!;
+      also?.(draft, changed);
+      call.note({ resourceType: 'incident', resourceId: id, before: { status: incident.status }, after: { status: changed.status } });
+      return shownIncident(changed);
+    });
+  }
+}
+
+function untilOf({ hours, until, duration }: Static<typeof SilenceFor>, now: number): number {
+  if ([hours, until, duration].filter((given) => given !== undefined).length !== 1) {
+    throw new SvcError('invalid_argument', 'a silence takes exactly one of hours, until and duration');
+  }
+  const end = hours !== undefined ? now + hours * 3_600_000 : until !== undefined ? Date.parse(until) : now + durationOf(duration!, 'duration');
+  if (end <= now || end - now > longestSilenceMs) {
+    throw new SvcError('invalid_argument', 'a silence ends in the future, at most 720 hours from now');
+  }
+  return Math.round(end);
+}

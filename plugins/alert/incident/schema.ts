@@ -1,0 +1,110 @@
+import { Type } from 'typebox';
+
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const Timestamp = Type.String({ format: 'date-time' });
+const Words = Type.Record(Type.String(), Type.String());
+const Status = Type.Enum(['open', 'acknowledged', 'silenced', 'resolved']);
+const Severity = Type.Enum(['info', 'warning', 'critical']);
+const Scope = Type.Enum(['host', 'global', 'monitoring_pipeline']);
+const Text = { maxLength: 4_000, pattern: '\\S' };
+
+export const IncidentId = Type.Object({ id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) });
+
+export const IncidentItem = Type.Object({
+  id: Type.Integer(),
+  rule: Type.String({ description: 'rule_key of its rule' }),
+  rule_id: orNull(Type.Integer({ description: 'null: the evaluator’s own' })),
+  rule_name: Type.String(),
+  severity: Severity,
+  status: Status,
+  scope_type: Scope,
+  scope_id: Type.String(),
+  device_id: orNull(Type.String()),
+  summary: Type.String(),
+  labels: Words,
+  annotations: Words,
+  runbook_url: Type.String(),
+  dedupe_key: Type.String(),
+  value: orNull(Type.Number({ description: 'when it fired last' })),
+  threshold: orNull(Type.Number()),
+  event_count: Type.Integer({ description: 'how often it has fired' }),
+  fired_at: Timestamp,
+  last_fired_at: Timestamp,
+  acknowledged_at: orNull(Timestamp),
+  acknowledged_by: orNull(Type.String()),
+  silenced_until: orNull(Timestamp),
+  resolved_at: orNull(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+
+export const IncidentQuery = Type.Object({
+  status: Type.Optional(
+    Type.String({
+      pattern: '^(open|acknowledged|silenced|resolved|active)(,(open|acknowledged|silenced|resolved|active))*$',
+      maxLength: 80,
+      description: 'one or several, such as open,acknowledged; active: all but resolved',
+    }),
+  ),
+  severity: Type.Optional(Type.String({ pattern: '^(info|warning|critical)(,(info|warning|critical))*$', maxLength: 40 })),
+  scope: Type.Optional(
+    Type.String({ pattern: '^(host|global|monitoring_pipeline)(:.{1,200})?$', description: 'a scope type, or with a scope id such as host:7' }),
+  ),
+  rule: Type.Optional(Type.String({ maxLength: 200, description: 'rule_key' })),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name of the rule, the summary or the dedupe key' })),
+});
+
+export const EventQuery = Type.Object({
+  order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'desc, newest first, when it is not given' })),
+  type: Type.Optional(Type.String({ maxLength: 40 })),
+});
+
+export const EventItem = Type.Object({
+  id: Type.Integer(),
+  incident_id: Type.Integer(),
+  type: Type.String(),
+  status_after: Status,
+  severity: Severity,
+  message: Type.String(),
+  actor: Type.Object({ type: Type.Enum(['system', 'user', 'agent']), id: Type.String(), name: Type.String() }),
+  data: Type.Record(Type.String(), Type.Unknown()),
+  created_at: Timestamp,
+});
+
+export const WithNote = Type.Object({ note: Type.Optional(Type.String(Text)) });
+
+export const NoteDraft = Type.Object({ text: Type.String(Text) });
+
+export const SilenceFor = Type.Object(
+  {
+    hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 720 })),
+    until: Type.Optional(Timestamp),
+    duration: Type.Optional(Type.String({ pattern: '^(\\d+(ms|[smhdw]))+$', maxLength: 40, description: 'such as 90m' })),
+    reason: Type.Optional(Type.String(Text)),
+  },
+  { description: 'exactly one of hours, until and duration; at most 720 hours' },
+);
+
+export const RuntimeInfo = Type.Object({
+  interval_seconds: Type.Number(),
+  cooldown_seconds: Type.Number(),
+  rules_total: Type.Integer(),
+  rules_enabled: Type.Integer(),
+  last_cycle: Type.Object({
+    started_at: orNull(Timestamp),
+    duration_ms: Type.Number({ description: 'time that evaluations took, summed' }),
+    rules_evaluated: Type.Integer(),
+    rules_failed: Type.Integer(),
+    series_seen: Type.Integer(),
+    missed: Type.Integer({ description: 'slots that passed while their rule was still being evaluated, or nobody was' }),
+    firing: Type.Integer(),
+    pending: Type.Integer(),
+  }),
+  slowest: Type.Array(Type.Object({ rule_id: Type.Integer(), rule_key: Type.String(), duration_ms: Type.Number(), series: Type.Integer() })),
+  failing: Type.Array(
+    Type.Object({ rule_id: Type.Integer(), rule_key: Type.String(), error: Type.String(), failures: Type.Integer(), since: orNull(Timestamp) }),
+    { description: 'rules whose last evaluation was no success; they keep their state' },
+  ),
+  warnings: Type.Array(Type.Object({ rule_id: Type.Integer(), rule_key: Type.String(), message: Type.String() })),
+  back_ends: Type.Array(Type.Object({ name: Type.String(), ok: Type.Boolean(), failures: Type.Integer(), error: orNull(Type.String()) })),
+});

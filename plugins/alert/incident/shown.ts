@@ -1,0 +1,61 @@
+import { timestamp } from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import type { IncidentEventView, IncidentView } from '../contract.ts';
+import type { Incident } from './incident.ts';
+import { noticeIncidentOf } from './notices.ts';
+import type { EventItem, IncidentItem } from './schema.ts';
+import type { EventRow } from './tables.ts';
+
+const whenOrNull = (at: number | null): string | null => (at === null ? null : timestamp(at));
+
+export const shownIncident = (incident: Incident): Static<typeof IncidentItem> => ({
+  id: incident.id,
+  rule: incident.rule_key,
+  rule_id: incident.rule_id === 0 ? null : incident.rule_id,
+  rule_name: incident.rule_name,
+  severity: incident.severity,
+  status: incident.status,
+  scope_type: incident.scope_type,
+  scope_id: incident.scope_id,
+  device_id: incident.device_id,
+  summary: incident.summary,
+  labels: { ...incident.labels },
+  annotations: { ...incident.annotations },
+  runbook_url: incident.runbook_url,
+  dedupe_key: incident.dedupe_key,
+  value: incident.value,
+  threshold: incident.threshold,
+  event_count: incident.event_count,
+  fired_at: timestamp(incident.fired_at),
+  last_fired_at: timestamp(incident.last_fired_at),
+  acknowledged_at: whenOrNull(incident.acknowledged_at),
+  acknowledged_by: incident.acknowledged_by,
+  silenced_until: whenOrNull(incident.silenced_until),
+  resolved_at: whenOrNull(incident.resolved_at),
+  created_at: timestamp(incident.created_at),
+  updated_at: timestamp(incident.updated_at),
+});
+
+export const shownEvent = (row: EventRow): Static<typeof EventItem> => ({
+  id: row.id,
+  incident_id: row.incident_id,
+  type: row.type,
+  status_after: row.status_after,
+  severity: row.severity,
+  message: row.message,
+  actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name },
+  data: JSON.parse(row.data) as Record<string, unknown>,
+  created_at: timestamp(row.created_at),
+});
+
+export const viewOf = (incident: Incident): IncidentView => ({
+  ...noticeIncidentOf(incident),
+  status: incident.status,
+  first_fired_at: timestamp(incident.fired_at),
+});
+
+export const eventViewOf = (row: EventRow): IncidentEventView => {
+  const { incident_id: _incident, severity: _severity, ...event } = shownEvent(row);
+  return event;
+};

@@ -1,0 +1,69 @@
+import type { Severity } from '../../notify/contract.ts';
+import type { ScopeType } from '../rule.ts';
+import type { EventType, Status } from './incident.ts';
+import type { Actor } from './incident.ts';
+
+export interface IncidentTables {
+  alert_incidents: IncidentRow;
+  alert_events: EventRow;
+  alert_instances: InstanceRow;
+  alert_heartbeat: { id: number; at: number; drift: number };
+}
+
+export interface IncidentRow {
+  id: number;
+  dedupe_key: string;
+  rule_id: number;
+  rule_key: string;
+  rule_name: string;
+  severity: Severity;
+  status: Status;
+  scope_type: ScopeType;
+  scope_id: string;
+  device_id: string | null;
+  summary: string;
+  labels: string;
+  annotations: string;
+  runbook_url: string;
+  pins: string;
+  value: number | null;
+  threshold: number | null;
+  event_count: number;
+  told_seq: number;
+  told_at: number | null;
+  fires: string;
+  marks: string;
+  fired_at: number;
+  last_fired_at: number;
+  acknowledged_at: number | null;
+  acknowledged_by: string | null;
+  silenced_until: number | null;
+  resolved_at: number | null;
+  created_at: number;
+  updated_at: number;
+  version: number;
+}
+
+export interface EventRow {
+  id: number;
+  incident_id: number;
+  type: EventType;
+  status_after: Status;
+  severity: Severity;
+  message: string;
+  actor_type: Actor['type'];
+  actor_id: string;
+  actor_name: string;
+  data: string;
+  delivery_id: string | null;
+  created_at: number;
+}
+
+export interface InstanceRow {
+  dedupe_key: string;
+  rule_id: number;
+  phase: 'partial' | 'pending' | 'firing' | 'held';
+  legs: string;
+  since: number;
+  cleared_at: number | null;
+}

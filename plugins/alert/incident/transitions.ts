@@ -1,0 +1,153 @@
+import { SvcError, timestamp } from 'svc/sdk';
+
+import type { Rule } from '../rule.ts';
+import { type Actor, evaluator, type Incident, type NewEvent } from './incident.ts';
+
+/** What became of an incident and what its timeline says about it; undefined where nothing is to be done. */
+export interface Step {
+  readonly incident: Incident;
+  readonly events: readonly NewEvent[];
+}
+
+/** What has fired, as the evaluator found it. */
+export interface Firing {
+  readonly rule: Rule;
+  readonly dedupe_key: string;
+  readonly scope_id: string;
+  readonly device_id: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly value: number | null;
+  readonly threshold: number | null;
+  /** The evaluation that found it. */
+  readonly at: number;
+}
+
+/** Where a user goes from a state that the table does not lead on from. */
+function refuse({ id, status }: Incident, what: string, hint: string): never {
+  throw new SvcError('conflict', `incident ${id} is ${status} and cannot be ${what}: ${hint}`);
+}
+
+/** The first firing of a key, or one more of an incident that was resolved. */
+export function fire(known: Incident | undefined, firing: Firing, now: number): Step {
+  const { rule } = firing;
+  const incident: Incident = {
+    id: known?.id ?? 0,
+    dedupe_key: firing.dedupe_key,
+    ...ofRule(rule),
+    scope_type: rule.scope_type,
+    scope_id: firing.scope_id,
+    device_id: firing.device_id,
+    status: 'open',
+    summary: summaryOf(firing),
+    labels: firing.labels,
+    annotations: firing.annotations,
+    value: firing.value,
+    threshold: firing.threshold,
+    event_count: (known?.event_count ?? 0) + 1,
+    told_seq: known?.told_seq ?? 0,
+    told_at: known?.told_at ?? null,
+    fires: known?.fires ?? [],
+    marks: known?.marks ?? {},
+    fired_at: known?.fired_at ?? firing.at,
+    last_fired_at: firing.at,
+    acknowledged_at: null,
+    acknowledged_by: null,
+    silenced_until: null,
+    resolved_at: null,
+    created_at: known?.created_at ?? now,
+    updated_at: now,
+    version: known?.version ?? 0,
+  };
+  const data = { value: firing.value, threshold: firing.threshold, count: incident.event_count };
+  const fired: NewEvent = { type: 'firing', message: incident.summary, actor: evaluator, data };
+  const again: NewEvent = { type: 'reopened', message: 'fired again', actor: evaluator, data: { reason: 'fired_again' } };
+  return { incident, events: known === undefined ? [fired] : [again, fired] };
+}
+
+/** What an incident has of its rule, also when that is edited while it lasts. */
+export const ofRule = (rule: Rule): Pick<Incident, 'rule_id' | 'rule_key' | 'rule_name' | 'severity' | 'runbook_url' | 'pins'> => ({
+  rule_id: rule.id,
+  rule_key: rule.rule_key,
+  rule_name: rule.name,
+  severity: rule.severity,
+  runbook_url: rule.runbook_url,
+  pins: rule.notify_channel_ids,
+});
+
+export function acknowledge(incident: Incident, actor: Actor, note: string | undefined, now: number): Step | undefined {
+  switch (incident.status) {
+    case 'acknowledged':
+      return undefined;
+    case 'open': {
+      const changed = { ...incident, status: 'acknowledged' as const, acknowledged_at: now, acknowledged_by: actor.name, updated_at: now };
+      return step(changed, 'acknowledged', actor, note ?? `acknowledged by ${actor.name}`, note === undefined ? {} : { note });
+    }
+    case 'silenced':
+      return refuse(incident, 'acknowledged', 'end its silence first');
+    case 'resolved':
+      return refuse(incident, 'acknowledged', 'it is over');
+  }
+}
+
+export function silence(incident: Incident, actor: Actor, until: number, reason: string | undefined, now: number): Step | undefined {
+  switch (incident.status) {
+    case 'silenced':
+      return undefined;
+    case 'open': {
+      const changed = { ...incident, status: 'silenced' as const, silenced_until: until, updated_at: now };
+      const data = { until: timestamp(until), ...(reason !== undefined && { reason }) };
+      return step(changed, 'silenced', actor, reason ?? `silenced by ${actor.name} until ${timestamp(until)}`, data);
+    }
+    case 'acknowledged':
+      return refuse(incident, 'silenced', 'somebody has it in hand already, and nothing more is sent about it');
+    case 'resolved':
+      return refuse(incident, 'silenced', 'it is over; POST /api/v1/alerts/silences mutes what may come');
+  }
+}
+
+/** The silence is over while the condition lasts. */
+export function unsilence(incident: Incident, actor: Actor, reason: 'silence_expired' | 'silence_ended', now: number): Step | undefined {
+  switch (incident.status) {
+    case 'open':
+      return undefined;
+    case 'silenced': {
+      const changed = { ...incident, status: 'open' as const, silenced_until: null, updated_at: now };
+      return step(changed, 'reopened', actor, reason === 'silence_expired' ? 'its silence has expired' : `${actor.name} ended its silence`, { reason });
+    }
+    case 'acknowledged':
+    case 'resolved':
+      return refuse(incident, 'un-silenced', 'it has no silence');
+  }
+}
+
+export type ResolveReason = 'cleared' | 'by_user' | 'rule_changed' | 'rule_disabled' | 'rule_deleted';
+
+const endings: Readonly<Record<ResolveReason, (actor: Actor) => string>> = {
+  cleared: () => 'the condition has cleared',
+  by_user: ({ name }) => `resolved by ${name}`,
+  rule_changed: () => 'its rule looks elsewhere now',
+  rule_disabled: () => 'its rule was disabled',
+  rule_deleted: () => 'its rule was deleted',
+};
+
+export function resolve(incident: Incident, actor: Actor, reason: ResolveReason, note: string | undefined, now: number): Step | undefined {
+  if (incident.status === 'resolved') {
+    return undefined;
+  }
+  const changed = { ...incident, status: 'resolved' as const, resolved_at: now, silenced_until: null, updated_at: now };
+  return step(changed, 'resolved', actor, note ?? endings[reason](actor), { reason, ...(note !== undefined && { note }) });
+}
+
+const step = (incident: Incident, type: NewEvent['type'], actor: Actor, message: string, data: NewEvent['data']): Step => ({
+  incident,
+  events: [{ type, message, actor, data }],
+});
+
+function summaryOf({ rule, annotations, device_id: device, value, threshold }: Firing): string {
+  const where = device === null ? '' : ` on device ${device}`;
+  const what = value === null ? '' : `: ${shownNumber(value)}${threshold === null ? '' : `, threshold ${shownNumber(threshold)}`}`;
+  return annotations['summary'] ?? `${rule.name}${where}${what}`;
+}
+
+const shownNumber = (value: number): string => String(Number(value.toPrecision(6)));

@@ -1,0 +1,48 @@
+import { parseDuration } from 'svc/telemetry';
+
+import type { ConditionFields } from '../condition-fields.ts';
+import type { Leg, Rule, ScopeType } from '../rule.ts';
+
+/** A condition as it is stored: every field checked, none of them unknown. */
+export type Condition = Readonly<Record<string, string | number>>;
+
+/** What a condition needs to know of its rule. */
+export type Frame = Pick<Rule, 'scope_type' | 'dimensions' | 'interval_seconds'>;
+
+/** A text in a query language that a person wrote, and what it must be. */
+export interface Written {
+  readonly field: string;
+  readonly text: string;
+  readonly language: 'promql' | 'logql';
+  readonly wants: 'vector' | 'number' | 'lines';
+}
+
+/** One kind of condition. */
+export interface Kind {
+  /** Takes apart what was sent; throws invalid_argument for what has no meaning or could never fire. */
+  read(fields: ConditionFields, frame: Frame): Condition;
+  /** What the engines have to check before it is stored. */
+  written(condition: Condition): readonly Written[];
+  leg(condition: Condition, frame: Frame, evaluation: Evaluation): Leg;
+}
+
+export interface Evaluation {
+  /** From one evaluation of the rule to the next. */
+  readonly intervalMs: number;
+}
+
+const scopeLabels: Readonly<Record<ScopeType, readonly string[]>> = { host: ['device_id'], global: [], monitoring_pipeline: ['pipeline'] };
+
+/** Labels that an aggregation must keep, so that incidents can be told apart. */
+export const groupingOf = ({ scope_type: scope, dimensions }: Pick<Frame, 'scope_type' | 'dimensions'>): readonly string[] => [
+  ...new Set([...scopeLabels[scope], ...dimensions]),
+];
+
+/** ` by (device_id)`; nothing where all is one. */
+export const by = (labels: readonly string[]): string => (labels.length === 0 ? '' : ` by (${labels.join(', ')})`);
+
+export const day = 86_400_000;
+
+export const lastingOf = (lasting: string | number | undefined): { readonly forMs: number } => ({
+  forMs: lasting === undefined ? 0 : parseDuration(String(lasting)),
+});

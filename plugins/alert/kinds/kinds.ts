@@ -1,0 +1,30 @@
+import type { StoredKind } from '../rule.ts';
+import type { Kind } from './kind.ts';
+import { logMatch } from './log-match.ts';
+import { logVolume } from './log-volume.ts';
+import { metricAnomaly } from './metric-anomaly.ts';
+import { metricBurnRate } from './metric-burn-rate.ts';
+import { metricForecast } from './metric-forecast.ts';
+import { metricRaw } from './metric-raw.ts';
+import { traceErrorRate, traceLatency } from './traces.ts';
+
+export const kinds: Readonly<Record<StoredKind, Kind>> = {
+  metric_raw: metricRaw,
+  metric_anomaly: metricAnomaly,
+  metric_forecast: metricForecast,
+  metric_burn_rate: metricBurnRate,
+  log_match: logMatch,
+  log_volume: logVolume,
+  trace_latency: traceLatency,
+  trace_error_rate: traceErrorRate,
+};
+
+/** Names of old, which have all come to mean the same. */
+export const legacyKinds = ['edge_offline', 'prom_query', 'ingest_health', 'edge_absence', 'health_ingest', 'event_internal'] as const;
+
+export const storedKinds = Object.keys(kinds) as readonly StoredKind[];
+/** What a rule may be sent as. */
+export const acceptedKinds = ['metric_threshold', ...storedKinds, ...legacyKinds] as const;
+export type AcceptedKind = (typeof acceptedKinds)[number];
+
+export const storedKindOf = (kind: AcceptedKind): StoredKind => (Object.hasOwn(kinds, kind) ? (kind as StoredKind) : 'metric_raw');

@@ -1,0 +1,29 @@
+import { formatDuration } from 'svc/telemetry';
+
+import { by, groupingOf, type Kind, lastingOf } from './kind.ts';
+import { clean } from './window.ts';
+
+/** What lines may need to be stored. */
+const delayMs = 10_000;
+const placeholder = /\{\{\s*\.?device_id\s*\}\}|\$device_id\b|\$\{device_id\}/;
+const asMatcher = /device_id\s*=~?\s*(["`])(?:\{\{\s*\.?device_id\s*\}\}|\$device_id|\$\{device_id\})\1/g;
+
+/** A LogQL query: every line that it finds is a hit. `{{device_id}}` in its selector stands for each device at a time, which one query asks for all. */
+export const logMatch: Kind = {
+  read(fields) {
+    const expr = fields.text('expr');
+    if (placeholder.test(forAllDevices(expr))) {
+      throw fields.wrong('expr', 'names {{device_id}} outside of a matcher such as {device_id="{{device_id}}"}, where one query cannot ask for all devices');
+    }
+    const lasting = fields.lasting();
+    fields.end();
+    return { expr, ...lasting };
+  },
+  written: ({ expr }) => [{ field: 'expr', text: forAllDevices(String(expr)), language: 'logql', wants: 'lines' }],
+  leg({ expr, for: lasting }, frame, { intervalMs }) {
+    const measure = `sum${by(groupingOf(frame))} (count_over_time(${clean(forAllDevices(String(expr)))} [${formatDuration(intervalMs + delayMs)}]))`;
+    return { store: 'logs', query: `${measure} > 0`, measure, threshold: 0, ...lastingOf(lasting) };
+  },
+};
+
+const forAllDevices = (expr: string): string => expr.replace(asMatcher, 'device_id=~".+"');

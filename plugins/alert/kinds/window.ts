@@ -1,0 +1,16 @@
+import { isSelector, withoutComments } from '../expression.ts';
+
+/** Step of subqueries over what is no plain selector. */
+const step = '30s';
+
+/** `up[5m]`, or `(rate(x[1m]))[5m:30s]`. */
+export const overWindow = (expression: string, window: string, offset = ''): string =>
+  `${isSelector(expression) ? selectorOf(expression) : `(${clean(expression)})`}[${window}${isSelector(expression) ? '' : `:${step}`}]${offset}`;
+
+/** To be put beside operators. */
+export const operand = (expression: string): string => (isSelector(expression) ? selectorOf(expression) : `(${clean(expression)})`);
+
+const selectorOf = (expression: string): string => clean(expression);
+
+/** A comment would swallow what is put behind it. */
+export const clean = (expression: string): string => withoutComments(expression).trim();

@@ -1,0 +1,181 @@
+import { type Clock, SvcError, timestamp } from 'svc/sdk';
+import { formatDuration, parseDuration } from 'svc/telemetry';
+import type { Static } from 'typebox';
+
+import type { LabelRecord, MatrixAnswer } from '../metricsdb/contract.ts';
+import { wrongField } from './condition-fields.ts';
+import { phaseOf, slotAt } from './evaluator/slots.ts';
+import { logRange } from './log-range.ts';
+import { assertManageable, PreviewRun } from './preview-run.ts';
+import type { Leg, Plan, Rule } from './rule.ts';
+import { assertWorks, type Authorities } from './rule-check.ts';
+import { bodyOf } from './rule-draft.ts';
+import { intervalOf, planOf } from './rule-plan.ts';
+import type { PreviewDraft, PreviewShown } from './rule-schema.ts';
+
+export type PreviewResult = Static<typeof PreviewShown>;
+export type Preview = (draft: Static<typeof PreviewDraft>, signal: AbortSignal) => Promise<PreviewResult>;
+
+export interface PreviewParts {
+  readonly authorities: Authorities;
+  readonly clock: Clock;
+  /** From one evaluation to the next of rules that say nothing themselves. */
+  readonly intervalMs: () => number;
+  /** How much later than a slot its samples are there. */
+  readonly delayOf: (store: Leg['store']) => number;
+}
+
+const longestLookback = 30 * 86_400_000;
+/** Slots that are asked for at a time. */
+const slotsAtOnce = 240;
+const mostSlots = 100_000;
+const mostSeries = 50;
+const mostPoints = 300;
+const mostShown = 200;
+
+/** The same plan and the same steps as the evaluator's, over what is stored. */
+export const createPreview =
+  ({ authorities, clock, intervalMs: usual, delayOf }: PreviewParts): Preview =>
+  async ({ lookback = '24h', ...sent }, signal) => {
+    const draft = {
+      rule_key: 'preview',
+      name: 'preview',
+      source_type: 'svc_builtin' as const,
+      join_mode: 'all' as const,
+      severity: 'warning' as const,
+      ...sent,
+    };
+    const body = bodyOf(draft);
+    await assertWorks(body, authorities);
+    const now = clock.now();
+    const rule: Rule = { ...body, id: 0, created_by: '', created_at: timestamp(now), updated_at: timestamp(now) };
+    const plan = planOf(rule, usual());
+    const interval = intervalOf(rule, usual());
+    const phase = phaseOf(plan.legs[0]?.measure ?? plan.legs[0]?.query ?? rule.rule_key, interval);
+    const last = slotAt(now, phase, interval);
+    const lookbackMs = spanOf(lookback, interval);
+    const first = last - Math.floor(lookbackMs / interval) * interval;
+    if ((last - first) / interval > mostSlots) {
+      throw wrongField('/lookback', `is ${mostSlots} evaluations or more of a rule that is evaluated every ${formatDuration(interval)}; choose a shorter one`);
+    }
+    const window = { first, last, interval };
+    const questions = new Questions(authorities, delayOf, signal);
+    const run = await walked(new PreviewRun(rule, plan), plan, window, questions);
+    const { series, leftOut } = await shownSeries(plan, window, questions);
+    return {
+      would_fire: run.fired > 0,
+      fire_count: run.fired,
+      first_fire_at: at(run.firings[0]?.at),
+      last_fire_at: at(run.lastFiredAt),
+      series,
+      series_left_out: leftOut,
+      firings: run.firings
+        .slice(0, mostShown)
+        .map(({ key, at: firedAt, clearedAt, value }) => ({ dedupe_key: key, fired_at: timestamp(firedAt), cleared_at: at(clearedAt ?? undefined), value })),
+      threshold: plan.legs.find(({ threshold }) => threshold !== undefined)?.threshold ?? null,
+      query: plan.legs[0]!.query,
+      queries: plan.legs.map(({ query }) => query),
+      from: timestamp(first),
+      to: timestamp(last),
+      warnings: [...questions.warnings, ...remarks(rule, plan, run, series, window)],
+    };
+  };
+
+interface Window {
+  readonly first: number;
+  readonly last: number;
+  readonly interval: number;
+}
+
+const at = (ms: number | undefined): string | null => (ms === undefined ? null : timestamp(ms));
+
+function spanOf(text: string, interval: number): number {
+  const ms = parseDuration(text);
+  if (ms < interval || ms > longestLookback) {
+    throw wrongField('/lookback', `must be between ${formatDuration(interval)}, which is one evaluation, and ${formatDuration(longestLookback)}`);
+  }
+  return ms;
+}
+
+async function walked(run: PreviewRun, plan: Plan, { first, last, interval }: Window, questions: Questions): Promise<PreviewRun> {
+  let values = 0;
+  for (let from = first; from <= last; from += slotsAtOnce * interval) {
+    const to = Math.min(last, from + (slotsAtOnce - 1) * interval);
+    const slots = Array.from({ length: (to - from) / interval + 1 }, (_, index) => from + index * interval);
+    const answers = await Promise.all(plan.legs.map((leg) => questions.range(leg, leg.query, { start: from, end: to, step: interval })));
+    values += answers.reduce((sum, answer) => sum + answer.values.reduce((all, { length }) => all + length, 0), 0);
+    assertManageable(values);
+    run.walk({ slots, answers });
+  }
+  return run;
+}
+
+type ShownSeries = PreviewResult['series'][number];
+
+async function shownSeries(plan: Plan, { first, last, interval }: Window, questions: Questions): Promise<{ series: ShownSeries[]; leftOut: number }> {
+  const step = Math.max(1, Math.ceil((last - first) / interval / (mostPoints - 1))) * interval;
+  const series: ShownSeries[] = [];
+  for (const [condition, leg] of plan.legs.entries()) {
+    const answer = await questions.range(leg, leg.measure ?? leg.query, { start: first, end: last, step });
+    answer.labels.forEach((labels, index) => series.push({ condition, labels: withoutName(labels), points: pointsOf(answer, index) }));
+  }
+  return { series: series.slice(0, mostSeries), leftOut: Math.max(0, series.length - mostSeries) };
+}
+
+const withoutName = ({ __name__: _name, ...labels }: LabelRecord): Record<string, string> => labels;
+
+const pointsOf = ({ times, values }: MatrixAnswer, index: number): (readonly [number, number])[] =>
+  [...times[index]!].flatMap((time, i) => (Number.isFinite(values[index]![i]!) ? [[time / 1_000, values[index]![i]!] as const] : [])).slice(0, mostPoints);
+
+function remarks(rule: Rule, plan: Plan, { unscoped, crowded }: PreviewRun, series: readonly ShownSeries[], { interval }: Window): string[] {
+  const silent = plan.legs.filter((_leg, condition) => !series.some((one) => one.condition === condition));
+  const needed = rule.notify_min_fires * interval;
+  return [
+    ...(unscoped > 0
+      ? [`${unscoped} series without a device_id cannot fire, because the rule is about hosts: keep device_id in the expression, or choose another scope_type`]
+      : []),
+    ...(crowded ? ['more would have fired than one rule may have incidents; group the expression by fewer labels'] : []),
+    ...silent.map(({ measure, query }) => `nothing was found for ${(measure ?? query).slice(0, 300)}`),
+    ...(rule.notify_min_fires > 0 && needed > rule.notify_window_seconds * 1_000
+      ? [
+          `a rule that is evaluated every ${formatDuration(interval)} cannot fire ${rule.notify_min_fires} times within ${rule.notify_window_seconds} s, so nobody would be told`,
+        ]
+      : []),
+  ];
+}
+
+/** Questions about the past, the answers at the times of slots although samples come later. */
+class Questions {
+  readonly #authorities: Authorities;
+  readonly #delayOf: PreviewParts['delayOf'];
+  readonly #signal: AbortSignal;
+  readonly #warnings = new Set<string>();
+
+  constructor(authorities: Authorities, delayOf: PreviewParts['delayOf'], signal: AbortSignal) {
+    this.#authorities = authorities;
+    this.#delayOf = delayOf;
+    this.#signal = signal;
+  }
+
+  get warnings(): readonly string[] {
+    return [...this.#warnings].slice(0, 20);
+  }
+
+  async range(
+    { store }: Leg,
+    query: string,
+    { start, end, step }: { readonly start: number; readonly end: number; readonly step: number },
+  ): Promise<MatrixAnswer> {
+    const delay = this.#delayOf(store);
+    const window = { start: start - delay, end: end - delay, step };
+    const { metrics, logs } = this.#authorities;
+    const engine = store === 'logs' ? logs : metrics;
+    if (!engine.available) {
+      throw new SvcError('unavailable', `the ${store === 'logs' ? 'log' : 'metrics'} store is not there to look at the past`);
+    }
+    const answer =
+      store === 'logs' ? await logRange(logs.get(), query, window, this.#signal) : await metrics.get().range(query, window, { signal: this.#signal });
+    answer.warnings.forEach((warning) => this.#warnings.add(warning));
+    return delay === 0 ? answer : { ...answer, times: answer.times.map((times) => times.map((time) => time + delay)) };
+  }
+}

@@ -1,0 +1,76 @@
+import { type Handle, isSvcError, messageOf, SvcError } from 'svc/sdk';
+
+import type { LogQueries } from '../logs/contract.ts';
+import type { MetricsQueries } from '../metricsdb/contract.ts';
+import type { NoticeDispatcher } from '../notify/contract.ts';
+import type { Condition, Written } from './kinds/kind.ts';
+import { kinds } from './kinds/kinds.ts';
+import { planOf, usualIntervalMs } from './rule-plan.ts';
+import type { RuleBody } from './rule-tables.ts';
+
+/** Whoever can say whether what a rule names is there. */
+export interface Authorities {
+  readonly metrics: Handle<MetricsQueries>;
+  readonly logs: Handle<LogQueries>;
+  readonly channels: Handle<NoticeDispatcher>;
+}
+
+/** Asks the engines about every expression and the notifier about every channel; throws invalid_argument for what does not hold. */
+export async function assertWorks(rule: RuleBody, { metrics, logs, channels }: Authorities): Promise<void> {
+  for (const [index, condition] of rule.conditions.entries()) {
+    for (const written of kinds[rule.kind].written(condition as Condition)) {
+      await assertWritten(written, `/conditions/${index}/${written.field}`, { metrics, logs });
+    }
+  }
+  // What is built around the texts must hold too, such as a sum over a metric that was given as a call.
+  for (const [index, { store, query }] of planOf(rule, usualIntervalMs).legs.entries()) {
+    await assertWritten({ field: '', text: query, language: store === 'logs' ? 'logql' : 'promql', wants: 'number' }, `/conditions/${index}`, {
+      metrics,
+      logs,
+    });
+  }
+  await assertChannels(rule.notify_channel_ids, channels);
+}
+
+async function assertWritten({ text, language, wants }: Written, path: string, { metrics, logs }: Pick<Authorities, 'metrics' | 'logs'>): Promise<void> {
+  const type = await typeOf(text, language, path, { metrics, logs });
+  const fits = wants === 'number' ? type === 'vector' || type === 'scalar' : type === wants;
+  if (!fits) {
+    throw refusal(path, `answers ${described[type] ?? type}, and the condition needs ${described[wants]}`);
+  }
+}
+
+const described: Readonly<Record<string, string>> = {
+  lines: 'log lines',
+  vector: 'an instant vector',
+  number: 'numbers (an instant vector)',
+  scalar: 'a scalar',
+  matrix: 'a range of samples',
+  string: 'a text',
+};
+
+async function typeOf(text: string, language: Written['language'], path: string, { metrics, logs }: Pick<Authorities, 'metrics' | 'logs'>): Promise<string> {
+  const engine = language === 'promql' ? metrics : logs;
+  if (!engine.available) {
+    throw new SvcError('unavailable', `the ${language === 'promql' ? 'metrics' : 'log'} store is not there to check the expression; try again when it is`);
+  }
+  try {
+    return (await engine.get().check(text)).type;
+  } catch (error) {
+    throw isSvcError(error) && error.code === 'invalid_argument' ? refusal(path, messageOf(error), error) : error;
+  }
+}
+
+function refusal(path: string, message: string, cause?: unknown): SvcError {
+  return new SvcError('invalid_argument', `${path.slice(1).replaceAll('/', '.')}: ${message}`, { details: [{ path, message }], cause });
+}
+
+async function assertChannels(ids: readonly number[], channels: Handle<NoticeDispatcher>): Promise<void> {
+  if (ids.length === 0 || !channels.available) {
+    return;
+  }
+  const unknown = await channels.get().unknown(ids);
+  if (unknown.length > 0) {
+    throw refusal('/notify_channel_ids', `there ${unknown.length === 1 ? 'is no channel' : 'are no channels'} ${unknown.join(', ')}`);
+  }
+}

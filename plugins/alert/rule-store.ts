@@ -1,0 +1,92 @@
+import { type ExpressionBuilder, sql } from 'kysely';
+import type { Page, PageRequest } from 'svc/sdk';
+
+import type { Rule } from './rule.ts';
+import { type RuleBody, type RuleDb, rowOf, ruleOf, type RuleTables } from './rule-tables.ts';
+
+export interface RuleFilter {
+  readonly enabled?: boolean;
+  readonly kind?: Rule['kind'];
+  readonly severity?: Rule['severity'];
+  readonly scope_type?: Rule['scope_type'];
+  readonly source_type?: Rule['source_type'];
+  readonly q?: string;
+}
+
+/** Rules the house has in common: whoever may read them sees all of them. Deleted ones are not there. */
+export const ruleStore = (db: RuleDb) => {
+  const there = () => db.selectFrom('alert_rules').selectAll().where('deleted_at', 'is', null);
+  return {
+    async list(filter: RuleFilter, { limit, after }: PageRequest): Promise<Page<Rule>> {
+      const filtered = there().where(fits(filter));
+      const { total } = await filtered
+        .clearSelect()
+        .select((eb) => eb.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow();
+      const rows = await filtered
+        .$if(after !== undefined, (query) => query.where('id', '<', Number(after?.[0])))
+        .orderBy('id', 'desc')
+        .limit(limit + 1)
+        .execute();
+      const items = rows.slice(0, limit).map(ruleOf);
+      return { items, total, next: rows.length > limit ? [items.at(-1)!.id] : undefined };
+    },
+
+    all: async (): Promise<Rule[]> => (await there().orderBy('id').execute()).map(ruleOf),
+
+    async find(id: number): Promise<Rule | undefined> {
+      const row = await there().where('id', '=', id).executeTakeFirst();
+      return row && ruleOf(row);
+    },
+
+    async named(key: string): Promise<Rule | undefined> {
+      const row = await there().where('rule_key', '=', key).executeTakeFirst();
+      return row && ruleOf(row);
+    },
+
+    async count(): Promise<number> {
+      const counted = db.selectFrom('alert_rules').where('deleted_at', 'is', null);
+      return (await counted.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()).total;
+    },
+
+    async insert(rule: RuleBody, by: string, now: number): Promise<Rule> {
+      const values = { ...rowOf(rule), created_by: by, created_at: now, updated_at: now, deleted_at: null };
+      return ruleOf(await db.insertInto('alert_rules').values(values).returningAll().executeTakeFirstOrThrow());
+    },
+
+    async update(id: number, rule: Partial<ReturnType<typeof rowOf>>, now: number): Promise<Rule> {
+      return ruleOf(
+        await db
+          .updateTable('alert_rules')
+          // Its version: two changes in one millisecond are still two.
+          .set({ ...rule, updated_at: sql<number>`max(${now}, updated_at + 1)` })
+          .where('id', '=', id)
+          .returningAll()
+          .executeTakeFirstOrThrow(),
+      );
+    },
+
+    async remove(id: number, now: number): Promise<void> {
+      await db.updateTable('alert_rules').set({ deleted_at: now, enabled: 0 }).where('id', '=', id).execute();
+    },
+
+    async seeded(): Promise<ReadonlySet<string>> {
+      return new Set((await db.selectFrom('alert_seeds').select('rule_key').execute()).map(({ rule_key: key }) => key));
+    },
+
+    async markSeeded(key: string, now: number): Promise<void> {
+      await db.insertInto('alert_seeds').values({ rule_key: key, inserted_at: now }).execute();
+    },
+  };
+};
+
+const fits =
+  ({ enabled, q, ...exact }: RuleFilter) =>
+  (eb: ExpressionBuilder<RuleTables, 'alert_rules'>) =>
+    eb.and([
+      ...(enabled === undefined ? [] : [eb('enabled', '=', enabled ? 1 : 0)]),
+      ...Object.entries(exact).map(([column, value]) => eb(column as keyof typeof exact, '=', value)),
+      ...(q === undefined || q === ''
+        ? []
+        : [eb.or(['name', 'rule_key'].map((column) => sql<boolean>`instr(lower(${sql.ref(column)}), ${q.toLowerCase()}) > 0`))]),
+    ]);

@@ -1,0 +1,96 @@
+import type { Severity } from '../notify/contract.ts';
+
+export type StoredKind =
+  | 'metric_raw'
+  | 'metric_anomaly'
+  | 'metric_forecast'
+  | 'metric_burn_rate'
+  | 'log_match'
+  | 'log_volume'
+  | 'trace_latency'
+  | 'trace_error_rate';
+
+export type ScopeType = 'host' | 'global' | 'monitoring_pipeline';
+
+/** A rule as it is stored and shown. */
+export interface Rule {
+  readonly id: number;
+  readonly rule_key: string;
+  readonly name: string;
+  readonly kind: StoredKind;
+  readonly source_type: 'svc_builtin' | 'metricsdb_external';
+  readonly scope_type: ScopeType;
+  readonly join_mode: 'all' | 'any';
+  readonly severity: Severity;
+  readonly enabled: boolean;
+  readonly conditions: readonly Readonly<Record<string, unknown>>[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly runbook_url: string;
+  readonly notify_channel_ids: readonly number[];
+  readonly notify_window_seconds: number;
+  readonly notify_min_fires: number;
+  /** Labels that tell incidents of one scope apart. */
+  readonly dimensions: readonly string[];
+  /** 0: the evaluator's own. */
+  readonly interval_seconds: number;
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** What the evaluator does for a rule: made from its conditions, never stored. */
+export interface Plan {
+  readonly join: 'all' | 'any';
+  readonly legs: readonly Leg[];
+}
+
+/** One condition as an instant query whose rows are what breaches. */
+export interface Leg {
+  readonly store: 'metrics' | 'logs';
+  /** Comparison included. */
+  readonly query: string;
+  /** The same without the comparison, where it has one: tells "present and fine" from "absent", and what the value is. */
+  readonly measure?: string;
+  readonly threshold?: number;
+  /** How long it must breach without a break; 0: at once. */
+  readonly forMs: number;
+}
+
+/** What the evaluator knows of the rules; kept in memory by whoever stores them. */
+export interface RuleBook {
+  enabled(): readonly Rule[];
+  /** Disabled ones too. */
+  readonly total: number;
+  get(id: number): Rule | undefined;
+  /** Told after the commit. */
+  onChange(listener: (change: RuleChange) => void): () => void;
+  /** Names of the rules, disabled ones too, that pin the channel. */
+  pinning(channelId: number): readonly string[];
+}
+
+export interface RuleChange {
+  readonly kind: 'created' | 'updated' | 'deleted' | 'enabled' | 'disabled';
+  readonly rule: Rule;
+  readonly before?: Rule;
+}
+
+/** What an annotation is rendered over: the incident at the moment it fires. */
+export interface Snapshot {
+  readonly rule_key: string;
+  readonly rule_name: string;
+  readonly severity: Severity;
+  readonly scope_type: ScopeType;
+  readonly scope_id: string;
+  readonly device_id?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value?: number;
+  readonly threshold?: number;
+  readonly fired_at: string;
+}
+
+/** Never throws: an annotation whose template fails at this moment says so in its place. */
+export type RenderAnnotations = (rule: Rule, snapshot: Snapshot) => Readonly<Record<string, string>>;
+
+/** Its incidents inhibit all others of the same device. */
+export const deviceOfflineRule = 'device_offline';

@@ -1,0 +1,50 @@
+import { RE2JS } from 're2js';
+import { messageOf, SvcError } from 'svc/sdk';
+
+export interface MatcherText {
+  readonly name: string;
+  readonly op: '=' | '!=' | '=~' | '!~';
+  readonly value: string;
+}
+
+/** One condition on one label of an incident; an absent label has the value ''. */
+export interface LabelMatcher extends MatcherText {
+  readonly matches: (value: string) => boolean;
+}
+
+export function labelMatcher({ name, op, value }: MatcherText): LabelMatcher {
+  return { name, op, value, matches: testOf(name, op, value) };
+}
+
+function testOf(name: string, op: MatcherText['op'], value: string): (value: string) => boolean {
+  switch (op) {
+    case '=':
+      return (other) => other === value;
+    case '!=':
+      return (other) => other !== value;
+    case '=~': {
+      const pattern = patternOf(name, value);
+      return (other) => pattern.matches(other);
+    }
+    case '!~': {
+      const pattern = patternOf(name, value);
+      return (other) => !pattern.matches(other);
+    }
+  }
+}
+
+/** Of the linear-time kind, and always of the whole value. */
+function patternOf(name: string, value: string): RE2JS {
+  try {
+    return RE2JS.compile(value, RE2JS.DOTALL);
+  } catch (error) {
+    throw new SvcError('invalid_argument', `the matcher for ${name} is no regular expression: ${messageOf(error)}`);
+  }
+}
+
+/** A silence that matches what has no labels would mute everything. */
+export function assertSelective(matchers: readonly LabelMatcher[]): void {
+  if (matchers.every(({ matches }) => matches(''))) {
+    throw new SvcError('invalid_argument', 'at least one matcher must ask for a value: these would mute every incident there is');
+  }
+}

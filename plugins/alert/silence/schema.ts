@@ -1,0 +1,51 @@
+import { Type } from 'typebox';
+
+import { weekdays } from './silence.ts';
+
+const Timestamp = Type.String({ format: 'date-time' });
+const Duration = Type.String({ pattern: '^(\\d+(ms|[smhdw]))+$', maxLength: 40, description: 'such as 2h or 1h30m' });
+
+const Matcher = Type.Object(
+  {
+    name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_.:-]*$', maxLength: 200, description: 'a label, or rule, severity, scope_type, scope_id, device_id' }),
+    op: Type.Enum(['=', '!=', '=~', '!~'], { default: '=' }),
+    value: Type.String({ maxLength: 1_000, description: 'of =~ and !~ a regular expression (RE2) of the whole value' }),
+  },
+  { additionalProperties: false },
+);
+
+const Recurrence = Type.Object(
+  {
+    days: Type.Array(Type.Enum([...weekdays]), { default: [], maxItems: 7, uniqueItems: true, description: 'empty: every day' }),
+    start: Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: 'UTC' }),
+    duration: Duration,
+  },
+  { additionalProperties: false, description: 'a maintenance window: between starts_at and ends_at it mutes at these hours only' },
+);
+
+export const SilenceId = Type.Object({ id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) });
+
+export const SilenceQuery = Type.Object({ state: Type.Optional(Type.Enum(['pending', 'active', 'expired'])) });
+
+export const SilenceDraft = Type.Object({
+  matchers: Type.Array(Matcher, { minItems: 1, maxItems: 20, description: 'all of them must match' }),
+  starts_at: Type.Optional(Type.String({ format: 'date-time', description: 'now, when it is not given' })),
+  ends_at: Type.Optional(Timestamp),
+  duration: Type.Optional(Duration),
+  recurrence: Type.Optional(Recurrence),
+  reason: Type.String({ maxLength: 1_000, default: '' }),
+});
+
+export const SilenceItem = Type.Object({
+  id: Type.Integer(),
+  matchers: Type.Array(Matcher),
+  starts_at: Timestamp,
+  ends_at: Timestamp,
+  recurrence: Type.Optional(Recurrence),
+  reason: Type.String(),
+  state: Type.Enum(['pending', 'active', 'expired']),
+  in_force: Type.Boolean({ description: 'whether it mutes at this moment' }),
+  created_by: Type.String(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});

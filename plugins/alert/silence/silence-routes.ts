@@ -1,0 +1,49 @@
+import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+
+import { SilenceDraft, SilenceId, SilenceItem, SilenceQuery } from './schema.ts';
+import type { Silences } from './silences.ts';
+
+const path = '/api/v1/alerts/silences';
+
+export const silenceRoutes = (silences: Silences): readonly RouteDeclaration[] => [
+  listRoute({
+    path,
+    access: 'any',
+    summary: 'List silences by label and maintenance windows, newest first',
+    query: SilenceQuery,
+    items: SilenceItem,
+    handle: ({ query, page }) => silences.list(query.state, page),
+  }),
+  route({
+    method: 'POST',
+    path,
+    access: 'alert:silence',
+    summary: 'Mute incidents by their labels, for a time or in a recurring window',
+    description: 'They fire and are recorded all the same; nobody is told of them. What still lasts at the end is told then.',
+    body: SilenceDraft,
+    response: SilenceItem,
+    action: 'silence:create',
+    errors: ['conflict'],
+    handle: (call) => silences.add(call.body, call),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{id}`,
+    access: 'any',
+    summary: 'One silence',
+    params: SilenceId,
+    response: SilenceItem,
+    errors: ['not_found'],
+    handle: ({ params }) => silences.get(params.id),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${path}/{id}`,
+    access: 'alert:silence',
+    summary: 'End a silence now; it stays listed as expired',
+    params: SilenceId,
+    action: 'silence:expire',
+    errors: ['not_found'],
+    handle: (call) => silences.expire(call.params.id, call),
+  }),
+];

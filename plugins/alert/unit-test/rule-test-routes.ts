@@ -1,0 +1,100 @@
+import { type Handle, isSvcError, messageOf, route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { type Static, Type } from 'typebox';
+
+import type { MetricsQueries, ScratchSeries } from '../../metricsdb/contract.ts';
+import { readRuleFile, type RuleGroup } from '../prometheus-file.ts';
+import { runTest } from './rule-tests.ts';
+import { readTestFile, type TestFile } from './test-file.ts';
+
+const text = Type.String({ minLength: 1, maxLength: 2_000_000 });
+
+const RuleTestBody = Type.Object({
+  content: Type.String({ ...text, description: 'a file of rule tests as Prometheus reads it; its rule_files are taken from files' }),
+  files: Type.Array(Type.Object({ name: Type.String({ minLength: 1, maxLength: 1_000 }), content: text }), { maxItems: 100 }),
+});
+
+const Lines = Type.Array(Type.String());
+
+const RuleTestShown = Type.Object({
+  ok: Type.Boolean(),
+  tests: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      ok: Type.Boolean(),
+      evaluations: Type.Integer({ description: 'of rules' }),
+      failures: Type.Array(
+        Type.Object({
+          kind: Type.Unsafe<'alert' | 'query' | 'rule'>({ type: 'string', enum: ['alert', 'query', 'rule'] }),
+          at: Type.String({ description: 'from the start of the test' }),
+          subject: Type.String({ description: 'name of the alert or rule, or the query' }),
+          expected: Lines,
+          got: Lines,
+          message: Type.Optional(Type.String()),
+        }),
+      ),
+    }),
+  ),
+});
+
+type Body = Static<typeof RuleTestBody>;
+
+export const ruleTestRoutes = (metrics: Handle<MetricsQueries>): readonly RouteDeclaration[] => [
+  route({
+    method: 'POST',
+    path: '/api/v1/alert-rules/test',
+    access: 'alert:preview',
+    summary: "Run Prometheus' rule unit tests over recorded series",
+    description: 'Nothing is stored, and nobody is told.',
+    body: RuleTestBody,
+    response: RuleTestShown,
+    status: 200,
+    maxBodyBytes: 8 * 1024 * 1024,
+    timeoutMs: 150_000,
+    audited: false,
+    errors: ['unavailable', 'rate_limited'],
+    handle: ({ body, signal }) => runAll(body, metrics, signal),
+  }),
+];
+
+async function runAll({ content, files }: Body, metrics: Handle<MetricsQueries>, signal: AbortSignal): Promise<Static<typeof RuleTestShown>> {
+  const file = readTestFile(content);
+  const groups = files.flatMap(groupsOf);
+  const tests = [];
+  for (const [index, test] of file.tests.entries()) {
+    const { name, ...outcome } = await inScratch(metrics, (store) => runTest(file, test, groups, store, signal));
+    tests.push({
+      name: name === '' ? `test ${index + 1}` : name,
+      ...outcome,
+      failures: outcome.failures.map((failure) => ({ ...failure, expected: [...failure.expected], got: [...failure.got] })),
+    });
+  }
+  assertSomething(file);
+  return { ok: tests.every(({ ok }) => ok), tests };
+}
+
+function groupsOf({ name, content }: Body['files'][number]): readonly RuleGroup[] {
+  try {
+    return readRuleFile(content).groups;
+  } catch (error) {
+    throw isSvcError(error) ? new SvcError(error.code, `${name}: ${messageOf(error)}`, { cause: error }) : error;
+  }
+}
+
+/** A file that tests nothing would always pass. */
+function assertSomething({ tests }: TestFile): void {
+  if (tests.length === 0) {
+    throw new SvcError('invalid_argument', 'the test file has no tests');
+  }
+}
+
+async function inScratch<R>(metrics: Handle<MetricsQueries>, work: (store: ScratchSeries) => Promise<R>): Promise<R> {
+  const store = metrics.available ? await metrics.get().scratch?.() : undefined;
+  if (store === undefined) {
+    throw new SvcError('unavailable', 'there is no metrics store whose engine could run the tests');
+  }
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}

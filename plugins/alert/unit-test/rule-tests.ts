@@ -1,0 +1,134 @@
+import { messageOf, SvcError } from 'svc/sdk';
+import { formatDuration, formatFloat } from 'svc/telemetry';
+
+import type { LabelRecord, ScratchRow, ScratchSeries } from '../../metricsdb/contract.ts';
+import type { RuleGroup } from '../prometheus-file.ts';
+import { keyOf, type Sample, withoutEmpty } from './alert-run.ts';
+import { GroupRun, samplesOf } from './group-run.ts';
+import type { AlertTest, QueryTest, TestFile, TestGroup } from './test-file.ts';
+import type { NotedSeries } from './series-notation.ts';
+
+/** Something that is not as the test says: lines of what was expected and of what came instead. */
+export interface Failure {
+  readonly kind: 'alert' | 'query' | 'rule';
+  /** From the start of the test. */
+  readonly at: string;
+  readonly subject: string;
+  readonly expected: readonly string[];
+  readonly got: readonly string[];
+  readonly message?: string;
+}
+
+export interface TestOutcome {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly failures: readonly Failure[];
+  readonly evaluations: number;
+}
+
+const mostEvaluations = 500_000;
+const mostRuleFailures = 20;
+
+/** Runs one test: its series, the groups over them, and what is expected at its times. */
+export async function runTest(file: TestFile, test: TestGroup, groups: readonly RuleGroup[], store: ScratchSeries, signal: AbortSignal): Promise<TestOutcome> {
+  const { externalLabels, externalUrl } = test;
+  const runs = inOrder(groups, file.order).map((group) => new GroupRun(group, store, { externalLabels, externalUrl }));
+  const last = Math.max(0, ...test.alerts.map(({ evalMs }) => evalMs), ...test.queries.map(({ evalMs }) => evalMs));
+  const steps = Math.floor(last / file.intervalMs) + 1;
+  const evaluations = steps * runs.reduce((sum, { size }) => sum + size, 0);
+  if (evaluations > mostEvaluations) {
+    throw new SvcError('invalid_argument', `the test takes ${evaluations} evaluations of rules; ${mostEvaluations} are the most`);
+  }
+  await store.write(test.series.flatMap((series) => rowsOf(series, test)));
+  const failures: Failure[] = [];
+  for (let step = 0; step < steps; step++) {
+    const sinceStart = step * file.intervalMs;
+    for (const run of runs) {
+      const failed = await run.step(test.startMs + sinceStart, signal);
+      failed.forEach(({ rule, cause }) =>
+        failures.filter(({ kind }) => kind === 'rule').length < mostRuleFailures
+          ? failures.push({ kind: 'rule', at: formatDuration(sinceStart), subject: rule, expected: [], got: [], message: cause })
+          : undefined,
+      );
+    }
+    const due = test.alerts.filter(({ evalMs }) => evalMs >= sinceStart && evalMs < sinceStart + file.intervalMs);
+    failures.push(...due.flatMap((alert) => differingAlerts(alert, runs)));
+  }
+  for (const query of test.queries) {
+    failures.push(...(await differingSamples(query, test, file, store, signal)));
+  }
+  return { name: test.name, ok: failures.length === 0, failures, evaluations };
+}
+
+/** Those that are named first, in that order. */
+function inOrder(groups: readonly RuleGroup[], order: readonly string[]): readonly RuleGroup[] {
+  const unknown = order.find((name) => !groups.some((group) => group.name === name));
+  if (unknown !== undefined) {
+    throw new SvcError('invalid_argument', `group_eval_order names the group ${unknown}, which is in none of the rule files`);
+  }
+  const rank = ({ name }: RuleGroup): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  return [...groups].sort((a, b) => rank(a) - rank(b));
+}
+
+function rowsOf({ labels, items }: NotedSeries, { startMs, intervalMs }: TestGroup): ScratchRow[] {
+  const there = items.flatMap((item, index) => (item === undefined ? [] : [{ item, time: startMs + index * intervalMs }]));
+  return there.length === 0
+    ? []
+    : [
+        {
+          labels,
+          times: Float64Array.from(there, ({ time }) => time),
+          values: Float64Array.from(there, ({ item }) => (item === 'stale' ? NaN : item)),
+          ...(items.includes('stale') && { stale: Uint8Array.from(there, ({ item }) => (item === 'stale' ? 1 : 0)) }),
+        },
+      ];
+}
+
+function differingAlerts({ evalMs, alertname, expected }: AlertTest, runs: readonly GroupRun[]): Failure[] {
+  const shown = (labels: LabelRecord, annotations: LabelRecord): string => `${alertname}${labelText(labels)} annotations ${labelText(annotations)}`;
+  const wanted = expected.map(({ labels, annotations }) => shown(withoutEmpty({ ...labels, alertname }), annotations)).sort();
+  const got = runs
+    .flatMap((run) => run.firing(alertname))
+    .map(({ labels, annotations }) => shown(labels, annotations))
+    .sort();
+  return sameLines(wanted, got) ? [] : [{ kind: 'alert', at: formatDuration(evalMs), subject: alertname, expected: wanted, got }];
+}
+
+async function differingSamples(
+  { evalMs, expr, expected }: QueryTest,
+  { startMs }: TestGroup,
+  { fuzzy }: TestFile,
+  store: ScratchSeries,
+  signal: AbortSignal,
+): Promise<Failure[]> {
+  const failure = { kind: 'query', at: formatDuration(evalMs), subject: expr } as const;
+  try {
+    const got = [...samplesOf(await store.instant(expr, startMs + evalMs, { signal }))].sort(byLabels);
+    const wanted = [...expected].sort(byLabels);
+    const same =
+      wanted.length === got.length &&
+      wanted.every((one, index) => keyOf(one.labels) === keyOf(got[index]!.labels) && isSame(one.value, got[index]!.value, fuzzy));
+    return same ? [] : [{ ...failure, expected: wanted.map(sampleText), got: got.map(sampleText) }];
+  } catch (error) {
+    signal.throwIfAborted();
+    return [{ ...failure, expected: expected.map(sampleText), got: [], message: messageOf(error) }];
+  }
+}
+
+const byLabels = (a: Sample, b: Sample): number => (keyOf(a.labels) < keyOf(b.labels) ? -1 : 1);
+const sameLines = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((line, index) => line === b[index]);
+
+const sampleText = ({ labels: { __name__: name = '', ...labels }, value }: Sample): string => `${name}${labelText(labels)} ${formatFloat(value)}`;
+
+const labelText = (labels: LabelRecord): string =>
+  `{${Object.entries(labels)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .join(', ')}}`;
+
+function isSame(a: number, b: number, fuzzy: boolean): boolean {
+  if (Object.is(a, b) || a === b) {
+    return true;
+  }
+  return fuzzy && Math.abs(a - b) <= 1e-6 * Math.min(Math.abs(a) + Math.abs(b), Number.MAX_VALUE);
+}

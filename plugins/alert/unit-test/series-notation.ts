@@ -1,0 +1,101 @@
+import { parseFloatGo } from 'svc/telemetry';
+
+import { wrong } from '../prometheus-file.ts';
+
+/** `metric{a="b"} 1 2+3x4 _ stale`, as rule tests write series. */
+export interface NotedSeries {
+  readonly labels: Readonly<Record<string, string>>;
+  /** By step: a value, a gap, or the end of the series. */
+  readonly items: readonly (number | 'stale' | undefined)[];
+}
+
+/** Steps of one series. */
+const mostItems = 200_000;
+
+export function readSeries(metric: string, values: string, path: string): NotedSeries {
+  return { labels: readMetric(metric, path), items: readItems(values, path) };
+}
+
+/** `up{job="x"}`, `{job="x"}`, `{}` or `up`: labels, `__name__` among them. */
+export function readMetric(text: string, path: string): Readonly<Record<string, string>> {
+  const parts = /^\s*([A-Za-z_:][\w:]*)?\s*(?:\{([^]*)\})?\s*$/.exec(text);
+  if (parts === null || text.trim() === '') {
+    throw wrong(path, `is no series such as up{job="x"}: ${text.slice(0, 100)}`);
+  }
+  const labels: [string, string][] = parts[1] === undefined ? [] : [['__name__', parts[1]]];
+  let rest = (parts[2] ?? '').trim();
+  while (rest !== '') {
+    const pair = /^(?:([A-Za-z_][\w.]*)|"((?:\\[^]|[^"\\])*)")\s*(?:=\s*("(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|`[^`]*`))?\s*(?:,\s*|$)/.exec(rest);
+    if (pair === null) {
+      throw wrong(path, `has labels that cannot be read, from ${rest.slice(0, 60)} on`);
+    }
+    const [whole, bare, quoted, value] = pair;
+    const name = bare ?? unescaped(quoted!);
+    labels.push(value === undefined ? ['__name__', name] : [name, unquoted(value)]);
+    rest = rest.slice(whole.length).trim();
+  }
+  return Object.fromEntries(labels.filter(([, value]) => value !== ''));
+}
+
+const unquoted = (text: string): string => (text.startsWith('`') ? text.slice(1, -1) : unescaped(text.slice(1, -1)));
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', f: '\f', v: '\v' };
+
+const unescaped = (text: string): string =>
+  text.replace(/\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|([^]))/g, (_whole, byte?: string, unit?: string, other?: string) =>
+    byte !== undefined || unit !== undefined ? String.fromCharCode(parseInt((byte ?? unit)!, 16)) : (escapes[other!] ?? other!),
+  );
+
+const repeated = /^(.+?)(?:([+-])([\d.]+(?:[eE][+-]?\d+)?|[Ii]nf|NaN))?x(\d+)$/;
+
+function readItems(text: string, path: string): (number | 'stale' | undefined)[] {
+  if (text.includes('{{')) {
+    throw wrong(path, 'holds native histograms, which are not known here');
+  }
+  const items: (number | 'stale' | undefined)[] = [];
+  for (const item of text
+    .trim()
+    .split(/\s+/)
+    .filter((one) => one !== '')) {
+    const more = readItem(item, path, mostItems - items.length);
+    for (const one of more) {
+      items.push(one);
+    }
+  }
+  return items;
+}
+
+function readItem(item: string, path: string, room: number): readonly (number | 'stale' | undefined)[] {
+  const parts = repeated.exec(item);
+  const times = parts === null ? 1 : Number(parts[4]);
+  if (times >= room) {
+    throw wrong(path, `has more than ${mostItems} steps`);
+  }
+  if (item === '_' || item === 'stale') {
+    return [item === '_' ? undefined : 'stale'];
+  }
+  if (parts === null) {
+    return [readNumber(item, path)];
+  }
+  const [, first, sign, by] = parts;
+  if (first === '_') {
+    return Array.from({ length: times }, () => undefined);
+  }
+  if (first === 'stale') {
+    return Array.from({ length: times }, () => 'stale' as const);
+  }
+  const step = by === undefined ? 0 : (sign === '-' ? -1 : 1) * readNumber(by, path);
+  const values = [readNumber(first!, path)];
+  for (let i = 0; i < times; i++) {
+    values.push(values.at(-1)! + step);
+  }
+  return values;
+}
+
+export function readNumber(text: string, path: string): number {
+  const value = /^[+-]?nan$/i.test(text) ? NaN : parseFloatGo(text);
+  if (value === undefined) {
+    throw wrong(path, `holds ${text.slice(0, 40)}, which is no number`);
+  }
+  return value;
+}

@@ -1,0 +1,183 @@
+import { defineEvent, defineExtensionPoint, defineService } from 'svc/sdk';
+
+export type Severity = 'info' | 'warning' | 'critical';
+
+/** An incident as a channel may show it: rendered, nothing to look up. */
+export interface NoticeIncident {
+  readonly id: number;
+  readonly rule_key: string;
+  readonly rule_name: string;
+  readonly severity: Severity;
+  readonly status: string;
+  readonly scope_type: 'host' | 'global' | 'monitoring_pipeline';
+  readonly scope_id: string;
+  readonly device_id?: string;
+  readonly summary: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly runbook_url?: string;
+  readonly dedupe_key: string;
+  readonly value?: number;
+  readonly threshold?: number;
+  readonly fired_at: string;
+  readonly resolved_at?: string;
+  readonly event_count: number;
+}
+
+/** One thing to tell, whoever wants to hear it. */
+export interface Notice {
+  /** Unique for good: incident, firing and kind. The same notice accepted twice is told once. */
+  readonly id: string;
+  readonly kind: 'firing' | 'resolved' | 'reminder';
+  /** Counts the firings of the incident: a resolve goes to those who got the firing with the same number. */
+  readonly fire_seq: number;
+  readonly incident: NoticeIncident;
+  /** Channels the rule pins; empty: every channel whose filters let it through. */
+  readonly pins: readonly number[];
+}
+
+/** What came of one notice on one channel. */
+export interface Outcome {
+  /** Unique for good: one per notice and channel. */
+  readonly delivery_id: string;
+  readonly notice_id: string;
+  readonly incident_id: number;
+  readonly kind: Notice['kind'];
+  readonly channel_id: number;
+  readonly channel_name: string;
+  readonly result: 'sent' | 'failed' | 'folded';
+  readonly attempts: number;
+  readonly error?: string;
+  readonly at: string;
+}
+
+/** Takes notices over: once accepted, each ends in exactly one outcome per channel, over every restart. */
+export interface NoticeDispatcher {
+  accept(notice: Notice): Promise<void>;
+  /** Which channels a notice would go to, and why the others not. */
+  preview(notice: Notice): Promise<readonly { readonly channel_id: number; readonly name: string; readonly sends: boolean; readonly reason?: string }[]>;
+  /** Ids among these that are no channel. */
+  unknown(ids: readonly number[]): Promise<readonly number[]>;
+}
+
+/** Whoever raises incidents: keeps their timeline, and knows who counts on a channel. */
+export interface NoticeSource {
+  /** Repeating an outcome changes nothing. */
+  record(outcome: Outcome): Promise<void>;
+  /** Names of the rules that pin the channel. */
+  pinning(channelId: number): Promise<readonly string[]>;
+}
+
+export const NoticeDispatcher = defineService<NoticeDispatcher>('notify.dispatcher');
+export const NoticeSource = defineService<NoticeSource>('alert.notices');
+export const NotificationFinished = defineEvent<Outcome>('notification.finished');
+
+/** What a channel shows, made from a notice: plain text, which the type escapes for its platform. */
+export interface Telling {
+  readonly delivery_id: string;
+  readonly kind: Notice['kind'] | 'test' | 'digest';
+  readonly severity: Severity;
+  readonly title: string;
+  readonly lines: readonly string[];
+  /** Where more is to be read. */
+  readonly link: string;
+  /** Whether the lines are what the channel's own template made. */
+  readonly templated: boolean;
+  /** Of everything but a digest and a test. */
+  readonly incident?: NoticeIncident;
+  /** Of a digest: what was folded into it, worst first, and how many there were. */
+  readonly entries?: readonly { readonly kind: Notice['kind']; readonly incident: NoticeIncident }[];
+  readonly count?: number;
+}
+
+/** Where a channel leads. Both are secrets. */
+export interface ChannelAddress {
+  readonly endpoint: string;
+  /** Empty where there is none. */
+  readonly secret: string;
+}
+
+export interface ChannelRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface ChannelReply {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What a reply means. `plain`: the platform could not read the rich form, and takes the plain one at once. */
+export type Verdict =
+  | { readonly result: 'sent' }
+  | { readonly result: 'plain' }
+  /** `afterMs`: the platform itself says how long nothing more may come. */
+  | { readonly result: 'retry'; readonly reason: string; readonly afterMs?: number }
+  /** `degraded`: nothing else sent there will fare better until somebody looks. */
+  | { readonly result: 'failed'; readonly reason: string; readonly degraded?: boolean };
+
+/** One kind of channel. */
+export interface ChannelType {
+  readonly title: string;
+  /** Further names it is accepted under. */
+  readonly aliases?: readonly string[];
+  readonly secret: 'none' | 'optional' | 'required';
+  /** Kept in each sliding window; set below what the platform allows. */
+  readonly limits: readonly { readonly count: number; readonly per_ms: number }[];
+  /** Throws invalid_argument, without repeating a secret, unless this may be an address of the platform. */
+  check(address: ChannelAddress): void;
+  /** What of an endpoint that is no web address may be seen; of others the host is. */
+  shown?(endpoint: string): string | undefined;
+  render(telling: Telling, address: ChannelAddress, at: { readonly now: number; readonly plain: boolean }): ChannelRequest;
+  judge(reply: ChannelReply, now: number): Verdict;
+}
+
+/** A kind of channel as data, which a pack contributes in its plugin.json. */
+export interface DeclaredChannelType {
+  readonly title: string;
+  readonly secret?: 'none' | 'optional' | 'required';
+  readonly limits: readonly { readonly count: number; readonly per_ms: number }[];
+  /** Hosts its endpoints may name; absent: any. */
+  readonly hosts?: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Template of the body over title, text, link, severity, kind, delivery_id and secret; `json` quotes. */
+  readonly body: string;
+  /** Bytes of `text` at most. */
+  readonly max_text_bytes: number;
+  /** Besides a 2xx status: the member of the JSON reply that must be this. */
+  readonly success?: { readonly member: string; readonly equals: string | number | boolean };
+}
+
+const limits = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 4,
+  items: {
+    type: 'object',
+    required: ['count', 'per_ms'],
+    properties: { count: { type: 'integer', minimum: 1, maximum: 200 }, per_ms: { type: 'integer', minimum: 1, maximum: 3_600_000 } },
+  },
+};
+
+/** Contributions are named by the channel_type they bring. */
+export const ChannelTypes = defineExtensionPoint<ChannelType | DeclaredChannelType>('notify.channel-types', {
+  type: 'object',
+  required: ['title', 'limits'],
+  properties: {
+    title: { type: 'string', minLength: 1, maxLength: 80 },
+    secret: { enum: ['none', 'optional', 'required'] },
+    limits,
+    hosts: { type: 'array', maxItems: 20, items: { type: 'string', minLength: 1, maxLength: 253 } },
+    headers: { type: 'object', maxProperties: 20, additionalProperties: { type: 'string', maxLength: 1_000 } },
+    body: { type: 'string', minLength: 1, maxLength: 16_384 },
+    max_text_bytes: { type: 'integer', minimum: 100, maximum: 262_144 },
+    success: {
+      type: 'object',
+      required: ['member', 'equals'],
+      properties: { member: { type: 'string', minLength: 1, maxLength: 80 }, equals: { type: ['string', 'number', 'boolean'] } },
+    },
+  },
+});

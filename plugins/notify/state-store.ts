@@ -1,0 +1,52 @@
+import { sql } from 'kysely';
+
+import type { Notify, StateRow } from './tables.ts';
+
+/** So many tries that fail, one after the other, and somebody should look. */
+const degradedAfter = 10;
+
+/** How sending to a channel fares. Writing about one that is gone does nothing. */
+export const stateStore = (db: Notify) => ({
+  find: (channel: number): Promise<StateRow | undefined> => db.selectFrom('notify_states').selectAll().where('channel_id', '=', channel).executeTakeFirst(),
+
+  async tried(channel: number, recent: readonly number[]): Promise<void> {
+    await db
+      .updateTable('notify_states')
+      .set({ recent: JSON.stringify(recent) })
+      .where('channel_id', '=', channel)
+      .execute();
+  },
+
+  async sent(channel: number, now: number): Promise<void> {
+    await db
+      .updateTable('notify_states')
+      .set({ last_sent_at: now, failures: 0, degraded_at: null, degraded_reason: null, blocked_until: null })
+      .where('channel_id', '=', channel)
+      .execute();
+  },
+
+  async failed(
+    channel: number,
+    error: string,
+    { degraded, blockedUntil }: { readonly degraded: boolean; readonly blockedUntil: number | null },
+    now: number,
+  ): Promise<void> {
+    const tooMany = `${degradedAfter} tries in a row failed, the last one because ${error}`;
+    await db
+      .updateTable('notify_states')
+      .set({
+        last_error: error,
+        last_error_at: now,
+        failures: sql<number>`failures + 1`,
+        blocked_until: blockedUntil,
+        ...(degraded
+          ? { degraded_at: sql<number>`coalesce(degraded_at, ${now})`, degraded_reason: error }
+          : {
+              degraded_at: sql<number | null>`case when failures + 1 >= ${degradedAfter} then coalesce(degraded_at, ${now}) else degraded_at end`,
+              degraded_reason: sql<string | null>`case when failures + 1 >= ${degradedAfter} then ${tooMany} else degraded_reason end`,
+            }),
+      })
+      .where('channel_id', '=', channel)
+      .execute();
+  },
+});

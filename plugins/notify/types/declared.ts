@@ -1,0 +1,66 @@
+import { SvcError } from 'svc/sdk';
+import { compileTemplate, templateFunction } from 'svc/template';
+
+import type { ChannelType, DeclaredChannelType } from '../contract.ts';
+import { fitted, withLink } from '../plain-text.ts';
+import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
+import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
+
+const functions = new Map([['json', templateFunction(1, 1, ([value]) => JSON.stringify(value ?? ''))]]);
+const limits = { output: 512 * 1024, steps: 50_000 };
+
+/** A kind of channel that a pack describes without code. */
+export function declaredType({
+  title,
+  secret = 'none',
+  limits: paces,
+  hosts,
+  headers,
+  body,
+  max_text_bytes: mostBytes,
+  success,
+}: DeclaredChannelType): ChannelType {
+  const template = compileTemplate(body, { functions, limits });
+  return {
+    title,
+    secret,
+    limits: paces,
+    check(address) {
+      const { hostname } = requireUrl(address, `https://${hosts?.[0] ?? 'example.org'}/…`);
+      if (hosts !== undefined && !hosts.includes(hostname)) {
+        throw wrongEndpoint(`leads to one of ${hosts.join(', ')}`);
+      }
+    },
+    render({ title: head, lines, link, severity, kind, delivery_id }, { endpoint, secret: key }) {
+      const text = fitted(withLink(lines, link), mostBytes, link);
+      return {
+        url: endpoint,
+        headers: { ...jsonHeaders, ...headers },
+        body: template.render({ title: head, text, link, severity, kind, delivery_id, secret: key }),
+      };
+    },
+    judge(reply, now) {
+      const verdict = httpVerdict(reply, now);
+      if (verdict !== undefined || success === undefined) {
+        return verdict ?? { result: 'sent' };
+      }
+      const said = jsonReply(reply);
+      if (said === undefined || !Object.hasOwn(said, success.member)) {
+        return strange(reply);
+      }
+      const value = said[success.member];
+      return value === success.equals ? { result: 'sent' } : { result: 'failed', reason: platformSaid(`${success.member} ${String(value)}`, said['message']) };
+    },
+  };
+}
+
+/** Throws unless the value is a type with code, or a description of one. */
+export function readType(value: ChannelType | DeclaredChannelType): ChannelType {
+  if ('render' in value) {
+    return value;
+  }
+  if (typeof value.body !== 'string' || typeof value.max_text_bytes !== 'number') {
+    throw new SvcError('invalid_argument', 'a channel type needs either code or body and max_text_bytes');
+  }
+  return declaredType(value);
+}

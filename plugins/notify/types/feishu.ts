@@ -1,0 +1,53 @@
+import { createHmac } from 'node:crypto';
+
+import type { ChannelType } from '../contract.ts';
+import { fitted, withoutMentions } from '../plain-text.ts';
+import { jsonHeaders, requireUrl } from './hook-address.ts';
+import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
+
+/** The platform takes 20 KB with everything around the text, which JSON can make longer. */
+const mostBytes = 8_000;
+
+/** Custom bots of Feishu and Lark. A post keeps text and link apart, so that nothing in the text is read as a tag. */
+export const feishu: ChannelType = {
+  title: 'Feishu / Lark',
+  aliases: ['im_provider_1', 'lark'],
+  secret: 'optional',
+  limits: [
+    { count: 4, per_ms: 1_000 },
+    { count: 90, per_ms: 60_000 },
+  ],
+  check: (address) => void requireUrl(address, 'https://open.feishu.cn/open-apis/bot/v2/hook/…'),
+  render({ title, lines, link }, { endpoint, secret }, { now }) {
+    const text = fitted(lines, mostBytes, link, withoutMentions);
+    const content = [...text.split('\n').map((line) => [{ tag: 'text', text: line }]), ...(link === '' ? [] : [[{ tag: 'a', text: link, href: link }]])];
+    const timestamp = String(Math.floor(now / 1000));
+    return {
+      url: endpoint,
+      headers: jsonHeaders,
+      body: JSON.stringify({
+        ...(secret !== '' && { timestamp, sign: feishuSign(timestamp, secret) }),
+        msg_type: 'post',
+        content: { post: { zh_cn: { title: withoutMentions(title), content } } },
+      }),
+    };
+  },
+  judge(reply, now) {
+    const said = jsonReply(reply);
+    const code = said?.['code'] ?? said?.['StatusCode'];
+    if (typeof code === 'number' && code !== 0) {
+      const reason = platformSaid(code, said?.['msg'] ?? said?.['StatusMessage']);
+      return busy.has(code) ? { result: 'retry', reason, afterMs: busyMs } : { result: 'failed', reason, degraded: refused.has(code) };
+    }
+    return httpVerdict(reply, now) ?? (code === 0 ? { result: 'sent' } : strange(reply));
+  },
+};
+
+/** Odd but true: the text to sign is the key, and the message is empty. */
+export const feishuSign = (timestamp: string, secret: string): string => createHmac('sha256', `${timestamp}\n${secret}`).digest('base64');
+
+/** Too much at once: of this bot, or of all bots on the full minute. */
+const busy = new Set([9499, 11232]);
+const busyMs = 20_000;
+/** Signature or time, address, keyword, unknown bot. */
+const refused = new Set([19001, 19002, 19021, 19022, 19024]);

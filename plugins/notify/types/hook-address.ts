@@ -1,0 +1,25 @@
+import { SvcError } from 'svc/sdk';
+
+import type { ChannelAddress } from '../contract.ts';
+
+/** Throws unless the endpoint is a web address; the sentence never repeats it, because it may hold a key. */
+export function requireUrl({ endpoint }: ChannelAddress, example: string): URL {
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw wrongEndpoint(`is an address such as ${example}`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw wrongEndpoint('holds a user name or a password, which would show in places where an address does');
+  }
+  return url;
+}
+
+export function wrongEndpoint(message: string): SvcError {
+  return new SvcError('invalid_argument', `endpoint ${message}`, { details: [{ path: '/endpoint', message }] });
+}
+
+export function wrongSecret(message: string): SvcError {
+  return new SvcError('invalid_argument', `secret ${message}`, { details: [{ path: '/secret', message }] });
+}
+
+export const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };

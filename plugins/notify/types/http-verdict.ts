@@ -1,0 +1,57 @@
+import type { ChannelReply, Verdict } from '../contract.ts';
+import { oneLine } from '../plain-text.ts';
+
+/** Longer waits that a platform asks for are cut to this. */
+const longestWaitMs = 3_600_000;
+
+/** What the status alone says; undefined where the body has the word. */
+export function httpVerdict(reply: ChannelReply, now: number): Verdict | undefined {
+  const { status } = reply;
+  const said = `the platform answered ${status}${excerpt(reply)}`;
+  if (status >= 200 && status < 300) {
+    return undefined;
+  }
+  if (status >= 300 && status < 400) {
+    return { result: 'failed', reason: `the platform answered ${status}, a redirect, which is not followed; enter the address it leads to`, degraded: true };
+  }
+  if (status === 429 || status === 408 || status === 425 || status >= 500) {
+    return { result: 'retry', reason: said, ...asked(retryAfterMs(reply, now)) };
+  }
+  return { result: 'failed', reason: said, degraded: [401, 403, 404, 410].includes(status) };
+}
+
+/** `Retry-After` as seconds or as a date. */
+export function retryAfterMs({ headers }: ChannelReply, now: number): number | undefined {
+  const text = headers['retry-after']?.trim();
+  if (text === undefined || text === '') {
+    return undefined;
+  }
+  const ms = /^\d{1,9}(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isFinite(ms) ? bounded(ms) : undefined;
+}
+
+export const asked = (ms: number | undefined): { afterMs?: number } => (ms === undefined ? {} : { afterMs: bounded(ms) });
+
+/** The reply as an object; undefined for anything else. */
+export function jsonReply({ body }: ChannelReply): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `: code 19021, sign match fail`. */
+export const platformSaid = (code: unknown, text: unknown): string =>
+  `the platform answered with code ${oneLine(String(code), 40)}${typeof text === 'string' && text !== '' ? `: ${oneLine(text, 160)}` : ''}`;
+
+/** No platform answers so; something stands between, and may be gone later. */
+export const strange = (reply: ChannelReply): Verdict => ({
+  result: 'retry',
+  reason: `the platform answered ${reply.status} with something it never answers${excerpt(reply)}`,
+});
+
+export const excerpt = ({ body }: ChannelReply): string => (body.trim() === '' ? '' : `: ${oneLine(body.slice(0, 400), 160)}`);
+
+const bounded = (ms: number): number => Math.min(Math.max(0, Math.ceil(ms)), longestWaitMs);

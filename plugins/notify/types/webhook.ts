@@ -1,0 +1,66 @@
+import { createHmac } from 'node:crypto';
+
+import type { ChannelType, Telling } from '../contract.ts';
+import type { Entry } from '../telling.ts';
+import { jsonHeaders, requireUrl } from './hook-address.ts';
+import { httpVerdict } from './http-verdict.ts';
+
+/** For programs: JSON with a signature over time and body. */
+export const webhook: ChannelType = {
+  title: 'Webhook',
+  secret: 'optional',
+  limits: [{ count: 5, per_ms: 1_000 }],
+  check: (address) => void requireUrl(address, 'https://example.org/hooks/alerts'),
+  render(telling, { endpoint, secret }, { now }) {
+    const body = bodyOf(telling, now);
+    return {
+      url: endpoint,
+      headers: {
+        ...jsonHeaders,
+        'idempotency-key': telling.delivery_id,
+        ...(secret !== '' && { 'x-svc-signature': signatureOf(secret, Math.floor(now / 1000), body) }),
+      },
+      body,
+    };
+  },
+  judge: (reply, now) => httpVerdict(reply, now) ?? { result: 'sent' },
+};
+
+export const signatureOf = (secret: string, unixSeconds: number, body: string): string =>
+  `t=${unixSeconds},v1=${createHmac('sha256', secret).update(`${unixSeconds}.${body}`).digest('hex')}`;
+
+/** Entries of a digest beyond this are counted only. */
+const mostBytes = 200 * 1024;
+
+function bodyOf(telling: Telling, now: number): string {
+  const { kind, incident, entries, count, templated, lines } = telling;
+  const frame = { version: '1', event: kind, sent_at: new Date(now).toISOString() };
+  if (incident !== undefined) {
+    return JSON.stringify({ ...frame, ...aboutIncident(incident), ...(templated && { text: lines.join('\n') }) });
+  }
+  const none = { incident: null, rule: null, group_key: kind };
+  if (entries === undefined) {
+    return JSON.stringify({ ...frame, ...none, text: lines.join('\n') });
+  }
+  const notices = fitting(entries);
+  return JSON.stringify({ ...frame, ...none, count, omitted: (count ?? entries.length) - notices.length, notices });
+}
+
+function fitting(entries: readonly Entry[]): object[] {
+  const taken: object[] = [];
+  let bytes = 0;
+  for (const { kind, incident } of entries) {
+    const notice = { event: kind, ...aboutIncident(incident) };
+    bytes += Buffer.byteLength(JSON.stringify(notice)) + 1;
+    if (bytes > mostBytes) {
+      break;
+    }
+    taken.push(notice);
+  }
+  return taken;
+}
+
+function aboutIncident(incident: Entry['incident']): object {
+  const { rule_key, rule_name, severity, runbook_url, dedupe_key } = incident;
+  return { incident, rule: { rule_key, name: rule_name, severity, runbook_url: runbook_url ?? '' }, group_key: dedupe_key };
+}

@@ -1,0 +1,320 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { Tables } from 'svc/sdk';
+
+import type { Storage } from '../../../core/storage/index.ts';
+import { type Ask, BackEnd, type StoreName, type Within } from '../../../plugins/alert/evaluator/back-end.ts';
+import { Evaluator } from '../../../plugins/alert/evaluator/evaluator.ts';
+import { Timeline } from '../../../plugins/alert/evaluator/timeline.ts';
+import type { Surroundings } from '../../../plugins/alert/gates/review.ts';
+import type { Incident } from '../../../plugins/alert/incident/incident.ts';
+import { IncidentStore } from '../../../plugins/alert/incident/incident-store.ts';
+import { Ledger } from '../../../plugins/alert/incident/ledger.ts';
+import { Operations } from '../../../plugins/alert/incident/operations.ts';
+import type { IncidentTables } from '../../../plugins/alert/incident/tables.ts';
+import type { Leg, Plan, Rule, RuleBook, RuleChange } from '../../../plugins/alert/rule.ts';
+import { type SilenceTables, silenceStore } from '../../../plugins/alert/silence/silence-store.ts';
+import { Silences } from '../../../plugins/alert/silence/silences.ts';
+import type { InstantAnswer, LabelRecord } from '../../../plugins/metricsdb/contract.ts';
+import type { Notice } from '../../../plugins/notify/contract.ts';
+import { openIn, silent } from '../../storage/folder.ts';
+
+export const second = 1_000;
+export const minute = 60 * second;
+export const hour = 60 * minute;
+export const interval = 30 * second;
+
+/** A clock that stands until it is told to go; the wall can jump without time passing. */
+export class HandClock {
+  #wall: number;
+  #passed = 0;
+
+  constructor(wall = Date.UTC(2026, 10, 20)) {
+    this.#wall = wall;
+  }
+
+  now(): number {
+    return this.#wall;
+  }
+
+  monotonic(): number {
+    return this.#passed;
+  }
+
+  advance(ms: number): void {
+    this.#wall += ms;
+    this.#passed += ms;
+  }
+
+  jump(ms: number): void {
+    this.#wall += ms;
+  }
+}
+
+export type Series = Readonly<Record<string, string | number>> & { readonly value: number };
+
+/** A rule whose condition is a name that the test gives series to; `legs` for several. */
+export type TestRule = Partial<Rule> & { readonly rule_key: string; readonly legs?: readonly Partial<Leg>[] };
+
+export class TestBook implements RuleBook {
+  readonly #rules = new Map<number, Rule & { legs?: readonly Partial<Leg>[] }>();
+  readonly #listeners = new Set<(change: RuleChange) => void>();
+  #lastId = 0;
+
+  enabled(): readonly Rule[] {
+    return [...this.#rules.values()].filter(({ enabled }) => enabled);
+  }
+
+  get total(): number {
+    return this.#rules.size;
+  }
+
+  get(id: number): Rule | undefined {
+    return this.#rules.get(id);
+  }
+
+  pinning(): readonly string[] {
+    return [];
+  }
+
+  onChange(listener: (change: RuleChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  add(draft: TestRule): Rule {
+    const rule = ruleOf({ ...draft, id: ++this.#lastId });
+    this.#rules.set(rule.id, rule);
+    this.#tell({ kind: 'created', rule });
+    return rule;
+  }
+
+  edit(id: number, changes: Partial<TestRule>): Rule {
+    const before = this.#rules.get(id)!;
+    const rule = { ...before, ...changes };
+    this.#rules.set(id, rule);
+    const kind = before.enabled === rule.enabled ? 'updated' : rule.enabled ? 'enabled' : 'disabled';
+    this.#tell({ kind, rule, before });
+    return rule;
+  }
+
+  remove(id: number): void {
+    const rule = this.#rules.get(id)!;
+    this.#rules.delete(id);
+    this.#tell({ kind: 'deleted', rule, before: rule });
+  }
+
+  #tell(change: RuleChange): void {
+    this.#listeners.forEach((listener) => listener(change));
+  }
+}
+
+export const ruleOf = (draft: TestRule & { readonly id: number }): Rule => ({
+  name: `Rule ${draft.rule_key}`,
+  kind: 'metric_raw',
+  source_type: 'svc_builtin',
+  scope_type: 'host',
+  join_mode: 'all',
+  severity: 'warning',
+  enabled: true,
+  conditions: [],
+  labels: {},
+  annotations: {},
+  runbook_url: '',
+  notify_channel_ids: [],
+  notify_window_seconds: 0,
+  notify_min_fires: 0,
+  dimensions: [],
+  interval_seconds: 0,
+  created_by: 'test',
+  created_at: '2026-11-20T00:00:00.000Z',
+  updated_at: '2026-11-20T00:00:00.000Z',
+  ...draft,
+});
+
+export const planOf = (rule: Rule): Plan => ({
+  join: rule.join_mode,
+  legs: ((rule as TestRule).legs ?? [{}]).map((leg, at) => ({
+    store: 'metrics',
+    query: at === 0 ? rule.rule_key : `${rule.rule_key}/${at}`,
+    forMs: 0,
+    ...leg,
+  })),
+});
+
+/** Deadlines in real time: for those tests that are about them; all others are answered at once. */
+export const within: Within = async (_ms, _what, work) => await work(new AbortController().signal);
+
+export interface EngineOptions {
+  readonly dir?: string;
+  readonly ask?: Ask;
+  readonly within?: Within;
+  readonly clock?: HandClock;
+  readonly reminderMs?: number;
+}
+
+/** The engine over a real database, with stores that answer what the test says, and a clock in the hand of the test. */
+export class Engine {
+  readonly clock: HandClock;
+  readonly book = new TestBook();
+  readonly notices: Notice[] = [];
+  readonly fired: string[] = [];
+  readonly asked: { readonly queries: readonly string[]; readonly time: number }[] = [];
+  /** By query; an error in the place of an answer. Queries that are not here have an empty answer. */
+  readonly answers = new Map<string, readonly Series[] | Error>();
+  storage!: Storage;
+  ledger!: Ledger;
+  evaluator!: Evaluator;
+  operations!: Operations;
+  silences!: Silences;
+  store!: IncidentStore;
+  tables!: Tables<IncidentTables>;
+  backEnds!: ReadonlyMap<StoreName, BackEnd>;
+  cooldownMs = 10 * minute;
+  missed = 0;
+  readonly #dir: string;
+  readonly #own: boolean;
+  readonly #options: EngineOptions;
+  #unfollow: () => void = () => undefined;
+
+  constructor(options: EngineOptions = {}) {
+    this.#options = options;
+    this.clock = options.clock ?? new HandClock();
+    this.#own = options.dir === undefined;
+    this.#dir = options.dir ?? mkdtempSync(join(tmpdir(), 'svc-alert-'));
+  }
+
+  async open(): Promise<this> {
+    this.storage = await openIn(this.#dir);
+    const sql = readFileSync(new URL('../../../plugins/alert/migrations/002-incidents.sql', import.meta.url), 'utf8');
+    await this.storage.migrate('alert', [{ name: '001-incidents.sql', sql }]);
+    await this.start();
+    return this;
+  }
+
+  /** As after a start of the process: nothing is known but what is on disk. */
+  async start(): Promise<void> {
+    const { clock } = this;
+    const timeline = new Timeline(clock);
+    this.tables = this.storage.tables<IncidentTables>('alert');
+    this.silences = new Silences(silenceStore(this.storage.tables<SilenceTables>('alert')), clock);
+    await this.silences.refresh();
+    const surroundings = (): Surroundings => {
+      const now = timeline.look();
+      return {
+        steady: timeline.steady(now),
+        cooldownMs: this.cooldownMs,
+        reminderMs: this.#options.reminderMs ?? 0,
+        silencedBy: (incident) => this.silences.covering(incident, now),
+        dampening: ({ rule_id: id }) => {
+          const rule = this.book.get(id);
+          return rule === undefined || rule.notify_min_fires === 0
+            ? undefined
+            : { windowMs: rule.notify_window_seconds * second, minFires: rule.notify_min_fires };
+        },
+      };
+    };
+    this.ledger = new Ledger({
+      tables: this.tables,
+      outbox: {
+        enqueue: async (_tx, _topic, payload) => {
+          this.notices.push(payload as Notice);
+          return '';
+        },
+      },
+      clock,
+      log: silent,
+      changed: (incidents, events) => {
+        for (const incident of incidents) {
+          events.get(incident.dedupe_key)?.includes('firing') === true && this.fired.push(incident.dedupe_key);
+        }
+      },
+    });
+    const ask: Ask =
+      this.#options.ask ??
+      (async (queries, time) => {
+        this.asked.push({ queries, time });
+        return queries.map((query) => answerOf(this.answers.get(query) ?? []));
+      });
+    const parts = { ask, within: this.#options.within ?? within, monotonic: () => performance.now() };
+    this.backEnds = new Map<StoreName, BackEnd>([
+      ['metrics', new BackEnd({ ...parts, name: 'metrics' })],
+      ['logs', new BackEnd({ ...parts, name: 'logs' })],
+    ]);
+    this.evaluator = new Evaluator({
+      book: this.book,
+      planOf,
+      render: (rule) => rule.annotations,
+      ledger: this.ledger,
+      timeline,
+      clock,
+      log: silent,
+      backEnds: this.backEnds,
+      delayOf: () => 0,
+      intervalMs: () => interval,
+      surroundings,
+      counted: { evaluated: () => undefined, failed: () => undefined, missed: (count) => void (this.missed += count) },
+    });
+    this.store = new IncidentStore(this.tables);
+    this.operations = new Operations({ ledger: this.ledger, clock, surroundings });
+    this.#unfollow = await this.evaluator.start();
+  }
+
+  async restart(): Promise<void> {
+    await this.halt();
+    await this.start();
+  }
+
+  async halt(): Promise<void> {
+    this.#unfollow();
+    await this.evaluator.stop();
+  }
+
+  /** Lets time pass, a second or an interval at a time, with a tick after each step. */
+  async pass(ms: number, step = interval): Promise<void> {
+    for (let passed = 0; passed < ms; passed += step) {
+      this.clock.advance(Math.min(step, ms - passed));
+      await this.evaluator.tick();
+    }
+  }
+
+  async incident(key: string): Promise<Incident | undefined> {
+    const row = await this.tables.read.selectFrom('alert_incidents').select('id').where('dedupe_key', '=', key).executeTakeFirst();
+    return row && (await this.store.find(row.id));
+  }
+
+  /** The timeline as sentences: `type` or `type status`, oldest first. */
+  async timeline(key: string): Promise<readonly string[]> {
+    const incident = await this.incident(key);
+    const { items } = await this.store.events(incident?.id ?? 0, { order: 'asc' }, { limit: 1_000 });
+    return items.map(({ type, status_after: status }) => `${type} ${status}`);
+  }
+
+  get told(): readonly string[] {
+    return this.notices.map(({ kind, fire_seq: seq, incident }) => `${kind} ${seq} ${incident.dedupe_key}`);
+  }
+
+  async close(): Promise<void> {
+    await this.evaluator.stop();
+    await this.storage.close();
+    this.#own && rmSync(this.#dir, { recursive: true, force: true });
+  }
+}
+
+export function answerOf(series: readonly Series[] | Error): InstantAnswer | Error {
+  if (series instanceof Error) {
+    return series;
+  }
+  return {
+    type: 'vector',
+    labels: series.map(({ value: _value, ...labels }) => labels as unknown as LabelRecord),
+    times: new Float64Array(series.length),
+    values: Float64Array.from(series, ({ value }) => value),
+    warnings: [],
+  };
+}
+
+/** Whoever acts in a test. */
+export const someone = { principal: { kind: 'user', id: '7', email: 'ann@example.org', role: 'viewer', grants: [] }, note: () => undefined } as const;

@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+
+import { SvcError } from 'svc/sdk';
+
+import { type Ask, lateError, type Within } from '../../../plugins/alert/evaluator/back-end.ts';
+import { phaseOf } from '../../../plugins/alert/evaluator/slots.ts';
+import { answerOf, Engine, type EngineOptions, hour, interval, minute, second } from './engine-house.ts';
+
+async function engine(t: TestContext, options: EngineOptions = {}): Promise<Engine> {
+  const made = await new Engine(options).open();
+  t.after(() => made.close());
+  return made;
+}
+
+const hot = [{ device_id: '7', value: 95 }];
+const key = 'cpu:host:7';
+
+describe('a condition', () => {
+  test('that has to last starts anew when one evaluation finds it clear', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu', legs: [{ forMs: 2 * minute }] });
+    house.answers.set('cpu', hot);
+    await house.pass(2 * minute);
+    house.answers.set('cpu', []);
+    await house.pass(interval);
+    house.answers.set('cpu', hot);
+    await house.pass(2 * minute);
+    assert.equal(await house.incident(key), undefined);
+    await house.pass(interval);
+    assert.equal((await house.incident(key))!.status, 'open');
+  });
+
+  test('survives a restart with what it has lasted, and loses it when nobody looked for longer than two cycles', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu', legs: [{ forMs: 2 * minute }] });
+    house.answers.set('cpu', hot);
+    await house.pass(90 * second);
+    await house.restart();
+    await house.pass(minute);
+    assert.equal((await house.incident(key))!.status, 'open', 'the restart cost nothing');
+    house.book.add({ rule_key: 'mem', legs: [{ forMs: 2 * minute }] });
+    house.answers.set('mem', hot);
+    await house.pass(90 * second);
+    house.clock.advance(5 * minute);
+    await house.restart();
+    await house.pass(90 * second);
+    assert.equal(await house.incident('mem:host:7'), undefined, 'five minutes are unknown');
+    await house.pass(minute);
+    assert.equal((await house.incident('mem:host:7'))!.status, 'open');
+  });
+
+  test('is clear for good after one full cycle only, also over a restart, and a restart fires nothing again', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu' });
+    house.answers.set('cpu', hot);
+    await house.pass(minute);
+    await house.restart();
+    await house.pass(minute);
+    assert.deepEqual(await house.timeline(key), ['firing open']);
+    house.answers.set('cpu', []);
+    await house.pass(interval);
+    await house.restart();
+    house.answers.set('cpu', hot);
+    await house.pass(interval);
+    assert.deepEqual(await house.timeline(key), ['firing open'], 'it was clear once only');
+    house.answers.set('cpu', []);
+    await house.pass(minute);
+    assert.deepEqual(await house.timeline(key), ['firing open', 'resolved resolved']);
+    assert.deepEqual(house.told, [`firing 1 ${key}`, `resolved 1 ${key}`]);
+  });
+
+  test('of several parts takes all of them, or any, as its join_mode says, each for as long as it must', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'all', legs: [{ forMs: minute }, {}] });
+    house.book.add({ rule_key: 'any', join_mode: 'any', legs: [{ forMs: minute }, {}] });
+    for (const rule of ['all', 'any']) {
+      house.answers.set(rule, [{ device_id: '1', value: 1 }]);
+      house.answers.set(`${rule}/1`, [{ device_id: '2', value: 1 }]);
+    }
+    await house.pass(interval);
+    assert.deepEqual(house.fired, ['any:host:2']);
+    await house.pass(2 * minute);
+    assert.deepEqual(house.fired, ['any:host:2', 'any:host:1']);
+    house.answers.set('all/1', [{ device_id: '1', value: 1 }]);
+    await house.pass(interval);
+    assert.deepEqual(house.fired, ['any:host:2', 'any:host:1', 'all:host:1'], 'the first part had lasted before the second came to it');
+  });
+
+  test('is about a device, a pipeline or the whole, told apart by the dimensions of its rule; the worst series stands for the rest', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'disk', dimensions: ['mountpoint'], legs: [{ threshold: 10 }] });
+    house.book.add({ rule_key: 'sum', scope_type: 'global' });
+    house.book.add({ rule_key: 'pipe', scope_type: 'monitoring_pipeline' });
+    house.answers.set('disk', [
+      { device_id: '7', mountpoint: '/', disk: 'a', value: 5 },
+      { device_id: '7', mountpoint: '/', disk: 'b', value: 2 },
+      { device_id: '7', mountpoint: '/var', value: 3 },
+      { mountpoint: '/lost', value: 1 },
+    ]);
+    house.answers.set('sum', [{ value: 4 }]);
+    house.answers.set('pipe', [{ pipeline: 'logs', value: 1 }, { value: 2 }]);
+    await house.pass(interval);
+    assert.deepEqual(house.fired.toSorted(), [
+      'disk:host:7:mountpoint=/',
+      'disk:host:7:mountpoint=/var',
+      'pipe:monitoring_pipeline:logs',
+      'pipe:monitoring_pipeline:pipeline',
+      'sum:global:global',
+    ]);
+    assert.equal((await house.incident('disk:host:7:mountpoint=/'))!.value, 2, 'below the threshold less is worse');
+    const [disk] = [...house.evaluator.works].filter(({ rule }) => rule.rule_key === 'disk');
+    assert.equal(disk!.unscoped, 1, 'a series without device_id is reported, and raises nothing');
+  });
+
+  test('that holds for too many devices raises 500 incidents, says so, and loses none of them', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu' });
+    const many = (from: number): { device_id: string; value: number }[] => Array.from({ length: 600 }, (_, at) => ({ device_id: String(from + at), value: 1 }));
+    house.answers.set('cpu', many(1_000));
+    await house.pass(interval);
+    assert.equal(house.ledger.live.size, 500);
+    const before = [...house.ledger.live.keys()];
+    house.answers.set('cpu', many(900));
+    await house.pass(interval);
+    assert.equal(before.filter((known) => house.ledger.live.has(known)).length, 500);
+    assert.equal([...house.evaluator.works][0]!.crowded, true);
+  });
+});
+
+describe('the evaluator', () => {
+  test('gives each rule a slot of its own, spread over the cycle, and rules that ask the same share the question', async (t) => {
+    const slots = new Set(Array.from({ length: 300 }, (_, at) => phaseOf(`rule_${at} > ${at}`, interval)));
+    assert.equal(slots.size, 30, 'every second of the cycle is in use');
+    const house = await engine(t);
+    house.book.add({ rule_key: 'warn', legs: [{ query: 'load > 2', measure: 'load' }] });
+    house.book.add({ rule_key: 'also', legs: [{ query: 'load > 2', measure: 'load' }] });
+    house.book.add({ rule_key: 'page', legs: [{ query: 'load > 9', measure: 'load' }] });
+    await house.pass(interval, second);
+    assert.deepEqual(
+      house.asked.map(({ queries }) => queries),
+      [['load > 2', 'load > 9']],
+    );
+    assert.equal(house.asked[0]!.time % second, 0);
+  });
+
+  test('evaluates a rule of its own interval at that interval', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'quick', interval_seconds: 5 });
+    house.book.add({ rule_key: 'slow', interval_seconds: 60 });
+    await house.pass(2 * minute, second);
+    const count = (query: string): number => house.asked.filter(({ queries }) => queries.includes(query)).length;
+    assert.deepEqual([count('quick'), count('slow')], [24, 2]);
+  });
+
+  test('keeps the state of rules whose store does not answer, raises one incident for the store, and closes it afterwards', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu' });
+    house.book.add({ rule_key: 'mem', legs: [{ forMs: 10 * minute }] });
+    house.answers.set('cpu', hot);
+    await house.pass(minute);
+    const down = new SvcError('unavailable', 'connection refused');
+    house.answers.set('cpu', down);
+    house.answers.set('mem', down);
+    await house.pass(5 * minute);
+    assert.equal((await house.incident(key))!.status, 'open', 'nothing was resolved');
+    const [cpu] = [...house.evaluator.works];
+    assert.equal(cpu!.error, 'connection refused');
+    const own = 'alert_back_end_down:monitoring_pipeline:metrics';
+    assert.deepEqual(await house.timeline(own), ['firing open']);
+    assert.match((await house.incident(own))!.summary, /metrics store does not answer.*connection refused/);
+    house.answers.set('cpu', hot);
+    house.answers.set('mem', []);
+    await house.pass(2 * minute);
+    assert.deepEqual(await house.timeline(own), ['firing open', 'resolved resolved']);
+    assert.deepEqual(await house.timeline(key), ['firing open']);
+    assert.equal(cpu!.error, undefined);
+  });
+
+  test('is not told that a store is down by one query that does not fit', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'bad' });
+    house.answers.set('bad', new SvcError('invalid_argument', '1:2: many-to-many matching'));
+    await house.pass(10 * minute);
+    assert.deepEqual([...house.ledger.live.keys()], []);
+    assert.equal([...house.evaluator.works][0]!.failures > 10, true);
+  });
+
+  test('lets nobody wait for a query that hangs', async (t) => {
+    let hangs = 0;
+    const ask: Ask = async (queries, _time, { signal }) => {
+      if (queries.includes('hangs')) {
+        hangs += 1;
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      }
+      return queries.map(() => answerOf(hot));
+    };
+    const timers: (() => void)[] = [];
+    const within: Within = (ms, what, work) => {
+      const stop = new AbortController();
+      return new Promise((resolve, reject) => {
+        timers.push(() => {
+          reject(lateError(what, ms));
+          stop.abort();
+        });
+        void work(stop.signal).then(resolve, reject);
+      });
+    };
+    const house = await engine(t, { ask, within });
+    house.book.add({ rule_key: 'hangs', legs: [{ query: 'hangs', measure: 'same slot' }] });
+    house.book.add({ rule_key: 'cpu', legs: [{ query: 'cpu', measure: 'same slot' }] });
+    house.clock.advance(interval);
+    const first = house.evaluator.tick();
+    await until(() => hangs === 1);
+    timers.splice(0).forEach((late) => late());
+    await until(() => house.ledger.live.has(key));
+    assert.equal(house.ledger.live.size, 1, 'asked apart, the other one has its answer');
+    house.clock.advance(interval);
+    const next = house.evaluator.tick();
+    await until(() => house.missed === 1);
+    await next;
+    timers.splice(0).forEach((late) => late());
+    await first;
+    house.clock.advance(interval);
+    const last = house.evaluator.tick();
+    await until(() => hangs === 3);
+    timers.splice(0).forEach((late) => late());
+    await last;
+    assert.equal([...house.evaluator.works].find(({ rule }) => rule.rule_key === 'hangs')!.failures, 2);
+    assert.deepEqual(
+      house.fired.filter((one) => one === key),
+      [key],
+    );
+  });
+
+  test('counts slots that it came too late for, and does not make up for them', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu' });
+    await house.pass(interval);
+    house.clock.advance(10 * interval);
+    await house.evaluator.tick();
+    assert.equal(house.asked.length, 2);
+    assert.equal([...house.evaluator.works][0]!.missed, 9);
+  });
+
+  for (const [jump, way] of [
+    [2 * hour, 'ahead'],
+    [-2 * hour, 'back'],
+  ] as const) {
+    test(`goes on when the clock jumps two hours ${way}: nothing is replayed, nothing fires early, cooldowns last as long`, async (t) => {
+      const house = await engine(t);
+      house.book.add({ rule_key: 'cpu', legs: [{ forMs: 2 * minute }] });
+      house.answers.set('cpu', hot);
+      await house.pass(minute);
+      house.clock.jump(jump);
+      await house.evaluator.tick();
+      const asked = house.asked.length;
+      await house.pass(minute);
+      assert.ok(house.asked.length - asked <= 2, 'no slot is made up for');
+      assert.equal(await house.incident(key), undefined, 'a minute and a half are not two');
+      await house.pass(2 * minute);
+      assert.deepEqual(await house.timeline(key), ['firing open']);
+      house.answers.set('cpu', []);
+      await house.pass(90 * second);
+      assert.equal((await house.incident(key))!.status, 'resolved');
+      house.clock.jump(jump);
+      house.answers.set('cpu', hot);
+      await house.pass(4 * minute);
+      assert.deepEqual(house.told, [`firing 1 ${key}`, `resolved 1 ${key}`], 'the cooldown of ten minutes is not over');
+      await house.pass(8 * minute);
+      assert.deepEqual(house.told.at(-1), `firing 2 ${key}`);
+    });
+  }
+
+  test('closes what a rule has raised when that is disabled, deleted or looks elsewhere, and keeps it over any other change', async (t) => {
+    const house = await engine(t);
+    const rules = ['disabled', 'deleted', 'moved', 'kept'].map((rule) => house.book.add({ rule_key: rule }));
+    rules.forEach(({ rule_key: rule }) => house.answers.set(rule, hot));
+    await house.pass(interval);
+    house.book.edit(rules[0]!.id, { enabled: false });
+    house.book.remove(rules[1]!.id);
+    house.book.edit(rules[2]!.id, { dimensions: ['disk'] });
+    house.book.edit(rules[3]!.id, { name: 'Another name', severity: 'critical', legs: [{ query: 'kept', threshold: 1 }] });
+    await house.pass(second, second);
+    const reasons = await house.tables.read.selectFrom('alert_events').select('data').where('type', '=', 'resolved').orderBy('id').execute();
+    assert.deepEqual(
+      reasons.map(({ data }) => JSON.parse(data).reason),
+      ['rule_disabled', 'rule_deleted', 'rule_changed'],
+    );
+    const kept = (await house.incident('kept:host:7'))!;
+    assert.deepEqual([kept.status, kept.rule_name, kept.severity], ['open', 'Another name', 'critical']);
+    assert.equal(house.told.filter((line) => line.startsWith('resolved')).length, 3);
+  });
+
+  test('closes at its start what has nobody to close it any more', async (t) => {
+    const house = await engine(t);
+    const rule = house.book.add({ rule_key: 'cpu' });
+    house.answers.set('cpu', hot);
+    await house.pass(interval);
+    await house.halt();
+    house.book.remove(rule.id);
+    await house.start();
+    assert.equal((await house.incident(key))!.status, 'resolved');
+  });
+});
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; !holds(); tries++) {
+    assert.ok(tries < 2_000, 'it never came to be');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

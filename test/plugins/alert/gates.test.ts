@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+
+import { Engine, type EngineOptions, hour, interval, minute, second, someone } from './engine-house.ts';
+
+async function engine(t: TestContext, options: EngineOptions = {}): Promise<Engine> {
+  const made = await new Engine(options).open();
+  t.after(() => made.close());
+  return made;
+}
+
+const on = (device: string): { device_id: string; value: number }[] => [{ device_id: device, value: 1 }];
+
+describe('whether anybody is told', () => {
+  test('of an incident that fires again within its cooldown: once that is over, and only if it lasts', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'flaps' });
+    const flap = async (): Promise<void> => {
+      house.answers.set('flaps', on('7'));
+      await house.pass(interval);
+      house.answers.set('flaps', []);
+      await house.pass(minute);
+    };
+    for (let times = 0; times < 5; times++) {
+      await flap();
+    }
+    const key = 'flaps:host:7';
+    assert.deepEqual(house.told, [`firing 1 ${key}`, `resolved 1 ${key}`]);
+    const timeline = await house.timeline(key);
+    assert.equal(timeline.filter((row) => row.startsWith('repeat_suppressed')).length, 1, 'once for the whole cooldown');
+    house.answers.set('flaps', on('7'));
+    await house.pass(5 * minute);
+    assert.deepEqual(house.told.at(-1), `firing 6 ${key}`);
+  });
+
+  test('at most once in a cooldown, however often it flaps', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'flaps', severity: 'critical' });
+    const began = house.clock.now();
+    for (let times = 0; times < 100; times++) {
+      house.answers.set('flaps', times % 3 === 0 ? on('7') : []);
+      await house.pass(interval);
+    }
+    const cooldowns = Math.ceil((house.clock.now() - began) / house.cooldownMs);
+    const firings = house.notices.filter(({ kind }) => kind === 'firing').length;
+    assert.ok(firings <= cooldowns + 1, `${firings} notices in ${cooldowns} cooldowns`);
+  });
+
+  test('of a rule that asks for several firings: when there were enough within its window', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'damp', notify_window_seconds: 300, notify_min_fires: 4 });
+    house.book.add({ rule_key: 'never', notify_window_seconds: 60, notify_min_fires: 4 });
+    house.answers.set('damp', on('7'));
+    house.answers.set('never', on('7'));
+    await house.pass(90 * second);
+    assert.deepEqual(house.told, []);
+    assert.deepEqual(await house.timeline('damp:host:7'), ['firing open', 'repeat_suppressed open']);
+    await house.restart();
+    await house.pass(minute);
+    assert.deepEqual(house.told, ['firing 1 damp:host:7'], 'the count outlives a restart');
+    await house.pass(150 * second);
+    assert.deepEqual(
+      (await house.timeline('never:host:7')).filter((row) => row.startsWith('repeat')).length,
+      5,
+      'one row for each window of a minute, none for each tick',
+    );
+  });
+
+  test('of something that a worse incident on the same scope explains: only when that is over', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'page', severity: 'critical', legs: [{ query: 'page', measure: 'cpu' }] });
+    house.book.add({ rule_key: 'warn', legs: [{ query: 'warn', measure: 'cpu' }] });
+    house.book.add({ rule_key: 'other' });
+    house.answers.set('page', on('7'));
+    house.answers.set('warn', [...on('7'), ...on('8')]);
+    await house.pass(2 * minute);
+    assert.deepEqual(house.told.toSorted(), ['firing 1 page:host:7', 'firing 1 warn:host:8']);
+    assert.deepEqual(await house.timeline('warn:host:7'), ['firing open', 'inhibited open']);
+    await house.restart();
+    await house.pass(2 * minute);
+    assert.deepEqual(await house.timeline('warn:host:7'), ['firing open', 'inhibited open'], 'it has said so already');
+    house.answers.set('page', []);
+    await house.pass(90 * second);
+    assert.deepEqual(house.told.slice(-2), ['resolved 1 page:host:7', 'firing 1 warn:host:7']);
+  });
+
+  test('of anything on a device that is offline: only of what is critical and new', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'device_offline', severity: 'warning', legs: [{ query: 'off', measure: 'm' }] });
+    house.book.add({ rule_key: 'cpu', legs: [{ query: 'cpu', measure: 'm' }] });
+    house.book.add({ rule_key: 'dead', severity: 'critical', legs: [{ query: 'dead', measure: 'm' }] });
+    ['off', 'cpu', 'dead'].forEach((query) => house.answers.set(query, on('7')));
+    await house.pass(minute);
+    assert.deepEqual(house.told.toSorted(), ['firing 1 dead:host:7', 'firing 1 device_offline:host:7']);
+    assert.deepEqual(await house.timeline('cpu:host:7'), ['firing open', 'inhibited open']);
+  });
+
+  test('again and again of a critical incident that nobody takes in hand', async (t) => {
+    const house = await engine(t, { reminderMs: hour });
+    house.book.add({ rule_key: 'down', severity: 'critical' });
+    house.book.add({ rule_key: 'warm' });
+    house.answers.set('down', on('7'));
+    house.answers.set('warm', on('8'));
+    await house.pass(2 * hour + 2 * minute, minute);
+    const key = 'down:host:7';
+    assert.deepEqual(
+      house.told.filter((line) => line.endsWith(key)),
+      [`firing 1 ${key}`, `reminder 1 ${key}`, `reminder 1 ${key}`],
+    );
+    assert.equal(new Set(house.notices.map(({ id }) => id)).size, house.notices.length);
+    await house.operations.acknowledge((await house.incident(key))!.id, undefined, someone);
+    await house.pass(2 * hour, minute);
+    assert.equal(house.told.length, 4);
+  });
+});
+
+describe('a silence', () => {
+  test('of one incident mutes that and no other, ends by itself or by hand, and what lasts is open again', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu' });
+    house.answers.set('cpu', [...on('7'), ...on('8')]);
+    await house.pass(interval);
+    const [seven, eight] = [(await house.incident('cpu:host:7'))!, (await house.incident('cpu:host:8'))!];
+    await house.operations.silence(seven.id, { hours: 0.5, reason: 'known' }, someone);
+    await house.operations.silence(seven.id, { hours: 9 }, someone);
+    await house.pass(20 * minute);
+    assert.deepEqual([(await house.incident('cpu:host:7'))!.status, (await house.incident('cpu:host:8'))!.status], ['silenced', 'open']);
+    await house.pass(10 * minute);
+    assert.deepEqual(await house.timeline('cpu:host:7'), ['firing open', 'silenced silenced', 'reopened open']);
+    assert.deepEqual(house.told.at(-1), 'reminder 1 cpu:host:7', 'whoever was told hears that it lasts');
+    await house.operations.silence(eight.id, { duration: '1h' }, someone);
+    await house.operations.unsilence(eight.id, someone);
+    assert.equal((await house.incident('cpu:host:8'))!.status, 'open');
+    await house.operations.silence(eight.id, { duration: '1h' }, someone);
+    house.answers.set('cpu', on('7'));
+    await house.pass(minute);
+    assert.deepEqual((await house.timeline('cpu:host:8')).at(-1), 'resolved resolved', 'a silence does not keep it from resolving');
+  });
+
+  test('by label mutes what matches, says so once, and tells of what lasts at its end', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu', labels: { team: 'infra' } });
+    house.book.add({ rule_key: 'mem', labels: { team: 'apps' } });
+    const made = await house.silences.add(
+      {
+        matchers: [
+          { name: 'team', op: '=~', value: 'inf.*' },
+          { name: 'severity', op: '=', value: 'warning' },
+        ],
+        duration: '10m',
+        reason: 'work',
+      },
+      someone,
+    );
+    house.answers.set('cpu', on('7'));
+    house.answers.set('mem', on('7'));
+    await house.pass(5 * minute);
+    assert.deepEqual(house.told, ['firing 1 mem:host:7']);
+    assert.deepEqual(await house.timeline('cpu:host:7'), ['firing open', 'repeat_suppressed open']);
+    await house.restart();
+    await house.pass(minute);
+    assert.equal(house.told.length, 1);
+    await house.silences.expire(made.id, someone);
+    await house.pass(second, second);
+    assert.deepEqual(house.told.at(-1), 'firing 1 cpu:host:7');
+    assert.deepEqual((await house.silences.get(made.id)).state, 'expired');
+  });
+
+  test('that recurs is in force in its hours only, over midnight too', async (t) => {
+    const house = await engine(t);
+    // The clock stands at midnight of Friday, the twentieth.
+    const silence = await house.silences.add(
+      { matchers: [{ name: 'rule', op: '=', value: 'cpu' }], duration: '30d', recurrence: { days: ['fri'], start: '23:00', duration: '2h' }, reason: '' },
+      someone,
+    );
+    const inForce = async (): Promise<boolean> => (await house.silences.get(silence.id)).in_force;
+    const seen: string[] = [];
+    for (let hours = 0; hours < 8 * 24; hours++) {
+      (await inForce()) && seen.push(new Date(house.clock.now()).toISOString().slice(8, 13));
+      house.clock.advance(hour);
+    }
+    assert.deepEqual(seen, ['20T23', '21T00', '27T23']);
+  });
+
+  test('of everything, or of nonsense, is refused with the reason', async (t) => {
+    const house = await engine(t);
+    const add = (draft: object): Promise<unknown> => house.silences.add({ reason: '', duration: '1h', ...draft } as never, someone);
+    await assert.rejects(add({ matchers: [{ name: 'team', op: '!=', value: 'x' }] }), /mute every incident/);
+    await assert.rejects(add({ matchers: [{ name: 'team', op: '=~', value: '.*' }] }), /mute every incident/);
+    await assert.rejects(add({ matchers: [{ name: 'team', op: '=~', value: '(a' }] }), /no regular expression/);
+    await assert.rejects(add({ matchers: [{ name: 'team', op: '=', value: 'x' }], ends_at: '2030-01-01T00:00:00Z' }), /either ends_at or duration/);
+    await assert.rejects(add({ matchers: [{ name: 'team', op: '=', value: 'x' }], duration: '999d' }), /366 days/);
+  });
+});
+
+describe('what people do', () => {
+  const table: readonly (readonly [from: string, act: string, to: string])[] = [
+    ['open', 'ack', 'acknowledged'],
+    ['open', 'silence', 'silenced'],
+    ['open', 'resolve', 'resolved'],
+    ['open', 'unsilence', 'open'],
+    ['acknowledged', 'ack', 'acknowledged'],
+    ['acknowledged', 'silence', 'conflict'],
+    ['acknowledged', 'resolve', 'resolved'],
+    ['acknowledged', 'unsilence', 'conflict'],
+    ['silenced', 'ack', 'conflict'],
+    ['silenced', 'silence', 'silenced'],
+    ['silenced', 'resolve', 'resolved'],
+    ['silenced', 'unsilence', 'open'],
+    ['resolved', 'ack', 'conflict'],
+    ['resolved', 'silence', 'conflict'],
+    ['resolved', 'resolve', 'resolved'],
+    ['resolved', 'unsilence', 'conflict'],
+  ];
+
+  test('follows the table of states: nothing else is possible, and the same again changes nothing', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu' });
+    const acts = {
+      ack: (id: number) => house.operations.acknowledge(id, undefined, someone),
+      silence: (id: number) => house.operations.silence(id, { hours: 1 }, someone),
+      resolve: (id: number) => house.operations.resolve(id, undefined, someone),
+      unsilence: (id: number) => house.operations.unsilence(id, someone),
+    };
+    const ways: Readonly<Record<string, keyof typeof acts | undefined>> = { open: undefined, acknowledged: 'ack', silenced: 'silence', resolved: 'resolve' };
+    house.answers.set(
+      'cpu',
+      table.map((_row, at) => ({ device_id: String(at), value: 1 })),
+    );
+    await house.pass(interval);
+    for (const [at, [from, act, to]] of table.entries()) {
+      const { id } = (await house.incident(`cpu:host:${at}`))!;
+      const way = ways[from];
+      way && (await acts[way](id));
+      const rows = (await house.timeline(`cpu:host:${at}`)).length;
+      const outcome = await acts[act as keyof typeof acts](id).then(
+        ({ status }) => status,
+        ({ code }: { code: string }) => code,
+      );
+      assert.equal(outcome, to, `${from}, ${act}`);
+      const more = (await house.timeline(`cpu:host:${at}`)).length - rows;
+      assert.equal(more, to === from || to === 'conflict' ? 0 : 1, `${from}, ${act}: rows`);
+    }
+    await assert.rejects(acts.ack(999), { code: 'not_found' });
+    await assert.rejects(house.operations.silence(1, { hours: 1, duration: '1h' }, someone), /exactly one/);
+  });
+
+  test('of resolving lasts while the condition does, until the cooldown is over', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu' });
+    house.answers.set('cpu', on('7'));
+    await house.pass(interval);
+    await house.operations.resolve((await house.incident('cpu:host:7'))!.id, 'not today', someone);
+    await house.pass(5 * minute);
+    await house.restart();
+    await house.pass(4 * minute);
+    assert.equal((await house.incident('cpu:host:7'))!.status, 'resolved');
+    await house.pass(2 * minute);
+    assert.deepEqual(await house.timeline('cpu:host:7'), ['firing open', 'resolved resolved', 'reopened open', 'firing open']);
+    await house.operations.resolve((await house.incident('cpu:host:7'))!.id, undefined, someone);
+    house.answers.set('cpu', []);
+    await house.pass(minute);
+    house.answers.set('cpu', on('7'));
+    await house.pass(interval);
+    assert.equal((await house.incident('cpu:host:7'))!.status, 'open', 'it was clear in between, so it may fire at once');
+  });
+
+  test('does not hinder deliveries from being written down, each once', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu' });
+    house.answers.set('cpu', on('7'));
+    await house.pass(interval);
+    const { id } = (await house.incident('cpu:host:7'))!;
+    const outcome = (delivery: string, result: 'sent' | 'failed' | 'folded') => ({
+      delivery_id: delivery,
+      notice_id: 'n',
+      incident_id: id,
+      kind: 'firing' as const,
+      channel_id: 3,
+      channel_name: 'ops',
+      result,
+      attempts: 1,
+      at: '2026-11-20T00:00:00.000Z',
+      ...(result === 'failed' && { error: 'status 500' }),
+    });
+    for (const [delivery, result] of [
+      ['a', 'sent'],
+      ['a', 'sent'],
+      ['b', 'failed'],
+      ['c', 'folded'],
+    ] as const) {
+      await house.store.record(outcome(delivery, result), house.clock.now());
+    }
+    await house.operations.note(id, 'looked into it', someone);
+    assert.deepEqual(await house.timeline('cpu:host:7'), [
+      'firing open',
+      'notification_sent open',
+      'notification_failed open',
+      'notification_sent open',
+      'note open',
+    ]);
+    await house.store.record({ ...outcome('z', 'sent'), incident_id: 999 }, house.clock.now());
+  });
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+
+import { Engine, hour, interval, minute, second, someone } from './engine-house.ts';
+
+async function engine(t: TestContext, options: ConstructorParameters<typeof Engine>[0] = {}): Promise<Engine> {
+  const made = await new Engine(options).open();
+  t.after(() => made.close());
+  return made;
+}
+
+test('an incident lives from pending over firing, acknowledged and resolved to fired again, one row for each step', async (t) => {
+  const house = await engine(t);
+  house.book.add({ rule_key: 'cpu', legs: [{ forMs: minute, threshold: 90 }], labels: { team: 'infra' } });
+  const key = 'cpu:host:7';
+  house.answers.set('cpu', [{ device_id: '7', value: 95 }]);
+  await house.pass(interval);
+  assert.equal(await house.incident(key), undefined, 'it is pending');
+  await house.pass(minute);
+  const fired = (await house.incident(key))!;
+  assert.equal(fired.status, 'open');
+  assert.deepEqual([fired.value, fired.threshold, fired.device_id, fired.labels], [95, 90, '7', { device_id: '7', team: 'infra' }]);
+  assert.deepEqual(house.told, [`firing 1 ${key}`]);
+  await house.operations.acknowledge(fired.id, 'on it', someone);
+  await house.pass(5 * minute);
+  assert.deepEqual(await house.timeline(key), ['firing open', 'acknowledged acknowledged'], 'no row for each tick');
+  house.answers.set('cpu', []);
+  await house.pass(interval);
+  assert.equal((await house.incident(key))!.status, 'acknowledged', 'one evaluation that finds it clear is not a cycle');
+  await house.pass(interval);
+  assert.equal((await house.incident(key))!.status, 'resolved');
+  house.answers.set('cpu', [{ device_id: '7', value: 99 }]);
+  await house.pass(20 * minute);
+  assert.deepEqual(await house.timeline(key), [
+    'firing open',
+    'acknowledged acknowledged',
+    'resolved resolved',
+    'reopened open',
+    'firing open',
+    'repeat_suppressed open',
+  ]);
+  const again = (await house.incident(key))!;
+  assert.deepEqual([again.event_count, again.acknowledged_by, again.fired_at === fired.fired_at], [2, null, true]);
+  assert.deepEqual(house.told, [`firing 1 ${key}`, `resolved 1 ${key}`, `firing 2 ${key}`]);
+});
+
+void hour;
+void second;

@@ -1,0 +1,417 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { clearAway } from '../../../plugins/notify/retention.ts';
+import { startReceiver } from './fakes/receiver.ts';
+import { noticeOf, openOffice, testClock } from './office.ts';
+
+const results = (outcomes: readonly { readonly notice_id: string; readonly result: string }[]): string[] =>
+  outcomes.map(({ notice_id, result }) => `${notice_id} ${result}`);
+
+test('a notice reaches every channel once, however often it is accepted, and each end is told once', async (t) => {
+  const office = await openOffice(t);
+  const [a, b] = [await startReceiver(t), await startReceiver(t)];
+  await office.channel({ channel_type: 'webhook', endpoint: `${a.url}/hook` });
+  await office.channel({ channel_type: 'webhook', endpoint: `${b.url}/hook` });
+  const notice = noticeOf(7);
+  await Promise.all([office.dispatcher.accept(notice), office.dispatcher.accept(notice)]);
+  await office.turn();
+  await office.dispatcher.accept(notice);
+  await office.turn();
+  assert.deepEqual([a.taken.length, b.taken.length], [1, 1]);
+  assert.deepEqual(results(office.recorded), ['7/1/firing sent', '7/1/firing sent']);
+  assert.deepEqual(office.announced, office.recorded);
+  assert.equal(new Set(office.recorded.map(({ delivery_id }) => delivery_id)).size, 2);
+  assert.notEqual(a.taken[0]!.headers['idempotency-key'], b.taken[0]!.headers['idempotency-key']);
+  assert.equal(office.recorded[0]!.at, '2026-11-20T10:00:00.000Z');
+});
+
+test('what is accepted in a transaction that is undone was never accepted', async (t) => {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  const undone = office.tables.write(async () => {
+    await office.dispatcher.accept(noticeOf(1));
+    throw new Error('the incident could not be stored');
+  });
+  await assert.rejects(undone, /could not be stored/);
+  await office.turn();
+  assert.equal(platform.requests.length, 0);
+  await office.dispatcher.accept(noticeOf(1));
+  await office.turn();
+  assert.equal(platform.taken.length, 1);
+});
+
+test('a try that fails is made again after 5, 15, 45 and 135 seconds, and then the delivery has failed', async (t) => {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  const { id } = await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  platform.always({ status: 500, body: 'database is down' });
+  await office.dispatcher.accept(noticeOf(1));
+  const gaps: number[] = [];
+  for (let last = 0, second = 0; second <= 400; second += 1, office.clock.advance(1_000)) {
+    const before = platform.requests.length;
+    await office.turn();
+    if (platform.requests.length > before && second > 0) {
+      gaps.push(second - last);
+      last = second;
+    }
+  }
+  assert.deepEqual(gaps, [5, 15, 45, 135]);
+  assert.equal(office.recorded.length, 1);
+  const { result, attempts, error } = office.recorded[0]!;
+  assert.deepEqual([result, attempts, error], ['failed', 5, 'the platform answered 500: database is down']);
+  assert.equal((await office.shown(id)).last_error, 'the platform answered 500: database is down');
+});
+
+test('a fifth of each wait is left to chance', async (t) => {
+  for (const [random, wait] of [
+    [0, 4_000],
+    [0.999_999, 6_000],
+  ] as const) {
+    const office = await openOffice(t, { random: () => random });
+    const platform = await startReceiver(t);
+    await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+    platform.next({ status: 503 });
+    await office.dispatcher.accept(noticeOf(1));
+    await office.turn();
+    office.clock.advance(wait - 1);
+    await office.turn();
+    assert.equal(platform.taken.length, 0);
+    office.clock.advance(1);
+    await office.turn();
+    assert.equal(platform.taken.length, 1);
+  }
+});
+
+test('Retry-After is obeyed to the letter, as seconds and as a date, and holds for the whole channel, also over a restart', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-notify-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const clock = testClock();
+  const office = await openOffice(t, { dataDir, clock });
+  const platform = await startReceiver(t);
+  await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  platform.next({ status: 429, headers: { 'retry-after': '37' } });
+  await office.dispatcher.accept(noticeOf(1));
+  await office.turn();
+  await office.dispatcher.accept(noticeOf(2));
+  clock.advance(36_999);
+  await office.turn();
+  assert.equal(platform.requests.length, 1);
+  clock.advance(1);
+  await office.turn();
+  assert.deepEqual(platform.taken.map(({ body }) => body.incident.id).sort(), [1, 2]);
+
+  platform.next({ status: 503, headers: { 'retry-after': new Date(clock.now() + 90_000).toUTCString() } });
+  await office.dispatcher.accept(noticeOf(3));
+  await office.turn();
+  await office.close();
+  const again = await openOffice(t, { dataDir, clock });
+  clock.advance(89_000);
+  await again.turn();
+  assert.equal(platform.requests.length, 4);
+  clock.advance(1_000);
+  await again.turn();
+  assert.equal(platform.taken.length, 3);
+});
+
+test('somebody who sets the clock neither delays a notification nor hurries it', async (t) => {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  for (const jump of [-7_200_000, 7_200_000]) {
+    platform.next({ status: 500 });
+    await office.dispatcher.accept(noticeOf(platform.requests.length + 1));
+    await office.turn();
+    const before = platform.requests.length;
+    office.clock.jump(jump);
+    office.clock.advance(4_999);
+    await office.turn();
+    assert.equal(platform.requests.length, before, `not before its time after a jump of ${jump}`);
+    office.clock.advance(1);
+    await office.turn();
+    assert.equal(platform.requests.length, before + 1, `and in time after a jump of ${jump}`);
+  }
+});
+
+test('notices of one incident arrive in order, while another incident does not wait for them', async (t) => {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  platform.next({ status: 500 });
+  await office.dispatcher.accept(noticeOf(1));
+  await office.turn();
+  await office.dispatcher.accept(noticeOf(1, 'reminder'));
+  await office.dispatcher.accept(noticeOf(2));
+  await office.turn();
+  assert.deepEqual(
+    platform.taken.map(({ body }) => [body.incident.id, body.event]),
+    [[2, 'firing']],
+  );
+  await office.drain();
+  assert.deepEqual(
+    platform.taken.map(({ body }) => [body.incident.id, body.event]),
+    [
+      [2, 'firing'],
+      [1, 'firing'],
+      [1, 'reminder'],
+    ],
+  );
+});
+
+test('more than five that wait go as one digest; they are folded when it has arrived', async (t) => {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  for (let incident = 1; incident <= 5; incident += 1) {
+    await office.dispatcher.accept(noticeOf(incident));
+  }
+  await office.turn();
+  assert.deepEqual(
+    platform.taken.map(({ body }) => body.event),
+    Array(5).fill('firing'),
+  );
+  office.clock.advance(60_000);
+  for (let incident = 6; incident <= 12; incident += 1) {
+    await office.dispatcher.accept(noticeOf(incident, 'firing', { incident: { severity: incident === 9 ? 'critical' : 'info' } }));
+  }
+  platform.next({ status: 500 });
+  await office.turn();
+  assert.equal(office.recorded.length, 5, 'nothing has ended while the digest has not arrived');
+  await office.dispatcher.accept(noticeOf(13));
+  office.clock.advance(5_000);
+  await office.turn();
+  const digest = platform.taken.at(-1)!.body;
+  assert.deepEqual([platform.taken.length, digest.event, digest.count, digest.omitted], [6, 'digest', 8, 0]);
+  assert.deepEqual(
+    digest.notices.map(({ incident }: { incident: { id: number } }) => incident.id),
+    [9, 13, 6, 7, 8, 10, 11, 12],
+    'the worst first',
+  );
+  assert.deepEqual(
+    office.recorded.slice(5).map(({ incident_id, result }) => [incident_id, result]),
+    [6, 7, 8, 9, 10, 11, 12, 13].map((id) => [id, 'folded']),
+  );
+  await office.dispatcher.accept(noticeOf(9, 'resolved'));
+  await office.turn();
+  assert.equal(platform.taken.at(-1)!.body.event, 'resolved', 'who got a firing in a digest gets its resolve');
+});
+
+test('when a digest is given up, what was in it has failed', async (t) => {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  platform.always({ status: 400, body: 'no' });
+  for (let incident = 1; incident <= 8; incident += 1) {
+    await office.dispatcher.accept(noticeOf(incident));
+  }
+  await office.turn();
+  assert.equal(platform.requests.length, 1);
+  assert.deepEqual(
+    office.recorded.map(({ result, error }) => `${result} ${error}`),
+    Array(8).fill('failed the platform answered 400: no'),
+  );
+});
+
+test('a resolve goes to who got the firing with its number, and an unsent firing goes with it', async (t) => {
+  const office = await openOffice(t);
+  const [all, critical, quiet] = [await startReceiver(t), await startReceiver(t), await startReceiver(t)];
+  await office.channel({ channel_type: 'webhook', endpoint: all.url });
+  await office.channel({ channel_type: 'webhook', endpoint: critical.url, match_severity_min: 'critical' });
+  await office.channel({ channel_type: 'webhook', endpoint: quiet.url, send_resolved: false });
+  await office.dispatcher.accept(noticeOf(1));
+  await office.turn();
+  await office.dispatcher.accept(noticeOf(1, 'resolved', { incident: { severity: 'critical' } }));
+  await office.turn();
+  assert.deepEqual([all.taken.length, critical.taken.length, quiet.taken.length], [2, 0, 1]);
+  assert.deepEqual(results(office.recorded), ['1/1/firing sent', '1/1/firing sent', '1/1/resolved sent']);
+
+  // The second firing is not sent yet when its resolve comes: nobody needs either.
+  await office.dispatcher.accept(noticeOf(1, 'firing', { fire_seq: 2 }));
+  await office.dispatcher.accept(noticeOf(1, 'resolved', { fire_seq: 2 }));
+  await office.drain();
+  assert.deepEqual([all.taken.length, quiet.taken.length], [2, 1]);
+  assert.deepEqual(results(office.recorded).slice(3).sort(), ['1/2/firing folded', '1/2/firing folded', '1/2/resolved folded']);
+
+  // A resolve whose firing nobody was told of concerns nobody.
+  await office.dispatcher.accept(noticeOf(1, 'resolved', { fire_seq: 3 }));
+  await office.drain();
+  assert.equal(office.recorded.length, 6);
+});
+
+test('a firing that may have arrived is followed by its resolve, but is not repeated', async (t) => {
+  const office = await openOffice(t, { timeoutMs: 200 });
+  const platform = await startReceiver(t);
+  await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  platform.next('reset');
+  await office.dispatcher.accept(noticeOf(1));
+  await office.turn();
+  await office.dispatcher.accept(noticeOf(1, 'resolved'));
+  await office.drain();
+  assert.deepEqual(
+    platform.taken.map(({ body }) => body.event),
+    ['resolved'],
+  );
+  assert.deepEqual(results(office.recorded).sort(), ['1/1/firing folded', '1/1/resolved sent']);
+});
+
+test('a firing that failed for good has no resolve', async (t) => {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  platform.next({ status: 400 });
+  await office.dispatcher.accept(noticeOf(1));
+  await office.turn();
+  await office.dispatcher.accept(noticeOf(1, 'resolved'));
+  await office.drain();
+  assert.equal(platform.requests.length, 1);
+  assert.deepEqual(results(office.recorded), ['1/1/firing failed']);
+});
+
+test('what waits for a channel that is disabled or deleted meanwhile has failed, and says why', async (t) => {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  const draft = { name: 'one', channel_type: 'webhook', endpoint: platform.url };
+  const { id } = await office.channel(draft);
+  platform.always({ status: 500 });
+  await office.dispatcher.accept(noticeOf(1));
+  await office.turn();
+  await office.replace(id, { ...draft, enabled: false });
+  await office.turn();
+  assert.equal(office.recorded[0]!.error, 'the channel was disabled before this was sent');
+  await office.dispatcher.accept(noticeOf(2));
+  await office.turn();
+  assert.equal(office.recorded.length, 1, 'a disabled channel takes nothing on');
+  await office.replace(id, { ...draft, enabled: true });
+  await office.dispatcher.accept(noticeOf(3));
+  await office.remove(id);
+  await office.turn();
+  assert.deepEqual([office.recorded[1]!.result, office.recorded[1]!.error], ['failed', 'the channel was deleted before this was sent']);
+});
+
+test('outcomes wait for whoever keeps the timeline, and one that is refused holds up only its own incident', async (t) => {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  office.setSource(false);
+  await office.dispatcher.accept(noticeOf(1));
+  await office.turn();
+  assert.deepEqual([office.recorded.length, office.announced.length], [0, 1]);
+  office.setSource(true);
+  office.refuse(({ incident_id }) => incident_id === 1);
+  await office.dispatcher.accept(noticeOf(2));
+  await office.turn();
+  assert.deepEqual(results(office.recorded), ['2/1/firing sent']);
+  office.refuse(undefined);
+  await office.turn();
+  assert.equal(office.recorded.length, 1, 'not before its time');
+  office.clock.advance(1_000);
+  await office.turn();
+  await office.turn();
+  assert.deepEqual(results(office.recorded), ['2/1/firing sent', '1/1/firing sent']);
+  assert.equal(office.announced.length, 2);
+});
+
+test('a channel that fails ten times in a row is degraded, and well again after the next that arrives', async (t) => {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  const { id } = await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  platform.always({ status: 502 });
+  await office.dispatcher.accept(noticeOf(1));
+  await office.drain();
+  assert.equal((await office.shown(id)).degraded, false);
+  await office.dispatcher.accept(noticeOf(2));
+  await office.drain();
+  const shown = await office.shown(id);
+  assert.deepEqual([shown.degraded, shown.degraded_reason], [true, '10 tries in a row failed, the last one because the platform answered 502']);
+  platform.always(undefined);
+  await office.dispatcher.accept(noticeOf(3));
+  await office.drain();
+  const well = await office.shown(id);
+  assert.deepEqual([well.degraded, well.degraded_reason, well.last_sent_at === null], [false, null, false]);
+});
+
+test('a try that another process made and did not see the end of is made again, and does not count', async (t) => {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  await office.dispatcher.accept(noticeOf(1));
+  await office.tables.write((tx) => tx.updateTable('notify_deliveries').set({ state: 'sending', owner: 'p0/g1', attempts: 5 }).execute());
+  await office.turn();
+  assert.deepEqual([platform.taken.length, office.recorded[0]!.result, office.recorded[0]!.attempts], [1, 'sent', 5]);
+});
+
+test('what another generation of this process is sending is left to it for as long as a try can last', async (t) => {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  await office.turn();
+  await office.dispatcher.accept(noticeOf(1));
+  const stop = new AbortController();
+  const before = office.makeSender('g0', stop.signal);
+  platform.next('slow');
+  await before.look();
+  while (platform.requests.length === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  await office.turn();
+  assert.equal(platform.requests.length, 1, 'nobody else sends it');
+  stop.abort();
+  await before.settled();
+  assert.equal((await office.deliveries())[0]!.state, 'queued', 'it was put back');
+  await office.turn();
+  assert.deepEqual([platform.taken.length, office.recorded[0]!.attempts], [1, 1]);
+});
+
+test('another address starts afresh: neither degraded nor held back', async (t) => {
+  const office = await openOffice(t);
+  const [old, fresh] = [await startReceiver(t), await startReceiver(t)];
+  const draft = { name: 'one', channel_type: 'webhook', endpoint: `${old.url}/a` };
+  const { id } = await office.channel(draft);
+  old.next({ status: 404 }, { status: 429, headers: { 'retry-after': '3000' } });
+  await office.dispatcher.accept(noticeOf(1));
+  await office.dispatcher.accept(noticeOf(2));
+  await office.turn();
+  assert.equal((await office.shown(id)).degraded, true);
+  const changed = await office.replace(id, { ...draft, endpoint: `${fresh.url}/a` });
+  assert.deepEqual([changed.degraded, changed.queued], [false, 1]);
+  await office.dispatcher.accept(noticeOf(3));
+  await office.turn();
+  assert.deepEqual(
+    fresh.taken.map(({ body }) => body.incident.id),
+    [3],
+  );
+});
+
+test('what is over is cleared away after a month, but a firing waits for its resolve, and no id is told twice', async (t) => {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  for (const notice of [noticeOf(1), noticeOf(2)]) {
+    await office.dispatcher.accept(notice);
+  }
+  await office.turn();
+  await office.dispatcher.accept(noticeOf(1, 'resolved'));
+  await office.turn();
+  office.clock.advance(40 * 86_400_000);
+  await clearAway(office.tables, office.clock);
+  assert.deepEqual(
+    (await office.deliveries()).map(({ notice_id: id }) => id),
+    ['2/1/firing'],
+  );
+  const bodies = await office.tables.read.selectFrom('notify_notices').select('body').execute();
+  assert.deepEqual(
+    bodies.map(({ body }) => body),
+    ['', '', ''],
+  );
+  await office.dispatcher.accept(noticeOf(1));
+  await office.dispatcher.accept(noticeOf(2, 'resolved'));
+  await office.turn();
+  assert.deepEqual(
+    platform.taken.map(({ body }) => `${body.incident.id} ${body.event}`),
+    ['1 firing', '2 firing', '1 resolved', '2 resolved'],
+  );
+});

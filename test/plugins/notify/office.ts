@@ -1,0 +1,209 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { type Handle, type Logger, SvcError, timestamp } from 'svc/sdk';
+
+import { openOutbound, parseAllowed } from '../../../core/outbound/index.ts';
+import { loadMigrations } from '../../../core/storage/migration-text.ts';
+import type { Storage } from '../../../core/storage/index.ts';
+import { createAddresses } from '../../../plugins/notify/address.ts';
+import { channelStore } from '../../../plugins/notify/channel-store.ts';
+import { type Kinds, shippedTypes } from '../../../plugins/notify/channel-types.ts';
+import { createChannels, type Draft } from '../../../plugins/notify/channels.ts';
+import type { ChannelType, Notice, NoticeSource, Outcome } from '../../../plugins/notify/contract.ts';
+import { createDispatcher } from '../../../plugins/notify/dispatcher.ts';
+import { createSender, type Sender } from '../../../plugins/notify/sender.ts';
+import type { NotifyTables } from '../../../plugins/notify/tables.ts';
+import { createTeller } from '../../../plugins/notify/teller.ts';
+import { openIn } from '../../storage/folder.ts';
+
+export const migrations = loadMigrations(fileURLToPath(new URL('../../../plugins/notify/migrations', import.meta.url)));
+
+export const kinds: Kinds = {
+  find: (id) => (Object.hasOwn(shippedTypes, id) ? shippedTypes[id] : undefined),
+  named(name) {
+    const found = Object.entries<ChannelType>(shippedTypes).find(([id, { aliases }]) => id === name || aliases?.includes(name));
+    if (!found) {
+      throw new SvcError('invalid_argument', 'channel_type is unknown');
+    }
+    return { id: found[0], type: found[1] };
+  },
+};
+
+/** Time that only the test moves. */
+export interface TestClock {
+  now(): number;
+  monotonic(): number;
+  /** Both clocks go on. */
+  advance(ms: number): void;
+  /** Somebody sets the wall clock. */
+  jump(ms: number): void;
+}
+
+export function testClock(start = Date.parse('2026-11-20T10:00:00Z')): TestClock {
+  let [wall, steady] = [start, 0];
+  return {
+    now: () => wall,
+    monotonic: () => steady,
+    advance(ms) {
+      wall += ms;
+      steady += ms;
+    },
+    jump: (ms) => void (wall += ms),
+  };
+}
+
+export type Office = Awaited<ReturnType<typeof openOffice>>;
+
+export interface OfficeOptions {
+  readonly dataDir?: string;
+  readonly clock?: TestClock;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+  readonly allow?: readonly string[];
+  readonly random?: () => number;
+}
+
+let offices = 0;
+
+/** Everything between a notice and a platform, on a real database and real sockets; nothing happens unless the test says so. */
+export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeOptions = {}) {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'svc-notify-'));
+  const clock = options.clock ?? testClock();
+  const storage: Storage = await openIn(dataDir);
+  await storage.migrate('notify', migrations);
+  await storage.declareSealed('notify', [{ table: 'notify_channels', row: 'ref', columns: ['endpoint', 'secret'] }]);
+  const tables = storage.tables<NotifyTables>('notify');
+  const settings = { get: <T>(key: string) => (options.settings?.[key] ?? '') as T };
+  const addresses = createAddresses(storage.secrets('notify'), settings);
+  const allowed = parseAllowed(options.allow ?? ['127.0.0.0/8']);
+  const outbound = openOutbound(() => allowed);
+  const stop = new AbortController();
+  const lines: string[] = [];
+  const note = (fields: unknown, message: string): void => void lines.push(`${JSON.stringify(fields)} ${message}`);
+  const log: Logger = { debug: note, info: note, warn: note, error: note };
+  const ids = { uuid: () => crypto.randomUUID(), token: () => 'token' };
+  const recorded: Outcome[] = [];
+  const announced: Outcome[] = [];
+  const pins = new Map<number, string[]>();
+  let sourceUp = true;
+  const state = { refuse: undefined as ((outcome: Outcome) => boolean) | undefined };
+  const source: Handle<NoticeSource> = {
+    get available() {
+      return sourceUp;
+    },
+    get: () => ({
+      async record(outcome) {
+        if (state.refuse?.(outcome)) {
+          throw new Error('the source is busy');
+        }
+        recorded.push(outcome);
+      },
+      pinning: async (id) => pins.get(id) ?? [],
+    }),
+    onChange: () => () => undefined,
+  };
+  const process = `p${(offices += 1)}`;
+  const makeSender = (generation: string, signal: AbortSignal): Sender =>
+    createSender({
+      ...{ tables, kinds, addresses, clock, log, process, generation, signal },
+      linkOf: (incident) => (incident === undefined ? 'https://svc.example/incidents' : `https://svc.example/incidents/${incident}`),
+      fetch: (url, request) => outbound.fetch(url, request, signal),
+      uuid: ids.uuid,
+      random: options.random ?? (() => 0.5),
+      ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
+    });
+  const sender = makeSender('g1', stop.signal);
+  const teller = createTeller({ tables, source, clock, log, announce: (outcome) => void announced.push(outcome) });
+  const channels = createChannels({ tables, kinds, addresses, settings, source, clock, ids, moved: (id) => sender.forget(id) });
+  let closed = false;
+  const close = async (): Promise<void> => {
+    if (!closed) {
+      closed = true;
+      stop.abort();
+      await sender.settled();
+      outbound.close();
+      await storage.close();
+    }
+  };
+  t.after(async () => {
+    await close();
+    if (options.dataDir === undefined) {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+  const by = { note: () => undefined, requireMatch: () => undefined };
+  return {
+    ...{ clock, storage, tables, sender, makeSender, teller, channels, recorded, announced, lines, pins, dataDir, close, stop, addresses, source },
+    dispatcher: createDispatcher({ tables, clock, ids }),
+    /** While down, outcomes wait. */
+    setSource: (up: boolean) => void (sourceUp = up),
+    refuse: (when: ((outcome: Outcome) => boolean) | undefined) => void (state.refuse = when),
+    channel: async (draft: Partial<Draft> & { readonly channel_type: string; readonly endpoint: string }) =>
+      await channels.create(by, { name: `${draft.channel_type} ${Math.random().toString(36).slice(2)}`, ...draft }),
+    replace: (id: number, draft: Draft) => channels.replace(by, id, draft),
+    remove: (id: number) => channels.remove(by, id),
+    shown: (id: number) => channels.get(id),
+    row: async (id: number) => (await channelStore(tables.read).find(id))!,
+    /** Sends whatever is due at this instant, and tells of it. */
+    async turn(): Promise<void> {
+      await sender.look();
+      await sender.settled();
+      await teller.tell();
+    },
+    /** Goes on in steps until nothing is queued; fails the test by `most` when something stays. */
+    async drain(stepMs = 1_000, most = 5_000): Promise<void> {
+      for (let step = 0; step < most; step += 1) {
+        await this.turn();
+        const left = await tables.read.selectFrom('notify_deliveries').select('seq').where('finished_at', 'is', null).limit(1).executeTakeFirst();
+        if (left === undefined) {
+          return;
+        }
+        clock.advance(stepMs);
+      }
+      throw new Error(`something is still queued after ${(stepMs * most) / 1000} s`);
+    },
+    deliveries: () => tables.read.selectFrom('notify_deliveries').selectAll().orderBy('seq').execute(),
+  };
+}
+
+let notices = 0;
+
+/** A notice as the alert room would write it. */
+export function noticeOf(
+  incident: number,
+  kind: Notice['kind'] = 'firing',
+  more: Partial<Omit<Notice, 'incident'>> & { readonly incident?: Partial<Notice['incident']> } = {},
+): Notice {
+  const fireSeq = more.fire_seq ?? 1;
+  return {
+    id: `${incident}/${fireSeq}/${kind}${kind === 'reminder' ? `/${(notices += 1)}` : ''}`,
+    kind,
+    fire_seq: fireSeq,
+    pins: [],
+    ...more,
+    incident: {
+      id: incident,
+      rule_key: 'cpu_high',
+      rule_name: 'CPU is busy',
+      severity: 'warning',
+      status: kind === 'resolved' ? 'resolved' : 'open',
+      scope_type: 'host',
+      scope_id: String(incident),
+      device_id: String(incident),
+      summary: `CPU is busy on host ${incident}`,
+      labels: { device_id: String(incident), team: 'db' },
+      annotations: {},
+      dedupe_key: `cpu_high:host:${incident}`,
+      value: 93.5,
+      threshold: 90,
+      fired_at: timestamp(Date.parse('2026-11-20T09:59:00Z')),
+      event_count: 1,
+      ...(kind === 'resolved' && { resolved_at: timestamp(Date.parse('2026-11-20T10:10:00Z')) }),
+      ...more.incident,
+    },
+  };
+}
