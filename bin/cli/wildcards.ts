@@ -53,5 +53,5 @@ function isLike(name: string, pattern: string): boolean {
       return false;
     }
   }
-  return [...pattern.slice(from)].every((character) => character === '*');
+  return Array.from(pattern.slice(from)).every((character) => character === '*');
 }

@@ -96,7 +96,7 @@ function collect({ req, front, passage }: Exchange, most: number): Promise<Buffe
         passage?.take(chunk.length);
         chunks.push(chunk);
       } catch (error) {
-        settle(() => reject(error as Error));
+        settle(() => reject(error));
       }
     };
     const done = (): void => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));

@@ -5,10 +5,12 @@ import type { Front } from './front.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /** Bounds how many connections there are, and how many of them come from one address. */
-export function limitConnections(server: Server, { addresses, limits }: Front): void {
+export function limitConnections(server: Server, { addresses, limits, connections }: Front): void {
   const perAddress = new Map<string, number>();
   server.maxConnections = limits.connections;
   server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
     const peer = socket.remoteAddress;
     if (peer === undefined || addresses.isProxy(peer)) {
       return;
@@ -28,6 +30,15 @@ export function limitConnections(server: Server, { addresses, limits }: Front): 
       }
     });
   });
+}
+
+/** Ends connections that have brought no byte: clients open some in advance, and node counts them as busy until they speak. */
+export function closeSilent({ connections }: Front): void {
+  for (const socket of connections) {
+    if (socket.bytesRead === 0) {
+      socket.destroy();
+    }
+  }
 }
 
 /** What the parser refuses is answered in our own words, too. */

@@ -76,7 +76,7 @@ function checkAccess({ access }: RouteDeclaration, names: readonly string[], ref
     refuse(`has the access "${String(guarded)}", which is neither one of ${plain.join(', ')} nor an action such as "edge:create"`);
   }
   if (typeof access === 'object' && 'machine' in access) {
-    if (access.machine !== true || access.action === ('admin' as string)) {
+    if ((access.machine as unknown) !== true || access.action === ('admin' as string)) {
       refuse('lets edges through beside administrators; name the action that people need for it, such as "ingest:push"');
     }
   } else if (typeof access === 'object' && !names.includes(access.self)) {

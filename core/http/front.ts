@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+
 import { type ClientAddress, clientAddress } from '../auth/index.ts';
 import { SvcError } from '../sdk/index.ts';
 import { defaultLimits, type HttpLimits, type HttpOptions } from './ports.ts';
@@ -22,6 +24,7 @@ export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | '
   readonly claims: Set<string>;
   /** Open streams and sockets. */
   readonly guests: Set<Guest>;
+  readonly connections: Set<Socket>;
   /** Requests that are not answered yet. */
   open: number;
   /** Audit rows of refusals on their way to the disk. */
@@ -45,6 +48,7 @@ export function openFront({ limits, trustedProxies, publicUrl, ...options }: Htt
     streams: new Map(),
     claims: new Set(),
     guests: new Set(),
+    connections: new Set(),
     open: 0,
     refusals: 0,
     mayWriteRefusal: refusalBudget(options.clock),

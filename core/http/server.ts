@@ -4,7 +4,7 @@ import { Server as NetServer } from 'node:net';
 import express from 'express';
 
 import { messageOf, SvcError } from '../sdk/index.ts';
-import { answerMalformed, limitConnections } from './connections.ts';
+import { answerMalformed, closeSilent, limitConnections } from './connections.ts';
 import { serve } from './dispatch.ts';
 import { Exchange } from './exchange.ts';
 import { createExpressServer } from './express-server.ts';
@@ -102,6 +102,7 @@ async function close(server: Server, front: Front, graceMs: number): Promise<voi
     quiet = front.open === 0 ? quiet + 1 : 0;
     if (quiet >= 3) {
       server.closeIdleConnections();
+      closeSilent(front);
     }
   }, quietMs / 3);
   const deadline = setTimeout(() => {

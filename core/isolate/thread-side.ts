@@ -1,3 +1,4 @@
+import { constants, getPriority, setPriority } from 'node:os';
 import { isMainThread, type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
 import { type Logger, messageOf, SvcError } from '../sdk/index.ts';
@@ -27,6 +28,9 @@ export interface ThreadService {
   /** Called once, after the last call has ended. */
   close(): Promise<void>;
 }
+
+/** Where cores are scarce, whoever waits for an answer goes first, and the work of threads after. */
+const niceness = 5;
 
 const moving = new WeakMap<object, readonly ArrayBuffer[]>();
 
@@ -70,7 +74,20 @@ class Served {
 
   serve(open: (setup: ThreadSetup) => Promise<ThreadService>): void {
     this.#port.on('message', (message: ToThread) => this.#hear(message));
+    this.#standBack();
     this.#opening = this.#open(open);
+  }
+
+  /** Linux has a priority for each thread; on others it would be that of the whole process. */
+  #standBack(): void {
+    if (process.platform !== 'linux') {
+      return;
+    }
+    try {
+      setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness));
+    } catch (error) {
+      this.#log.debug({ cause: messageOf(error) }, 'the thread keeps the priority of requests');
+    }
   }
 
   async #open(open: (setup: ThreadSetup) => Promise<ThreadService>): Promise<void> {

@@ -69,7 +69,6 @@ export function openOutbound(allowed: () => readonly Network[], resolve: Resolve
     }
     const secure = target.protocol === 'https:';
     return new Promise<OutboundReply>((done, failed) => {
-      const give = (error: unknown): void => failed(toTrouble(error, target, stops, request));
       const outgoing: ClientRequest = (secure ? httpsRequest : httpRequest)(target, {
         method: request.method ?? 'GET',
         headers: { 'user-agent': 'svc', ...request.headers, ...(request.body !== undefined && { 'content-length': Buffer.byteLength(request.body) }) },
@@ -81,15 +80,13 @@ export function openOutbound(allowed: () => readonly Network[], resolve: Resolve
       // By hand: AbortSignal.any keeps every request alive on Node 20.
       stops.forEach((signal) => signal?.addEventListener('abort', stop, { once: true }));
       outgoing.once('close', () => stops.forEach((signal) => signal?.removeEventListener('abort', stop)));
-      outgoing.once('error', give);
+      outgoing.once('error', (error) => failed(toTrouble(error, target, stops, request)));
       outgoing.once('response', (incoming) => {
-        readAll(incoming, maxBytes).then(
-          (bytes) => done({ status: incoming.statusCode ?? 0, headers: plainHeaders(incoming), body: bytes, url: target.href }),
-          (error: unknown) => {
-            give(error);
-            outgoing.destroy();
-          },
-        );
+        const reply = answerOf(incoming, target, maxBytes).catch((error: unknown) => {
+          outgoing.destroy();
+          throw toTrouble(error, target, stops, request);
+        });
+        done(reply);
       });
       if (stops.some((signal) => signal?.aborted)) {
         stop();
@@ -162,6 +159,10 @@ const checked =
   };
 
 const byName: Resolve = (host, done) => resolveName(host, { all: true }, (error, addresses) => done(error, addresses ?? []));
+
+async function answerOf(incoming: IncomingMessage, { href }: URL, maxBytes: number): Promise<OutboundReply> {
+  return { body: await readAll(incoming, maxBytes), status: incoming.statusCode ?? 0, headers: plainHeaders(incoming), url: href };
+}
 
 async function readAll(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   const parts: Buffer[] = [];

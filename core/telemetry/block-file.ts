@@ -95,8 +95,8 @@ function indexOf(sections: readonly Section[]): Uint8Array {
 export interface BlockFile {
   readonly path: string;
   readonly sections: number;
-  /** The section as it was written, checked. May be shared with other readers: it must not be changed. */
-  read(index: number): Uint8Array;
+  /** The section as it was written, checked. May be shared with other readers: it must not be changed. The cache keeps what `isWanted` does not refuse. */
+  read(index: number, isWanted?: (section: Uint8Array) => boolean): Uint8Array;
   storedBytes(index: number): number;
   rawBytes(index: number): number;
   close(): void;
@@ -143,11 +143,11 @@ export function openBlock(path: string, cache?: SectionCache): BlockFile {
   return {
     path,
     sections: sections.length,
-    read(index) {
+    read(index, isWanted) {
       if (!isOpen) {
         throw new SvcError('internal', `the block ${path} is closed`);
       }
-      return cache === undefined ? load(index) : cache.get(path, index, () => load(index));
+      return cache === undefined ? load(index) : cache.get(path, index, () => load(index), isWanted);
     },
     storedBytes: (index) => sectionAt(index).stored,
     rawBytes: (index) => sectionAt(index).raw,

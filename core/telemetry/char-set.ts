@@ -8,7 +8,10 @@ const all = (1n << 128n) - 1n;
 
 export const anything: CharSet = { ascii: all, others: true };
 
-export const setOf = (chars: string): CharSet => ({ ascii: [...chars].reduce((bits, char) => bits | (1n << BigInt(char.codePointAt(0)!)), 0n), others: false });
+export const setOf = (chars: string): CharSet => ({
+  ascii: Array.from(chars).reduce((bits, char) => bits | (1n << BigInt(char.codePointAt(0)!)), 0n),
+  others: false,
+});
 
 function range(first: string, last: string): bigint {
   let bits = 0n;

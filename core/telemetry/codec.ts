@@ -21,7 +21,12 @@ export interface Compressed {
 export function compress(bytes: Uint8Array): Compressed {
   const packed = zlib.brotliCompressSync(bytes, {
     chunkSize: Math.min(Math.max(1024, bytes.length >> 2), largestPiece),
-    params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1, [zlib.constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+    params: {
+      [zlib.constants.BROTLI_PARAM_QUALITY]: 1,
+      [zlib.constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      // A reader makes room for the whole window, which is 4 MiB unless it is told that less is enough.
+      [zlib.constants.BROTLI_PARAM_LGWIN]: Math.min(Math.max(zlib.constants.BROTLI_MIN_WINDOW_BITS, Math.ceil(Math.log2(bytes.length + 16))), 22),
+    },
   });
   return packed.length < bytes.length ? { codec: codecs.brotli, bytes: packed } : { codec: codecs.none, bytes };
 }

@@ -131,8 +131,7 @@ export function anyValueText(value: AnyValue): string {
       return '';
     case 'object':
       return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : JSON.stringify(plain(value, 0));
-    case 'boolean':
-    case 'bigint':
+    default:
       return String(value);
   }
 }

@@ -83,7 +83,7 @@ const single = (set: CharSet): Written => ({ text: classText(set), steps: [{ set
 
 /** A character beyond ASCII counts as if it could be any of them. */
 function plain(text: string): Written {
-  const chars = [...text];
+  const chars = Array.from(text);
   return {
     text: chars.map((char) => `\\u{${char.codePointAt(0)!.toString(16)}}`).join(''),
     steps: chars.map((char) => ({ set: char < '\x80' ? setOf(char) : { ascii: 0n, others: true }, min: 1, max: 1 })),

@@ -1,6 +1,7 @@
 /** Unpacked sections of blocks, the most lately used ones, up to a number of bytes. */
 export interface SectionCache {
-  get(path: string, index: number, load: () => Uint8Array): Uint8Array;
+  /** What `isWanted` refuses is handed out and not kept: a search through everything must not push out what is used. */
+  get(path: string, index: number, load: () => Uint8Array, isWanted?: (section: Uint8Array) => boolean): Uint8Array;
   /** Lets go of what belongs to one block. */
   forget(path: string): void;
   readonly bytes: number;
@@ -36,7 +37,7 @@ export function sectionCache(maxBytes: number): SectionCache {
   }
 
   return {
-    get(path, index, load) {
+    get(path, index, load, isWanted) {
       const key = keyOf(path, index);
       const known = entries.get(key);
       if (known !== undefined) {
@@ -46,7 +47,7 @@ export function sectionCache(maxBytes: number): SectionCache {
       }
       const section = load();
       // A large one would push out everything else for one use.
-      if (section.length > maxBytes / 4) {
+      if (section.length > maxBytes / 4 || isWanted?.(section) === false) {
         return section;
       }
       entries.set(key, section);

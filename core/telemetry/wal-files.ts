@@ -61,7 +61,7 @@ function walFile(handle: FileHandle): WalFile {
 
 async function writeAll(handle: FileHandle, parts: readonly Uint8Array[], position: number): Promise<number> {
   const total = sizeOf(parts);
-  let { bytesWritten: written } = await handle.writev(parts as Uint8Array[], position);
+  let { bytesWritten: written } = await handle.writev(parts, position);
   // A short write is what a disk says that is about to be full: the next one says so, or goes on.
   while (written < total) {
     const rest = behind(parts, written);

@@ -114,7 +114,8 @@ export function textOf(fields: Fields, name: string, path: string): string | und
   if (typeof value === 'object') {
     throw wrong(`${path}.${name}`, 'must be a text');
   }
-  return String(value as string | number | boolean);
+  const scalar = value as string | number | boolean;
+  return String(scalar);
 }
 
 export function textsOf(fields: Fields, name: string, path: string): Readonly<Record<string, string>> {

@@ -1,4 +1,4 @@
-import { defineEvent, messageOf, type PluginContext } from 'svc/sdk';
+import { BuildInfo, defineEvent, messageOf, type PluginContext } from 'svc/sdk';
 
 import { createImporter } from './import.ts';
 import { durationOf } from './incident/duration.ts';
@@ -44,7 +44,7 @@ export function alertRules(ctx: PluginContext, { delayOf }: RuleRoomParts): Rule
 
   return {
     book,
-    render: annotationRenderer(),
+    render: annotationRenderer({ externalLabels: {}, externalUrl: services.use(BuildInfo).publicUrl }),
     async load() {
       await plantSeeds(tables, clock).catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'the rules that come with the product were not put in'));
       book.load(await ruleStore(tables.read).all());

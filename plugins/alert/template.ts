@@ -38,14 +38,14 @@ export function assertAnnotations(annotations: Readonly<Record<string, string>>)
 const mostCompiled = 2_000;
 
 /** Renders the annotations of rules; a template is compiled once. */
-export function annotationRenderer(surroundings: () => Surroundings = () => nowhere): RenderAnnotations {
+export function annotationRenderer(surroundings: Surroundings = nowhere): RenderAnnotations {
   const compiled = new Map<string, Template>();
   const templateOf = (text: string): Template => {
     const known = compiled.get(text);
     if (known !== undefined) {
       return known;
     }
-    const made = compileAnnotation(text, surroundings());
+    const made = compileAnnotation(text, surroundings);
     if (compiled.size >= mostCompiled) {
       compiled.delete(compiled.keys().next().value!);
     }
@@ -53,8 +53,7 @@ export function annotationRenderer(surroundings: () => Surroundings = () => nowh
     return made;
   };
   return (rule, snapshot) => {
-    const around = surroundings();
-    const rendered = Object.entries(rule.annotations).map(([name, text]) => [name, renderOne(() => templateOf(text), snapshot, around)] as const);
+    const rendered = Object.entries(rule.annotations).map(([name, text]) => [name, renderOne(() => templateOf(text), snapshot, surroundings)] as const);
     return Object.fromEntries(rendered);
   };
 }

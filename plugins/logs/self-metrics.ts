@@ -7,7 +7,7 @@ const everyMs = 15_000;
 /** Figures of the store as metrics of this process. */
 export function selfMetrics({ metrics, scope, log }: PluginContext, thread: ThreadHandle): void {
   const gauge = (name: string, help: string): ((value: number) => void) => {
-    const made = metrics.gauge(`logs_${name}`, help);
+    const made = metrics.gauge(name, help);
     return (value) => made.set(value);
   };
   const streams = gauge('active_streams', 'Streams with lines that are in no block yet.');

@@ -63,7 +63,7 @@ export function tailRoute({ thread, scope, clock, refusal }: TailParts): RouteDe
     'stop hearing of new lines',
     thread.onNotice(({ kind, value }) => void (kind === 'tail' && viewers.get(value as number)?.pump())),
   );
-  scope.interval('look after live tails', lookEveryMs, () => void viewers.forEach((viewer) => void viewer.pump()));
+  scope.interval('look after live tails', lookEveryMs, () => viewers.forEach((viewer) => void viewer.pump()));
 
   return socketRoute({
     path: '/loki/api/v1/tail',

@@ -38,7 +38,7 @@ export function batchAnswers(
       const answers: BatchAnswer[] = [];
       for (const query of queries) {
         await whole.breathe();
-        answers.push(await answered(open, { kind: 'instant', query, time, options }, desk, desk.budget(asking)).catch(failureOf) as BatchAnswer);
+        answers.push((await answered(open, { kind: 'instant', query, time, options }, desk, desk.budget(asking)).catch(failureOf)) as BatchAnswer);
       }
       return answers;
     }),

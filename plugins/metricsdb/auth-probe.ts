@@ -14,7 +14,8 @@ export const authProbe = (authenticator: Handle<AuthenticatorContract>): RouteDe
     async handle({ headers, ip }) {
       const [, value] = /^bearer (.+)$/i.exec(headers['authorization'] ?? '') ?? [];
       const credential = value !== undefined && value.length <= longestCredential ? ({ scheme: 'bearer', value: value.trim(), ip } as const) : undefined;
-      const principal = credential && (await authenticator.get().authenticate(credential));
+      // Where nobody can be authenticated, nobody is signed in, as everywhere in the house.
+      const principal = credential && authenticator.available ? await authenticator.get().authenticate(credential) : undefined;
       if (principal === undefined || principal.kind === 'anonymous' || principal.kind === 'edge') {
         throw new SvcError('unauthorized', 'no valid session or API token came with this request');
       }

@@ -102,7 +102,7 @@ export const unfit = (type: 'matrix' | 'string'): string =>
 export function shownLines({ lines }: LinesAnswer, panel: PanelBody): Shown {
   const streams = new Map<string, Stream>();
   for (const { labels, at, line } of lines.slice(0, mostLines)) {
-    const key = JSON.stringify(Object.entries(labels).sort());
+    const key = JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
     let stream = streams.get(key);
     if (stream === undefined) {
       stream = { stream: labels, name: nameOf(labels, panel.legend), values: [] };

@@ -65,7 +65,7 @@ function time(seconds: number): string {
     return size < 1e-3 ? `${digits(seconds * 1e6)} µs` : `${digits(seconds * 1e3)} ms`;
   }
   const [name, length] = size < 60 ? ['s', 1] : size < 3_600 ? ['min', 60] : size < 86_400 ? ['h', 3_600] : ['d', 86_400];
-  return `${digits(seconds / (length as number))} ${name}`;
+  return `${digits(seconds / length)} ${name}`;
 }
 
 /** Dates beyond what a calendar holds are told as the number they are. */

@@ -1,5 +1,5 @@
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
-import { compileTemplate, templateFunction } from 'svc/template';
+import { compileTemplate, display, templateFunction } from 'svc/template';
 
 import type { NoticeIncident } from './contract.ts';
 import type { Entry } from './telling.ts';
@@ -17,7 +17,7 @@ export interface ChannelTemplate {
 /** More than any platform takes in one message. */
 const limits = { output: 32 * 1024, steps: 20_000 };
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : String(value ?? ''));
+const text = (value: unknown): string => (typeof value === 'number' ? String(value) : display(value ?? undefined));
 
 const functions = new Map([
   ['toUpper', templateFunction(1, 1, ([value]) => text(value).toUpperCase())],

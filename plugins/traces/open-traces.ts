@@ -26,6 +26,7 @@ import {
   search,
   type SearchResult,
   sightOf,
+  withNames,
 } from './traceql/engine.ts';
 import type { SpanSource } from './traceql/source.ts';
 import type { TraceSpans } from './traceql/span.ts';
@@ -150,7 +151,8 @@ export async function openTraces({ data, log, notify, now, every }: TracesSetup)
         assertSpansAlone(parsed);
         assertFieldsAlone([fieldOf(asks.tag)]);
       }
-      return printQuery(enforcedQuery(parsed, matchersOf(asked)));
+      const narrowed = enforcedQuery(parsed, matchersOf(asked));
+      return printQuery(asks === 'traces' ? withNames(narrowed) : narrowed);
     },
   };
   every(tendEveryMs, () => tend(false));

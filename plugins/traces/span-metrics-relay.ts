@@ -11,7 +11,7 @@ const mostWaiting = 4;
 /** Writes what the thread counts of spans to where metrics are kept, while there is such a place. Counters grow: a batch that is lost is made up for by the next. */
 export function relaySpanMetrics({ services, metrics, scope, log }: PluginContext, thread: ThreadHandle): void {
   const store: Handle<Pick<MetricsIngestContract, 'write'>> = services.maybe(MetricsIngest);
-  const lost = metrics.counter('traces_span_metric_rows_lost_total', 'Samples of span metrics that could not be written.');
+  const lost = metrics.counter('span_metric_rows_lost_total', 'Samples of span metrics that could not be written.');
   const waiting: SpanMetricsNotice[] = [];
   let writing = false;
 

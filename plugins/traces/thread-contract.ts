@@ -97,7 +97,7 @@ export interface RenderInput extends TraceInput {
 export interface EnforcedInput {
   readonly query: string;
   readonly enforce: readonly Enforced[];
-  /** What will be asked: whole traces, which are judged again here; values of this tag; or a metric. */
+  /** What will be asked: traces, with the names of spans, which are judged again here; values of this tag; or a metric. */
   readonly asks: 'traces' | 'metrics' | { readonly tag: string };
 }
 

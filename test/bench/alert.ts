@@ -29,7 +29,7 @@ export async function run({ rules = 10_000, storm = 5_000 }: { readonly rules?: 
   const ends: (() => void | Promise<void>)[] = [];
   const t = { after: (end: () => void | Promise<void>) => void ends.push(end) };
   try {
-    const house = await startTestHost(t as never, { plugins: ['metricsdb', 'alert'], clock, dataDir: dir, services: { 'notify.dispatcher': dispatcher } });
+    const house = await startTestHost(t, { plugins: ['metricsdb', 'alert'], clock, dataDir: dir, services: { 'notify.dispatcher': dispatcher } });
     const values = new Float64Array(rules).fill(20);
     const steps = [100, 1_000, 10_000, rules].filter((count, at, all) => count <= rules && all.indexOf(count) === at);
     const cycles: Row[] = [];

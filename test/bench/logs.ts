@@ -1,29 +1,35 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { type Budget, budget, compress, decompress, matcher } from 'svc/telemetry';
+import { type Budget, budget, matcher } from 'svc/telemetry';
 
 import { lines } from '../../plugins/logs/logql/index.ts';
 import { type LogStore, openLogStore } from '../../plugins/logs/store/store.ts';
 import type { Outcome } from '../exercise.ts';
-import { pushBodies } from '../plugins/logs/lines.ts';
+import { lineMaker, pushBodies } from '../plugins/logs/lines.ts';
+import { cpuSeconds, ReferenceLoad } from './reference-load.ts';
 
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const endMs = 1_795_200_000_000;
 const now = (): number => endMs;
 const megabyte = 1e6;
 
-/** Lines taken per second of processor time, bytes they come to on disk, how fast they are searched, and memory with ten times as many. */
+/**
+ * Lines taken per second of processor time, bytes they come to on disk, how fast they are searched, and memory with ten
+ * times as many. The goals are for an idle box: rates are checked after they were scaled by what a reference load in the
+ * same run tells of this one, taking in by JSON.parse and searching by unpacking; the measured ones stand beside them.
+ */
 export async function run({ thousands = 200 }: { readonly thousands?: number } = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-logs-'));
-  const store = await openLogStore({ folder, log: quiet, now });
+  const store = await openLogStore({ folder: join(folder, 'store'), log: quiet, now });
+  const load = new ReferenceLoad();
   try {
-    const first = await ingest(store, thousands * 1_000, 1);
-    await search(store);
+    const first = await ingest(store, thousands * 1_000, 1, folder, load);
+    await search(store, load);
     const small = process.memoryUsage().rss;
-    const rest = await ingest(store, thousands * 9_000, 2);
-    const scans = await search(store);
+    const rest = await ingest(store, thousands * 9_000, 2, folder, load);
+    const scans = await search(store, load);
     const large = process.memoryUsage().rss;
     const { blockBytes, blocks } = store.status();
     const count = thousands * 10_000;
@@ -31,17 +37,20 @@ export async function run({ thousands = 200 }: { readonly thousands?: number } =
     const perSecond = count / seconds;
     const perLine = blockBytes / count;
     const scan = scans.find(({ case: name }) => name.startsWith('absent'))!['MB/cpu-s'];
+    const calibrated = { lines: perSecond * load.factor('parse'), scan: scan * load.factor('unpack') };
     return {
-      ok: perSecond >= 400_000 && perLine <= 40 && scan >= 300 && large - small < 150 * megabyte,
+      ok: calibrated.lines >= 400_000 && perLine <= 40 && calibrated.scan >= 300 && large - small < 150 * megabyte,
       lines: count,
       'mean line, bytes': (first.bytes + rest.bytes) / count,
-      'k lines/cpu-s (goal 400)': Math.round(perSecond / 1_000),
+      'k lines/cpu-s, measured': Math.round(perSecond / 1_000),
+      'k lines/cpu-s, of an idle box (goal 400)': Math.round(calibrated.lines / 1_000),
+      'MB/cpu-s of searching, measured': scan,
+      'MB/cpu-s of searching, of an idle box (goal 300)': Math.round(calibrated.scan),
       'bytes/line on disk (goal 40)': Math.round(perLine * 10) / 10,
       blocks,
       'MB resident, a tenth of it': Math.round(small / megabyte),
       'MB resident, all of it': Math.round(large / megabyte),
-      // What this machine does at this moment: searching is mostly unpacking, and cannot be faster.
-      'MB/cpu-s of unpacking alone': unpacking(),
+      calibration: [load.row],
       searches: scans,
     };
   } finally {
@@ -50,8 +59,8 @@ export async function run({ thousands = 200 }: { readonly thousands?: number } =
   }
 }
 
-/** Push bodies of 500 lines, eight at a time, until all of it is in blocks. Making them is not counted. */
-async function ingest(store: LogStore, count: number, seed: number): Promise<{ seconds: number; bytes: number }> {
+/** Push bodies of 500 lines, eight at a time, until all of it is in blocks. Making them is not counted, nor is what that leaves behind. */
+async function ingest(store: LogStore, count: number, seed: number, folder: string, load: ReferenceLoad): Promise<{ seconds: number; bytes: number }> {
   let seconds = 0;
   let bytes = 0;
   const timed = async (work: () => Promise<unknown>): Promise<void> => {
@@ -60,8 +69,13 @@ async function ingest(store: LogStore, count: number, seed: number): Promise<{ s
     seconds += cpuSeconds(before);
   };
   const part = 20_000;
+  const path = join(folder, 'bodies');
   for (let done = 0; done < count; done += part) {
-    const bodies = [...pushBodies(part, { seed: seed * 1_000 + done / part, endMs: endMs - (count - done) })];
+    const made = [...pushBodies(part, { seed: seed * 1_000 + done / part, endMs: endMs - (count - done) })];
+    const lengths = made.map(({ length }) => length);
+    writeFileSync(path, Buffer.concat(made));
+    const bodies = bodiesIn(readFileSync(path), lengths);
+    load.run(bodies[0]!, sample);
     await timed(async () => {
       for (let i = 0; i < bodies.length; i += 8) {
         await Promise.all(bodies.slice(i, i + 8).map((body) => store.push('loki-json', body, {})));
@@ -75,13 +89,31 @@ async function ingest(store: LogStore, count: number, seed: number): Promise<{ s
   return { seconds, bytes: seed === 1 ? bytes : bytes - (bytes / (count + count / 9)) * (count / 9) };
 }
 
+function bodiesIn(bytes: Buffer, lengths: readonly number[]): Buffer[] {
+  let at = 0;
+  return lengths.map((length) => bytes.subarray(at, (at += length)));
+}
+
+/** As the lines of one stream stand in a chunk. */
+const sample = ((): Buffer => {
+  const maker = lineMaker(7);
+  const lines: string[] = [];
+  for (let bytes = 0; bytes < 256 * 1024;) {
+    const { stream, line } = maker.next();
+    if (stream === 1) {
+      bytes += lines.push(line) > 0 ? line.length : 0;
+    }
+  }
+  return Buffer.from(lines.join('')).subarray(0, 256 * 1024);
+})();
+
 interface Search {
   readonly [name: string]: string | number;
   readonly case: string;
   readonly 'MB/cpu-s': number;
 }
 
-async function search(store: LogStore): Promise<Search[]> {
+async function search(store: LogStore, load: ReferenceLoad): Promise<Search[]> {
   const cases: [string, (limits: Budget) => Promise<number>][] = [
     ['absent text', (limits) => selected(store, ['no such text in any line'], limits)],
     ['rare text', (limits) => selected(store, ['10.1.2.3'], limits)],
@@ -90,7 +122,9 @@ async function search(store: LogStore): Promise<Search[]> {
     ['newest 100 of a pattern', (limits) => newest(store, '{app=~".+"} |~ "trace_id.*00"', limits)],
   ];
   const found: Search[] = [];
+  const body = [...pushBodies(500)][0]!;
   for (const [name, work] of cases) {
+    load.run(body, sample);
     const limits = budget({ timeoutMs: 600_000, maxSamples: Infinity, maxBytes: Infinity, now: () => performance.now() });
     const before = process.cpuUsage();
     const began = performance.now();
@@ -116,17 +150,6 @@ async function selected(store: LogStore, contains: readonly string[], limits: Bu
   return count;
 }
 
-function unpacking(): number {
-  const raw = Buffer.concat([...pushBodies(2_000)]).subarray(0, 256 * 1024);
-  const { codec, bytes } = compress(raw);
-  const before = process.cpuUsage();
-  const rounds = 400;
-  for (let i = 0; i < rounds; i++) {
-    decompress(codec, bytes, raw.length);
-  }
-  return Math.round((rounds * raw.length) / megabyte / cpuSeconds(before));
-}
-
 const newest = async (store: LogStore, query: string, limits: Budget): Promise<number> =>
   (
     await lines(
@@ -135,8 +158,3 @@ const newest = async (store: LogStore, query: string, limits: Budget): Promise<n
       limits,
     )
   ).lines.length;
-
-function cpuSeconds(before: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1e6;
-}

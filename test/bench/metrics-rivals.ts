@@ -21,23 +21,45 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
+/** Ours can be killed and started on the same folder. */
+export interface OwnEngine extends Engine {
+  /** Answers with how long it took until it could be asked again. */
+  again(): Promise<number>;
+}
+
 /** As it is shipped: one text of JavaScript, without the compiler that a checkout runs with. */
-export async function startOurs(folder: string): Promise<Engine> {
+export async function startOurs(folder: string): Promise<OwnEngine> {
   const program = join(folder, 'child.cjs');
-  await build({ entryPoints: [child], outfile: program, bundle: true, platform: 'node', target: 'node20', format: 'cjs', external: ['better-sqlite3'], logLevel: 'error' });
+  await build({
+    ...{ entryPoints: [child], outfile: program, bundle: true, external: ['better-sqlite3'], logLevel: 'error' },
+    ...{ platform: 'node', target: 'node20', format: 'cjs' },
+  });
   const env = { ...process.env, NODE_OPTIONS: '', NODE_PATH: fileURLToPath(new URL('../../node_modules', import.meta.url)) };
-  const running = spawn(process.execPath, [...(process.env['MP_ARGS'] ?? '').split(' ').filter(Boolean), program, join(folder, 'data')], { stdio: ['ignore', 'pipe', 'inherit'], env });
-  const [port] = (await once(createInterface({ input: running.stdout }), 'line')) as [string];
-  const url = `http://127.0.0.1:${port}`;
+  const launch = async (): Promise<{ process: ChildProcess; url: string }> => {
+    const running = spawn(process.execPath, [program, join(folder, 'data')], { stdio: ['ignore', 'pipe', 'inherit'], env });
+    const [port] = (await once(createInterface({ input: running.stdout }), 'line')) as [string];
+    return { process: running, url: `http://127.0.0.1:${port}` };
+  };
+  let now = await launch();
   return {
     name: 'svc',
-    url,
-    process: running,
+    get url() {
+      return now.url;
+    },
+    get process() {
+      return now.process;
+    },
     async bytesPerSample() {
-      const { store } = (await (await fetch(`${url}/maintain`)).json()) as { store: { blockBytes: number; blockSamples: number } };
+      const { store } = (await (await fetch(`${now.url}/maintain`)).json()) as { store: { blockBytes: number; blockSamples: number } };
       return store.blockSamples === 0 ? undefined : store.blockBytes / store.blockSamples;
     },
-    stop: () => stop(running),
+    stop: () => stop(now.process),
+    async again() {
+      await stop(now.process);
+      const began = performance.now();
+      now = await launch();
+      return performance.now() - began;
+    },
   };
 }
 

@@ -77,7 +77,7 @@ describe('a route that has a say about bodies', () => {
       [first.status, first.headers.get('retry-after'), first.headers.get('content-type'), await first.text()],
       [429, '7', 'text/x-own', '429 fr later'],
     );
-    Object.assign(refusal!, { enter: undefined, take: new SvcError('rate_limited', 'no more') });
+    Object.assign(refusal, { enter: undefined, take: new SvcError('rate_limited', 'no more') });
     const second = await push();
     assert.deepEqual([second.status, await second.text()], [429, '429 fr no more']);
     await pause(10);
@@ -94,7 +94,7 @@ describe('a route that has a say about bodies', () => {
     const first = await push();
     assert.equal(first.status, 500);
     assert.doesNotMatch(await first.text(), /oops/);
-    Object.assign(refusal!, { enter: undefined, leave: new TypeError('again') });
+    Object.assign(refusal, { enter: undefined, leave: new TypeError('again') });
     assert.equal((await push()).status, 200);
     await pause(10);
     assert.equal(house.strikes.length, 2);

@@ -23,6 +23,13 @@ const routes = [
     },
   }),
   route({ method: 'GET', path: '/stuck', access: 'public', summary: 'Stuck', handle: () => new Promise<void>(() => {}) }),
+  route({
+    method: 'GET',
+    path: '/stuck-until-left',
+    access: 'public',
+    summary: 'Stuck until its caller leaves',
+    handle: ({ signal }) => new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+  }),
   eventRoute({
     method: 'GET',
     path: '/events',
@@ -86,6 +93,20 @@ describe('a server that closes', () => {
     assert.ok(performance.now() - from < 3_000);
     assert.equal(await stuck, 'ECONNRESET');
     silent.socket.destroy();
+  });
+
+  test('does not wait for connections that clients opened and never used, as those do who gave up a request', async () => {
+    const house = await openHouse(routes);
+    const unused = await openRaw(house.port);
+    const leave = new AbortController();
+    const asked = Array.from({ length: 4 }, () => fetch(`${house.url}/stuck-until-left`, { signal: leave.signal }));
+    await until(() => house.server.open === 4);
+    leave.abort();
+    await Promise.allSettled(asked);
+    await until(() => house.server.open === 0);
+    const outcome = await Promise.race([house.server.close(60_000).then(() => 'closed'), new Promise((resolve) => setTimeout(resolve, 20_000).unref())]);
+    assert.equal(outcome, 'closed', 'long before its grace is over');
+    unused.socket.destroy();
   });
 
   test('takes no new connection, and says so to the second one who closes it', async () => {

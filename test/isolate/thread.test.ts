@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -45,6 +45,17 @@ test('a call goes to the thread and its result comes back; what it kept is in it
   assert.deepEqual(await thread.call('kept'), ['indigo']);
   assert.ok(Math.abs((await thread.call<number>('now')) - Date.now()) < 60_000);
 });
+
+test(
+  'where cores are scarce the thread of requests goes first',
+  { skip: process.platform !== 'linux' && 'only Linux has a priority for each thread' },
+  async (t) => {
+    const before = getPriority();
+    const thread = await loom(t);
+    assert.ok((await thread.call<number>('priority')) > before);
+    assert.equal(getPriority(), before, 'that of this thread stays');
+  },
+);
 
 test('buffers move both ways instead of being copied', async (t) => {
   const thread = await loom(t);

@@ -72,6 +72,41 @@ describe('JSON in bytes', () => {
     fc.assert(fc.property(fc.integer({ min: -9e12, max: 9e12 }), (ms) => Math.round(Number(seconds(ms)) * 1000) === ms));
   });
 
+  test('has points as pairs of a time and a value, series after series with the same times or others', () => {
+    const times = fc.array(fc.integer({ min: 0, max: 4e12 }), { maxLength: 5 });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(times, fc.boolean()), { maxLength: 6 }), fc.array(value, { minLength: 5, maxLength: 5 }), (rows, values) => {
+        const before: Float64Array[] = [];
+        for (const [own, again] of rows) {
+          before.push(again && before.length > 0 ? before.at(-1)! : Float64Array.from(own));
+        }
+        const naive = before.map(
+          (row) => `[${[...row].map((time, i) => `[${written((json) => json.timestampSeconds(time))},"${formatFloat(values[i]!)}"]`).join(',')}]`,
+        );
+        assert.equal(
+          written((json) => before.forEach((row) => json.points(row, Float64Array.from(values.slice(0, row.length))))),
+          naive.join(''),
+        );
+      }),
+    );
+  });
+
+  test('has the shortest decimal of any double, next to powers of ten and of two as well', () => {
+    const bits = new BigInt64Array(1);
+    const numbers = new Float64Array(bits.buffer);
+    fc.assert(
+      fc.property(fc.integer({ min: -22, max: 52 }), fc.constantFrom(2, 10), fc.integer({ min: -400, max: 400 }), (power, base, steps) => {
+        numbers[0] = base ** power;
+        bits[0]! += BigInt(steps);
+        assert.equal(
+          written((json) => json.value(numbers[0]!)),
+          `"${formatFloat(numbers[0])}"`,
+        );
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
   test('grows to whatever it is asked to hold', () => {
     const row = 'é'.repeat(1000);
     const text = written((json) => {

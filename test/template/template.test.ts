@@ -82,6 +82,7 @@ const cases: readonly [what: string, template: string, expected: string][] = [
     '{{printf "%f|%.2f|%8.3f|%e|%.1e|%g|%G|%v|%06.1f|%+.1f" 1.5 1.005 3.14159 123456.789 0.00015 1e21 1e-7 100000.0 -2.25 2.0}}',
     '1.500000|1.00|   3.142|1.234568e+05|1.5e-04|1e+21|1E-07|100000|-002.2|+2.0',
   ],
+  ['printf of nothing', '{{printf "%.4g %g %.2e %.1f" 0.0 0.0 0.0 0.0}}', '0 0 0.00e+00 0.0'],
   ['printf rounds halves to even', '{{printf "%.0f %.0f %.0f %.1f %.3g %.2e" 0.5 1.5 2.5 0.25 1.125 1.125}}', '0 2 2 0.2 1.12 1.12e+00'],
   ['printf with others', '{{printf "%t %v %v %% %T %T %T" true nil .list "x" 1 1.5}}', 'true <nil> [a b c] % string int float64'],
   [

@@ -248,7 +248,7 @@ export class Evaluator {
     } else {
       this.#employ(rule, known?.lastOk);
     }
-    this.#own('follow a changed rule', applyRuleChange(change, this.#changing()));
+    void this.#own('follow a changed rule', applyRuleChange(change, this.#changing()));
   }
 
   #employ(rule: Rule, lastOk: number | undefined): void {
@@ -277,7 +277,9 @@ export class Evaluator {
       this.#beatAt = now;
       const { ledger, timeline } = this.#parts;
       await this.#attempt('note that it is at work', ledger.beat({ at: timeline.steady(now), drift: timeline.drift }));
-      this.#reconciled || (await this.#reconcile());
+      if (!this.#reconciled) {
+        await this.#reconcile();
+      }
     }
   }
 

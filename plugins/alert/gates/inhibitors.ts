@@ -19,44 +19,47 @@ export function inhibits(source: Incident, target: Incident): boolean {
 
 /** Active incidents by what they can inhibit, so that a storm is not compared with itself. */
 export class Inhibitors {
-  readonly #scopes = new Map<string, Set<string>>();
-  readonly #offline = new Map<string, Set<string>>();
+  readonly #tiers = new Map<string, Set<string>>();
 
   add(incident: Incident): void {
-    this.#each(incident, (sets, at) => {
-      const keys = sets.get(at);
+    for (const tier of tiersOf(incident)) {
+      const keys = this.#tiers.get(tier);
       if (keys === undefined) {
-        sets.set(at, new Set([incident.dedupe_key]));
+        this.#tiers.set(tier, new Set([incident.dedupe_key]));
       } else {
         keys.add(incident.dedupe_key);
       }
-    });
+    }
   }
 
   remove(incident: Incident): void {
-    this.#each(incident, (sets, at) => {
-      const keys = sets.get(at);
+    for (const tier of tiersOf(incident)) {
+      const keys = this.#tiers.get(tier);
       keys?.delete(incident.dedupe_key);
       if (keys?.size === 0) {
-        sets.delete(at);
+        this.#tiers.delete(tier);
       }
-    });
-  }
-
-  /** Keys of what may inhibit the target, strongest first. */
-  *candidates(target: Incident): Generator<string> {
-    yield* this.#offline.get(target.device_id ?? '') ?? [];
-    for (let rank = rising.length - 1; rank > rankOf(target); rank--) {
-      yield* this.#scopes.get(scopeOf(target, rising[rank]!)) ?? [];
     }
   }
 
-  #each(incident: Incident, put: (sets: Map<string, Set<string>>, at: string) => void): void {
-    put(this.#scopes, scopeOf(incident, incident.severity));
-    if (isOffline(incident) && incident.device_id !== null) {
-      put(this.#offline, incident.device_id);
-    }
+  in(tier: string): Iterable<string> {
+    return this.#tiers.get(tier) ?? [];
   }
 }
 
-const scopeOf = ({ scope_type: type, scope_id: id }: Incident, severity: Severity): string => `${severity} ${type} ${id}`;
+/** Where to look for what inhibits the target, strongest first. */
+export const tiersAbove = (target: Incident): readonly string[] => [
+  ...(target.device_id === null ? [] : [offlineTier(target.device_id)]),
+  ...rising
+    .slice(rankOf(target) + 1)
+    .toReversed()
+    .map((severity) => scopeTier(target, severity)),
+];
+
+const tiersOf = (incident: Incident): readonly string[] => [
+  scopeTier(incident, incident.severity),
+  ...(isOffline(incident) && incident.device_id !== null ? [offlineTier(incident.device_id)] : []),
+];
+
+const scopeTier = ({ scope_type: type, scope_id: id }: Incident, severity: Severity): string => `${severity} ${type} ${id}`;
+const offlineTier = (device: string): string => `offline ${device}`;

@@ -1,5 +1,5 @@
 import type { Instance } from '../evaluator/instance.ts';
-import { Inhibitors, inhibits } from '../gates/inhibitors.ts';
+import { Inhibitors, inhibits, tiersAbove } from '../gates/inhibitors.ts';
 import type { Notice } from '../../notify/contract.ts';
 import type { Incident, NewEvent } from './incident.ts';
 import type { Step } from './transitions.ts';
@@ -17,7 +17,7 @@ export interface Changes {
 export interface Held {
   readonly live: ReadonlyMap<string, Incident>;
   readonly instances: ReadonlyMap<number, ReadonlyMap<string, Instance>>;
-  readonly inhibitors: Pick<Inhibitors, 'candidates'>;
+  readonly inhibitors: Pick<Inhibitors, 'in'>;
 }
 
 /** The state as one turn sees it: what is held, and over it what the turn has changed. */
@@ -49,8 +49,10 @@ export class Draft {
     if (before !== undefined) {
       yield before;
     }
-    yield* this.#inhibitors.candidates(target);
-    yield* this.#held.inhibitors.candidates(target);
+    for (const tier of tiersAbove(target)) {
+      yield* this.#inhibitors.in(tier);
+      yield* this.#held.inhibitors.in(tier);
+    }
   }
 
   instance(ruleId: number, key: string): Instance | undefined {

@@ -141,8 +141,12 @@ export class Ledger {
     }
     for (const incident of stored.values()) {
       const known = this.#live.get(incident.dedupe_key);
-      known && this.#drop(known);
-      isActive(incident) && this.#hold(incident);
+      if (known !== undefined) {
+        this.#drop(known);
+      }
+      if (isActive(incident)) {
+        this.#hold(incident);
+      }
     }
     for (const [key, { ruleId, instance }] of changes.instances) {
       this.#place(ruleId, key, instance);

@@ -1,5 +1,6 @@
 import { type Budget, compareLabels, kindOf, type Labels, type Matcher, queryError } from 'svc/telemetry';
 
+import { Effort } from './effort.ts';
 import { labelSets } from './label-sets.ts';
 import { evaluate } from './metric/evaluate.ts';
 import { isEmpty, type Row } from './metric/matrix.ts';
@@ -64,12 +65,14 @@ export interface RangeResult {
 const usualLimit = 100;
 const usualSeries = 500;
 const mostSteps = 11_000;
-const breathEvery = 256;
+/** Of lines and labels that one answer holds. */
+const mostHeld = 64 * 1024 * 1024;
 
 /** A stream selector with its stages, ready for lines. */
 export interface LineQuery {
   readonly matchers: readonly Matcher[];
   readonly contains: readonly string[];
+  readonly stages: number;
   /** What the query makes of a line; undefined when it does not want it. */
   process(labels: Labels, entry: LogEntry): FoundLine | undefined;
 }
@@ -94,6 +97,7 @@ function lineQuery(expr: LogExpr, enforce: readonly Matcher[], now: () => number
   return {
     matchers: [...matchersOf(expr.matchers), ...enforce],
     contains,
+    stages: expr.stages.length,
     process(labels, { line, ms, ns, metadata }) {
       work.start(line, ms, ns, labels, metadata);
       return run(work) ? { labels: labelsFor(work), ms, ns, line: work.line } : undefined;
@@ -104,17 +108,16 @@ function lineQuery(expr: LogExpr, enforce: readonly Matcher[], now: () => number
 /** The newest or oldest lines that the query wants; holds no more of them than it answers. */
 export async function lines(source: LogSource, query: LinesQuery, budget: Budget): Promise<LinesResult> {
   const { start, end, limit = usualLimit, direction = 'backward', enforce = [], now } = query;
-  const { matchers, contains, process } = lineQuery(logOf(query.query), enforce, now);
+  const { matchers, contains, stages, process } = lineQuery(logOf(query.query), enforce, now);
   if (!(limit > 0)) {
     return { type: 'streams', lines: [], partial: false };
   }
   const page = new Page(limit, direction === 'backward');
-  let looked = 0;
+  const effort = new Effort(stages);
   try {
     for await (const { labels, entries } of source.select(matchers, start, end, { direction, contains, bound: () => page.bound }, budget)) {
       for (const entry of entries) {
-        looked += 1;
-        if (looked % breathEvery === 0) {
+        if (effort.spentWith(entry.line)) {
           await budget.breathe();
         }
         // What follows in the batch is no better.
@@ -124,6 +127,9 @@ export async function lines(source: LogSource, query: LinesQuery, budget: Budget
         const found = process(labels, entry);
         if (found !== undefined) {
           page.add(found);
+          if (page.size > mostHeld) {
+            throw queryError('too_large', `the answer is larger than ${mostHeld} bytes: ask for fewer lines`);
+          }
         }
       }
       await budget.breathe();

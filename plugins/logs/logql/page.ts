@@ -13,10 +13,14 @@ interface Held extends FoundLine {
   readonly order: number;
 }
 
+const sizeOf = ({ line, labels }: FoundLine): number => labels.reduce((sum, { length }) => sum + length, line.length);
+
 /** The best lines so far, as many as asked for: the newest or the oldest. The worst of them is at the top of the heap. */
 export class Page {
   private readonly heap: Held[] = [];
   private arrived = 0;
+  /** Characters of the lines and their labels. */
+  size = 0;
 
   constructor(
     private readonly limit: number,
@@ -40,10 +44,12 @@ export class Page {
 
   add(line: FoundLine): void {
     const held = { ...line, order: this.arrived++ };
+    this.size += sizeOf(line);
     if (this.heap.length < this.limit) {
       this.heap.push(held);
       this.rise(this.heap.length - 1);
     } else {
+      this.size -= sizeOf(this.heap[0]!);
       this.heap[0] = held;
       this.sink();
     }

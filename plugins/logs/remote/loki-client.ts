@@ -40,7 +40,7 @@ export class LokiClient {
       throw new SvcError('unavailable', 'logs.driver is remote and logs.remote_url is empty: set the address of a Loki', { retryAfterSeconds: 60 });
     }
     const asForm = method === 'POST' && search !== undefined;
-    const url = `${settings.url}${path}${!asForm && search !== undefined && search.size > 0 ? `?${search}` : ''}`;
+    const url = `${settings.url}${path}${!asForm && search !== undefined && search.size > 0 ? `?${search.toString()}` : ''}`;
     const request: OutboundRequest = {
       method,
       headers: {

@@ -6,7 +6,7 @@ import type { Stamp } from '../../metricsdb/contract.ts';
 import { detectedLevel } from '../logql/discovery.ts';
 import { Batch, type StreamPart } from './batch.ts';
 import { labelsText } from './label-text.ts';
-import { levelInLine } from './level.ts';
+import { levelNames, levelOfLine } from './level.ts';
 import type { LogLimits } from './limits.ts';
 import { mostMs } from './nanos.ts';
 import type { Origins } from './origins.ts';
@@ -122,16 +122,22 @@ function copied(pushed: Batch, parts: readonly LevelledPart[], refused: Uint8Arr
 /** Gives every line its level as metadata, unless it brings one. */
 function levelled(batch: Batch, parts: readonly LevelledPart[]): void {
   const known = new Map<number, Map<string, number>>();
-  const plain = new Map<string, number>();
+  /** Of lines without metadata, by the number of their level: what most lines come to. */
+  const plain = new Uint32Array(levelNames.length);
   for (const { labels, level: ofStream, from, to } of parts) {
     for (let i = from; i < to; i++) {
       const meta = batch.meta[i]!;
+      if (meta === 0 && ofStream === 'unknown') {
+        const number = levelOfLine(batch.bytes, batch.startOf(i), batch.ends[i]!);
+        batch.meta[i] = plain[number] ||= batch.metaOf(['detected_level', levelNames[number]!]);
+        continue;
+      }
       if (meta !== 0 && labelValue(batch.metas[meta]!, 'detected_level') !== '') {
         continue;
       }
       const said = meta === 0 ? ofStream : detectedLevel('', labels, batch.metas[meta]);
-      const level = said !== 'unknown' ? said : levelInLine(batch.bytes, batch.startOf(i), batch.ends[i]!);
-      const byLevel = meta === 0 ? plain : (known.get(meta) ?? known.set(meta, new Map()).get(meta)!);
+      const level = said !== 'unknown' ? said : levelNames[levelOfLine(batch.bytes, batch.startOf(i), batch.ends[i]!)]!;
+      const byLevel = known.get(meta) ?? known.set(meta, new Map()).get(meta)!;
       let index = byLevel.get(level);
       if (index === undefined) {
         index = batch.metaOf(withLabel(batch.metas[meta]!, 'detected_level', level));

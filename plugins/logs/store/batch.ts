@@ -1,5 +1,7 @@
 import { type Labels, labelsKey, noLabels } from 'svc/telemetry';
 
+import { giveMemory, takeMemory } from './batch-memory.ts';
+
 /** Lines of one stream within a batch: entries `from` to `to`. */
 export interface StreamPart {
   readonly labels: Labels;
@@ -26,11 +28,17 @@ export class Batch {
   readonly #known = new Map<string, number>([['', 0]]);
 
   constructor(bytes: number, entries = 64) {
-    this.bytes = Buffer.allocUnsafe(bytes);
-    this.ms = new Float64Array(entries);
-    this.ns = new Uint32Array(entries);
-    this.ends = new Uint32Array(entries);
-    this.meta = new Uint32Array(entries);
+    const memory = takeMemory(bytes, entries);
+    this.bytes = memory.bytes;
+    this.ms = memory.ms;
+    this.ns = memory.ns;
+    this.ends = memory.ends;
+    this.meta = memory.meta;
+  }
+
+  /** Lets another batch have the memory; from then on this one must not be used. */
+  release(): void {
+    giveMemory(this);
   }
 
   /** Takes the bytes between the last entry and `used` as the next line. */
@@ -67,6 +75,18 @@ export class Batch {
     this.close(ms, ns, meta);
   }
 
+  /** An entry whose bytes `fill` brings, together with those of its neighbours: a call into the runtime for each line would cost more than the line. */
+  claim(ms: number, ns: number, length: number, meta: number): void {
+    this.used += length;
+    this.close(ms, ns, meta);
+  }
+
+  /** The ASCII text of the entries that were claimed since `used` was `start`. */
+  fill(start: number, text: string): void {
+    this.reserve(0);
+    this.bytes.write(text, start, 'latin1');
+  }
+
   metaOf(labels: Labels): number {
     const key = labelsKey(labels);
     const known = this.#known.get(key);
@@ -92,7 +112,7 @@ export class Batch {
   }
 
   #grow(): void {
-    const size = this.count * 2;
+    const size = this.ms.length * 2;
     this.ms = grown(this.ms, new Float64Array(size));
     this.ns = grown(this.ns, new Uint32Array(size));
     this.ends = grown(this.ends, new Uint32Array(size));

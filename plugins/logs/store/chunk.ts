@@ -41,11 +41,12 @@ export function encodeChunk(columns: Columns, from: number, to: number, writer: 
 
 /** A set is written where it is first used; 0 is none, and the one above the last known is the next new one. */
 function writeMeta(out: ByteWriter, meta: Uint32Array, metas: readonly Labels[], from: number, to: number): boolean {
-  const local = new Map<number, number>([[0, 0]]);
+  const local = new Uint32Array(metas.length);
   const used: Labels[] = [];
   for (let i = from; i < to; i++) {
-    if (!local.has(meta[i]!)) {
-      local.set(meta[i]!, used.push(metas[meta[i]!]!));
+    const set = meta[i]!;
+    if (set !== 0 && local[set] === 0) {
+      local[set] = used.push(metas[set]!);
     }
   }
   if (used.length === 0) {
@@ -59,7 +60,7 @@ function writeMeta(out: ByteWriter, meta: Uint32Array, metas: readonly Labels[],
     }
   }
   for (let i = from; i < to; i++) {
-    out.uvarint(local.get(meta[i]!)!);
+    out.uvarint(local[meta[i]!]!);
   }
   return true;
 }

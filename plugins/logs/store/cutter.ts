@@ -72,7 +72,7 @@ export class Cutter {
       while (to < columns.count && columns.ends[to]! - start <= chunkBytes) {
         to++;
       }
-      const bytes = Uint8Array.from(encodeChunk(columns, from, to, this.#raw, this.#scratch));
+      const bytes = encodeChunk(columns, from, to, this.#raw, this.#scratch).slice();
       const chunk: SealedChunk = {
         stream,
         bytes,

@@ -47,18 +47,21 @@ export class Head {
     this.#reserve(to - from, size);
     const at = this.#count;
     this.#lines.set(batch.bytes.subarray(start, start + size), this.#used);
-    this.#ms.set(batch.ms.subarray(from, to), at);
-    this.#ns.set(batch.ns.subarray(from, to), at);
     const shift = this.#used - start;
-    for (let i = from; i < to; i++) {
-      this.#ends[at + i - from] = batch.ends[i]! + shift;
-      this.#meta[at + i - from] = batch.meta[i] === 0 ? 0 : this.#metaOf(batch.metas[batch.meta[i]!]!);
+    const [ms, ns, ends, meta] = [this.#ms, this.#ns, this.#ends, this.#meta];
+    /** By the index that the batch has for them. */
+    const here: number[] = [0];
+    // The parts of a push are short: a loop is done before views for a copy in one go would be made.
+    for (let i = from, into = at; i < to; i++, into++) {
+      const set = batch.meta[i]!;
+      ms[into] = batch.ms[i]!;
+      ns[into] = batch.ns[i]!;
+      ends[into] = batch.ends[i]! + shift;
+      meta[into] = here[set] ??= this.#metaOf(batch.metas[set]!);
     }
     this.#used += size;
     this.#count += to - from;
-    for (let i = Math.max(at, 1); this.#ordered && i < this.#count; i++) {
-      this.#ordered = this.#ms[i]! > this.#ms[i - 1]! || (this.#ms[i]! === this.#ms[i - 1]! && this.#ns[i]! > this.#ns[i - 1]!);
-    }
+    this.#ordered &&= ascends(this.#ms, this.#ns, Math.max(at, 1), this.#count);
     this.#sorted = undefined;
   }
 
@@ -127,6 +130,16 @@ export class Head {
   }
 }
 
+/** Whether each entry is later than the one before it. */
+function ascends(ms: Float64Array, ns: Uint32Array, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) {
+    if (ms[i]! < ms[i - 1]! || (ms[i] === ms[i - 1] && ns[i]! <= ns[i - 1]!)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /** Whether one of the kept entries from `run` on, all of one instant, has the same line and metadata. */
 function repeats(all: Columns, kept: readonly number[], run: number, entry: number): boolean {
   const line = lineOf(all, entry);
@@ -157,7 +170,7 @@ function picked(all: Columns, kept: readonly number[]): Columns {
     used += all.lines.copy(lines, used, start, all.ends[entry]);
     ends[i] = used;
     if (meta) {
-      meta[i] = all.meta![entry]!;
+      meta[i] = all.meta[entry]!;
     }
   }
   return { count, ms, ns, ends, meta, metas: all.metas, lines: lines.subarray(0, used) };

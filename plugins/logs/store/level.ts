@@ -1,103 +1,132 @@
+/** What a line may name; the last one is for those that name none. */
+export const levelNames = ['trace', 'debug', 'info', 'warn', 'error', 'critical', 'fatal', 'unknown'] as const;
+
+const unknown = levelNames.indexOf('unknown');
+
+/** The level that a line names, as `detectedLevel` of the query language reads it from text. */
+export const levelInLine = (bytes: Uint8Array, from: number, end: number): string => levelNames[levelOfLine(bytes, from, end)]!;
+
 /**
- * The level that a line names, as `detectedLevel` of the query language reads it from text, but from bytes and in one
- * pass: it runs over everything that is ever pushed.
+ * The same as an index into `levelNames`, in one pass over the bytes and without making a text of any of them: it runs over
+ * everything that is ever pushed.
  */
-export function levelInLine(bytes: Uint8Array, from: number, end: number): string {
+export function levelOfLine(bytes: Uint8Array, from: number, end: number): number {
   const to = Math.min(end, from + readFor);
   let first = from;
   while (first < to && isSpace(bytes[first]!)) {
     first++;
   }
   const json = bytes[first] === 0x7b;
-  let word: string | undefined;
+  let word = unknown;
   let field = true;
   for (let at = from; at < to; at++) {
-    const kind = kinds[bytes[at]!]!;
-    if (kind === notWord) {
+    if (folded[bytes[at]!] === 0) {
       continue;
     }
-    let after = at + 1;
-    while (after < to && kinds[bytes[after]!] !== notWord) {
-      after++;
+    const start = at;
+    do {
+      at++;
+    } while (at < to && folded[bytes[at]!] !== 0);
+    const name = nameAt(bytes, start, at);
+    if (name === undefined) {
+      continue;
     }
-    if (kind === candidate && after - at <= longestName) {
-      const length = after - at;
-      const name = keyOf(bytes, at, length);
-      if (word === undefined && length <= 8) {
-        word = words.get(name);
-      }
-      if (field && keys.has(name)) {
-        const said = json ? valueInJson(bytes, from, at, after, to) : valueInLogfmt(bytes, from, at, after, to);
-        if (said !== undefined && (json || name !== severityText)) {
-          const level = levels.get(said);
-          if (level !== undefined) {
-            return level;
-          }
-          field = false;
+    if (word === unknown && name.isWord) {
+      word = name.level;
+    }
+    if (field && name.isKey) {
+      const value = json ? valueInJson(bytes, from, start, at, to) : valueInLogfmt(bytes, from, start, at, to);
+      if (value !== undefined && (json || name.text !== severityText)) {
+        const level = nameAt(bytes, value.from, value.to)?.level ?? unknown;
+        if (level !== unknown) {
+          return level;
         }
+        field = false;
       }
     }
-    at = after;
   }
-  return word ?? 'unknown';
+  return word;
 }
 
 const readFor = 2_048;
-const longestName = 13;
 const severityText = 'severity_text';
 
-const notWord = 0;
-const candidate = 2;
-/** What a byte is at the start of a word: no part of one, part of one, or the first letter of one that matters. */
-const kinds = new Uint8Array(256);
+/** Letters in their small form, digits and `_` as they are, and 0 for what is in no word. */
+const folded = new Uint8Array(256);
 for (const char of 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_') {
-  kinds[char.charCodeAt(0)] = 'tdiwecflsTDIWECFLS'.includes(char) ? candidate : 1;
+  folded[char.charCodeAt(0)] = char.toLowerCase().charCodeAt(0);
 }
 
-const levels: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    trace: 'trace',
-    trc: 'trace',
-    debug: 'debug',
-    dbg: 'debug',
-    info: 'info',
-    inf: 'info',
-    information: 'info',
-    warn: 'warn',
-    wrn: 'warn',
-    warning: 'warn',
-    error: 'error',
-    err: 'error',
-    critical: 'critical',
-    fatal: 'fatal',
-  }),
-);
-const words: ReadonlyMap<string, string> = new Map(
-  ['trace', 'debug', 'info', 'warn', 'warning', 'error', 'err', 'critical', 'fatal'].map((word) => [word, levels.get(word)!]),
-);
-const keys: ReadonlySet<string> = new Set(['level', 'lvl', 'severity', severityText]);
-
-/** Second letters that begin none of the names are sorted out before a string is made. */
-const seconds = new Set(['tr', 'de', 'in', 'wa', 'er', 'cr', 'fa', 'le', 'lv', 'se'].map((pair) => (pair.charCodeAt(0) << 8) | pair.charCodeAt(1)));
-
-function keyOf(bytes: Uint8Array, at: number, length: number): string {
-  if (length < 3 || !seconds.has(((bytes[at]! | 0x20) << 8) | (bytes[at + 1]! | 0x20))) {
-    return '';
-  }
-  return lowered(bytes, at, at + length);
+interface Name {
+  readonly text: string;
+  readonly bytes: Uint8Array;
+  /** As the value of a field. */
+  readonly level: number;
+  /** Whether it says the level wherever it stands. */
+  readonly isWord: boolean;
+  /** Whether the level stands behind it. */
+  readonly isKey: boolean;
 }
 
-function lowered(bytes: Uint8Array, from: number, to: number): string {
-  let text = '';
-  for (let at = from; at < to; at++) {
-    const byte = bytes[at]!;
-    text += String.fromCharCode(byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte);
+const words = ['trace', 'debug', 'info', 'warn', 'warning', 'error', 'err', 'critical', 'fatal'];
+const spellings: Readonly<Record<string, readonly string[]>> = {
+  trace: ['trace', 'trc'],
+  debug: ['debug', 'dbg'],
+  info: ['info', 'inf', 'information'],
+  warn: ['warn', 'wrn', 'warning'],
+  error: ['error', 'err'],
+  critical: ['critical'],
+  fatal: ['fatal'],
+  unknown: ['level', 'lvl', 'severity', severityText],
+};
+
+/** All names by their first two letters: what begins otherwise is sorted out by one look. */
+const names: (readonly Name[] | undefined)[] = Array.from({ length: 1024 }, () => undefined);
+for (const [level, texts] of Object.entries(spellings)) {
+  for (const text of texts) {
+    const bytes = Buffer.from(text, 'latin1');
+    const number = levelNames.findIndex((name) => name === level);
+    const slot = slotOf(bytes[0]!, bytes[1]!);
+    names[slot] = [...(names[slot] ?? []), { text, bytes, level: number, isWord: words.includes(text), isKey: number === unknown }];
   }
-  return text;
+}
+
+function slotOf(first: number, second: number): number {
+  return ((first & 31) << 5) | (second & 31);
+}
+
+/** The name that these bytes are, in small or capital letters. */
+function nameAt(bytes: Uint8Array, from: number, to: number): Name | undefined {
+  if (to - from < 3) {
+    return undefined;
+  }
+  const known = names[slotOf(bytes[from]!, bytes[from + 1]!)];
+  return known === undefined ? undefined : spelled(known, bytes, from, to);
+}
+
+function spelled(known: readonly Name[], bytes: Uint8Array, from: number, to: number): Name | undefined {
+  for (const name of known) {
+    const letters = name.bytes;
+    if (letters.length === to - from) {
+      let i = 0;
+      while (i < letters.length && folded[bytes[from + i]!] === letters[i]) {
+        i++;
+      }
+      if (i === letters.length) {
+        return name;
+      }
+    }
+  }
+  return undefined;
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
 }
 
 /** `"level" : "warn"`. */
-function valueInJson(bytes: Uint8Array, from: number, at: number, after: number, to: number): string | undefined {
+function valueInJson(bytes: Uint8Array, from: number, at: number, after: number, to: number): Range | undefined {
   if (at === from || bytes[at - 1] !== 0x22 || bytes[after] !== 0x22) {
     return undefined;
   }
@@ -110,17 +139,17 @@ function valueInJson(bytes: Uint8Array, from: number, at: number, after: number,
     return undefined;
   }
   const end = lettersTo(bytes, next + 1, to);
-  return end > next + 1 && end - next <= 17 && bytes[end] === 0x22 && end < to ? lowered(bytes, next + 1, end) : undefined;
+  return end > next + 1 && end - next <= 17 && bytes[end] === 0x22 && end < to ? { from: next + 1, to: end } : undefined;
 }
 
 /** `level=warn` or `level="warn"`. */
-function valueInLogfmt(bytes: Uint8Array, from: number, at: number, after: number, to: number): string | undefined {
+function valueInLogfmt(bytes: Uint8Array, from: number, at: number, after: number, to: number): Range | undefined {
   if ((at > from && !isSpace(bytes[at - 1]!) && bytes[at - 1] !== 0x2c) || bytes[after] !== 0x3d) {
     return undefined;
   }
   const start = bytes[after + 1] === 0x22 ? after + 2 : after + 1;
   const end = Math.min(lettersTo(bytes, start, to), start + 16);
-  return end > start ? lowered(bytes, start, end) : undefined;
+  return end > start ? { from: start, to: end } : undefined;
 }
 
 function lettersTo(bytes: Uint8Array, from: number, to: number): number {

@@ -20,12 +20,19 @@ const mostKnown = 10_000;
 /** Remembers what was found out about labels, since the same ones come with every push. */
 export class Origins {
   readonly #known = new Map<string, Origin>();
+  /** The same by the very set, of the one who sent it last. */
+  #last = new WeakMap<Labels, { readonly origin: Origin; readonly device: string | undefined; readonly edge: string | undefined }>();
   #limits: LogLimits | undefined;
 
   of(sent: Labels, stamp: Stamp | undefined, limits: LogLimits): Origin {
+    const last = this.#last.get(sent);
+    if (last !== undefined && this.#limits === limits && last.device === stamp?.device_id && last.edge === stamp?.edge_id) {
+      return last.origin;
+    }
     const key = `${stamp?.device_id ?? ''}\0${stamp?.edge_id ?? ''}\0${labelsKey(sent)}`;
     if (this.#limits !== limits || this.#known.size >= mostKnown) {
       this.#known.clear();
+      this.#last = new WeakMap();
       this.#limits = limits;
     }
     let origin = this.#known.get(key);
@@ -34,6 +41,7 @@ export class Origins {
       origin = { labels, problem: labelsProblem(sent, limits), level: detectedLevel('', labels) };
       this.#known.set(key, origin);
     }
+    this.#last.set(sent, { origin, device: stamp?.device_id, edge: stamp?.edge_id });
     return origin;
   }
 }

@@ -71,9 +71,11 @@ export class Reader {
 
   #load(row: ChunkRow, needles: readonly Buffer[], budget: Budget, unread: (what: string) => void): Columns | undefined {
     try {
-      const bytes = this.#file(row.file).read(row.section);
+      const holds = (section: Uint8Array): boolean => needles.length === 0 || mayHold(chunkLines(section), needles);
+      let held: boolean | undefined;
+      const bytes = this.#file(row.file).read(row.section, (section) => (held = holds(section)));
       budget.bytes(bytes.length);
-      return needles.length > 0 && !mayHold(chunkLines(bytes), needles) ? undefined : decodeChunk(bytes);
+      return (held ?? holds(bytes)) ? decodeChunk(bytes) : undefined;
     } catch (error) {
       if (isRefusal(error)) {
         throw error;

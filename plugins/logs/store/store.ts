@@ -77,7 +77,7 @@ export interface LogStore {
   /** For one question; `unread` hears what is damaged. */
   source(unread: (what: string) => void): LogSource;
   readonly directory: Directory;
-  /** Hears of every batch that is kept. */
+  /** Hears of every batch that is kept; its memory is another's when the listener has returned. */
   onKept(listener: (batch: Batch) => void): () => void;
   setLimits(limits: Partial<LogLimits>, retention: RetentionLimits): void;
   tidy(): Promise<void>;
@@ -195,6 +195,7 @@ class Store implements LogStore {
   async #keep({ batch, rejected, reasons }: Admitted): Promise<PushAnswer> {
     if (batch.count > 0) {
       await this.#intake.keep(batch);
+      batch.release();
       await this.#upkeep.relieve();
     }
     return { accepted: batch.count, rejected, reasons };

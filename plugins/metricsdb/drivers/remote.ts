@@ -136,8 +136,7 @@ export function remoteDriver({ thread, clock, fetch, build, own }: RemoteParts, 
       const body = await question(await thread.call<Forwarded>('plan', asked), signal);
       return asked.shape === 'tool' ? await thread.call<Uint8Array>('reshape', body, { timeoutMs: patienceMs, signal }) : body;
     },
-    instants: (queries, time, { signal, ...options } = {}) =>
-      fewAtOnce(queries, (query) => service({ kind: 'instant', query, time, options }, signal)),
+    instants: (queries, time, { signal, ...options } = {}) => fewAtOnce(queries, (query) => service({ kind: 'instant', query, time, options }, signal)),
     instant: (query, time, { signal, ...options } = {}) => service({ kind: 'instant', query, time, options }, signal),
     range: (query, { start, end, step }, { signal, ...options } = {}) => service({ kind: 'range', query, start, end, step, options }, signal),
     series: (matchers, { start, end }, { signal, ...options } = {}) => service({ kind: 'series', matchers, start, end, options }, signal),

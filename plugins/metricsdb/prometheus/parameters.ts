@@ -23,7 +23,7 @@ export class Parameters {
     if (sent.length > mostParameters) {
       throw queryError('bad_data', `the form has ${sent.length} parameters; at most ${mostParameters} are read`);
     }
-    return new Parameters([...(sent as [string, string][]), ...pairs]);
+    return new Parameters([...sent, ...pairs]);
   }
 
   text(name: string): string {

@@ -190,7 +190,11 @@ async function rangeAt(run: Run, expr: Expr, grid: Grid): Promise<RangeSeries[]>
   await vector.each((samples) => {
     const { times, values, length } = within(run, vector, samples, dataTime(vector, grid, 0));
     if (length > 0) {
-      series.push({ labels: samples.dropName ? withoutMetadata(samples.labels) : samples.labels, times: times.slice(0, length), values: values.slice(0, length) });
+      series.push({
+        labels: samples.dropName ? withoutMetadata(samples.labels) : samples.labels,
+        times: times.slice(0, length),
+        values: values.slice(0, length),
+      });
     }
   });
   refuseDuplicates(series);

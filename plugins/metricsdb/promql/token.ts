@@ -58,7 +58,7 @@ export function describe(token: Token): string {
     case 'string':
     case 'number':
     case 'duration':
-      return `${token.kind} ${[...token.text].length > 10 ? `${quoted([...token.text].slice(0, 10).join(''))}...` : quoted(token.text)}`;
+      return `${token.kind} ${Array.from(token.text).length > 10 ? `${quoted(Array.from(token.text).slice(0, 10).join(''))}...` : quoted(token.text)}`;
     case 'keyword':
       return `<${token.word}>`;
     case 'aggregator':

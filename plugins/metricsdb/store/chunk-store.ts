@@ -88,6 +88,33 @@ export class ChunkStore {
     into.length += count;
   }
 
+  /** Hangs an older chain behind a newer one. */
+  linked(newer: number, older: number): number {
+    if (newer === nowhere) {
+      return older;
+    }
+    let oldest = newer;
+    while (this.previous(oldest) !== nowhere) {
+      oldest = this.previous(oldest);
+    }
+    this.link(oldest, older);
+    return newer;
+  }
+
+  /** Chunks of a chain that reach beyond `mint`, oldest first. */
+  readChain(newest: number, mint: number, into: Samples): void {
+    if (newest === nowhere || this.lastTime(newest) <= mint) {
+      return;
+    }
+    const path: number[] = [];
+    for (let chunk = newest; chunk !== nowhere && this.lastTime(chunk) > mint; chunk = this.previous(chunk)) {
+      path.push(chunk);
+    }
+    for (let i = path.length - 1; i >= 0; i--) {
+      this.read(path[i]!, into);
+    }
+  }
+
   /** Ends a generation: what is stored from now on lies in other slabs. Answers with how to free all that was stored so far. */
   seal(): () => void {
     const sealed = [...this.slabs.keys()].filter((index) => this.slabs[index] !== undefined);

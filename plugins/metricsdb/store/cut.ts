@@ -38,7 +38,17 @@ export async function cutHead(parts: CutParts, boundary: number): Promise<void> 
   await parts.applied();
   head.beginMove(boundary);
   try {
-    const block = await writeMoved(parts, boundary, new Checkpoint(segment), logged);
+    const checkpoint = new Checkpoint(segment);
+    const flush = (least: number): void => {
+      if (checkpoint.bytes >= least) {
+        logged.push(appended(wal, checkpoint.take()));
+      }
+    };
+    const block = await writeMoved(parts, boundary, (...kept) => {
+      checkpoint.add(...kept);
+      flush(partBytes);
+    });
+    flush(16);
     await Promise.all(logged);
     const also = (): void => {
       setState(catalogue.db, 'floor', segment);
@@ -70,10 +80,7 @@ function logDefinitions(head: Head, wal: Wal): Promise<unknown>[] {
   let bytes = 0;
   const flush = (): void => {
     if (!batch.empty) {
-      const appended = wal.append(...batch.record());
-      // Looked at when all are awaited; this one must not count as unhandled until then.
-      appended.catch(() => undefined);
-      logged.push(appended);
+      logged.push(appended(wal, ...batch.record()));
     }
     batch = new Batch();
     bytes = 0;
@@ -89,17 +96,38 @@ function logDefinitions(head: Head, wal: Wal): Promise<unknown>[] {
   return logged;
 }
 
-async function writeMoved(parts: CutParts, boundary: number, checkpoint: Checkpoint, logged: Promise<unknown>[]): Promise<NewBlock | undefined> {
-  const { head, wal, catalogue, now } = parts;
+function appended(wal: Wal, ...parts: readonly Uint8Array[]): Promise<unknown> {
+  const done = wal.append(...parts);
+  // Looked at when all are awaited; this one must not count as unhandled until then.
+  done.catch(() => undefined);
+  return done;
+}
+
+/**
+ * While the log is read back: moves everything earlier than `boundary` into a block, and leaves the log as it is. After a
+ * crash it is moved once more, which nobody notices: of samples with one time one is read.
+ */
+export async function spillHead(parts: Pick<CutParts, 'head' | 'catalogue' | 'now'>, boundary: number): Promise<void> {
+  const { head, catalogue } = parts;
+  head.beginMove(boundary);
+  try {
+    const block = await writeMoved(parts, boundary, () => undefined);
+    if (block !== undefined) {
+      catalogue.blocks.add(block);
+    }
+  } catch (error) {
+    head.restore();
+    throw error;
+  }
+  head.release();
+}
+
+type Keep = (ref: number, samples: Samples, from: number, to: number) => void;
+
+/** `keep` is told what stays in the head. */
+async function writeMoved({ head, catalogue, now }: Pick<CutParts, 'head' | 'catalogue' | 'now'>, boundary: number, keep: Keep): Promise<NewBlock | undefined> {
   const pause = budget({ timeoutMs: Infinity, now });
   const samples = new Samples();
-  const flush = (least: number): void => {
-    if (checkpoint.bytes >= least) {
-      const appended = wal.append(checkpoint.take());
-      appended.catch(() => undefined);
-      logged.push(appended);
-    }
-  };
   let found: ReturnType<BlockBuilder['finish']> | undefined;
   const name = nextBlockName(catalogue.db, 'raw');
   const { file, bytes } = await writeBlock(catalogue.blocksFolder, name, async (writer) => {
@@ -112,15 +140,13 @@ async function writeMoved(parts: CutParts, boundary: number, checkpoint: Checkpo
           builder.add(labels, samples, 0, kept);
         }
         if (kept < samples.length) {
-          checkpoint.add(head.ref(slot), samples, kept, samples.length);
-          flush(partBytes);
+          keep(head.ref(slot), samples, kept, samples.length);
         }
         await pause.breathe();
       }
     }
     found = builder.finish();
   });
-  flush(16);
   const { series, samples: rows, mint, maxt } = found!;
   if (series === 0) {
     return undefined;

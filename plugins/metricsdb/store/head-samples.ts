@@ -1,6 +1,7 @@
 import { ChunkStore, nowhere } from './chunk-store.ts';
 import { LateSamples, widened } from './late-samples.ts';
-import { Samples } from './samples.ts';
+import { MovedSamples } from './moved-samples.ts';
+import { type Samples } from './samples.ts';
 
 /** Samples of a series that are kept uncompressed, the newest ones. */
 const ringSize = 64;
@@ -10,15 +11,6 @@ const stripeSize = 1 << stripeBits;
 const farthest = 2 ** 31 - 1;
 
 export type Verdict = 'kept' | 'repeated' | 'contradicts' | 'too old';
-
-/** What left the head for a block, by slot. */
-interface Moved {
-  readonly boundary: number;
-  readonly has: Uint8Array;
-  readonly chain: Uint32Array;
-  readonly late: Int32Array;
-  readonly free: () => void;
-}
 
 /**
  * The samples of the head, by slot: a ring of the newest ones of each series in shared typed arrays, older ones in
@@ -35,8 +27,7 @@ export class HeadSamples {
   private staleHigh = new Uint32Array(stripeSize);
   private chain = new Uint32Array(stripeSize);
   private lateList = new Int32Array(stripeSize);
-  private readonly rest = new Samples();
-  private moved: Moved | undefined;
+  private moved: MovedSamples | undefined;
 
   get bytes(): number {
     return this.chunks.bytes + this.rings.length * stripeSize * (ringSize * 12 + 33) + this.late.count * 21;
@@ -101,13 +92,13 @@ export class HeadSamples {
   /** Appends the samples in (mint, maxt] and some around them, in no certain order; `withMoved` also those that are on their way into a block. */
   read(slot: number, mint: number, maxt: number, into: Samples, withMoved: boolean): void {
     if (withMoved) {
-      this.readMoved(slot, mint, into);
+      this.moved?.read(slot, mint, into);
     }
     const count = this.counts[slot]!;
     const base = this.bases[slot]!;
     // The ring begins where the chunks end.
     if (count === 0 || base > mint) {
-      this.readChain(this.chain[slot]!, mint, into);
+      this.chunks.readChain(this.chain[slot]!, mint, into);
     }
     if (count > 0 && base <= maxt) {
       const ring = this.rings[slot >> stripeBits]!;
@@ -150,42 +141,28 @@ export class HeadSamples {
 
   /** Begins to move everything earlier than `boundary` out. What was moved stays readable until it is released. */
   beginMove(boundary: number): void {
-    const size = this.counts.length;
-    this.moved = { boundary, free: this.chunks.seal(), has: new Uint8Array(size), chain: new Uint32Array(size), late: new Int32Array(size) };
+    this.moved = new MovedSamples(boundary, this.counts.length, this.chunks, this.late);
   }
 
   /** Moves a slot: all its samples, ordered, into `into`; those from the boundary on are kept, too. */
   move(slot: number, into: Samples): void {
     const moved = this.moved!;
     this.flush(slot);
-    moved.has[slot] = 1;
-    moved.chain[slot] = this.chain[slot]!;
-    moved.late[slot] = this.lateList[slot]!;
-    this.readChain(moved.chain[slot]!, -Infinity, into);
-    this.late.read(moved.late[slot]!, Infinity, into);
+    moved.take(slot, this.chain[slot]!, this.lateList[slot]!, into);
     this.refill(slot, into.settle(), into.after(moved.boundary - 1));
   }
 
   /** Forgets what was moved: it lies in a block. */
   release(): void {
-    const { has, late, free } = this.moved!;
-    has.forEach((is, slot) => {
-      if (is === 1) {
-        this.late.drop(late[slot]!);
-      }
-    });
-    free();
+    this.moved!.release();
     this.moved = undefined;
   }
 
   /** Takes back what was moved: it could not be put into a block. */
   restore(): void {
-    const { has, chain, late } = this.moved!;
-    has.forEach((is, slot) => {
-      if (is === 1) {
-        this.chain[slot] = this.linked(this.chain[slot]!, chain[slot]!);
-        this.lateList[slot] = this.late.join(this.lateList[slot]!, late[slot]!);
-      }
+    this.moved!.each((slot, chain, late) => {
+      this.chain[slot] = this.chunks.linked(this.chain[slot]!, chain);
+      this.lateList[slot] = this.late.join(this.lateList[slot]!, late);
     });
     this.moved = undefined;
   }
@@ -211,33 +188,6 @@ export class HeadSamples {
       this.push(slot, samples.times[i]!, samples.values[i]!, samples.stale[i] === 1);
     }
     this.lastTimes[slot] = Math.max(last, this.lastTimes[slot]!);
-  }
-
-  private readMoved(slot: number, mint: number, into: Samples): void {
-    const { moved, rest } = this;
-    if (moved === undefined || moved.has[slot] !== 1) {
-      return;
-    }
-    this.readChain(moved.chain[slot]!, mint, rest.clear());
-    this.late.read(moved.late[slot]!, moved.boundary, rest);
-    for (let i = 0; i < rest.length; i++) {
-      if (rest.times[i]! < moved.boundary) {
-        into.push(rest.times[i]!, rest.values[i]!, rest.stale[i] === 1);
-      }
-    }
-  }
-
-  /** Hangs an older chain behind a newer one. */
-  private linked(newer: number, older: number): number {
-    if (newer === nowhere) {
-      return older;
-    }
-    let oldest = newer;
-    while (this.chunks.previous(oldest) !== nowhere) {
-      oldest = this.chunks.previous(oldest);
-    }
-    this.chunks.link(oldest, older);
-    return newer;
   }
 
   private push(slot: number, time: number, value: number, stale: boolean): void {
@@ -274,20 +224,6 @@ export class HeadSamples {
     this.counts[slot] = 0;
     staleLow[slot] = 0;
     staleHigh[slot] = 0;
-  }
-
-  /** Chunks of a chain that reach beyond `mint`, oldest first. */
-  private readChain(newest: number, mint: number, into: Samples): void {
-    if (newest === nowhere || this.chunks.lastTime(newest) <= mint) {
-      return;
-    }
-    const path: number[] = [];
-    for (let chunk = newest; chunk !== nowhere && this.chunks.lastTime(chunk) > mint; chunk = this.chunks.previous(chunk)) {
-      path.push(chunk);
-    }
-    for (let i = path.length - 1; i >= 0; i--) {
-      this.chunks.read(path[i]!, into);
-    }
   }
 
   /** A time that is not later than the newest: compared with the ring, where one of the same time would be. */

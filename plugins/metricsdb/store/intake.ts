@@ -148,7 +148,7 @@ export class Intake {
       const verdict = head.append(slots[i]!, times[i]!, values[i]!, stale[i] === 1);
       if (verdict !== 'kept' && verdict !== 'repeated') {
         this.accepted--;
-        this.reject(reasonOf(verdict), slots[i]!);
+        this.reject(reasonOf(verdict), slots[i]);
       }
     }
   }

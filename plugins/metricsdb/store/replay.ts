@@ -15,8 +15,8 @@ export interface Replayed {
   readonly unknown: number;
 }
 
-/** Brings everything in the log back into an empty head. `floor`: segments below it were completed by a cut. */
-export async function replay(wal: Wal, head: Head, floor: number, log: Logger): Promise<Replayed> {
+/** Brings everything in the log back into an empty head. `floor`: segments below it were completed by a cut; `relieve` is called between records. */
+export async function replay(wal: Wal, head: Head, floor: number, log: Logger, relieve: () => Promise<void> | undefined): Promise<Replayed> {
   const slots = new Map<number, number>();
   const scratch = new Scratch();
   const samples = new Samples();
@@ -69,6 +69,7 @@ export async function replay(wal: Wal, head: Head, floor: number, log: Logger): 
       });
     }
     counts.records++;
+    return relieve();
   });
   if (tornBytes > 0 || counts.unknown > 0) {
     log.warn(

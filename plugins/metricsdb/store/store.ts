@@ -26,6 +26,7 @@ import { defaultLimits, type MetricsLimits } from './limits.ts';
 import { Metadata, type MetricMetadata } from './metadata.ts';
 import { PushReader, type PushFormat } from './push-reader.ts';
 import { Reads } from './reads.ts';
+import { relief } from './relief.ts';
 import { replay } from './replay.ts';
 import { scan, select } from './select.ts';
 import type { MetricsStats } from './stats.ts';
@@ -60,7 +61,7 @@ export async function openMetricsStore(options: MetricsStoreOptions): Promise<Me
     const floor = getState(catalogue.db, 'floor') ?? 0;
     await wal.drop(floor);
     const head = new Head({ seed: options.seed ?? randomSeed(catalogue), window: limits.outOfOrderMs, maxSeries: limits.maxSeries });
-    const replayed = await replay(wal, head, floor, log);
+    const replayed = await replay(wal, head, floor, log, relief({ head, catalogue, limits, now: options.now, log }));
     log.info({ series: head.index.live, ...replayed }, 'the head of the metrics store is back from its log');
     return new MetricsStore(options, limits, catalogue, wal, head);
   } catch (error) {

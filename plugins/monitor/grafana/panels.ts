@@ -18,7 +18,8 @@ export function panelsOf(dashboard: Foreign, datasource: (value: unknown) => Dat
   const taken: TakenPanel[] = [];
   const leftOut: LeftOut[] = [];
   for (const foreign of everyPanel(dashboard, leftOut).slice(0, mostForeign)) {
-    const title = text(foreign['title']) || `panel ${text(String(foreign['id'] ?? 'without a title'))}`;
+    const { id } = foreign;
+    const title = text(foreign['title']) || `panel ${typeof id === 'number' || typeof id === 'string' ? text(String(id)) : 'without a title'}`;
     const found = panelOf(foreign, title, datasource, leftOut);
     if (typeof found === 'string') {
       leftOut.push({ kind: 'panel', title, reason: found });

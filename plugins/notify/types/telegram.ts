@@ -48,7 +48,7 @@ export const telegram: ChannelType = {
       return { result: 'sent' };
     }
     const { retry_after: after, migrate_to_chat_id: moved } = (said?.['parameters'] ?? {}) as Record<string, unknown>;
-    const description = String(said?.['description'] ?? '');
+    const description = typeof said?.['description'] === 'string' ? said['description'] : '';
     const reason = said === undefined ? undefined : platformSaid(said['error_code'] ?? reply.status, description);
     if (reason === undefined) {
       return httpVerdict(reply, now) ?? strange(reply);

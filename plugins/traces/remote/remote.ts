@@ -35,7 +35,7 @@ const protobuf = 'application/protobuf';
 /** Asks a Tempo elsewhere: each request is built anew from what was read of the caller's, never passed on. */
 export function remoteDriver({ fetch, settings, timeoutMs, thread, clock }: RemoteParts): TraceDriver {
   const client = new TempoClient(fetch, settings);
-  const patienceOf = (asked: number | undefined): number => Math.min(asked ?? timeoutMs(), timeoutMs());
+  const patienceOf = (asked: number | undefined): number => Math.ceil(Math.min(asked ?? timeoutMs(), timeoutMs()));
 
   async function ask(question: TempoQuestion, { timeoutMs: asked, signal }: Patience = {}): Promise<Uint8Array> {
     const body = await client.call({ ...remoteRequest(question), accept: 'application/json', timeoutMs: patienceOf(asked), signal });
@@ -52,7 +52,7 @@ export function remoteDriver({ fetch, settings, timeoutMs, thread, clock }: Remo
 
   /** What the asker may see goes into the query before it leaves. */
   const enforced = (query: string, enforce: readonly Enforced[], asks: EnforcedInput['asks']): Promise<string> =>
-    enforce.length === 0 ? Promise.resolve(query) : thread.call('enforced', { query, enforce, asks } satisfies EnforcedInput);
+    enforce.length === 0 && asks !== 'traces' ? Promise.resolve(query) : thread.call('enforced', { query, enforce, asks } satisfies EnforcedInput);
 
   /** The other server finds traces with a span in sight; what is to be seen of them, and whether they match, is decided here. */
   async function judged(query: string, window: TraceWindow, options: TraceSearchOptions, body: Uint8Array): ReturnType<TraceDriver['search']> {

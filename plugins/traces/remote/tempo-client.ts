@@ -57,7 +57,7 @@ export class TempoClient {
       tls: { ...(settings.ca !== '' && { ca: settings.ca }), insecure: settings.insecure },
       ...(signal && { signal }),
     };
-    return this.#fetch(`${base}${path}${search !== undefined && search.size > 0 ? `?${search}` : ''}`, request);
+    return this.#fetch(`${base}${path}${search !== undefined && search.size > 0 ? `?${search.toString()}` : ''}`, request);
   }
 
   /** The asker's own mistakes are told as such; everything else is the other server's. */

@@ -54,13 +54,35 @@ export async function writeTraceBlock(folder: string, name: string, head: Head, 
 
 function sortedTraces(head: Head): TraceRows[] {
   const traces: TraceRows[] = [];
+  const { startMs, startNs } = head;
+  const byStart = (a: number, b: number): number => startMs[a]! - startMs[b]! || startNs[a]! - startNs[b]! || a - b;
+  /** The first bytes of the ids as numbers: they tell almost all of them apart, and faster than the bytes. */
+  const prefixes = new Float64Array(head.traces);
   for (let trace = 0; trace < head.traces; trace++) {
     const rows = head.rowsOf(trace);
     if (rows.length > 0) {
-      traces.push({ trace, rows: rows.sort((a, b) => head.startMs[a]! - head.startMs[b]! || head.startNs[a]! - head.startNs[b]! || a - b) });
+      traces.push({ trace, rows: isInOrder(rows, byStart) ? rows : rows.sort(byStart) });
+      prefixes[trace] = prefixOf(head.traceBytes(trace));
     }
   }
-  return traces.sort((a, b) => Buffer.compare(head.traceBytes(a.trace), head.traceBytes(b.trace)));
+  return traces.sort(({ trace: a }, { trace: b }) => prefixes[a]! - prefixes[b]! || (a === b ? 0 : Buffer.compare(head.traceBytes(a), head.traceBytes(b))));
+}
+
+function isInOrder(rows: readonly number[], compare: (a: number, b: number) => number): boolean {
+  for (let i = 1; i < rows.length; i++) {
+    if (compare(rows[i - 1]!, rows[i]!) > 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+function prefixOf(id: Uint8Array): number {
+  let prefix = 0;
+  for (let i = 0; i < 6; i++) {
+    prefix = prefix * 256 + id[i]!;
+  }
+  return prefix;
 }
 
 /** A trace is never divided within a block. */

@@ -53,7 +53,7 @@ export class ByteDictionary {
 
   /** The bytes of a number; valid until the next `intern`. */
   bytesOf(id: number): Uint8Array {
-    return this.#bytes.data.subarray(this.startOf(id), this.#ends.data[id]!);
+    return this.#bytes.data.subarray(this.startOf(id), this.#ends.data[id]);
   }
 
   /** All bytes one behind the other; valid until the next `intern`. */

@@ -142,7 +142,13 @@ function traceIdsOf(head: Head, traces: readonly TraceRows[]): Uint8Array {
 
 function spanIdsOf(head: Head, rows: readonly number[]): Uint8Array {
   const ids = new Uint8Array(rows.length * 8);
-  rows.forEach((row, index) => ids.set(head.spanIds.subarray(row * 8, row * 8 + 8), index * 8));
+  const { spanIds } = head;
+  let at = 0;
+  for (const row of rows) {
+    for (let i = row * 8; i < row * 8 + 8; i++) {
+      ids[at++] = spanIds[i]!;
+    }
+  }
   return ids;
 }
 
@@ -151,10 +157,11 @@ function tracesOf(head: Head, traces: readonly TraceRows[]): Uint8Array {
   const writer = new ByteWriter(32 * 1024);
   const strangers = new ByteWriter();
   const parents = head.columns.parentIds.data;
+  const { spanIds } = head;
   writer.uvarint(traces.length);
   traces.forEach(({ rows }) => writer.uvarint(rows.length));
   for (const { rows } of traces) {
-    const placeOf = rows.length <= fewRows ? placeByLooking(head.spanIds, rows) : placeByKey(head.spanIds, rows);
+    const placeOf = rows.length <= fewRows ? placeByLooking(spanIds, rows) : placeByKey(spanIds, rows);
     rows.forEach((row, place) => {
       const above = isZero(parents, row) ? undefined : placeOf(parents, row);
       if (above === undefined) {
@@ -240,15 +247,16 @@ function timesOf(head: Head, traces: readonly TraceRows[]): Uint8Array {
 /** The small columns, one behind the other, each a number a row. */
 function fieldsOf(head: Head, rows: readonly number[], texts: Renumbering, resources: Renumbering, scopes: Renumbering): Uint8Array {
   const writer = new ByteWriter(64 * 1024);
+  const { kinds, names, resourceIds, scopeIds, messages, states, flags } = head;
   for (const row of rows) {
-    writer.u8(head.kinds[row]!);
+    writer.u8(kinds[row]!);
   }
-  rows.forEach((row) => writer.uvarint(texts.of(head.names[row]!)));
-  rows.forEach((row) => writer.uvarint(resources.of(head.resourceIds[row]!)));
-  rows.forEach((row) => writer.uvarint(scopes.of(head.scopeIds[row]!)));
-  rows.forEach((row) => writer.uvarint(texts.of(head.messages[row]!)));
-  rows.forEach((row) => writer.uvarint(texts.of(head.states[row]!)));
-  rows.forEach((row) => writer.uvarint(head.flags[row]!));
+  rows.forEach((row) => writer.uvarint(texts.of(names[row]!)));
+  rows.forEach((row) => writer.uvarint(resources.of(resourceIds[row]!)));
+  rows.forEach((row) => writer.uvarint(scopes.of(scopeIds[row]!)));
+  rows.forEach((row) => writer.uvarint(texts.of(messages[row]!)));
+  rows.forEach((row) => writer.uvarint(texts.of(states[row]!)));
+  rows.forEach((row) => writer.uvarint(flags[row]!));
   return writer.take();
 }
 

@@ -16,6 +16,12 @@ export function enforcedQuery(query: Query, matchers: readonly Matcher[]): Query
   return { ...query, stages: begun.map((stage) => (isSpanset(stage) ? narrowed(stage, sight) : stage)) };
 }
 
+/** The query that tells the name of each span, too. */
+export const withNames = (query: Query): Query => ({
+  ...query,
+  stages: [...query.stages, { kind: 'select', fields: [{ kind: 'intrinsic', intrinsic: 'name', text: 'name' }] }],
+});
+
 /** Throws unless the query looks at one span at a time: what it says of other spans cannot be kept from the asker elsewhere. */
 export function assertSpansAlone({ stages, metrics }: Query): void {
   assertFieldsAlone([...stages.flatMap(fieldsIn), ...(metrics === undefined ? [] : [metrics.field, ...metrics.by])]);

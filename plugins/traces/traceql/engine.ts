@@ -6,4 +6,4 @@ export { metrics, type MetricsOptions, type MetricsResult, type MetricsSeries } 
 export { sightOf, textOf, type Sight } from './enforce.ts';
 export { prefilterOf } from './prefilter.ts';
 export { queryOfTags, type TagSearch } from './tag-search.ts';
-export { assertFieldsAlone, assertOneFilter, assertSpansAlone, enforcedQuery } from './enforced-query.ts';
+export { assertFieldsAlone, assertOneFilter, assertSpansAlone, enforcedQuery, withNames } from './enforced-query.ts';

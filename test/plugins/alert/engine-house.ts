@@ -228,7 +228,7 @@ export class Engine {
       log: silent,
       changed: (incidents, events) => {
         for (const incident of incidents) {
-          events.get(incident.dedupe_key)?.includes('firing') === true && this.fired.push(incident.dedupe_key);
+          this.fired.push(...(events.get(incident.dedupe_key)?.includes('firing') === true ? [incident.dedupe_key] : []));
         }
       },
     });
@@ -299,7 +299,9 @@ export class Engine {
   async close(): Promise<void> {
     await this.evaluator.stop();
     await this.storage.close();
-    this.#own && rmSync(this.#dir, { recursive: true, force: true });
+    if (this.#own) {
+      rmSync(this.#dir, { recursive: true, force: true });
+    }
   }
 }
 

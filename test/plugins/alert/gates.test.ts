@@ -86,7 +86,7 @@ describe('whether anybody is told', () => {
 
   test('of anything on a device that is offline: only of what is critical and new', async (t) => {
     const house = await engine(t);
-    house.book.add({ rule_key: 'device_offline', severity: 'warning', legs: [{ query: 'off', measure: 'm' }] });
+    house.book.add({ rule_key: 'device_offline', severity: 'critical', legs: [{ query: 'off', measure: 'm' }] });
     house.book.add({ rule_key: 'cpu', legs: [{ query: 'cpu', measure: 'm' }] });
     house.book.add({ rule_key: 'dead', severity: 'critical', legs: [{ query: 'dead', measure: 'm' }] });
     ['off', 'cpu', 'dead'].forEach((query) => house.answers.set(query, on('7')));
@@ -176,7 +176,7 @@ describe('a silence', () => {
     const inForce = async (): Promise<boolean> => (await house.silences.get(silence.id)).in_force;
     const seen: string[] = [];
     for (let hours = 0; hours < 8 * 24; hours++) {
-      (await inForce()) && seen.push(new Date(house.clock.now()).toISOString().slice(8, 13));
+      seen.push(...((await inForce()) ? [new Date(house.clock.now()).toISOString().slice(8, 13)] : []));
       house.clock.advance(hour);
     }
     assert.deepEqual(seen, ['20T23', '21T00', '27T23']);
@@ -231,7 +231,7 @@ describe('what people do', () => {
     for (const [at, [from, act, to]] of table.entries()) {
       const { id } = (await house.incident(`cpu:host:${at}`))!;
       const way = ways[from];
-      way && (await acts[way](id));
+      await (way && acts[way](id));
       const rows = (await house.timeline(`cpu:host:${at}`)).length;
       const outcome = await acts[act as keyof typeof acts](id).then(
         ({ status }) => status,

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { startTestHost, type TestHost } from 'svc/testing';
+import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
-import { MetricsIngest } from '../../../plugins/metricsdb/contract.ts';
+import { MetricsIngest, MetricsQueries } from '../../../plugins/metricsdb/contract.ts';
 import type { Notice } from '../../../plugins/notify/contract.ts';
 import { HandClock, minute } from './engine-house.ts';
 
@@ -28,17 +28,18 @@ async function alerting(t: TestContext): Promise<Alerting> {
     unknown: async () => [],
   };
   const house = await startTestHost(t, { plugins: ['metricsdb', 'alert'], clock, services: { 'notify.dispatcher': dispatcher } });
+  useNoLeaks(t, house);
   const ingest = house.service(MetricsIngest);
-  const evaluator = house.service(AlertEvaluator);
   return {
     house,
     clock,
     notices,
     async pass(ms, samples = () => []) {
+      const evaluator = house.service(AlertEvaluator);
       for (let passed = 0; passed < ms; passed += 10_000) {
         clock.advance(10_000);
         const rows = samples().map((sample) => ({ ...sample, time: clock.now() }));
-        rows.length > 0 && (await ingest.write(rows));
+        await ingest.write(rows);
         await evaluator.tick();
       }
     },
@@ -97,4 +98,77 @@ test('a rule over the real metrics store fires, is acknowledged, clears and fire
   );
   const info = await house.json('/api/v1/alerts/runtime-info');
   assert.deepEqual([info.interval_seconds, info.cooldown_seconds, info.last_cycle.firing >= 1, info.failing], [30, 600, true, []]);
+});
+
+const hotRule = (key: string, more: object = {}): RequestInit =>
+  post({
+    rule_key: key,
+    name: key,
+    kind: 'metric_raw',
+    source_type: 'svc_builtin',
+    scope_type: 'host',
+    join_mode: 'all',
+    severity: 'warning',
+    conditions: [{ expr: 'test_heat > 1' }],
+    ...more,
+  });
+const heat =
+  (...devices: readonly string[]) =>
+  () =>
+    devices.map((device) => ({ labels: { __name__: 'test_heat', device_id: device }, value: 5 }));
+
+test('incidents are listed by status, severity, scope, rule and words, page by page, and silenced one by one or by label', async (t) => {
+  const { house, pass, notices, clock } = await alerting(t);
+  await house.json('/api/v1/alert-rules', hotRule('test_warm'));
+  await house.json('/api/v1/alert-rules', hotRule('test_hot', { severity: 'critical', labels: { team: 'infra' }, conditions: [{ expr: 'test_heat > 2' }] }));
+  const silence = await house.json('/api/v1/alerts/silences', post({ matchers: [{ name: 'team', value: 'infra' }], duration: '1h', reason: 'moving' }));
+  assert.deepEqual([silence.state, silence.in_force, silence.matchers], ['active', true, [{ name: 'team', op: '=', value: 'infra' }]]);
+  await pass(2 * minute, heat('1', '2', '3'));
+  const count = async (query: string): Promise<number> => (await house.json(`/api/v1/alerts/incidents?q=test_&${query}`)).total;
+  assert.deepEqual(
+    [await count('severity=critical'), await count('scope=host'), await count('scope=host:2'), await count('rule=test_warm'), await count('status=active')],
+    [3, 6, 2, 3, 6],
+  );
+  const first = await house.json('/api/v1/alerts/incidents?q=test_&limit=4');
+  const rest = await house.json(`/api/v1/alerts/incidents?q=test_&limit=4&cursor=${encodeURIComponent(first.next_cursor)}`);
+  const ids = [...first.items, ...rest.items].map(({ id }: { id: number }) => id);
+  assert.deepEqual([new Set(ids).size, rest.next_cursor], [6, '']);
+  const path = `/api/v1/alerts/incidents/${first.items[0].id}`;
+  const silenced = await house.json(`${path}/silence`, post({ hours: 0.5 }));
+  assert.deepEqual([silenced.status, silenced.silenced_until], ['silenced', new Date(clock.now() + 30 * minute).toISOString()]);
+  assert.equal((await house.json(`${path}/silence`, { method: 'DELETE' })).status, 'open');
+  assert.equal((await house.fetch(`${path}/silence`, post({ hours: 721 }))).status, 400);
+  assert.equal((await house.fetch('/api/v1/alerts/incidents/999999/ack', { method: 'POST' })).status, 404);
+  assert.equal(notices.filter(({ incident }) => incident.rule_key === 'test_hot').length, 0, 'its team is silenced');
+  await house.fetch(`/api/v1/alerts/silences/${silence.id}`, { method: 'DELETE' });
+  assert.deepEqual(
+    (await house.json('/api/v1/alerts/silences?state=expired')).items.map(({ id }: { id: number }) => id),
+    [silence.id],
+  );
+  await pass(20 * minute, heat('1', '2', '3'));
+  for (let waited = 0; notices.filter(({ incident }) => incident.rule_key === 'test_hot').length < 3 && waited < 5_000; waited += 20) {
+    await pause(20);
+  }
+  assert.equal(notices.filter(({ incident }) => incident.rule_key === 'test_hot').length, 3);
+});
+
+test('a reload in the middle of it all loses nothing and fires nothing again', async (t) => {
+  const { house, pass } = await alerting(t);
+  await house.json('/api/v1/alert-rules', hotRule('test_warm'));
+  await pass(2 * minute, heat('1'));
+  await house.reload('alert');
+  const evaluator = house.service(AlertEvaluator);
+  assert.equal((await house.json('/api/v1/alerts/incidents?q=test_&status=open')).total, 1);
+  await pass(minute, heat('1'));
+  await evaluator.tick();
+  const [incident] = (await house.json('/api/v1/alerts/incidents?q=test_')).items;
+  assert.equal(incident.event_count, 1);
+});
+
+test('several questions to the metrics store are answered together, each error in the place of its answer', async (t) => {
+  const { house, pass, clock } = await alerting(t);
+  await pass(10_000, heat('1', '2'));
+  const answers = await house.service(MetricsQueries).instants!(['test_heat > 1', 'test_heat > 9', 'rate(', 'count(test_heat)'], clock.now());
+  const shown = answers.map((answer) => (answer instanceof Error ? 'error' : answer.type === 'vector' ? [...answer.values] : answer.type));
+  assert.deepEqual(shown, [[5, 5], [], 'error', [2]]);
 });

@@ -108,7 +108,7 @@ describe('bodies on their way', () => {
       headers: { authorization: seven, 'content-type': proto },
       body: pieces() as unknown as ReadableStream,
       duplex: 'half',
-    } as RequestInit);
+    });
     assert.equal(answer.status, 429);
     await inFlight(house, 10 * mebibyte);
     held.destroy();

@@ -164,7 +164,7 @@ describe('agents of metrics', () => {
 test('a Grafana asks and follows with an API token as its password', async (t) => {
   const house = await ingestHouse(t, { stores: ['metricsdb', 'logs'] });
   const authorization = basic('grafana', await house.apiToken('viewer', []));
-  const status = async (path: string, init: RequestInit = {}): Promise<number> => {
+  const status = async (path: string, init: Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> } = {}): Promise<number> => {
     const answer = await house.fetch(path, { ...init, headers: { authorization, ...init.headers } });
     await answer.arrayBuffer();
     return answer.status;
@@ -183,7 +183,7 @@ test('a Grafana asks and follows with an API token as its password', async (t) =
   const socket = new WebSocket(`${house.url.replace('http', 'ws')}/loki/api/v1/tail?query=${encodeURIComponent('{app="x"}')}`, { headers: { authorization } });
   t.after(() => socket.terminate());
   const heard: string[] = [];
-  socket.on('message', (data) => heard.push(String(data)));
+  socket.on('message', (data: Buffer) => heard.push(data.toString()));
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
   for (let i = 0; !heard.some((frame) => frame.includes('while it listens')); i++) {
     assert.ok(i < 200, heard.join());

@@ -59,7 +59,8 @@ test('the endpoints of Loki answer as Loki does', async (t) => {
   ];
   await house.service(LogIngest).push('loki-json', Buffer.from(JSON.stringify({ streams })), {});
   // oxlint-disable-next-line typescript/no-explicit-any -- the assertions say what it is
-  const get = (path: string, query: Readonly<Record<string, string>> = {}): Promise<any> => house.json(`/loki/api/v1/${path}?${new URLSearchParams(query)}`);
+  const get = (path: string, query: Readonly<Record<string, string>> = {}): Promise<any> =>
+    house.json(`/loki/api/v1/${path}?${String(new URLSearchParams(query))}`);
 
   assert.deepEqual(await get('labels'), { status: 'success', data: ['app', 'host', 'service_name'] });
   assert.deepEqual(await get('labels', { query: '{app="u"}' }), { status: 'success', data: ['app', 'service_name'] });
@@ -117,10 +118,10 @@ test('mistakes are told in the plain texts of Loki', async (t) => {
     ['query', { query: '{app="t"}' }, 'log queries are not supported as an instant query type, please change your query to a range query type'],
   ];
   for (const [path, query, message] of cases) {
-    const answer = await text(house, `/loki/api/v1/${path}?${new URLSearchParams(query)}`);
+    const answer = await text(house, `/loki/api/v1/${path}?${String(new URLSearchParams(query))}`);
     assert.deepEqual(answer, { status: 400, type: 'text/plain; charset=utf-8', body: message });
   }
-  const own = await house.fetch(`/api/v1/logs/query_range?${new URLSearchParams({ query: '{app="t"' })}`);
+  const own = await house.fetch(`/api/v1/logs/query_range?${String(new URLSearchParams({ query: '{app="t"' }))}`);
   assert.deepEqual([own.status, ((await own.json()) as { error: string }).error], [400, 'invalid_argument'], 'under the API in the words of the API');
   assert.equal((await text(house, '/loki/api/v1/labels', { headers: { authorization: 'Bearer nobody' } })).status, 401);
 });
@@ -208,7 +209,7 @@ test('a live tail shows what was there and then every new line that matches', as
         }
       };
       socket.on('message', look);
-      socket.once('close', (code, reason) => reject(new Error(`closed ${code} ${reason}`)));
+      socket.once('close', (code, reason) => reject(new Error(`closed ${code} ${reason.toString()}`)));
       look();
     });
   socket.on('message', (data: Buffer) => void frames.push(JSON.parse(data.toString())));

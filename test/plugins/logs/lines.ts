@@ -11,7 +11,7 @@ export function lineMaker(seed = 1): { next(): { stream: number; line: string };
   const pick = <T>(list: readonly T[]): T => list[random() % list.length]!;
   const hex = (digits: number): string => Array.from({ length: digits / 8 }, () => random().toString(16).padStart(8, '0')).join('');
   const paths = ['/api/v1/items', '/api/v1/users', '/login', '/static/app.js', '/healthz', '/api/v1/orders', '/search'];
-  const agents = ['Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36', 'curl/8.5.0', 'python-requests/2.32', 'Go-http-client/2.0'];
+  const agents = ['Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36', 'curl/8.5.0', 'Go-http-client/2.0'];
   const words = ['accepted', 'refused', 'retrying', 'connected', 'timed out', 'completed', 'started', 'flushed', 'evicted', 'rebuilt'];
   const levels = ['info', 'info', 'info', 'debug', 'warn', 'error'];
   const kinds: readonly (() => string)[] = [
@@ -20,6 +20,7 @@ export function lineMaker(seed = 1): { next(): { stream: number; line: string };
     () =>
       JSON.stringify({
         level: pick(levels),
+        logger: 'http.server',
         msg: `request ${pick(words)}`,
         status: pick([200, 201, 404, 500]),
         latency_ms: (random() % 100_000) / 100,
@@ -27,9 +28,9 @@ export function lineMaker(seed = 1): { next(): { stream: number; line: string };
         trace_id: hex(32),
       }),
     () =>
-      `level=${pick(levels)} ts=2026-11-21T10:00:${random() % 60}.${random() % 1_000}Z caller=worker.go:${random() % 900} msg="job ${pick(words)}" job=${random() % 100_000} took=${(random() % 10_000) / 1_000}s bytes=${random() % 1_000_000} queue=${pick(['mail', 'billing', 'index'])}`,
+      `level=${pick(levels)} ts=2026-11-21T10:00:${random() % 60}.${random() % 1_000}Z caller=worker.go:${random() % 900} msg="job ${pick(words)}" job=${random() % 100_000} took=${(random() % 10_000) / 1_000}s bytes=${random() % 1_000_000} attempt=1 component=scheduler queue=${pick(['mail', 'billing', 'index'])}`,
     () =>
-      `Nov 21 10:${random() % 60}:${random() % 60} host${random() % 50} sshd[${random() % 32_768}]: ${pick(['Accepted publickey', 'Failed password', 'Connection closed by'])} for user${random() % 200} from 10.9.${random() % 256}.${random() % 256} port ${random() % 65_536} ssh2: session ${pick(words)} ${hex(8)}`,
+      `Nov 21 10:${random() % 60}:${random() % 60} host${random() % 50} sshd[${random() % 32_768}]: ${pick(['Accepted publickey', 'Failed password', 'Connection closed by'])} for user${random() % 200} from 10.9.${random() % 256}.${random() % 256} port ${random() % 65_536} ssh2: session ${pick(words)} by pam_unix(sshd:session) ${hex(8)}`,
   ];
   const streams = Array.from({ length: 40 }, (_, index) => ({
     app: ['web', 'api', 'worker', 'sys'][index % 4]!,

@@ -54,7 +54,7 @@ test('a house that is told of another one answers with what that one keeps', asy
     stream({ app: 't', device_id: '8' }, [[3, 'three']]),
   ];
   await far.service(LogIngest).push('loki-json', Buffer.from(JSON.stringify({ streams })), {});
-  const query = `/loki/api/v1/query_range?${new URLSearchParams({ query: '{app="t"}', direction: 'forward' })}`;
+  const query = `/loki/api/v1/query_range?${String(new URLSearchParams({ query: '{app="t"}', direction: 'forward' }))}`;
   const stranger = await houseAsking(t, far.url);
   const refused = await stranger.fetch(query);
   assert.equal(refused.status, 502);
@@ -83,7 +83,7 @@ test('a house that is told of another one answers with what that one keeps', asy
 test('requests are made anew from what is allowed, with the credentials that are set, and what the asker may see in every selector', async (t) => {
   const { url, heard } = await peer(t, (_, reply) => reply.end('{"status":"success","data":{"resultType":"streams","result":[]}}'));
   const house = await houseAsking(t, url);
-  await house.fetch(`/loki/api/v1/query_range?${new URLSearchParams({ query: '{app="t"}', limit: '7', evil: '1' })}`, {
+  await house.fetch(`/loki/api/v1/query_range?${String(new URLSearchParams({ query: '{app="t"}', limit: '7', evil: '1' }))}`, {
     headers: { 'x-scope-orgid': 'mine', cookie: 'a=b' },
   });
   const [first] = heard;

@@ -103,7 +103,10 @@ test('Retry-After is obeyed to the letter, as seconds and as a date, and holds f
   assert.equal(platform.requests.length, 1);
   clock.advance(1);
   await office.turn();
-  assert.deepEqual(platform.taken.map(({ body }) => body.incident.id).sort(), [1, 2]);
+  assert.deepEqual(
+    platform.taken.map(({ body }) => body.incident.id).sort((a, b) => a - b),
+    [1, 2],
+  );
 
   platform.next({ status: 503, headers: { 'retry-after': new Date(clock.now() + 90_000).toUTCString() } });
   await office.dispatcher.accept(noticeOf(3));

@@ -27,7 +27,7 @@ function keeping(): Keeper & { fails: boolean; lostCount: number } {
       return !keeper.fails;
     },
   };
-  return keeper as never;
+  return keeper;
 }
 
 const always = <S>(store: S): Handle<S> => ({ available: true, get: () => store, onChange: () => () => undefined });

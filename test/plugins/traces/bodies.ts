@@ -79,7 +79,7 @@ function writeValue(writer: ProtoWriter, plain: Plain): void {
         writer.double(4, plain);
       }
       return;
-    case 'object':
+    default:
       if (Array.isArray(plain)) {
         writer.message(5, (list) => (plain as readonly Plain[]).forEach((one) => list.message(1, (value) => writeValue(value, one))));
       } else {

@@ -19,5 +19,5 @@ export const area: Area = {
     GET   /tempo/api/status/buildinfo               any
     GET   /tempo/ready                              any
   `,
-  houseWide: ['traces'],
+  houseWide: ['traces', 'tags', 'tag'],
 };

@@ -9,6 +9,7 @@ import type { LogSource } from '../source.ts';
 import type { Conversion, Grouping, RangeExpr, Unwrap } from '../syntax/ast.ts';
 import { cellSeries, type SampleSeries } from './cell-series.ts';
 import { foldOf } from './fold.ts';
+import { Effort } from '../effort.ts';
 import { groupLabels } from './grouping.ts';
 import { emptyRow, put, type Row } from './matrix.ts';
 import { pipelineError } from './pipeline-error.ts';
@@ -33,8 +34,6 @@ const conversions: Readonly<Record<Conversion | 'number', (text: string) => numb
 
 const seconds = (ns: number | undefined): number | undefined => (ns === undefined ? undefined : ns / 1e9);
 
-/** Lines looked at between two looks at the clock. */
-const breathEvery = 256;
 const mostRemembered = 4096;
 
 /** Numbers over windows of lines, per label set; `outer` is the grouping of a sum around it, which is done on the way. */
@@ -46,13 +45,12 @@ export async function rangeAggregation(expr: RangeExpr, evaluation: Evaluation, 
   const series = seriesSet(expr, grouping);
   const matchers = matchersOf(expr.log.matchers);
   const work = new WorkingLine();
-  let looked = 0;
+  const effort = new Effort(expr.log.stages.length);
   const from = { ms: windows.from, ns: 1 };
   const to = { ms: windows.to, ns: 1 };
   for await (const { labels, entries } of source.select([...matchers, ...enforce], from, to, { direction: 'forward', contains: sample.contains }, budget)) {
     for (const { ms, ns, line, metadata } of entries) {
-      looked += 1;
-      if (looked % breathEvery === 0) {
+      if (effort.spentWith(line)) {
         await budget.breathe();
       }
       const cell = windows.cellOf(ms, ns);

@@ -2,6 +2,11 @@ import type { Conversion, LabelFilter, LogExpr, RangeExpr, Stage, Unwrap } from 
 import type { Cursor } from './cursor.ts';
 import { parseLabelFilter } from './label-filter-parser.ts';
 import { parseSelector, parseStage } from './log-parser.ts';
+import { parseError } from './parse-error.ts';
+
+const mostStages = 500;
+/** Of stages other than filters: each may go over all of a long line. */
+const mostCostly = 20;
 
 /** A selector with its stages. */
 export function parseLog(cursor: Cursor): LogExpr {
@@ -11,8 +16,13 @@ export function parseLog(cursor: Cursor): LogExpr {
 
 function stages(cursor: Cursor): Stage[] {
   const found: Stage[] = [];
+  let costly = 0;
   for (let stage = parseStage(cursor); stage !== undefined; stage = parseStage(cursor)) {
     found.push(stage);
+    costly += stage.kind === 'line' || stage.kind === 'filter' ? 0 : 1;
+    if (found.length > mostStages || costly > mostCostly) {
+      throw parseError(`a pipeline has at most ${mostStages} stages, and ${mostCostly} that take lines apart or write them anew`);
+    }
   }
   return found;
 }

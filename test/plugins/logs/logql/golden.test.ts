@@ -47,7 +47,7 @@ const skipped = readFileSync(new URL('skipped.txt', folder), 'utf8')
 const source = memorySource();
 for (const { stream, values } of input.push.streams) {
   for (const [at, line, metadata] of values) {
-    source.push(Object.entries(stream as Metric), nanosOf(at), line, Object.entries((metadata ?? {}) as Metric));
+    source.push(Object.entries(stream), nanosOf(at), line, Object.entries(metadata ?? {}));
   }
 }
 

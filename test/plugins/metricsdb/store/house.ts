@@ -71,6 +71,13 @@ export async function pointsOf(store: MetricsStore, conditions: readonly Matcher
   return Object.fromEntries(found.map((series) => [textOf(series), pointsIn(series)]).sort(([a], [b]) => ((a as string) < (b as string) ? -1 : 1)));
 }
 
+/** The newest point of each series, as an instant query reads it. */
+export async function newestOf(store: MetricsStore, conditions: readonly Matcher[], mint: number, maxt: number): Promise<Record<string, Point>> {
+  const found: [string, Point][] = [];
+  await store.source().scan!(conditions, mint, maxt, { newest: true }, free(), (series) => void found.push([textOf(series), pointsIn(series).at(-1)!]));
+  return Object.fromEntries(found.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 function textOf({ labels }: Series): string {
   const pairs: string[] = [];
   for (let i = 0; i < labels.length; i += 2) {

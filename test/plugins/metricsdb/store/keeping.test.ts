@@ -87,3 +87,27 @@ test('series that nobody sends any more leave the head, and make room for others
   assert.equal((await house.store.write(rows('c'))).accepted, 1);
   assert.deepEqual(Object.keys(await pointsOf(house.store, matchers('m'))), ['__name__=m,host=a', '__name__=m,host=b', '__name__=m,host=c']);
 });
+
+test('a log that holds more than fits into memory is read back through blocks, as often as it is read', async (t) => {
+  const limits = { headBytes: 1e9 };
+  const house = await storeHouse(t, { limits });
+  let seed = 7;
+  const noise = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 7;
+  const begin = noon;
+  house.now = noon + 2 * hour;
+  const hosts = Array.from({ length: 150 }, (_, host) => String(host));
+  for (let at = begin; at < begin + 2 * hour; at += hour / 4) {
+    const times = Array.from({ length: 180 }, (_, i) => at + i * 5_000);
+    await house.store.write(times.flatMap((time) => hosts.map((host) => ({ labels: { __name__: 'm', host }, time, value: noise() }))));
+  }
+  const told = await pointsOf(house.store, matchers('m'));
+  const before = house.store.stats();
+  assert.equal(before.blocks, 0);
+  limits.headBytes = 1;
+  await house.restart();
+  const after = house.store.stats();
+  assert.ok(after.blocks > 0 && after.headBytes < before.headBytes, `${after.blocks} blocks, ${after.headBytes} bytes of ${before.headBytes}`);
+  assert.deepEqual(await pointsOf(house.store, matchers('m')), told);
+  await house.restart();
+  assert.deepEqual(await pointsOf(house.store, matchers('m')), told);
+});

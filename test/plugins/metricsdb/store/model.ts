@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 import type { MetricsStore } from '../../../../plugins/metricsdb/store/store.ts';
-import { hour, matchers, noon, pointsOf, type Point } from './house.ts';
+import { hour, matchers, newestOf, noon, pointsOf, type Point } from './house.ts';
 
 /** Whole numbers from 0 to below `limit`, the same ones for the same seed. */
 export function dice(seed: number): (limit: number) => number {
@@ -29,15 +29,21 @@ export class Model {
   }
 
   async compare(store: MetricsStore, about: string): Promise<void> {
+    const latest = Math.max(...[...this.series.values()].flatMap((samples) => [...samples.keys()]));
     const windows = [
       [-8e15, 8e15],
       [noon - 7 * hour, noon - 3 * hour],
+      [latest - hour / 4, latest],
+      [latest - hour / 2, latest - hour / 12],
     ] as const;
     for (const [mint, maxt] of windows) {
       const expected = [...this.series.keys()]
         .map((host) => [`__name__=m,host=${host}`, this.points(host, mint, maxt)] as const)
         .filter(([, points]) => points.length > 0);
-      assert.deepEqual(await pointsOf(store, matchers('m'), mint, maxt), Object.fromEntries(expected.sort(([a], [b]) => (a < b ? -1 : 1))), about);
+      expected.sort(([a], [b]) => (a < b ? -1 : 1));
+      assert.deepEqual(await pointsOf(store, matchers('m'), mint, maxt), Object.fromEntries(expected), about);
+      const newest = expected.map(([series, points]) => [series, points.at(-1)!] as const);
+      assert.deepEqual(await newestOf(store, matchers('m'), mint, maxt), Object.fromEntries(newest), about);
     }
   }
 }

@@ -8,7 +8,7 @@ import type { TraceSpans } from '../../../../plugins/traces/traceql/span.ts';
 import { epochMs, memorySource, type Sketch, traceOf } from '../spans.ts';
 
 const id = (letter: string): string => letter.repeat(16);
-const [A, B, C, D, E, F] = [...'abcdef'].map(id) as [string, string, string, string, string, string];
+const [A, B, C, D, E, F] = ['a', 'b', 'c', 'd', 'e', 'f'].map(id) as [string, string, string, string, string, string];
 
 const ask = (traces: readonly TraceSpans[], query: string, options: Partial<SearchOptions> = {}): Promise<SearchResult> =>
   search(

@@ -1,0 +1,87 @@
+import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+
+import type { Devices } from './devices.ts';
+import { DeviceEdge, DeviceEdgeId, DeviceId, DeviceItem, DevicePatch, DeviceQuery, RolesPatch } from './schema.ts';
+
+const path = '/api/v1/devices';
+
+export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
+  listRoute({
+    path,
+    access: 'any',
+    summary: 'List devices, newest first',
+    query: DeviceQuery,
+    items: DeviceItem,
+    handle: ({ query: { q, tag = [], role = [], online }, page }) => devices.list({ q, tags: tag.map(tagOf), roles: role, online }, page),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{id}`,
+    access: 'any',
+    summary: 'One device',
+    params: DeviceId,
+    response: DeviceItem,
+    errors: ['not_found'],
+    handle: ({ params }) => devices.get(params.id),
+  }),
+  route({
+    method: 'PATCH',
+    path: `${path}/{id}`,
+    access: 'device:update',
+    summary: 'Name a device, or replace its tags',
+    description: 'If-Match takes the ETag of what was read.',
+    params: DeviceId,
+    body: DevicePatch,
+    response: DeviceItem,
+    errors: ['not_found', 'conflict'],
+    handle: (call) => devices.update(call, call.params.id, call.body),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${path}/{id}`,
+    access: 'device:delete',
+    summary: 'Remove a device that no edge which is online watches; its host node goes with it',
+    params: DeviceId,
+    errors: ['not_found', 'conflict'],
+    handle: (call) => devices.remove(call, call.params.id),
+  }),
+  route({
+    method: 'PATCH',
+    path: `${path}/{id}/roles`,
+    access: 'device:update',
+    summary: 'Replace the roles of a device, such as db, web or cache',
+    description: 'If-Match takes the ETag of what was read.',
+    params: DeviceId,
+    body: RolesPatch,
+    response: DeviceItem,
+    action: 'device:update',
+    errors: ['not_found', 'conflict'],
+    handle: (call) => devices.setRoles(call, call.params.id, call.body.roles),
+  }),
+  listRoute({
+    path: `${path}/{id}/edges`,
+    access: 'any',
+    summary: 'List the edges that watch a device, and those that claim to',
+    params: DeviceId,
+    items: DeviceEdge,
+    errors: ['not_found'],
+    handle: ({ params, page }) => devices.edges(params.id, page),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${path}/{id}/edges/{edge_id}`,
+    access: 'device:delete',
+    summary: 'Take an edge off a device, which also settles a conflict between two',
+    description: 'The edge itself stays. The next time it connects it is looked at as if for the first time.',
+    params: DeviceEdgeId,
+    action: 'device:detach',
+    errors: ['not_found', 'conflict'],
+    handle: (call) => devices.detach(call, call.params.id, call.params.edge_id),
+  }),
+];
+
+/** `env`, or `env=prod`. */
+function tagOf(text: string): { key: string; value?: string } {
+  const equals = text.indexOf('=');
+  return equals < 0 ? { key: text } : { key: text.slice(0, equals), value: text.slice(equals + 1) };
+}

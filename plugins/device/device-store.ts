@@ -1,0 +1,144 @@
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
+import type { Page, PageRequest } from 'svc/sdk';
+
+import type { HostInfo } from './contract.ts';
+import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
+
+export interface DeviceFilter {
+  readonly q?: string | undefined;
+  /** A key with or without a value; all must be there. */
+  readonly tags: readonly { readonly key: string; readonly value?: string | undefined }[];
+  readonly roles: readonly string[];
+  readonly online?: boolean | undefined;
+}
+
+type Where = (eb: ExpressionBuilder<DeviceTables, 'device_devices'>) => Expression<SqlBool>;
+
+/** The only statements about devices, their tags and their roles. */
+export const deviceStore = (db: DeviceDb) => ({
+  async list(filter: DeviceFilter, online: ReadonlySet<number>, { limit, after }: PageRequest): Promise<Page<DeviceRow>> {
+    const filtered = db.selectFrom('device_devices').where(fits(filter, online));
+    const { total } = await filtered.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const found = await filtered
+      .selectAll()
+      .$if(after !== undefined, (query) => query.where('id', '<', Number(after?.[0])))
+      .orderBy('id', 'desc')
+      .limit(limit + 1)
+      .execute();
+    const items = found.slice(0, limit);
+    return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
+  },
+
+  find: (id: number): Promise<DeviceRow | undefined> => db.selectFrom('device_devices').selectAll().where('id', '=', id).executeTakeFirst(),
+
+  many: (ids: readonly number[]): Promise<DeviceRow[]> => db.selectFrom('device_devices').selectAll().where('id', 'in', among(ids)).orderBy('id').execute(),
+
+  page: (after: number, limit: number): Promise<DeviceRow[]> =>
+    db.selectFrom('device_devices').selectAll().where('id', '>', after).orderBy('id').limit(limit).execute(),
+
+  byMachine: (uuid: string): Promise<DeviceRow | undefined> => db.selectFrom('device_devices').selectAll().where('machine_uuid', '=', uuid).executeTakeFirst(),
+
+  async count(): Promise<number> {
+    const { total } = await db
+      .selectFrom('device_devices')
+      .select((eb) => eb.fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow();
+    return total;
+  },
+
+  /** Other devices with this fingerprint. */
+  async resembling(fingerprint: string | null, but: number): Promise<number[]> {
+    if (fingerprint === null) {
+      return [];
+    }
+    const rows = await db
+      .selectFrom('device_devices')
+      .select('id')
+      .where('fingerprint', '=', fingerprint)
+      .where('id', '!=', but)
+      .orderBy('id')
+      .limit(20)
+      .execute();
+    return rows.map(({ id }) => id);
+  },
+
+  insert: (machine: { machine_uuid: string; fingerprint: string | null } & HostInfo, now: number): Promise<DeviceRow> =>
+    db
+      .insertInto('device_devices')
+      .values({ ...machine, last_seen_at: now, created_at: now, updated_at: now })
+      .returningAll()
+      .executeTakeFirstOrThrow(),
+
+  /** `updated_at` grows with each change, also within a millisecond: it is the version that If-Match compares. */
+  update: (id: number, changes: Partial<Omit<DeviceRow, 'id' | 'updated_at'>>, now: number): Promise<DeviceRow> =>
+    db
+      .updateTable('device_devices')
+      .set({ ...changes, updated_at: sql<number>`max(${now}, updated_at + 1)` })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow(),
+
+  /** The identity is another device's from now on. */
+  async forgetMachine(id: number): Promise<void> {
+    await db.updateTable('device_devices').set({ machine_uuid: null }).where('id', '=', id).execute();
+  },
+
+  async putTags(id: number, tags: Readonly<Record<string, string>>): Promise<void> {
+    await db.deleteFrom('device_tags').where('device_id', '=', id).execute();
+    const rows = Object.entries(tags).map(([key, value]) => ({ device_id: id, key, value }));
+    if (rows.length > 0) {
+      await db.insertInto('device_tags').values(rows).execute();
+    }
+  },
+
+  async putRoles(id: number, roles: readonly string[]): Promise<void> {
+    await db.deleteFrom('device_roles').where('device_id', '=', id).execute();
+    if (roles.length > 0) {
+      await db
+        .insertInto('device_roles')
+        .values(roles.map((role) => ({ device_id: id, role })))
+        .execute();
+    }
+  },
+
+  async remove(id: number): Promise<void> {
+    await db.deleteFrom('device_devices').where('id', '=', id).execute();
+  },
+});
+
+/** A list of any length as one parameter. */
+export const among = (values: Iterable<number>) => sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
+
+const fits =
+  ({ q, tags, roles, online }: DeviceFilter, up: ReadonlySet<number>): Where =>
+  (eb) => {
+    const isUp = eb(
+      'id',
+      'in',
+      eb
+        .selectFrom('device_edges')
+        .select('device_id')
+        .where('device_id', 'is not', null)
+        .where('rival_device_id', 'is', null)
+        .where('edge_id', 'in', among(up))
+        .$castTo<{ device_id: number }>(),
+    );
+    return eb.and([
+      ...(q === undefined ? [] : [eb.or([like(sql`coalesce(display_name, hostname)`, q), like(sql`hostname`, q), like(sql`ip_address`, q)])]),
+      ...tags.map(({ key, value }) =>
+        eb(
+          'id',
+          'in',
+          eb
+            .selectFrom('device_tags')
+            .select('device_id')
+            .where('key', '=', key)
+            .$if(value !== undefined, (query) => query.where('value', '=', value!)),
+        ),
+      ),
+      ...roles.map((role) => eb('id', 'in', eb.selectFrom('device_roles').select('device_id').where('role', '=', role))),
+      ...(online === undefined ? [] : [online ? isUp : eb.not(isUp)]),
+    ]);
+  };
+
+const like = (text: ReturnType<typeof sql>, part: string) => sql<SqlBool>`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;

@@ -1,0 +1,21 @@
+/** Characters that stages may go over between two breaths. */
+const share = 64 * 1024;
+/** What a line costs besides its text. */
+const perLine = 32;
+
+/** Tells when a loop over lines should give others a turn: a few long lines may cost more than many short ones. */
+export class Effort {
+  private left: number = share;
+
+  constructor(private readonly stages: number) {}
+
+  /** Whether it is time, with this line. */
+  spentWith(line: string): boolean {
+    this.left -= (line.length + perLine) * (this.stages + 1);
+    if (this.left > 0) {
+      return false;
+    }
+    this.left = share;
+    return true;
+  }
+}

@@ -1,0 +1,78 @@
+import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+
+import type { Nodes } from './nodes.ts';
+import { Blast, BlastQuery, ById, NodeDraft, NodeItem, NodePatch, NodeQuery, RemovalQuery } from './schema.ts';
+
+const path = '/api/v1/topology/nodes';
+const usualDepth = 3;
+
+export const nodeRoutes = (nodes: Nodes): readonly RouteDeclaration[] => [
+  listRoute({
+    path,
+    access: 'any',
+    summary: 'List nodes, newest first',
+    query: NodeQuery,
+    items: NodeItem,
+    handle: ({ query: { type, tag = [], q }, page }) => nodes.list({ type, tags: tag.map(tagOf), q }, page),
+  }),
+  route({
+    method: 'POST',
+    path,
+    access: 'topology:create',
+    summary: 'Create a node whose props fit the schema of its type',
+    description: 'Devices need none made: each has a host node.',
+    body: NodeDraft,
+    response: NodeItem,
+    errors: ['conflict'],
+    handle: (call) => nodes.create(call, call.body),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{id}`,
+    access: 'any',
+    summary: 'One node',
+    params: ById,
+    response: NodeItem,
+    errors: ['not_found'],
+    handle: ({ params }) => nodes.get(params.id),
+  }),
+  route({
+    method: 'PATCH',
+    path: `${path}/{id}`,
+    access: 'topology:update',
+    summary: 'Change a node; props and tags are replaced as a whole',
+    description: 'If-Match takes the ETag of what was read.',
+    params: ById,
+    body: NodePatch,
+    response: NodeItem,
+    errors: ['not_found', 'conflict'],
+    handle: (call) => nodes.update(call, call.params.id, call.body),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${path}/{id}`,
+    access: 'topology:delete',
+    summary: 'Delete a node that has no relations, or with cascade=true the relations as well',
+    params: ById,
+    query: RemovalQuery,
+    errors: ['not_found', 'conflict'],
+    handle: (call) => nodes.remove(call, call.params.id, call.query.cascade ?? false),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{id}/blast-radius`,
+    access: 'any',
+    summary: 'What fails with a node, along the relations that spread failure',
+    params: ById,
+    query: BlastQuery,
+    response: Blast,
+    errors: ['not_found'],
+    handle: ({ params, query }) => nodes.blast(params.id, query.depth ?? usualDepth),
+  }),
+];
+
+/** `env`, or `env=prod`. */
+function tagOf(text: string): { key: string; value?: string } {
+  const equals = text.indexOf('=');
+  return equals < 0 ? { key: text } : { key: text.slice(0, equals), value: text.slice(equals + 1) };
+}

@@ -1,0 +1,110 @@
+import { type Expression, type ExpressionBuilder, type Insertable, type SqlBool, sql } from 'kysely';
+import type { Page, PageRequest } from 'svc/sdk';
+
+import type { NodeRow, TopologyDb, TopologyTables } from './tables.ts';
+
+export interface NodeFilter {
+  readonly type?: string | undefined;
+  /** A key with or without a value; all must be there. */
+  readonly tags: readonly { readonly key: string; readonly value?: string | undefined }[];
+  readonly q?: string | undefined;
+}
+
+export type Tags = Readonly<Record<string, string>>;
+
+type NewNode = Omit<Insertable<TopologyTables['topology_nodes']>, 'id' | 'tags'> & { readonly tags: Tags };
+
+/** The only statements about nodes and their tags. */
+export const nodeStore = (db: TopologyDb) => ({
+  async list(filter: NodeFilter, { limit, after }: PageRequest): Promise<Page<NodeRow>> {
+    const filtered = db.selectFrom('topology_nodes').where(fits(filter));
+    const { total } = await filtered.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const found = await filtered
+      .selectAll()
+      .$if(after !== undefined, (query) => query.where('id', '<', Number(after?.[0])))
+      .orderBy('id', 'desc')
+      .limit(limit + 1)
+      .execute();
+    const items = found.slice(0, limit);
+    return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
+  },
+
+  find: (id: number): Promise<NodeRow | undefined> => db.selectFrom('topology_nodes').selectAll().where('id', '=', id).executeTakeFirst(),
+
+  many: (ids: readonly number[]): Promise<NodeRow[]> => db.selectFrom('topology_nodes').selectAll().where('id', 'in', among(ids)).execute(),
+
+  ofDevices: (deviceIds: readonly number[]): Promise<NodeRow[]> =>
+    db.selectFrom('topology_nodes').selectAll().where('device_id', 'in', among(deviceIds)).execute(),
+
+  /** Devices that have a node, in the order of their ids. */
+  async mirrored(after: number, limit: number): Promise<number[]> {
+    const rows = await db.selectFrom('topology_nodes').select('device_id').where('device_id', '>', after).orderBy('device_id').limit(limit).execute();
+    return rows.map(({ device_id }) => device_id!);
+  },
+
+  async count(type?: string): Promise<number> {
+    const { total } = await db
+      .selectFrom('topology_nodes')
+      .select((eb) => eb.fn.countAll<number>().as('total'))
+      .$if(type !== undefined, (query) => query.where('type', '=', type!))
+      .executeTakeFirstOrThrow();
+    return total;
+  },
+
+  async insert({ tags, ...node }: NewNode): Promise<NodeRow> {
+    const row = await db
+      .insertInto('topology_nodes')
+      .values({ ...node, tags: JSON.stringify(tags) })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    await putTags(db, row.id, tags);
+    return row;
+  },
+
+  /** `updated_at` grows with each change, also within a millisecond: it is the version that If-Match compares. */
+  async update(id: number, { tags, ...changes }: { name?: string; props?: string; tags?: Tags }, now: number): Promise<NodeRow> {
+    if (tags !== undefined) {
+      await db.deleteFrom('topology_node_tags').where('node_id', '=', id).execute();
+      await putTags(db, id, tags);
+    }
+    return await db
+      .updateTable('topology_nodes')
+      .set({ ...changes, ...(tags !== undefined && { tags: JSON.stringify(tags) }), updated_at: sql<number>`max(${now}, updated_at + 1)` })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  },
+
+  async remove(id: number): Promise<void> {
+    await db.deleteFrom('topology_nodes').where('id', '=', id).execute();
+  },
+});
+
+/** A list of any length as one parameter. */
+export const among = (values: Iterable<number>) => sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
+
+async function putTags(db: TopologyDb, id: number, tags: Tags): Promise<void> {
+  const rows = Object.entries(tags).map(([key, value]) => ({ node_id: id, key, value }));
+  if (rows.length > 0) {
+    await db.insertInto('topology_node_tags').values(rows).execute();
+  }
+}
+
+const fits =
+  ({ type, tags, q }: NodeFilter) =>
+  (eb: ExpressionBuilder<TopologyTables, 'topology_nodes'>): Expression<SqlBool> =>
+    eb.and([
+      ...(type === undefined ? [] : [eb('type', '=', type)]),
+      ...tags.map(({ key, value }) =>
+        eb(
+          'id',
+          'in',
+          eb
+            .selectFrom('topology_node_tags')
+            .select('node_id')
+            .where('key', '=', key)
+            .$if(value !== undefined, (query) => query.where('value', '=', value!)),
+        ),
+      ),
+      ...(q === undefined ? [] : [sql<SqlBool>`name like ${`%${q.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`]),
+    ]);

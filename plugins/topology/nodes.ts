@@ -1,0 +1,136 @@
+import { type Call, type Clock, type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import { blastRadius } from './blast-radius.ts';
+import { type NodeFilter, nodeStore } from './node-store.ts';
+import type { PropsCheck } from './props.ts';
+import { relationStore } from './relation-store.ts';
+import type { Blast, NodeDraft, NodePatch } from './schema.ts';
+import { type ShownNode, shownNode } from './shown.ts';
+import type { NodeRow, NodeTypeRow, TopologyDb, TopologyTables } from './tables.ts';
+import { nodeTypeStore } from './type-store.ts';
+
+/** What a change needs to know of the call that asks for it. */
+type By = Pick<Call, 'requireMatch' | 'note'>;
+
+export interface Nodes {
+  list(filter: NodeFilter, page: PageRequest): Promise<Page<ShownNode>>;
+  get(id: number): Promise<ShownNode>;
+  create(by: By, draft: Static<typeof NodeDraft>): Promise<ShownNode>;
+  update(by: By, id: number, changes: Static<typeof NodePatch>): Promise<ShownNode>;
+  remove(by: By, id: number, cascade: boolean): Promise<void>;
+  blast(id: number, depth: number): Promise<Static<typeof Blast>>;
+}
+
+export interface NodesParts {
+  readonly tables: Tables<TopologyTables>;
+  readonly check: PropsCheck;
+  readonly clock: Clock;
+  readonly mostNodes?: number;
+}
+
+export function createNodes({ tables: { read, write }, check, clock, mostNodes = 100_000 }: NodesParts): Nodes {
+  return {
+    async list(filter, page) {
+      const { items, ...rest } = await nodeStore(read).list(filter, page);
+      return { ...rest, items: items.map(shownNode) };
+    },
+
+    get: async (id) => shownNode(await found(id, read)),
+
+    create: (by, { type: typeName, name, props = {}, tags = {} }) =>
+      write(async (tx) => {
+        const store = nodeStore(tx);
+        const type = await typed(typeName, tx);
+        check.assertFit(props, type);
+        if ((await store.count()) >= mostNodes) {
+          throw new SvcError('conflict', `there are ${mostNodes} nodes already, and no more fit; delete some that are not needed`);
+        }
+        const now = clock.now();
+        const row = await store.insert({
+          type: type.name,
+          name: name.trim(),
+          props: JSON.stringify(props),
+          tags,
+          device_id: null,
+          created_at: now,
+          updated_at: now,
+        });
+        by.note({ resourceId: row.id, after: shownNode(row) });
+        return shownNode(row);
+      }),
+
+    update: (by, id, { name, props, tags }) =>
+      write(async (tx) => {
+        const row = await found(id, tx);
+        const before = shownNode(row);
+        by.requireMatch(before);
+        if (row.device_id !== null && (name !== undefined || tags !== undefined)) {
+          throw new SvcError('conflict', `the node stands for device ${row.device_id}, whose name and tags it has; change them there`);
+        }
+        if (props !== undefined) {
+          check.assertFit(props, await typed(row.type, tx));
+        }
+        const after = shownNode(
+          await nodeStore(tx).update(
+            id,
+            {
+              ...(name !== undefined && { name: name.trim() }),
+              ...(props !== undefined && { props: JSON.stringify(props) }),
+              ...(tags !== undefined && { tags }),
+            },
+            clock.now(),
+          ),
+        );
+        by.note({ before, after });
+        return after;
+      }),
+
+    remove: (by, id, cascade) =>
+      write(async (tx) => {
+        const row = await found(id, tx);
+        const before = shownNode(row);
+        by.requireMatch(before);
+        if (row.device_id !== null) {
+          throw new SvcError('conflict', `the node stands for device ${row.device_id}; remove the device, and it goes as well`);
+        }
+        const relations = await relationStore(tx).count({ node_id: id });
+        if (relations > 0 && !cascade) {
+          throw new SvcError(
+            'conflict',
+            `${row.name} has ${relations === 1 ? 'a relation' : `${relations} relations`}; delete what hangs on it first, or ask with cascade=true`,
+          );
+        }
+        await relationStore(tx).removeAt(id);
+        await nodeStore(tx).remove(id);
+        by.note({ before: { ...before, relations } });
+      }),
+
+    async blast(id, depth) {
+      const node = shownNode(await found(id, read));
+      const { reached, complete } = await blastRadius(read, id, depth);
+      const nodes = new Map((await nodeStore(read).many(reached.map(({ node_id }) => node_id))).map((row) => [row.id, shownNode(row)]));
+      return {
+        ...{ node, depth, complete },
+        // What was deleted in between is not there any more.
+        reached: reached.flatMap(({ node_id: at, distance, via }) => (nodes.has(at) ? [{ node: nodes.get(at)!, distance, via: { ...via } }] : [])),
+      };
+    },
+  };
+}
+
+async function found(id: number, db: TopologyDb): Promise<NodeRow> {
+  const row = await nodeStore(db).find(id);
+  if (row === undefined) {
+    throw new SvcError('not_found', `there is no node ${id}`);
+  }
+  return row;
+}
+
+async function typed(name: string, db: TopologyDb): Promise<NodeTypeRow> {
+  const type = await nodeTypeStore(db).find(name);
+  if (type === undefined) {
+    throw new SvcError('invalid_argument', `there is no node type ${name}`, { details: [{ path: '/type', message: 'is no node type' }] });
+  }
+  return type;
+}

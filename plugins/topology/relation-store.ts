@@ -1,0 +1,101 @@
+import { type Expression, type ExpressionBuilder, type Insertable, type SqlBool, sql } from 'kysely';
+import type { Page, PageRequest } from 'svc/sdk';
+
+import { among } from './node-store.ts';
+import type { RelationRow, TopologyDb, TopologyTables } from './tables.ts';
+
+export interface RelationFilter {
+  readonly type?: string | undefined;
+  readonly src_id?: number | undefined;
+  readonly dst_id?: number | undefined;
+  /** Either end. */
+  readonly node_id?: number | undefined;
+}
+
+/** A node that failure spreads to in one step, and by which relation. */
+export interface Step {
+  readonly reached: number;
+  readonly relation: number;
+  readonly type: string;
+  readonly origin: number;
+}
+
+/** The only statements about relations. */
+export const relationStore = (db: TopologyDb) => ({
+  async list(filter: RelationFilter, { limit, after }: PageRequest): Promise<Page<RelationRow>> {
+    const filtered = db.selectFrom('topology_relations').where(fits(filter));
+    const { total } = await filtered.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const found = await filtered
+      .selectAll()
+      .$if(after !== undefined, (query) => query.where('id', '<', Number(after?.[0])))
+      .orderBy('id', 'desc')
+      .limit(limit + 1)
+      .execute();
+    const items = found.slice(0, limit);
+    return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
+  },
+
+  find: (id: number): Promise<RelationRow | undefined> => db.selectFrom('topology_relations').selectAll().where('id', '=', id).executeTakeFirst(),
+
+  async same({ src_id: src, dst_id: dst, type }: Pick<RelationRow, 'src_id' | 'dst_id' | 'type'>): Promise<number | undefined> {
+    const found = await db
+      .selectFrom('topology_relations')
+      .select('id')
+      .where('src_id', '=', src)
+      .where('dst_id', '=', dst)
+      .where('type', '=', type)
+      .executeTakeFirst();
+    return found?.id;
+  },
+
+  async count(filter: RelationFilter = {}): Promise<number> {
+    const { total } = await db
+      .selectFrom('topology_relations')
+      .select((eb) => eb.fn.countAll<number>().as('total'))
+      .where(fits(filter))
+      .executeTakeFirstOrThrow();
+    return total;
+  },
+
+  insert: (row: Omit<Insertable<TopologyTables['topology_relations']>, 'id'>): Promise<RelationRow> =>
+    db.insertInto('topology_relations').values(row).returningAll().executeTakeFirstOrThrow(),
+
+  update: (id: number, changes: { type?: string; props?: string }): Promise<RelationRow> =>
+    db.updateTable('topology_relations').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow(),
+
+  async remove(id: number): Promise<void> {
+    await db.deleteFrom('topology_relations').where('id', '=', id).execute();
+  },
+
+  async removeAt(nodeId: number): Promise<void> {
+    await db
+      .deleteFrom('topology_relations')
+      .where(fits({ node_id: nodeId }))
+      .execute();
+  },
+
+  /** Where the failure of any of `from` spreads to in one step, each node once, by the oldest relation; none of `known`. */
+  async steps(from: readonly number[], known: Iterable<number>, limit: number): Promise<Step[]> {
+    const way = (origin: 'src_id' | 'dst_id', reached: 'src_id' | 'dst_id', direction: string) => sql`
+      select r.id as relation, r.type as type, ${sql.ref(`r.${origin}`)} as origin, ${sql.ref(`r.${reached}`)} as reached
+      from topology_relations r join topology_relation_types t on t.name = r.type
+      where t.propagates_failure = 1 and t.direction in (${direction}, 'bidirectional') and ${sql.ref(`r.${origin}`)} in ${among(from)}`;
+    // Of a bare column beside min() SQLite takes the value from the row of the minimum.
+    const found = await sql<Step>`
+      select reached, min(relation) as relation, type, origin
+      from (${way('src_id', 'dst_id', 'src_to_dst')} union all ${way('dst_id', 'src_id', 'dst_to_src')})
+      where reached not in ${among(known)}
+      group by reached order by reached limit ${limit}`.execute(db);
+    return found.rows;
+  },
+});
+
+const fits =
+  ({ type, src_id: src, dst_id: dst, node_id: node }: RelationFilter) =>
+  (eb: ExpressionBuilder<TopologyTables, 'topology_relations'>): Expression<SqlBool> =>
+    eb.and([
+      ...(type === undefined ? [] : [eb('type', '=', type)]),
+      ...(src === undefined ? [] : [eb('src_id', '=', src)]),
+      ...(dst === undefined ? [] : [eb('dst_id', '=', dst)]),
+      ...(node === undefined ? [] : [eb.or([eb('src_id', '=', node), eb('dst_id', '=', node)])]),
+    ]);

@@ -1,0 +1,108 @@
+import { type Call, type Clock, type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import { nodeStore } from './node-store.ts';
+import { assertSize } from './props.ts';
+import { type RelationFilter, relationStore } from './relation-store.ts';
+import type { RelationDraft, RelationPatch } from './schema.ts';
+import { type ShownRelation, shownRelation } from './shown.ts';
+import type { RelationRow, TopologyDb, TopologyTables } from './tables.ts';
+import { relationTypeStore } from './type-store.ts';
+
+type By = Pick<Call, 'note'>;
+
+export interface Relations {
+  list(filter: RelationFilter, page: PageRequest): Promise<Page<ShownRelation>>;
+  get(id: number): Promise<ShownRelation>;
+  create(by: By, draft: Static<typeof RelationDraft>): Promise<ShownRelation>;
+  /** Its ends stay: between others it would be another relation. */
+  update(by: By, id: number, changes: Static<typeof RelationPatch>): Promise<ShownRelation>;
+  remove(by: By, id: number): Promise<void>;
+}
+
+export interface RelationsParts {
+  readonly tables: Tables<TopologyTables>;
+  readonly clock: Clock;
+  readonly mostRelations?: number;
+}
+
+export function createRelations({ tables: { read, write }, clock, mostRelations = 300_000 }: RelationsParts): Relations {
+  return {
+    async list(filter, page) {
+      const { items, ...rest } = await relationStore(read).list(filter, page);
+      return { ...rest, items: items.map(shownRelation) };
+    },
+
+    get: async (id) => shownRelation(await found(id, read)),
+
+    create: (by, { type, src_id: src, dst_id: dst, props = {} }) =>
+      write(async (tx) => {
+        const store = relationStore(tx);
+        assertSize(props);
+        if (src === dst) {
+          throw refusal('/dst_id', 'is the node itself; a relation joins two');
+        }
+        await assertNode(src, '/src_id', tx);
+        await assertNode(dst, '/dst_id', tx);
+        await assertType(type, tx);
+        await assertFree({ type, src_id: src, dst_id: dst }, tx);
+        if ((await store.count()) >= mostRelations) {
+          throw new SvcError('conflict', `there are ${mostRelations} relations already, and no more fit; delete some that are not needed`);
+        }
+        const row = await store.insert({ type, src_id: src, dst_id: dst, props: JSON.stringify(props), created_at: clock.now() });
+        by.note({ resourceId: row.id, after: shownRelation(row) });
+        return shownRelation(row);
+      }),
+
+    update: (by, id, { type, props }) =>
+      write(async (tx) => {
+        const before = await found(id, tx);
+        if (props !== undefined) {
+          assertSize(props);
+        }
+        if (type !== undefined && type !== before.type) {
+          await assertType(type, tx);
+          await assertFree({ ...before, type }, tx);
+        }
+        const after = await relationStore(tx).update(id, { type: type ?? before.type, props: props === undefined ? before.props : JSON.stringify(props) });
+        by.note({ before: shownRelation(before), after: shownRelation(after) });
+        return shownRelation(after);
+      }),
+
+    remove: (by, id) =>
+      write(async (tx) => {
+        const before = await found(id, tx);
+        await relationStore(tx).remove(id);
+        by.note({ before: shownRelation(before) });
+      }),
+  };
+}
+
+async function found(id: number, db: TopologyDb): Promise<RelationRow> {
+  const row = await relationStore(db).find(id);
+  if (row === undefined) {
+    throw new SvcError('not_found', `there is no relation ${id}`);
+  }
+  return row;
+}
+
+async function assertNode(id: number, path: string, db: TopologyDb): Promise<void> {
+  if ((await nodeStore(db).find(id)) === undefined) {
+    throw refusal(path, `is no node: there is no node ${id}`);
+  }
+}
+
+async function assertType(name: string, db: TopologyDb): Promise<void> {
+  if ((await relationTypeStore(db).find(name)) === undefined) {
+    throw refusal('/type', `is no relation type: there is no relation type ${name}`);
+  }
+}
+
+async function assertFree(wanted: Pick<RelationRow, 'type' | 'src_id' | 'dst_id'>, db: TopologyDb): Promise<void> {
+  const same = await relationStore(db).same(wanted);
+  if (same !== undefined) {
+    throw new SvcError('conflict', `relation ${same} says so already: ${wanted.src_id} ${wanted.type} ${wanted.dst_id}`);
+  }
+}
+
+const refusal = (path: string, message: string): SvcError => new SvcError('invalid_argument', `${path.slice(1)} ${message}`, { details: [{ path, message }] });

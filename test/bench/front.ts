@@ -1,0 +1,205 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { messageOf } from 'svc/sdk';
+
+import type { Outcome } from '../exercise.ts';
+import { productWithEdges, startWholeHouse, threadCpuSeconds, type WholeHouse } from '../whole-house.ts';
+import type { LoadOrder, Sent } from './front-load.ts';
+
+const cheap = ['/healthz', '/api/v1/version', '/api/v1/plugins/monitor', '/api/v1/observability/dashboards?limit=20', '/api/v1/users?limit=20'];
+const seeded = ['overview', 'device', 'manager', 'alerts'];
+
+/**
+ * Everything comes in at once and the heaviest dashboard is open: how long do cheap routes take? The server, the senders and
+ * whoever asks are three processes. On a machine whose cores are all taken the wall time of an answer is that of waiting for
+ * a core; how late the server's own event loop ran, and what its main thread used, tells the two apart.
+ */
+export async function run({
+  seconds = 15,
+  samples = 200_000,
+  lines = 20_000,
+  spans = 10_000,
+  devices = 100,
+  profile = '',
+}: {
+  readonly seconds?: number;
+  readonly samples?: number;
+  readonly lines?: number;
+  readonly spans?: number;
+  readonly devices?: number;
+  /** Folder for CPU profiles of the server. */
+  readonly profile?: string;
+} = {}): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-front-'));
+  const execArgv = profile === '' ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
+  const house = await startWholeHouse({ dataDir: join(folder, 'data'), product: productWithEdges(join(folder, 'product')), execArgv });
+  const load = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'front-load.ts')], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  try {
+    load.send({ url: house.url, seconds, devices, rates: { samples, lines, spans } } satisfies LoadOrder);
+    await told(load, 'ready', 300_000);
+    const heaviest = await heaviestOf(house);
+    const idle = await probe(house, 2_000);
+    const before = cpuOf(house.pid);
+    const boxBefore = boxCpu();
+    const began = performance.now();
+    load.send('go');
+    const sending = told<{ sent: readonly Sent[]; cpuSeconds: number }>(load, 'sent', (seconds + 120) * 1_000);
+    const watching = new AbortController();
+    const [busy, loop, polls, { sent, cpuSeconds: senders }] = await Promise.all([
+      probe(house, seconds * 1_000),
+      watchLoop(house, seconds),
+      openDashboard(house, heaviest.path, watching.signal),
+      sending.finally(() => watching.abort()),
+    ]);
+    const lasted = (performance.now() - began) / 1_000;
+    const after = cpuOf(house.pid);
+    const box = boxCpu() - boxBefore;
+    const all = after.all - before.all;
+    const threads = [...after.threads]
+      .map(([thread, used]) => ({ thread, seconds: used - (before.threads.get(thread) ?? 0) }))
+      .sort((a, b) => b.seconds - a.seconds)
+      .slice(0, 6)
+      .map((row) => ({ thread: row.thread === house.pid ? 'main' : String(row.thread), 'CPU seconds': round(row.seconds), cores: round(row.seconds / lasted) }));
+    const kept = sent.every(({ acknowledged, offered, failed }) => failed === 0 && acknowledged > offered * 0.8);
+    return {
+      ok: kept && (busy.p99 < 50 || loop.median < 50),
+      seconds: Math.round(lasted * 10) / 10,
+      'API p50, ms': busy.p50,
+      'API p99, ms (goal 50)': busy.p99,
+      'API p99 without load, ms': idle.p99,
+      'API answers': busy.count,
+      'event loop late, p99 of each second: median, ms': loop.median,
+      'the same, worst second, ms': loop.worst,
+      'CPU of the server, cores': round(all / lasted),
+      'CPU of the senders, cores': round(senders / lasted),
+      'CPU of others on this machine, cores': round((box - all - senders) / lasted),
+      'load average': round(loadavg()[0]!),
+      'RSS at the end, MB': rssMb(house.pid),
+      'heaviest dashboard': `${heaviest.path.split('/').at(-1)}: ${heaviest.ms} ms, ${heaviest.kb} kB without load`,
+      'dashboards drawn': polls.length,
+      'dashboard p50 under load, ms': at(polls, 0.5),
+      'dashboard slowest, ms': at(polls, 1),
+      signals: sent.map((row) => ({ ...row })),
+      threads,
+    };
+  } finally {
+    load.disconnect();
+    await house.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function told<T>(child: ChildProcess, kind: string, withinMs: number): Promise<T> {
+  const [message] = (await once(child, 'message', { signal: AbortSignal.timeout(withinMs) })) as [T & { t: string }];
+  if (message.t !== kind) {
+    throw new Error(`the senders said ${message.t} instead of ${kind}`);
+  }
+  return message;
+}
+
+async function heaviestOf(house: WholeHouse): Promise<{ path: string; ms: number; kb: number }> {
+  const found: { path: string; ms: number; kb: number }[] = [];
+  for (const uid of seeded) {
+    const path = `/api/v1/observability/dashboards/${uid}`;
+    const began = performance.now();
+    const answer = await house.fetch(path);
+    const text = await answer.text();
+    if (!answer.ok) {
+      throw new Error(`${path} answered ${answer.status}: ${text.slice(0, 300)}`);
+    }
+    found.push({ path, ms: Math.round(performance.now() - began), kb: Math.round(text.length / 1_000) });
+  }
+  return found.sort((a, b) => b.ms - a.ms)[0]!;
+}
+
+/** Asks cheap routes a hundred times a second on a few connections. */
+async function probe(house: WholeHouse, forMs: number): Promise<{ p50: number; p99: number; count: number }> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const took: number[] = [];
+  const open: Promise<unknown>[] = [];
+  const failures: unknown[] = [];
+  const end = performance.now() + forMs;
+  for (let number = 0; performance.now() < end; number++) {
+    const path = cheap[number % cheap.length]!;
+    const began = performance.now();
+    open.push(
+      get(agent, house, path).then(
+        () => took.push(performance.now() - began),
+        (error: unknown) => failures.push(error),
+      ),
+    );
+    await pause(10);
+  }
+  await Promise.all(open);
+  agent.destroy();
+  if (failures.length > 0) {
+    throw new Error(`${failures.length} of ${open.length} cheap requests failed: ${messageOf(failures[0])}`);
+  }
+  took.sort((a, b) => a - b);
+  return { p50: at(took, 0.5), p99: at(took, 0.99), count: took.length };
+}
+
+function get(agent: Agent, { url, token }: WholeHouse, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    request(url + path, { agent, headers: { authorization: `Bearer ${token}` } }, (res) => {
+      if (res.statusCode !== 200) {
+        reject(new Error(`${path} answered ${res.statusCode}`));
+      }
+      res.resume().once('end', resolve);
+    })
+      .once('error', reject)
+      .end();
+  });
+}
+
+/** How late the event loop of the server ran, by its own account, second by second. */
+async function watchLoop(house: WholeHouse, seconds: number): Promise<{ median: number; worst: number }> {
+  const late: number[] = [];
+  for (let second = 0; second < seconds; second++) {
+    await pause(1_000);
+    const text = await (await house.fetch('/metrics')).text();
+    late.push(1_000 * Number(/^svc_process_event_loop_delay_p99_seconds (\S+)$/m.exec(text)?.[1]));
+  }
+  late.sort((a, b) => a - b);
+  return { median: at(late, 0.5), worst: at(late, 1) };
+}
+
+/** Somebody looks at it all the time, as a page that refreshes each second. */
+async function openDashboard(house: WholeHouse, path: string, until: AbortSignal): Promise<number[]> {
+  const took: number[] = [];
+  while (!until.aborted) {
+    const began = performance.now();
+    const answer = await house.fetch(path);
+    await answer.arrayBuffer();
+    if (answer.ok) {
+      took.push(performance.now() - began);
+    }
+    await pause(1_000, undefined, { signal: until }).catch(() => undefined);
+  }
+  return took.sort((a, b) => a - b);
+}
+
+const ticksPerSecond = 100;
+
+/** Seconds of CPU that a process and each of its threads have used. */
+function cpuOf(pid: number): { all: number; threads: ReadonlyMap<number, number> } {
+  const threads = new Map(readdirSync(`/proc/${pid}/task`).map((thread) => [Number(thread), threadCpuSeconds(pid, thread)]));
+  return { all: [...threads.values()].reduce((sum, used) => sum + used, 0), threads };
+}
+
+function boxCpu(): number {
+  const [user, nice, system, , , irq, softirq] = readFileSync('/proc/stat', 'utf8').split('\n')[0]!.split(/\s+/).slice(1).map(Number);
+  return (user! + nice! + system! + irq! + softirq!) / ticksPerSecond;
+}
+
+const rssMb = (pid: number): number => Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
+
+const at = (sorted: readonly number[], share: number): number => round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+
+const round = (value: number): number => Math.round(value * 10) / 10;

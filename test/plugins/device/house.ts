@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+
+import { startTestHost, type TestHostOptions } from 'svc/testing';
+
+import { type Bound, DeviceDirectory, type FleetEdge } from '../../../plugins/device/contract.ts';
+
+/** Stands in for the room of the edges. */
+export function fleetOf() {
+  const up = new Set<number>();
+  const known = new Map<number, FleetEdge>();
+  return { up, known, online: () => up, get: (id: number) => known.get(id) };
+}
+
+/** The n-th machine. */
+export const machine = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+
+export async function deviceHouse(t: Pick<TestContext, 'after'>, options: Partial<TestHostOptions> = {}) {
+  const fleet = fleetOf();
+  const house = await startTestHost(t, { plugins: ['device', 'topology'], services: { 'edge.fleet': fleet }, ...options });
+  const directory = house.service(DeviceDirectory);
+  const ask = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const answer = await house.fetch(`/api/v1${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+    const text = await answer.text();
+    return { status: answer.status, etag: answer.headers.get('etag') ?? '', text, body: text === '' ? undefined : JSON.parse(text) };
+  };
+  /** The edge connects from this machine. */
+  const connect = (edge: number, from: number, host: object = {}, fingerprint?: string): Promise<Bound> => {
+    fleet.up.add(edge);
+    return directory.bind({ edge_id: edge, machine_uuid: machine(from), host_info: { hostname: `host-${from}`, ...host }, fingerprint });
+  };
+  const deviceOf = async (edge: number, from = edge, host: object = {}): Promise<number> => {
+    const bound = await connect(edge, from, host);
+    assert.equal(bound.status, 'bound');
+    return bound.device_id;
+  };
+  return { house, fleet, directory, ask, connect, deviceOf };
+}
+
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 20_000; !(await holds());) {
+    assert.ok(Date.now() < deadline, `within 20 s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
