@@ -65,7 +65,11 @@ export async function run({
       .map(([thread, used]) => ({ thread, seconds: used - (before.threads.get(thread) ?? 0) }))
       .sort((a, b) => b.seconds - a.seconds)
       .slice(0, 6)
-      .map((row) => ({ thread: row.thread === house.pid ? 'main' : String(row.thread), 'CPU seconds': round(row.seconds), cores: round(row.seconds / lasted) }));
+      .map((row) => ({
+        thread: row.thread === house.pid ? 'main' : String(row.thread),
+        'CPU seconds': round(row.seconds),
+        cores: round(row.seconds / lasted),
+      }));
     const kept = sent.every(({ acknowledged, offered, failed }) => failed === 0 && acknowledged > offered * 0.8);
     return {
       ok: kept && (busy.p99 < 50 || loop.median < 50),

@@ -97,7 +97,10 @@ const readers: Readonly<Record<Signal, (house: WholeHouse, part: Part, add: (num
   async metrics(house, { start, end }, add) {
     // A window does not hold its own beginning.
     const query = `drill[${end - start + 1}ms]`;
-    const { data } = await asked<{ data: { result: { values: [number, string][] }[] } }>(house, '/prometheus/api/v1/query', { query, time: String(end / 1_000) });
+    const { data } = await asked<{ data: { result: { values: [number, string][] }[] } }>(house, '/prometheus/api/v1/query', {
+      query,
+      time: String(end / 1_000),
+    });
     data.result.forEach(({ values }) => values.forEach(([, value]) => add(Number(value))));
   },
   async logs(house, { start, end }, add) {
@@ -116,7 +119,9 @@ const readers: Readonly<Record<Signal, (house: WholeHouse, part: Part, add: (num
       limit: String(last - first + 1),
       spss: '10',
     });
-    traces.forEach(({ spanSets }) => spanSets.forEach(({ spans }) => spans.forEach(({ attributes }) => add(Number(attributes.find(({ key }) => key === 'number')!.value.intValue)))));
+    traces.forEach(({ spanSets }) =>
+      spanSets.forEach(({ spans }) => spans.forEach(({ attributes }) => add(Number(attributes.find(({ key }) => key === 'number')!.value.intValue)))),
+    );
   },
 };
 

@@ -117,12 +117,12 @@ export async function lines(source: LogSource, query: LinesQuery, budget: Budget
   try {
     for await (const { labels, entries } of source.select(matchers, start, end, { direction, contains, bound: () => page.bound }, budget)) {
       for (const entry of entries) {
-        if (effort.spentWith(entry.line)) {
-          await budget.breathe();
-        }
         // What follows in the batch is no better.
         if (!page.wants(entry.ms, entry.ns)) {
           break;
+        }
+        if (effort.spentWith(entry.line)) {
+          await budget.breathe();
         }
         const found = process(labels, entry);
         if (found !== undefined) {

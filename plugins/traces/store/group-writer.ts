@@ -142,13 +142,7 @@ function traceIdsOf(head: Head, traces: readonly TraceRows[]): Uint8Array {
 
 function spanIdsOf(head: Head, rows: readonly number[]): Uint8Array {
   const ids = new Uint8Array(rows.length * 8);
-  const { spanIds } = head;
-  let at = 0;
-  for (const row of rows) {
-    for (let i = row * 8; i < row * 8 + 8; i++) {
-      ids[at++] = spanIds[i]!;
-    }
-  }
+  rows.forEach((row, index) => ids.set(head.spanIds.subarray(row * 8, row * 8 + 8), index * 8));
   return ids;
 }
 
@@ -156,8 +150,8 @@ function spanIdsOf(head: Head, rows: readonly number[]): Uint8Array {
 function tracesOf(head: Head, traces: readonly TraceRows[]): Uint8Array {
   const writer = new ByteWriter(32 * 1024);
   const strangers = new ByteWriter();
-  const parents = head.columns.parentIds.data;
   const { spanIds } = head;
+  const parents = head.columns.parentIds.data;
   writer.uvarint(traces.length);
   traces.forEach(({ rows }) => writer.uvarint(rows.length));
   for (const { rows } of traces) {
