@@ -30,6 +30,7 @@ export interface Asked {
 
 const batchMs = 2_000;
 const mostInBatch = 500;
+const fewInBatch = 16;
 const slowMs = 250;
 /** What is remembered of slow queries. */
 const mostSlow = 10_000;
@@ -68,8 +69,7 @@ export class BackEnd {
     const round: Round = { time, until: this.#parts.monotonic() + timeoutMs, replies: new Map(queries.map((query) => [query, reply()])) };
     const quick = queries.filter((query) => !this.#slowQueries.has(query));
     const alone = queries.filter((query) => this.#slowQueries.has(query));
-    for (let at = 0; at < quick.length; at += mostInBatch) {
-      const batch = quick.slice(at, at + mostInBatch);
+    for (const batch of partsOf(quick, mostInBatch)) {
       void this.#quick.run(() => this.#batch(batch, round));
     }
     for (const query of alone) {
@@ -95,8 +95,12 @@ export class BackEnd {
         settle(() => asError(error));
         return;
       }
-      // One of them is slow, and it is not known which.
-      for (const query of queries) {
+      // One of them is slow, or all are on a busy machine: fewer at a time tell.
+      const parts = queries.length > fewInBatch ? partsOf(queries, fewInBatch) : [];
+      for (const part of parts) {
+        void this.#slow.run(() => this.#batch(part, { time, until, replies }));
+      }
+      for (const query of parts.length > 0 ? [] : queries) {
         void this.#slow.run(() => this.#single(query, { time, until, replies }));
       }
     }
@@ -143,6 +147,9 @@ export class BackEnd {
     }
   }
 }
+
+const partsOf = (queries: readonly string[], size: number): readonly (readonly string[])[] =>
+  Array.from({ length: Math.ceil(queries.length / size) }, (_, at) => queries.slice(at * size, (at + 1) * size));
 
 interface Reply {
   readonly kept: Promise<Asked>;

@@ -32,9 +32,14 @@ export const runtimeRoutes = (parts: InfoParts): readonly RouteDeclaration[] => 
 ];
 
 export function runtimeInfo({ evaluator, ledger, book, backEnds, intervalMs, cooldownMs }: InfoParts): Static<typeof RuntimeInfo> {
-  const works = [...evaluator.works];
+  const works = evaluator.works;
   const cycle = evaluator.pace.cycle;
-  const phases = [...ledger.instances.values()].flatMap((instances) => [...instances.values()].map(({ phase }) => phase));
+  const phases = { partial: 0, pending: 0, firing: 0, held: 0 };
+  for (const instances of ledger.instances.values()) {
+    for (const { phase } of instances.values()) {
+      phases[phase] += 1;
+    }
+  }
   return {
     interval_seconds: intervalMs() / 1_000,
     cooldown_seconds: cooldownMs() / 1_000,
@@ -47,26 +52,25 @@ export function runtimeInfo({ evaluator, ledger, book, backEnds, intervalMs, coo
       rules_failed: cycle?.rulesFailed ?? 0,
       series_seen: cycle?.seriesSeen ?? 0,
       missed: cycle?.missed ?? 0,
-      firing: phases.filter((phase) => phase === 'firing').length,
-      pending: phases.filter((phase) => phase === 'pending').length,
+      firing: phases.firing,
+      pending: phases.pending,
     },
     slowest: slowestOf(works).map(({ rule, ms, series }) => ({ ...named({ rule }), duration_ms: Math.round(ms * 1_000) / 1_000, series })),
-    failing: works
-      .filter(({ error }) => error !== undefined)
-      .slice(0, mostListed)
-      .map(({ rule, error, failures, errorSince }) => ({
-        ...named({ rule }),
-        error: error!,
-        failures,
-        since: errorSince === undefined ? null : timestamp(errorSince),
-      })),
-    warnings: works.flatMap((work) => warningsOf(work).map((message) => ({ ...named(work), message }))).slice(0, mostListed),
+    failing: firstOf(works, ({ error }) => error !== undefined).map(({ rule, error, failures, errorSince }) => ({
+      ...named({ rule }),
+      error: error!,
+      failures,
+      since: errorSince === undefined ? null : timestamp(errorSince),
+    })),
+    warnings: firstOf(works, ({ unscoped, crowded }) => unscoped > 0 || crowded).flatMap((work) =>
+      warningsOf(work).map((message) => ({ ...named(work), message })),
+    ),
     back_ends: [...backEnds].map(({ name, failures, lastError }) => ({ name, ok: failures === 0, failures, error: lastError ?? null })),
   };
 }
 
 /** Without putting thousands in order, since this is asked often. */
-function slowestOf(works: readonly Work[]): readonly Work[] {
+function slowestOf(works: Iterable<Work>): readonly Work[] {
   const slowest: Work[] = [];
   for (const work of works) {
     const last = slowest.at(-1);
@@ -76,6 +80,16 @@ function slowestOf(works: readonly Work[]): readonly Work[] {
     }
   }
   return slowest;
+}
+
+function firstOf(works: Iterable<Work>, is: (work: Work) => boolean): readonly Work[] {
+  const found: Work[] = [];
+  for (const work of works) {
+    if (is(work) && found.push(work) === mostListed) {
+      break;
+    }
+  }
+  return found;
 }
 
 const named = ({ rule }: Pick<Work, 'rule'>): { rule_id: number; rule_key: string } => ({ rule_id: rule.id, rule_key: rule.rule_key });
