@@ -50,10 +50,18 @@ export async function run({ rules = 10_000, storm = 5_000 }: { readonly rules?: 
     const firing = Math.min(storm, rules);
     values.fill(97, 0, firing);
     const began = performance.now();
-    const { apiP99Ms: stormP99 } = await cycle(house, clock, values, rules);
-    const stored = (await house.json(`/api/v1/alerts/incidents?status=open&rule=&limit=1`).catch(() => ({ total: 0 }))) as { total: number };
+    let total = 0;
+    let cyclesOfStorm = 0;
+    let stormP99 = 0;
+    // What a busy machine does not manage in time in one cycle, the next one finds.
+    while (total < firing && cyclesOfStorm < 3) {
+      cyclesOfStorm += 1;
+      const { apiP99Ms } = await cycle(house, clock, values, rules);
+      stormP99 = Math.max(stormP99, apiP99Ms);
+      ({ total } = await house.json<{ total: number }>('/api/v1/alerts/incidents?status=open&q=device%20rule&limit=1'));
+    }
     const storedMs = performance.now() - began;
-    const { total } = await house.json<{ total: number }>('/api/v1/alerts/incidents?status=open&q=device%20rule&limit=1');
+    const trouble = house.lines.filter((line) => line.includes('could not'));
     while (told.size < firing && performance.now() - began < 120_000) {
       await pause(50);
     }
@@ -62,7 +70,9 @@ export async function run({ rules = 10_000, storm = 5_000 }: { readonly rules?: 
     return {
       ok: total === firing && told.size === firing && toldMs < 60_000 && Number(last['cycle, ms']) < 30_000,
       'incidents stored': total,
-      'all open incidents': stored.total,
+      'cycles it took': cyclesOfStorm,
+      warnings: trouble.length,
+      ...(trouble[0] !== undefined && { 'first warning': trouble[0].slice(0, 300) }),
       'storm stored after, ms': Math.round(storedMs),
       'all notices handed on after, ms': Math.round(toldMs),
       'API p99 in the storm, ms': stormP99,
@@ -93,13 +103,14 @@ async function cycle(house: TestHost, clock: HandClock, values: Float64Array, de
   const cpu = process.cpuUsage();
   const began = performance.now();
   for (let second = 0; second < 30; second++) {
-    clock.advance(1_000);
+    // Before the clock moves: the house looks at it by itself, too, and must find the samples of that second.
     if (second % 10 === 0) {
-      const time = clock.now();
+      const time = clock.now() + 1_000;
       await ingest.write(
         Array.from({ length: devices }, (_, at) => ({ labels: { __name__: 'bench_load', device_id: String(at + 1) }, time, value: values[at]! })),
       );
     }
+    clock.advance(1_000);
     await evaluator.tick();
   }
   const wallMs = performance.now() - began;
