@@ -35,7 +35,8 @@ export function openOutbound(allowed: () => readonly Network[], resolve: Resolve
   }
 
   async function fetch(url: string, request: OutboundRequest = {}, owner?: AbortSignal): Promise<OutboundReply> {
-    const deadline = AbortSignal.timeout(request.timeoutMs ?? 10_000);
+    // What is left of a caller's own deadline is seldom a whole number, and only those are taken.
+    const deadline = AbortSignal.timeout(Math.max(0, Math.ceil(request.timeoutMs ?? 10_000)));
     let target = parseTarget(url);
     let headers = request.headers ?? {};
     let method = request.method ?? 'GET';

@@ -7,6 +7,7 @@ export * from './codec.ts';
 export * from './crc32.ts';
 export * from './disk.ts';
 export * from './durations.ts';
+export * from './foreign-json.ts';
 export * from './gate.ts';
 export * from './inflate.ts';
 export * from './json-bytes.ts';

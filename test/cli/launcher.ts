@@ -60,6 +60,7 @@ export async function serving(t: TestContext, dataDir: string, options: CallOpti
     child.kill(signal);
     return await ended;
   };
+  servants.set(t, [...(servants.get(t) ?? []), end]);
   t.after(() => end());
   const { url, pid } = await runFile(dataDir, child, said);
   const token = readFileSync(join(dataDir, 'keys', 'operator.token'), 'utf8').trim();
@@ -79,10 +80,16 @@ async function runFile(dataDir: string, child: ChildProcess, said: () => string)
   throw new Error(`svc did not serve in time: ${said()}`);
 }
 
-/** A folder of its own, gone when the test ends. */
+/** What serves for a test: a folder made before it is removed before it, too, unless it is waited for. */
+const servants = new WeakMap<TestContext, readonly (() => Promise<unknown>)[]>();
+
+/** A folder of its own, gone when the test ends, and after all that serve in it. */
 export function scratch(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-cli-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  t.after(async () => {
+    await Promise.all((servants.get(t) ?? []).map((end) => end()));
+    rmSync(folder, { recursive: true, force: true });
+  });
   return folder;
 }
 

@@ -129,7 +129,7 @@ describe('a request to an address that somebody typed', () => {
     const silent = await peer(t, () => undefined);
     const out = outbound(t, ['127.0.0.0/8']);
     await refuses(out, large.url, /larger than 1000 bytes/, { maxBytes: 1_000 }, 'upstream_error');
-    await refuses(out, silent.url, /did not answer within 0.05 s/, { timeoutMs: 50 }, 'upstream_error');
+    await refuses(out, silent.url, /did not answer within 0.0495 s/, { timeoutMs: 49.5 }, 'upstream_error');
     const owner = new AbortController();
     const call = out.fetch(silent.url, {}, owner.signal);
     owner.abort();

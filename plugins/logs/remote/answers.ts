@@ -1,15 +1,18 @@
 import { SvcError } from 'svc/sdk';
-import { parseFloatGo } from 'svc/telemetry';
+import { foreignJson, type JsonRecord, parseFloatGo } from 'svc/telemetry';
 
 import type { InstantAnswer, LabelRecord, MatrixAnswer } from '../../metricsdb/contract.ts';
 import type { Line } from '../contract.ts';
 import { parseNanos } from '../store/nanos.ts';
 
-type Json = Readonly<Record<string, unknown>>;
+const strange = (what: string): SvcError =>
+  new SvcError('upstream_error', `the remote log store does not answer as Loki does: ${what}; is logs.remote_url right?`);
+
+const { parsed, record, list, text } = foreignJson(strange);
 
 /** What another server says is checked piece by piece: it may be another program, or another version. */
-export function dataOf(body: Uint8Array): Json {
-  const answer = record(parsed(body), 'the answer');
+export function dataOf(body: Uint8Array): JsonRecord {
+  const answer = parsed(body);
   if (answer['status'] !== 'success') {
     throw strange('the answer has no status "success"');
   }
@@ -18,11 +21,11 @@ export function dataOf(body: Uint8Array): Json {
 
 /** Names or values; Loki leaves the list out when it is empty. */
 export function namesIn(body: Uint8Array): string[] {
-  const { data = [] } = record(parsed(body), 'the answer');
+  const { data = [] } = parsed(body);
   return list(data, 'data').map((name) => text(name, 'a name'));
 }
 
-export function linesIn(data: Json): Line[] {
+export function linesIn(data: JsonRecord): Line[] {
   expectType(data, 'streams');
   return list(data['result'], 'result').flatMap((entry) => {
     const { stream, values } = record(entry, 'a stream');
@@ -38,7 +41,7 @@ export function linesIn(data: Json): Line[] {
   });
 }
 
-export function instantIn(data: Json): InstantAnswer {
+export function instantIn(data: JsonRecord): InstantAnswer {
   if (data['resultType'] === 'scalar') {
     const { time, value } = sample(data['result']);
     return { type: 'scalar', time, value, warnings: [] };
@@ -55,7 +58,7 @@ export function instantIn(data: Json): InstantAnswer {
   };
 }
 
-export function matrixIn(data: Json): MatrixAnswer {
+export function matrixIn(data: JsonRecord): MatrixAnswer {
   expectType(data, 'matrix');
   const series = list(data['result'], 'result').map((entry) => record(entry, 'a series'));
   const samples = series.map(({ values }) => list(values, 'values').map(sample));
@@ -65,14 +68,6 @@ export function matrixIn(data: Json): MatrixAnswer {
     times: samples.map((points) => Float64Array.from(points, ({ time }) => time)),
     values: samples.map((points) => Float64Array.from(points, ({ value }) => value)),
   };
-}
-
-function parsed(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')) as unknown;
-  } catch {
-    throw strange('the answer is not JSON');
-  }
 }
 
 function sample(value: unknown): { time: number; value: number } {
@@ -95,32 +90,8 @@ function labelsIn(value: unknown): LabelRecord {
   return labels;
 }
 
-function expectType(data: Json, type: string): void {
+function expectType(data: JsonRecord, type: string): void {
   if (data['resultType'] !== type) {
     throw strange(`the result is not of type ${type}`);
   }
 }
-
-function record(value: unknown, what: string): Json {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw strange(`${what} is no object`);
-  }
-  return value as Json;
-}
-
-function list(value: unknown, what: string): readonly unknown[] {
-  if (!Array.isArray(value)) {
-    throw strange(`${what} is no list`);
-  }
-  return value;
-}
-
-function text(value: unknown, what: string): string {
-  if (typeof value !== 'string') {
-    throw strange(`${what} is no text`);
-  }
-  return value;
-}
-
-const strange = (what: string): SvcError =>
-  new SvcError('upstream_error', `the remote log store does not answer as Loki does: ${what}; is logs.remote_url right?`);

@@ -1,10 +1,13 @@
 import { SvcError } from 'svc/sdk';
-import { ProtoReader } from 'svc/telemetry';
+import { foreignJson, ProtoReader } from 'svc/telemetry';
 
 import type { FoundSpan, FoundTrace } from '../contract.ts';
 import type { TracesMetrics } from '../thread-contract.ts';
 
-type Json = Readonly<Record<string, unknown>>;
+const strange = (what: string): SvcError =>
+  new SvcError('upstream_error', `the remote trace store does not answer as Tempo does: ${what}; is traces.remote_url right?`);
+
+const { parsed, record, list, text, number } = foreignJson(strange);
 
 /** What another server says is checked piece by piece: it may be another program, or another version. Protobuf JSON leaves out what is zero. */
 export function tracesIn(body: Uint8Array): FoundTrace[] {
@@ -124,44 +127,3 @@ function mapped<T>(value: unknown, what: string, made: (value: unknown) => T): R
   }
   return found;
 }
-
-function parsed(body: Uint8Array): Json {
-  let value: unknown;
-  try {
-    value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
-  } catch {
-    throw strange('the answer is not JSON');
-  }
-  return record(value, 'the answer');
-}
-
-function record(value: unknown, what: string): Json {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw strange(`${what} is no object`);
-  }
-  return value as Json;
-}
-
-function list(value: unknown, what: string): readonly unknown[] {
-  if (!Array.isArray(value)) {
-    throw strange(`${what} is no list`);
-  }
-  return value;
-}
-
-function text(value: unknown, what: string): string {
-  if (typeof value !== 'string') {
-    throw strange(`${what} is no text`);
-  }
-  return value;
-}
-
-function number(value: unknown, what: string): number {
-  if (typeof value !== 'number') {
-    throw strange(`${what} is no number`);
-  }
-  return value;
-}
-
-const strange = (what: string): SvcError =>
-  new SvcError('upstream_error', `the remote trace store does not answer as Tempo does: ${what}; is traces.remote_url right?`);
