@@ -61,17 +61,21 @@ export class Switchboard {
 
   async #settle(anew: boolean): Promise<void> {
     const { name, recipe } = this.#supply.wanted();
-    if (anew && name === 'embedded' && this.#driver.name === 'embedded') {
-      await this.#supply.reopen(name);
-    } else {
-      await this.#supply.settle(name);
-    }
-    if (!anew && recipe === this.#recipe) {
+    const other = anew || recipe !== this.#recipe;
+    if (name !== 'embedded') {
+      // Such a driver needs nothing of the thread to answer: who has just changed a setting is served by it at once.
+      await Promise.all([this.#supply.settle(name), other && this.#replace(name, recipe)]);
       return;
     }
-    const before = this.#driver;
+    await (anew && this.#driver.name === 'embedded' ? this.#supply.reopen(name) : this.#supply.settle(name));
+    if (other) {
+      await this.#replace(name, recipe);
+    }
+  }
+
+  async #replace(name: DriverName, recipe: string): Promise<void> {
     // Two programs must not have one folder.
-    await before.close();
+    await this.#driver.close();
     this.#driver = this.#supply.make(name);
     this.#recipe = recipe;
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { startTestHost, type TestHost } from 'svc/testing';
@@ -15,7 +15,6 @@ const plugins = readdirSync(shipped).filter((id) => existsSync(join(shipped, id,
 
 test('a rotation reaches the secrets of every room: all of them come up with the new key alone', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-rooms-'));
-  after(() => rmSync(dataDir, { recursive: true, force: true }));
   const troubled = ({ host }: TestHost): unknown[] =>
     host
       .list()
@@ -36,4 +35,6 @@ test('a rotation reaches the secrets of every room: all of them come up with the
   assert.equal((await second.json('/api/v1/admin/audit-logs/verify')).ok, true);
   const complaints = second.lines.filter((line) => /cannot be opened|unreadable|not in the key ring|does not open/.test(line));
   assert.deepEqual(complaints, []);
+  await second.stop();
+  rmSync(dataDir, { recursive: true, force: true });
 });
