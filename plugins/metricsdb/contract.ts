@@ -92,6 +92,8 @@ export interface SampleRow {
   /** Milliseconds. */
   readonly time: number;
   readonly value: number;
+  /** The series ends here instead of having a value. */
+  readonly stale?: boolean;
 }
 
 /** Ways in. Resolves once everything accepted is on disk; throws rate_limited or unavailable (with a delay) when nothing was taken. */

@@ -82,4 +82,4 @@ export interface Packed extends PushAnswer {
   readonly samples: readonly number[];
 }
 
-export type PackInput = PushInput | { readonly rows: readonly (SampleRow & { readonly stale?: boolean })[] };
+export type PackInput = PushInput | { readonly rows: readonly SampleRow[] };

@@ -1,6 +1,7 @@
 import { labelValue } from 'svc/telemetry';
 
 import type { Call } from './ast.ts';
+import { isCounterName } from './counter-name.ts';
 import { withEdges } from './edges.ts';
 import { quoted } from './go-text.ts';
 import { overTimeFunctions } from './over-time.ts';
@@ -25,7 +26,8 @@ const breathEvery = 1 << 18;
 
 export async function callRangeFunction(run: Run, call: Call, grid: Grid): Promise<readonly Row[]> {
   const place = call.func === 'quantile_over_time' ? 1 : 0;
-  const vector = await rangeVector(run, call.args[place]!, grid, call.func);
+  const { thinned } = rangeFunctions.get(call.func)!;
+  const vector = await rangeVector(run, call.args[place]!, grid, { func: call.func, thinned });
   const scalars: Float64Array[] = [];
   for (const [index, arg] of call.args.entries()) {
     if (index !== place) {
@@ -66,11 +68,12 @@ function functionFor(name: string, { edges }: RangeVector): RangeFunction {
   return func;
 }
 
-function sweep(grid: Grid, vector: RangeVector, { times, values, length }: Samples, func: RangeFunction, builder: RowBuilder): void {
+function sweep(grid: Grid, vector: RangeVector, { times, values, length, ordinals }: Samples, func: RangeFunction, builder: RowBuilder): void {
   const course = {
     times,
     values,
     length,
+    ordinals,
     range: vector.range,
     end: dataTime(vector, grid, 0),
     advance: vector.at === undefined ? grid.step : 0,
@@ -84,7 +87,7 @@ async function slide(
   run: Run,
   grid: Grid,
   vector: RangeVector,
-  { times, values, length }: Samples,
+  { times, values, length, ordinals }: Samples,
   func: RangeFunction,
   scalars: readonly Float64Array[],
   builder: RowBuilder,
@@ -92,7 +95,7 @@ async function slide(
 ): Promise<void> {
   const before = vector.range + (vector.edges === undefined ? 0 : run.lookbackMs);
   const after = vector.edges === 'smoothed' ? run.lookbackMs : 0;
-  const window = new Window(times, values, marksOf(values, length, func.breaks?.bind(func)));
+  const window = new Window(times, values, marksOf(values, length, func.breaks?.bind(func)), ordinals);
   window.range = vector.range;
   let from = 0;
   let to = 0;
@@ -156,15 +159,13 @@ function requireFactor(name: string, short: string, factor: number): void {
   }
 }
 
-const counterName = /_(?:total|sum|count|bucket)$/;
-
 function doubtCounter(run: Run, position: number, { labels }: Samples): void {
   const name = labelValue(labels, '__name__');
   if (name === '') {
     return;
   }
   if (!run.typeAndUnitLabels) {
-    if (!counterName.test(name)) {
+    if (!isCounterName(name)) {
       run.notes.inform(position, `metric might not be a counter, name does not end in _total/_sum/_count/_bucket: ${quoted(name)}`);
     }
     return;

@@ -7,6 +7,7 @@ import { type Row } from './rows.ts';
 import { type Grid, type Run, rowsOf, timeAt } from './run.ts';
 import { eachSelected, withoutStale } from './selection.ts';
 import type { Series } from './source.ts';
+import type { RangeFunction } from './window.ts';
 
 /** The samples of one series that the ranges at all steps lie in. */
 export interface Samples {
@@ -15,6 +16,8 @@ export interface Samples {
   readonly times: Float64Array;
   readonly values: Float64Array;
   readonly length: number;
+  /** Which of all samples each of these is, where some are left out. */
+  readonly ordinals?: Float64Array;
 }
 
 /** A visitor looks at the samples until it returns, or until what it returns resolves. */
@@ -29,10 +32,16 @@ export interface RangeVector extends Placed {
   each(visit: VisitSamples): Promise<void>;
 }
 
-export async function rangeVector(run: Run, expr: Expr, grid: Grid, func?: string): Promise<RangeVector> {
+/** What the ranges are for: a function by its name, and what it can do without. */
+export interface Purpose {
+  readonly func: string;
+  readonly thinned: RangeFunction['thinned'];
+}
+
+export async function rangeVector(run: Run, expr: Expr, grid: Grid, purpose?: Purpose): Promise<RangeVector> {
   const inner = withoutParens(expr);
   if (inner.node === 'matrix') {
-    return selectedRange(run, inner, grid, func);
+    return selectedRange(run, inner, grid, purpose);
   }
   if (inner.node === 'subquery') {
     return subqueryRange(run, inner, grid);
@@ -40,7 +49,7 @@ export async function rangeVector(run: Run, expr: Expr, grid: Grid, func?: strin
   throw new TypeError(`expected a range vector, got ${inner.node}`);
 }
 
-function selectedRange(run: Run, expr: MatrixSelector, grid: Grid, func: string | undefined): RangeVector {
+function selectedRange(run: Run, expr: MatrixSelector, grid: Grid, purpose: Purpose | undefined): RangeVector {
   const { edges } = expr.selector;
   const placed = place(run, expr.selector);
   const range = milliseconds(run, expr.range, false);
@@ -48,7 +57,13 @@ function selectedRange(run: Run, expr: MatrixSelector, grid: Grid, func: string 
   const after = edges === 'smoothed' ? run.lookbackMs : 0;
   const mint = dataTime(placed, grid, 0) - range - before;
   const maxt = dataTime(placed, grid, grid.count - 1) + after;
-  const hints = { step: grid.step, range: range + before + after, ...(func !== undefined && { func }) };
+  const windows = { end: dataTime(placed, grid, 0), advance: placed.at === undefined ? grid.step : 0, width: range, falls: purpose?.thinned === 'with falls' };
+  const hints = {
+    step: grid.step,
+    range: range + before + after,
+    ...(purpose !== undefined && { func: purpose.func }),
+    ...(purpose?.thinned !== undefined && edges === undefined && { windows }),
+  };
   return {
     ...placed,
     range,
@@ -58,7 +73,19 @@ function selectedRange(run: Run, expr: MatrixSelector, grid: Grid, func: string 
   };
 }
 
-const rawSamples = ({ labels, times, values, length }: Series): Samples => ({ labels, dropName: false, times, values, length });
+const rawSamples = ({ labels, times, values, length, counts }: Series): Samples => ({
+  ...{ labels, dropName: false, times, values, length },
+  ...(counts && { ordinals: ordinalsOf(counts, length) }),
+});
+
+function ordinalsOf(counts: Float64Array, length: number): Float64Array {
+  const ordinals = new Float64Array(length);
+  let ordinal = 0;
+  for (let i = 0; i < length; i++) {
+    ordinals[i] = ordinal += counts[i]!;
+  }
+  return ordinals;
+}
 
 async function subqueryRange(run: Run, expr: Subquery, grid: Grid): Promise<RangeVector> {
   const placed = place(run, expr);

@@ -45,7 +45,7 @@ function extrapolated(window: Window, counter: boolean, perSecond: boolean): num
 
 /** As `extrapolated` at every step. */
 function sweepExtrapolated(course: Course, values: Float64Array, present: Uint8Array, counter: boolean, perSecond: boolean): void {
-  const { times, values: samples, length, range, end: first, advance, steps } = course;
+  const { times, values: samples, length, ordinals, range, end: first, advance, steps } = course;
   const marks = counter ? resetsIn(samples, length) : none;
   const seconds = range / 1000;
   let from = 0;
@@ -60,7 +60,7 @@ function sweepExtrapolated(course: Course, values: Float64Array, present: Uint8A
     while (from < to && times[from]! <= start) {
       from++;
     }
-    const gaps = to - from - 1;
+    const gaps = ordinals === undefined || to <= from ? to - from - 1 : ordinals[to - 1]! - ordinals[from]!;
     if (gaps < 1) {
       continue;
     }
@@ -95,6 +95,7 @@ function resetsIn(values: Float64Array, length: number): readonly number[] {
 function stretching(counter: boolean, perSecond: boolean): RangeFunction {
   return {
     least: 2,
+    thinned: counter ? 'with falls' : 'plain',
     ...(counter && { breaks: isReset }),
     compute: (window) => extrapolated(window, counter, perSecond),
     sweep: (course, values, present) => sweepExtrapolated(course, values, present, counter, perSecond),

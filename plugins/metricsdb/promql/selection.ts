@@ -34,9 +34,10 @@ export async function instantRows(run: Run, selector: VectorSelector, grid: Grid
   const last = dataTime(placed, grid, grid.count - 1);
   const builder = new RowBuilder(run, grid);
   const rows: Row[] = [];
-  const hints = { step: grid.step, ...(grid.count === 1 && { newest: true }) };
+  const advance = placed.at === undefined ? grid.step : 0;
+  const hints = grid.count === 1 ? { newest: true } : { step: grid.step, windows: { end: first, advance, width: 0, falls: false } };
   await eachSelected(run, selector, first - run.lookbackMs, last, hints, (series) => {
-    fillNewest(builder, series, first, placed.at === undefined ? grid.step : 0, grid.count, run.lookbackMs, wanted);
+    fillNewest(builder, series, first, advance, grid.count, run.lookbackMs, wanted);
     const row = builder.take(series.labels, false);
     if (row !== undefined) {
       rows.push(row);
@@ -62,18 +63,22 @@ function fillNewest(builder: RowBuilder, series: Series, first: number, advance:
 
 /** A series without its staleness markers, which ranges do not see. */
 export function withoutStale(series: Series): Series {
-  const { stale, length } = series;
+  const { stale, length, counts } = series;
   if (stale === undefined) {
     return series;
   }
   const times = new Float64Array(length);
   const values = new Float64Array(length);
+  const standing = counts && new Float64Array(length);
   let kept = 0;
   for (let i = 0; i < length; i++) {
     if (stale[i] !== 1) {
       times[kept] = series.times[i]!;
+      if (standing !== undefined) {
+        standing[kept] = counts![i]!;
+      }
       values[kept++] = series.values[i]!;
     }
   }
-  return { labels: series.labels, times, values, length: kept };
+  return { labels: series.labels, times, values, length: kept, ...(standing && { counts: standing }) };
 }

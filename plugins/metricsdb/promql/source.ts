@@ -9,6 +9,17 @@ export interface Series {
   readonly length: number;
   /** 1 where the sample is a staleness marker; absent when there is none. */
   readonly stale?: Uint8Array;
+  /** Of thinned samples: for how many each stands, itself and those left out before it. */
+  readonly counts?: Float64Array;
+}
+
+/** All that is looked at, in milliseconds: what lies in (end + i·advance − width, end + i·advance]. */
+export interface Windows {
+  readonly end: number;
+  readonly advance: number;
+  readonly width: number;
+  /** Whether it matters where values fell. */
+  readonly falls: boolean;
 }
 
 /** What a store may use to read less; it may ignore all of it. */
@@ -21,6 +32,8 @@ export interface SelectHints {
   readonly range?: number;
   /** Only the newest sample of each series is looked at. `select` does not go by it: what it answers may be looked at more than once. */
   readonly newest?: boolean;
+  /** Of each window, only the first and last sample, the least and greatest value and the number of samples are looked at. `select` does not go by it either. */
+  readonly windows?: Windows;
 }
 
 /** Where the engine gets samples from. */

@@ -4,6 +4,8 @@ export class Window {
   values: Float64Array;
   /** Where a value breaks with the one before it, if the function asks for that. Ascending. */
   marks: Int32Array;
+  /** Which of all samples each of these is, where some are left out. */
+  ordinals: Float64Array | undefined;
   /** The first mark behind `from`; windows move forward only. */
   mark = 0;
   from = 0;
@@ -18,14 +20,16 @@ export class Window {
   a = 0;
   b = 0;
 
-  constructor(times: Float64Array, values: Float64Array, marks: Int32Array) {
+  constructor(times: Float64Array, values: Float64Array, marks: Int32Array, ordinals?: Float64Array) {
     this.times = times;
     this.values = values;
     this.marks = marks;
+    this.ordinals = ordinals;
   }
 
   get count(): number {
-    return this.to - this.from;
+    const { ordinals, from, to } = this;
+    return ordinals === undefined ? to - from : ordinals[to - 1]! - ordinals[from]! + 1;
   }
 }
 
@@ -34,6 +38,8 @@ export interface RangeFunction {
   /** With fewer samples there is no result. */
   readonly least: number;
   readonly keepsName?: boolean;
+  /** Looks at nothing but the first and last sample, the least and greatest value and the number of samples, and perhaps at where values fell. */
+  readonly thinned?: 'plain' | 'with falls';
   /** Which values break with the one before; `compute` finds them as marks. */
   breaks?(before: number, value: number): boolean;
   /** NaN is a value; `undefined` is none. */
@@ -47,6 +53,7 @@ export interface Course {
   readonly times: Float64Array;
   readonly values: Float64Array;
   readonly length: number;
+  readonly ordinals?: Float64Array | undefined;
   readonly range: number;
   readonly end: number;
   readonly advance: number;

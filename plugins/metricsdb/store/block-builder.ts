@@ -1,6 +1,6 @@
 import { labelValue, metricName, type BlockWriter, type Labels } from 'svc/telemetry';
 
-import { groupSeries, layoutVersion, pageSeries, sliceMs, sliceOf } from './block-layout.ts';
+import { groupSeries, layoutVersion, pageSeries, sliceMs, sliceOf, thinLayoutVersion } from './block-layout.ts';
 import { PageDraft } from './page-draft.ts';
 import { type Samples } from './samples.ts';
 import { Scratch } from './scratch.ts';
@@ -16,6 +16,16 @@ interface SliceDraft {
   readonly pages: number[];
 }
 
+/** What is in a block. */
+export interface Finished {
+  readonly series: number;
+  readonly samples: number;
+  readonly mint: number;
+  readonly maxt: number;
+  /** Where there are samples between the two: first and last slice, again and again. */
+  readonly spans: readonly number[];
+}
+
 /** Writes one block, series by series in order of name and labels; holds one page per slice at a time. */
 export class BlockBuilder {
   private readonly writer: BlockWriter;
@@ -28,6 +38,7 @@ export class BlockBuilder {
   private symbols = new Map<string, number>();
   private readonly rows = new Scratch();
   private series = 0;
+  private counted = false;
   samples = 0;
   mint = Infinity;
   maxt = -Infinity;
@@ -36,9 +47,10 @@ export class BlockBuilder {
     this.writer = writer;
   }
 
-  /** Adds a series with its samples `[from, to)`, at least one. */
+  /** Adds a series with its samples `[from, to)`, at least one. Either all of a block count, or none. */
   add(labels: Labels, samples: Samples, from: number, to: number): void {
     this.addLabels(labels);
+    this.counted = samples.counts !== undefined;
     const { times } = samples;
     for (let begin = from; begin < to;) {
       const slice = sliceOf(times[begin]!);
@@ -65,11 +77,11 @@ export class BlockBuilder {
   }
 
   /** Writes the rest and the directory, which is the last section. */
-  finish(): { readonly series: number; readonly samples: number; readonly mint: number; readonly maxt: number } {
+  finish(): Finished {
     this.closePages();
     this.closeGroup();
     const out = new Scratch();
-    out.u8(layoutVersion);
+    out.u8(this.counted ? thinLayoutVersion : layoutVersion);
     out.uvarint(this.series);
     writeTexts(out, [...this.names].sort());
     writeTexts(
@@ -96,7 +108,8 @@ export class BlockBuilder {
       );
     }
     this.writer.section(out.written());
-    return { series: this.series, samples: this.samples, mint: this.mint, maxt: this.maxt };
+    const numbers = slices.map(([slice]) => slice);
+    return { series: this.series, samples: this.samples, mint: this.mint, maxt: this.maxt, spans: spansOf(numbers) };
   }
 
   private addLabels(labels: Labels): void {
@@ -172,4 +185,16 @@ function writeTexts(out: Scratch, texts: readonly string[]): void {
 function writeSteps(out: Scratch, numbers: readonly number[]): void {
   out.uvarint(numbers.length);
   numbers.forEach((number, i) => out.svarint(number - (numbers[i - 1] ?? 0)));
+}
+
+function spansOf(slices: readonly number[]): number[] {
+  const spans: number[] = [];
+  for (const slice of slices) {
+    if (spans.at(-1) === slice - 1) {
+      spans[spans.length - 1] = slice;
+    } else {
+      spans.push(slice, slice);
+    }
+  }
+  return spans;
 }

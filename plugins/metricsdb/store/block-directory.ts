@@ -1,7 +1,7 @@
 import { SvcError } from 'svc/sdk';
 import { metricName, type Matcher } from 'svc/telemetry';
 
-import { layoutVersion, sliceMs } from './block-layout.ts';
+import { layoutVersion, sliceMs, thinLayoutVersion } from './block-layout.ts';
 import { readTexts } from './label-group.ts';
 import { Cursor } from './scratch.ts';
 
@@ -21,6 +21,8 @@ export interface Range {
 
 /** What a block holds where. */
 export class BlockDirectory {
+  /** Whether its samples tell how many each stands for. */
+  readonly counted: boolean;
   readonly series: number;
   readonly labelNames: readonly string[];
   readonly metrics: readonly string[];
@@ -32,12 +34,13 @@ export class BlockDirectory {
   constructor(section: Uint8Array) {
     const cursor = new Cursor(section);
     const version = cursor.u8();
-    if (version !== layoutVersion) {
+    if (version !== layoutVersion && version !== thinLayoutVersion) {
       throw new SvcError(
         'unavailable',
-        `This block of metrics has layout ${version}, and this version of svc reads ${layoutVersion}: was it written by a newer one?`,
+        `This block of metrics has layout ${version}, and this version of svc reads up to ${thinLayoutVersion}: was it written by a newer one?`,
       );
     }
+    this.counted = version === thinLayoutVersion;
     this.series = cursor.uvarint();
     this.labelNames = readTexts(cursor);
     this.metrics = readTexts(cursor);

@@ -12,4 +12,11 @@ export const timeColumnsPerSection = 64;
 
 export const layoutVersion = 1;
 
+/** Of blocks whose samples stand for several each, and tell for how many. */
+export const thinLayoutVersion = 2;
+
+/** What `level` of a block means: every sample as it came, or those that a window of five minutes can be told from. */
+export const rawLevel = 0;
+export const thinLevel = 1;
+
 export const sliceOf = (time: number): number => Math.floor(time / sliceMs);

@@ -107,6 +107,12 @@ export class BlockReader {
     into.times.set(times, into.length);
     let begin = page.starts[place]!;
     const end = page.starts[place + 1]!;
+    if (this.directory.counted) {
+      const cursor = new Cursor(page.bytes, begin, end);
+      const length = cursor.uvarint();
+      this.values.read(page.bytes, cursor.at, cursor.at + length, into.counts!, into.length, count);
+      begin = cursor.at + length;
+    }
     if (page.marked[place] === 1) {
       const cursor = new Cursor(page.bytes, begin, end);
       let at = into.length;

@@ -50,7 +50,11 @@ export class Blocks {
 
   /** Whole blocks of a level with samples in (mint, maxt], kept readable until `done`, whatever happens to them meanwhile. */
   take(level: number, mint: number, maxt: number): { readonly rows: readonly BlockRow[]; done(): void } {
-    const rows = this.rows.filter((row) => row.level === level && row.damaged === 0 && row.mint <= maxt && row.maxt > mint);
+    return this.hold(this.rows.filter((row) => row.level === level && row.damaged === 0 && row.mint <= maxt && row.maxt > mint));
+  }
+
+  /** Keeps these readable until `done`. */
+  hold(rows: readonly BlockRow[]): { readonly rows: readonly BlockRow[]; done(): void } {
     for (const { id } of rows) {
       this.users.set(id, (this.users.get(id) ?? 0) + 1);
     }

@@ -1,10 +1,11 @@
 import { budget, compareLabels, labelValue, metricName, writeBlock, type BlockRow, type Catalogue, type Labels } from 'svc/telemetry';
 
-import { BlockBuilder } from './block-builder.ts';
+import { BlockBuilder, type Finished } from './block-builder.ts';
 import { sliceOf } from './block-layout.ts';
 import { type BlockReader } from './block-reader.ts';
 import { type Blocks } from './blocks.ts';
 import { nextBlockName } from './catalogue-schema.ts';
+import { thinnedOf } from './rollup.ts';
 import { Samples } from './samples.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -63,10 +64,9 @@ export async function compact(catalogue: Catalogue, blocks: Blocks, rows: readon
     if (merged === undefined) {
       return false;
     }
-    catalogue.blocks.replace(
-      rows.map(({ id }) => id),
-      [merged],
-    );
+    const ids = rows.map(({ id }) => id);
+    const thinned = thinnedOf(blocks.list(), new Set(ids)).map(({ id }) => id);
+    catalogue.blocks.replace([...ids, ...thinned], [merged]);
     blocks.refresh();
     return true;
   } finally {
@@ -83,7 +83,7 @@ async function merge(
 ): Promise<Parameters<Catalogue['blocks']['add']>[0] | undefined> {
   const pause = budget({ timeoutMs: Infinity, now });
   const samples = new Samples();
-  let found: ReturnType<BlockBuilder['finish']> | undefined;
+  let found: Finished | undefined;
   let whole = true;
   const { file, bytes } = await writeBlock(catalogue.blocksFolder, nextBlockName(catalogue.db, 'raw'), async (writer) => {
     const builder = new BlockBuilder(writer);
@@ -102,8 +102,8 @@ async function merge(
     }
     found = builder.finish();
   });
-  const { series, samples: count, mint, maxt } = found!;
-  const row = { file, level: 0, mint, maxt, bytes, rows: count, meta: JSON.stringify({ series, written: now() }) };
+  const { series, samples: count, mint, maxt, spans } = found!;
+  const row = { file, level: 0, mint, maxt, bytes, rows: count, meta: JSON.stringify({ series, spans, written: now() }) };
   if (!whole) {
     // A file without a row is taken away when the catalogue is opened again; this one at once.
     catalogue.blocks.remove([catalogue.blocks.add(row).id]);

@@ -1,6 +1,6 @@
 import { budget, compareLabels, writeBlock, type Catalogue, type Labels, type NewBlock, type Wal } from 'svc/telemetry';
 
-import { BlockBuilder } from './block-builder.ts';
+import { BlockBuilder, type Finished } from './block-builder.ts';
 import { type Blocks } from './blocks.ts';
 import { type Head } from './head.ts';
 import { type Reads } from './reads.ts';
@@ -128,7 +128,7 @@ type Keep = (ref: number, samples: Samples, from: number, to: number) => void;
 async function writeMoved({ head, catalogue, now }: Pick<CutParts, 'head' | 'catalogue' | 'now'>, boundary: number, keep: Keep): Promise<NewBlock | undefined> {
   const pause = budget({ timeoutMs: Infinity, now });
   const samples = new Samples();
-  let found: ReturnType<BlockBuilder['finish']> | undefined;
+  let found: Finished | undefined;
   const name = nextBlockName(catalogue.db, 'raw');
   const { file, bytes } = await writeBlock(catalogue.blocksFolder, name, async (writer) => {
     const builder = new BlockBuilder(writer);
@@ -147,11 +147,11 @@ async function writeMoved({ head, catalogue, now }: Pick<CutParts, 'head' | 'cat
     }
     found = builder.finish();
   });
-  const { series, samples: rows, mint, maxt } = found!;
+  const { series, samples: rows, mint, maxt, spans } = found!;
   if (series === 0) {
     return undefined;
   }
-  return { file, level: 0, mint, maxt, bytes, rows, meta: JSON.stringify({ series, written: now() }) };
+  return { file, level: 0, mint, maxt, bytes, rows, meta: JSON.stringify({ series, spans, written: now() }) };
 }
 
 function inOrder(head: Head, slots: readonly number[]): (readonly [number, Labels])[] {

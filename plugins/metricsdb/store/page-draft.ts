@@ -7,6 +7,7 @@ import { type ValueColumn } from './value-column.ts';
 export class PageDraft {
   private readonly header = new Scratch(512);
   private readonly streams = new Scratch(8 * 1_024);
+  private readonly counts = new Scratch();
   private filled = 0;
   private spare = new Float64Array(512);
 
@@ -14,6 +15,9 @@ export class PageDraft {
   add(place: number, times: number, samples: Samples, from: number, to: number, column: ValueColumn): void {
     this.skipTo(place);
     const begin = this.streams.at;
+    if (samples.counts !== undefined) {
+      this.writeCounts(samples.counts, from, to, column);
+    }
     const marked = samples.anyStale && samples.stale.subarray(from, to).includes(1);
     if (marked) {
       this.writeMarkers(samples.stale, from, to);
@@ -42,6 +46,12 @@ export class PageDraft {
     for (; this.filled < place; this.filled++) {
       this.header.uvarint(0);
     }
+  }
+
+  private writeCounts(counts: Float64Array, from: number, to: number, column: ValueColumn): void {
+    column.write(this.counts.reset(), counts, from, to);
+    this.streams.uvarint(this.counts.at);
+    this.streams.put(this.counts.written());
   }
 
   private writeMarkers(stale: Uint8Array, from: number, to: number): void {

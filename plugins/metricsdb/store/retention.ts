@@ -1,13 +1,15 @@
 import { overdue, type BlockRow } from 'svc/telemetry';
 
 import { type MetricsLimits } from './limits.ts';
+import { thinnedOf } from './rollup.ts';
 
 const dayMs = 24 * 3_600_000;
 
 /** Ids of blocks that have to go by age or by bytes. What was loaded from long ago stays a day, so that it can be looked at. */
 export function expired(rows: readonly BlockRow[], { maxAgeMs, maxBytes }: Pick<MetricsLimits, 'maxAgeMs' | 'maxBytes'>, now: number): number[] {
   const aged = rows.map((row) => ({ ...row, maxt: Math.max(row.maxt, writtenAt(row) - maxAgeMs + dayMs) }));
-  return overdue(aged, { maxAgeMs, maxBytes }, now);
+  const ids = overdue(aged, { maxAgeMs, maxBytes }, now);
+  return [...new Set([...ids, ...thinnedOf(rows, new Set(ids)).map(({ id }) => id)])];
 }
 
 function writtenAt({ meta }: BlockRow): number {

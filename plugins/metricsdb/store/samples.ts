@@ -4,6 +4,8 @@ export class Samples {
   values = new Float64Array(1_024);
   /** 1 where the sample is a staleness marker; its value means nothing. */
   stale = new Uint8Array(1_024);
+  /** How many samples each stands for, itself and those left out before it; only while thinned ones are among them. */
+  counts: Float64Array | undefined;
   length = 0;
   anyStale = false;
   private order = new Uint32Array(0);
@@ -17,12 +19,24 @@ export class Samples {
     return this;
   }
 
+  /** Counts from now on. */
+  counting(): this {
+    this.counts ??= new Float64Array(this.times.length);
+    return this;
+  }
+
+  /** What was appended since `from` stands for itself. */
+  countEach(from: number): void {
+    this.counts?.fill(1, from, this.length);
+  }
+
   reserve(more: number): void {
     const needed = this.length + more;
     if (needed > this.times.length) {
       const size = Math.max(needed, this.times.length * 2);
       this.times = enlarged(this.times, this.length, size);
       this.values = enlarged(this.values, this.length, size);
+      this.counts &&= enlarged(this.counts, this.length, size);
       const stale = new Uint8Array(size);
       stale.set(this.stale.subarray(0, this.length));
       this.stale = stale;
@@ -75,6 +89,7 @@ export class Samples {
     const times = this.times.slice(0, length);
     const values = this.values.slice(0, length);
     const stale = this.stale.slice(0, length);
+    const counts = this.counts?.slice(0, length);
     if (this.order.length < length) {
       this.order = new Uint32Array(length * 2);
     }
@@ -90,6 +105,9 @@ export class Samples {
       }
       this.times[kept] = times[i]!;
       this.values[kept] = values[i]!;
+      if (counts !== undefined) {
+        this.counts![kept] = counts[i]!;
+      }
       this.stale[kept++] = stale[i]!;
     }
     this.stale.fill(0, kept, length);

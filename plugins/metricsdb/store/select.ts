@@ -1,9 +1,11 @@
 import { labelsKey, type BlockRow, type Budget, type Labels, type Matcher } from 'svc/telemetry';
 
 import type { SelectHints, Series, Visit } from '../promql/source.ts';
+import { rawLevel } from './block-layout.ts';
 import { type Blocks } from './blocks.ts';
 import { type Head } from './head.ts';
 import { type Reads } from './reads.ts';
+import { briefest, mayBeThinned } from './rollup.ts';
 import { Samples } from './samples.ts';
 
 /** Where the samples of one series lie. */
@@ -24,48 +26,48 @@ export interface SelectParts {
 const firstPool = 4_096;
 const largestPool = 131_072;
 
-/** Samples of all matching series in (mint, maxt], from the head and all blocks of a level, in one piece each. */
-export async function select(
-  parts: SelectParts,
-  level: number,
-  matchers: readonly Matcher[],
-  mint: number,
-  maxt: number,
-  cost: Budget,
-): Promise<readonly Series[]> {
+/** Samples of all matching series in (mint, maxt], from the head and all blocks, in one piece each. */
+export async function select(parts: SelectParts, matchers: readonly Matcher[], mint: number, maxt: number, cost: Budget): Promise<readonly Series[]> {
   const out: Series[] = [];
   const pool = new Pool();
-  await scan(parts, level, matchers, mint, maxt, {}, cost, (series) => void out.push(pool.kept(series)));
+  await scan(parts, matchers, mint, maxt, {}, cost, (series) => void out.push(pool.kept(series)));
   return out;
 }
 
 /** The same one series after the other; what `visit` gets is used again for the next one. */
 export async function scan(
   parts: SelectParts,
-  level: number,
   matchers: readonly Matcher[],
   mint: number,
   maxt: number,
-  { newest = false }: SelectHints,
+  hints: SelectHints,
   cost: Budget,
   visit: Visit,
 ): Promise<void> {
   const { head, blocks, reads } = parts;
   const read = reads.begin();
-  const taken = blocks.take(level, mint, maxt);
+  const thinned = mayBeThinned(hints, matchers);
+  const taken = thinned ? blocks.hold(briefest(blocks.list(), mint, maxt, (row) => head.touches(row.mint, row.maxt))) : blocks.take(rawLevel, mint, maxt);
   // Blocks hold samples of these times, too: only all of them together tell which is the newest.
-  const headOnly = newest && taken.rows.length === 0;
+  const headOnly = hints.newest === true && taken.rows.length === 0;
   try {
     const found = await find(parts, taken.rows, matchers, mint, maxt, cost);
-    const samples = new Samples();
+    const samples = thinned ? new Samples().counting() : new Samples();
     for (const series of found.values()) {
       const { slot, generation, inBlocks } = series;
       samples.clear();
       for (let i = 0; i < inBlocks.length; i += 2) {
-        blocks.from(taken.rows[inBlocks[i]!]!, (reader) => reader.read(inBlocks[i + 1]!, mint, maxt, samples));
+        const row = taken.rows[inBlocks[i]!]!;
+        const begin = samples.length;
+        blocks.from(row, (reader) => reader.read(inBlocks[i + 1]!, mint, maxt, samples));
+        if (row.level === rawLevel) {
+          samples.countEach(begin);
+        }
       }
       if (slot !== -1 && head.index.generation(slot) === generation && !(headOnly && head.samples.newest(slot, mint, maxt, samples))) {
+        const begin = samples.length;
         head.samples.read(slot, mint, maxt, samples, read.withMoved);
+        samples.countEach(begin);
       }
       samples.settle();
       const from = samples.after(mint);
@@ -92,13 +94,14 @@ function view(labels: Labels, samples: Samples, from: number, to: number): Serie
   const times = samples.times.subarray(from, to);
   const values = samples.values.subarray(from, to);
   const length = to - from;
+  const counts = samples.counts && { counts: samples.counts.subarray(from, to) };
   if (samples.anyStale) {
     const stale = samples.stale.subarray(from, to);
     if (stale.includes(1)) {
-      return { labels, times, values, length, stale };
+      return { labels, times, values, length, stale, ...counts };
     }
   }
-  return { labels, times, values, length };
+  return { labels, times, values, length, ...counts };
 }
 
 /** Matching series of head and blocks, each once. */

@@ -6,6 +6,8 @@ export interface MetricsStats {
   readonly cuts: number;
   readonly failedCuts: number;
   readonly compactions: number;
+  /** Blocks that were thinned for long questions. */
+  readonly rollups: number;
   readonly series: number;
   readonly headBytes: number;
   readonly walBytes: number;

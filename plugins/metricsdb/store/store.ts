@@ -98,8 +98,8 @@ export class MetricsStore {
 
   source(): SeriesSource {
     return {
-      select: (matchers, mint, maxt, _hints, cost) => select(this.parts, 0, matchers, mint, maxt, cost),
-      scan: (matchers, mint, maxt, hints, cost, visit) => scan(this.parts, 0, matchers, mint, maxt, hints, cost, visit),
+      select: (matchers, mint, maxt, _hints, cost) => select(this.parts, matchers, mint, maxt, cost),
+      scan: (matchers, mint, maxt, hints, cost, visit) => scan(this.parts, matchers, mint, maxt, hints, cost, visit),
     };
   }
 
@@ -110,8 +110,8 @@ export class MetricsStore {
 
   write(rows: readonly SampleRow[]): Promise<PushAnswer> {
     return this.take({}, (intake) => {
-      for (const { labels, time, value } of rows) {
-        intake.sample(intake.seriesOf(Object.entries(labels)), Math.floor(time), value, false);
+      for (const { labels, time, value, stale = false } of rows) {
+        intake.sample(intake.seriesOf(Object.entries(labels)), Math.floor(time), value, stale);
       }
     });
   }

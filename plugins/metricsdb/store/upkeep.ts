@@ -7,6 +7,7 @@ import { compact, compactionPlan } from './compaction.ts';
 import { cutHead, type CutParts } from './cut.ts';
 import { type MetricsLimits } from './limits.ts';
 import { expired } from './retention.ts';
+import { rollUp, rollupPlan } from './rollup.ts';
 
 export interface UpkeepParts extends CutParts {
   readonly limits: MetricsLimits;
@@ -26,7 +27,7 @@ export class Upkeep {
   private tidiedAt = -Infinity;
   /** What the last cut could not take out of memory. */
   private leftBytes = 0;
-  readonly counts = { cuts: 0, failedCuts: 0, compactions: 0 };
+  readonly counts = { cuts: 0, failedCuts: 0, compactions: 0, rollups: 0 };
 
   constructor(parts: UpkeepParts) {
     this.parts = parts;
@@ -61,6 +62,8 @@ export class Upkeep {
     await this.settled();
     this.expire();
     this.compact();
+    await this.settled();
+    this.rollUp();
     await this.settled();
   }
 
@@ -116,6 +119,21 @@ export class Upkeep {
         this.counts.compactions += (await compact(catalogue, blocks, plan, now)) ? 1 : 0;
       } catch (error) {
         log.error({ cause: messageOf(error) }, 'blocks of metrics could not be made one; they stay as they are');
+      }
+    });
+  }
+
+  private rollUp(): void {
+    const { catalogue, blocks, head, disk, now, log } = this.parts;
+    const row = rollupPlan(blocks.list(), head.maxTime);
+    if (row === undefined || compactionPlan(blocks.list(), head.maxTime).length > 0 || disk.refusal() !== undefined) {
+      return;
+    }
+    this.work = this.work.then(async () => {
+      try {
+        this.counts.rollups += (await rollUp(catalogue, blocks, row, now)) ? 1 : 0;
+      } catch (error) {
+        log.error({ cause: messageOf(error) }, 'a block of metrics could not be thinned for long questions; they read all of it');
       }
     });
   }

@@ -74,8 +74,13 @@ test('a store is told what the samples are for, and gives what lies in the left-
   await range(source, { query: 'rate(load{a="b"}[5m] offset 1m)', start: 10 * minute, end: 20 * minute, step: minute }, allowance());
   await instant(source, { query: 'load @ 600', time: 0, lookbackMs: 2 * minute }, allowance());
   assert.deepEqual(asked, [
-    [['a=b', '__name__=load'], 4 * minute, 19 * minute, { step: minute, range: 5 * minute, func: 'rate' }],
-    [['__name__=load'], 8 * minute, 10 * minute, { step: 1, newest: true }],
+    [
+      ['a=b', '__name__=load'],
+      4 * minute,
+      19 * minute,
+      { step: minute, range: 5 * minute, func: 'rate', windows: { end: 9 * minute, advance: minute, width: 5 * minute, falls: true } },
+    ],
+    [['__name__=load'], 8 * minute, 10 * minute, { newest: true }],
   ]);
 });
 
