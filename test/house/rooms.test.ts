@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, test, type TestContext } from 'node:test';
+import { after, before, describe, test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -12,56 +12,80 @@ import { type House, startHouse } from '../../core/boot/house.ts';
 import { productFromSource } from '../../core/boot/product.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const rooms = readdirSync(join(root, 'plugins')).filter((id) => existsSync(join(root, 'plugins', id, 'plugin.json')));
+const rooms = readdirSync(join(root, 'plugins')).filter((id) => runsOn(id).includes('manager'));
+
+/** Rooms of the agent have a house of their own. */
+function runsOn(id: string): readonly string[] {
+  const file = join(root, 'plugins', id, 'plugin.json');
+  return existsSync(file) ? ((JSON.parse(readFileSync(file, 'utf8')) as { runs_on?: readonly string[] }).runs_on ?? ['manager']) : [];
+}
+
+const ownRooms = ({ host }: House): ReturnType<House['host']['list']> => host.list().filter(({ id }) => rooms.includes(id));
 
 describe('a house from which a room is taken away', () => {
+  // One copy of the product for all: what one start has compiled the next one finds.
+  const product = mkdtempSync(join(tmpdir(), 'svc-rooms-'));
+  const awayOf = (room: string): string => join(product, `away-${room}`);
+  const placeOf = (room: string): string => join(product, 'plugins', room);
+  before(() => {
+    for (const folder of ['plugins', 'agents', 'skills', 'config']) {
+      cpSync(join(root, folder), join(product, folder), { recursive: true });
+    }
+  });
+  after(() => rmSync(product, { recursive: true, force: true }));
+
   for (const room of rooms) {
     test(`serves on without ${room}, says what is missing, and takes the room back while it runs`, async (t) => {
-      const { house, away, product } = await houseWithout(t, room);
-      const ready = await fetch(`${house.url}/readyz`);
-      assert.equal(ready.status, 200, await ready.text());
-
-      const blocked = house.host.list().filter(({ state }) => state !== 'active');
-      for (const plugin of blocked) {
-        assert.equal(plugin.state, 'blocked', `${plugin.id} is ${plugin.state}: ${plugin.cause}`);
-        assert.match(plugin.cause!, /needs service [a-z.]+/);
+      renameSync(placeOf(room), awayOf(room));
+      const house = await houseOf(t, product);
+      try {
+        const ready = await fetch(`${house.url}/readyz`);
+        assert.equal(ready.status, 200, await ready.text());
+        assertBlocked(house);
+        await assertOutages(house);
+        await everyRouteAnswers(house);
+      } finally {
+        renameSync(awayOf(room), placeOf(room));
       }
-      for (const { mount } of house.registry.current.outages) {
-        const answer = await fetch(house.url + mount, { headers: { authorization: `Bearer ${house.operatorToken}` } });
-        const { error, message } = (await answer.json()) as { error: string; message: string };
-        assert.deepEqual([answer.status, error], [503, 'unavailable']);
-        assert.match(message, /is blocked: it needs service/);
-      }
-      await everyRouteAnswers(house);
-
-      renameSync(away, join(product, 'plugins', room));
       await until(
         `${room} and all that need it are active again`,
-        () => house.host.list().length === rooms.length && house.host.list().every(({ state }) => state === 'active'),
+        () => ownRooms(house).length === rooms.length && ownRooms(house).every(({ state }) => state === 'active'),
       );
       await everyRouteAnswers(house);
     });
   }
 });
 
-async function houseWithout(t: TestContext, room: string): Promise<{ house: House; away: string; product: string }> {
-  const product = mkdtempSync(join(tmpdir(), 'svc-rooms-'));
-  for (const folder of ['plugins', 'agents', 'skills', 'config']) {
-    cpSync(join(root, folder), join(product, folder), { recursive: true });
-  }
-  const away = join(product, `away-${room}`);
-  renameSync(join(product, 'plugins', room), away);
+async function houseOf(t: TestContext, product: string): Promise<House> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-rooms-data-'));
   const house = await startHouse({
     product: { ...productFromSource(root), root: product },
-    environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: join(product, 'data') },
+    environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: dataDir },
     writeLog: () => undefined,
     checkResponses: true,
   });
   t.after(async () => {
     await house.stop('the test has ended');
-    rmSync(product, { recursive: true, force: true });
+    rmSync(dataDir, { recursive: true, force: true });
   });
-  return { house, away, product };
+  return house;
+}
+
+/** Whoever is not active lacks a service, and says which. */
+function assertBlocked(house: House): void {
+  for (const { id, state, cause } of ownRooms(house).filter((plugin) => plugin.state !== 'active')) {
+    assert.equal(state, 'blocked', `${id} is ${state}: ${cause}`);
+    assert.match(cause!, /needs service [a-z.]+/);
+  }
+}
+
+async function assertOutages({ registry, url, operatorToken }: House): Promise<void> {
+  for (const { mount } of registry.current.outages) {
+    const answer = await fetch(url + mount, { headers: { authorization: `Bearer ${operatorToken}` } });
+    const { error, message } = (await answer.json()) as { error: string; message: string };
+    assert.deepEqual([answer.status, error], [503, 'unavailable']);
+    assert.match(message, /is blocked: it needs service/);
+  }
 }
 
 /** Asks every declared route for something that need not exist: an answer with a meaning is enough, a failure is not. */

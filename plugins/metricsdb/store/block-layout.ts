@@ -15,8 +15,13 @@ export const layoutVersion = 1;
 /** Of blocks whose samples stand for several each, and tell for how many. */
 export const thinLayoutVersion = 2;
 
-/** What `level` of a block means: every sample as it came, or those that a window of five minutes can be told from. */
+/** `level` of a block with every sample as it came. */
 export const rawLevel = 0;
-export const thinLevel = 1;
+
+/** `level` of a block with those samples that windows of this many milliseconds can be told from. */
+export const windowsOfLevel: ReadonlyMap<number, number> = new Map([
+  [1, 5 * 60_000],
+  [2, 60 * 60_000],
+]);
 
 export const sliceOf = (time: number): number => Math.floor(time / sliceMs);

@@ -3,23 +3,23 @@ import { budget, labelValue, metricName, writeBlock, type BlockRow, type Catalog
 import { isCounterName } from '../promql/counter-name.ts';
 import type { SelectHints } from '../promql/source.ts';
 import { BlockBuilder, type Finished } from './block-builder.ts';
-import { rawLevel, sliceOf, thinLevel } from './block-layout.ts';
+import { rawLevel, sliceOf, windowsOfLevel } from './block-layout.ts';
 import { type BlockReader } from './block-reader.ts';
 import { type Blocks } from './blocks.ts';
 import { nextBlockName } from './catalogue-schema.ts';
 import { Samples } from './samples.ts';
-import { thin, windowMs } from './thinning.ts';
+import { thin } from './thinning.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** Whether the answer is the same from thinned samples as from all of them. */
-export function mayBeThinned({ windows }: SelectHints, matchers: readonly Matcher[]): boolean {
-  if (windows === undefined) {
-    return false;
+/** The coarsest thinning from which the answer is the same as from all samples; none when it takes them all. */
+export function levelFor({ windows }: SelectHints, matchers: readonly Matcher[]): number {
+  if (windows === undefined || (windows.falls && !matchers.some(({ name, op, value }) => name === metricName && op === '=' && isCounterName(value)))) {
+    return rawLevel;
   }
-  const { end, advance, width, falls } = windows;
-  const whole = end % windowMs === 0 && advance % windowMs === 0 && width % windowMs === 0;
-  return whole && (!falls || matchers.some(({ name, op, value }) => name === metricName && op === '=' && isCounterName(value)));
+  const { end, advance, width } = windows;
+  const exact = [...windowsOfLevel].filter(([, ms]) => end % ms === 0 && advance % ms === 0 && width % ms === 0);
+  return exact.at(-1)?.[0] ?? rawLevel;
 }
 
 /** What the row of a block tells besides its columns: `spans` of a whole one, and of a thin one the id of the whole one. */
@@ -32,7 +32,7 @@ const metaOf = ({ meta }: BlockRow): Meta => JSON.parse(meta) as Meta;
 
 /** Thin blocks that were made of these. */
 export const thinnedOf = (rows: readonly BlockRow[], ids: ReadonlySet<number>): readonly BlockRow[] =>
-  rows.filter((row) => row.level === thinLevel && ids.has(metaOf(row).of!));
+  rows.filter((row) => row.level !== rawLevel && ids.has(metaOf(row).of!));
 
 /** Whether no other block has samples where this one has; only then thinned samples are exact. */
 export const standsAlone = (row: BlockRow, rows: readonly BlockRow[]): boolean => {
@@ -55,9 +55,14 @@ function meet(a: readonly number[], b: readonly number[]): boolean {
   return false;
 }
 
-/** The blocks that tell most briefly what was in (mint, maxt]. */
-export function briefest(rows: readonly BlockRow[], mint: number, maxt: number, isInHead: (row: BlockRow) => boolean): readonly BlockRow[] {
-  const thinned = new Map(rows.filter(({ level, damaged }) => level === thinLevel && damaged === 0).map((row) => [metaOf(row).of, row]));
+/** The blocks that tell most briefly, no coarser than `level`, what was in (mint, maxt]. */
+export function briefest(rows: readonly BlockRow[], level: number, mint: number, maxt: number, isInHead: (row: BlockRow) => boolean): readonly BlockRow[] {
+  const thinned = new Map(
+    rows
+      .filter((row) => row.level !== rawLevel && row.level <= level && row.damaged === 0)
+      .sort((a, b) => a.level - b.level)
+      .map((row) => [metaOf(row).of, row]),
+  );
   return rows
     .filter((row) => row.level === rawLevel && row.damaged === 0 && row.mint <= maxt && row.maxt > mint)
     .map((row) => {
@@ -66,15 +71,29 @@ export function briefest(rows: readonly BlockRow[], mint: number, maxt: number, 
     });
 }
 
-/** A block of a day that is over, long enough for it to have become one, and that has no thin one yet. */
-export function rollupPlan(rows: readonly BlockRow[], newest: number): BlockRow | undefined {
+export interface Rollup {
+  readonly row: BlockRow;
+  readonly level: number;
+}
+
+/** A block of a day that is over, long enough for it to have become one, and how it is to be thinned next. */
+export function rollupPlan(rows: readonly BlockRow[], newest: number): Rollup | undefined {
   const today = Math.floor((newest - dayMs / 4) / dayMs) * dayMs;
-  const done = new Set(rows.filter(({ level }) => level === thinLevel).map((row) => metaOf(row).of));
-  return rows.find((row) => row.level === rawLevel && row.damaged === 0 && row.maxt < today && !done.has(row.id) && standsAlone(row, rows));
+  const done = new Set(rows.filter(({ level }) => level !== rawLevel).map((row) => `${metaOf(row).of} ${row.level}`));
+  for (const level of windowsOfLevel.keys()) {
+    const row = rows.find(
+      (one) => one.level === rawLevel && one.damaged === 0 && one.maxt < today && !done.has(`${one.id} ${level}`) && standsAlone(one, rows),
+    );
+    if (row !== undefined) {
+      return { row, level };
+    }
+  }
+  return undefined;
 }
 
 /** Writes the thin block of a whole one; answers whether it did. */
-export async function rollUp(catalogue: Catalogue, blocks: Blocks, row: BlockRow, now: () => number): Promise<boolean> {
+export async function rollUp(catalogue: Catalogue, blocks: Blocks, { row, level }: Rollup, now: () => number): Promise<boolean> {
+  const windowMs = windowsOfLevel.get(level)!;
   const taken = blocks.hold([row]);
   try {
     const series = blocks.from(row, ({ directory }) => directory.series);
@@ -88,7 +107,7 @@ export async function rollUp(catalogue: Catalogue, blocks: Blocks, row: BlockRow
     const { file, bytes } = await writeBlock(catalogue.blocksFolder, nextBlockName(catalogue.db, 'thin'), async (writer) => {
       const builder = new BlockBuilder(writer);
       for (let number = 0; number < series && whole; number++) {
-        whole = blocks.from(row, (reader) => addThinned(reader, number, all, few, builder)) === true;
+        whole = blocks.from(row, (reader) => addThinned(reader, number, windowMs, all, few, builder)) === true;
         await pause.breathe();
       }
       found = builder.finish();
@@ -96,7 +115,7 @@ export async function rollUp(catalogue: Catalogue, blocks: Blocks, row: BlockRow
     const { samples, mint, maxt } = found!;
     const made = catalogue.blocks.add({
       file,
-      level: thinLevel,
+      level,
       mint,
       maxt,
       bytes,
@@ -114,10 +133,10 @@ export async function rollUp(catalogue: Catalogue, blocks: Blocks, row: BlockRow
   }
 }
 
-function addThinned(reader: BlockReader, number: number, all: Samples, few: Samples, builder: BlockBuilder): true {
+function addThinned(reader: BlockReader, number: number, windowMs: number, all: Samples, few: Samples, builder: BlockBuilder): true {
   reader.read(number, -Infinity, Infinity, all.clear());
   const labels = reader.labels(number);
-  const { length } = thin(all.settle(), isCounterName(labelValue(labels, metricName)), few);
+  const { length } = thin(all.settle(), windowMs, isCounterName(labelValue(labels, metricName)), few);
   builder.add(labels, few, 0, length);
   return true;
 }

@@ -5,7 +5,7 @@ import { rawLevel } from './block-layout.ts';
 import { type Blocks } from './blocks.ts';
 import { type Head } from './head.ts';
 import { type Reads } from './reads.ts';
-import { briefest, mayBeThinned } from './rollup.ts';
+import { briefest, levelFor } from './rollup.ts';
 import { Samples } from './samples.ts';
 
 /** Where the samples of one series lie. */
@@ -46,13 +46,14 @@ export async function scan(
 ): Promise<void> {
   const { head, blocks, reads } = parts;
   const read = reads.begin();
-  const thinned = mayBeThinned(hints, matchers);
-  const taken = thinned ? blocks.hold(briefest(blocks.list(), mint, maxt, (row) => head.touches(row.mint, row.maxt))) : blocks.take(rawLevel, mint, maxt);
+  const level = levelFor(hints, matchers);
+  const isInHead = (row: BlockRow): boolean => head.touches(row.mint, row.maxt);
+  const taken = level === rawLevel ? blocks.take(rawLevel, mint, maxt) : blocks.hold(briefest(blocks.list(), level, mint, maxt, isInHead));
   // Blocks hold samples of these times, too: only all of them together tell which is the newest.
   const headOnly = hints.newest === true && taken.rows.length === 0;
   try {
     const found = await find(parts, taken.rows, matchers, mint, maxt, cost);
-    const samples = thinned ? new Samples().counting() : new Samples();
+    const samples = level !== rawLevel ? new Samples().counting() : new Samples();
     for (const series of found.values()) {
       const { slot, generation, inBlocks } = series;
       samples.clear();

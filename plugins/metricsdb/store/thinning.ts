@@ -1,22 +1,19 @@
 import { type Samples } from './samples.ts';
 
-/** Samples of one window, which ends with it and does not begin with it, may stand for each other. */
-export const windowMs = 5 * 60_000;
-
 let marks = new Uint8Array(1_024);
 
 /**
- * Leaves of each window what tells its first and last sample, its least and greatest value and how many there were, with
+ * Leaves of each window, whose end belongs to it and whose beginning does not, what tells its first and last sample, its least and greatest value and how many there were, with
  * their own times and values; of counters also where they fell. Any question about whole windows that asks for no more
  * than that gets the answer it would have got.
  */
-export function thin(all: Samples, counter: boolean, into: Samples): Samples {
+export function thin(all: Samples, windowMs: number, counter: boolean, into: Samples): Samples {
   if (marks.length < all.length) {
     marks = new Uint8Array(all.length * 2);
   }
   marks.fill(0, 0, all.length);
   for (let from = 0; from < all.length;) {
-    const to = windowEnd(all, from);
+    const to = windowEnd(all, from, windowMs);
     markWindow(all, from, to);
     from = to;
   }
@@ -26,7 +23,7 @@ export function thin(all: Samples, counter: boolean, into: Samples): Samples {
   return marked(all, into.clear().counting());
 }
 
-function windowEnd({ times, length }: Samples, from: number): number {
+function windowEnd({ times, length }: Samples, from: number, windowMs: number): number {
   const end = Math.ceil(times[from]! / windowMs) * windowMs;
   let to = from + 1;
   while (to < length && times[to]! <= end) {

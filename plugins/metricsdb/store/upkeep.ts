@@ -125,13 +125,13 @@ export class Upkeep {
 
   private rollUp(): void {
     const { catalogue, blocks, head, disk, now, log } = this.parts;
-    const row = rollupPlan(blocks.list(), head.maxTime);
-    if (row === undefined || compactionPlan(blocks.list(), head.maxTime).length > 0 || disk.refusal() !== undefined) {
+    const plan = rollupPlan(blocks.list(), head.maxTime);
+    if (plan === undefined || compactionPlan(blocks.list(), head.maxTime).length > 0 || disk.refusal() !== undefined) {
       return;
     }
     this.work = this.work.then(async () => {
       try {
-        this.counts.rollups += (await rollUp(catalogue, blocks, row, now)) ? 1 : 0;
+        this.counts.rollups += (await rollUp(catalogue, blocks, plan, now)) ? 1 : 0;
       } catch (error) {
         log.error({ cause: messageOf(error) }, 'a block of metrics could not be thinned for long questions; they read all of it');
       }

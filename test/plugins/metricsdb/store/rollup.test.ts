@@ -101,7 +101,7 @@ async function live(house: StoreHouse, seed: number): Promise<void> {
 test('long questions read a part of the samples and answer what all of them would, bit by bit', async (t) => {
   const house = await storeHouse(t, { limits: { maxAgeMs: 90 * day } });
   await live(house, 5);
-  assert.equal(house.store.stats().rollups, 3);
+  assert.equal(house.store.stats().rollups, 6);
   await compare(house, 'each day thinned');
   for (const query of ['m_total', 'rate(m_total[1h])', 'max_over_time(m[1h])']) {
     const [brief, all] = [await ask(house.store.source(), query, hour), await ask(whole(house.store), query, hour)];
