@@ -1,4 +1,5 @@
 import { SvcError } from '../sdk/index.ts';
+import { asBuffer, textOf } from './byte-text.ts';
 
 const encoder = new TextEncoder();
 
@@ -77,9 +78,33 @@ export class ByteWriter {
   }
 
   bytes(value: Uint8Array): void {
-    this.#reserve(value.length);
-    this.#bytes.set(value, this.#length);
-    this.#length += value.length;
+    const { length } = value;
+    this.#reserve(length);
+    if (length > 48) {
+      this.#bytes.set(value, this.#length);
+    } else {
+      // A call into the runtime would cost more than the copy.
+      for (let i = 0, bytes = this.#bytes, at = this.#length; i < length; i++) {
+        bytes[at + i] = value[i]!;
+      }
+    }
+    this.#length += length;
+  }
+
+  /** Many at once, from 0 to 2^32-1 each: a column costs one look at the room there is. */
+  uvarints(values: Uint32Array): void {
+    this.#reserve(values.length * 5);
+    const bytes = this.#bytes;
+    let at = this.#length;
+    for (let i = 0; i < values.length; i++) {
+      let rest = values[i]!;
+      while (rest > 0x7f) {
+        bytes[at++] = (rest & 0x7f) | 0x80;
+        rest >>>= 7;
+      }
+      bytes[at++] = rest;
+    }
+    this.#length = at;
   }
 
   /** The length as a uvarint, then the bytes. */
@@ -263,24 +288,5 @@ export class ByteReader {
     return start;
   }
 }
-
-/** Text of a range of UTF-8 bytes; what is not UTF-8 becomes replacement characters. */
-export function textOf(bytes: Buffer, start: number, end: number): string {
-  if (end - start < 12) {
-    let text = '';
-    for (let i = start; i < end; i++) {
-      const byte = bytes[i]!;
-      if (byte > 0x7f) {
-        return bytes.toString('utf8', start, end);
-      }
-      text += String.fromCharCode(byte);
-    }
-    return text;
-  }
-  return bytes.toString('utf8', start, end);
-}
-
-/** The same memory as a Buffer. */
-export const asBuffer = (bytes: Uint8Array): Buffer => (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 
 const truncated = (): SvcError => new SvcError('invalid_argument', 'the data ends before it is complete');

@@ -48,8 +48,8 @@ function inflated(codec: number, bytes: Uint8Array, rawLength: number): Uint8Arr
     throw new SvcError('unavailable', `this data is compressed with zstd, which Node ${process.versions.node} cannot read: start svc with Node 22.15 or newer`);
   }
   try {
-    // One buffer of the right size: the runtime would put it together from pieces of 16 KiB.
-    const options = { maxOutputLength: Math.max(1, rawLength), chunkSize: Math.min(Math.max(64, rawLength), largestPiece) };
+    // One buffer of the right size: the runtime would put it together from pieces of 16 KiB, and would get another for what may follow one that is full.
+    const options = { maxOutputLength: Math.max(1, rawLength), chunkSize: Math.min(Math.max(64, rawLength + 1), largestPiece) };
     if (codec === codecs.brotli) {
       return zlib.brotliDecompressSync(bytes, options);
     }

@@ -1,6 +1,7 @@
 export { type BlockFile, type BlockWriter, type DamagedBlock, isDamagedBlock, openBlock, writeBlock } from './block-file.ts';
 export type { BlockRow, BlockTable, NewBlock } from './block-table.ts';
 export * from './budget.ts';
+export * from './byte-text.ts';
 export * from './bytes.ts';
 export * from './catalogue.ts';
 export * from './codec.ts';

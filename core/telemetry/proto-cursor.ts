@@ -1,5 +1,5 @@
 import { SvcError } from '../sdk/index.ts';
-import { asBuffer } from './bytes.ts';
+import { asBuffer } from './byte-text.ts';
 
 /** How a field is stored; 3 and 4 are groups, which nothing here uses. */
 export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
@@ -85,6 +85,12 @@ export class ProtoCursor {
   /** Steps over a length and as many bytes; answers where they start. */
   protected block(): number {
     this.expect(wireTypes.bytes);
+    const { at } = this;
+    const byte = at < this.end ? this.buffer[at]! : 0x80;
+    if (byte < 0x80) {
+      this.at = at + 1;
+      return this.advance(byte);
+    }
     this.varint64();
     return this.advance(this.high * 0x1_0000_0000 + this.low);
   }

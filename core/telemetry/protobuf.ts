@@ -1,4 +1,4 @@
-import { textOf } from './bytes.ts';
+import { textOf } from './byte-text.ts';
 import { corrupt, ProtoCursor, wireTypes } from './proto-cursor.ts';
 
 export { wireTypes };

@@ -2,6 +2,7 @@ import { defineService, messageOf, type PluginContext, timestamp } from 'svc/sdk
 
 import type { NoticeSource } from '../notify/contract.ts';
 import { AlertEvaluator, IncidentChanged, IncidentFired, Incidents } from './contract.ts';
+import { AlertSeries } from './evaluator/alert-series.ts';
 import { BackEnd, type StoreName } from './evaluator/back-end.ts';
 import type { Delays } from './evaluator/delays.ts';
 import { Evaluator } from './evaluator/evaluator.ts';
@@ -19,7 +20,7 @@ import { readIncidents } from './incident/reading.ts';
 import { viewOf } from './incident/shown.ts';
 import type { IncidentTables } from './incident/tables.ts';
 import { tellDispatcher } from './incident/telling.ts';
-import { Channels, Logs, Metrics } from './neighbours.ts';
+import { Channels, Logs, Metrics, MetricsIngest } from './neighbours.ts';
 import type { Plan, RenderAnnotations, Rule, RuleBook } from './rule.ts';
 import { silenceRoutes } from './silence/silence-routes.ts';
 import { type SilenceTables, silenceStore } from './silence/silence-store.ts';
@@ -92,11 +93,13 @@ export function alertEngine(ctx: PluginContext, { book, planOf, render, delays }
     ['logs', new BackEnd({ name: 'logs', ask: askLogs(services.maybe(Logs)), within, monotonic })],
   ]);
   const counted = selfMetrics(ctx.metrics);
+  const alerts = new AlertSeries({ store: services.maybe(MetricsIngest), ledger, within, log, lost: counted.seriesLost });
   const evaluator = new Evaluator({
     book,
     planOf: (rule) => planOf(rule, intervalMs()),
     render,
     ledger,
+    alerts,
     timeline,
     clock,
     log,
@@ -136,8 +139,9 @@ export function alertEngine(ctx: PluginContext, { book, planOf, render, delays }
       scope.interval('learn how late samples are', 60_000, () => delays.learn(metricsStore, log));
       scope.interval('remove incidents of long ago', tidyMs, async () => {
         const removed = await store.forget(clock.now() - retentionMs());
+        const rows = await store.forgetEvents(clock.now() - retentionMs());
         await silences.tidy();
-        log.debug({ removed, at: timestamp(clock.now()) }, 'incidents of long ago were removed');
+        log.debug({ removed, rows, at: timestamp(clock.now()) }, 'incidents of long ago were removed');
       });
     },
   };

@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 
 import type { LabelRecord, MatrixAnswer } from '../metricsdb/contract.ts';
 import { wrongField } from './condition-fields.ts';
+import { isEta } from './evaluator/eta.ts';
 import { phaseOf, slotAt } from './evaluator/slots.ts';
 import { logRange } from './log-range.ts';
 import { assertManageable, PreviewRun } from './preview-run.ts';
@@ -73,6 +74,7 @@ export const createPreview =
         .slice(0, mostShown)
         .map(({ key, at: firedAt, clearedAt, value }) => ({ dedupe_key: key, fired_at: timestamp(firedAt), cleared_at: at(clearedAt ?? undefined), value })),
       threshold: plan.legs.find(({ threshold }) => threshold !== undefined)?.threshold ?? null,
+      eta_at: await firstEta(plan, window, questions),
       query: plan.legs[0]!.query,
       queries: plan.legs.map(({ query }) => query),
       from: timestamp(first),
@@ -108,6 +110,14 @@ async function walked(run: PreviewRun, plan: Plan, { first, last, interval }: Wi
     run.walk({ slots, answers });
   }
   return run;
+}
+
+async function firstEta(plan: Plan, { last, interval }: Window, questions: Questions): Promise<string | null> {
+  const answers = await Promise.all(
+    plan.legs.flatMap((leg) => (leg.eta === undefined ? [] : [questions.range(leg, leg.eta, { start: last, end: last, step: interval })])),
+  );
+  const etas = answers.flatMap(({ values }) => values.flatMap((found) => [...found])).filter(isEta);
+  return etas.length === 0 ? null : timestamp(last + Math.round(etas.reduce((a, b) => Math.min(a, b)) * 1_000));
 }
 
 type ShownSeries = PreviewResult['series'][number];

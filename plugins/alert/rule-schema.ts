@@ -45,7 +45,14 @@ const Seconds = (most: number, description: string) => Type.Integer({ minimum: 0
 const optional = {
   enabled: Type.Optional(Type.Boolean()),
   labels: Type.Optional(Texts(labelName, 1_000, 50, 'added to the labels of the incident')),
-  annotations: Type.Optional(Texts('^[a-zA-Z_][a-zA-Z0-9_.-]{0,99}$', 8_000, 50, 'Go templates over the incident: {{ $labels.name }}, {{ $value }}')),
+  annotations: Type.Optional(
+    Texts(
+      '^[a-zA-Z_][a-zA-Z0-9_.-]{0,99}$',
+      8_000,
+      50,
+      'Go templates over the incident: {{ $labels.name }}, {{ $value }}, of a forecast {{ humanizeDuration $eta }}',
+    ),
+  ),
   runbook_url: Type.Optional(Runbook),
   notify_channel_ids: Type.Optional(Channels),
   notify_window_seconds: Type.Optional(Seconds(30 * 86_400, 'with notify_min_fires: a notification needs so many firings within this time')),
@@ -128,7 +135,7 @@ export const RuleQuery = Type.Object({
 const Point = Type.Unsafe<readonly [number, number]>({ type: 'array', prefixItems: [{ type: 'number' }, { type: 'number' }], minItems: 2, maxItems: 2 });
 
 export const PreviewShown = Type.Object({
-  would_fire: Type.Boolean({ description: 'whether it fires at the end of the time looked at' }),
+  would_fire: Type.Boolean({ description: 'whether anything would have fired' }),
   fire_count: Type.Integer({ description: 'how often something would have begun to fire' }),
   first_fire_at: Type.Union([Timestamp, Type.Null()]),
   last_fire_at: Type.Union([Timestamp, Type.Null()]),
@@ -150,6 +157,7 @@ export const PreviewShown = Type.Object({
     { description: 'the first 200' },
   ),
   threshold: Type.Union([Type.Number(), Type.Null()], { description: 'of the first condition that has one' }),
+  eta_at: Type.Union([Timestamp, Type.Null()], { description: 'of a forecast that is met at the end: when the first series is at the bound' }),
   query: Type.String({ description: 'of the first condition' }),
   queries: Type.Array(Type.String()),
   from: Timestamp,

@@ -53,6 +53,8 @@ export interface Leg {
   /** The same without the comparison, where it has one: tells "present and fine" from "absent", and what the value is. */
   readonly measure?: string;
   readonly threshold?: number;
+  /** Of a forecast: seconds until the bound is reached, for each series that breaches. */
+  readonly eta?: string;
   /** How long it must breach without a break; 0: at once. */
   readonly forMs: number;
 }
@@ -86,6 +88,8 @@ export interface Snapshot {
   readonly labels: Readonly<Record<string, string>>;
   readonly value?: number;
   readonly threshold?: number;
+  /** Of a forecast: seconds until its bound is reached. */
+  readonly eta?: number;
   readonly fired_at: string;
 }
 

@@ -5,7 +5,7 @@ import type { RenderAnnotations, Snapshot } from './rule.ts';
 import { templateFunctions } from './template-functions.ts';
 
 const limits = { output: 16 * 1024, steps: 20_000 };
-const variables = ['labels', 'value', 'threshold', 'externalLabels', 'externalURL'] as const;
+const variables = ['labels', 'value', 'threshold', 'eta', 'externalLabels', 'externalURL'] as const;
 
 /** What besides the alert itself a template may show. */
 export interface Surroundings {
@@ -72,5 +72,12 @@ export function renderText(template: Template, snapshot: Snapshot, { externalLab
   const incident = { ...snapshot, labels };
   const external = new Map(Object.entries(externalLabels));
   const data = { ...incident, incident, Labels: labels, Value: snapshot.value, ExternalLabels: external, ExternalURL: externalUrl };
-  return template.render(data, { labels, value: snapshot.value, threshold: snapshot.threshold, externalLabels: external, externalURL: externalUrl });
+  return template.render(data, {
+    labels,
+    value: snapshot.value,
+    threshold: snapshot.threshold,
+    eta: snapshot.eta,
+    externalLabels: external,
+    externalURL: externalUrl,
+  });
 }

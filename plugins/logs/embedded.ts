@@ -12,7 +12,7 @@ const statusMs = 5_000;
 export function embeddedDriver(thread: ThreadHandle, clock: Clock): LogDriver {
   const ask = <R>(method: string, input: AskInput | EndpointInput, signal?: AbortSignal): Promise<R> =>
     thread.call<R>(method, input, { timeoutMs: patienceMs, ...(signal && { signal }) });
-  const names = (input: NamesInput): Promise<string[]> => thread.call('names', input);
+  const names = (input: NamesInput): Promise<string[]> => thread.call('names', input, { timeoutMs: patienceMs });
 
   return {
     endpoint: (input, signal) => ask('endpoint', input, signal),

@@ -50,7 +50,8 @@ export const logRoutes = (driver: () => LogDriver): readonly RouteDeclaration[] 
     summary: 'Names of the labels that streams have in a window',
     query: Window,
     produces: jsonType,
-    errors: ['unavailable', 'upstream_error'],
+    timeoutMs: answerMs,
+    errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
     handle: ({ query, signal }) => driver().endpoint({ name: 'labels', parameters: parametersOf(query) }, signal),
   }),
   byteRoute({
@@ -61,7 +62,8 @@ export const logRoutes = (driver: () => LogDriver): readonly RouteDeclaration[] 
     params: LabelName,
     query: Window,
     produces: jsonType,
-    errors: ['unavailable', 'upstream_error'],
+    timeoutMs: answerMs,
+    errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
     handle: ({ params, query, signal }) => driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query) }, signal),
   }),
 ];

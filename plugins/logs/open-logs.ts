@@ -102,10 +102,12 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
           };
         }),
 
-      names({ label, query, start, end, enforce }: NamesInput): string[] {
+      names({ label, query, start, end, enforce }: NamesInput, { signal }: Call): Promise<string[]> {
         const matchers = query === undefined ? matchersOf(enforce) : tailer({ query, enforce: matchersOf(enforce), now }).matchers;
         const window = { start: nanos(start), end: nanos(end) };
-        return label === undefined ? store.directory.labels(matchers, window) : store.directory.values(label, matchers, window);
+        return desk.ask({ signal }, ({ budget }) =>
+          label === undefined ? store.directory.labels(matchers, window, budget) : store.directory.values(label, matchers, window, budget),
+        );
       },
 
       relay(input: PushInput | RowsInput): RelayedPush {

@@ -40,13 +40,16 @@ export default definePlugin({
       process: String(build.startedAt),
       generation: ids.uuid(),
       signal: scope.signal,
-      tries: ctx.metrics.counter('notify_tries_total', 'Tries to tell a channel something.', ['channel_type', 'result']),
+      tries: ctx.metrics.counter('tries_total', 'Tries to tell a channel something.', ['channel_type', 'result']),
     });
     const tests = createTests({ tables, clock, ids, sender, after: (ms, late) => scope.timeout('give up waiting for a test', ms, late) });
+    const outcomes = ctx.metrics.counter('outcomes_total', 'What became of notices, one for each channel.', ['result']);
+    // So that nobody takes the first one for the beginning of the counter.
+    ['sent', 'failed', 'folded'].forEach((result) => outcomes.add(0, { result }));
     const teller = createTeller({
       ...{ tables, source, clock, log },
       announce: (outcome) => ctx.events.emit(NotificationFinished, outcome),
-      outcomes: ctx.metrics.counter('notify_outcomes_total', 'What became of notices, one for each channel.', ['result']),
+      outcomes,
     });
     const channels = createChannels({ tables, kinds, addresses, settings, source, clock, ids, moved: (id) => sender.forget(id) });
 

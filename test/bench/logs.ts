@@ -83,7 +83,8 @@ async function ingest(store: LogStore, count: number, seed: number, folder: stri
     });
   }
   await timed(() => store.flush());
-  for (const size of store.directory.sizes([], { start: { ms: 0, ns: 0 }, end: { ms: 2e12, ns: 0 } })) {
+  const ample = budget({ timeoutMs: 600_000, now: () => performance.now() });
+  for await (const size of store.directory.sizes([], { start: { ms: 0, ns: 0 }, end: { ms: 2e12, ns: 0 } }, ample)) {
     bytes += size.bytes;
   }
   return { seconds, bytes: seed === 1 ? bytes : bytes - (bytes / (count + count / 9)) * (count / 9) };

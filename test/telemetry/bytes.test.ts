@@ -135,3 +135,15 @@ test('a checksum is the one that everyone means by CRC-32, and goes on from part
   assert.equal(crc32(Buffer.from('123456789')), 0xcbf43926);
   assert.equal(crc32(Buffer.from('6789'), crc32(Buffer.from('12345'))), 0xcbf43926);
 });
+
+test('a column of numbers is written as one number after the other would be', () => {
+  fc.assert(
+    fc.property(fc.uint32Array(), (values) => {
+      const many = new ByteWriter(1);
+      const single = new ByteWriter(1);
+      many.uvarints(values);
+      values.forEach((value) => single.uvarint(value));
+      assert.deepEqual(many.take(), single.take());
+    }),
+  );
+});

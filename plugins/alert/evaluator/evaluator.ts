@@ -1,42 +1,20 @@
-import { type Clock, type Logger, messageOf } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 
-import type { Surroundings } from '../gates/review.ts';
-import type { Ledger } from '../incident/ledger.ts';
-import type { Leg, Plan, RenderAnnotations, Rule, RuleBook, RuleChange } from '../rule.ts';
+import type { Leg, RenderAnnotations, Rule, RuleChange } from '../rule.ts';
 import { answerRows } from './answer-rows.ts';
-import type { Asked, BackEnd, StoreName } from './back-end.ts';
+import type { Asked, StoreName } from './back-end.ts';
+import { withEtas } from './eta.ts';
+import type { EvaluatorParts } from './evaluator-parts.ts';
 import type { Row } from './instance.ts';
 import { Pace } from './pace.ts';
 import { applyRuleChange, reconcile } from './rule-changes.ts';
 import { selfAnnotations, selfPlan, selfRows, selfRule } from './self-rule.ts';
 import { type Finding, isQuiet, settle, type SettleParts } from './settle.ts';
 import { sweep } from './sweep.ts';
-import type { Timeline } from './timeline.ts';
 import { Work } from './work.ts';
 
-export interface EvaluatorParts {
-  readonly book: RuleBook;
-  readonly planOf: (rule: Rule) => Plan;
-  readonly render: RenderAnnotations;
-  readonly ledger: Ledger;
-  readonly timeline: Timeline;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly backEnds: ReadonlyMap<StoreName, BackEnd>;
-  /** How much later than a slot its samples are there. */
-  readonly delayOf: (store: StoreName) => number;
-  readonly intervalMs: () => number;
-  readonly surroundings: () => Surroundings;
-  readonly counted: EvaluatorCounts;
-}
-
-export interface EvaluatorCounts {
-  evaluated(store: StoreName | 'self', ms: number): void;
-  failed(store: StoreName): void;
-  missed(count: number): void;
-}
-
 const longestMs = 10_000;
+const etaMs = 2_000;
 const beatMs = 10_000;
 /** What one turn of the ledger takes on. */
 const findingsInTurn = 100;
@@ -61,12 +39,12 @@ export class Evaluator {
   #jumps: number;
 
   constructor(parts: EvaluatorParts) {
-    const { ledger, clock, surroundings, backEnds } = parts;
+    const { ledger, alerts, clock, surroundings, backEnds } = parts;
     this.#parts = parts;
     this.#jumps = parts.timeline.jumps;
     const render: RenderAnnotations = (rule, snapshot) =>
       rule === selfRule ? selfAnnotations(snapshot.scope_id, backEnds.values()) : parts.render(rule, snapshot);
-    this.#settling = { ledger, render, now: () => clock.now(), surroundings };
+    this.#settling = { ledger, alerts, render, now: () => clock.now(), surroundings };
     this.#self = new Work(selfRule, selfPlan, undefined);
   }
 
@@ -90,6 +68,7 @@ export class Evaluator {
     this.#stopped = true;
     await Promise.all(this.#running);
     await this.#flushing;
+    await this.#parts.alerts.settled();
   }
 
   /** Something that all plans depend on has changed. */
@@ -99,8 +78,9 @@ export class Evaluator {
     }
   }
 
+  /** May be gone through more than once. */
   get works(): Iterable<Work> {
-    return this.#works.values();
+    return { [Symbol.iterator]: () => this.#works.values() };
   }
 
   get pace(): Pace {
@@ -112,7 +92,7 @@ export class Evaluator {
     if (this.#stopped) {
       return;
     }
-    const { timeline, ledger, surroundings, log } = this.#parts;
+    const { timeline, ledger, alerts, surroundings, log } = this.#parts;
     const now = timeline.look();
     if (this.#jumps !== timeline.jumps) {
       this.#jumps = timeline.jumps;
@@ -124,6 +104,8 @@ export class Evaluator {
     const sweeping = this.#own('look at silences and gates', sweep(ledger, now, surroundings()));
     const looking = this.#due(now).map(([slot, works]) => this.#own('evaluate', this.#look(slot, works)));
     await Promise.all([sweeping, ...looking, this.#beat(now)]);
+    alerts.repeat(now);
+    await alerts.settled();
   }
 
   /** Rules whose slot has come, by slot. */
@@ -176,11 +158,18 @@ export class Evaluator {
       work.series = found.reduce((sum, { series }) => sum + series, 0);
       work.unscoped = found.reduce((sum, { unscoped }) => sum + unscoped, 0);
       this.#pace.add({ rulesEvaluated: 1, durationMs: work.ms, seriesSeen: work.series });
-      await this.#settle(
-        work,
-        slot,
-        found.map(({ rows }) => rows),
-      );
+      const { backEnds, delayOf, ledger } = this.#parts;
+      const rows = await withEtas(found, {
+        rule,
+        legs: plan.legs,
+        isNew: (key) => ledger.instances.get(rule.id)?.get(key)?.phase !== 'firing',
+        ask: ({ store }, query) =>
+          backEnds
+            .get(store)!
+            .round([query], slot - delayOf(store), Math.min(etaMs, work.intervalMs))
+            .get(query)!,
+      });
+      await this.#settle(work, slot, rows);
       work.error = undefined;
       work.failures = 0;
     } finally {
@@ -201,14 +190,14 @@ export class Evaluator {
   }
 
   async #settle(work: Work, slot: number, rows: readonly ReadonlyMap<string, Row>[]): Promise<void> {
-    const { ledger, timeline } = this.#parts;
+    const { timeline } = this.#parts;
     const at = timeline.steady(slot);
     const gap = work.lastOk === undefined ? Infinity : at - work.lastOk;
     const continuous = gap >= 0 && gap <= mostGap * work.intervalMs;
     const finding: Finding = { rule: work.rule, plan: work.plan, slot, at, continuous, rows, crowded: (is) => (work.crowded = is) };
     // A rule that has left while its answer was on its way has nothing to say any more.
     const employed = work === this.#self || this.#works.get(work.rule.id) === work;
-    if (employed && isQuiet(finding, ledger)) {
+    if (employed && isQuiet(finding, this.#settling)) {
       work.crowded = false;
     } else if (employed) {
       await this.#stored(finding);
@@ -245,10 +234,16 @@ export class Evaluator {
     const known = this.#works.get(rule.id);
     if (change.kind === 'deleted' || !rule.enabled) {
       this.#works.delete(rule.id);
+      this.#parts.alerts.end(rule.id, this.#parts.clock.now());
     } else {
       this.#employ(rule, known?.lastOk);
     }
-    void this.#own('follow a changed rule', applyRuleChange(change, this.#changing()));
+    const applied = applyRuleChange(change, this.#changing()).catch((error: unknown) => {
+      // No evaluation finds this again: incidents of a rule that is gone have nobody else to close them.
+      this.#reconciled = false;
+      throw error;
+    });
+    void this.#own('follow a changed rule', applied);
   }
 
   #employ(rule: Rule, lastOk: number | undefined): void {

@@ -7,6 +7,8 @@ export interface Row {
   readonly deviceId: string | null;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
+  /** Of a forecast: seconds until its bound is reached. */
+  readonly eta?: number;
 }
 
 /**

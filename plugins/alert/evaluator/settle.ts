@@ -7,6 +7,7 @@ import { evaluator, type Incident, isActive, isUntold } from '../incident/incide
 import type { Ledger } from '../incident/ledger.ts';
 import { fire, type Firing, resolve, type ResolveReason } from '../incident/transitions.ts';
 import { deviceOfflineRule, type Plan, type RenderAnnotations, type Rule } from '../rule.ts';
+import type { AlertSeries } from './alert-series.ts';
 import { advance, type Instance, type Move, type Row } from './instance.ts';
 
 /** What one evaluation of one rule has found. */
@@ -24,6 +25,7 @@ export interface Finding {
 
 export interface SettleParts {
   readonly ledger: Ledger;
+  readonly alerts: AlertSeries;
   readonly render: RenderAnnotations;
   readonly now: () => number;
   readonly surroundings: () => Surroundings;
@@ -35,11 +37,12 @@ export const mostInstances = 500;
 const mostPartial = 10_000;
 
 /** Whether there is nothing to settle: nothing breaches, and nothing did. */
-export const isQuiet = ({ rule, rows }: Finding, ledger: Ledger): boolean => rows.every((found) => found.size === 0) && !ledger.instances.has(rule.id);
+export const isQuiet = ({ rule, rows }: Finding, { ledger, alerts }: Pick<SettleParts, 'ledger' | 'alerts'>): boolean =>
+  rows.every((found) => found.size === 0) && !ledger.instances.has(rule.id) && !alerts.knows(rule.id);
 
 /** Brings what evaluations have found into instances, incidents and notices: one turn of the ledger. */
-export function settle(findings: readonly Finding[], { ledger, render, now, surroundings }: SettleParts): Promise<void> {
-  return ledger.turn(async (draft) => {
+export async function settle(findings: readonly Finding[], { ledger, alerts, render, now, surroundings }: SettleParts): Promise<void> {
+  await ledger.turn(async (draft) => {
     const found = surroundings();
     const moves = findings.flatMap((finding) => movesOf(finding, draft, found.cooldownMs).map((move) => ({ finding, move })));
     const fired = moves.filter(({ move }) => move.did === 'fire').sort((a, b) => rankOf(a.finding.rule) - rankOf(b.finding.rule));
@@ -65,6 +68,7 @@ export function settle(findings: readonly Finding[], { ledger, render, now, surr
     }
     review(draft, draft.touched, found);
   });
+  findings.forEach((finding) => alerts.tell(finding));
 }
 
 /** Ends an incident, and tells those who were told of its firing. */
@@ -135,7 +139,8 @@ function firingOf({ rule, plan, slot, rows }: Finding, key: string, render: Rend
     labels,
     ...(value !== null && { value }),
     ...(threshold !== null && { threshold }),
+    ...(row.eta !== undefined && { eta: row.eta }),
     fired_at: timestamp(slot),
   });
-  return { rule, dedupe_key: key, scope_id: row.scopeId, device_id: row.deviceId, labels, annotations, value, threshold, at: slot };
+  return { rule, dedupe_key: key, scope_id: row.scopeId, device_id: row.deviceId, labels, annotations, value, threshold, eta: row.eta ?? null, at: slot };
 }

@@ -80,7 +80,7 @@ export const incidentRoutes = (store: IncidentStore, operations: Operations): re
     path: `${one}/silence`,
     access: 'any',
     summary: 'Mute this incident, and no other, for a time',
-    description: 'One that is silenced already stays silenced until its first end; another end takes DELETE before.',
+    description: 'The same end again, to the minute, changes nothing; another end for one that is silenced is a conflict, and takes DELETE before.',
     params: IncidentId,
     body: SilenceFor,
     response: IncidentItem,

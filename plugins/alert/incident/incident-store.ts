@@ -135,6 +135,31 @@ export class IncidentStore {
       removed += rows.length;
     }
   }
+
+  /** Removes rows of earlier firings from before, also of incidents that are there: one that fires again and again would grow for ever. */
+  async forgetEvents(before: number): Promise<number> {
+    let removed = 0;
+    let last = 0;
+    for (;;) {
+      const rows = await this.#tables.read
+        .selectFrom('alert_events')
+        .select(['id', 'created_at'])
+        .where('id', '>', last)
+        .orderBy('id')
+        .limit(tidyAtOnce)
+        .execute();
+      const old = rows.filter(({ created_at: at }) => at < before).map(({ id }) => id);
+      if (old.length === 0) {
+        return removed;
+      }
+      last = rows.at(-1)!.id;
+      const { numAffectedRows = 0n } = await this.#tables.write((tx) =>
+        sql`delete from alert_events where id in (select value from json_each(${JSON.stringify(old)}))
+          and created_at < (select last_fired_at from alert_incidents where alert_incidents.id = incident_id)`.execute(tx),
+      );
+      removed += Number(numAffectedRows);
+    }
+  }
 }
 
 type Query<O> = SelectQueryBuilder<IncidentTables, 'alert_incidents', O>;

@@ -1,4 +1,5 @@
 import { SvcError, timestamp } from 'svc/sdk';
+import { formatDuration } from 'svc/telemetry';
 
 import type { Rule } from '../rule.ts';
 import { type Actor, evaluator, type Incident, type NewEvent } from './incident.ts';
@@ -19,6 +20,8 @@ export interface Firing {
   readonly annotations: Readonly<Record<string, string>>;
   readonly value: number | null;
   readonly threshold: number | null;
+  /** Of a forecast: seconds until its bound is reached. */
+  readonly eta: number | null;
   /** The evaluation that found it. */
   readonly at: number;
 }
@@ -59,7 +62,12 @@ export function fire(known: Incident | undefined, firing: Firing, now: number): 
     updated_at: now,
     version: known?.version ?? 0,
   };
-  const data = { value: firing.value, threshold: firing.threshold, count: incident.event_count };
+  const data = {
+    value: firing.value,
+    threshold: firing.threshold,
+    count: incident.event_count,
+    ...(firing.eta !== null && { eta_at: timestamp(firing.at + Math.round(firing.eta * 1_000)) }),
+  };
   const fired: NewEvent = { type: 'firing', message: incident.summary, actor: evaluator, data };
   const again: NewEvent = { type: 'reopened', message: 'fired again', actor: evaluator, data: { reason: 'fired_again' } };
   return { incident, events: known === undefined ? [fired] : [again, fired] };
@@ -90,10 +98,16 @@ export function acknowledge(incident: Incident, actor: Actor, note: string | und
   }
 }
 
+/** Ends that are nearer to each other are the same: "an hour from now" is a little later each time. */
+const sameEndMs = 60_000;
+
 export function silence(incident: Incident, actor: Actor, until: number, reason: string | undefined, now: number): Step | undefined {
   switch (incident.status) {
     case 'silenced':
-      return undefined;
+      // Whoever repeats a request has the end that was meant; whoever wants another one must not believe that there is.
+      return Math.abs(until - incident.silenced_until!) <= sameEndMs
+        ? undefined
+        : refuse(incident, 'silenced again', `it is until ${timestamp(incident.silenced_until!)}; end that silence first`);
     case 'open': {
       const changed = { ...incident, status: 'silenced' as const, silenced_until: until, updated_at: now };
       const data = { until: timestamp(until), ...(reason !== undefined && { reason }) };
@@ -144,10 +158,14 @@ const step = (incident: Incident, type: NewEvent['type'], actor: Actor, message:
   events: [{ type, message, actor, data }],
 });
 
-function summaryOf({ rule, annotations, device_id: device, value, threshold }: Firing): string {
+function summaryOf({ rule, annotations, device_id: device, value, threshold, eta }: Firing): string {
   const where = device === null ? '' : ` on device ${device}`;
   const what = value === null ? '' : `: ${shownNumber(value)}${threshold === null ? '' : `, threshold ${shownNumber(threshold)}`}`;
-  return annotations['summary'] ?? `${rule.name}${where}${what}`;
+  const when = eta === null ? '' : `, reached in ${shownSpan(eta)}`;
+  return annotations['summary'] ?? `${rule.name}${where}${what}${when}`;
 }
+
+/** To the minute where it is longer than one. */
+const shownSpan = (seconds: number): string => formatDuration(Math.round(seconds < 60 ? seconds : Math.round(seconds / 60) * 60) * 1_000);
 
 const shownNumber = (value: number): string => String(Number(value.toPrecision(6)));

@@ -34,6 +34,7 @@ export const metricForecast: Kind = {
       query: `${measure} ${reached} ${bound} and ${operand(String(metric))} ${still} ${bound} and count_over_time(${range}) >= ${leastSamples}`,
       measure,
       threshold: bound,
+      eta: `(${bound} - ${operand(String(metric))}) / deriv(${range}) and ${measure} ${reached} ${bound}`,
       ...lastingOf(lasting),
     };
   },

@@ -49,43 +49,65 @@ export const endpoints = {
     );
   },
 
-  labels({ store }, call, parameters) {
-    return listAnswer(store.directory.labels(matchersFor(parameters, call), parameters.window(sixHoursMs)));
+  labels({ store, desk }, call, parameters) {
+    const matchers = matchersFor(parameters, call);
+    const window = parameters.window(sixHoursMs);
+    return desk.ask(call, async ({ budget }) => listAnswer(await store.directory.labels(matchers, window, budget)));
   },
 
-  values({ store }, call, parameters) {
-    return listAnswer(store.directory.values(call.label ?? '', matchersFor(parameters, call), parameters.window(sixHoursMs)));
+  values({ store, desk }, call, parameters) {
+    const matchers = matchersFor(parameters, call);
+    const window = parameters.window(sixHoursMs);
+    return desk.ask(call, async ({ budget }) => listAnswer(await store.directory.values(call.label ?? '', matchers, window, budget)));
   },
 
-  series({ store }, call, parameters) {
+  series({ store, desk }, call, parameters) {
     const given = [...parameters.all('match[]'), ...parameters.all('match')];
     const selectors = given.length === 0 ? [call.enforce] : given.map((text) => [...selectorOf(text), ...call.enforce]);
-    return plainAnswer({ status: 'success', data: Array.from(store.directory.series(selectors, parameters.window(sixHoursMs)), labelsRecord) });
+    const window = parameters.window(sixHoursMs);
+    return desk.ask(call, async ({ budget }) => {
+      const data: Readonly<Record<string, string>>[] = [];
+      for await (const labels of store.directory.series(selectors, window, budget)) {
+        data.push(labelsRecord(labels));
+      }
+      return plainAnswer({ status: 'success', data });
+    });
   },
 
-  index_stats({ store }, call, parameters) {
-    const total = { streams: 0, chunks: 0, bytes: 0, entries: 0 };
-    for (const { chunks, bytes, lines: entries } of store.directory.sizes(matchersFor(parameters, call), parameters.window())) {
-      total.streams += 1;
-      total.chunks += chunks;
-      total.bytes += bytes;
-      total.entries += entries;
-    }
-    return plainAnswer(total);
-  },
-
-  index_volume({ store }, call, parameters) {
+  index_stats({ store, desk }, call, parameters) {
+    const matchers = matchersFor(parameters, call);
     const window = parameters.window();
-    return volumeAnswer(store.directory.sizes(matchersFor(parameters, call), window), selectorOf(parameters.query), parameters, msOf(window.end));
+    return desk.ask(call, async ({ budget }) => {
+      const total = { streams: 0, chunks: 0, bytes: 0, entries: 0 };
+      for await (const { chunks, bytes, lines: entries } of store.directory.sizes(matchers, window, budget)) {
+        total.streams += 1;
+        total.chunks += chunks;
+        total.bytes += bytes;
+        total.entries += entries;
+      }
+      return plainAnswer(total);
+    });
   },
 
-  detected_labels({ store }, call, parameters) {
-    const values = new Map<string, Set<string>>();
-    for (const labels of store.directory.series([matchersFor(parameters, call)], parameters.window())) {
-      eachPair(labels, (name, value) => (values.get(name) ?? values.set(name, new Set()).get(name)!).add(value));
-    }
-    const found = [...values].map(([label, { size: cardinality }]) => ({ label, cardinality }));
-    return plainAnswer({ detectedLabels: found.sort((a, b) => b.cardinality - a.cardinality || (a.label < b.label ? -1 : 1)) });
+  index_volume({ store, desk }, call, parameters) {
+    const matchers = matchersFor(parameters, call);
+    const window = parameters.window();
+    return desk.ask(call, ({ budget }) =>
+      volumeAnswer(store.directory.sizes(matchers, window, budget), selectorOf(parameters.query), parameters, msOf(window.end)),
+    );
+  },
+
+  detected_labels({ store, desk }, call, parameters) {
+    const matchers = matchersFor(parameters, call);
+    const window = parameters.window();
+    return desk.ask(call, async ({ budget }) => {
+      const values = new Map<string, Set<string>>();
+      for await (const labels of store.directory.series([matchers], window, budget)) {
+        eachPair(labels, (name, value) => (values.get(name) ?? values.set(name, new Set()).get(name)!).add(value));
+      }
+      const found = [...values].map(([label, { size: cardinality }]) => ({ label, cardinality }));
+      return plainAnswer({ detectedLabels: found.sort((a, b) => b.cardinality - a.cardinality || (a.label < b.label ? -1 : 1)) });
+    });
   },
 
   format_query(_parts, _call, parameters) {

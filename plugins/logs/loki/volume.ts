@@ -5,11 +5,11 @@ import { plainAnswer } from './answer.ts';
 import type { Parameters } from './parameters.ts';
 
 /** Bytes per set of labels, or per label name, the largest first. */
-export function volumeAnswer(sizes: Iterable<StreamSize>, matchers: readonly Matcher[], parameters: Parameters, atMs: number): Uint8Array {
+export async function volumeAnswer(sizes: AsyncIterable<StreamSize>, matchers: readonly Matcher[], parameters: Parameters, atMs: number): Promise<Uint8Array> {
   const { limit } = parameters;
   const groups = groupsOf(matchers, parameters);
   const volumes = new Map<string, { readonly labels: Labels; bytes: number }>();
-  for (const { labels, bytes } of sizes) {
+  for await (const { labels, bytes } of sizes) {
     for (const group of groups(labels)) {
       const key = labelsKey(group);
       const volume = volumes.get(key) ?? { labels: group, bytes: 0 };

@@ -75,18 +75,6 @@ export class Batch {
     this.close(ms, ns, meta);
   }
 
-  /** An entry whose bytes `fill` brings, together with those of its neighbours: a call into the runtime for each line would cost more than the line. */
-  claim(ms: number, ns: number, length: number, meta: number): void {
-    this.used += length;
-    this.close(ms, ns, meta);
-  }
-
-  /** The ASCII text of the entries that were claimed since `used` was `start`. */
-  fill(start: number, text: string): void {
-    this.reserve(0);
-    this.bytes.write(text, start, 'latin1');
-  }
-
   metaOf(labels: Labels): number {
     const key = labelsKey(labels);
     const known = this.#known.get(key);

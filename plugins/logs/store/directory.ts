@@ -1,4 +1,4 @@
-import { type Labels, type Matcher } from 'svc/telemetry';
+import { type Budget, type Labels, labelValue, type Matcher } from 'svc/telemetry';
 
 import type { ChunkTable } from './chunk-table.ts';
 import type { Nanos } from './nanos.ts';
@@ -18,7 +18,10 @@ export interface StreamSize {
   readonly bytes: number;
 }
 
-/** Which streams there are, without reading a line. Times are those of whole chunks, so a border may count a little too much. */
+/**
+ * Which streams there are, without reading a line. Times are those of whole chunks, so a border may count a little too much.
+ * A stream that is looked at costs the asker a sample, one that is told the bytes of its labels.
+ */
 export class Directory {
   readonly #streams: StreamTable;
   readonly #chunks: ChunkTable;
@@ -29,21 +32,22 @@ export class Directory {
   }
 
   /** Label sets with lines in the window that match one of the lists of matchers. */
-  *series(selectors: readonly (readonly Matcher[])[], window: NanosWindow): Generator<Labels> {
+  async *series(selectors: readonly (readonly Matcher[])[], window: NanosWindow, budget: Budget): AsyncGenerator<Labels> {
     const told = new Set<Stream>();
     for (const matchers of selectors) {
-      for (const stream of this.#streams.matching(matchers)) {
+      for await (const stream of this.#matching(matchers, budget)) {
         if (!told.has(stream) && this.#touches(stream, window)) {
           told.add(stream);
+          budget.bytes(stream.labels.reduce((sum, { length }) => sum + length, 0));
           yield stream.labels;
         }
       }
     }
   }
 
-  labels(matchers: readonly Matcher[], window: NanosWindow): string[] {
+  async labels(matchers: readonly Matcher[], window: NanosWindow, budget: Budget): Promise<string[]> {
     const names = new Set<string>();
-    for (const labels of this.series([matchers], window)) {
+    for await (const labels of this.series([matchers], window, budget)) {
       for (let i = 0; i < labels.length; i += 2) {
         names.add(labels[i]!);
       }
@@ -51,9 +55,9 @@ export class Directory {
     return [...names].sort();
   }
 
-  values(name: string, matchers: readonly Matcher[], window: NanosWindow): string[] {
+  async values(name: string, matchers: readonly Matcher[], window: NanosWindow, budget: Budget): Promise<string[]> {
     const values = new Set<string>();
-    for (const labels of this.series([matchers], window)) {
+    for await (const labels of this.series([matchers], window, budget)) {
       for (let i = 0; i < labels.length; i += 2) {
         if (labels[i] === name) {
           values.add(labels[i + 1]!);
@@ -63,9 +67,9 @@ export class Directory {
     return [...values].sort();
   }
 
-  *sizes(matchers: readonly Matcher[], window: NanosWindow): Generator<StreamSize> {
+  async *sizes(matchers: readonly Matcher[], window: NanosWindow, budget: Budget): AsyncGenerator<StreamSize> {
     const { mint, maxt } = bounds(window);
-    for (const stream of this.#streams.matching(matchers)) {
+    for await (const stream of this.#matching(matchers, budget)) {
       const stored = stream.stored ? this.#chunks.totals({ stream: stream.id, mint, maxt }) : { chunks: 0, lines: 0, bytes: 0 };
       let { chunks, lines, bytes } = stored;
       for (const held of heldIn(stream, mint, maxt)) {
@@ -75,6 +79,20 @@ export class Directory {
       }
       if (chunks > 0) {
         yield { labels: stream.labels, chunks, lines, bytes };
+      }
+    }
+  }
+
+  /** Others get a turn between any two streams, also between such as do not match. */
+  async *#matching(matchers: readonly Matcher[], budget: Budget): AsyncGenerator<Stream> {
+    for (const stream of this.#streams.all()) {
+      budget.spend(1);
+      const pause = budget.breathe();
+      if (pause !== undefined) {
+        await pause;
+      }
+      if (!stream.gone && matchers.every((matcher) => matcher.matches(labelValue(stream.labels, matcher.name)))) {
+        yield stream;
       }
     }
   }

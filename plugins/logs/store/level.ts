@@ -19,15 +19,21 @@ export function levelOfLine(bytes: Uint8Array, from: number, end: number): numbe
   const json = bytes[first] === 0x7b;
   let word = unknown;
   let field = true;
-  for (let at = from; at < to; at++) {
-    if (folded[bytes[at]!] === 0) {
+  let pair = bytes[from]! & 31;
+  for (let next = from + 1; next < to; next++) {
+    pair = ((pair & 31) << 5) | (bytes[next]! & 31);
+    if (begins[pair] === 0) {
       continue;
     }
-    const start = at;
-    do {
+    const start = next - 1;
+    if (start > from && folded[bytes[start - 1]!] !== 0) {
+      continue;
+    }
+    let at = start;
+    while (at < to && folded[bytes[at]!] !== 0) {
       at++;
-    } while (at < to && folded[bytes[at]!] !== 0);
-    const name = nameAt(bytes, start, at);
+    }
+    const name = spelled(names[pair]!, bytes, start, at);
     if (name === undefined) {
       continue;
     }
@@ -82,12 +88,15 @@ const spellings: Readonly<Record<string, readonly string[]>> = {
 
 /** All names by their first two letters: what begins otherwise is sorted out by one look. */
 const names: (readonly Name[] | undefined)[] = Array.from({ length: 1024 }, () => undefined);
+/** The same, as what is looked at for every byte. */
+const begins = new Uint8Array(1024);
 for (const [level, texts] of Object.entries(spellings)) {
   for (const text of texts) {
     const bytes = Buffer.from(text, 'latin1');
     const number = levelNames.findIndex((name) => name === level);
     const slot = slotOf(bytes[0]!, bytes[1]!);
     names[slot] = [...(names[slot] ?? []), { text, bytes, level: number, isWord: words.includes(text), isKey: number === unknown }];
+    begins[slot] = 1;
   }
 }
 

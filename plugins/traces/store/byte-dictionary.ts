@@ -1,6 +1,8 @@
 import { u8, u32 } from './growable.ts';
 
 const none = -1;
+const nothing = new Uint8Array(0);
+const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView => new DataView(buffer, byteOffset, byteLength);
 
 /**
  * Numbers for byte strings, in the order they were first seen. Attributes come as the same few bytes again and again:
@@ -12,6 +14,12 @@ export class ByteDictionary {
   readonly #hashes = u32();
   /** Hash and number in turn: whoever looks at the one has the other at hand. */
   #slots = new Int32Array(2 * 8192).fill(none);
+  /** Four bytes at a time of what was asked about last: of all dictionaries together, so that one body is held on to at most. */
+  static #asked = viewOf(nothing);
+  static #askedBytes: Uint8Array = nothing;
+  /** The same of what is known. */
+  #own = viewOf(nothing);
+  #ownBytes: Uint8Array = nothing;
   readonly #seed: number;
 
   constructor(seed: number) {
@@ -84,7 +92,19 @@ export class ByteDictionary {
       return false;
     }
     const own = this.#bytes.data;
-    for (let i = start, at = from; i < end; i++, at++) {
+    if (this.#ownBytes !== own) {
+      this.#own = viewOf((this.#ownBytes = own));
+    }
+    const asked = ByteDictionary.#asked;
+    const known = this.#own;
+    let i = start;
+    let at = from;
+    for (; i + 4 <= end; i += 4, at += 4) {
+      if (known.getInt32(at) !== asked.getInt32(i)) {
+        return false;
+      }
+    }
+    for (; i < end; i++, at++) {
       if (own[at] !== bytes[i]) {
         return false;
       }
@@ -93,11 +113,14 @@ export class ByteDictionary {
   }
 
   #hash(bytes: Uint8Array, start: number, end: number): number {
+    if (ByteDictionary.#askedBytes !== bytes) {
+      ByteDictionary.#asked = viewOf((ByteDictionary.#askedBytes = bytes));
+    }
+    const asked = ByteDictionary.#asked;
     let hash = this.#seed;
     let i = start;
     for (; i + 4 <= end; i += 4) {
-      const word = bytes[i]! | (bytes[i + 1]! << 8) | (bytes[i + 2]! << 16) | (bytes[i + 3]! << 24);
-      hash = Math.imul(hash ^ word, 0x9e3779b1);
+      hash = Math.imul(hash ^ asked.getInt32(i, true), 0x9e3779b1);
       hash ^= hash >>> 15;
     }
     for (; i < end; i++) {

@@ -1,7 +1,8 @@
 import { type BlockWriter, ByteWriter } from 'svc/telemetry';
 
 import type { Head } from './head.ts';
-import { hexOf } from './stored-span.ts';
+import { placesOf } from './places.ts';
+import { Renumbering } from './renumbering.ts';
 import { encodeText, encodeValue } from './value-codec.ts';
 
 /** Sections of one group within a block, in this order. */
@@ -14,25 +15,6 @@ export const parentCodes = { root: 0, unknown: 1, offset: 2 } as const;
 export interface TraceRows {
   readonly trace: number;
   readonly rows: readonly number[];
-}
-
-/** Numbers of the head's dictionary by order of first use, as few as the group needs. */
-class Renumbering {
-  readonly used: number[] = [];
-  readonly #numbers: Int32Array;
-
-  constructor(size: number) {
-    this.#numbers = new Int32Array(size).fill(-1);
-  }
-
-  of(id: number): number {
-    let number = this.#numbers[id]!;
-    if (number < 0) {
-      number = this.used.push(id) - 1;
-      this.#numbers[id] = number;
-    }
-    return number;
-  }
 }
 
 /** Writes spans of a head as sections of a block. `traces` is sorted by trace id. */
@@ -155,7 +137,7 @@ function tracesOf(head: Head, traces: readonly TraceRows[]): Uint8Array {
   writer.uvarint(traces.length);
   traces.forEach(({ rows }) => writer.uvarint(rows.length));
   for (const { rows } of traces) {
-    const placeOf = rows.length <= fewRows ? placeByLooking(spanIds, rows) : placeByKey(spanIds, rows);
+    const placeOf = placesOf(spanIds, rows);
     rows.forEach((row, place) => {
       const above = isZero(parents, row) ? undefined : placeOf(parents, row);
       if (above === undefined) {
@@ -171,31 +153,6 @@ function tracesOf(head: Head, traces: readonly TraceRows[]): Uint8Array {
   }
   writer.bytes(strangers.take());
   return writer.take();
-}
-
-/** So few rows are looked through faster than they are put into a map. */
-const fewRows = 24;
-
-/** Where among these rows the span is whose id stands in a row of some ids; negative: nowhere. */
-type PlaceOf = (ids: Uint8Array, row: number) => number;
-
-const placeByLooking =
-  (spanIds: Uint8Array, rows: readonly number[]): PlaceOf =>
-  (ids, row) =>
-    rows.findIndex((other) => sameId(spanIds, other, ids, row));
-
-function placeByKey(spanIds: Uint8Array, rows: readonly number[]): PlaceOf {
-  const places = new Map(rows.map((row, place) => [hexOf(spanIds, row * 8, 8), place] as const));
-  return (ids, row) => places.get(hexOf(ids, row * 8, 8)) ?? -1;
-}
-
-function sameId(a: Uint8Array, rowOfA: number, b: Uint8Array, rowOfB: number): boolean {
-  for (let i = 0; i < 8; i++) {
-    if (a[rowOfA * 8 + i] !== b[rowOfB * 8 + i]) {
-      return false;
-    }
-  }
-  return true;
 }
 
 function isZero(ids: Uint8Array, row: number): boolean {
@@ -233,7 +190,9 @@ function timesOf(head: Head, traces: readonly TraceRows[]): Uint8Array {
     }
   }
   for (const { rows } of traces) {
-    rows.forEach((row) => writer.uvarint(durations[row]!));
+    for (const row of rows) {
+      writer.uvarint(durations[row]!);
+    }
   }
   return writer.take();
 }
@@ -245,24 +204,45 @@ function fieldsOf(head: Head, rows: readonly number[], texts: Renumbering, resou
   for (const row of rows) {
     writer.u8(kinds[row]!);
   }
-  rows.forEach((row) => writer.uvarint(texts.of(names[row]!)));
-  rows.forEach((row) => writer.uvarint(resources.of(resourceIds[row]!)));
-  rows.forEach((row) => writer.uvarint(scopes.of(scopeIds[row]!)));
-  rows.forEach((row) => writer.uvarint(texts.of(messages[row]!)));
-  rows.forEach((row) => writer.uvarint(texts.of(states[row]!)));
-  rows.forEach((row) => writer.uvarint(flags[row]!));
+  const column = new Uint32Array(rows.length);
+  for (const [ids, numbers] of [
+    [names, texts],
+    [resourceIds, resources],
+    [scopeIds, scopes],
+    [messages, texts],
+    [states, texts],
+  ] as const) {
+    for (let i = 0; i < rows.length; i++) {
+      column[i] = numbers.of(ids[rows[i]!]!);
+    }
+    writer.uvarints(column);
+  }
+  for (let i = 0; i < rows.length; i++) {
+    column[i] = flags[rows[i]!]!;
+  }
+  writer.uvarints(column);
   return writer.take();
 }
 
 /** Counts of all rows, then the numbers of their pairs. */
 function repeated(items: readonly number[], starts: Uint32Array, ids: Uint32Array, numbers: Int32Array): Uint8Array {
   const writer = new ByteWriter(64 * 1024);
-  items.forEach((item) => writer.uvarint(starts[item + 1]! - starts[item]!));
-  for (const item of items) {
-    for (let i = starts[item]!; i < starts[item + 1]!; i++) {
-      writer.uvarint(numbers[ids[i]!]!);
+  const counts = new Uint32Array(items.length);
+  let all = 0;
+  for (let i = 0; i < items.length; i++) {
+    const item = items[i]!;
+    all += counts[i] = starts[item + 1]! - starts[item]!;
+  }
+  const column = new Uint32Array(all);
+  let at = 0;
+  for (let n = 0; n < items.length; n++) {
+    const item = items[n]!;
+    for (let i = starts[item]!, end = starts[item + 1]!; i < end; i++) {
+      column[at++] = numbers[ids[i]!]!;
     }
   }
+  writer.uvarints(counts);
+  writer.uvarints(column);
   return writer.take();
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Tables } from 'svc/sdk';
 
 import type { Storage } from '../../../core/storage/index.ts';
+import { AlertSeries } from '../../../plugins/alert/evaluator/alert-series.ts';
 import { type Ask, BackEnd, type StoreName, type Within } from '../../../plugins/alert/evaluator/back-end.ts';
 import { Evaluator } from '../../../plugins/alert/evaluator/evaluator.ts';
 import { Timeline } from '../../../plugins/alert/evaluator/timeline.ts';
@@ -17,7 +18,7 @@ import type { IncidentTables } from '../../../plugins/alert/incident/tables.ts';
 import type { Leg, Plan, Rule, RuleBook, RuleChange } from '../../../plugins/alert/rule.ts';
 import { type SilenceTables, silenceStore } from '../../../plugins/alert/silence/silence-store.ts';
 import { Silences } from '../../../plugins/alert/silence/silences.ts';
-import type { InstantAnswer, LabelRecord } from '../../../plugins/metricsdb/contract.ts';
+import type { InstantAnswer, LabelRecord, SampleRow } from '../../../plugins/metricsdb/contract.ts';
 import type { Notice } from '../../../plugins/notify/contract.ts';
 import { openIn, silent } from '../../storage/folder.ts';
 
@@ -161,6 +162,11 @@ export class Engine {
   readonly book = new TestBook();
   readonly notices: Notice[] = [];
   readonly fired: string[] = [];
+  /** What was written of alerts. */
+  readonly written: SampleRow[] = [];
+  /** Instead of taking what is written of alerts. */
+  refuse: (() => Promise<never>) | undefined;
+  lost = 0;
   readonly asked: { readonly queries: readonly string[]; readonly time: number }[] = [];
   /** By query; an error in the place of an answer. Queries that are not here have an empty answer. */
   readonly answers = new Map<string, readonly Series[] | Error>();
@@ -243,11 +249,21 @@ export class Engine {
       ['metrics', new BackEnd({ ...parts, name: 'metrics' })],
       ['logs', new BackEnd({ ...parts, name: 'logs' })],
     ]);
+    const keep = {
+      write: async (rows: readonly SampleRow[]) => {
+        await this.refuse?.();
+        rows.forEach((row) => this.written.push(row));
+        return { accepted: rows.length, rejected: 0, reasons: [] };
+      },
+    };
+    const store = { available: true, get: () => keep, onChange: () => () => undefined };
+    const alerts = new AlertSeries({ store, ledger: this.ledger, within: parts.within, log: silent, lost: (samples) => void (this.lost += samples) });
     this.evaluator = new Evaluator({
       book: this.book,
       planOf,
       render: (rule) => rule.annotations,
       ledger: this.ledger,
+      alerts,
       timeline,
       clock,
       log: silent,

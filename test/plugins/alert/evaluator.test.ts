@@ -233,6 +233,23 @@ describe('the evaluator', () => {
     );
   });
 
+  test('takes a value that is no number for what it is: there, and nothing to show', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'ratio' });
+    house.book.add({ rule_key: 'cpu' });
+    house.answers.set('ratio', [
+      { device_id: '7', value: NaN },
+      { device_id: '8', value: Infinity },
+    ]);
+    house.answers.set('cpu', hot);
+    await house.pass(minute);
+    assert.deepEqual([(await house.incident('ratio:host:7'))!.value, (await house.incident('ratio:host:8'))!.value], [null, null]);
+    assert.equal((await house.incident(key))!.value, 95, 'others are evaluated as ever');
+    house.answers.set('ratio', []);
+    await house.pass(minute);
+    assert.equal((await house.incident('ratio:host:7'))!.status, 'resolved');
+  });
+
   test('counts slots that it came too late for, and does not make up for them', async (t) => {
     const house = await engine(t);
     house.book.add({ rule_key: 'cpu' });
@@ -290,6 +307,20 @@ describe('the evaluator', () => {
     const kept = (await house.incident('kept:host:7'))!;
     assert.deepEqual([kept.status, kept.rule_name, kept.severity], ['open', 'Another name', 'critical']);
     assert.equal(house.told.filter((line) => line.startsWith('resolved')).length, 3);
+  });
+
+  test('closes what a deleted rule has raised also when that could not be stored at once', async (t) => {
+    const house = await engine(t);
+    const rule = house.book.add({ rule_key: 'cpu' });
+    house.answers.set('cpu', hot);
+    await house.pass(interval);
+    // As the generation before this one would, while it ends.
+    await house.tables.write((tx) => tx.updateTable('alert_incidents').set({ version: 99 }).execute());
+    house.book.remove(rule.id);
+    await house.pass(second, second);
+    assert.equal((await house.incident(key))!.status, 'open');
+    await house.pass(interval);
+    assert.deepEqual(await house.timeline(key), ['firing open', 'resolved resolved']);
   });
 
   test('closes at its start what has nobody to close it any more', async (t) => {

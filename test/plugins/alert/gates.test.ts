@@ -122,7 +122,11 @@ describe('a silence', () => {
     await house.pass(interval);
     const [seven, eight] = [(await house.incident('cpu:host:7'))!, (await house.incident('cpu:host:8'))!];
     await house.operations.silence(seven.id, { hours: 0.5, reason: 'known' }, someone);
-    await house.operations.silence(seven.id, { hours: 9 }, someone);
+    await house.operations.silence(seven.id, { duration: '30m' }, someone);
+    await assert.rejects(house.operations.silence(seven.id, { hours: 9 }, someone), {
+      code: 'conflict',
+      message: /is silenced and cannot be silenced again: it is until 2026-11-20T00:30:30\.000Z; end that silence first/,
+    });
     await house.pass(20 * minute);
     assert.deepEqual([(await house.incident('cpu:host:7'))!.status, (await house.incident('cpu:host:8'))!.status], ['silenced', 'open']);
     await house.pass(10 * minute);
@@ -180,6 +184,26 @@ describe('a silence', () => {
       house.clock.advance(hour);
     }
     assert.deepEqual(seen, ['20T23', '21T00', '27T23']);
+  });
+
+  test('that begins later mutes from then on, until the end that it was given', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu' });
+    const at = (ms: number): string => new Date(house.clock.now() + ms).toISOString();
+    const silence = await house.silences.add(
+      { matchers: [{ name: 'scope_id', op: '!~', value: '[89]|' }], starts_at: at(10 * minute), ends_at: at(20 * minute), reason: '' },
+      someone,
+    );
+    assert.deepEqual([silence.state, silence.in_force], ['pending', false]);
+    house.answers.set('cpu', on('6'));
+    await house.pass(5 * minute);
+    assert.deepEqual(house.told, ['firing 1 cpu:host:6'], 'it has not begun');
+    await house.pass(6 * minute);
+    house.answers.set('cpu', [...on('6'), ...on('7'), ...on('8')]);
+    await house.pass(8 * minute);
+    assert.deepEqual(house.told, ['firing 1 cpu:host:6', 'firing 1 cpu:host:8'], 'not 8, which its matcher leaves out');
+    await house.pass(90 * second);
+    assert.deepEqual(house.told.at(-1), 'firing 1 cpu:host:7');
   });
 
   test('of everything, or of nonsense, is refused with the reason', async (t) => {

@@ -29,7 +29,6 @@ async function alerting(t: TestContext): Promise<Alerting> {
   };
   const house = await startTestHost(t, { plugins: ['metricsdb', 'alert'], clock, services: { 'notify.dispatcher': dispatcher } });
   useNoLeaks(t, house);
-  const ingest = house.service(MetricsIngest);
   return {
     house,
     clock,
@@ -39,7 +38,7 @@ async function alerting(t: TestContext): Promise<Alerting> {
       for (let passed = 0; passed < ms; passed += 10_000) {
         clock.advance(10_000);
         const rows = samples().map((sample) => ({ ...sample, time: clock.now() }));
-        await ingest.write(rows);
+        await house.service(MetricsIngest).write(rows);
         await evaluator.tick();
       }
     },
@@ -163,6 +162,42 @@ test('a reload in the middle of it all loses nothing and fires nothing again', a
   await evaluator.tick();
   const [incident] = (await house.json('/api/v1/alerts/incidents?q=test_')).items;
   assert.equal(incident.event_count, 1);
+});
+
+test('a rule whose store is gone says so in runtime-info, and keeps its state until it is back', async (t) => {
+  const { house, pass, clock } = await alerting(t);
+  const rule = await house.json('/api/v1/alert-rules', hotRule('test_warm'));
+  await pass(2 * minute, () => [...heat('1')(), { labels: { __name__: 'test_heat' }, value: 5 }]);
+  const { warnings } = await house.json('/api/v1/alerts/runtime-info');
+  assert.deepEqual(warnings, [
+    { rule_id: rule.id, rule_key: 'test_warm', message: '1 series name no device_id and raise nothing, because the scope of the rule is host' },
+  ]);
+  await house.host.disable('metricsdb');
+  await house.settled();
+  const evaluator = house.service(AlertEvaluator);
+  const clockOn = async (): Promise<void> => {
+    for (let passed = 0; passed < 3 * minute; passed += 10_000) {
+      clock.advance(10_000);
+      await evaluator.tick();
+    }
+  };
+  await clockOn();
+  const info = await house.json('/api/v1/alerts/runtime-info');
+  const [failing] = info.failing.filter(({ rule_id: id }: { rule_id: number }) => id === rule.id);
+  assert.match(failing.error, /there is no metrics store: its plugin is not up/);
+  assert.ok(
+    failing.failures >= 3 &&
+      info.last_cycle.rules_failed > 0 &&
+      info.back_ends.some(({ name, ok }: { name: string; ok: boolean }) => name === 'metrics' && !ok),
+  );
+  const states = async (): Promise<string[]> =>
+    (await house.json('/api/v1/alerts/incidents')).items.map(({ rule: key, status }: Record<string, string>) => `${key} ${status}`);
+  assert.deepEqual((await states()).sort(), ['alert_back_end_down open', 'test_warm open']);
+  await house.host.enable('metricsdb');
+  await house.settled();
+  await pass(6 * minute, heat('1'));
+  assert.deepEqual((await states()).sort(), ['alert_back_end_down resolved', 'test_warm open']);
+  assert.deepEqual((await house.json('/api/v1/alerts/runtime-info')).failing, []);
 });
 
 test('several questions to the metrics store are answered together, each error in the place of its answer', async (t) => {

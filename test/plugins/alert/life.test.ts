@@ -1,13 +1,35 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
-import { Engine, hour, interval, minute, second, someone } from './engine-house.ts';
+import { Engine, interval, minute, someone } from './engine-house.ts';
 
 async function engine(t: TestContext, options: ConstructorParameters<typeof Engine>[0] = {}): Promise<Engine> {
   const made = await new Engine(options).open();
   t.after(() => made.close());
   return made;
 }
+
+test('a timeline forgets its earlier firings after their retention, and an incident is forgotten with all of it', async (t) => {
+  const house = await engine(t);
+  house.book.add({ rule_key: 'flaps' });
+  house.book.add({ rule_key: 'lasts' });
+  house.answers.set('lasts', [{ device_id: '8', value: 1 }]);
+  const flap = async (): Promise<void> => {
+    house.answers.set('flaps', [{ device_id: '7', value: 1 }]);
+    await house.pass(minute);
+    house.answers.set('flaps', []);
+    await house.pass(minute);
+  };
+  await flap();
+  const first = house.clock.now();
+  await house.pass(10 * minute);
+  await flap();
+  assert.deepEqual([await house.store.forgetEvents(first + 1), await house.store.forgetEvents(first + 1)], [2, 0]);
+  assert.deepEqual(await house.timeline('flaps:host:7'), ['reopened open', 'firing open', 'resolved resolved']);
+  assert.deepEqual(await house.timeline('lasts:host:8'), ['firing open'], 'the firing that lasts is told for as long as it does');
+  assert.equal(await house.store.forget(house.clock.now() + 1), 1);
+  assert.deepEqual([await house.incident('flaps:host:7'), (await house.incident('lasts:host:8'))!.status], [undefined, 'open']);
+});
 
 test('an incident lives from pending over firing, acknowledged and resolved to fired again, one row for each step', async (t) => {
   const house = await engine(t);
@@ -43,6 +65,3 @@ test('an incident lives from pending over firing, acknowledged and resolved to f
   assert.deepEqual([again.event_count, again.acknowledged_by, again.fired_at === fired.fired_at], [2, null, true]);
   assert.deepEqual(house.told, [`firing 1 ${key}`, `resolved 1 ${key}`, `firing 2 ${key}`]);
 });
-
-void hour;
-void second;

@@ -226,7 +226,7 @@ export class Model {
           thing.until = this.time + this.drift + hour / 2;
           this.#move(thing, 'silenced', 'silenced');
         }
-        return status === 'open' || status === 'silenced';
+        return status === 'open' || (status === 'silenced' && Math.abs(this.time + this.drift + hour / 2 - thing.until) <= minute);
       case 'unsilence':
         if (status === 'silenced') {
           this.#move(thing, 'open', 'reopened');

@@ -39,6 +39,38 @@ test('labels, annotations, runbook, severity, threshold and name of a rule are t
   assert.match(incident.annotations.broken, /^<error expanding template: /);
 });
 
+test('a forecast says when its bound will be reached: in its summary, its annotations, its timeline and its preview', async (t) => {
+  const clock = new StoppedClock(Date.UTC(2026, 10, 20, 12));
+  const { call, ingest, evaluator } = await rulesHouse(t, { clock });
+  const condition = { metric: 'free', window: '5m', forecast_for: '20m', below: 100 };
+  const rule = draft({
+    rule_key: 'filling',
+    name: 'It fills up',
+    kind: 'metric_forecast',
+    conditions: [condition],
+    annotations: { left: 'full {{ with $eta }}in {{ humanizeDuration . }}{{ else }}some time{{ end }}' },
+  });
+  assert.equal((await call('POST', 'alert-rules', rule)).status, 201);
+  // Ten less in each half minute: from 400 to 100 it is a quarter of an hour.
+  const began = clock.now();
+  for (let round = 0; round < 20; round++) {
+    clock.pass(minute / 2);
+    await ingest.write(rows('free', { device_id: '7' }, [[clock.now(), 610 - (clock.now() - began) / 3_000]]));
+    await evaluator.tick();
+  }
+  const [incident] = (await call('GET', 'alerts/incidents?rule=filling')).body.items;
+  const [firing] = (await call('GET', `alerts/incidents/${incident.id}/events?order=asc`)).body.items;
+  const fullAt = began + 510 * 3_000;
+  const near = (time: string): boolean => Math.abs(Date.parse(time) - fullAt) <= minute / 2;
+  assert.ok(near(firing.data.eta_at), `${firing.data.eta_at} is about ${new Date(fullAt).toISOString()}`);
+  const minutes = Math.round((Date.parse(firing.data.eta_at) - Date.parse(incident.last_fired_at)) / minute);
+  assert.match(incident.summary, new RegExp(`^It fills up on device 7: -?[0-9.]+, threshold 100, reached in ${minutes}m$`));
+  assert.match(incident.annotations.left, /^full in [12][0-9]m [0-9]+s$/);
+  const preview = async (below: number) => (await call('POST', 'alert-rules/preview', { ...rule, conditions: [{ ...condition, below }], lookback: '5m' })).body;
+  assert.ok(near((await preview(100)).eta_at));
+  assert.equal((await preview(-9_000)).eta_at, null, 'what is not reached within forecast_for has no time');
+});
+
 test('a channel that is not there is named when a rule pins it', async (t) => {
   const dispatcher = { unknown: async (ids: readonly number[]) => ids.filter((id) => id > 10), accept: async () => undefined, preview: async () => [] };
   const house = await startTestHost(t, { plugins: ['alert', 'metricsdb'], services: { 'notify.dispatcher': dispatcher } });

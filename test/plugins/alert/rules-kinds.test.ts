@@ -140,6 +140,17 @@ test('metric_forecast: a line through the window that will cross below, or above
     'r:host:1',
     'r:host:3',
   ]);
+  const eta = async (metric: string, bound: object): Promise<(readonly [string | undefined, number])[]> => {
+    const leg = legOf({ kind: 'metric_forecast', conditions: [{ metric, window: '1h', forecast_for: '2h', ...bound }] });
+    return (await world.values(leg.eta!)).map(({ labels, value }) => [labels['device_id'], Math.round(value / 60)] as const);
+  };
+  assert.deepEqual(
+    (await eta('free', { below: 0 })).filter(([device]) => device === '1'),
+    [['1', 100]],
+    'minutes until it is at the bound',
+  );
+  assert.deepEqual(await eta('(0 - free{device_id="1"})', { above: -50 }), [['1', 50]]);
+  assert.deepEqual(await eta('free{device_id="2"}', { below: 0 }), [], 'what does not get there has none');
   assert.match(refusalOf('metric_forecast', { metric: 'x', window: '1h', forecast_for: '1h' }), /below: is required, or above instead/);
   assert.match(refusalOf('metric_forecast', { metric: 'x', window: '1h', forecast_for: '1h', below: 1, above: 2 }), /one of the two, not both/);
   assert.match(

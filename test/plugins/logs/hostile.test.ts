@@ -94,6 +94,23 @@ test('forty evil regular expressions are matched in linear time, or refused with
   assert.equal(answers.get(evil[0]!)!.status, 200, 'what RE2 can do it does');
 });
 
+test('names, series and sizes cost, too: an answer that is too large is refused, and a smaller one is given', patient, async (t) => {
+  const parts = await logsHouse(t, { max_query_bytes: 1_048_576 });
+  const wide = Object.fromEntries(Array.from({ length: 13 }, (_, n) => [`wide${n}`, 'w'.repeat(2_000)]));
+  for (let n = 0; n < 45; n++) {
+    await parts.give({ ...wide, app: 'wide', n: String(n) }, [[n, 'x']]);
+  }
+  const refused = /^the query reads more than 1048576 bytes: ask for a shorter window, or for fewer series or streams$/;
+  for (const path of ['labels', 'label/n/values', 'series', 'detected_labels']) {
+    const answer = await parts.get(path);
+    assert.equal(answer.status, 400, path);
+    assert.match(answer.text, refused);
+    assert.equal((await parts.get(path, path === 'series' ? { match: '{n="7"}' } : { query: '{n="7"}' })).status, 200, path);
+  }
+  const own = await parts.house.fetch('/api/v1/logs/labels');
+  assert.deepEqual([own.status, ((await own.json()) as { error: string }).error], [429, 'budget_exceeded']);
+});
+
 test('patterns that take lines apart are bounded, too', patient, async (t) => {
   const parts = await logsHouse(t);
   await parts.give({ app: 'bait' }, [

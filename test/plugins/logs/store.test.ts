@@ -125,32 +125,6 @@ describe('lines that were pushed', () => {
 });
 
 describe('what the store keeps', () => {
-  test('names, values and series are those with lines in the window', async (t) => {
-    const { store } = await openStore(t);
-    await push(store, { app: 'web', host: 'h1' }, [[1, 'x']]);
-    await push(store, { app: 'api' }, [[1_000, 'x']]);
-    const window = (from: number, to: number): { start: { ms: number; ns: number }; end: { ms: number; ns: number } } => ({
-      start: { ms: present + from, ns: 0 },
-      end: { ms: present + to, ns: 0 },
-    });
-    for (const place of ['memory', 'block']) {
-      assert.deepEqual(store.directory.labels([], window(0, 2_000)), ['app', 'host', 'service_name'], place);
-      assert.deepEqual(store.directory.labels([], window(500, 2_000)), ['app', 'service_name'], place);
-      assert.deepEqual(store.directory.values('app', [], window(0, 2_000)), ['api', 'web'], place);
-      assert.deepEqual(store.directory.values('app', [matcher('host', '=', 'h1')], window(0, 2_000)), ['web'], place);
-      assert.deepEqual([...store.directory.series([[matcher('app', '=', 'api')]], window(0, 2_000))], [['app', 'api', 'service_name', 'api']], place);
-      assert.deepEqual(
-        [...store.directory.sizes([], window(0, 2_000))].map(({ lines, bytes }) => [lines, bytes]),
-        [
-          [1, 1],
-          [1, 1],
-        ],
-        place,
-      );
-      await store.flush();
-    }
-  });
-
   test('goes by age and by bytes, oldest first, with the streams that are empty then', async (t) => {
     const opened = await openStore(t, { retention: { maxAgeMs: 86_400_000, maxBytes: 1e9 } });
     const { store, clock } = opened;

@@ -7,7 +7,9 @@ import { bait, evil } from '../evil.ts';
 import { type Answered, metricsHouse, type MetricsHouse, rows } from './house.ts';
 
 const up = { __name__: 'up', job: 'node' };
-const patient = { timeout: 20_000 };
+const patient = { timeout: 60_000 };
+/** Fewer than may wait for their turn: on a busy machine all that are asked at once may wait at once, and those beyond are sent away. */
+const askers = 8;
 
 async function told(ask: Promise<Answered>): Promise<Answered> {
   const answer = await ask;
@@ -36,18 +38,19 @@ async function hostileHouse(t: Parameters<typeof metricsHouse>[0]): Promise<Metr
 test('forty evil regular expressions are matched in linear time, or refused with the reason', patient, async (t) => {
   const parts = await hostileHouse(t);
   await parts.ingest.write(rows({ ...up, bait }, [1], Date.now()));
-  const answers = await served(
-    parts,
-    Promise.all(
-      evil.flatMap((pattern) => [
-        told(parts.post('query', { query: `up{bait=~${JSON.stringify(pattern)}}` })),
-        told(parts.post('query', { query: `label_replace(up, "x", "$1", "bait", ${JSON.stringify(pattern)})` })),
-      ]),
-    ),
-  );
-  assert.equal(evil.length, 40);
+  const answers: Answered[] = [];
+  const left = [...evil.entries()];
+  const ask = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [at, pattern] = next;
+      answers[at] = await told(parts.post('query', { query: `up{bait=~${JSON.stringify(pattern)}}` }));
+      await told(parts.post('query', { query: `label_replace(up, "x", "$1", "bait", ${JSON.stringify(pattern)})` }));
+    }
+  };
+  await served(parts, Promise.all(Array.from({ length: askers }, ask)));
+  assert.equal(answers.length, 40);
   for (const pattern of ['(', '[', '(?=a)', '\\1(a)', '((a{50}){50}){50}', 'x'.repeat(5_000)]) {
-    const { status, body } = answers[evil.indexOf(pattern) * 2]!;
+    const { status, body } = answers[evil.indexOf(pattern)]!;
     assert.deepEqual([status, body.errorType], [400, 'bad_data'], pattern.slice(0, 40));
     assert.match(body.error, /^invalid parameter "query": 1:\d+: parse error: /);
   }
@@ -81,8 +84,11 @@ test('subqueries in subqueries cost what they cost, and no more than is allowed'
   const parts = await hostileHouse(t);
   await parts.ingest.write(rows(up, [1, 2, 3], Date.now()));
   const nested = ['[1d:1s]', '[1d:1s]', '[1d:1s]', '[1d:1s]'].reduce((query, window) => `max_over_time(${query}${window})`, 'up');
+  // By itself and with time: what is to be shown is that it ends, not that it ends within three seconds beside six others.
+  await parts.set('query_timeout', '1m');
+  assert.equal((await served(parts, told(parts.post('query', { query: nested })))).status, 200, 'each step of the inner ones is worked out once');
+  await parts.set('query_timeout', '3s');
   const queries = [
-    nested,
     'max_over_time(up[100y:1ms])',
     'sum_over_time(rate(up[5m])[52w:1ms])',
     'max_over_time((vector(1) + vector(2))[10y:1ms])',
@@ -91,9 +97,8 @@ test('subqueries in subqueries cost what they cost, and no more than is allowed'
     Array.from({ length: 120 }, (_, n) => `max_over_time(vector(${n})[2h:10ms])`).join(' + '),
   ];
   const answers = await served(parts, Promise.all(queries.map((query) => told(parts.post('query', { query })))));
-  assert.equal(answers.shift()!.status, 200, 'each step of the inner ones is worked out once');
   answers.forEach(({ status, body }, at) => {
-    assert.notEqual(status, 200, queries[at + 1]!.slice(0, 60));
+    assert.notEqual(status, 200, queries[at]!.slice(0, 60));
     assert.match(body.error, /reads more than \d+ samples|timed out after 3 s|resolution|too many|steps/);
   });
 });

@@ -1,0 +1,166 @@
+import { type Handle, type Logger, messageOf } from 'svc/sdk';
+
+import type { MetricsIngest, SampleRow } from '../../metricsdb/contract.ts';
+import type { Incident } from '../incident/incident.ts';
+import type { Rule } from '../rule.ts';
+import type { Within } from './back-end.ts';
+import type { Instance, Row } from './instance.ts';
+
+/** Where the conditions of a rule stand after an evaluation. */
+export interface Standing {
+  readonly rule: Rule;
+  /** Wall time of the slot, and the same as steady time. */
+  readonly slot: number;
+  readonly at: number;
+  readonly rows: readonly ReadonlyMap<string, Row>[];
+}
+
+export interface AlertSeriesParts {
+  readonly store: Handle<Pick<MetricsIngest, 'write'>>;
+  /** What has been committed. */
+  readonly ledger: { readonly instances: ReadonlyMap<number, ReadonlyMap<string, Instance>>; readonly live: ReadonlyMap<string, Incident> };
+  readonly within: Within;
+  readonly log: Pick<Logger, 'warn' | 'info'>;
+  readonly lost: (samples: number) => void;
+}
+
+/** What is active of one rule, as it was written last. */
+interface Written {
+  readonly series: ReadonlyMap<string, SampleRow>;
+  readonly at: number;
+}
+
+const mostWaiting = 50_000;
+const mostInWrite = 5_000;
+const patienceMs = 10_000;
+/** A series that nothing is written to for five minutes has ended for whoever asks. */
+const repeatMs = 60_000;
+
+/**
+ * `ALERTS` and `ALERTS_FOR_STATE` in the metrics store, as Prometheus writes them of its own alerts: for dashboards, and for
+ * rules about alerts. What the store does not take is lost and counted; nobody waits for it but whoever asks to.
+ */
+export class AlertSeries {
+  readonly #parts: AlertSeriesParts;
+  readonly #written = new Map<number, Written>();
+  #waiting: SampleRow[] = [];
+  #writing: Promise<void> | undefined;
+  #out = false;
+
+  constructor(parts: AlertSeriesParts) {
+    this.#parts = parts;
+  }
+
+  /** After the commit of what was found. */
+  tell({ rule, slot, at, rows }: Standing): void {
+    const { instances, live } = this.#parts.ledger;
+    const series = new Map<string, SampleRow>();
+    for (const [key, instance] of instances.get(rule.id) ?? []) {
+      const labels = instance.phase === 'firing' ? live.get(key)?.labels : rows.find((found) => found.has(key))?.get(key)?.labels;
+      if (labels === undefined || (instance.phase !== 'firing' && instance.phase !== 'pending')) {
+        continue;
+      }
+      const since = instance.legs.reduce<number>((first, leg) => Math.min(first, leg ?? first), instance.since);
+      for (const row of rowsOf(rule, labels, instance.phase, { slot, since: slot - (at - since) })) {
+        series.set(keyOf(row), row);
+      }
+    }
+    this.#replace(rule.id, series, slot);
+  }
+
+  /** Whether something of the rule stands in the store that must be ended some time. */
+  knows(ruleId: number): boolean {
+    return this.#written.has(ruleId);
+  }
+
+  /** Nobody evaluates the rule any more. */
+  end(ruleId: number, now: number): void {
+    this.#replace(ruleId, new Map(), now);
+  }
+
+  /** Says again what nothing was said of for a while: rules that are rarely evaluated, or cannot be at the moment. */
+  repeat(now: number): void {
+    for (const [ruleId, { series, at }] of this.#written) {
+      if (Math.abs(now - at) >= repeatMs) {
+        this.#replace(ruleId, new Map([...series].map(([key, row]) => [key, { ...row, time: now }])), now);
+      }
+    }
+  }
+
+  /** Resolves when nothing waits. */
+  async settled(): Promise<void> {
+    await this.#writing;
+  }
+
+  #replace(ruleId: number, series: ReadonlyMap<string, SampleRow>, at: number): void {
+    const before = this.#written.get(ruleId)?.series ?? new Map<string, SampleRow>();
+    const ended = [...before].filter(([key]) => !series.has(key)).map(([, row]) => ({ ...row, time: at, value: 0, stale: true }));
+    if (series.size === 0) {
+      this.#written.delete(ruleId);
+    } else {
+      this.#written.set(ruleId, { series, at });
+    }
+    this.#add([...ended, ...series.values()]);
+  }
+
+  #add(rows: readonly SampleRow[]): void {
+    const { store, lost } = this.#parts;
+    if (rows.length === 0 || !store.available) {
+      return;
+    }
+    const room = mostWaiting - this.#waiting.length;
+    // One after another: what comes with a storm is more than a call takes arguments.
+    rows.slice(0, room).forEach((row) => this.#waiting.push(row));
+    if (rows.length > room) {
+      lost(rows.length - room);
+    }
+    this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
+  }
+
+  async #write(): Promise<void> {
+    const { store, within, lost, log } = this.#parts;
+    // What comes in the same breath goes together.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const rows = this.#waiting.splice(0, mostInWrite);
+      try {
+        const { rejected, reasons } = await within(patienceMs, 'the metrics store did not take the series of alerts', () => store.get().write(rows));
+        if (rejected > 0) {
+          lost(rejected);
+          this.#complain(reasons.join('; '));
+        } else if (this.#out) {
+          this.#out = false;
+          log.info({}, 'the series of alerts are stored again');
+        }
+      } catch (error) {
+        lost(rows.length);
+        this.#complain(messageOf(error));
+      }
+    }
+  }
+
+  /** An outage is told once. */
+  #complain(cause: string): void {
+    if (!this.#out) {
+      this.#out = true;
+      this.#parts.log.warn({ cause }, 'series of alerts could not be stored');
+    }
+  }
+}
+
+const keyOf = ({ labels }: SampleRow): string => JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** The labels of the alert, with the rule's own before those of its series, and what says which alert it is and how it stands. */
+function rowsOf(
+  rule: Rule,
+  { __name__: _name, ...own }: Readonly<Record<string, string>>,
+  state: 'pending' | 'firing',
+  { slot, since }: { readonly slot: number; readonly since: number },
+): readonly SampleRow[] {
+  const all = { ...own, severity: rule.severity, alertname: rule.name, ...rule.labels, rule_key: rule.rule_key };
+  const { alertstate: _state, ...labels } = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+  return [
+    { labels: { ...labels, __name__: 'ALERTS', alertstate: state }, time: slot, value: 1 },
+    { labels: { ...labels, __name__: 'ALERTS_FOR_STATE' }, time: slot, value: Math.round(since / 1_000) },
+  ];
+}

@@ -1,0 +1,29 @@
+import { hexOf } from './stored-span.ts';
+
+/** So few rows are looked through faster than they are put into a map. */
+const fewRows = 24;
+
+/** Where among these rows the span is whose id stands in a row of some ids; negative: nowhere. */
+export type PlaceOf = (ids: Uint8Array, row: number) => number;
+
+export const placesOf = (spanIds: Uint8Array, rows: readonly number[]): PlaceOf =>
+  rows.length <= fewRows ? placeByLooking(spanIds, rows) : placeByKey(spanIds, rows);
+
+const placeByLooking =
+  (spanIds: Uint8Array, rows: readonly number[]): PlaceOf =>
+  (ids, row) =>
+    rows.findIndex((other) => sameId(spanIds, other, ids, row));
+
+function placeByKey(spanIds: Uint8Array, rows: readonly number[]): PlaceOf {
+  const places = new Map(rows.map((row, place) => [hexOf(spanIds, row * 8, 8), place] as const));
+  return (ids, row) => places.get(hexOf(ids, row * 8, 8)) ?? -1;
+}
+
+function sameId(a: Uint8Array, rowOfA: number, b: Uint8Array, rowOfB: number): boolean {
+  for (let i = 0; i < 8; i++) {
+    if (a[rowOfA * 8 + i] !== b[rowOfB * 8 + i]) {
+      return false;
+    }
+  }
+  return true;
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { SampleRow } from '../../../plugins/metricsdb/contract.ts';
+import { rows, rulesHouse, StoppedClock } from './rules-house.ts';
+
+const minute = 60_000;
+
+type Of = (agoMs: number) => number | undefined;
+interface World {
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** What a device, a pipeline or a target is like that the rule is about, and one that is well. */
+  readonly bad: Of;
+  readonly good: Of;
+}
+
+const always =
+  (value: number): Of =>
+  () =>
+    value;
+const perMinute =
+  (count: number): Of =>
+  (ago) =>
+    ((60 * minute - ago) / minute) * count;
+
+/** What each rule that comes with the product is about. */
+const worlds: Readonly<Record<string, readonly World[]>> = {
+  cpu_high: [{ name: 'node_cpu_usage_percent', bad: always(97), good: (ago) => (ago === 20 * minute ? 100 : 85) }],
+  memory_high: [{ name: 'node_memory_used_percent', bad: always(95), good: always(80) }],
+  disk_high: [{ name: 'node_filesystem_used_percent', labels: { mountpoint: '/var' }, bad: always(93), good: always(89) }],
+  disk_forecast: [{ name: 'node_filesystem_avail_bytes', labels: { mountpoint: '/var' }, bad: (ago) => 1e9 + ago * 1_000, good: always(1e9) }],
+  load_per_cpu_high: [
+    { name: 'node_load5', bad: always(9), good: always(3) },
+    ...['0', '1'].map((cpu) => ({ name: 'node_cpu_seconds_total', labels: { cpu, mode: 'idle' }, bad: perMinute(1), good: perMinute(50) })),
+  ],
+  swap_high: [{ name: 'node_swap_used_percent', bad: always(85), good: always(10) }],
+  open_fds_high: [{ name: 'node_open_fds_percent', bad: always(85), good: always(10) }],
+  device_offline: [{ name: 'node_uptime_seconds', bad: (ago) => (ago < 15 * minute ? undefined : 1), good: always(1) }],
+  ingest_failing: [
+    { name: 'svc_ingest_requests_total', labels: { outcome: 'accepted' }, bad: perMinute(60), good: perMinute(60) },
+    { name: 'svc_ingest_requests_total', labels: { outcome: 'unavailable' }, bad: perMinute(10), good: perMinute(0) },
+  ],
+  scrape_down: [{ name: 'up', labels: { job: 'node' }, bad: always(0), good: always(1) }],
+};
+
+test('every rule that comes with the product fires on what it is about, and on nothing that is well', async (t) => {
+  const clock = new StoppedClock(Date.UTC(2026, 10, 20, 12));
+  const { call, ingest } = await rulesHouse(t, { clock });
+  const now = clock.now();
+  const samples = (of: Of): readonly (readonly [number, number])[] =>
+    Array.from({ length: 121 }, (_, index) => (120 - index) * 30_000).flatMap((ago) => {
+      const value = of(ago);
+      return value === undefined ? [] : [[now - ago, value] as const];
+    });
+  const whoOf = (rule: string, who: string): Readonly<Record<string, string>> =>
+    rule === 'ingest_failing' ? { signal: who } : { device_id: who, ...(rule === 'scrape_down' && { instance: who }) };
+  const written: SampleRow[] = Object.entries(worlds).flatMap(([rule, world]) =>
+    world.flatMap(({ name, labels, bad, good }) => [
+      ...rows(name, { ...labels, ...whoOf(rule, 'bad') }, samples(bad)),
+      ...rows(name, { ...labels, ...whoOf(rule, 'good') }, samples(good)),
+    ]),
+  );
+  await ingest.write(written);
+  const { items } = (await call('GET', 'alert-rules?limit=200')).body;
+  assert.deepEqual(items.map(({ rule_key: key }: { rule_key: string }) => key).sort(), Object.keys(worlds).sort());
+  for (const { id: _id, created_by: _by, created_at: _made, updated_at: _changed, ...rule } of items) {
+    const shown = (await call('POST', 'alert-rules/preview', { ...rule, lookback: '40m' })).body;
+    const keys = new Set(shown.firings?.map((firing: { dedupe_key: string }) => firing.dedupe_key));
+    assert.deepEqual(
+      [keys.size, [...keys].every((key) => String(key).includes('bad'))],
+      [1, true],
+      `${rule.rule_key}: ${JSON.stringify(shown).slice(0, 1_500)}`,
+    );
+  }
+});
