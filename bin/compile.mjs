@@ -9,7 +9,7 @@ const sources = ['bin', 'core', 'config', 'package.json', 'package-lock.json'];
  * The host as a few files of plain JavaScript, made from the sources once and again after each change of them: it starts
  * in half the time that compiling file by file takes. Undefined where nothing can be written beside the packages.
  */
-export async function compiledHost(root) {
+export async function compiledHost(root, program = 'svc') {
   const home = join(root, 'node_modules', '.cache', 'svc');
   const folder = join(home, fingerprint(root));
   if (!existsSync(folder)) {
@@ -24,7 +24,7 @@ export async function compiledHost(root) {
     forget(home, folder);
     place(draft, folder);
   }
-  return pathToFileURL(join(folder, 'svc.mjs')).href;
+  return pathToFileURL(join(folder, `${program}.mjs`)).href;
 }
 
 /** Changes with every file the host is made of; times and sizes are enough, and a tenth of the cost of reading. */
@@ -54,10 +54,10 @@ async function build(root, draft, folder) {
     logLevel: 'silent',
     tsconfig: join(root, 'tsconfig.json'),
   };
-  await Promise.all([
+  const program = (name, ...plugins) =>
     esbuild.build({
       ...common,
-      entryPoints: { svc: join(root, 'bin', 'svc.ts') },
+      entryPoints: { [name]: join(root, 'bin', `${name}.ts`) },
       outdir: draft,
       outExtension: { '.js': '.mjs' },
       format: 'esm',
@@ -65,8 +65,12 @@ async function build(root, draft, folder) {
       sourcemap: true,
       banner: { js: `import{createRequire as createRequireOfSvc}from'node:module';const ${requireFrom(root, 'createRequireOfSvc')}` },
       define: { SVC_THREADS: JSON.stringify(folder) },
-      plugins: [keepAddresses],
-    }),
+      plugins: [keepAddresses, ...plugins],
+    });
+  await Promise.all([
+    program('svc'),
+    // Built apart: in one build with the others it would share their chunks, and load what it does not use.
+    program('edge', smallSchemas),
     esbuild.build({
       ...common,
       entryPoints: threadsBelow(join(root, 'core')),
@@ -87,6 +91,21 @@ const keepAddresses = {
       return text.includes('import.meta.url')
         ? { contents: text.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)), loader: 'ts' }
         : undefined;
+    });
+  },
+};
+
+/** The program of an edge checks what came with it: it needs no compiler of schemas for that. */
+export const smallSchemas = {
+  name: 'small-schemas',
+  setup(build) {
+    build.onResolve({ filter: /^(ajv|\.\/setting-shape\.ts)$/ }, ({ path, importer }) => {
+      const inCore = /[\\/]core[\\/](host|boot)[\\/][^\\/]+$/.exec(importer);
+      if (!inCore) {
+        return undefined;
+      }
+      const file = path === 'ajv' ? 'edge-ajv.ts' : 'edge-setting-shape.ts';
+      return { path: join(importer.slice(0, inCore.index), 'core', 'boot', file), sideEffects: false };
     });
   },
 };

@@ -4,12 +4,19 @@ import type { TestContext } from 'node:test';
 
 /** Programs that tests meet for real, and the Debian package that brings each; `.ci/run` installs all of them. */
 export const peers = {
+  asciinema: 'asciinema',
   git: 'git',
+  journalctl: 'systemd',
+  logger: 'bsdutils',
   nginx: 'nginx-light',
   prlimit: 'util-linux',
   prometheus: 'prometheus',
+  'prometheus-node-exporter': 'prometheus-node-exporter',
+  'prometheus-process-exporter': 'prometheus-process-exporter',
   promtool: 'prometheus',
   ps: 'procps',
+  script: 'bsdutils',
+  sshd: 'openssh-server',
   strace: 'strace',
   unshare: 'util-linux',
   'victoria-metrics': 'victoria-metrics',

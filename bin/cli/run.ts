@@ -1,81 +1,12 @@
-import { globalOptions, readArguments } from './arguments.ts';
 import { catalogue, findCommand } from './catalogue.ts';
-import type { Call, Command } from './command.ts';
-import { asFailure, type ExitCode, type Failure, usageFailure } from './failure.ts';
-import { printable } from './layout.ts';
-import { paintFor } from './paint.ts';
-
-type Environment = Call['environment'];
+import type { Call } from './command.ts';
+import { execute } from './execute.ts';
+import type { ExitCode } from './failure.ts';
 
 /** Runs what was typed, prints what came of it, and resolves with the exit code. */
-export async function run(args: readonly string[], environment: Environment): Promise<ExitCode> {
-  try {
+export const run = (args: readonly string[], environment: Call['environment']): Promise<ExitCode> =>
+  execute(args, environment, async () => {
     const { name, rest } = findCommand(args);
     const { command } = await catalogue[name]!.load();
-    const { data, text, code = 0 } = await execute(name, command, rest, environment);
-    print(wantsJson(args) && data !== undefined ? document(data) : text(paintFor(process.stdout, environment)));
-    return code;
-  } catch (error) {
-    const failure = asFailure(error);
-    complain(failure, wantsJson(args), environment);
-    return failure.exitCode;
-  }
-}
-
-async function execute(name: string, command: Command, rest: readonly string[], environment: Environment) {
-  const { operands, options } = readArguments(rest, { ...command.options, ...globalOptions });
-  if (options.has('help')) {
-    const { pageOf } = await import('./page.ts');
-    return pageOf(name, command);
-  }
-  checkOperands(name, command.operands, operands);
-  const data = options.get('data');
-  return await command.run({
-    operand: (index) => operands[index]!,
-    optionalOperand: (index) => operands[index],
-    has: (option) => options.has(option),
-    value: (option) => options.get(option) as string | undefined,
-    json: options.has('json'),
-    environment: typeof data === 'string' ? { ...environment, SVC_DATA_DIR: data } : environment,
+    return { name, command, rest, page: async () => (await import('./page.ts')).pageOf(name, command) };
   });
-}
-
-function checkOperands(name: string, declared: readonly string[], given: readonly string[]): void {
-  const missing = declared[given.length];
-  if (missing?.startsWith('<')) {
-    throw usageFailure(`"svc ${name}" needs ${missing}; "svc help ${name}" shows an example`);
-  }
-  const surplus = given[declared.length];
-  if (surplus !== undefined && !declared.at(-1)?.endsWith('…]')) {
-    throw usageFailure(`"svc ${name}" does not know what to do with "${surplus}"; "svc help ${name}" shows an example`);
-  }
-}
-
-/** Seen before anything is read, so that a misspelt command, too, fails in the form that was asked for. */
-const wantsJson = (args: readonly string[]): boolean => args.slice(0, args.includes('--') ? args.indexOf('--') : undefined).includes('--json');
-
-const document = (data: unknown): string => JSON.stringify(data, undefined, 2);
-
-function print(text: string): void {
-  // A reader such as `head` may have seen enough and left: that is its right, not our failure.
-  process.stdout.once('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') {
-      throw error;
-    }
-  });
-  if (text !== '') {
-    process.stdout.write(`${text}\n`);
-  }
-}
-
-function complain({ code, message, details, cause }: Failure, json: boolean, environment: Environment): void {
-  if (json) {
-    print(document({ error: code, message, ...(details !== undefined && { details }) }));
-    return;
-  }
-  const paint = paintFor(process.stderr, environment);
-  process.stderr.write(`${paint.bad('svc:')} ${printable(message)}\n`);
-  if (environment['SVC_LOG_LEVEL'] === 'debug' && cause instanceof Error) {
-    process.stderr.write(`${paint.faint(cause.stack ?? '')}\n`);
-  }
-}

@@ -48,7 +48,7 @@ function packageOf(root: string, path: string, entry: LockEntry, lock: Lock): Pa
     path,
     name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
     version: (isLocked ? entry.version : installed.version) ?? '',
-    licence: licenceText(installed?.license) ?? licenceText(entry.license),
+    licence: licenceText(installed?.license) ?? licenceChoice(installed?.licenses) ?? licenceText(entry.license),
     integrity: isLocked ? entry.integrity : undefined,
     resolved: isLocked ? entry.resolved : undefined,
     optional: entry.optional === true,
@@ -57,7 +57,7 @@ function packageOf(root: string, path: string, entry: LockEntry, lock: Lock): Pa
 }
 
 /** What the package says of itself; one for another machine is not installed here, and the lockfile knows it too. */
-function manifestIn(folder: string): { readonly version?: string; readonly license?: unknown } | undefined {
+function manifestIn(folder: string): { readonly version?: string; readonly license?: unknown; readonly licenses?: unknown } | undefined {
   const file = join(folder, 'package.json');
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as object) : undefined;
 }
@@ -66,6 +66,12 @@ function manifestIn(folder: string): { readonly version?: string; readonly licen
 function licenceText(licence: unknown): string | undefined {
   const text = typeof licence === 'object' && licence !== null ? (licence as { readonly type?: unknown }).type : licence;
   return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined;
+}
+
+/** The list to choose from that older packages have still. */
+function licenceChoice(licences: unknown): string | undefined {
+  const texts = Array.isArray(licences) ? licences.map(licenceText) : [];
+  return texts.length === 0 || texts.includes(undefined) ? undefined : texts.join(' OR ');
 }
 
 /** As Node looks for them: in the nearest node_modules that has one. */

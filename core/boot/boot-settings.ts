@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 
 import { discover, type PluginSources, readManifest } from '../host/index.ts';
-import { isSvcError, type Logger } from '../sdk/index.ts';
+import { isSvcError, type Logger, type SettingDeclaration } from '../sdk/index.ts';
 import { coreSettings, otherEnvironment } from './core-settings.ts';
 import { defaultsFile, pluginSources, type Product } from './product.ts';
 import { type Environment, Settings } from './settings.ts';
@@ -16,17 +16,25 @@ export interface BootSettingsOptions {
   readonly log?: () => Logger;
   /** Plugins from elsewhere than the product and the data folder. */
   readonly sources?: PluginSources | undefined;
+  /** Plugins that run elsewhere bring no settings here. */
+  readonly runsOn?: 'manager' | 'edge';
+  /** What the house itself can be told; default: the manager's. */
+  readonly core?: Readonly<Record<string, SettingDeclaration>>;
 }
 
 /** Reads every layer but the database, and stops at the first name or value that is not right. */
-export function bootSettings(product: Product, environment: Environment, { log, sources }: BootSettingsOptions = {}): BootSettings {
+export function bootSettings(
+  product: Product,
+  environment: Environment,
+  { log, sources, runsOn = 'manager', core = coreSettings }: BootSettingsOptions = {},
+): BootSettings {
   const shipped = readSettingsFile(defaultsFile(product));
-  const dataDir = dataDirOf(environment, shipped);
+  const dataDir = dataDirOf(environment, shipped, core);
   const own = `${dataDir}/svc.yaml`;
   const ownValues = readSettingsFile(own);
   const settings = new Settings(environment, ownValues, { shipped, log });
-  settings.declare('core', coreSettings);
-  const release = declareForPlugins(settings, sources ?? pluginSources(product, dataDir));
+  settings.declare('core', core);
+  const release = declareForPlugins(settings, sources ?? pluginSources(product, dataDir), runsOn);
   // The shipped file may speak of a room that was taken away; the operator's own may not.
   settings.assertAllKnown(otherEnvironment, ownValues.keys(), own);
   // Each plugin declares its keys itself, with its own life time, when it is brought up.
@@ -35,18 +43,21 @@ export function bootSettings(product: Product, environment: Environment, { log, 
 }
 
 /** The data folder holds a settings file itself, so it is the one setting that comes from outside only. */
-function dataDirOf(environment: Environment, shipped: ReadonlyMap<string, unknown>): string {
+function dataDirOf(environment: Environment, shipped: ReadonlyMap<string, unknown>, core: NonNullable<BootSettingsOptions['core']>): string {
   const outside = new Settings(environment, new Map(), { shipped });
-  outside.declare('core', { 'data.dir': coreSettings['data.dir']! });
+  outside.declare('core', { 'data.dir': core['data.dir']! });
   return resolve(outside.get<string>('data.dir'));
 }
 
 /** Manifests alone, read before any plugin runs; a broken one is its own plugin's problem, later. */
-function declareForPlugins(settings: Settings, sources: PluginSources): () => void {
+function declareForPlugins(settings: Settings, sources: PluginSources, runsOn: 'manager' | 'edge'): () => void {
   const releases: (() => unknown)[] = [];
   for (const folder of discover(sources).values()) {
     try {
-      releases.push(settings.declare(folder.id, readManifest(folder).settings));
+      const manifest = readManifest(folder);
+      if (manifest.runs_on.includes(runsOn)) {
+        releases.push(settings.declare(folder.id, manifest.settings));
+      }
     } catch (error) {
       if (!isSvcError(error) || !error.message.includes(`${folder.path}/plugin.json`)) {
         throw error;

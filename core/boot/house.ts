@@ -1,12 +1,12 @@
 import type { PluginHost, PluginSources } from '../host/index.ts';
-import { coreRoutes } from '../http/index.ts';
+import { coreRoutes, routeKey } from '../http/index.ts';
 import { createHealth } from '../observe/index.ts';
 import type { Registry } from '../registry/index.ts';
-import { Banner, type BannerLine, type Clock, type Ids, timestamp } from '../sdk/index.ts';
+import { Banner, type BannerLine, Board, BuildInfo, Catalogue, type Clock, DropIns, Health, type Ids, Keys, Plugins, Self, timestamp } from '../sdk/index.ts';
 import { catalogueOf } from './catalogue.ts';
 import { census, type Census } from './census.ts';
 import { forgetOldKeys } from './changes.ts';
-import { coreDraft } from './core-draft.ts';
+import { coreDraft, coreService } from './core-draft.ts';
 import { type Foundation, layFoundation } from './foundation.ts';
 import { furnish, type Interior } from './interior.ts';
 import { pluginSources, type Product } from './product.ts';
@@ -33,6 +33,8 @@ export interface HouseOptions {
   readonly sources?: PluginSources;
   /** Services of nobody in particular: how a test stands in for plugins that it leaves out. */
   readonly stands?: ReadonlyMap<string, object>;
+  /** What runs the agent of the manager's own machine; none runs without. */
+  readonly agent?: readonly string[];
 }
 
 /** A house that serves. */
@@ -66,7 +68,7 @@ export async function startHouse(options: HouseOptions): Promise<House> {
     const count = (): Census => census({ ...foundation, ...interior });
 
     const address = addressOf(foundation.settings.get<string>('http.addr'));
-    publishCore(foundation, interior, () => address.url);
+    publishCore(foundation, interior, address, options.agent ?? []);
     if (options.stands) {
       registry.publish({ add: [standIns(options.stands)] });
     }
@@ -77,6 +79,7 @@ export async function startHouse(options: HouseOptions): Promise<House> {
     await interior.outboxes.start();
     foundation.storage.keys.resume();
     address.port = await interior.http.listen(address.hostname, address.port);
+    address.listening = true;
     await open(foundation, interior, address.url, options.watch ?? true, takeDown);
 
     let stopping: Promise<void> | undefined;
@@ -102,26 +105,43 @@ export async function startHouse(options: HouseOptions): Promise<House> {
 }
 
 /** What core itself offers to plugins and callers. */
-function publishCore({ product, clock, settings, metrics, observers, storage, registry }: Foundation, { host, live }: Interior, ownUrl: () => string): void {
+function publishCore(
+  { product, clock, settings, metrics, observers, storage, registry }: Foundation,
+  { host, live }: Interior,
+  address: Address,
+  agent: readonly string[],
+): void {
   const health = createHealth({ checks: () => [...registry.seen.checks.values()].map(({ value }) => value), clock });
-  const draft = coreDraft({
-    routes: coreRoutes({ registry, version: product.version, readiness: () => readiness({ host, storage, health }), metrics: () => metrics.text() }),
-    plugins: host,
-    dropIns: live.dropIns,
-    settings,
-    keys: storage.keys,
-    catalogue: catalogueOf(registry),
-    build: {
-      version: product.version,
-      node: process.version,
-      startedAt: clock.now(),
-      get publicUrl() {
-        return settings.get<string>('http.public_url') || ownUrl();
-      },
-    },
-    health: { check: () => health.ask() },
-    self: { gather: () => metrics.samples(), onLine: observers.onLine, onRequest: observers.onRequest, unobserved: observers.unobserved },
-  });
+  const routes = coreRoutes({ registry, version: product.version, readiness: () => readiness({ host, storage, health }), metrics: () => metrics.text() });
+  const draft = coreDraft(
+    [
+      coreService(Plugins, host),
+      coreService(DropIns, live.dropIns),
+      coreService(Board, settings),
+      coreService(Keys, storage.keys),
+      coreService(Catalogue, catalogueOf(registry)),
+      coreService(BuildInfo, {
+        version: product.version,
+        node: process.version,
+        startedAt: clock.now(),
+        get publicUrl() {
+          return settings.get<string>('http.public_url') || address.url;
+        },
+        get ownUrl() {
+          return address.listening ? address.url : '';
+        },
+        agent,
+      }),
+      coreService(Health, { check: () => health.ask() }),
+      coreService(Self, {
+        gather: () => metrics.samples(),
+        onLine: observers.onLine,
+        onRequest: observers.onRequest,
+        unobserved: observers.unobserved,
+      }),
+    ],
+    new Map(routes.map((declaration) => [routeKey(declaration), declaration])),
+  );
   registry.publish({ add: [draft] });
 }
 
@@ -143,12 +163,15 @@ const bannerLines = (registry: Registry, url: string): readonly string[] =>
     .filter(({ value }) => value.point === Banner.id)
     .flatMap(({ value }) => (value.value as BannerLine).line(url) ?? []);
 
+type Address = ReturnType<typeof addressOf>;
+
 /** `host:port`, with brackets around an IPv6 address; the port becomes the bound one. */
 function addressOf(address: string) {
   const split = address.lastIndexOf(':');
   return {
     hostname: address.slice(0, split).replace(/^\[|\]$/g, ''),
     port: Number(address.slice(split + 1)),
+    listening: false,
     get url() {
       return `http://${this.hostname.includes(':') ? `[${this.hostname}]` : this.hostname}:${this.port}`;
     },

@@ -1,21 +1,15 @@
-import { join } from 'node:path';
-
-import { container } from 'tsyringe';
-
 import { operatorAuthenticator } from '../auth/index.ts';
-import { type Bus, createBus, createOutboxes, type Outboxes } from '../events/index.ts';
+import { type Bus, createOutboxes, type Outboxes } from '../events/index.ts';
 import { PluginHost, type PluginSources } from '../host/index.ts';
 import { createHttpServer, type HttpServer } from '../http/index.ts';
-import { createPrograms, type Programs, type Threads } from '../isolate/index.ts';
+import type { Programs, Threads } from '../isolate/index.ts';
 import { redactText } from '../observe/index.ts';
-import { openOutbound, parseAllowed } from '../outbound/index.ts';
-import type { Generation } from '../registry/index.ts';
 import { AuditTrail } from '../sdk/index.ts';
 import { changePort } from './changes.ts';
+import { openCommons } from './commons.ts';
 import type { Foundation } from './foundation.ts';
 import { hostPorts } from './host-ports.ts';
 import { type LiveFiles, liveFiles } from './live-files.ts';
-import { memoryFile } from './memory-file.ts';
 import type { TakeDown } from './take-down.ts';
 import { pluginThreads } from './workers.ts';
 
@@ -39,26 +33,12 @@ export function furnish(foundation: Foundation, sources: PluginSources, checkRes
     metrics.core.pluginStrikes.add(1, { plugin: owner.pluginId });
     host.strike(owner, label, error);
   };
-  const bus = createBus<Generation>({
-    subscriptions: () => registry.current.subscriptions,
-    deliver: (owner, label, work) => registry.pinned(owner, work).catch((error: unknown) => strike(owner, label, error)),
-    log: logs.logger('events'),
-    dropped: metrics.core.eventsDropped,
-  });
+  const commons = openCommons(foundation, { strike, dropped: metrics.core.eventsDropped }, takeDown);
+  const { bus, programs } = commons;
   const outboxes = createOutboxes({ tables: storage.core(), clock, ids, log: logs.logger('outbox'), redact: redactText, tries: metrics.core.outboxTries });
   takeDown.add(() => outboxes.stop());
-
-  let reachable = parseAllowed(settings.get<string[]>('outbound.allow_private'));
-  takeDown.add(settings.watch<string[]>('outbound.allow_private', (list) => void (reachable = parseAllowed(list))));
-  const outbound = openOutbound(() => reachable);
-  takeDown.add(() => outbound.close());
-
   const threads = pluginThreads(product, clock);
-  const programs = createPrograms({ folder: join(dataDir, 'programs'), clock, log: logs.logger('programs'), path: process.env['PATH'] ?? '' });
-  const memory = memoryFile(dataDir);
-  const host: PluginHost = new PluginHost(
-    hostPorts({ ...foundation, sources, memory, bus, outboxes, outbound, threads, programs, container: container.createChildContainer() }),
-  );
+  const host: PluginHost = new PluginHost(hostPorts({ ...foundation, ...commons, sources, outboxes, threads }));
   takeDown.add(() => host.close());
   const live = liveFiles(product, dataDir, settings, registry, clock, logs.logger('live-files'));
   takeDown.add(() => live.close());

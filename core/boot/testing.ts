@@ -1,10 +1,9 @@
 import 'reflect-metadata';
 
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 
 import type { PluginHost } from '../host/index.ts';
 import type { Registry } from '../registry/index.ts';
@@ -12,7 +11,9 @@ import { type Clock, type ServiceToken, SvcError } from '../sdk/index.ts';
 import { type Census, censusGrowth } from './census.ts';
 import { startHouse } from './house.ts';
 import { productFromSource } from './product.ts';
+import { rootOf, testedRoot } from './testing-roots.ts';
 
+export { startTestEdge, type TestEdge, type TestEdgeOptions } from './testing-edge.ts';
 export { startThreadForTest, type TestThread } from './testing-thread.ts';
 
 export interface TestHostOptions {
@@ -55,14 +56,12 @@ export interface TestHost {
   stop(): Promise<void>;
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-
 /** Starts a house with these plugins alone; it stops by itself when the test `t` ends. */
 export async function startTestHost(t: Pick<TestContext, 'after'>, options: TestHostOptions): Promise<TestHost> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'svc-test-'));
   const lines: string[] = [];
   const house = await startHouse({
-    product: { ...productFromSource(root), root: join(dataDir, 'no-product') },
+    product: { ...productFromSource(testedRoot), root: join(dataDir, 'no-product') },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: dataDir, SVC_LOG_FORMAT: 'json', ...options.environment },
     sources: { embedded: [], roots: options.plugins.map(rootOf) },
     stands: new Map(Object.entries(options.services ?? {})),
@@ -148,12 +147,4 @@ export function useNoLeaks(t: Pick<TestContext, 'after'>, house: TestHost): void
       throw new Error(`plugins left something behind: ${left.join('; ')}`);
     }
   });
-}
-
-function rootOf(plugin: string): { path: string; origin: 'shipped'; only: readonly string[] } {
-  const folder = isAbsolute(plugin) ? plugin : join(root, 'plugins', plugin);
-  if (!existsSync(join(folder, 'plugin.json'))) {
-    throw new SvcError('not_found', `${folder} has no plugin.json; name a shipped plugin or give the absolute path of a plugin's folder`);
-  }
-  return { path: dirname(folder), origin: 'shipped', only: [basename(folder)] };
 }

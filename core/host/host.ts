@@ -133,6 +133,10 @@ export class PluginHost {
     return reportOn(this.#roster.require(id), this.#ports.registry.current, this.#quarantine.of(id));
   }
 
+  read(id: string, file: string): Uint8Array | undefined {
+    return this.#roster.require(id).folder.read(file);
+  }
+
   /** Everything asked for so far has happened, background retirements included. */
   async settled(): Promise<void> {
     await this.#reconciling.idle();

@@ -18,7 +18,7 @@ export async function lentTo(code: string, shared: SharedModules): Promise<Share
   for (const [name, module] of shared) {
     if (!(module instanceof LentLater)) {
       lent.set(name, module);
-    } else if (code.includes(name)) {
+    } else if (code.includes(`"${name}"`) || code.includes(`'${name}'`)) {
       lent.set(name, await module.load());
     }
   }

@@ -5,7 +5,7 @@ import type { Front } from './front.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /** Bounds how many connections there are, and how many of them come from one address. */
-export function limitConnections(server: Server, { addresses, limits, connections }: Front): void {
+export function limitConnections(server: Server, { addresses, limits, connections, counted }: Front): void {
   const perAddress = new Map<string, number>();
   server.maxConnections = limits.connections;
   server.on('connection', (socket: Socket) => {
@@ -21,14 +21,19 @@ export function limitConnections(server: Server, { addresses, limits, connection
       return;
     }
     perAddress.set(peer, open);
-    socket.once('close', () => {
-      const left = (perAddress.get(peer) ?? 1) - 1;
+    const leave = (): void => {
+      if (!counted.delete(socket)) {
+        return;
+      }
+      const left = perAddress.get(peer)! - 1;
       if (left > 0) {
         perAddress.set(peer, left);
       } else {
         perAddress.delete(peer);
       }
-    });
+    };
+    counted.set(socket, leave);
+    socket.once('close', leave);
   });
 }
 

@@ -6,7 +6,7 @@ import { watchAuthority } from './authority.ts';
 import type { HandlerCall } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import { isThenable } from './handle.ts';
-import { keepAlive } from './keep-alive.ts';
+import { onRetirement } from './retirement.ts';
 import type { Served } from './route-table.ts';
 
 /** Close codes of RFC 6455 and its registry. */
@@ -25,26 +25,31 @@ export async function converse(exchange: Exchange, served: Served, call: Handler
       ws.close(closeCode.broken, 'something went wrong inside');
     }
   };
-  const retire = (): void => ws.close(closeCode.restart, 'reloading; come back');
-  const guest = { leave: () => ws.close(closeCode.goingAway, 'the service is stopping'), cut: () => ws.terminate() };
+  const farewells: (() => void)[] = [];
+  const leave = (code: number, text: string): void => {
+    farewells.splice(0).forEach((say) => say());
+    ws.close(code, text);
+  };
+  const retire = (): void => leave(closeCode.restart, 'reloading; come back');
+  const guest = { leave: () => leave(closeCode.goingAway, 'the service is stopping'), cut: () => ws.terminate() };
 
   front.registry.leases.hold(owner);
   exchange.leaveSnapshot();
   exchange.report();
   front.guests.add(guest);
-  owner.scope.signal.addEventListener('abort', retire);
-  const unwatch = watchAuthority(exchange, () => ws.close(closeCode.refused, 'your access has ended'));
-  const letGo = keepAlive(ws, front.limits.pingMs);
+  const unretire = onRetirement(owner.scope.signal, retire);
+  const unwatch = declaration.authority === 'own' ? (): void => {} : watchAuthority(exchange, () => ws.close(closeCode.refused, 'your access has ended'));
+  const letGo = front.keepAlive.watch(ws, declaration.heartbeat === 'own');
   try {
     await new Promise<void>((closed) => {
       ws.once('close', () => closed());
       // A broken frame or a reset; ws closes the socket itself and 'close' follows.
       ws.on('error', (error) => front.log.debug({ request_id: exchange.requestId, route: key, cause: error.message }, 'a socket broke'));
-      const socket = wrap(exchange, ws, account, fail);
+      const socket = wrap(exchange, ws, account, fail, farewells);
       // Until the handler listens, messages wait in the connection.
       ws.pause();
       const started = settled(() => account(() => declaration.handle(call, socket)), fail);
-      void started.then(() => ws.resume());
+      void started.then(() => socket.held || ws.resume());
       if (owner.scope.signal.aborted) {
         retire();
       } else if (front.closing) {
@@ -54,7 +59,7 @@ export async function converse(exchange: Exchange, served: Served, call: Handler
   } finally {
     letGo();
     unwatch();
-    owner.scope.signal.removeEventListener('abort', retire);
+    unretire();
     front.guests.delete(guest);
     exchange.abort(new SvcError('unavailable', 'the socket is closed'));
     front.registry.leases.release(owner);
@@ -62,8 +67,20 @@ export async function converse(exchange: Exchange, served: Served, call: Handler
 }
 
 /** The live socket as a handler sees it; everything it is told runs on its plugin's account. */
-function wrap({ front }: Exchange, ws: WebSocket, account: <R>(work: () => R) => R, fail: (error: unknown) => void): Socket {
+function wrap(
+  { front }: Exchange,
+  ws: WebSocket,
+  account: <R>(work: () => R) => R,
+  fail: (error: unknown) => void,
+  farewells: (() => void)[],
+): Socket & { readonly held: boolean } {
+  let drained: (() => void) | undefined;
+  let held = false;
   return {
+    /** Whether the handler has asked to wait with further messages. */
+    get held() {
+      return held;
+    },
     protocol: ws.protocol,
     get bufferedBytes() {
       return ws.bufferedAmount;
@@ -73,18 +90,45 @@ function wrap({ front }: Exchange, ws: WebSocket, account: <R>(work: () => R) =>
         ws.terminate();
         return;
       }
-      ws.send(data);
+      ws.send(data, drained);
     },
     close: (code = 1000, text = '') => ws.close(code, reason(text)),
+    terminate: () => ws.terminate(),
+    pause() {
+      held = true;
+      ws.pause();
+    },
+    resume() {
+      held = false;
+      ws.resume();
+    },
+    onDrain(listener) {
+      const before = drained;
+      drained = () => {
+        before?.();
+        void settled(() => account(listener), fail);
+      };
+    },
     onMessage(listener) {
       ws.on('message', (data: Buffer, isBinary) => {
         void settled(() => account(() => listener(isBinary ? data : data.toString('utf8'))), fail);
       });
-      ws.resume();
+      if (!held) {
+        ws.resume();
+      }
     },
     onClose(listener) {
       ws.on('close', (code, text) => {
         void settled(() => account(() => listener(code, text.toString('utf8'))), fail);
+      });
+    },
+    onLeave(listener) {
+      farewells.push(() => {
+        try {
+          account(listener);
+        } catch (error) {
+          fail(error);
+        }
       });
     },
   };

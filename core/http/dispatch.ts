@@ -123,6 +123,7 @@ const isForeign = (table: RouteTable, segments: readonly string[], allowed: read
 function authenticate(exchange: Exchange): Promise<void> | undefined {
   const credential = readCredential(exchange);
   if (credential === undefined) {
+    refuseOpenSecret(exchange);
     return undefined;
   }
   exchange.credential = credential;
@@ -147,6 +148,16 @@ async function refuse(exchange: Exchange, error: unknown): Promise<void> {
 /** Somebody known who may not, or a credential that is none; not merely a stranger who has not signed in yet. */
 const isDenial = ({ credential }: Exchange, error: unknown): boolean =>
   isSvcError(error) && (error.code === 'forbidden' || (error.code === 'unauthorized' && credential !== undefined));
+
+/** What stands in an address ends in logs and histories; whoever opens a WebSocket that way should learn it at once. */
+function refuseOpenSecret({ upgrade, target }: Exchange): void {
+  if (upgrade?.isWebSocket && /(?:^|&)(?:access_token|token|ticket|jwt|api_key)=/i.test(target!.search)) {
+    throw new SvcError(
+      'invalid_argument',
+      'no credential belongs in an address: show it as an Authorization header, or a ticket as the subprotocol svc.ticket.<ticket>',
+    );
+  }
+}
 
 function forwardedFor({ req }: Exchange): string | undefined {
   const header = req.headers['x-forwarded-for'];

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 
 import { type ClientAddress, clientAddress } from '../auth/index.ts';
 import { SvcError } from '../sdk/index.ts';
+import { KeepAlive } from './keep-alive.ts';
 import { defaultLimits, type HttpLimits, type HttpOptions } from './ports.ts';
 import { type RefusalBudget, refusalBudget } from './refusal-budget.ts';
 
@@ -22,9 +23,13 @@ export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | '
   readonly streams: Map<string, number>;
   /** Idempotency keys whose first request still runs. */
   readonly claims: Set<string>;
+  /** Pings the clients of sockets. */
+  readonly keepAlive: KeepAlive;
   /** Open streams and sockets. */
   readonly guests: Set<Guest>;
   readonly connections: Set<Socket>;
+  /** Connections that count towards the bound of their address, each with how it leaves the count: a fleet behind one address keeps its sockets open. */
+  readonly counted: WeakMap<Socket, () => void>;
   /** Requests that are not answered yet. */
   open: number;
   /** Audit rows of refusals on their way to the disk. */
@@ -40,15 +45,18 @@ export function openFront({ limits, trustedProxies, publicUrl, ...options }: Htt
   if (options.cursorKey.symmetricKeySize !== 32) {
     throw new SvcError('invalid_argument', 'the key that seals cursors must have 32 bytes');
   }
+  const allLimits = { ...defaultLimits, ...limits };
   return {
     ...options,
-    limits: { ...defaultLimits, ...limits },
+    limits: allLimits,
+    keepAlive: new KeepAlive(allLimits.pingMs),
     addresses: clientAddress(trustedProxies ?? []),
     ownOrigin: originOf(publicUrl),
     streams: new Map(),
     claims: new Set(),
     guests: new Set(),
     connections: new Set(),
+    counted: new WeakMap(),
     open: 0,
     refusals: 0,
     mayWriteRefusal: refusalBudget(options.clock),

@@ -2,34 +2,69 @@ import type { WebSocket } from 'ws';
 
 const mostMissed = 3;
 const pingsPerSecond = 20;
+/** Sockets are pinged in so many groups, one after the other, by one timer for all of them. */
+const groups = 10;
 
-/** Pings the client and cuts it after three unanswered ones, or when it floods us with its own. */
-export function keepAlive(ws: WebSocket, everyMs: number): () => void {
-  let missed = 0;
-  let pings = 0;
-  const beat = setInterval(() => {
-    if (missed >= mostMissed) {
-      ws.terminate();
-      return;
+interface Watched {
+  readonly ws: WebSocket;
+  missed: number;
+  pings: number;
+}
+
+/** Pings clients and cuts those that leave three unanswered, or that flood us with their own. */
+export class KeepAlive {
+  readonly #everyMs: number;
+  readonly #groups: readonly Set<Watched>[] = Array.from({ length: groups }, () => new Set<Watched>());
+  #size = 0;
+  #turn = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(everyMs: number) {
+    this.#everyMs = everyMs;
+  }
+
+  /** Until the returned function is called. `silent`: the protocol of the route pings by itself, so only floods are cut. */
+  watch(ws: WebSocket, silent: boolean): () => void {
+    const watched: Watched = { ws, missed: 0, pings: 0 };
+    ws.on('ping', () => {
+      watched.pings += 1;
+      if (watched.pings > pingsPerSecond * Math.max(1, this.#everyMs / 1_000)) {
+        ws.terminate();
+      }
+    });
+    if (!silent) {
+      ws.on('pong', () => (watched.missed = 0));
+      ws.on('message', () => (watched.missed = 0));
+    } else {
+      watched.missed = -Infinity;
     }
-    missed += 1;
-    if (ws.readyState === ws.OPEN) {
-      ws.ping();
+    const group = this.#groups[(this.#turn + this.#size) % groups]!;
+    group.add(watched);
+    this.#size += 1;
+    this.#timer ??= setInterval(() => this.#beat(), this.#everyMs / groups).unref();
+    return () => {
+      group.delete(watched);
+      this.#size -= 1;
+      if (this.#size === 0) {
+        clearInterval(this.#timer);
+        this.#timer = undefined;
+      }
+    };
+  }
+
+  #beat(): void {
+    this.#turn = (this.#turn + 1) % groups;
+    for (const watched of this.#groups[this.#turn]!) {
+      const { ws } = watched;
+      watched.pings = 0;
+      if (watched.missed >= mostMissed) {
+        ws.terminate();
+      } else if (watched.missed >= 0 && !ws.isPaused) {
+        watched.missed += 1;
+        if (ws.readyState === ws.OPEN) {
+          ws.ping();
+        }
+      }
     }
-  }, everyMs);
-  const count = setInterval(() => (pings = 0), 1_000);
-  beat.unref();
-  count.unref();
-  ws.on('pong', () => (missed = 0));
-  ws.on('message', () => (missed = 0));
-  ws.on('ping', () => {
-    pings += 1;
-    if (pings > pingsPerSecond) {
-      ws.terminate();
-    }
-  });
-  return () => {
-    clearInterval(beat);
-    clearInterval(count);
-  };
+  }
 }

@@ -1,13 +1,17 @@
 import { type WebSocket, WebSocketServer } from 'ws';
 
+import { withPin } from '../registry/index.ts';
 import { type RouteDeclaration, SvcError } from '../sdk/index.ts';
 import { witnessed } from './audit.ts';
 import type { HandlerCall } from './call.ts';
 import { converse } from './conversation.ts';
 import type { Exchange } from './exchange.ts';
+import { isThenable } from './handle.ts';
 import type { Served } from './route-table.ts';
 
 const usualMessageBytes = 1024 * 1024;
+/** A peer that has vanished is noticed by the system, too. */
+const tcpKeepAliveMs = 60_000;
 
 /** One acceptor per declaration, because the size of a message is its own. */
 const acceptors = new WeakMap<RouteDeclaration, WebSocketServer>();
@@ -21,6 +25,12 @@ export async function openSocket(exchange: Exchange, served: Served, call: Handl
   }
   checkOrigin(exchange);
   const protocol = chooseProtocol(declaration, exchange.upgrade.protocols);
+  if (declaration.knock) {
+    const answer = withPin(served.pin, () => declaration.knock!(call));
+    if (isThenable(answer)) {
+      await answer;
+    }
+  }
   if (audited) {
     await witnessed(exchange, undefined, () => undefined);
   }
@@ -49,8 +59,9 @@ function chooseProtocol({ protocols }: RouteDeclaration, offered: readonly strin
   return chosen;
 }
 
-function accept({ req, res, upgrade }: Exchange, declaration: RouteDeclaration, protocol: string | undefined): WebSocket {
+function accept({ front, req, res, upgrade }: Exchange, declaration: RouteDeclaration, protocol: string | undefined): WebSocket {
   const { socket, head } = upgrade!;
+  req.socket.setKeepAlive(true, tcpKeepAliveMs);
   const acceptor = acceptorOf(declaration);
   let accepted: WebSocket | undefined;
   let refused: Error | undefined;
@@ -63,6 +74,7 @@ function accept({ req, res, upgrade }: Exchange, declaration: RouteDeclaration, 
     throw new SvcError('invalid_argument', `the WebSocket handshake is not valid: ${refused?.message ?? 'the connection is closed'}`);
   }
   res.detachSocket(req.socket);
+  front.counted.get(req.socket)?.();
   return accepted;
 }
 

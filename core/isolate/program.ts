@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 
 import { type Clock, type Logger, messageOf, type ProgramHandle, type ProgramOptions, SvcError } from '../sdk/index.ts';
 import { type RestartPolicy, restarts } from './backoff.ts';
-import { eachLine } from './output.ts';
+import { eachChunk, eachLine } from './output.ts';
 import { endLeftover, forgetProgram, noteProgram, signalGroup } from './program-file.ts';
 
 export interface ProgramParts {
@@ -149,7 +149,14 @@ export class Program implements ProgramHandle {
     this.#process = child;
     this.#port = port;
     this.#startedAt = clock.now();
-    for (const stream of [child.stdout, child.stderr]) {
+    const { output } = options;
+    if (output !== undefined) {
+      eachChunk(child.stdout, output, (error) => {
+        verdict = `was ended because what it printed could not be taken: ${messageOf(error)}`;
+        signalGroup(pid, 'SIGKILL');
+      });
+    }
+    for (const stream of output === undefined ? [child.stdout, child.stderr] : [child.stderr]) {
       eachLine(stream, (line) => {
         words.push(line);
         words.splice(0, words.length - keptWords);

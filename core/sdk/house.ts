@@ -40,6 +40,8 @@ export interface PluginStatus {
 export interface PluginDirectory {
   list(): readonly PluginStatus[];
   explain(id: string): PluginStatus;
+  /** A file of a plugin's folder, in the single binary as on disk; undefined when there is none. */
+  read(id: string, file: string): Uint8Array | undefined;
   reload(id: string): Promise<unknown>;
   enable(id: string): Promise<void>;
   disable(id: string, options?: { cascade?: boolean }): Promise<void>;
@@ -110,6 +112,10 @@ export interface Build {
   readonly node: string;
   readonly publicUrl: string;
   readonly startedAt: number;
+  /** Where this process itself listens; empty until it does, and on edges. */
+  readonly ownUrl: string;
+  /** Program and first arguments that run `svc edge` on this machine; empty where none should run. */
+  readonly agent: readonly string[];
 }
 
 export interface HealthAnswer {

@@ -75,13 +75,15 @@ export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Asked until it says yes; default: a process that runs is ready. */
   readonly ready?: (given: { readonly port: number }, signal: AbortSignal) => MaybePromise<boolean>;
+  /** Takes what it prints instead of the log; it prints no further until that has resolved. Throwing ends it, to be started again. */
+  readonly output?: (chunk: Uint8Array) => MaybePromise<void>;
   /** How long it may take to become ready before it is ended and started again; default 60 s. */
   readonly startMs?: number;
   /** How long it may take to end when it is asked to; default 10 s, after which it is killed. */
   readonly stopMs?: number;
 }
 
-/** A foreign program, supervised: one of its name at a time, restarted with back-off, its output in the log, killed with the scope and, when the service was killed itself, at its next start. */
+/** A foreign program, supervised: one of its name at a time, restarted with back-off, its output in the log unless it is taken, killed with the scope and, when the service was killed itself, at its next start. */
 export interface ProgramHandle {
   readonly state: 'waiting' | 'starting' | 'running' | 'backing-off' | 'stopped';
   readonly pid: number | undefined;

@@ -188,11 +188,21 @@ export interface ByteRoute<P extends TSchema | undefined, Q extends TSchema | un
 /** The server side of one WebSocket. */
 export interface Socket {
   readonly protocol: string;
+  /** Bytes given to `send` that the system has not taken yet. */
   readonly bufferedBytes: number;
   send(data: string | Uint8Array): void;
   close(code?: number, reason?: string): void;
+  /** Ends the connection without a word. */
+  terminate(): void;
+  /** Stops reading, so that the client's TCP has to wait. It is not pinged meanwhile, because its answers would wait, too. */
+  pause(): void;
+  resume(): void;
   onMessage(listener: (data: string | Uint8Array) => void): void;
   onClose(listener: (code: number, reason: string) => void): void;
+  /** Told each time the system has taken something of what was buffered. */
+  onDrain(listener: () => void): void;
+  /** The last moment to say something before the house closes the socket: its plugin retires, or the service stops. */
+  onLeave(listener: () => void): void;
 }
 
 export interface SocketRoute<P extends TSchema | undefined, Q extends TSchema | undefined> extends Omit<
@@ -203,6 +213,12 @@ export interface SocketRoute<P extends TSchema | undefined, Q extends TSchema | 
   readonly protocols?: readonly string[];
   /** Largest message; default 1 MiB. */
   readonly maxMessageBytes?: number;
+  /** `own`: its protocol notices by itself when a client is gone, so none is pinged. */
+  readonly heartbeat?: 'own';
+  /** `own`: the handler itself sees to it that its caller goes when their right ends. */
+  readonly authority?: 'own';
+  /** Asked before the upgrade; throws to refuse it, which the client is told in plain HTTP. */
+  readonly knock?: (call: CallOf<P, Q, undefined>) => MaybePromise<void>;
   /** Runs after the upgrade; the socket is closed (1012) when the plugin retires. */
   readonly handle: (call: CallOf<P, Q, undefined>, socket: Socket) => MaybePromise<void>;
 }
@@ -219,6 +235,9 @@ export interface RouteDeclaration extends Declared<TSchema | undefined, TSchema 
   readonly produces?: string;
   readonly protocols?: readonly string[];
   readonly maxMessageBytes?: number;
+  readonly heartbeat?: 'own';
+  readonly authority?: 'own';
+  readonly knock?: (call: Call<any, any, any>) => unknown;
   readonly handle: (call: Call<any, any, any>, socket: Socket) => unknown;
 }
 

@@ -1,6 +1,7 @@
-import type { AuthenticatorContract, Clock, Principal } from 'svc/sdk';
+import type { AuthenticatorContract, Clock, Handle, Principal } from 'svc/sdk';
 
 import type { DirectoryContract } from '../iam/contract.ts';
+import type { TicketDesk as TicketDeskContract } from '../webshell/contract.ts';
 import type { AccessTokens, Claims } from './access-tokens.ts';
 import { apiTokenPrefix, type ApiTokens } from './api-tokens.ts';
 import type { Edges } from './edges.ts';
@@ -12,6 +13,7 @@ export interface AuthenticatorParts {
   readonly accessTokens: AccessTokens;
   readonly apiTokens: ApiTokens;
   readonly edges: Edges;
+  readonly tickets: Handle<TicketDeskContract>;
   readonly directory: DirectoryContract;
   readonly revocations: Revocations;
   readonly uses: Uses;
@@ -21,7 +23,16 @@ export interface AuthenticatorParts {
 const mostRemembered = 10_000;
 
 /** Knows people by their access tokens, programs by their API tokens and edges by their keys. Only a signature is remembered: the rest is asked each time. */
-export function createAuthenticator({ accessTokens, apiTokens, edges, directory, revocations, uses, clock }: AuthenticatorParts): AuthenticatorContract {
+export function createAuthenticator({
+  accessTokens,
+  apiTokens,
+  edges,
+  tickets,
+  directory,
+  revocations,
+  uses,
+  clock,
+}: AuthenticatorParts): AuthenticatorContract {
   const verified = new Map<string, Claims>();
 
   function verify(token: string): Claims | undefined {
@@ -53,10 +64,10 @@ export function createAuthenticator({ accessTokens, apiTokens, edges, directory,
   }
 
   return {
-    authenticate({ scheme, value }) {
-      // A ticket is for whoever issued it.
+    authenticate({ scheme, value, ip }) {
+      // Whoever issued a ticket knows whom it stands for.
       if (scheme === 'ticket') {
-        return undefined;
+        return tickets.available ? tickets.get().recognise(value, ip) : undefined;
       }
       if (edges.shows(value)) {
         return edges.recognise(value);

@@ -1,9 +1,10 @@
 import { AsyncResource } from 'node:async_hooks';
 import { join } from 'node:path';
 
-import { Authenticator, Banner, definePlugin } from 'svc/sdk';
+import { Authenticator, Banner, definePlugin, defineService } from 'svc/sdk';
 
 import { Directory, Passwords } from '../iam/contract.ts';
+import type { TicketDesk as TicketDeskContract } from '../webshell/contract.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { createApiTokens } from './api-tokens.ts';
 import { authRoutes } from './auth-routes.ts';
@@ -23,6 +24,9 @@ import type { SessionTables } from './tables.ts';
 import { createThrottle } from './throttle.ts';
 import { tokenRoutes } from './token-routes.ts';
 import { createUses } from './uses.ts';
+
+/** By its id: the folder of the shells may be taken away. */
+const TicketDesk = defineService<TicketDeskContract>('webshell.tickets');
 
 export default definePlugin({
   async activate(ctx) {
@@ -52,13 +56,14 @@ export default definePlugin({
     const uses = createUses(store, clock);
     const apiTokens = createApiTokens({ store, directory, clock, ids, uses, ended });
     const edges = createEdges(ctx.services.maybe(EdgeVerifier));
+    const tickets = ctx.services.maybe(TicketDesk);
     const sessions = createSessions({ store, directory, accessTokens, clock, ids, detached, ended, replayed });
     const setupToken = createSetupToken({ store, directory, clock, ids, file: join(ctx.dataDir, 'setup-token') });
     const signIn = createSignIn({ directory, passwords, sessions, throttle: createThrottle(clock), setupToken, settings });
     await revocations.refresh();
     await setupToken.settle();
 
-    ctx.services.provide(Authenticator, () => createAuthenticator({ accessTokens, apiTokens, edges, directory, revocations, uses, clock }));
+    ctx.services.provide(Authenticator, () => createAuthenticator({ accessTokens, apiTokens, edges, tickets, directory, revocations, uses, clock }));
     ctx.http.routes([...authRoutes(signIn, sessions), ...sessionRoutes(sessions), ...tokenRoutes(apiTokens)]);
     ctx.extend.contribute(Banner, 'setup', { line: (url) => setupToken.waiting && setupLine(url, setupToken.waiting) });
 

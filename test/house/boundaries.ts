@@ -12,16 +12,18 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   observe: ['sdk'],
   isolate: ['sdk'],
   outbound: ['sdk'],
+  probe: ['sdk'],
   telemetry: ['sdk'],
   template: ['sdk'],
+  tunnel: ['sdk'],
   boot: ['*'],
 };
 
 /** What of core a plugin sees: the contract, and rooms that compute for those who keep data. */
-const pluginModules = ['svc/sdk', 'svc/telemetry', 'svc/template', 'svc/thread'];
+const pluginModules = ['svc/sdk', 'svc/telemetry', 'svc/template', 'svc/thread', 'svc/tunnel', 'svc/probe'];
 
 /** Packages a plugin may use beside the contract: they compute, and touch nothing. */
-const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'ajv', 'jsonwebtoken'];
+const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'ajv', 'jsonwebtoken', 'ssh2'];
 
 /** Parts of node that start something which no scope owns, or reach around the context. */
 const closedToPlugins = /^node:(?:child_process|cluster|worker_threads|vm|module|inspector|repl|process|timers|v8)(?:\/.*)?$/;
@@ -45,6 +47,7 @@ const pluginEffects: readonly { readonly form: RegExp; readonly instead: string 
 
 /** Files that may build a pattern at run time, and why that is safe there. All others use literals, or RE2 for what users type. */
 export const patternBuilders: Readonly<Record<string, string>> = {
+  'core/boot/edge-schema.ts': 'what an edge loads has come with the product, its patterns too',
   'core/observe/redact.ts': 'joins its own constants',
   'core/telemetry/regex-native.ts': 'writes every character anew from what was parsed, and only forms whose work is bounded',
 };
@@ -52,7 +55,8 @@ export const patternBuilders: Readonly<Record<string, string>> = {
 const singleHomes: Readonly<Record<string, { readonly homes: readonly string[]; readonly why: string }>> = {
   'gray-matter': { homes: ['core/host/front-matter.ts'], why: 'it runs code in front matter unless it is called with care' },
   jsonwebtoken: { homes: ['plugins/session/access-tokens.ts', 'core/boot/shared-modules.ts'], why: 'who signs and verifies decides who anybody is' },
-  'reflect-metadata': { homes: ['bin/svc.ts', 'core/boot/testing.ts'], why: 'it must come first, once, in whoever starts a process' },
+  ssh2: { homes: ['plugins/webshell/ssh/connect.ts', 'core/boot/shared-modules.ts'], why: 'who speaks SSH sees passwords, and must bring the stream itself' },
+  'reflect-metadata': { homes: ['bin/svc.ts', 'bin/edge.ts', 'core/boot/testing.ts'], why: 'it must come first, once, in whoever starts a process' },
 };
 
 /** Every import or effect that runs against the plan of the house, as a sentence that says where and what is allowed. */

@@ -251,6 +251,49 @@ describe('a socket', () => {
     house.registry.publish({ remove: ['guest'] });
   });
 
+  test('lets its handler say good-bye before the house closes it, also to a plugin that retires', async () => {
+    const generation = house.publish('guest', [
+      socketRoute({
+        path: '/api/v1/guest',
+        access: 'public',
+        summary: 'Guest',
+        handle: (_call, socket) => socket.onLeave(() => socket.send('come back at nine')),
+      }),
+    ]);
+    const { ws, opened, ended } = dial('/api/v1/guest');
+    const heard: string[] = [];
+    ws.on('message', (data) => heard.push((data as Buffer).toString('utf8')));
+    await opened;
+    generation.scope.announceEnd('reload');
+    assert.equal((await ended).code, 1012);
+    assert.deepEqual(heard, ['come back at nine']);
+    await until(() => generation.holds === 0);
+    house.registry.publish({ remove: ['guest'] });
+  });
+
+  test('whose route refuses at the door is no socket, and the answer is plain HTTP', async () => {
+    const generation = house.publish('guest', [
+      socketRoute({
+        path: '/api/v1/guest',
+        access: 'public',
+        summary: 'Guest',
+        knock: async () => {
+          throw new SvcError('unavailable', 'full house', { retryAfterSeconds: 7 });
+        },
+        handle: () => assert.fail('nobody was let in'),
+      }),
+    ]);
+    const refused = new WebSocket(`${house.url.replace('http', 'ws')}/api/v1/guest`);
+    const [status, after] = await new Promise<[number | undefined, string | undefined]>((resolve) =>
+      refused.on('unexpected-response', (_request, response) => resolve([response.statusCode, response.headers['retry-after']])),
+    );
+    refused.on('error', () => undefined);
+    refused.terminate();
+    assert.deepEqual([status, after], [503, '7']);
+    await until(() => generation.holds === 0);
+    house.registry.publish({ remove: ['guest'] });
+  });
+
   test('tells its handler when it is gone, and takes no more', async () => {
     const { ws, opened } = dial('/api/v1/echo/1', { protocols: ['svc.v1'] });
     await opened;

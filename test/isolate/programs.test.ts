@@ -189,3 +189,35 @@ test('programs are found by name on the path, or by their own path, and only whe
     assert.equal(programs.find(name), undefined, name);
   }
 });
+
+test('what a program prints can be taken, as fast as it is wanted; what cannot be taken ends the program', async (t) => {
+  const { lines, script, run } = workshop(t);
+  const file = script(
+    'pour',
+    `process.stderr.write('a word of its own\\n'); const more = () => process.stdout.write('x'.repeat(65536)) ? setImmediate(more) : process.stdout.once('drain', more); more();`,
+  );
+  let taken = 0;
+  let full = true;
+  const program = run(file, {
+    output: async (chunk) => {
+      taken += chunk.length;
+      while (full) {
+        await pause(5);
+      }
+      if (taken > 2_000_000) {
+        throw new Error('enough');
+      }
+    },
+  });
+  program.begin();
+  await until('it printed', () => taken > 0 && lines.includes('a word of its own'));
+  await pause(100);
+  assert.ok(taken <= 65_536, `${taken} bytes were read while none was wanted`);
+  full = false;
+  await until('it was ended', () => program.cause !== undefined);
+  assert.match(program.cause!, /what it printed could not be taken: enough/);
+  assert.deepEqual(
+    lines.filter((line) => line.includes('xxx')),
+    [],
+  );
+});

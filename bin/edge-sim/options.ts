@@ -1,0 +1,48 @@
+import type { Call } from '../cli/command.ts';
+import { usageFailure } from '../cli/failure.ts';
+
+/** How a fleet is simulated. */
+export interface SimOptions {
+  readonly manager: URL;
+  /** Of an enrolment; needed for hosts that have no keys yet. */
+  readonly token: string | undefined;
+  readonly count: number;
+  /** Over how many seconds they come for the first time. */
+  readonly ramp: number;
+  readonly seed: string;
+  /** Chance of a fault, of each interval and each answer of each host. */
+  readonly failProb: number;
+  readonly intervalMs: number;
+  /** Of each host. */
+  readonly logsPerSecond: number;
+}
+
+const mostHosts = 50_000;
+
+export function simOptions(call: Call): SimOptions {
+  const number = (name: string, usual: number | undefined, least: number, most: number): number => {
+    const text = call.value(name);
+    const value = text === undefined ? usual : Number(text);
+    if (value === undefined || !(value >= least && value <= most)) {
+      throw usageFailure(`--${name} is a number from ${least} to ${most}`);
+    }
+    return value;
+  };
+  const count = number('count', 10, 1, mostHosts);
+  if (!Number.isInteger(count)) {
+    throw usageFailure('--count is a whole number');
+  }
+  return {
+    ...{ manager: managerOf(call.value('manager')), token: call.value('token') ?? call.environment['SVC_EDGE_TOKEN'], count },
+    ...{ ramp: number('ramp', Math.ceil(count / 100), 0, 86_400), seed: call.value('seed') ?? '1', failProb: number('fail-prob', 0, 0, 1) },
+    ...{ intervalMs: 1_000 * number('interval', 15, 0.1, 3_600), logsPerSecond: number('logs-per-second', 0, 0, 1_000) },
+  };
+}
+
+function managerOf(text: string | undefined): URL {
+  const url = text !== undefined && URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw usageFailure('--manager is the address of the manager, such as https://svc.example.org');
+  }
+  return url;
+}

@@ -1,0 +1,47 @@
+/** What runs the agent. */
+export interface UnitOptions {
+  /** Program and its arguments; absolute. */
+  readonly command: readonly string[];
+  readonly dataDir: string;
+  readonly user: string;
+  /** Groups that may read logs, those of them that this machine has. */
+  readonly groups: readonly string[];
+}
+
+export const unitName = 'svc-edge.service';
+export const unitFile = `/etc/systemd/system/${unitName}`;
+
+/** The unit, with directives that systemd 219 knows already. */
+export const unitText = ({ command, dataDir, user, groups }: UnitOptions): string => `[Unit]
+Description=svc edge: the agent of this machine
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+Type=simple
+User=${user}
+Group=${user}
+${groups.length > 0 ? `SupplementaryGroups=${groups.join(' ')}\n` : ''}ExecStart=${command.map(quoted).join(' ')}
+WorkingDirectory=${dataDir}
+Environment=SVC_LOG_FORMAT=json
+Restart=always
+RestartSec=5
+TimeoutStopSec=30
+UMask=0077
+LimitNOFILE=4096
+Nice=5
+NoNewPrivileges=true
+PrivateTmp=true
+ProtectSystem=full
+ProtectHome=read-only
+CapabilityBoundingSet=
+
+[Install]
+WantedBy=multi-user.target
+`;
+
+/** As systemd reads a word: specifiers and variables are nothing of ours. */
+const quoted = (word: string): string => {
+  const plain = word.replaceAll('%', '%%').replaceAll('$', '$$$$');
+  return /^[\w@%+=:,./$-]+$/.test(plain) ? plain : `"${plain.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+};

@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+
+import { container, type DependencyContainer } from 'tsyringe';
+
+import { type Bus, createBus } from '../events/index.ts';
+import type { HostMemory } from '../host/index.ts';
+import { createPrograms, type Programs } from '../isolate/index.ts';
+import { openOutbound, type Outbound, parseAllowed } from '../outbound/index.ts';
+import type { Generation } from '../registry/index.ts';
+import type { Counter } from '../sdk/index.ts';
+import type { Ground } from './ground.ts';
+import { memoryFile } from './memory-file.ts';
+import type { TakeDown } from './take-down.ts';
+
+/** The rooms that every host has around it. */
+export interface Commons {
+  readonly bus: Bus;
+  readonly outbound: Outbound;
+  readonly programs: Programs;
+  readonly memory: HostMemory;
+  readonly container: DependencyContainer;
+}
+
+export interface Accounts {
+  /** An error of a plugin, on its account. */
+  readonly strike: (owner: Generation, label: string, error: unknown) => void;
+  /** Events that a slow subscriber missed. */
+  readonly dropped: Counter;
+}
+
+export function openCommons({ settings, dataDir, clock, logs, registry }: Ground, { strike, dropped }: Accounts, takeDown: TakeDown): Commons {
+  const bus = createBus<Generation>({
+    subscriptions: () => registry.current.subscriptions,
+    deliver: (owner, label, work) => registry.pinned(owner, work).catch((error: unknown) => strike(owner, label, error)),
+    log: logs.logger('events'),
+    dropped,
+  });
+  let reachable = parseAllowed(settings.get<string[]>('outbound.allow_private'));
+  takeDown.add(settings.watch<string[]>('outbound.allow_private', (list) => void (reachable = parseAllowed(list))));
+  const outbound = openOutbound(() => reachable);
+  takeDown.add(() => outbound.close());
+  const programs = createPrograms({ folder: join(dataDir, 'programs'), clock, log: logs.logger('programs'), path: process.env['PATH'] ?? '' });
+  return { bus, outbound, programs, memory: memoryFile(dataDir), container: container.createChildContainer() };
+}

@@ -1,0 +1,106 @@
+import { PluginHost, type PluginSources } from '../host/index.ts';
+import { createHealth } from '../observe/index.ts';
+import type { Registry } from '../registry/index.ts';
+import { Board, BuildInfo, type Clock, Health, type Ids, Plugins, Self, timestamp } from '../sdk/index.ts';
+import { openCommons } from './commons.ts';
+import { coreDraft, coreService } from './core-draft.ts';
+import { openEdgeDoor } from './edge-door.ts';
+import { createEdgeMetrics } from './edge-metrics.ts';
+import { edgePorts } from './edge-ports.ts';
+import { edgeSettings } from './edge-settings.ts';
+import { layGround } from './ground.ts';
+import { pluginSources, type Product } from './product.ts';
+import type { Environment } from './settings.ts';
+import { standIns } from './synthetic.ts';
+import { TakeDown } from './take-down.ts';
+import { every } from './ticker.ts';
+import { systemClock, systemIds } from './time.ts';
+
+export interface EdgeHouseOptions {
+  readonly product: Product;
+  readonly environment: Environment;
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+  readonly writeLog?: (line: string) => void;
+  readonly sources?: PluginSources;
+  readonly stands?: ReadonlyMap<string, object>;
+}
+
+/** The house of an agent: the same host of plugins, without HTTP, database, packs and live files. */
+export interface EdgeHouse {
+  readonly dataDir: string;
+  readonly registry: Registry;
+  readonly host: PluginHost;
+  stop(reason: string): Promise<void>;
+}
+
+/** Builds the house of an edge; when a step fails, what was built is taken down again. */
+export async function startEdgeHouse(options: EdgeHouseOptions): Promise<EdgeHouse> {
+  const { product, environment, clock = systemClock, ids = systemIds(clock), writeLog, stands } = options;
+  const sources = options.sources ?? shippedOnly(product);
+  const takeDown = new TakeDown();
+  try {
+    const ground = layGround({ product, environment, clock, ids, writeLog, sources }, 'edge', edgeSettings);
+    const { dataDir, registry, logs, settings, observers } = ground;
+    const metrics = createEdgeMetrics();
+    const ownMetrics = metrics.forPlugin('core', (_label, undo) => undo);
+    const strikes = ownMetrics.counter('plugin_strikes_total', 'Errors on the account of a plugin.', ['plugin']);
+    const strike: PluginHost['strike'] = (owner, label, error) => {
+      strikes.add(1, { plugin: owner.pluginId });
+      host.strike(owner, label, error);
+    };
+    const health = createHealth({ checks: () => [...registry.seen.checks.values()].map(({ value }) => value), clock });
+    const startedAt = clock.now();
+    const door = await openEdgeDoor(dataDir, async () => ({
+      pid: process.pid,
+      version: product.version,
+      started_at: timestamp(startedAt),
+      plugins: host.list().flatMap(({ id, state, cause }) => (state === 'discovered' ? [] : [{ id, state, cause: cause ?? null }])),
+      ...(await health.ask()),
+    }));
+    takeDown.add(() => door.close());
+    const dropped = ownMetrics.counter('events_dropped_total', 'Events that a slow subscriber missed.', ['subscriber']);
+    const commons = openCommons(ground, { strike, dropped }, takeDown);
+    const host: PluginHost = new PluginHost(edgePorts({ ...ground, ...commons, sources, metrics }));
+    takeDown.add(() => host.close());
+    const build = { version: product.version, node: process.version, publicUrl: '', startedAt, ownUrl: '', agent: [] };
+    const services = [
+      coreService(Plugins, host),
+      coreService(Board, settings),
+      coreService(BuildInfo, build),
+      coreService(Health, { check: () => health.ask() }),
+      coreService(Self, {
+        gather: async () => metrics.samples(),
+        onLine: observers.onLine,
+        onRequest: observers.onRequest,
+        unobserved: observers.unobserved,
+      }),
+    ];
+    registry.publish({ add: [coreDraft(services), ...(stands ? [standIns(stands)] : [])] });
+    await commons.programs.sweep();
+    await host.start();
+    const log = logs.logger('boot');
+    takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));
+
+    let stopping: Promise<void> | undefined;
+    return {
+      dataDir,
+      registry,
+      host,
+      stop(reason) {
+        log.info({ reason }, 'stopping');
+        stopping ??= takeDown.run().finally(() => logs.flush());
+        return stopping;
+      },
+    };
+  } catch (error) {
+    await takeDown.run();
+    throw error;
+  }
+}
+
+/** Nothing that was put into the data folder runs on an edge. */
+function shippedOnly(product: Product): PluginSources {
+  const { embedded, roots } = pluginSources(product, '');
+  return { embedded, roots: roots.filter(({ origin }) => origin === 'shipped') };
+}

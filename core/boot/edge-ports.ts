@@ -1,0 +1,39 @@
+import type { HostPorts, PluginSources } from '../host/index.ts';
+import { SvcError } from '../sdk/index.ts';
+import { lentPorts } from './lent-ports.ts';
+import type { Commons } from './commons.ts';
+import type { EdgeMetrics } from './edge-metrics.ts';
+import type { Ground } from './ground.ts';
+
+export interface EdgeRooms extends Ground, Commons {
+  readonly sources: PluginSources;
+  readonly metrics: EdgeMetrics;
+}
+
+/** Lends the rooms of an edge to its host. What an edge has no room for is refused with a sentence when a plugin asks for it. */
+export function edgePorts(rooms: EdgeRooms): HostPorts {
+  return {
+    ...lentPorts(rooms),
+    runsOn: 'edge',
+    metrics: (id, own) => rooms.metrics.forPlugin(id, own),
+    migrate: async ({ id }) => refuse(id, 'keeps no database: remove its migrations and sealed tables, and keep files in ctx.dataDir'),
+    tables: (id) => refuse(id, 'keeps no database: keep files in ctx.dataDir'),
+    secrets: ({ id }) => ({
+      seal: () => refuse(id, 'seals no secrets'),
+      open: () => refuse(id, 'seals no secrets'),
+    }),
+    outbox: (id) => ({
+      deliver: () => refuse(id, 'has no outbox: leave it to uplink.link'),
+      enqueue: () => refuse(id, 'has no outbox: leave it to uplink.link'),
+    }),
+    checkRoute: ({ path }) => refuse(path, 'serves no HTTP: contribute to uplink.methods'),
+    launchThread: ({ manifest }) => refuse(manifest.id, 'runs no threads'),
+    launchPack: ({ manifest }) => refuse(manifest.id, 'runs no packs'),
+    readPersona: (_text, file) => refuse(file, 'has no personas'),
+    readSkill: (_text, _folder, file) => refuse(file, 'has no prompt skills'),
+  };
+}
+
+function refuse(who: string, what: string): never {
+  throw new SvcError('unavailable', `${who}: an edge ${what}`);
+}

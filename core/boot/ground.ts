@@ -1,0 +1,57 @@
+import { mkdirSync } from 'node:fs';
+
+import type { PluginSources } from '../host/index.ts';
+import { createLogs, createObservers, type LogLevel, type Logs, type Observers } from '../observe/index.ts';
+import { Registry } from '../registry/index.ts';
+import { type Clock, type Ids, messageOf, type SettingDeclaration } from '../sdk/index.ts';
+import { bootSettings } from './boot-settings.ts';
+import type { Product } from './product.ts';
+import type { Environment, Settings } from './settings.ts';
+
+export interface GroundOptions {
+  readonly product: Product;
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly writeLog: ((line: string) => void) | undefined;
+  readonly sources: PluginSources | undefined;
+}
+
+/** What either house stands on, that of the manager and that of an edge: settings, log, an empty registry. */
+export interface Ground {
+  readonly product: Product;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly settings: Settings;
+  readonly dataDir: string;
+  readonly logs: Logs;
+  readonly observers: Observers;
+  readonly registry: Registry;
+}
+
+export function layGround(
+  { product, environment, clock, ids, writeLog, sources }: GroundOptions,
+  runsOn: 'manager' | 'edge',
+  core: Readonly<Record<string, SettingDeclaration>>,
+): Ground {
+  const { settings, dataDir } = bootSettings(product, environment, { log: () => logs.logger('settings'), sources, runsOn, core });
+  const observers = createObservers((error) =>
+    logs.logger('observe').error({ cause: messageOf(error) }, 'who watched the house broke and is told nothing any more'),
+  );
+  const logs = openLogs(settings, clock, observers, writeLog);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  return { product, clock, ids, settings, dataDir, logs, observers, registry: new Registry() };
+}
+
+function openLogs(settings: Settings, clock: Clock, observers: Observers, write: ((line: string) => void) | undefined): Logs {
+  const format = settings.get<'auto' | 'pretty' | 'json'>('log.format');
+  const logs = createLogs({
+    level: settings.get<LogLevel>('log.level'),
+    format: format === 'auto' ? (process.stdout.isTTY ? 'pretty' : 'json') : format,
+    clock,
+    observers,
+    ...(write && { write }),
+  });
+  settings.watch<LogLevel>('log.level', (level) => logs.setLevel(level));
+  return logs;
+}

@@ -1,0 +1,15 @@
+import { startEdgeHouse } from './edge-house.ts';
+import { runInForeground } from './foreground.ts';
+import type { Product } from './product.ts';
+import type { Environment } from './settings.ts';
+
+/** Runs the house of an edge in the foreground until a signal ends it. */
+export async function serveEdge(product: Product, environment: Environment): Promise<number> {
+  return await runInForeground(
+    () => startEdgeHouse({ product, environment }),
+    ({ dataDir, host }) => {
+      const active = host.list().filter(({ state }) => state === 'active').length;
+      process.stderr.write(`svc v${product.version} edge: data in ${dataDir}, ${active} plugins active. Stop with Ctrl-C.\n`);
+    },
+  );
+}

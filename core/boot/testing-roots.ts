@@ -1,0 +1,17 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { SvcError } from '../sdk/index.ts';
+
+/** The checkout whose tests run. */
+export const testedRoot = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Where one plugin of a test lies: the id of a shipped one, or the absolute path of its folder. */
+export function rootOf(plugin: string): { path: string; origin: 'shipped'; only: readonly string[] } {
+  const folder = isAbsolute(plugin) ? plugin : join(testedRoot, 'plugins', plugin);
+  if (!existsSync(join(folder, 'plugin.json'))) {
+    throw new SvcError('not_found', `${folder} has no plugin.json; name a shipped plugin or give the absolute path of a plugin's folder`);
+  }
+  return { path: dirname(folder), origin: 'shipped', only: [basename(folder)] };
+}

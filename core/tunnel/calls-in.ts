@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+
+import { isSvcError, messageOf, SvcError } from '../sdk/index.ts';
+import { type Body, errorBody, text, whole } from './body.ts';
+import type { TunnelMethod } from './contract.ts';
+import { errorFlag, frameType } from './frames.ts';
+import type { Outcome } from './journal.ts';
+import { longestCallMs } from './limits.ts';
+import type { Wire } from './wire.ts';
+
+interface Running {
+  readonly abort: AbortController;
+  readonly outlives: boolean;
+}
+
+/** The calls that the other side has asked and this side works on. */
+export class InboundCalls {
+  readonly #wire: Wire;
+  readonly #running = new Map<number, Running>();
+  #gone = false;
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  hear(id: number, body: Body): void {
+    const name = text(body, 'm', 128);
+    const timeoutMs = whole(body, 'dl', 1, longestCallMs);
+    const key = body['i'] === undefined ? undefined : text(body, 'i', 128);
+    const { limits, options, session } = this.#wire;
+    const method = options.handlers?.methods?.get(name);
+    if (this.#running.size >= limits.calls) {
+      this.#refuse(id, new SvcError('unavailable', `busy: ${limits.calls} calls are at work already; try again`, { retryAfterSeconds: 1 }));
+    } else if (!method) {
+      this.#refuse(id, new SvcError('not_found', `there is no method ${name} here`));
+    } else if (method.mutating && key === undefined) {
+      this.#refuse(id, new SvcError('invalid_argument', `${name} changes something; it needs an idempotency key`));
+    } else if (session.live) {
+      void this.#answer(id, name, method, body['p'], timeoutMs, key);
+    }
+  }
+
+  cancel(id: number): void {
+    const running = this.#running.get(id);
+    running?.abort.abort(new SvcError('unavailable', 'the caller has taken the call back'));
+  }
+
+  /** The connection is gone: readings end, commands go on and their outcome waits in the journal. */
+  fail(error: SvcError): void {
+    this.#gone = true;
+    for (const { abort, outlives } of this.#running.values()) {
+      if (!outlives) {
+        abort.abort(error);
+      }
+    }
+  }
+
+  async #answer(id: number, name: string, method: TunnelMethod, params: unknown, timeoutMs: number, key: string | undefined): Promise<void> {
+    const { options, session } = this.#wire;
+    const abort = new AbortController();
+    this.#running.set(id, { abort, outlives: method.mutating === true });
+    const cancel = options.sweeper.after(timeoutMs, () => abort.abort(new SvcError('unavailable', 'the deadline of the call has passed')));
+    const work = async (): Promise<Outcome> => {
+      try {
+        return { result: await method.handle(params, { signal: abort.signal, timeoutMs, session, idempotencyKey: key }) };
+      } catch (error) {
+        if (!isSvcError(error) && !abort.signal.aborted) {
+          options.log.error({ tunnel: options.label, method: name, cause: messageOf(error) }, 'a method of the tunnel failed');
+        }
+        return { error: errorBody(error) };
+      }
+    };
+    const outcome = method.mutating ? await this.#once(name, params, key!, work) : await work();
+    cancel();
+    this.#running.delete(id);
+    if (!this.#gone && !abort.signal.aborted) {
+      this.#reply(id, outcome);
+    }
+    this.#wire.settled();
+  }
+
+  async #once(name: string, params: unknown, key: string, work: () => Promise<Outcome>): Promise<Outcome> {
+    const { journal, log, label } = this.#wire.options;
+    try {
+      if (!journal) {
+        throw new Error('this side serves a mutating method and has no journal');
+      }
+      const fingerprint = createHash('sha256')
+        .update(JSON.stringify([name, params ?? null]))
+        .digest('base64url');
+      return await journal.run(key, fingerprint, work);
+    } catch (error) {
+      if (!isSvcError(error)) {
+        log.error({ tunnel: label, method: name, cause: messageOf(error) }, 'the journal of commands failed');
+      }
+      return { error: errorBody(isSvcError(error) ? error : new SvcError('unavailable', 'commands cannot be written down at the moment, so none is run')) };
+    }
+  }
+
+  #reply(id: number, outcome: Outcome): void {
+    const { bodyBytes } = this.#wire.limits;
+    if ('error' in outcome) {
+      this.#wire.send(frameType.response, id, JSON.stringify(outcome.error), errorFlag);
+      return;
+    }
+    let body: string;
+    try {
+      body = JSON.stringify({ r: outcome.result });
+    } catch (error) {
+      this.#wire.options.log.error({ tunnel: this.#wire.options.label, cause: messageOf(error) }, 'the result of a method is no plain JSON');
+      this.#refuse(id, error);
+      return;
+    }
+    const bytes = Buffer.byteLength(body);
+    if (bytes > bodyBytes) {
+      this.#refuse(id, new SvcError('upstream_error', `the answer has ${bytes} bytes; ${bodyBytes} are the most; ask for less`));
+    } else {
+      this.#wire.send(frameType.response, id, body);
+    }
+  }
+
+  #refuse(id: number, error: unknown): void {
+    this.#wire.send(frameType.response, id, JSON.stringify(errorBody(error)), errorFlag);
+  }
+}

@@ -1,0 +1,29 @@
+export type {
+  CallOptions,
+  GoAwayOptions,
+  GoAwayReason,
+  InboundCall,
+  SessionEnd,
+  SessionOptions,
+  SessionStats,
+  Side,
+  TunnelHandlers,
+  TunnelListener,
+  TunnelMethod,
+  TunnelService,
+  TunnelSession,
+} from './contract.ts';
+export { connect, type ConnectOptions, type Connection } from './connect.ts';
+export { type Credentials, keysOf, makeCredentials, type StoredKeys, verifySecret } from './credentials.ts';
+export { dial, type DialOptions, spkiPin } from './dial.ts';
+export { type ClientHandshakeOptions, clientHandshake, type Welcome } from './client-handshake.ts';
+export { type EdgeHello, type EdgeState, isRefusal, TunnelRefusal } from './hello.ts';
+export { type AuthenticatedEdge, serverHandshake, type ServerHandshakeOptions } from './server-handshake.ts';
+export { type FileJournalOptions, interruptedAnswer, openFileJournal } from './journal-file.ts';
+export type { IdempotencyJournal, Outcome } from './journal.ts';
+export { closeCode, defaultTunnelLimits, maxMessageBytes, type TunnelLimits, tunnelPath, tunnelProtocol } from './limits.ts';
+export { type ReconnectEnd, type ReconnectPolicy, reconnects, retryWindow } from './reconnect.ts';
+export { openSession } from './session.ts';
+export type { TunnelStream } from './stream.ts';
+export { type Cancel, openSweeper, type Sweeper, sweepMs } from './sweeper.ts';
+export type { MessageTransport } from './transport.ts';

@@ -1,0 +1,13 @@
+/** What a command came to, as it is told again to whoever asks with the same key; an error as it crosses the tunnel. */
+export type Outcome = { readonly result: unknown } | { readonly error: Readonly<Record<string, unknown>> };
+
+/** Remembers commands by their key, so that a retry after a lost connection does not run them twice. */
+export interface IdempotencyJournal {
+  /**
+   * Runs `work` unless this key has run before; then answers as it did then, waits for it when it still runs, or says
+   * that it was interrupted. Resolves after the outcome is on disk. `fingerprint` tells one command from another.
+   */
+  run(key: string, fingerprint: string, work: () => Promise<Outcome>): Promise<Outcome>;
+  /** After the commands that run have ended. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,64 @@
+import { isRefusal } from './hello.ts';
+
+/** How the last attempt or session ended. */
+export interface ReconnectEnd {
+  /** How long the session was up; 0 when it never was. */
+  readonly upMs: number;
+  /** What the manager said about coming back. */
+  readonly retry?: { readonly minMs: number; readonly maxMs: number } | undefined;
+  /** What `connect` threw, if it did. */
+  readonly error?: unknown;
+}
+
+export interface ReconnectPolicy {
+  readonly firstMs: number;
+  readonly maxMs: number;
+  /** A link that was up so long starts again from `firstMs`; a shorter one may be part of the trouble. */
+  readonly stableMs: number;
+  /** After a refusal that will not pass by itself. */
+  readonly refusedMs: number;
+  readonly mostRefusedMs: number;
+  /** Nobody can tell an edge to stay away for longer. */
+  readonly mostRetryMs: number;
+}
+
+const usual: ReconnectPolicy = {
+  firstMs: 1_000,
+  maxMs: 60_000,
+  stableMs: 60_000,
+  refusedMs: 300_000,
+  mostRefusedMs: 3_600_000,
+  mostRetryMs: 3_600_000,
+};
+
+/** Milliseconds to wait before the next attempt, drawn anew each time so that edges that fell together do not rise together. */
+export function reconnects(random: () => number, given: Partial<ReconnectPolicy> = {}): (end: ReconnectEnd) => number {
+  const policy = { ...usual, ...given };
+  let lost = 0;
+  let refused = 0;
+  return ({ upMs, retry, error }) => {
+    if (upMs >= policy.stableMs) {
+      lost = 0;
+      refused = 0;
+    }
+    const asked = retry ?? (isRefusal(error) ? error.retry : undefined);
+    if (asked) {
+      const min = Math.min(asked.minMs, policy.mostRetryMs);
+      return min + random() * Math.max(0, Math.min(asked.maxMs, policy.mostRetryMs) - min);
+    }
+    if (isRefusal(error) && error.lasting) {
+      const full = Math.min(policy.mostRefusedMs, policy.refusedMs * 2 ** refused);
+      refused += 1;
+      return Math.max(policy.refusedMs, full * (0.5 + random() / 2));
+    }
+    const full = Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(lost, 30));
+    lost += 1;
+    return random() * full;
+  };
+}
+
+/** The window over which `edges` come back, so that the manager greets no more than `perSecond`. */
+export const retryWindow = (edges: number, perSecond = 500): { readonly retryMinMs: number; readonly retryMaxMs: number } => ({
+  retryMinMs: 500,
+  retryMaxMs: 1_500 + Math.ceil((edges / perSecond) * 1_000),
+});

@@ -1,0 +1,81 @@
+/** Whole messages over one connection. `Socket` of a socket route is one, and what `dial` returns. */
+export interface MessageTransport {
+  /** Bytes given to `send` that the system has not taken yet. */
+  readonly bufferedBytes: number;
+  send(data: Uint8Array): void;
+  close(code?: number, reason?: string): void;
+  /** Ends the connection without a word. */
+  terminate(): void;
+  onMessage(listener: (data: string | Uint8Array) => void): void;
+  onClose(listener: (code: number, reason: string) => void): void;
+  /** Told each time the system has taken something of it. */
+  onDrain(listener: () => void): void;
+}
+
+type Message = string | Uint8Array;
+
+/** Messages that may wait while nobody listens: between the proof and the session. */
+const mostWaiting = 64;
+
+/** What arrives on a transport, for whoever has it at the moment: first the handshake, then the session. */
+export class Inbox {
+  readonly transport: MessageTransport;
+  #listener: ((message: Message) => void) | undefined;
+  #waiting: Message[] = [];
+  #onClose: ((code: number, reason: string) => void) | undefined;
+  #ended: { code: number; reason: string } | undefined;
+
+  constructor(transport: MessageTransport) {
+    this.transport = transport;
+    transport.onMessage((message) => {
+      if (this.#listener) {
+        this.#listener(message);
+      } else if (this.#waiting.length < mostWaiting) {
+        this.#waiting.push(message);
+      } else {
+        transport.terminate();
+      }
+    });
+    transport.onClose((code, reason) => {
+      this.#ended = { code, reason };
+      this.#onClose?.(code, reason);
+    });
+  }
+
+  /** From now on messages and the end are told here; both at once if they were there before. */
+  take(listener: (message: Message) => void, onClose: (code: number, reason: string) => void): void {
+    this.#listener = listener;
+    this.#onClose = onClose;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const message of waiting) {
+      // A listener may have let go, or have given the inbox to another.
+      if (this.#listener === undefined) {
+        this.#waiting.push(message);
+      } else {
+        this.#listener(message);
+      }
+    }
+    if (this.#ended) {
+      this.#onClose?.(this.#ended.code, this.#ended.reason);
+    }
+  }
+
+  /** What arrives now waits for the next one to take. */
+  release(): void {
+    this.#listener = undefined;
+    this.#onClose = undefined;
+  }
+}
+
+const inboxes = new WeakMap<MessageTransport, Inbox>();
+
+/** The one inbox of a transport. */
+export function inboxOf(transport: MessageTransport): Inbox {
+  let inbox = inboxes.get(transport);
+  if (!inbox) {
+    inbox = new Inbox(transport);
+    inboxes.set(transport, inbox);
+  }
+  return inbox;
+}

@@ -1,0 +1,92 @@
+import type { MachineFiles } from 'svc/probe';
+import { type After, SlowCalls } from 'svc/probe';
+
+import type { NameFilter } from './name-filter.ts';
+import { type Mount, parseMounts } from './proc/mounts.ts';
+
+export interface FsNumbers {
+  readonly bsize: number;
+  readonly blocks: number;
+  readonly bfree: number;
+  readonly bavail: number;
+  readonly files: number;
+  readonly ffree: number;
+}
+
+/** A mounted file system; `numbers` is undefined when it could not be asked, or did not answer in time. */
+export interface Filesystem extends Mount {
+  readonly numbers: FsNumbers | undefined;
+}
+
+export interface FilesystemOptions {
+  readonly files: MachineFiles;
+  readonly statfs: (path: string) => Promise<FsNumbers>;
+  readonly after: After;
+  readonly deadlineMs: number;
+  readonly mountExclude: NameFilter;
+  readonly typeExclude: NameFilter;
+  /** Told once when a file system stops to answer, and once when it answers again. */
+  readonly onStuck: (mountpoint: string, stuck: boolean) => void;
+}
+
+const remote = /^(?:nfs\d?|cifs|smb\w*|ceph|glusterfs|9p|afs|lustre|beegfs|gpfs|ocfs2|gfs2|ncp|davfs|autofs|fuse(?:blk|\..+)?)$/;
+
+/** Beyond this many the rest is not measured: a machine of containers may have thousands of mounts. */
+const mostMeasured = 500;
+
+/**
+ * The file systems of the machine and how full they are. One that a server or a program of users stands behind may never answer;
+ * those and the local ones have one slot each, so that a dead server holds a single thread and hides no disk.
+ */
+export class Filesystems {
+  readonly #options: FilesystemOptions;
+  readonly #local: SlowCalls;
+  readonly #remote: SlowCalls;
+  readonly #silent = new Set<string>();
+
+  constructor(options: FilesystemOptions) {
+    this.#options = options;
+    this.#local = new SlowCalls({ slots: 1, deadlineMs: options.deadlineMs, after: options.after });
+    this.#remote = new SlowCalls({ slots: 1, deadlineMs: options.deadlineMs, after: options.after });
+  }
+
+  /** Threads of the runtime that are held at this moment. */
+  get held(): number {
+    return this.#local.held + this.#remote.held;
+  }
+
+  async measure(): Promise<readonly Filesystem[]> {
+    return Promise.all(this.#mounts().map(async (mount) => ({ ...mount, numbers: await this.#numbers(mount) })));
+  }
+
+  /** As the first process sees them, where we may look: a service manager may show us fewer. */
+  #mounts(): readonly Mount[] {
+    const { files, mountExclude, typeExclude } = this.#options;
+    const text = files.text('/proc/1/mounts') ?? files.text('/proc/self/mounts') ?? '';
+    return parseMounts(text)
+      .filter(({ mountpoint, fstype }) => !mountExclude.excludes(mountpoint) && (mountpoint === '/' || !typeExclude.excludes(fstype)))
+      .slice(0, mostMeasured);
+  }
+
+  async #numbers({ mountpoint, fstype }: Mount): Promise<FsNumbers | undefined> {
+    const { statfs, files, onStuck } = this.#options;
+    const calls = remote.test(fstype) ? this.#remote : this.#local;
+    const outcome = await calls.run(mountpoint, () => statfs(files.path(mountpoint)));
+    const stuck = outcome.state === 'stuck';
+    if (stuck !== this.#silent.has(mountpoint) && outcome.state !== 'busy') {
+      if (stuck) {
+        this.#silent.add(mountpoint);
+      } else {
+        this.#silent.delete(mountpoint);
+      }
+      onStuck(mountpoint, stuck);
+    }
+    return outcome.state === 'done' ? outcome.value : undefined;
+  }
+}
+
+/** As df computes it: what is reserved for the superuser is neither used nor free. */
+export function usedOf({ blocks, bfree, bavail }: FsNumbers): number | undefined {
+  const used = blocks - bfree;
+  return used + bavail > 0 ? (100 * used) / (used + bavail) : undefined;
+}

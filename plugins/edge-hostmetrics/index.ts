@@ -1,0 +1,71 @@
+import { statfs } from 'node:fs/promises';
+import { machine as architecture } from 'node:os';
+
+import { type After, Delivery, MachineFiles, pageSizeOf } from 'svc/probe';
+import { definePlugin, type OutboundRequest, timestamp } from 'svc/sdk';
+
+import { EdgeMethods, LocalPolicy, Shipping, Specs } from '../edge-uplink/contract.ts';
+import { Canonical } from './canonical.ts';
+import { Collection } from './collection.ts';
+import { Filesystems } from './filesystems.ts';
+import { type Machine, Moment } from './moment.ts';
+import { NameFilter } from './name-filter.ts';
+import { CpuHistory } from './proc/stat.ts';
+import { Scraper } from './scrape/scraper.ts';
+import { type HostSpec, milliseconds } from './spec.ts';
+
+/** The first two measurements follow each other soon: rates need both, and people look at a new machine at once. */
+const secondMs = 3_000;
+
+export default definePlugin({
+  activate(ctx) {
+    const spec = ctx.services.use(Specs).of(ctx.id) as HostSpec;
+    const policy = ctx.services.use(LocalPolicy);
+    const files = new MachineFiles();
+    const after: After = (ms, work) => ctx.scope.timeout('deadline of a file system', ms, work);
+    const machine: Machine = {
+      files,
+      filesystems: new Filesystems({
+        files,
+        statfs: (path) => statfs(path),
+        after,
+        deadlineMs: milliseconds(spec.filesystem.timeout),
+        mountExclude: new NameFilter(spec.filesystem.mount_exclude, 'filesystem.mount_exclude'),
+        typeExclude: new NameFilter(spec.filesystem.fstype_exclude, 'filesystem.fstype_exclude'),
+        onStuck: (mountpoint, stuck) => ctx.log.warn({ mountpoint }, stuck ? 'a file system does not answer' : 'a file system answers again'),
+      }),
+      cpuHistory: new CpuHistory(),
+      diskExclude: new NameFilter(spec.disk.device_exclude, 'disk.device_exclude'),
+      networkExclude: new NameFilter(spec.network.device_exclude, 'network.device_exclude'),
+      pageSize: pageSizeOf(files),
+      architecture: architecture(),
+    };
+    const canonical = new Canonical();
+    const now = (): Moment => new Moment(machine, ctx.clock.now(), ctx.clock.monotonic());
+    ctx.extend.contribute(EdgeMethods, 'host-snapshot', {
+      name: 'host_snapshot',
+      mutating: false,
+      run: async () => ({ sampled_at: timestamp(ctx.clock.now()), metrics: await canonical.snapshot(now()) }),
+    });
+    const collection = new Collection(spec, canonical, ctx.log);
+    const delivery = new Delivery(ctx.services.use(Shipping), ctx.id, ctx.log);
+    const ports = { fetch: (url: string, request: OutboundRequest) => ctx.fetch(url, request), clock: ctx.clock, allowed: () => policy.current().tcp };
+    return {
+      spec,
+      measure: async () => delivery.send(await collection.take(now())),
+      targets: spec.targets.map((target) => {
+        const scraper = new Scraper(target, ports, ctx.log);
+        return { ...target, scrape: async (signal: AbortSignal) => delivery.send(await scraper.scrape(signal)) };
+      }),
+    };
+  },
+  start(ctx, { spec, measure, targets }) {
+    ctx.scope.timeout('first measurement', 0, measure);
+    ctx.scope.timeout('second measurement', secondMs, measure);
+    ctx.scope.interval('measure', milliseconds(spec.interval), measure);
+    for (const { job, interval, scrape } of targets) {
+      ctx.scope.timeout(`first scrape of ${job}`, 0, scrape);
+      ctx.scope.interval(`scrape ${job}`, milliseconds(interval), scrape);
+    }
+  },
+});

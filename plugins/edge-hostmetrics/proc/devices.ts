@@ -1,0 +1,62 @@
+/** The numbers of one block device, as many as its kernel tells: 11, 15 or 17. */
+export interface DiskRow {
+  readonly device: string;
+  readonly values: readonly number[];
+}
+
+/** Number of the milliseconds in which the device was busy. */
+export const busyMs = 9;
+const fewest = 11;
+
+/** Partitions of very old kernels tell four numbers that mean something else; they are left out. */
+export function parseDiskstats(text: string): readonly DiskRow[] {
+  const rows: DiskRow[] = [];
+  for (const line of text.split('\n')) {
+    const [, , device, ...values] = line.trim().split(/ +/);
+    if (device !== undefined && values.length >= fewest) {
+      rows.push({ device, values: values.map(Number) });
+    }
+  }
+  return rows;
+}
+
+/** The sixteen numbers of one network device: eight received, eight sent. */
+export interface NetworkRow {
+  readonly device: string;
+  readonly values: readonly number[];
+}
+
+export const [receivedBytes, sentBytes] = [0, 8];
+
+/** No blank needs to stand behind the colon, and a name may hold one itself (`eth0:1`). */
+export function parseNetdev(text: string): readonly NetworkRow[] {
+  const rows: NetworkRow[] = [];
+  for (const line of text.split('\n')) {
+    const colon = line.lastIndexOf(':');
+    const values =
+      colon === -1
+        ? []
+        : line
+            .slice(colon + 1)
+            .trim()
+            .split(/\s+/)
+            .map(Number);
+    if (values.length >= 16 && values.every(Number.isFinite)) {
+      rows.push({ device: line.slice(0, colon).trim(), values });
+    }
+  }
+  return rows;
+}
+
+const [wrap, half] = [2 ** 32, 2 ** 31];
+
+/**
+ * By how much a counter has grown. Old kernels and some drivers count in 32 bits: one that falls from the upper half of
+ * these to the lower went round, any other that falls began anew.
+ */
+export function growth(before: number, now: number): number {
+  if (now >= before) {
+    return now - before;
+  }
+  return before < wrap && before >= half && now < half ? now + wrap - before : now;
+}

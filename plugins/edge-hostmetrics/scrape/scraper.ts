@@ -1,0 +1,70 @@
+import { type Logger, messageOf } from 'svc/sdk';
+import { MetricBatch, type WriteBody } from 'svc/probe';
+
+import type { TargetSpec } from '../spec.ts';
+import { readExposition, type ScrapedSample } from './exposition.ts';
+import { type Answer, ask, type TargetPorts } from './target.ts';
+
+/** One endpoint that serves Prometheus metrics: all of its samples or none, and always whether it was up. */
+export class Scraper {
+  readonly #target: TargetSpec;
+  readonly #ports: TargetPorts;
+  readonly #log: Logger;
+  readonly #labels: readonly string[];
+  #up: boolean | undefined;
+
+  constructor(target: TargetSpec, ports: TargetPorts, log: Logger) {
+    this.#target = target;
+    this.#ports = ports;
+    this.#log = log;
+    // Last comes what nobody may replace.
+    const own = new Map([...Object.entries(target.labels), ['job', target.job], ['instance', instanceOf(target.url)]] as [string, string][]);
+    this.#labels = [...own].flat();
+  }
+
+  async scrape(signal: AbortSignal): Promise<readonly WriteBody[]> {
+    const { clock } = this.#ports;
+    const time = clock.now();
+    const start = clock.monotonic();
+    let samples: readonly ScrapedSample[] = [];
+    try {
+      samples = this.#read(await ask(this.#target, this.#ports, signal));
+      this.#note(true);
+    } catch (error) {
+      this.#note(false, messageOf(error));
+    }
+    const batch = new MetricBatch({ time, labels: this.#labels });
+    for (const { name, labels, value, time: at } of samples) {
+      batch.add(name, value, this.#renamed(labels), at);
+    }
+    batch.add('up', this.#up ? 1 : 0);
+    batch.add('scrape_duration_seconds', (clock.monotonic() - start) / 1000);
+    batch.add('scrape_samples_scraped', samples.length);
+    return batch.finish();
+  }
+
+  /** Whole before anything of it counts: a line that is wrong refuses all of them. */
+  #read({ text, openMetrics }: Answer): readonly ScrapedSample[] {
+    return [...readExposition(text, { maxSeries: this.#target.max_series, openMetrics })];
+  }
+
+  /** What the target calls like one of our own labels is kept as `exported_…`. */
+  #renamed(labels: readonly string[]): readonly string[] {
+    const taken = (name: string): boolean => name === '__name__' || this.#labels.some((own, i) => i % 2 === 0 && own === name);
+    return labels.some((name, i) => i % 2 === 0 && taken(name)) ? labels.map((word, i) => (i % 2 === 0 && taken(word) ? `exported_${word}` : word)) : labels;
+  }
+
+  #note(up: boolean, cause?: string): void {
+    if (up !== this.#up) {
+      const { job, url } = this.#target;
+      if (up) {
+        this.#log.info({ job, url }, 'the target answers');
+      } else {
+        this.#log.warn({ job, url, cause }, 'the target cannot be scraped');
+      }
+    }
+    this.#up = up;
+  }
+}
+
+const instanceOf = (url: string): string => /^https?:\/\/([^/?#]+)/.exec(url)?.[1] ?? url;

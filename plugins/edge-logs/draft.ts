@@ -1,0 +1,56 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+
+import { type Instant, nanosText } from './line-times.ts';
+
+/** Lines of one origin; equal keys are one stream. */
+export interface Stream {
+  readonly key: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export const streamOf = (labels: Readonly<Record<string, string>>): Stream => ({ key: JSON.stringify(Object.entries(labels).sort()), labels });
+
+export type Metadata = Readonly<Record<string, string>>;
+
+type Value = readonly [nanos: string, line: string] | readonly [nanos: string, line: string, metadata: Metadata];
+
+const mostBytes = 512 * 1024;
+const mostLines = 8_192;
+
+const pack = promisify(gzip);
+
+/** What becomes one push: lines by stream, in the order in which they were read. */
+export class Draft {
+  readonly #streams = new Map<string, { readonly stream: Metadata; readonly values: Value[] }>();
+  #lines = 0;
+  #bytes = 0;
+
+  get lines(): number {
+    return this.#lines;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get full(): boolean {
+    return this.#bytes >= mostBytes || this.#lines >= mostLines;
+  }
+
+  add({ key, labels }: Stream, at: Instant, line: string, metadata?: Metadata): void {
+    let held = this.#streams.get(key);
+    if (held === undefined) {
+      held = { stream: labels, values: [] };
+      this.#streams.set(key, held);
+    }
+    held.values.push(metadata === undefined ? [nanosText(at), line] : [nanosText(at), line, metadata]);
+    this.#lines += 1;
+    this.#bytes += line.length;
+  }
+
+  /** The push in the JSON of Loki, with gzip: a tenth of what protobuf and snappy cost in this language, and smaller. */
+  async body(): Promise<Uint8Array> {
+    return await pack(JSON.stringify({ streams: [...this.#streams.values()] }), { level: 1 });
+  }
+}

@@ -1,0 +1,96 @@
+import { type Dirent } from 'node:fs';
+import { opendir, realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { folders, type Glob } from './glob.ts';
+import type { Named } from './tail.ts';
+
+const mostEntries = 100_000;
+const deepest = 12;
+const compressed = /\.(?:gz|bz2|xz|zst|lz4|lzo|br|zip|7z|Z)$/;
+
+export const isCompressed = (path: string): boolean => compressed.test(path);
+
+/** Walks the folders that globs name; what is no folder, unreadable or hidden from a wildcard is passed over. */
+export class FileSearch {
+  readonly #signal: AbortSignal;
+  readonly #found = new Set<string>();
+  #left = mostEntries;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  /** Whether there was more to look at than one search may. */
+  get exhausted(): boolean {
+    return this.#left <= 0;
+  }
+
+  /** The regular files, each once over all calls. */
+  async find(glob: Glob): Promise<Named[]> {
+    const paths = new Set<string>();
+    await this.#walk('/', glob, deepest, paths);
+    const fresh: Named[] = [];
+    for (const found of paths) {
+      const real = isCompressed(found) ? undefined : await regularFile(found);
+      if (real !== undefined && !isCompressed(real) && !this.#found.has(real)) {
+        this.#found.add(real);
+        fresh.push({ path: real, found });
+      }
+    }
+    return fresh;
+  }
+
+  async #walk(folder: string, glob: Glob, depth: number, paths: Set<string>): Promise<void> {
+    const [piece, ...rest] = glob;
+    if (piece === undefined || depth === 0) {
+      return;
+    }
+    if (piece === folders) {
+      await this.#walk(folder, rest, depth, paths);
+      for (const entry of await this.#entries(folder)) {
+        if (entry.isDirectory() && !entry.name.startsWith('.')) {
+          await this.#walk(join(folder, entry.name), glob, depth - 1, paths);
+        }
+      }
+      return;
+    }
+    const names = piece.literal === undefined ? await this.#matching(folder, piece.matches) : [piece.literal];
+    for (const name of names) {
+      if (rest.length === 0) {
+        paths.add(join(folder, name));
+      } else {
+        await this.#walk(join(folder, name), rest, depth - 1, paths);
+      }
+    }
+  }
+
+  async #matching(folder: string, matches: (name: string) => boolean): Promise<string[]> {
+    return (await this.#entries(folder)).map(({ name }) => name).filter((name) => !name.startsWith('.') && matches(name));
+  }
+
+  async #entries(folder: string): Promise<readonly Dirent[]> {
+    const entries: Dirent[] = [];
+    try {
+      for await (const entry of await opendir(folder)) {
+        if (this.#left-- <= 0 || this.#signal.aborted) {
+          break;
+        }
+        entries.push(entry);
+      }
+    } catch {
+      // Gone, no folder, or not ours to read: it holds nothing for us.
+    }
+    return entries;
+  }
+}
+
+async function regularFile(path: string): Promise<string | undefined> {
+  try {
+    const real = await realpath(path);
+    return (await stat(real)).isFile() ? real : undefined;
+  } catch {
+    // Gone since it was listed, or a link that leads nowhere.
+    return undefined;
+  }
+}

@@ -1,0 +1,110 @@
+import { opendir, stat } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+
+import { isCompressed } from './find-files.ts';
+import { type OpenFile } from './open-file.ts';
+import { continues, type Place } from './place.ts';
+
+export interface Generations {
+  /** The file that was being read, under the name it has now, or the copy that was made before it was emptied. */
+  readonly rest: OpenFile | undefined;
+  /** What had the path after it and has been rotated away as well, in the order of time. */
+  readonly between: readonly OpenFile[];
+}
+
+export interface GenerationsOptions {
+  readonly open: (path: string) => Promise<OpenFile | undefined>;
+  /** Whether it has been read, or is being read. */
+  readonly isKnown: (file: OpenFile) => Promise<boolean>;
+}
+
+const mostEntries = 10_000;
+const mostGenerations = 64;
+
+/** Looks beside the path of a file for where its lines went when they were rotated. Whoever asks closes the files. */
+export async function findGenerations(place: Place, { open, isKnown }: GenerationsOptions): Promise<Generations> {
+  const files: OpenFile[] = [];
+  for (const path of await rotated(place.path)) {
+    const file = await open(path);
+    if (file !== undefined) {
+      files.push(file);
+    }
+  }
+  const rest = await restOf(place, files);
+  const between: OpenFile[] = [];
+  for (const file of files) {
+    const isLater = file.mtime >= place.mtime && (file.birth === 0 || file.birth >= place.birth);
+    if (file !== rest && file.path !== place.path && isLater && !(await isKnown(file))) {
+      between.push(file);
+    }
+  }
+  await Promise.all(files.filter((file) => file !== rest && !between.includes(file)).map(({ file }) => file.close()));
+  return { rest, between: between.toSorted(byTime) };
+}
+
+/** File systems tell time in ticks; within one, the rotation itself says what came first: counts grow with age, dates do not. */
+function byTime(a: OpenFile, b: OpenFile): number {
+  const [first, second] = [a, b].map(({ path }) => /\d+(?=\D*$)/.exec(basename(path))?.[0] ?? '') as [string, string];
+  const isCount = first.length <= 4 && second.length <= 4;
+  return a.mtime - b.mtime || a.birth - b.birth || (isCount ? Number(second) - Number(first) : first.localeCompare(second));
+}
+
+async function restOf(place: Place, files: readonly OpenFile[]): Promise<OpenFile | undefined> {
+  for (const same of [true, false]) {
+    for (const file of files) {
+      const mayBe = (file.id === place.id) === same && (same || (place.offset > 0 && file.path !== place.path));
+      if (mayBe && (await continues(file.file, file.size, place))) {
+        return file;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Whether `name` is what rotation makes of `base`: a number or a date behind it, or before its ending. */
+export function isGenerationOf(base: string, name: string): boolean {
+  const ending = extname(base);
+  const stem = base.slice(0, base.length - ending.length);
+  return isCounted(base, name, '') || (ending !== '' && stem !== '' && isCounted(stem, name, ending));
+}
+
+function isCounted(start: string, name: string, end: string): boolean {
+  return name.startsWith(start) && name.endsWith(end) && counted.test(name.slice(start.length, name.length - end.length));
+}
+
+const counted = /^[._-]\d[\d.T:_-]*Z?$/;
+
+/** The file's own path and those of its generations, the most lately written ones when there are many. */
+async function rotated(path: string): Promise<string[]> {
+  const [folder, base] = [dirname(path), basename(path)];
+  const names: string[] = [];
+  let seen = 0;
+  try {
+    for await (const { name } of await opendir(folder)) {
+      if (++seen > mostEntries) {
+        break;
+      }
+      if (name !== base && isGenerationOf(base, name) && !isCompressed(name)) {
+        names.push(name);
+      }
+    }
+  } catch {
+    // The folder is gone, and everything in it.
+  }
+  return [path, ...(await newest(names.map((name) => join(folder, name))))];
+}
+
+async function newest(paths: readonly string[]): Promise<string[]> {
+  if (paths.length <= mostGenerations) {
+    return [...paths];
+  }
+  const written: { path: string; at: number }[] = [];
+  for (const path of paths) {
+    const stats = await stat(path).catch(() => undefined);
+    written.push({ path, at: stats?.mtimeMs ?? 0 });
+  }
+  return written
+    .toSorted((a, b) => b.at - a.at)
+    .slice(0, mostGenerations)
+    .map(({ path }) => path);
+}

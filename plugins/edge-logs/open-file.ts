@@ -1,0 +1,43 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, readlink } from 'node:fs/promises';
+
+import { birthOf, idOf, mtimeOf } from './place.ts';
+
+/** A regular file that stands at exactly this path. */
+export interface OpenFile {
+  readonly path: string;
+  readonly file: FileHandle;
+  readonly id: string;
+  readonly size: number;
+  readonly birth: number;
+  readonly mtime: number;
+}
+
+const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/**
+ * Undefined when there is no such file. The path is a real one that may be read: when a folder in it has become a link since that was
+ * found out, the file that is open has another path, and is let go of unread.
+ */
+export async function openFile(path: string): Promise<OpenFile | undefined> {
+  let file: FileHandle;
+  try {
+    file = await open(path, flags);
+  } catch (error) {
+    if (['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO'].includes((error as NodeJS.ErrnoException).code ?? '')) {
+      return undefined;
+    }
+    throw error;
+  }
+  try {
+    const stats = await file.stat({ bigint: true });
+    if (stats.isFile() && (await readlink(`/proc/self/fd/${file.fd}`)) === path) {
+      return { path, file, id: idOf(stats), size: Number(stats.size), birth: birthOf(stats), mtime: mtimeOf(stats) };
+    }
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  await file.close();
+  return undefined;
+}

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+
+/** The beginning of a file, by which it is known again: device and inode are given anew when a file is gone. */
+export interface Head {
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** One file and how far it has been read. */
+export interface Place {
+  /** Where it was found: the label of its lines, whatever it is called now. */
+  readonly path: string;
+  /** What a glob matched: the same, or a link that leads there. */
+  readonly found: string;
+  /** Device and inode. */
+  readonly id: string;
+  readonly head: Head;
+  /** When it was made and last written when it was looked at last; milliseconds, 0 where the file system does not say. */
+  readonly birth: number;
+  readonly mtime: number;
+  readonly offset: number;
+  /** What stands before the offset, in base64: a file that was emptied and filled again differs there. */
+  readonly before: string;
+  /** How many parts of the line at the offset are shipped. */
+  readonly part: number;
+  /** `left`: another file has its path, the rest is still to be read. `parked`: read to its end. `skipped`: not to be read. */
+  readonly state: 'live' | 'left' | 'parked' | 'skipped';
+}
+
+export const headBytes = 1_024;
+export const beforeBytes = 64;
+
+export const idOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`;
+export const birthOf = ({ birthtimeNs }: BigIntStats): number => Number(birthtimeNs) / 1e6;
+export const mtimeOf = ({ mtimeNs }: BigIntStats): number => Number(mtimeNs) / 1e6;
+
+export async function readHead(file: FileHandle, size: number): Promise<Head> {
+  const bytes = await readAt(file, 0, Math.min(size, headBytes));
+  return { size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+}
+
+/** Whether the file still begins as it did, and still has before the offset what was read there. */
+export async function continues(file: FileHandle, size: number, { head, offset, before }: Pick<Place, 'head' | 'offset' | 'before'>): Promise<boolean> {
+  const known = Buffer.from(before, 'base64');
+  if (size < head.size || size < offset || (await readHead(file, head.size)).sha256 !== head.sha256) {
+    return false;
+  }
+  return known.equals(await readAt(file, offset - known.length, known.length));
+}
+
+/** As many bytes as there are, up to `length`. */
+export async function readAt(file: FileHandle, position: number, length: number, into: Buffer = Buffer.allocUnsafe(length)): Promise<Buffer> {
+  let have = 0;
+  while (have < length) {
+    const { bytesRead } = await file.read(into, have, length - have, position + have);
+    if (bytesRead === 0) {
+      break;
+    }
+    have += bytesRead;
+  }
+  return into.subarray(0, have);
+}

@@ -1,0 +1,118 @@
+/** A line, or one of the parts of a line that is too long. */
+export interface Line {
+  readonly text: string;
+  /** From 1 on; 0 for a whole line. */
+  readonly part: number;
+  /** The last part. */
+  readonly ends: boolean;
+}
+
+export interface Splitting {
+  /** Parts of the first line that are there already. */
+  readonly part: number;
+  readonly mostBytes: number;
+  /** Whether a line begins an entry; without it each does. */
+  readonly starts?: ((line: string) => boolean) | undefined;
+  /** Nothing may follow any more: what is there is whole. `lines`: as far as there are whole lines. */
+  readonly over?: 'lines' | 'all' | undefined;
+}
+
+export interface Split {
+  readonly lines: readonly Line[];
+  /** Bytes that the lines took. */
+  readonly used: number;
+  /** Parts of the line that follows which were taken. */
+  readonly part: number;
+}
+
+const newline = 10;
+const carriageReturn = 13;
+/** As much of a line as is looked at to see whether it begins an entry. */
+const lookBytes = 1_024;
+
+/** Takes whole entries from the front of `bytes`; what may still grow stays, unless it is too long already. */
+export function splitLines(bytes: Buffer, options: Splitting): Split {
+  const lines: Line[] = [];
+  let at = 0;
+  let part = options.part;
+  while (at < bytes.length) {
+    if (part === 0) {
+      // What a writer that does not append leaves in a file that was cut off under it.
+      at = afterZeros(bytes, at);
+    }
+    const end = endOfEntry(bytes, at, options);
+    const stop = end?.stop ?? bytes.length;
+    if (at === bytes.length || (end === undefined && stop - at <= options.mostBytes)) {
+      break;
+    }
+    const { text, next } = piece(bytes, at, stop, options.mostBytes);
+    const isWhole = end !== undefined && next === stop;
+    lines.push({ text, part: isWhole && part === 0 ? 0 : part + 1, ends: isWhole });
+    part = isWhole ? 0 : part + 1;
+    at = isWhole ? end.next : next;
+  }
+  return { lines, used: at, part };
+}
+
+function afterZeros(bytes: Buffer, from: number): number {
+  let at = from;
+  while (bytes[at] === 0) {
+    at++;
+  }
+  return at;
+}
+
+/** Where the text of the entry ends and where the next one begins; undefined while that cannot be known. */
+function endOfEntry(bytes: Buffer, from: number, { starts, over }: Splitting): End | undefined {
+  let last = bytes.indexOf(newline, from);
+  const all: End = { stop: bytes.length, next: bytes.length };
+  if (last < 0) {
+    return over === 'all' ? all : undefined;
+  }
+  while (starts !== undefined) {
+    const next = last + 1;
+    const after = bytes.indexOf(newline, next);
+    if (next === bytes.length || (after < 0 && over !== 'all')) {
+      // What follows is not here yet, or not whole.
+      return over === undefined ? undefined : lineEnd(bytes, from, last);
+    }
+    const stop = after < 0 ? bytes.length : after;
+    if (starts(bytes.toString('utf8', next, Math.min(stop, next + lookBytes)))) {
+      break;
+    }
+    if (after < 0) {
+      return all;
+    }
+    last = after;
+  }
+  return lineEnd(bytes, from, last);
+}
+
+interface End {
+  readonly stop: number;
+  readonly next: number;
+}
+
+function lineEnd(bytes: Buffer, from: number, at: number): End {
+  return { stop: at > from && bytes[at - 1] === carriageReturn ? at - 1 : at, next: at + 1 };
+}
+
+/** As much as fits, as text: what is no UTF-8 becomes U+FFFD, which takes three bytes for one. */
+export function piece(bytes: Buffer, from: number, stop: number, mostBytes: number): { text: string; next: number } {
+  let next = stop - from > mostBytes ? wholeCharacters(bytes, from, from + mostBytes) : stop;
+  let text = bytes.toString('utf8', from, next);
+  if ((next - from) * 3 > mostBytes && Buffer.byteLength(text) > mostBytes) {
+    next = wholeCharacters(bytes, from, from + Math.floor(mostBytes / 3));
+    text = bytes.toString('utf8', from, next);
+  }
+  return { text, next };
+}
+
+/** The last place up to `to` that is not within a character. */
+function wholeCharacters(bytes: Buffer, from: number, to: number): number {
+  let at = to;
+  while (at > to - 3 && at > from + 1 && (bytes[at]! & 0xc0) === 0x80) {
+    at--;
+  }
+  return (bytes[at]! & 0xc0) === 0x80 ? to : at;
+}

@@ -1,0 +1,34 @@
+import { type Logger, messageOf } from 'svc/sdk';
+
+/** Files that should be read and cannot be; each is complained of once. */
+export class Unreadable {
+  readonly #paths = new Set<string>();
+  readonly #log: Logger;
+  readonly #most: number;
+
+  constructor(log: Logger, most: number) {
+    this.#log = log;
+    this.#most = most;
+  }
+
+  get sentence(): string | undefined {
+    const [first, ...more] = this.#paths;
+    return first === undefined ? undefined : `${first}${more.length === 0 ? '' : ` and ${more.length} more`} cannot be read`;
+  }
+
+  add(path: string, error: unknown): void {
+    if (!this.#paths.has(path) && this.#paths.size < this.#most) {
+      this.#paths.add(path);
+      this.#log.warn({ path, cause: messageOf(error) }, `${path} cannot be read`);
+    }
+  }
+
+  remove(path: string): void {
+    this.#paths.delete(path);
+  }
+
+  /** Forgets those that are not met any more. */
+  keep(found: ReadonlySet<string>): void {
+    [...this.#paths].filter((path) => !found.has(path)).forEach((path) => this.#paths.delete(path));
+  }
+}

@@ -1,0 +1,46 @@
+import { open } from 'node:fs/promises';
+
+import { type After, type MachineFiles, SlowCalls } from 'svc/probe';
+
+const longest = 16 * 1024;
+const deadlineMs = 1_000;
+
+/** The first bytes of a file, no more than `most`. */
+export type ReadStart = (path: string, most: number) => Promise<Buffer>;
+
+/**
+ * The arguments of processes, which lie in the memory of each: reading them may wait for as long as that memory is locked, so it is
+ * done beside, one at a time, and a process that does not let us look is left alone until it does.
+ */
+export class CommandLines {
+  readonly #files: MachineFiles;
+  readonly #calls: SlowCalls;
+  readonly #read: ReadStart;
+
+  constructor(files: MachineFiles, after: After, read: ReadStart = readStart) {
+    this.#files = files;
+    this.#calls = new SlowCalls({ slots: 1, deadlineMs, after });
+    this.#read = read;
+  }
+
+  /** None for threads of the kernel, for the dead, and for what ended meanwhile. */
+  async of(pid: number): Promise<readonly string[]> {
+    const outcome = await this.#calls.run(String(pid), () => this.#read(this.#files.path(`/proc/${pid}/cmdline`), longest));
+    if (outcome.state !== 'done' || outcome.value.length === 0) {
+      return [];
+    }
+    const args = outcome.value.toString('utf8').replace(/\0+$/, '').split('\0');
+    // A secret that was cut in two has no shape any more.
+    return outcome.value.length < longest ? args : [...args.slice(0, -1), '…'];
+  }
+}
+
+async function readStart(path: string, most: number): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(most), 0, most, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,28 @@
+import { type After, Delivery, MachineFiles } from 'svc/probe';
+import { definePlugin } from 'svc/sdk';
+
+import { EdgeMethods, Shipping, Specs } from '../edge-uplink/contract.ts';
+import { listParams } from './process-list.ts';
+import type { ProcessSpec } from './spec.ts';
+import { Watch } from './watch.ts';
+
+const minuteMs = 60_000;
+
+export default definePlugin({
+  activate(ctx) {
+    const spec = ctx.services.use(Specs).of(ctx.id) as ProcessSpec;
+    const after: After = (ms, work) => ctx.scope.timeout('pause between processes', ms, work);
+    const watch = new Watch(spec, { files: new MachineFiles(), clock: ctx.clock, after });
+    const delivery = new Delivery(ctx.services.use(Shipping), ctx.id, ctx.log);
+    ctx.extend.contribute(EdgeMethods, 'processes', {
+      name: 'processes',
+      mutating: false,
+      run: async (params, { signal }) => watch.list(listParams(params), signal),
+    });
+    return { spec, measure: async () => delivery.send(await watch.measure()) };
+  },
+  start(ctx, { spec, measure }) {
+    ctx.scope.timeout('first measurement', 0, measure);
+    ctx.scope.interval('measure', Number.parseInt(spec.interval, 10) * minuteMs, measure);
+  },
+});

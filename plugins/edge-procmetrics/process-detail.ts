@@ -1,0 +1,43 @@
+import type { MachineFiles } from 'svc/probe';
+
+/** What is read of a process besides its stat. A part that is not ours to read is undefined. */
+export interface ProcessDetail {
+  readonly voluntarySwitches: number | undefined;
+  readonly otherSwitches: number | undefined;
+  readonly swappedBytes: number | undefined;
+  readonly openFiles: number | undefined;
+  /** The soft limit. */
+  readonly mostFiles: number | undefined;
+  readonly readBytes: number | undefined;
+  readonly writtenBytes: number | undefined;
+}
+
+const mostCounted = 100_000;
+
+export function readDetail(files: MachineFiles, pid: number, wanted: { readonly files: boolean; readonly io: boolean }): ProcessDetail {
+  const status = files.text(`/proc/${pid}/status`, 8_192) ?? '';
+  const io = wanted.io ? (files.text(`/proc/${pid}/io`, 4_096) ?? '') : '';
+  const limits = wanted.files ? (files.text(`/proc/${pid}/limits`, 8_192) ?? '') : '';
+  const swapped = number(/^VmSwap:\s+(\d+) kB/m, status);
+  return {
+    voluntarySwitches: number(/^voluntary_ctxt_switches:\s+(\d+)/m, status),
+    otherSwitches: number(/^nonvoluntary_ctxt_switches:\s+(\d+)/m, status),
+    swappedBytes: swapped === undefined ? undefined : swapped * 1024,
+    openFiles: wanted.files ? openFilesOf(files, pid) : undefined,
+    mostFiles: number(/^Max open files\s+(\d+)/m, limits),
+    readBytes: number(/^read_bytes: (\d+)/m, io),
+    writtenBytes: number(/^write_bytes: (\d+)/m, io),
+  };
+}
+
+/** Since Linux 6.2 the folder says how many it holds; before, they are counted. */
+function openFilesOf(files: MachineFiles, pid: number): number | undefined {
+  const folder = `/proc/${pid}/fd`;
+  const size = files.size(folder);
+  return size !== undefined && size > 0 && files.root === '/' ? size : files.count(folder, mostCounted);
+}
+
+function number(pattern: RegExp, text: string): number | undefined {
+  const found = pattern.exec(text)?.[1];
+  return found === undefined ? undefined : Number(found);
+}

@@ -1,0 +1,172 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+
+import { SvcError } from 'svc/sdk';
+
+import { accept, jsonType, protobufType, refuse } from './answer.ts';
+import { countSpans } from './count-spans.ts';
+import type { TraceSpec } from './spec.ts';
+
+/** An export as it is passed on. */
+export interface Export {
+  readonly contentType: string;
+  readonly contentEncoding: 'gzip' | undefined;
+  readonly body: Uint8Array;
+  readonly spans: number;
+}
+
+export interface Receiver {
+  readonly listening: boolean;
+  /** Rejects when it cannot be, such as while another program has the port. */
+  listen(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const path = '/v1/traces';
+const unpackedTimes = 4;
+/** What all exports that are being read may have together. */
+const mostInFlight = 8 * 1024 * 1024;
+const mostConnections = 64;
+const headersMs = 10_000;
+const requestMs = 30_000;
+const shipMs = 20_000;
+
+const unpack = promisify(gunzip);
+const pack = promisify(gzip);
+
+/** OTLP over HTTP for programs of this machine: an export is answered when it is kept. */
+export function createReceiver({ address, port, max_body_bytes: mostBytes }: TraceSpec, keep: (one: Export) => Promise<void>): Receiver {
+  let inFlight = 0;
+  let unpacking: Promise<unknown> = Promise.resolve();
+
+  async function take(request: IncomingMessage, json: boolean): Promise<void> {
+    const encoding = admit(request, mostBytes);
+    const size = Number(request.headers['content-length'] ?? mostBytes);
+    if (inFlight + size > mostInFlight) {
+      throw new SvcError('unavailable', 'too many exports at a time', { retryAfterSeconds: 1 });
+    }
+    inFlight += size;
+    try {
+      const body = await read(request, mostBytes);
+      // One after the other: what is unpacked is large for a moment.
+      const counted = unpacking.then(async () => countSpans(encoding === 'gzip' ? await unpacked(body, mostBytes * unpackedTimes) : body, json));
+      unpacking = counted.catch(() => undefined);
+      const spans = await counted;
+      if (spans > 0) {
+        await inTime(
+          keep({ contentType: json ? jsonType : protobufType, spans, ...(encoding === 'gzip' ? { contentEncoding: 'gzip', body } : await packed(body)) }),
+        );
+      }
+    } finally {
+      inFlight -= size;
+    }
+  }
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    const json = typeOf(request) === jsonType;
+    void take(request, json).then(
+      () => accept(response, json),
+      (error: unknown) => refuse(response, json, error),
+    );
+  }
+
+  const server = createServer({ headersTimeout: headersMs, requestTimeout: requestMs }, answer);
+  server.maxConnections = mostConnections;
+  return {
+    get listening() {
+      return server.listening;
+    },
+    listen: () => listen(server, port, address),
+    close: () => close(server),
+  };
+}
+
+/** Refuses by its head what is no export. A page in a browser cannot send one of these types without asking first, and is not answered. */
+function admit(request: IncomingMessage, mostBytes: number): 'gzip' | undefined {
+  if (request.url?.split('?', 1)[0] !== path) {
+    throw new SvcError('not_found', `only ${path} is here`);
+  }
+  if (request.method !== 'POST') {
+    throw new SvcError('not_found', `${path} takes POST`, { status: 405, headers: { allow: 'POST' } });
+  }
+  if (![protobufType, jsonType].includes(typeOf(request))) {
+    throw new SvcError('invalid_argument', `${path} takes ${protobufType} and ${jsonType}`, { status: 415 });
+  }
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'gzip' && encoding !== 'identity') {
+    throw new SvcError('invalid_argument', 'gzip is the only encoding that is read', { status: 415 });
+  }
+  if (Number(request.headers['content-length'] ?? 0) > mostBytes) {
+    throw tooLarge(mostBytes);
+  }
+  return encoding === 'gzip' ? encoding : undefined;
+}
+
+const typeOf = ({ headers }: IncomingMessage): string => (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
+
+const tooLarge = (mostBytes: number): SvcError =>
+  new SvcError('invalid_argument', `an export has at most ${mostBytes} bytes, and ${mostBytes * unpackedTimes} when it is unpacked`, { status: 413 });
+
+async function read(request: IncomingMessage, mostBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > mostBytes) {
+      throw tooLarge(mostBytes);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+async function unpacked(body: Buffer, mostBytes: number): Promise<Buffer> {
+  try {
+    return await unpack(body, { maxOutputLength: mostBytes });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
+      throw tooLarge(mostBytes / unpackedTimes);
+    }
+    throw new SvcError('invalid_argument', 'the body is no gzip', { cause: error });
+  }
+}
+
+/** Smaller on the disk and on the way; what does not become smaller stays as it is. */
+async function packed(body: Buffer): Promise<Pick<Export, 'body' | 'contentEncoding'>> {
+  const smaller = await pack(body, { level: 1 });
+  return smaller.length < body.length ? { body: smaller, contentEncoding: 'gzip' } : { body, contentEncoding: undefined };
+}
+
+async function inTime(kept: Promise<void>): Promise<void> {
+  const late = AbortSignal.timeout(shipMs);
+  await new Promise<void>((resolve, reject) => {
+    late.addEventListener('abort', () => reject(new SvcError('unavailable', 'the export could not be kept in time')));
+    kept.then(resolve, reject);
+  });
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host, exclusive: true }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+/** Exports that are being read are answered; who only keeps a connection is let go. */
+async function close(server: Server): Promise<void> {
+  if (!server.listening) {
+    return;
+  }
+  const patience = AbortSignal.timeout(closeMs);
+  patience.addEventListener('abort', () => server.closeAllConnections());
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+}
+
+const closeMs = 5_000;

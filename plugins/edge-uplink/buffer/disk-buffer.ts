@@ -1,0 +1,213 @@
+import { statfsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { type Clock, messageOf, type Scope, SvcError, timestamp } from 'svc/sdk';
+
+import type { Signal } from '../contract.ts';
+import { type Next, Queue } from './queue.ts';
+import { type RecordHead, writeRecord } from './record.ts';
+
+/** What matters most comes first, and is dropped last. */
+export const lanes = ['events', 'metrics', 'logs', 'traces'] as const;
+export type Lane = Signal | 'events';
+
+export type DropReason = 'full' | 'refused' | 'damaged';
+
+export interface BufferOptions {
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly scope: Pick<Scope, 'timeout'>;
+  /** Never more than this on the disk. */
+  readonly mostBytes: number;
+  readonly onDrop?: (lane: Lane, items: number, reason: DropReason) => void;
+}
+
+const groupMs = 1_000;
+/** Puts that wait for the disk may hold so much memory. */
+const mostWaitingBytes = 16 * 1024 * 1024;
+
+/** What waits on the disk for the manager: one queue a lane, one budget for all. */
+export class DiskBuffer {
+  readonly #options: BufferOptions;
+  readonly #queues: ReadonlyMap<Lane, Queue>;
+  readonly #dropped = new Map<string, number>();
+  readonly #wakers = new Map<Lane, () => void>();
+  #turn: Promise<unknown> = Promise.resolve();
+  #group: { done: Promise<void>; finish: (error?: unknown) => void } | undefined;
+  #waitingBytes = 0;
+  #closed = false;
+
+  private constructor(options: BufferOptions, queues: ReadonlyMap<Lane, Queue>) {
+    this.#options = options;
+    this.#queues = queues;
+  }
+
+  static async open(options: BufferOptions): Promise<DiskBuffer> {
+    const queues = new Map<Lane, Queue>();
+    for (const lane of lanes) {
+      queues.set(lane, await Queue.open(join(options.folder, lane)));
+    }
+    return new DiskBuffer(options, queues);
+  }
+
+  /** Resolves once it is durable: at once where that is urgent, within a second otherwise. */
+  async put(lane: Lane, head: Omit<RecordHead, 'at'>, body: Uint8Array, urgent = false): Promise<void> {
+    if (this.#closed || this.#waitingBytes > mostWaitingBytes) {
+      throw new SvcError('unavailable', this.#closed ? 'the uplink has stopped' : 'too much waits for the disk of this machine', { retryAfterSeconds: 1 });
+    }
+    const at = this.#options.clock.now();
+    const bytes = writeRecord({ ...head, at }, body);
+    this.#waitingBytes += bytes.length;
+    try {
+      const group = await this.#inTurn(async () => {
+        await this.#makeRoom(lane, bytes.length);
+        await this.#append(lane, bytes, head.items, at);
+        this.#group ??= this.#openGroup();
+        return this.#group;
+      });
+      this.#wakers.get(lane)?.();
+      if (urgent) {
+        await this.#sync();
+      }
+      await group.done;
+    } finally {
+      this.#waitingBytes -= bytes.length;
+    }
+  }
+
+  next(lane: Lane, replay: boolean): Promise<Next | undefined> {
+    return this.#inTurn(() => this.#queue(lane).next(replay, (items) => this.#drop(lane, items, 'damaged')));
+  }
+
+  left(lane: Lane, next: Next): Promise<void> {
+    return this.#inTurn(() => this.#queue(lane).left(next));
+  }
+
+  /** Sent, and refused for good: it would be refused again. */
+  async refused(lane: Lane, next: Next): Promise<void> {
+    this.#drop(lane, next.record.head.items, 'refused');
+    await this.left(lane, next);
+  }
+
+  async markWaiting(lane: Lane): Promise<void> {
+    await this.#inTurn(async () => this.#queue(lane).markWaiting());
+  }
+
+  hasWaited(lane: Lane): boolean {
+    return this.#queue(lane).hasWaited;
+  }
+
+  /** Called when something was put into the lane. */
+  onPut(lane: Lane, wake: () => void): void {
+    this.#wakers.set(lane, wake);
+  }
+
+  /** What the event `buffer` tells. */
+  get status(): { dropped: number; queued_bytes: number; oldest_at: string | null } {
+    const oldest = Math.min(...[...this.#queues.values()].map((queue) => queue.oldestAt ?? Infinity));
+    return {
+      dropped: [...this.#dropped.values()].reduce((sum, items) => sum + items, 0),
+      queued_bytes: [...this.#queues.values()].reduce((sum, queue) => sum + (queue.empty ? 0 : queue.bytes), 0),
+      oldest_at: oldest === Infinity ? null : timestamp(oldest),
+    };
+  }
+
+  /** Items lost since the start, by `<lane> <reason>`. */
+  get dropped(): ReadonlyMap<string, number> {
+    return this.#dropped;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#sync();
+    await this.#inTurn(async () => {
+      for (const queue of this.#queues.values()) {
+        await queue.close();
+      }
+    });
+  }
+
+  async #append(lane: Lane, bytes: Uint8Array, items: number, at: number): Promise<void> {
+    try {
+      await this.#queue(lane).append(bytes, items, at);
+    } catch (error) {
+      // The disk is full before the budget is: what matters least makes room, once.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC' || !(await this.#dropLeast(lane))) {
+        throw new SvcError('unavailable', `the disk of this machine takes nothing more: ${messageOf(error)}`, { cause: error });
+      }
+      await this.#queue(lane).append(bytes, items, at);
+    }
+  }
+
+  async #makeRoom(lane: Lane, bytes: number): Promise<void> {
+    const used = (): number => [...this.#queues.values()].reduce((sum, queue) => sum + queue.bytes, 0);
+    while (used() + bytes > this.#options.mostBytes) {
+      if (!(await this.#dropLeast(lane))) {
+        throw new SvcError('unavailable', `the buffer of this machine is full, and all that is in it matters more than ${lane}`, { retryAfterSeconds: 30 });
+      }
+    }
+  }
+
+  /** The oldest of what matters least, but nothing that matters more than `lane`. */
+  async #dropLeast(lane: Lane): Promise<boolean> {
+    for (const candidate of lanes.slice(lanes.indexOf(lane)).toReversed()) {
+      const items = await this.#queue(candidate).dropOldest();
+      if (items !== undefined) {
+        this.#drop(candidate, items, 'full');
+        return true;
+      }
+    }
+    return false;
+  }
+
+  #drop(lane: Lane, items: number, reason: DropReason): void {
+    if (items > 0) {
+      const key = `${lane} ${reason}`;
+      this.#dropped.set(key, (this.#dropped.get(key) ?? 0) + items);
+      this.#options.onDrop?.(lane, items, reason);
+    }
+  }
+
+  #openGroup() {
+    let finish!: (error?: unknown) => void;
+    const done = new Promise<void>((resolve, reject) => {
+      finish = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    // Whoever put something waits for it; the group alone must not count as an error that nobody caught.
+    done.catch(() => undefined);
+    // Where something urgent has come first it finds nothing left to do.
+    this.#options.scope.timeout('sync the buffer', groupMs, () => this.#sync());
+    return { done, finish };
+  }
+
+  async #sync(): Promise<void> {
+    await this.#inTurn(async () => {
+      const group = this.#group;
+      this.#group = undefined;
+      try {
+        for (const queue of this.#queues.values()) {
+          await queue.sync();
+        }
+        group?.finish();
+      } catch (error) {
+        group?.finish(new SvcError('unavailable', `the disk of this machine does not keep what it was given: ${messageOf(error)}`, { cause: error }));
+      }
+    });
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
+
+  #queue(lane: Lane): Queue {
+    return this.#queues.get(lane)!;
+  }
+}
+
+/** What of the disk the buffer may take. */
+export function budgetOf(folder: string, mostBytes: number, share: number): number {
+  const { blocks, bsize } = statfsSync(folder);
+  return Math.max(1024 * 1024, Math.min(mostBytes, Math.floor(blocks * bsize * share)));
+}

@@ -1,0 +1,98 @@
+import { defineExtensionPoint, defineService, type MaybePromise } from 'svc/sdk';
+import type { TunnelStream } from 'svc/tunnel';
+
+export type { TunnelStream };
+
+/** What is shipped to the manager's data plane. */
+export type Signal = 'metrics' | 'logs' | 'traces';
+
+/** One push, as the manager's route takes it. */
+export interface Parcel {
+  readonly signal: Signal;
+  /** Of the manager, such as `/api/v1/write`. */
+  readonly path: string;
+  readonly contentType: string;
+  readonly contentEncoding?: string;
+  /** At most 4 MiB. Taken over: whoever ships it does not change it afterwards. */
+  readonly body: Uint8Array;
+  /** Samples, lines or spans in it: what is counted when it has to be dropped. */
+  readonly items: number;
+  /** The plugin that made it (`ctx.id`): the items count as its samples. */
+  readonly from: string;
+  /** On disk at once, and not within a second. */
+  readonly urgent?: boolean;
+}
+
+/**
+ * Leaves a parcel for the manager. Resolves once it is durable on this machine or taken by the manager; rejects with unavailable when
+ * the buffer is full of what may not be dropped for it. Parcels of one signal arrive in order, and may arrive twice.
+ */
+export interface Shipping {
+  ship(parcel: Parcel): Promise<void>;
+}
+
+/**
+ * What the manager wants of an edge plugin, checked against the `spec` of its `edge.json`, defaults filled in. The uplink reloads a
+ * plugin whose spec has changed, so it is enough to read it in activate.
+ */
+export interface Specs {
+  of(pluginId: string): unknown;
+}
+
+/** What an EdgeMethod is called with. */
+export interface EdgeCall {
+  readonly signal: AbortSignal;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** What the manager may ask of this machine; contributed under any id. */
+export interface EdgeMethod {
+  readonly name: string;
+  /** Changes something: it runs once for an idempotency key, whatever happens to the connection. */
+  readonly mutating: boolean;
+  run(params: unknown, call: EdgeCall): Promise<unknown>;
+}
+
+/** A service that the manager may open a stream of bytes to. Throwing refuses the stream. */
+export interface EdgeStreamService {
+  readonly name: string;
+  /** Resolves when the stream has ended. */
+  open(meta: unknown, stream: TunnelStream): MaybePromise<void>;
+}
+
+/** What the owner of this machine allows: `policy.yaml` of the data folder, which the manager cannot write. */
+export interface Policy {
+  /** `host:port` that the manager may reach through this machine. */
+  readonly tcp: readonly string[];
+  readonly webshell: boolean;
+  readonly skills: {
+    readonly enabled: boolean;
+    /** Globs of what skills may read. */
+    readonly paths: readonly string[];
+    /** Services that skills may restart. */
+    readonly services: readonly string[];
+  };
+  /** Names (`hostmetrics`, …) of plugins that the manager may switch and configure; `*` for all. */
+  readonly plugins: { readonly allowed: readonly string[] };
+  /** Globs of the files that may be read for the log store. */
+  readonly logs: { readonly paths: readonly string[] };
+}
+
+/** The policy of this moment; a change of the file is seen at the next call. */
+export interface LocalPolicy {
+  current(): Policy;
+}
+
+/** The way to the manager, for plugins that have something to tell. */
+export interface Uplink {
+  readonly online: boolean;
+  /** Tells the manager; kept on disk, before everything else, while it cannot be reached. Resolves once it is sent or durable. */
+  tell(event: string, payload: unknown): Promise<void>;
+}
+
+export const Shipping = defineService<Shipping>('uplink.shipping');
+export const Specs = defineService<Specs>('uplink.specs');
+export const LocalPolicy = defineService<LocalPolicy>('uplink.policy');
+export const Uplink = defineService<Uplink>('uplink.link');
+export const EdgeMethods = defineExtensionPoint<EdgeMethod>('uplink.methods');
+export const EdgeStreams = defineExtensionPoint<EdgeStreamService>('uplink.streams');

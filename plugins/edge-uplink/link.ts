@@ -1,0 +1,175 @@
+import { type Ids, type Logger, messageOf, type Scope, SvcError } from 'svc/sdk';
+import {
+  clientHandshake,
+  closeCode,
+  connect,
+  dial,
+  type DialOptions,
+  type ClientHandshakeOptions,
+  type IdempotencyJournal,
+  isRefusal,
+  reconnects,
+  type Sweeper,
+  type TunnelSession,
+} from 'svc/tunnel';
+
+import type { Credentials, CredentialStore } from './credentials.ts';
+import type { Desired } from './desired.ts';
+import type { Handlers } from './handlers.ts';
+import type { Machine } from './machine.ts';
+import { createPause } from './pause.ts';
+
+export interface LinkParts {
+  readonly credentials: CredentialStore;
+  readonly machine: Machine;
+  readonly desired: Desired;
+  readonly handlers: Handlers;
+  readonly journal: IdempotencyJournal;
+  readonly sweeper: Sweeper;
+  readonly scope: Scope;
+  readonly ids: Ids;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly version: string;
+  readonly onUp: () => void;
+}
+
+/** Plugins that come up together are told of together. */
+const settleMs = 500;
+const notEnrolledMs = 5_000;
+const notEnrolled = 'this machine is not enrolled: run "svc edge install --manager URL --token TOKEN"';
+const probeMs = 20_000;
+
+/** The tunnel to the manager: dialled again whenever it ends, until the scope does. */
+export class Link {
+  readonly #parts: LinkParts;
+  readonly #pause: ReturnType<typeof createPause>;
+  #session: TunnelSession | undefined;
+  #caps = '';
+  /** Why there is no tunnel. */
+  problem: string | undefined;
+
+  constructor(parts: LinkParts) {
+    this.#parts = parts;
+    this.#pause = createPause(parts.scope, 'next dial');
+    this.problem = parts.credentials.current() ? 'it has not been tried yet' : notEnrolled;
+  }
+
+  get session(): TunnelSession | undefined {
+    return this.#session?.live === true ? this.#session : undefined;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { random, log, credentials } = this.#parts;
+    const waitAfter = reconnects(random);
+    await this.#pause.wait(settleMs);
+    while (!signal.aborted) {
+      const known = credentials.current();
+      if (!known) {
+        this.problem = notEnrolled;
+        await this.#pause.wait(notEnrolledMs);
+        continue;
+      }
+      try {
+        const session = await this.#open(known, signal);
+        const end = await this.#serve(session, signal);
+        log.warn({ code: end.code, reason: end.reason }, 'the tunnel has ended');
+        this.problem = `the tunnel ended: ${end.reason}`;
+        await this.#pause.wait(signal.aborted ? 0 : waitAfter({ upMs: end.upMs, retry: end.retry }));
+      } catch (error) {
+        this.problem = messageOf(error);
+        const pause = waitAfter({ upMs: 0, error });
+        log.warn({ cause: this.problem, again_in_ms: Math.round(pause) }, 'the manager cannot be reached');
+        await this.#pause.wait(signal.aborted ? 0 : pause);
+      }
+    }
+  }
+
+  /** Proves a secret on a connection of its own. */
+  async probe(credentials: Credentials, signal: AbortSignal): Promise<void> {
+    const transport = await dial(this.#dialling(credentials, signal));
+    try {
+      await clientHandshake(transport, { ...this.#proving(credentials, 'probe'), timeoutMs: probeMs });
+    } finally {
+      transport.close(closeCode.normal, 'proved');
+    }
+  }
+
+  /** What this edge serves is not what it said when it came: it comes again. */
+  refresh(): void {
+    if (this.session && this.#parts.handlers.caps().join(' ') !== this.#caps) {
+      this.#parts.log.info({}, 'what this edge serves has changed; it connects anew to say so');
+      void this.#session!.close(closeCode.goingAway, 'its capabilities have changed');
+    }
+  }
+
+  async #open(known: Credentials, signal: AbortSignal): Promise<TunnelSession> {
+    const { credentials } = this.#parts;
+    try {
+      return await this.#connect(known, signal);
+    } catch (error) {
+      const staged = credentials.staged();
+      if (!isRefusal(error) || !error.lasting || !staged) {
+        throw error;
+      }
+      // A rotation was cut short after the manager had taken the new secret.
+      const session = await this.#connect(staged, signal);
+      credentials.take(staged);
+      return session;
+    }
+  }
+
+  async #connect(credentials: Credentials, signal: AbortSignal): Promise<TunnelSession> {
+    const { handlers, journal, random, log } = this.#parts;
+    this.#caps = handlers.caps().join(' ');
+    const { session } = await connect({
+      dial: this.#dialling(credentials, signal),
+      handshake: this.#proving(credentials, 'serve'),
+      session: { log, handlers, journal, random, label: 'manager' },
+    });
+    return session;
+  }
+
+  async #serve(session: TunnelSession, signal: AbortSignal) {
+    const leave = (): void => void session.close(closeCode.goingAway, 'the edge stops');
+    this.#session = session;
+    this.problem = undefined;
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) {
+      leave();
+    }
+    this.#parts.log.info({}, 'connected with the manager');
+    this.#parts.onUp();
+    try {
+      return await session.closed;
+    } finally {
+      signal.removeEventListener('abort', leave);
+      this.#session = undefined;
+    }
+  }
+
+  #dialling({ manager, tunnel_path, pin, ca }: Credentials, signal: AbortSignal): DialOptions {
+    return { url: new URL(tunnel_path, manager).href, pin, ca, signal };
+  }
+
+  #proving({ access_key, secret_key }: Credentials, purpose: 'serve' | 'probe'): ClientHandshakeOptions {
+    const { sweeper, ids, machine, version, desired } = this.#parts;
+    return {
+      sweeper,
+      ids,
+      accessKey: access_key,
+      secretKey: secret_key,
+      hello: { agent_id: machine.uuid, boot_id: machine.bootId, agent_version: version, caps: this.#caps.split(' '), purpose },
+      state: desired.hash === undefined ? {} : { config_hash: desired.hash },
+    };
+  }
+}
+
+/** The secret of a mutating call, checked. */
+export function newSecret(params: unknown): string {
+  const { secret_key: secret } = (params ?? {}) as { secret_key?: unknown };
+  if (typeof secret !== 'string' || !/^svc_sk_[\w-]{43}$/.test(secret)) {
+    throw new SvcError('invalid_argument', 'rotate_secret needs a secret_key');
+  }
+  return secret;
+}

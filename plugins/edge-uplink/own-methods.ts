@@ -1,0 +1,43 @@
+import { messageOf, SvcError } from 'svc/sdk';
+
+import type { EdgeMethod } from './contract.ts';
+import type { CredentialStore } from './credentials.ts';
+import type { Desired } from './desired.ts';
+import { type Link, newSecret } from './link.ts';
+import type { Supervisor } from './supervisor.ts';
+
+/** What the uplink itself answers. */
+export const ownMethods = (parts: {
+  readonly desired: Desired;
+  readonly supervisor: Supervisor;
+  readonly credentials: CredentialStore;
+  readonly link: () => Link;
+  /** Goes on in the background: an answer must not wait for plugins. */
+  readonly later: (label: string, work: () => Promise<void>) => void;
+}): readonly EdgeMethod[] => [
+  { name: 'plugin_status', mutating: false, run: async () => parts.supervisor.status() },
+  {
+    name: 'config_apply',
+    mutating: true,
+    async run(params) {
+      const changed = parts.desired.apply(params);
+      parts.later('apply the configuration', () => parts.supervisor.reconcile(changed));
+      return { hash: parts.desired.hash };
+    },
+  },
+  {
+    name: 'rotate_secret',
+    mutating: true,
+    async run(params, { signal }) {
+      const next = parts.credentials.stage(newSecret(params));
+      try {
+        await parts.link().probe(next, signal);
+      } catch (error) {
+        parts.credentials.discard();
+        throw new SvcError('unavailable', `the new secret could not be proved, so the old one stays: ${messageOf(error)}`, { cause: error });
+      }
+      parts.credentials.take(next);
+      return {};
+    },
+  },
+];

@@ -1,0 +1,50 @@
+import type { Clock } from 'svc/sdk';
+
+const windowMs = 30_000;
+/** What has waited may leave this fast when there is nothing new. */
+const leastPerSecond = 256 * 1024;
+
+/** How fast what has waited may follow: at most twice as fast as new things come, so that a manager that is back is not run over. */
+export class Pace {
+  readonly #clock: Clock;
+  #live = 0;
+  #since: number;
+  #allowed = leastPerSecond;
+  #refilled: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#since = clock.monotonic();
+    this.#refilled = this.#since;
+  }
+
+  /** Bytes that were new have left. */
+  sentLive(bytes: number): void {
+    this.#decay();
+    this.#live += bytes;
+  }
+
+  sentReplay(bytes: number): void {
+    this.#allowed -= bytes;
+  }
+
+  /** Milliseconds until something that has waited may go; 0 for at once. */
+  waitMs(): number {
+    const now = this.#clock.monotonic();
+    const perMs = this.#perSecond() / 1_000;
+    this.#allowed = Math.min(this.#allowed + (now - this.#refilled) * perMs, perMs * 1_000);
+    this.#refilled = now;
+    return this.#allowed > 0 ? 0 : Math.ceil(-this.#allowed / perMs) + 1;
+  }
+
+  #perSecond(): number {
+    this.#decay();
+    return Math.max(leastPerSecond, (2 * this.#live) / (windowMs / 1_000));
+  }
+
+  #decay(): void {
+    const now = this.#clock.monotonic();
+    this.#live *= Math.exp(-(now - this.#since) / windowMs);
+    this.#since = now;
+  }
+}

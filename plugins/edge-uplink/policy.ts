@@ -1,0 +1,101 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { type Logger, messageOf, SvcError } from 'svc/sdk';
+import { parse } from 'yaml';
+
+import type { LocalPolicy, Policy } from './contract.ts';
+import { readText } from './keep.ts';
+
+/** Without a file: a shell through the machine's own sshd, nothing of the network around it, logs where logs are. */
+export const defaultPolicy: Policy = {
+  tcp: ['127.0.0.1:22'],
+  webshell: true,
+  skills: { enabled: true, paths: ['/var/log/**', '/etc/os-release'], services: [] },
+  plugins: { allowed: ['*'] },
+  logs: { paths: ['/var/log/**'] },
+};
+
+/** With a file that cannot be understood: nothing. */
+const closedPolicy: Policy = {
+  tcp: [],
+  webshell: false,
+  skills: { enabled: false, paths: [], services: [] },
+  plugins: { allowed: [] },
+  logs: { paths: [] },
+};
+
+const mostEntries = 256;
+
+/** `policy.yaml` of the data folder; what it leaves out is as without it. */
+export function openPolicy(dataDir: string, log: Logger): LocalPolicy {
+  const file = join(dataDir, 'policy.yaml');
+  let stamp: string | undefined;
+  let policy = defaultPolicy;
+  return {
+    current() {
+      const stat = statSync(file, { throwIfNoEntry: false });
+      const now = stat ? `${stat.mtimeMs} ${stat.size} ${stat.ino}` : '';
+      if (now !== stamp) {
+        stamp = now;
+        try {
+          policy = stat ? readPolicy(readText(file) ?? '') : defaultPolicy;
+        } catch (error) {
+          policy = closedPolicy;
+          log.error({ cause: messageOf(error) }, `${file} cannot be understood, so nothing is allowed until it is right`);
+        }
+      }
+      return policy;
+    },
+  };
+}
+
+export function readPolicy(text: string): Policy {
+  const given = section(parse(text, { maxAliasCount: 0, schema: 'core' }), 'the policy', ['tcp', 'webshell', 'skills', 'plugins', 'logs']);
+  const skills = section(given['skills'], 'skills', ['enabled', 'paths', 'services']);
+  const plugins = section(given['plugins'], 'plugins', ['allowed']);
+  const logs = section(given['logs'], 'logs', ['paths']);
+  const usual = defaultPolicy;
+  return {
+    tcp: texts(given['tcp'], 'tcp', usual.tcp, /^(\[[0-9a-fA-F:]+\]|[^\s:/]+):\d{1,5}$/),
+    webshell: flag(given['webshell'], 'webshell', usual.webshell),
+    skills: {
+      enabled: flag(skills['enabled'], 'skills.enabled', usual.skills.enabled),
+      paths: texts(skills['paths'], 'skills.paths', usual.skills.paths, /^\//),
+      services: texts(skills['services'], 'skills.services', usual.skills.services, /^[\w@.:-]+$/),
+    },
+    plugins: { allowed: texts(plugins['allowed'], 'plugins.allowed', usual.plugins.allowed, /^(\*|[a-z][a-z0-9_-]*)$/) },
+    logs: { paths: texts(logs['paths'], 'logs.paths', usual.logs.paths, /^\//) },
+  };
+}
+
+function section(value: unknown, name: string, known: readonly string[]): Readonly<Record<string, unknown>> {
+  if (value === undefined || value === null) {
+    return {};
+  }
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw new SvcError('invalid_argument', `${name} must be a mapping`);
+  }
+  const stranger = Object.keys(value).find((key) => !known.includes(key));
+  if (stranger !== undefined) {
+    throw new SvcError('invalid_argument', `${name} has no "${stranger}": it may have ${known.join(', ')}`);
+  }
+  return value as Record<string, unknown>;
+}
+
+function texts(value: unknown, name: string, usual: readonly string[], form: RegExp): readonly string[] {
+  if (value === undefined) {
+    return usual;
+  }
+  if (!Array.isArray(value) || value.length > mostEntries || !value.every((one) => typeof one === 'string' && form.test(one))) {
+    throw new SvcError('invalid_argument', `${name} must be a list of at most ${mostEntries} texts that match ${form.source}`);
+  }
+  return value as string[];
+}
+
+function flag(value: unknown, name: string, usual: boolean): boolean {
+  if (value !== undefined && typeof value !== 'boolean') {
+    throw new SvcError('invalid_argument', `${name} must be true or false`);
+  }
+  return value ?? usual;
+}

@@ -1,0 +1,104 @@
+import { Agent as HttpAgent, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { TLSSocket } from 'node:tls';
+
+import { type Clock, messageOf, SvcError } from 'svc/sdk';
+import { spkiPin } from 'svc/tunnel';
+
+import type { Credentials } from './credentials.ts';
+import type { BufferRecord } from './buffer/record.ts';
+
+export type PushOutcome =
+  | { readonly kind: 'taken' }
+  /** It would be refused again. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** Later; `afterMs` is what the manager asked for. */
+  | { readonly kind: 'later'; readonly reason: string; readonly afterMs: number | undefined };
+
+export interface Pusher {
+  push(record: BufferRecord, signal: AbortSignal): Promise<PushOutcome>;
+  close(): void;
+}
+
+const wholeMs = 60_000;
+const mostAnswerBytes = 16 * 1024;
+const mostRetryAfterMs = 600_000;
+/** Codes that speak of the body. Of all others another try may have another end. */
+const final = new Set([400, 404, 405, 406, 409, 410, 411, 413, 414, 415, 422]);
+
+/** Hands records to the manager's data plane over connections that are kept. */
+export function createPusher(credentials: () => Credentials, clock: Clock): Pusher {
+  const plain = new HttpAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs });
+  const secure = new HttpsAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs });
+  const known = new WeakSet<object>();
+
+  function send(record: BufferRecord, signal: AbortSignal): Promise<PushOutcome> {
+    const { manager, access_key, secret_key, pin, ca } = credentials();
+    const { head, body } = record;
+    const url = new URL(head.to, manager);
+    const isSecure = url.protocol === 'https:';
+    const options: RequestOptions & { rejectUnauthorized?: boolean; ca?: string } = {
+      method: 'POST',
+      agent: isSecure ? secure : plain,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(wholeMs)]),
+      headers: {
+        'content-type': head.type,
+        ...(head.encoding !== undefined && { 'content-encoding': head.encoding }),
+        'content-length': body.length,
+        authorization: `Basic ${Buffer.from(`${access_key}:${secret_key}`).toString('base64')}`,
+        'user-agent': 'svc-edge',
+      },
+      ...(isSecure && pin !== undefined && { rejectUnauthorized: false }),
+      ...(isSecure && ca !== undefined && { ca }),
+    };
+    return new Promise((resolve, reject) => {
+      const request = (isSecure ? httpsRequest : httpRequest)(url, options, (response) => void answered(response, clock).then(resolve, reject));
+      request.once('error', reject);
+      // Neither the keys nor the body go out before the other side is known to be the manager.
+      request.once('socket', (socket) => {
+        if (!(socket instanceof TLSSocket) || pin === undefined || known.has(socket)) {
+          request.end(body);
+          return;
+        }
+        socket.once('secureConnect', () => {
+          if (spkiPin(socket.getPeerX509Certificate()?.raw ?? '') !== pin) {
+            request.destroy(new SvcError('unavailable', `${url.host} shows another key than the one that is pinned in edge.json`));
+            return;
+          }
+          known.add(socket);
+          request.end(body);
+        });
+      });
+    });
+  }
+
+  return {
+    push: (record, signal) => send(record, signal).catch((error: unknown): PushOutcome => ({ kind: 'later', reason: messageOf(error), afterMs: undefined })),
+    close() {
+      plain.destroy();
+      secure.destroy();
+    },
+  };
+}
+
+async function answered(response: IncomingMessage, clock: Clock): Promise<PushOutcome> {
+  const status = response.statusCode ?? 0;
+  let text = '';
+  for await (const chunk of response) {
+    text += text.length < mostAnswerBytes ? (chunk as Buffer).toString('utf8') : '';
+  }
+  if (status >= 200 && status < 300) {
+    return { kind: 'taken' };
+  }
+  const reason = `HTTP ${status}: ${text.slice(0, 300).replaceAll(/\s+/g, ' ').trim()}`;
+  return final.has(status) ? { kind: 'refused', reason } : { kind: 'later', reason, afterMs: retryAfter(response.headers['retry-after'], clock) };
+}
+
+/** Seconds or a date, as RFC 9110 has it. */
+export function retryAfter(header: string | undefined, clock: Pick<Clock, 'now'>): number | undefined {
+  if (header === undefined) {
+    return undefined;
+  }
+  const ms = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - clock.now();
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), mostRetryAfterMs) : undefined;
+}

@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+
+import { type HealthReport, type PluginContext, SvcError } from 'svc/sdk';
+import type { TunnelSession } from 'svc/tunnel';
+
+import { budgetOf, DiskBuffer, type Lane, lanes } from './buffer/disk-buffer.ts';
+import type { Next } from './buffer/queue.ts';
+import type { Parcel } from './contract.ts';
+import { Courier } from './courier.ts';
+import type { CredentialStore } from './credentials.ts';
+import { createPusher, type Pusher, type PushOutcome } from './push.ts';
+
+const mostBodyBytes = 4 * 1024 * 1024;
+const mostEventBytes = 256 * 1024;
+const pathForm = /^\/[\w./-]{1,200}$/;
+
+/** Everything that leaves this machine: to the disk first, then on its way. */
+export class Shipment {
+  readonly #ctx: PluginContext;
+  readonly #buffer: DiskBuffer;
+  readonly #pusher: Pusher;
+  readonly #credentials: CredentialStore;
+  readonly #couriers: readonly Courier[];
+  #session: () => TunnelSession | undefined = () => undefined;
+
+  private constructor(ctx: PluginContext, buffer: DiskBuffer, credentials: CredentialStore, random: () => number) {
+    this.#ctx = ctx;
+    this.#buffer = buffer;
+    this.#credentials = credentials;
+    this.#pusher = createPusher(() => credentials.current()!, ctx.clock);
+    const { clock, scope, log } = ctx;
+    this.#couriers = lanes.map(
+      (lane) =>
+        new Courier({
+          ...{ lane, buffer, clock, scope, log, random },
+          send: (next, signal) => (lane === 'events' ? this.#say(next) : this.#push(next, signal)),
+        }),
+    );
+  }
+
+  static async open(ctx: PluginContext, credentials: CredentialStore, random: () => number): Promise<Shipment> {
+    const dropped = ctx.metrics.counter('dropped_items_total', 'Samples, lines, spans and events lost before the manager had them.', ['lane', 'reason']);
+    const share = ctx.settings.get<number>('uplink.buffer_share');
+    const buffer = await DiskBuffer.open({
+      folder: join(ctx.dataDir, 'wal'),
+      clock: ctx.clock,
+      scope: ctx.scope,
+      mostBytes: budgetOf(ctx.dataDir, ctx.settings.get<number>('uplink.buffer_mb') * 1024 * 1024, share),
+      onDrop: (lane, items, reason) => dropped.add(items, { lane, reason }),
+    });
+    ctx.scope.defer('buffer', () => buffer.close());
+    const shipment = new Shipment(ctx, buffer, credentials, random);
+    ctx.scope.defer('connections of the data plane', () => shipment.#pusher.close());
+    return shipment;
+  }
+
+  start(): void {
+    this.#couriers.forEach((courier, index) => this.#ctx.scope.task(`courier of ${lanes[index]}`, (signal) => courier.run(signal)));
+  }
+
+  speakThrough(session: () => TunnelSession | undefined): void {
+    this.#session = session;
+  }
+
+  nudge(): void {
+    this.#couriers.forEach((courier) => courier.nudge());
+  }
+
+  async ship({ signal, path, contentType, contentEncoding, body, items, urgent = false }: Parcel): Promise<void> {
+    if (!lanes.includes(signal) || (signal as Lane) === 'events' || !pathForm.test(path) || body.length > mostBodyBytes) {
+      throw new SvcError('invalid_argument', `a parcel has a signal, a path of the manager and at most ${mostBodyBytes / 1024 / 1024} MiB`);
+    }
+    await this.#buffer.put(signal, { to: path, type: contentType, encoding: contentEncoding, items }, body, urgent);
+  }
+
+  async tell(event: string, payload: unknown): Promise<void> {
+    const body = Buffer.from(JSON.stringify(payload));
+    if (body.length > mostEventBytes) {
+      throw new SvcError('invalid_argument', `an event has at most ${mostEventBytes / 1024} KiB`);
+    }
+    await this.#buffer.put('events', { to: event, type: 'application/json', items: 1 }, body, true);
+  }
+
+  get status(): DiskBuffer['status'] {
+    return this.#buffer.status;
+  }
+
+  report(): HealthReport {
+    const losses = [...this.#buffer.dropped].map(([what, items]) => `${items} ${what}`);
+    const problems = this.#couriers.flatMap(({ lastProblem }, index) => (lastProblem === undefined ? [] : [`${lanes[index]}: ${lastProblem}`]));
+    const detail = [...(losses.length > 0 ? [`lost: ${losses.join(', ')}`] : []), ...problems].join('; ');
+    return { ok: problems.length === 0, ...(detail !== '' && { detail }) };
+  }
+
+  async #push({ record }: Next, signal: AbortSignal): Promise<PushOutcome> {
+    return this.#credentials.current()
+      ? await this.#pusher.push(record, signal)
+      : { kind: 'later', reason: 'this machine is not enrolled', afterMs: undefined };
+  }
+
+  async #say({ record: { head, body } }: Next): Promise<PushOutcome> {
+    const session = this.#session();
+    const said = session?.emit(head.to, JSON.parse(Buffer.from(body).toString('utf8'))) === true;
+    return said ? { kind: 'taken' } : { kind: 'later', reason: session ? 'the tunnel is full' : 'there is no tunnel', afterMs: undefined };
+  }
+}

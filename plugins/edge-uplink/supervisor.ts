@@ -1,0 +1,219 @@
+import { type Clock, type Logger, messageOf, type PluginDirectory, type PluginStatus, timestamp } from 'svc/sdk';
+
+import type { PluginHealth } from '../edge/contract.ts';
+import type { LocalPolicy } from './contract.ts';
+import type { Desired, Wish } from './desired.ts';
+import type { EdgePlugin } from './edge-plugins.ts';
+
+export interface SupervisorParts {
+  readonly plugins: PluginDirectory;
+  readonly known: () => ReadonlyMap<string, EdgePlugin>;
+  readonly desired: Desired;
+  readonly policy: LocalPolicy;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Called with what the manager should hear. */
+  readonly onHealth: (name: string, health: PluginHealth) => void;
+}
+
+const firstMs = 1_000;
+const mostMs = 300_000;
+/** Up for so long, its past counts no more. */
+const steadyMs = 60_000;
+const tellMs = 60_000;
+
+interface Standing {
+  restarts: number;
+  /** Consecutive ones; decides how long the next wait is. */
+  failures: number;
+  retryAt: number | undefined;
+  upSince: number | undefined;
+  generation: number | undefined;
+  told: string | undefined;
+  toldAt: number;
+  samples: number;
+  lastError: string | null;
+  /** Why it is off, though the manager wants it on. */
+  refusal: string | undefined;
+  switching: boolean;
+}
+
+const states: Readonly<Record<string, PluginHealth['state']>> = {
+  active: 'running',
+  loading: 'starting',
+  blocked: 'starting',
+  discovered: 'starting',
+  disabled: 'stopped',
+  failed: 'crashed',
+  invalid: 'crashed',
+  quarantined: 'crashed',
+  'unload-failed': 'stopping',
+};
+
+/** Brings the plugins of this edge in line with what the manager wants and the owner allows, and says how each of them is. */
+export class Supervisor {
+  readonly #parts: SupervisorParts;
+  readonly #standings = new Map<string, Standing>();
+
+  constructor(parts: SupervisorParts) {
+    this.#parts = parts;
+  }
+
+  counted(pluginId: string, items: number): void {
+    for (const { id, name } of this.#parts.known().values()) {
+      if (id === pluginId) {
+        this.#standing(name).samples += items;
+      }
+    }
+  }
+
+  /** Switches what has to be switched; those in `changed` are loaded anew, since they have another spec. */
+  async reconcile(changed: readonly string[] = []): Promise<void> {
+    for (const plugin of this.#parts.known().values()) {
+      await this.#align(plugin, changed.includes(plugin.name));
+    }
+    this.look();
+  }
+
+  /** What nobody is told of: crashes to be mended, changes to be reported. */
+  look(): void {
+    const now = this.#parts.clock.now();
+    for (const plugin of this.#parts.known().values()) {
+      const standing = this.#standing(plugin.name);
+      const status = this.#parts.plugins.explain(plugin.id);
+      this.#note(standing, status, now);
+      this.#mend(plugin, standing, status, now);
+      const health = this.#health(plugin, standing, status, now);
+      const text = JSON.stringify([health.state, health.last_error, health.restart_count]);
+      if (text !== standing.told || now - standing.toldAt >= tellMs) {
+        standing.told = text;
+        standing.toldAt = now;
+        this.#parts.onHealth(plugin.name, health);
+      }
+    }
+  }
+
+  /** Everything is told anew, to a manager that may have forgotten. */
+  tellAll(): void {
+    this.#standings.forEach((standing) => (standing.told = undefined));
+    this.look();
+  }
+
+  status(): readonly { name: string; kind: string; enabled: boolean; health: PluginHealth }[] {
+    const now = this.#parts.clock.now();
+    return [...this.#parts.known().values()].map((plugin) => ({
+      name: plugin.name,
+      kind: plugin.kind,
+      enabled: this.#wish(plugin).enabled,
+      health: this.#health(plugin, this.#standing(plugin.name), this.#parts.plugins.explain(plugin.id), now),
+    }));
+  }
+
+  /** What a plugin reads as its spec; one that does not fit is not used. */
+  specOf(pluginId: string): unknown {
+    const plugin = [...this.#parts.known().values()].find(({ id }) => id === pluginId);
+    return plugin?.filled(this.#wish(plugin).spec);
+  }
+
+  #wish({ name, default_enabled }: EdgePlugin): Wish {
+    return this.#parts.desired.of(name) ?? { enabled: default_enabled, spec: {} };
+  }
+
+  async #align(plugin: EdgePlugin, changed: boolean): Promise<void> {
+    const { plugins, log } = this.#parts;
+    const standing = this.#standing(plugin.name);
+    const wish = this.#wish(plugin);
+    standing.refusal = wish.enabled ? this.#refusal(plugin, wish) : undefined;
+    const on = wish.enabled && standing.refusal === undefined;
+    const { state } = plugins.explain(plugin.id);
+    standing.switching = true;
+    try {
+      if (!on && state !== 'disabled') {
+        await plugins.disable(plugin.id, { cascade: true });
+      } else if (on && state === 'disabled') {
+        await plugins.enable(plugin.id);
+      } else if (on && changed) {
+        await plugins.reload(plugin.id);
+      }
+    } catch (error) {
+      standing.lastError = messageOf(error);
+      log.warn({ plugin: plugin.id, cause: messageOf(error) }, 'the manager wants something of a plugin that it cannot do');
+    } finally {
+      standing.switching = false;
+    }
+  }
+
+  #refusal(plugin: EdgePlugin, wish: Wish): string | undefined {
+    const { allowed } = this.#parts.policy.current().plugins;
+    if (!allowed.includes('*') && !allowed.includes(plugin.name)) {
+      return 'the policy of this machine does not allow it: its owner can add it to "plugins.allowed" of policy.yaml';
+    }
+    try {
+      plugin.filled(wish.spec);
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
+  #note(standing: Standing, { state, generation, cause }: PluginStatus, now: number): void {
+    if (state === 'active') {
+      if (standing.generation !== generation) {
+        standing.generation = generation;
+        standing.upSince = now;
+        standing.samples = 0;
+      }
+      if (standing.upSince !== undefined && now - standing.upSince >= steadyMs) {
+        standing.failures = 0;
+      }
+      standing.retryAt = undefined;
+      return;
+    }
+    standing.upSince = undefined;
+    standing.lastError = states[state] === 'crashed' ? (cause ?? null) : standing.lastError;
+  }
+
+  #mend({ id }: EdgePlugin, standing: Standing, { state }: PluginStatus, now: number): void {
+    if (states[state] !== 'crashed' || standing.switching) {
+      return;
+    }
+    if (standing.retryAt === undefined) {
+      standing.retryAt = now + Math.min(mostMs, firstMs * 2 ** Math.min(standing.failures, 20));
+      standing.failures += 1;
+    } else if (now >= standing.retryAt) {
+      standing.retryAt = undefined;
+      standing.restarts += 1;
+      standing.switching = true;
+      // A failure shows as the state of the plugin.
+      void this.#parts.plugins
+        .reload(id)
+        .catch((error: unknown) => void (standing.lastError = messageOf(error)))
+        .finally(() => (standing.switching = false));
+    }
+  }
+
+  #health(plugin: EdgePlugin, standing: Standing, { state, since }: PluginStatus, now: number): PluginHealth {
+    const wish = this.#wish(plugin);
+    const refused = wish.enabled ? standing.refusal : undefined;
+    return {
+      state: refused === undefined ? (states[state] ?? 'starting') : 'crashed',
+      last_error: (refused ?? standing.lastError)?.slice(0, 2_000) ?? null,
+      restart_count: standing.restarts,
+      started_at: state === 'active' ? timestamp(standing.upSince ?? since) : null,
+      updated_at: timestamp(now),
+      samples: standing.samples,
+    };
+  }
+
+  #standing(name: string): Standing {
+    let standing = this.#standings.get(name);
+    if (!standing) {
+      standing = {
+        ...{ restarts: 0, failures: 0, retryAt: undefined, upSince: undefined, generation: undefined },
+        ...{ told: undefined, toldAt: 0, samples: 0, lastError: null, refusal: undefined, switching: false },
+      };
+      this.#standings.set(name, standing);
+    }
+    return standing;
+  }
+}

@@ -1,0 +1,51 @@
+import { connect, type Socket } from 'node:net';
+
+import { SvcError } from 'svc/sdk';
+
+import type { EdgeStreamService, LocalPolicy } from './contract.ts';
+
+const dialMs = 10_000;
+
+/** Bytes to an address that the owner of this machine allows; the manager only names it. */
+export const tcpStream = (policy: LocalPolicy): EdgeStreamService => ({
+  name: 'tcp',
+  async open(meta, stream) {
+    const { host, port } = readTarget(meta);
+    const wanted = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    if (!policy.current().tcp.includes(wanted)) {
+      throw new SvcError('forbidden', `the policy of this machine does not allow ${wanted}: its owner can add it to "tcp" of policy.yaml`);
+    }
+    const socket = await dial(host, port, wanted);
+    const end = (): void => {
+      socket.destroy();
+      stream.destroy();
+    };
+    socket.once('error', (error) => stream.reset('unavailable', `${wanted}: ${error.message}`));
+    stream.once('error', () => socket.destroy());
+    socket.once('close', () => stream.end());
+    stream.once('close', end);
+    socket.pipe(stream);
+    stream.pipe(socket);
+  },
+});
+
+function readTarget(meta: unknown): { host: string; port: number } {
+  const { host, port } = (meta ?? {}) as { host?: unknown; port?: unknown };
+  if (typeof host !== 'string' || host.length === 0 || host.length > 255 || !Number.isInteger(port) || (port as number) < 1 || (port as number) > 65_535) {
+    throw new SvcError('invalid_argument', 'a tcp stream names a host and a port');
+  }
+  return { host, port: port as number };
+}
+
+function dial(host: string, port: number, wanted: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, noDelay: true });
+    socket.setTimeout(dialMs, () => socket.destroy(new Error(`does not answer within ${dialMs / 1_000} s`)));
+    socket.once('error', (error) => reject(new SvcError('unavailable', `${wanted}: ${error.message}`)));
+    socket.once('connect', () => {
+      socket.setTimeout(0);
+      socket.removeAllListeners('error');
+      resolve(socket);
+    });
+  });
+}

@@ -1,0 +1,98 @@
+import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+
+import type { Edges } from './edges.ts';
+import type { LiveAnswers } from './live-answers.ts';
+import { EdgeDraft, EdgeId, EdgeItem, EdgeQuery, NewEdge, ProcessQuery, ResolveRequest, RotateRequest, Snapshot } from './schema.ts';
+import { Processes } from './wire.ts';
+
+const path = '/api/v1/edges';
+
+export const edgeRoutes = (edges: Edges, live: LiveAnswers): readonly RouteDeclaration[] => [
+  route({
+    method: 'POST',
+    path,
+    access: 'edge:create',
+    summary: 'Create an edge; the answer has the secret key, which is told this once',
+    body: EdgeDraft,
+    response: NewEdge,
+    action: 'edge:create',
+    errors: ['conflict'],
+    handle: (call) => edges.create(call, call.body),
+  }),
+  listRoute({
+    path,
+    access: 'any',
+    summary: 'List edges, newest first',
+    query: EdgeQuery,
+    items: EdgeItem,
+    handle: ({ query, page }) => edges.list(query, page),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{id}`,
+    access: 'any',
+    summary: 'One edge',
+    params: EdgeId,
+    response: EdgeItem,
+    errors: ['not_found'],
+    handle: ({ params }) => edges.get(params.id),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${path}/{id}`,
+    access: 'edge:delete',
+    summary: 'Delete an edge: its keys are dead and its tunnel is closed at once; its device stays',
+    params: EdgeId,
+    errors: ['not_found', 'conflict'],
+    handle: (call) => edges.remove(call, call.params.id),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/{id}/rotate-secret`,
+    access: 'edge:rotate',
+    summary: 'Give an edge another secret key, which is told this once',
+    description:
+      'An edge that is online is offered the new secret over its tunnel, proves it on a second connection, and then the old one dies. Otherwise the old one dies at once, or at the end of the grace. Ends a conflict, too.',
+    params: EdgeId,
+    body: RotateRequest,
+    response: NewEdge,
+    status: 200,
+    action: 'edge:rotate',
+    errors: ['not_found'],
+    handle: (call) => edges.rotate(call, call.params.id, call.body.grace),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/{id}/resolve`,
+    access: 'edge:resolve',
+    summary: 'End a conflict: two machines used the keys of one edge, and both were refused',
+    params: EdgeId,
+    body: ResolveRequest,
+    response: EdgeItem,
+    status: 200,
+    action: 'edge:resolve',
+    errors: ['not_found', 'conflict'],
+    handle: (call) => edges.resolve(call, call.params.id, call.body.machine_uuid),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{id}/processes`,
+    access: 'any',
+    summary: 'Processes of the machine at this moment; 503 at once while the edge is offline',
+    params: EdgeId,
+    query: ProcessQuery,
+    response: Processes,
+    errors: ['not_found', 'unavailable', 'upstream_error'],
+    handle: ({ params, query, signal }) => live.processes(params.id, query, signal),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{id}/metrics`,
+    access: 'any',
+    summary: 'Canonical metrics of the machine at this moment; 503 at once while the edge is offline',
+    params: EdgeId,
+    response: Snapshot,
+    errors: ['not_found', 'unavailable', 'upstream_error'],
+    handle: ({ params, signal }) => live.snapshot(params.id, signal),
+  }),
+];

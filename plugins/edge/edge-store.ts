@@ -1,0 +1,131 @@
+import { type Expression, type ExpressionBuilder, type Insertable, type SqlBool, sql, type Updateable } from 'kysely';
+import type { Page, PageRequest } from 'svc/sdk';
+
+import type { EdgeDb, EdgeRow, EdgeTables, KeyRow, PresenceRow } from './tables.ts';
+
+export interface EdgeFilter {
+  readonly q?: string | undefined;
+  /** A key with or without a value; all must be there. */
+  readonly labels: readonly { readonly key: string; readonly value?: string | undefined }[];
+  readonly deviceId?: number | undefined;
+  /** These only. */
+  readonly ids?: Iterable<number> | undefined;
+}
+
+type Where = (eb: ExpressionBuilder<EdgeTables, 'edge_edges'>) => Expression<SqlBool>;
+
+/** The only statements about edges and their keys. */
+export const edgeStore = (db: EdgeDb) => ({
+  async list(filter: EdgeFilter, { limit, after }: PageRequest): Promise<Page<EdgeRow>> {
+    const filtered = db.selectFrom('edge_edges').where(fits(filter));
+    const { total } = await filtered.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const found = await filtered
+      .selectAll()
+      .$if(after !== undefined, (query) => query.where('id', '<', Number(after?.[0])))
+      .orderBy('id', 'desc')
+      .limit(limit + 1)
+      .execute();
+    const items = found.slice(0, limit);
+    return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
+  },
+
+  find: (id: number): Promise<EdgeRow | undefined> => db.selectFrom('edge_edges').selectAll().where('id', '=', id).executeTakeFirst(),
+
+  all: (): Promise<EdgeRow[]> => db.selectFrom('edge_edges').selectAll().orderBy('id').execute(),
+
+  async count(): Promise<number> {
+    return (
+      await db
+        .selectFrom('edge_edges')
+        .select((eb) => eb.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow()
+    ).total;
+  },
+
+  enrolledFrom: (enrolmentId: number, machine: string): Promise<EdgeRow | undefined> =>
+    db.selectFrom('edge_edges').selectAll().where('enrolment_id', '=', enrolmentId).where('enrolled_machine', '=', machine).executeTakeFirst(),
+
+  insert: (values: Insertable<EdgeTables['edge_edges']>): Promise<EdgeRow> =>
+    db.insertInto('edge_edges').values(values).returningAll().executeTakeFirstOrThrow(),
+
+  /** `updated_at` grows with each change, also within a millisecond: it is the version that If-Match compares. */
+  update: (id: number, values: Updateable<EdgeTables['edge_edges']>, now: number): Promise<EdgeRow> =>
+    db
+      .updateTable('edge_edges')
+      .set({ ...values, updated_at: sql<number>`max(${now}, updated_at + 1)` })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow(),
+
+  /** What the machine tells and where it stands: no change of anybody's. */
+  async observe(id: number, values: Updateable<EdgeTables['edge_edges']>): Promise<void> {
+    await db.updateTable('edge_edges').set(values).where('id', '=', id).execute();
+  },
+
+  async leaveDevice(deviceId: number): Promise<void> {
+    await db.updateTable('edge_edges').set({ device_id: null }).where('device_id', '=', deviceId).execute();
+  },
+
+  async remove(id: number): Promise<void> {
+    await db.deleteFrom('edge_edges').where('id', '=', id).execute();
+  },
+
+  allKeys: (): Promise<KeyRow[]> => db.selectFrom('edge_keys').selectAll().orderBy('edge_id').orderBy('generation', 'desc').execute(),
+
+  /** Newest first. */
+  keysOf: (edgeId: number): Promise<KeyRow[]> => db.selectFrom('edge_keys').selectAll().where('edge_id', '=', edgeId).orderBy('generation', 'desc').execute(),
+
+  async addKey(row: KeyRow): Promise<void> {
+    await db.insertInto('edge_keys').values(row).execute();
+  },
+
+  async setDeath(edgeId: number, generation: number, at: number): Promise<void> {
+    await db.updateTable('edge_keys').set({ dies_at: at }).where('edge_id', '=', edgeId).where('generation', '=', generation).execute();
+  },
+
+  async dropKeys(edgeId: number, generations: readonly number[]): Promise<void> {
+    if (generations.length > 0) {
+      await db.deleteFrom('edge_keys').where('edge_id', '=', edgeId).where('generation', 'in', generations).execute();
+    }
+  },
+
+  allPresence: (): Promise<PresenceRow[]> => db.selectFrom('edge_presence').selectAll().execute(),
+
+  /** However many there are, one statement; those that were deleted meanwhile are left out. */
+  async putPresence(rows: readonly PresenceRow[]): Promise<void> {
+    const packed = rows.map((row) => [row.edge_id, row.online, row.last_seen_at, row.last_registered_at, row.agent_version, row.machine_uuid]);
+    await sql`
+      INSERT INTO edge_presence (edge_id, online, last_seen_at, last_registered_at, agent_version, machine_uuid)
+      SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 FROM json_each(${JSON.stringify(packed)})
+      WHERE EXISTS (SELECT 1 FROM edge_edges WHERE id = value ->> 0)
+      ON CONFLICT (edge_id) DO UPDATE SET online = excluded.online, last_seen_at = excluded.last_seen_at,
+        last_registered_at = excluded.last_registered_at, agent_version = excluded.agent_version, machine_uuid = excluded.machine_uuid
+    `.execute(db);
+  },
+
+  async putSeen(seen: readonly (readonly [edgeId: number, at: number])[]): Promise<void> {
+    await sql`
+      UPDATE edge_presence SET last_seen_at = news.value ->> 1 FROM json_each(${JSON.stringify(seen)}) AS news
+      WHERE edge_presence.edge_id = news.value ->> 0
+    `.execute(db);
+  },
+});
+
+/** A list of any length as one parameter. */
+export const among = (values: Iterable<number>) => sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
+
+const like = (text: ReturnType<typeof sql>, part: string) => sql<SqlBool>`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
+
+const fits =
+  ({ q, labels, deviceId, ids }: EdgeFilter): Where =>
+  (eb) =>
+    eb.and([
+      ...(q === undefined ? [] : [eb.or([like(sql`name`, q), like(sql`description`, q), like(sql`coalesce(host_info ->> 'hostname', '')`, q)])]),
+      ...labels.map(({ key, value }) =>
+        value === undefined
+          ? sql<SqlBool>`exists (select 1 from json_each(labels) where key = ${key})`
+          : sql<SqlBool>`exists (select 1 from json_each(labels) where key = ${key} and value = ${value})`,
+      ),
+      ...(deviceId === undefined ? [] : [eb('device_id', '=', deviceId)]),
+      ...(ids === undefined ? [] : [eb('id', 'in', among(ids))]),
+    ]);

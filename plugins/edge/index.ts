@@ -1,0 +1,123 @@
+import { AsyncResource } from 'node:async_hooks';
+import { resolve } from 'node:path';
+
+import { AuditTrail, BuildInfo, definePlugin, defineService, messageOf, Plugins } from 'svc/sdk';
+import { openSweeper, type TunnelHandlers, type TunnelSession } from 'svc/tunnel';
+
+import type { DeviceDirectory } from '../device/contract.ts';
+import type { MetricsIngest } from '../metricsdb/contract.ts';
+import { createBufferNote } from './buffer-note.ts';
+import { createCatalogue } from './catalogue.ts';
+import { createConflicts } from './conflicts.ts';
+import { EdgeFleet } from './contract.ts';
+import { createDesired } from './desired.ts';
+import { edgeRoutes } from './edge-routes.ts';
+import { createEdgePlugins } from './edge-plugins.ts';
+import { createEdges } from './edges.ts';
+import { enrolmentRoutes } from './enrolment-routes.ts';
+import { createEnrolments } from './enrolments.ts';
+import { createFleet } from './fleet.ts';
+import { createGovernor } from './governor.ts';
+import { createGreeting } from './greeting.ts';
+import { keepHouse } from './housekeeping.ts';
+import { createIntroductions } from './introductions.ts';
+import { keepLocalEdge } from './local-edge.ts';
+import { createKeyring, EdgeVerifier } from './keyring.ts';
+import { createLiveAnswers } from './live-answers.ts';
+import { createOnlineSeries } from './online-series.ts';
+import { createPackages } from './packages.ts';
+import { createHealthKeeper } from './plugin-health.ts';
+import { pluginRoutes } from './plugin-routes.ts';
+import { createPresence } from './presence.ts';
+import type { EdgeRecord } from './record.ts';
+import { createRivalry } from './rivalry.ts';
+import { createRoll } from './roll.ts';
+import { createRotations } from './rotations.ts';
+import { createSelfMetrics } from './self-metrics.ts';
+import type { EdgeTables } from './tables.ts';
+import { createTelling } from './telling.ts';
+import { tunnelRoute } from './tunnel-route.ts';
+import { upgradeRoutes } from './upgrade-routes.ts';
+import { createUpgrades } from './upgrades.ts';
+
+export default definePlugin({
+  async activate(ctx) {
+    const { clock, ids, log, secrets, settings } = ctx;
+    const build = ctx.services.use(BuildInfo);
+    const managerVersion = build.version;
+    // Known once the house listens.
+    const publicUrl = (): string => build.publicUrl;
+    // By their ids: the folders of these may be taken away.
+    const devices = ctx.services.maybe(defineService<DeviceDirectory>('device.directory'));
+    const metricsStore = ctx.services.maybe(defineService<MetricsIngest>('metrics.ingest'));
+    const trail = ctx.services.maybe(AuditTrail);
+    const tables = ctx.db<EdgeTables>();
+
+    const own = new AsyncResource('svc.edge');
+    const detached = (work: () => Promise<void>): void => {
+      own.runInAsyncScope(() => void work().catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'something did not come to its end')));
+    };
+    const random = (): number => Buffer.from(ids.token(6), 'base64url').readUIntBE(0, 6) / 2 ** 48;
+    const sweeper = openSweeper(clock, (error) => log.error({ cause: messageOf(error) }, 'an appointment of a tunnel failed'));
+    const telling = createTelling(ctx.events);
+    const owners = new Map<TunnelSession, EdgeRecord>();
+
+    const roll = createRoll(tables, secrets);
+    const catalogue = createCatalogue(ctx.services.use(Plugins), log);
+    const keyring = createKeyring(roll, clock, ids);
+    const governorLimits = () => ({
+      unproved: 256,
+      perSecond: settings.get<number>('edge.handshakes_per_second'),
+      perAddress: settings.get<number>('edge.handshakes_per_address'),
+    });
+    const governor = createGovernor(governorLimits, clock, random);
+    const rivalry = createRivalry(clock);
+    const presence = createPresence({ roll, tables, sweeper, clock, telling });
+    const conflicts = createConflicts({ tables, trail, telling, clock, ids, log });
+    const rotations = createRotations({ roll, tables, sweeper, clock, ids, log });
+    const desired = createDesired({ roll, catalogue, up: presence.up, ids, log });
+    const health = createHealthKeeper({ tables, catalogue, telling });
+    const introductions = createIntroductions({ roll, tables, devices, log });
+    const fleet = createFleet(roll, presence);
+    const packages = createPackages(resolve(ctx.dataDir, '../../agent-packages'));
+    const upgrades = createUpgrades({ tables, fleet, packages, telling, clock, ids, log, publicUrl, managerVersion });
+    const edges = createEdges({ roll, tables, secrets, presence, rotations, rivalry, devices, telling, clock, ids, log, managerVersion, detached });
+    const enrolments = createEnrolments({ edges, roll, tables, clock, ids, publicUrl, pin: () => settings.get<string>('edge.pin') });
+    const plugins = createEdgePlugins({ roll, tables, catalogue, desired, health, clock });
+
+    const told = (note: (record: EdgeRecord, payload: unknown) => void) => (payload: unknown, session: TunnelSession) => {
+      const record = owners.get(session);
+      if (record) {
+        note(record, payload);
+      }
+    };
+    const noteBuffer = createBufferNote();
+    const handlers: TunnelHandlers = {
+      events: new Map([
+        ['plugin_health', told(health.note)],
+        ['host_info', told(introductions.note)],
+        ['upgrade_state', told(upgrades.note)],
+        ['buffer', told(noteBuffer)],
+      ]),
+    };
+    const greet = createGreeting({
+      ...{ roll, keyring, governor, rivalry, conflicts, presence, rotations, desired, sweeper, ids, random, log, managerVersion, handlers, owners },
+    });
+
+    catalogue.refresh();
+    await roll.load();
+    ctx.services.provide(EdgeFleet, () => fleet);
+    ctx.services.provide(EdgeVerifier, () => keyring);
+    ctx.http.routes([
+      ...enrolmentRoutes(enrolments),
+      ...edgeRoutes(edges, createLiveAnswers(fleet)),
+      ...pluginRoutes(plugins),
+      ...upgradeRoutes(upgrades, packages),
+      tunnelRoute(governor, greet),
+    ]);
+    const observe = createSelfMetrics(ctx.metrics, roll, presence, governor, introductions);
+    const series = createOnlineSeries(roll, presence, metricsStore);
+    keepLocalEdge(ctx, build, { edges, roll, tables });
+    keepHouse(ctx, { tables, devices, roll, presence, rotations, rivalry, health, desired, catalogue, enrolments, upgrades, series, observe, sweeper });
+  },
+});

@@ -1,0 +1,50 @@
+import type { Cancel } from 'svc/tunnel';
+
+import type { EdgeStatus, EdgeTells, PluginHealth } from './contract.ts';
+import type { LiveKey } from './live-key.ts';
+import type { Tunnel } from './tunnel.ts';
+
+/** What a person wants of one plugin of one edge, where that differs from the plugin's defaults. */
+export interface Wish {
+  readonly enabled: boolean;
+  /** JSON. */
+  readonly spec: string;
+}
+
+export interface Conflict {
+  readonly since: number;
+  readonly machines: readonly string[];
+}
+
+/** One edge, as memory has it: there may be ten thousand, so nothing here grows with time. */
+export interface EdgeRecord {
+  readonly id: number;
+  readonly accessKey: string;
+  name: string;
+  deviceId: number | null;
+  agentVersion: string | null;
+  /** Machine that it served from last. */
+  machine: string | null;
+  /** Of that machine, when it served; null when this process has not seen it. */
+  bootId: string | null;
+  lastSeenAt: number | null;
+  lastRegisteredAt: number | null;
+  /** As it is told: still true for a moment after its tunnel has closed. */
+  online: boolean;
+  /** Takes back that it is told to be offline soon. */
+  stayOnline: Cancel | undefined;
+  conflict: Conflict | undefined;
+  onlyMachine: string | null;
+  /** Newest first, at most two. */
+  keys: readonly LiveKey[];
+  wishes: Map<string, Wish> | undefined;
+  health: Map<string, PluginHealth> | undefined;
+  /** What of its data waits on its disk, or was lost there. */
+  buffer: EdgeTells['buffer'] | undefined;
+  /** Digest of the host info that is stored. */
+  hostDigest: string | undefined;
+  /** The tunnel that is up at this moment. */
+  tunnel: Tunnel | undefined;
+}
+
+export const statusOf = ({ online, lastRegisteredAt }: EdgeRecord): EdgeStatus => (online ? 'online' : lastRegisteredAt === null ? 'pending' : 'offline');

@@ -1,0 +1,112 @@
+import type { Secrets, Tables } from 'svc/sdk';
+
+import { edgeStore } from './edge-store.ts';
+import { hostDigest } from './host-info.ts';
+import { liveKey } from './live-key.ts';
+import { pluginStore } from './plugin-store.ts';
+import type { EdgeRecord, Wish } from './record.ts';
+import type { EdgeDb, EdgeRow, EdgeTables, KeyRow } from './tables.ts';
+
+/** Every edge, in memory: what each push, handshake and call asks. The tables are behind it, not in front of it. */
+export interface Roll {
+  readonly size: number;
+  byId(id: number): EdgeRecord | undefined;
+  byAccessKey(accessKey: string): EdgeRecord | undefined;
+  /** In the order of their ids. */
+  all(): IterableIterator<EdgeRecord>;
+  /** Brings memory in line with the tables; what is only in memory (tunnels, health) stays. */
+  load(): Promise<void>;
+  /** The same for one edge, after a change. */
+  reload(id: number): Promise<EdgeRecord | undefined>;
+  drop(id: number): EdgeRecord | undefined;
+}
+
+export function createRoll({ read }: Tables<EdgeTables>, secrets: Pick<Secrets, 'open'>): Roll {
+  const byId = new Map<number, EdgeRecord>();
+  const byAccessKey = new Map<string, EdgeRecord>();
+
+  function put(row: EdgeRow, keys: readonly KeyRow[], wishes: Map<string, Wish> | undefined): EdgeRecord {
+    const record = byId.get(row.id) ?? fresh(row);
+    record.name = row.name;
+    record.deviceId = row.device_id;
+    record.conflict =
+      row.conflict_since === null ? undefined : { since: row.conflict_since, machines: JSON.parse(row.conflict_machines ?? '[]') as readonly string[] };
+    record.onlyMachine = row.only_machine;
+    record.hostDigest = row.host_info === null ? undefined : hostDigest(row.host_info);
+    record.keys = keys.map((key) => liveKey(key, secrets));
+    record.wishes = wishes;
+    byId.set(row.id, record);
+    byAccessKey.set(row.access_key, record);
+    return record;
+  }
+
+  function drop(id: number): EdgeRecord | undefined {
+    const record = byId.get(id);
+    if (record) {
+      byId.delete(id);
+      byAccessKey.delete(record.accessKey);
+    }
+    return record;
+  }
+
+  return {
+    get size() {
+      return byId.size;
+    },
+    byId: (id) => byId.get(id),
+    byAccessKey: (accessKey) => byAccessKey.get(accessKey),
+    all: () => byId.values(),
+    drop,
+
+    async load() {
+      const rows = await edgeStore(read).all();
+      const keys = byEdge(await edgeStore(read).allKeys());
+      const wishes = byEdge(await pluginStore(read).allWishes());
+      for (const row of rows) {
+        put(row, keys.get(row.id) ?? [], wishesOf(wishes.get(row.id) ?? []));
+      }
+      const there = new Set(rows.map(({ id }) => id));
+      [...byId.keys()].filter((id) => !there.has(id)).forEach(drop);
+      for (const presence of await edgeStore(read).allPresence()) {
+        const record = byId.get(presence.edge_id);
+        // What memory has seen itself is newer.
+        if (record && record.lastRegisteredAt === null) {
+          record.lastSeenAt = presence.last_seen_at;
+          record.lastRegisteredAt = presence.last_registered_at;
+          record.agentVersion = presence.agent_version;
+          record.machine = presence.machine_uuid;
+          record.online = presence.online === 1;
+        }
+      }
+    },
+
+    async reload(id) {
+      const [row, keys, wishes] = await find(read, id);
+      return row === undefined ? drop(id) && undefined : put(row, keys, wishesOf(wishes));
+    },
+  };
+}
+
+const find = (db: EdgeDb, id: number) => Promise.all([edgeStore(db).find(id), edgeStore(db).keysOf(id), pluginStore(db).wishesOf(id)]);
+
+function byEdge<R extends { readonly edge_id: number }>(rows: readonly R[]): ReadonlyMap<number, R[]> {
+  const groups = new Map<number, R[]>();
+  for (const row of rows) {
+    const group = groups.get(row.edge_id);
+    if (group) {
+      group.push(row);
+    } else {
+      groups.set(row.edge_id, [row]);
+    }
+  }
+  return groups;
+}
+
+const wishesOf = (rows: readonly { readonly name: string; readonly enabled: number; readonly spec: string }[]): Map<string, Wish> | undefined =>
+  rows.length === 0 ? undefined : new Map(rows.map(({ name, enabled, spec }) => [name, { enabled: enabled === 1, spec }]));
+
+const fresh = (row: EdgeRow): EdgeRecord => ({
+  ...{ id: row.id, accessKey: row.access_key, name: row.name, deviceId: row.device_id },
+  ...{ agentVersion: null, machine: null, bootId: null, lastSeenAt: null, lastRegisteredAt: null, online: false, stayOnline: undefined },
+  ...{ conflict: undefined, onlyMachine: null, keys: [], wishes: undefined, health: undefined, buffer: undefined, hostDigest: undefined, tunnel: undefined },
+});

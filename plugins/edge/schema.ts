@@ -1,0 +1,172 @@
+import { type TSchema, Type } from 'typebox';
+
+import { AgentVersion, Arch, PluginKind, PluginName, pluginStates, Sha256Hex, Timestamp, upgradeStates } from './wire.ts';
+
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+const Labels = Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }), Type.String({ maxLength: 255 }), {
+  additionalProperties: false,
+  maxProperties: 50,
+});
+const Span = Type.String({ pattern: '^(\\d{1,6}(ms|s|m|h|d))+$', maxLength: 30 });
+const Uuid = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' });
+
+export const EdgeId = Type.Object({ id: Id });
+export const EdgePluginId = Type.Object({ id: Id, name: PluginName });
+export const EnrolmentId = Type.Object({ id: Id });
+export const PackageFile = Type.Object({ file: Type.String({ minLength: 1, maxLength: 200 }) });
+
+export const EdgeQuery = Type.Object({
+  q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'a part of the name, the description or the host name' })),
+  status: Type.Optional(Type.Enum(['pending', 'online', 'offline'])),
+  label: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 320 }), { maxItems: 10, description: 'env or env=prod; given more than once, all must be there' }),
+  ),
+  device_id: Type.Optional(Id),
+  version_drift: Type.Optional(Type.Boolean()),
+});
+
+export const EdgeDraft = Type.Object({
+  name: Name,
+  description: Type.Optional(Type.String({ maxLength: 2_000 })),
+  labels: Type.Optional(Labels),
+});
+
+export const EdgeItem = Type.Object({
+  id: Id,
+  name: Type.String(),
+  description: Type.String(),
+  status: Type.Enum(['pending', 'online', 'offline'], { description: 'pending: it has never connected' }),
+  access_key: Type.String(),
+  agent_version: orNull(Type.String()),
+  version_drift: Type.Boolean({ description: 'whether its agent is of another version than the manager' }),
+  device_id: orNull(Type.Integer()),
+  host_info: orNull(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), { description: 'as the machine tells' })),
+  labels: Type.Record(Type.String(), Type.String()),
+  last_seen_at: orNull(Timestamp),
+  last_registered_at: orNull(Timestamp),
+  conflict: orNull(
+    Type.Object({ since: Timestamp, machine_uuids: Type.Array(Type.String()) }, { description: 'machines that use its keys at once; all are refused' }),
+  ),
+  buffer: orNull(
+    Type.Object(
+      { dropped: Type.Integer(), queued_bytes: Type.Integer(), oldest_at: orNull(Timestamp) },
+      { description: 'what of its data waits on its disk, and what was lost there, as it told last; null: nothing was told' },
+    ),
+  ),
+  secret_generation: orNull(Type.Integer({ description: 'grows with each rotation' })),
+  previous_secret_until: orNull(Timestamp),
+  created_by: Type.String(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+
+export const NewEdge = Type.Object({ ...EdgeItem.properties, secret_key: Type.String({ description: 'told this once' }) });
+
+export const RotateRequest = Type.Object({
+  grace: Type.Optional(Type.String({ ...Span, description: 'how long the old secret goes on, at most 24h; default 0s' })),
+});
+
+export const ResolveRequest = Type.Object({
+  machine_uuid: Type.Optional(
+    Type.String({ ...Uuid, description: 'the machine that is meant; every other one stays refused until the secret is rotated. Default: whoever comes' }),
+  ),
+});
+
+export const EnrolmentDraft = Type.Object({
+  name: Type.Optional(Name),
+  max_uses: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'how many machines; default 1' })),
+  expires_in: Type.Optional(Type.String({ ...Span, description: 'from 1m to 30d; default 1h' })),
+  labels: Type.Optional(Labels),
+});
+
+export const EnrolmentItem = Type.Object({
+  id: Id,
+  name: Type.String(),
+  labels: Type.Record(Type.String(), Type.String()),
+  max_uses: Type.Integer(),
+  uses: Type.Integer(),
+  status: Type.Enum(['open', 'used_up', 'expired', 'revoked']),
+  expires_at: Timestamp,
+  revoked_at: orNull(Timestamp),
+  created_by: Type.String(),
+  created_at: Timestamp,
+});
+
+export const NewEnrolment = Type.Object({
+  ...EnrolmentItem.properties,
+  token: Type.String({ description: 'told this once' }),
+  install_command: Type.String({ description: 'one line, to be run as root on each machine' }),
+});
+
+const Health = Type.Object({
+  state: Type.Enum([...pluginStates]),
+  last_error: orNull(Type.String()),
+  restart_count: Type.Integer(),
+  started_at: orNull(Timestamp),
+  updated_at: orNull(Timestamp),
+  samples: Type.Integer(),
+});
+
+export const EdgePluginItem = Type.Object({
+  name: PluginName,
+  kind: PluginKind,
+  enabled: Type.Boolean(),
+  spec: Type.Record(Type.String(), Type.Unknown(), { description: 'with the defaults of the plugin' }),
+  health: Health,
+  settled: orNull(Type.Boolean({ description: 'whether the edge has the configuration of this moment; null while it is offline' })),
+});
+
+export const EdgePluginPut = Type.Object(
+  {
+    enabled: Type.Optional(Type.Boolean()),
+    spec: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { maxProperties: 200 })),
+  },
+  { minProperties: 1, description: 'what is left out stays as it is' },
+);
+
+export const PluginCounts = Type.Object({
+  enabled: Type.Integer(),
+  disabled: Type.Integer(),
+  plugins: Type.Array(Type.Object({ name: PluginName, kind: PluginKind, enabled: Type.Integer(), disabled: Type.Integer() })),
+});
+
+export const ProcessQuery = Type.Object({
+  top: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_000, description: 'default 50' })),
+  sort_by: Type.Optional(Type.Enum(['cpu', 'mem'], { description: 'default cpu' })),
+});
+
+export const Snapshot = Type.Object({
+  device_id: orNull(Type.Integer()),
+  sampled_at: Timestamp,
+  metrics: Type.Record(Type.String(), orNull(Type.Number())),
+});
+
+export const UpgradeRequest = Type.Object({
+  url: Type.String({ minLength: 1, maxLength: 2_000, description: 'https, or an address of this manager' }),
+  sha256: Sha256Hex,
+  version: Type.Optional(AgentVersion),
+  signature: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9+/]{86}==$', description: 'Ed25519 over the 32 bytes of the sha256, base64' })),
+});
+
+export const UpgradePackageRequest = Type.Object({
+  version: Type.Optional(Type.String({ ...AgentVersion, description: 'default: that of the manager' })),
+  arch: Type.Optional(Type.Enum([...Arch.enum], { description: 'default: what the machine tells' })),
+});
+
+export const UpgradeStarted = Type.Object({ job_id: Type.String(), state: Type.Enum([...upgradeStates]) });
+
+export const UpgradeItem = Type.Object({
+  job_id: Type.String(),
+  edge_id: Type.Integer(),
+  state: Type.Enum([...upgradeStates]),
+  url: Type.String(),
+  sha256: Type.String(),
+  version: orNull(Type.String()),
+  error: orNull(Type.String()),
+  created_by: Type.String(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  ended_at: orNull(Timestamp),
+});

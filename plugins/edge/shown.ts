@@ -1,0 +1,73 @@
+import { timestamp } from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import type { HostInfo } from '../device/contract.ts';
+import { type EdgeRecord, statusOf } from './record.ts';
+import type { EdgeItem, EnrolmentItem, UpgradeItem } from './schema.ts';
+import type { EdgeRow, EnrolmentRow, UpgradeRow } from './tables.ts';
+
+export type ShownEdge = Static<typeof EdgeItem>;
+export type ShownEnrolment = Static<typeof EnrolmentItem>;
+export type ShownUpgrade = Static<typeof UpgradeItem>;
+
+const instant = (at: number | null | undefined): string | null => (at === null || at === undefined ? null : timestamp(at));
+const plain = (version: string): string => version.replace(/^v/, '');
+
+export const drifts = (agentVersion: string | null, managerVersion: string): boolean => agentVersion !== null && plain(agentVersion) !== plain(managerVersion);
+
+/** The row says what an edge is, memory how it is. */
+export function shownEdge(row: EdgeRow, record: EdgeRecord | undefined, seenAt: number | null, managerVersion: string): ShownEdge {
+  const conflict =
+    row.conflict_since === null ? null : { since: timestamp(row.conflict_since), machine_uuids: JSON.parse(row.conflict_machines ?? '[]') as string[] };
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    status: record ? statusOf(record) : 'pending',
+    access_key: row.access_key,
+    agent_version: record?.agentVersion ?? null,
+    version_drift: drifts(record?.agentVersion ?? null, managerVersion),
+    device_id: row.device_id,
+    host_info: row.host_info === null ? null : { ...(JSON.parse(row.host_info) as HostInfo) },
+    labels: JSON.parse(row.labels) as Record<string, string>,
+    last_seen_at: instant(seenAt),
+    last_registered_at: instant(record?.lastRegisteredAt),
+    conflict,
+    buffer: record?.buffer ?? null,
+    secret_generation: record?.keys[0]?.generation ?? null,
+    previous_secret_until: instant(record?.keys[1]?.diesAt),
+    created_by: row.created_by,
+    created_at: timestamp(row.created_at),
+    updated_at: timestamp(row.updated_at),
+  };
+}
+
+export function shownEnrolment(row: EnrolmentRow, now: number): ShownEnrolment {
+  const status = row.revoked_at !== null ? 'revoked' : row.expires_at <= now ? 'expired' : row.uses >= row.max_uses ? 'used_up' : 'open';
+  return {
+    id: row.id,
+    name: row.name,
+    labels: JSON.parse(row.labels) as Record<string, string>,
+    max_uses: row.max_uses,
+    uses: row.uses,
+    status,
+    expires_at: timestamp(row.expires_at),
+    revoked_at: instant(row.revoked_at),
+    created_by: row.created_by,
+    created_at: timestamp(row.created_at),
+  };
+}
+
+export const shownUpgrade = (row: UpgradeRow): ShownUpgrade => ({
+  job_id: row.job_id,
+  edge_id: row.edge_id,
+  state: row.state as ShownUpgrade['state'],
+  url: row.url,
+  sha256: row.sha256,
+  version: row.version,
+  error: row.error,
+  created_by: row.created_by,
+  created_at: timestamp(row.created_at),
+  updated_at: timestamp(row.updated_at),
+  ended_at: instant(row.ended_at),
+});

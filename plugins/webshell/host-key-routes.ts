@@ -1,0 +1,48 @@
+import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+
+import { shellAction } from './authority.ts';
+import type { HostKeys } from './host-keys.ts';
+import { AcceptBody, DeviceParams, HostKeyItem } from './schema.ts';
+
+const path = '/api/v1/webshell/host-keys';
+
+export const hostKeyRoutes = (hostKeys: HostKeys): readonly RouteDeclaration[] => [
+  listRoute({
+    path,
+    access: shellAction,
+    summary: 'List the keys of SSH servers that are trusted, and those that were refused in their place',
+    items: HostKeyItem,
+    handle: ({ page }) => hostKeys.list(page),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/{device_id}/accept`,
+    access: 'admin',
+    summary: 'Trust the key that was refused last, from now on',
+    params: DeviceParams,
+    body: AcceptBody,
+    response: HostKeyItem,
+    status: 200,
+    action: 'webshell:accept-host-key',
+    errors: ['not_found', 'conflict'],
+    async handle(call) {
+      const { params, body } = call;
+      const change = await hostKeys.accept(params.device_id, body.fingerprint);
+      call.note({ resourceType: 'device', resourceId: params.device_id, ...change });
+      return change.after;
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: `${path}/{device_id}`,
+    access: 'admin',
+    summary: 'Forget the key of a device; the next one that it shows is trusted',
+    params: DeviceParams,
+    action: 'webshell:forget-host-key',
+    errors: ['not_found'],
+    async handle(call) {
+      const { params } = call;
+      call.note({ resourceType: 'device', resourceId: params.device_id, before: await hostKeys.forget(params.device_id) });
+    },
+  }),
+];

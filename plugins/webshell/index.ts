@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+
+import { AuditTrail, BuildInfo, definePlugin, defineService } from 'svc/sdk';
+
+import type { DeviceChanged, DeviceDirectory as Devices, DeviceRemoved } from '../device/contract.ts';
+import type { EdgeFleet as Fleet } from '../edge/contract.ts';
+import type { DirectoryContract, PersonChanged, RoleChanged } from '../iam/contract.ts';
+import type { SessionEnded } from '../session/contract.ts';
+import { createAuthority } from './authority.ts';
+import { TicketDesk } from './contract.ts';
+import { createFailedLogins } from './failed-logins.ts';
+import { hostKeyRoutes } from './host-key-routes.ts';
+import { createHostKeys } from './host-keys.ts';
+import { createKeeper } from './keeper.ts';
+import { openRecordings } from './recording/recordings.ts';
+import { closeLeftBehind } from './recovery.ts';
+import { createRemoval } from './retention.ts';
+import { createSeats } from './seats.ts';
+import { sessionRoutes } from './session-routes.ts';
+import { shellRoutes } from './shell-routes.ts';
+import { createShells } from './shells.ts';
+import type { WebshellTables } from './tables.ts';
+import { createTickets } from './tickets.ts';
+import { noteTo } from './trail.ts';
+
+/** By their ids: the folders of other rooms may be taken away, and only types may be wanted of them. */
+const DeviceDirectory = defineService<Devices>('device.directory');
+const EdgeFleet = defineService<Fleet>('edge.fleet');
+const Directory = defineService<DirectoryContract>('iam.directory');
+const deviceChanged: typeof DeviceChanged = { kind: 'event', id: 'device.changed' };
+const deviceRemoved: typeof DeviceRemoved = { kind: 'event', id: 'device.removed' };
+const personChanged: typeof PersonChanged = { kind: 'event', id: 'iam.person-changed' };
+const roleChanged: typeof RoleChanged = { kind: 'event', id: 'iam.role-changed' };
+const sessionEnded: typeof SessionEnded = { kind: 'event', id: 'session.ended' };
+
+const secondMs = 1_000;
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+
+export default definePlugin({
+  activate(ctx) {
+    const { clock, ids, log, scope, settings } = ctx;
+    const tables = ctx.db<WebshellTables>();
+    const build = ctx.services.use(BuildInfo);
+    const devices = ctx.services.use(DeviceDirectory);
+    const authority = createAuthority(ctx.services.use(Directory));
+    const note = noteTo(ctx.services.maybe(AuditTrail), clock, ids);
+    const tickets = createTickets({ clock, ids, authority });
+    const recordings = openRecordings({ folder: join(ctx.dataDir, 'recordings'), secrets: ctx.secrets, ids });
+    const removal = createRemoval({ tables, recordings, settings, note, clock });
+    const shells = createShells({ clock, authority });
+    const hostKeys = createHostKeys(tables, clock);
+    const life = String(build.startedAt);
+    const parts = {
+      ...{
+        devices,
+        fleet: ctx.services.maybe(EdgeFleet),
+        authority,
+        hostKeys,
+        seats: createSeats(),
+        failedLogins: createFailedLogins(clock),
+        shells,
+        settings,
+      },
+      ...{ keeper: createKeeper({ tables, note, recordings, settings, clock, life }), clock, log },
+      after: (ms: number, work: () => void) => scope.timeout('go on with a shell', ms, work),
+    };
+
+    ctx.services.provide(TicketDesk, () => tickets);
+    ctx.http.routes(shellRoutes({ ...parts, tickets, publicUrl: build.publicUrl }));
+    ctx.http.routes(sessionRoutes({ tables, shells, recordings, removal }));
+    ctx.http.routes(hostKeyRoutes(hostKeys));
+
+    ctx.events.on(personChanged, () => shells.recheck());
+    ctx.events.on(roleChanged, () => shells.recheck());
+    ctx.events.on(sessionEnded, async ({ session_id: session }) => {
+      tickets.forget(session);
+      await shells.endWhere(({ standing }) => standing.principal.session === session, 'revoked', 'the session in which this shell was opened has ended');
+    });
+    const lost = (id: number, edges: (edgeId: number) => boolean): Promise<void> =>
+      shells.endWhere(({ deviceId, edgeId }) => deviceId === id && edges(edgeId), 'device_lost', 'the device is not what it was when this shell was opened');
+    ctx.events.on(deviceChanged, async ({ device_id: id }) => {
+      if (shells.list().some(({ deviceId }) => deviceId === id)) {
+        const edge = await devices.onlineEdge(id);
+        await lost(id, (edgeId) => edge !== undefined && edgeId !== edge);
+      }
+    });
+    ctx.events.on(deviceRemoved, async ({ device_id: id }) => {
+      await lost(id, () => true);
+      await hostKeys.drop(id);
+    });
+
+    const open = ctx.metrics.gauge('open', 'Shells that are open.');
+    scope.interval('look after shells', secondMs, () => {
+      shells.tick();
+      open.set(shells.list().length);
+    });
+    const recovery = { tables, recordings, note, clock, log };
+    scope.interval('close what nobody holds', minuteMs, () =>
+      closeLeftBehind(recovery, ({ id, started_at: startedAt }) => shells.get(id) === undefined && startedAt < clock.now() - minuteMs),
+    );
+    scope.timeout('remove old recordings soon after the start', secondMs, () => removal.tidy());
+    scope.interval('remove old recordings', hourMs, () => removal.tidy());
+    scope.defer('end the shells that are open', () => shells.endWhere(() => true, 'manager_restart', 'the service stops, or reloads its shells'));
+    return { closeOthers: () => closeLeftBehind(recovery, (row) => row.life !== life) };
+  },
+  start: (_ctx, { closeOthers }) => closeOthers(),
+});

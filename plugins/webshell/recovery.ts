@@ -1,0 +1,43 @@
+import { type Clock, type Logger, messageOf, type Tables } from 'svc/sdk';
+
+import type { Recordings } from './recording/recordings.ts';
+import { sessionStore } from './session-store.ts';
+import type { SessionRow, WebshellTables } from './tables.ts';
+import { caretaker, type Note } from './trail.ts';
+
+export interface RecoveryParts {
+  readonly tables: Tables<WebshellTables>;
+  readonly recordings: Recordings;
+  readonly note: Note;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Says of sessions that nobody holds any more that they have ended, and what is left of their recordings. */
+export async function closeLeftBehind({ tables, recordings, note, clock, log }: RecoveryParts, isLeft: (row: SessionRow) => boolean): Promise<void> {
+  for (const row of (await sessionStore(tables.read).open()).filter(isLeft)) {
+    const kept = row.recording_key === null ? undefined : await salvaged(row);
+    await tables.write(async (tx) => {
+      const ended = { ended_at: clock.now(), ended_by: 'manager_restart' };
+      const recording =
+        row.recording_key === null
+          ? {}
+          : { recording_state: kept ? 'interrupted' : 'failed', recording_bytes: kept?.bytes ?? null, recording_sha256: kept?.sha256 ?? null };
+      await sessionStore(tx).update(row.id, { ...ended, ...recording });
+      await note(tx, {
+        ...{ action: 'webshell:close', principal: caretaker, ip: '', userAgent: '', resource: { type: 'session', id: row.id } },
+        after: { device_id: row.device_id, user_id: row.user_id, remote_user: row.remote_user, ended_by: 'manager_restart', recording: kept ?? null },
+      });
+    });
+    log.warn({ session: row.id, device_id: row.device_id }, 'a shell was left open by a process that is gone; it is closed now');
+  }
+
+  async function salvaged(row: SessionRow) {
+    try {
+      return await recordings.salvage(row);
+    } catch (error) {
+      log.error({ session: row.id, cause: messageOf(error) }, 'the recording of a shell that was left open is lost');
+      return undefined;
+    }
+  }
+}

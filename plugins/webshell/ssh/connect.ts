@@ -1,0 +1,125 @@
+import type { Duplex } from 'node:stream';
+
+import { Client, type ClientChannel, utils } from 'ssh2';
+import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+
+import type { Login, Size } from '../frames.ts';
+import { limits } from '../limits.ts';
+import { type HostKey, hostKeyAlgorithms, hostKeyOf } from './fingerprint.ts';
+
+export interface SshOrder extends Size {
+  /** Leads to the SSH server; ends with the connection. */
+  readonly stream: Duplex;
+  readonly user: string;
+  readonly login: Login;
+  readonly term: string;
+  readonly known: HostKey | undefined;
+  /** Throws to refuse the key; nothing secret is sent before it has agreed. */
+  readonly verify: (key: HostKey) => Promise<void>;
+}
+
+export interface SshShell {
+  readonly channel: ClientChannel;
+  readonly hostKey: HostKey;
+  /** What the server has told of the end, which may come before anybody listens. */
+  readonly fate: { exit?: { readonly code: number | null; readonly signal: string | null }; isClosed: boolean };
+  /** Ends the connection at once. */
+  close(): void;
+}
+
+/** Signs in and opens a shell with a terminal: unauthorized when the server does not want this login, upstream_error when it does not get so far. */
+export async function openShell(order: SshOrder): Promise<SshShell> {
+  const client = new Client();
+  const close = (): void => {
+    client.end();
+    client.destroy();
+    order.stream.destroy();
+  };
+  const fate: SshShell['fate'] = { isClosed: false };
+  const attached = (channel: ClientChannel): ClientChannel =>
+    channel
+      .on('exit', (code: number | null | undefined, signal?: string) => (fate.exit = { code: code ?? null, signal: signal ?? null }))
+      .on('close', () => (fate.isClosed = true))
+      .on('error', () => {});
+  // From here on its errors are those of the channel: it closes.
+  client.on('error', () => {});
+  order.stream.on('error', () => {});
+  try {
+    const hostKey = await signIn(client, order);
+    const { term, cols, rows } = order;
+    const channel = await new Promise<ClientChannel>((opened, failed) => {
+      client.once('close', () => failed(new SvcError('upstream_error', 'the connection ended before there was a shell')));
+      client.shell({ term, cols, rows, width: 0, height: 0 }, (error, made) =>
+        error ? failed(new SvcError('upstream_error', `the SSH server opens no shell: ${messageOf(error)}`)) : opened(attached(made)),
+      );
+    });
+    return { channel, hostKey, fate, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+function signIn(client: Client, { stream, user, login, known, verify }: SshOrder): Promise<HostKey> {
+  return new Promise((signedIn, failed) => {
+    let hostKey: HostKey | undefined;
+    let refusal: unknown;
+    client.once('ready', () => {
+      // What it was needed for is over.
+      client.config.password = undefined;
+      client.config.privateKey = undefined;
+      signedIn(hostKey!);
+    });
+    client.once('error', (error: Error & { readonly level?: string }) => failed(refusal ?? explained(error)));
+    client.once('close', () => failed(refusal ?? new SvcError('upstream_error', 'the connection to the SSH server ended before the login')));
+    client.on('keyboard-interactive', (_name, _text, _language, prompts: readonly { readonly echo?: boolean }[], answer: (texts: readonly string[]) => void) =>
+      answer(login.type === 'password' && prompts.length === 1 && prompts[0]!.echo !== true ? [login.password] : []),
+    );
+    client.connect({
+      sock: stream,
+      username: user,
+      ident: 'svc',
+      readyTimeout: limits.sshMs,
+      algorithms: { serverHostKey: hostKeyAlgorithms(known) },
+      hostVerifier: (blob, answer) => {
+        const key = hostKeyOf(blob);
+        verify(key).then(
+          () => {
+            hostKey = key;
+            answer(true);
+          },
+          (error: unknown) => {
+            refusal = error;
+            answer(false);
+          },
+        );
+      },
+      ...credentialsOf(login),
+    });
+  });
+}
+
+/** Refuses a private key that cannot be read, before anybody is called. */
+export function assertLogin(login: Login): void {
+  const parsed = login.type === 'key' ? utils.parseKey(login.private_key, login.passphrase) : undefined;
+  if (parsed instanceof Error || (Array.isArray(parsed) && parsed.some((key) => key instanceof Error))) {
+    throw new SvcError('invalid_argument', 'the private key cannot be read: it is of no known form, or its passphrase is wrong');
+  }
+}
+
+/** `none` first: it is how a server is asked what it takes, and ssh2 tries nothing else before it knows. */
+function credentialsOf(login: Login) {
+  if (login.type === 'password') {
+    return { password: login.password, tryKeyboard: true, authHandler: ['none', 'password', 'keyboard-interactive'] };
+  }
+  return { privateKey: login.private_key, passphrase: login.passphrase, authHandler: ['none', 'publickey'] };
+}
+
+function explained(error: Error & { readonly level?: string }): SvcError {
+  if (isSvcError(error)) {
+    return error;
+  }
+  return error.level === 'client-authentication'
+    ? new SvcError('unauthorized', 'the SSH server does not accept this login')
+    : new SvcError('upstream_error', error.level === 'client-timeout' ? 'the SSH server did not answer in time' : `SSH failed: ${messageOf(error)}`);
+}

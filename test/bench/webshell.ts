@@ -1,0 +1,160 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { Outcome } from '../exercise.ts';
+import { startSshd } from '../plugins/webshell/sshd.ts';
+import { openTerminal, type Terminal } from '../plugins/webshell/terminal.ts';
+
+/**
+ * Shells on Debian's SSH server through a service in its own process: how soon a keystroke comes back, alone and beside three
+ * shells that print without end; what a browser that reads nothing costs; and whether 200 MB arrive as they are.
+ */
+export async function run({
+  samples = 400,
+  seconds = 60,
+  megabytes = 200,
+}: { readonly samples?: number; readonly seconds?: number; readonly megabytes?: number } = {}): Promise<Outcome> {
+  const ends: (() => unknown)[] = [];
+  const sshd = await startSshd({ after: (end: () => unknown) => void ends.unshift(end), skip: (why?: string) => console.error(why) } as Parameters<
+    typeof startSshd
+  >[0]);
+  if (!sshd) {
+    throw new Error('this needs openssh-server');
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-shell-'));
+  const child = fork(join(import.meta.dirname, 'webshell-child.ts'), [String(sshd.port), join(folder, 'data')], {
+    execArgv: ['--import', 'tsx', '--expose-gc'],
+  });
+  try {
+    const [{ url, token, device }] = (await once(child, 'message')) as [{ url: string; token: string; device: number }];
+    const open = async (acks = false): Promise<Terminal> => {
+      const first = { user: sshd.user, auth: { type: 'key', private_key: sshd.privateKey } };
+      const shell = await openTerminal(`${url.replace('http', 'ws')}/api/v1/devices/${device}/shell`, { bearer: token, first, acks });
+      await shell.frame('ready');
+      return shell;
+    };
+    const typing = await open();
+    const alone = await echo(typing, samples);
+    const noisy = [await open(), await open(), await open()];
+    noisy.forEach((shell) => {
+      shell.ws.removeAllListeners('message');
+      shell.type('yes\n');
+    });
+    await pause(2_000);
+    const beside = await echo(typing, samples);
+    noisy.forEach((shell) => shell.ws.terminate());
+    typing.say({ type: 'close' });
+    await pause(2_000);
+
+    const before = await usage(child);
+    const silent = await open();
+    silent.ws.pause();
+    silent.type('yes\n');
+    let most = 0;
+    const busyBefore = await usage(child);
+    for (const end = Date.now() + seconds * 1_000; Date.now() < end; await pause(1_000)) {
+      most = Math.max(most, (await usage(child)).rssMb);
+    }
+    const busy = (await usage(child)).cpu.user - busyBefore.cpu.user;
+    silent.ws.terminate();
+
+    const bulk = await transfer(await open(true), join(folder, 'source'), megabytes);
+    const growth = Math.round((most - before.rssMb) * 10) / 10;
+    return {
+      ok: beside.p99 < 20 && growth < 20 && bulk.same,
+      'echo alone p50, ms': alone.p50,
+      'echo alone p99, ms': alone.p99,
+      'echo beside three shells that print without end p50, ms': beside.p50,
+      'the same p99, ms (goal 20)': beside.p99,
+      'a browser that reads nothing, MB (goal 20)': growth,
+      'CPU of the service meanwhile, cores': Math.round(busy / 1e4 / seconds) / 100,
+      'bytes arrive as they are': bulk.same,
+      'MB/s': bulk.rate,
+    };
+  } finally {
+    child.disconnect();
+    child.kill('SIGTERM');
+    rmSync(folder, { recursive: true, force: true });
+    for (const end of ends) {
+      await end();
+    }
+  }
+}
+
+async function usage(child: ChildProcess): Promise<{ rssMb: number; cpu: { user: number } }> {
+  child.send('usage');
+  return ((await once(child, 'message')) as [{ rssMb: number; cpu: { user: number } }])[0];
+}
+
+/** Types a letter, waits until it is shown, and again. */
+async function echo(shell: Terminal, samples: number): Promise<{ p50: number; p99: number }> {
+  const took: number[] = [];
+  for (let sample = 0; sample < samples; sample += 1) {
+    const shown = once(shell.ws, 'message');
+    const from = performance.now();
+    shell.type('x');
+    await shown;
+    took.push(performance.now() - from);
+    await pause(20);
+  }
+  shell.type('\u0015');
+  await pause(200);
+  took.sort((a, b) => a - b);
+  const at = (share: number): number => Math.round(took[Math.floor(share * (took.length - 1))]! * 100) / 100;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+/** Random bytes, told apart from what the terminal says itself by where they begin. */
+async function transfer(shell: Terminal, path: string, megabytes: number): Promise<{ same: boolean; rate: number }> {
+  const wanted = createHash('sha256');
+  await pipeline(async function* () {
+    for (let part = 0; part < megabytes; part += 1) {
+      const bytes = randomBytes(1024 * 1024);
+      wanted.update(bytes);
+      yield bytes;
+    }
+  }, createWriteStream(path));
+  const size = megabytes * 1024 * 1024;
+  const got = createHash('sha256');
+  const marker = 'BEGIN-HERE';
+  let head: Buffer | undefined = Buffer.alloc(0);
+  let taken = 0;
+  let acknowledged = 0;
+  shell.ws.removeAllListeners('message');
+  const all = new Promise<void>((done) =>
+    shell.ws.on('message', (data: Buffer, isBinary) => {
+      if (!isBinary) {
+        return;
+      }
+      acknowledged += data.length;
+      shell.say({ type: 'ack', bytes: acknowledged });
+      let piece = data;
+      if (head) {
+        head = Buffer.concat([head, data]);
+        const at = head.indexOf(marker);
+        if (at < 0) {
+          return;
+        }
+        piece = head.subarray(at + marker.length);
+        head = undefined;
+      }
+      const mine = piece.subarray(0, size - taken);
+      got.update(mine);
+      taken += mine.length;
+      if (taken === size) {
+        done();
+      }
+    }),
+  );
+  const from = performance.now();
+  shell.type(`stty raw -echo; printf 'BEGIN-H''ERE'; cat ${path}\n`);
+  await Promise.race([all, pause(300_000)]);
+  const rate = Math.round((megabytes / (performance.now() - from)) * 10_000) / 10;
+  return { same: wanted.digest('hex') === got.digest('hex'), rate };
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { enrol } from '../../bin/edge/enrol.ts';
+import { unitText } from '../../bin/edge/unit.ts';
+
+test('enrolling keeps the keys for the owner alone, and says what to do when the manager does not take the machine', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-enrol-'));
+  const asked: Record<string, unknown>[] = [];
+  let answer: { status: number; body: object } = {
+    status: 201,
+    body: { edge_id: 3, name: 'box', access_key: 'svc_ak_x', secret_key: 'svc_sk_x', tunnel_path: '/internal/tunnel' },
+  };
+  const manager = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    request.on('end', () => {
+      asked.push(JSON.parse(text) as Record<string, unknown>);
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(manager, 'listening');
+  t.after(() => {
+    manager.closeAllConnections();
+    manager.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  const url = `http://127.0.0.1:${(manager.address() as AddressInfo).port}`;
+  const token = 'svc_en_0123456789abcdef';
+
+  assert.deepEqual(await enrol(dataDir, { manager: url, token, name: 'box' }), { edge_id: 3, name: 'box' });
+  const kept = join(dataDir, 'edge.json');
+  assert.equal(statSync(kept).mode & 0o777, 0o600);
+  assert.deepEqual(JSON.parse(readFileSync(kept, 'utf8')), {
+    manager: url,
+    tunnel_path: '/internal/tunnel',
+    edge_id: 3,
+    name: 'box',
+    access_key: 'svc_ak_x',
+    secret_key: 'svc_sk_x',
+  });
+  await enrol(dataDir, { manager: url, token });
+  assert.equal(asked[0]!['machine_uuid'], asked[1]!['machine_uuid']);
+  assert.equal(asked[0]!['hostname'], 'box');
+
+  answer = { status: 401, body: { error: 'unauthorized', message: 'the token is over' } };
+  await assert.rejects(enrol(dataDir, { manager: url, token }), /the token is over; make another one/);
+  answer = { status: 404, body: {} };
+  await assert.rejects(enrol(dataDir, { manager: url, token }), /no svc manager: check --manager/);
+  await assert.rejects(enrol(dataDir, { manager: 'http://127.0.0.1:1', token }), /nothing listens there/);
+  await assert.rejects(enrol(dataDir, { manager: url, token, pin: 'abc' }), /--pin is sha256/);
+});
+
+test('the unit is one that systemd understands', (t) => {
+  const text = unitText({ command: ['/usr/bin/node', '--no-opt', '/opt/my svc/$x%n', 'edge'], dataDir: '/tmp', user: 'root', groups: [] });
+  assert.match(text, /^ExecStart=\/usr\/bin\/node --no-opt "\/opt\/my svc\/\$\$x%%n" edge$/m);
+  assert.doesNotMatch(text, /SupplementaryGroups/);
+  if (spawnSync('systemd-analyze', ['--version']).status !== 0) {
+    t.diagnostic('systemd-analyze is not here, so nobody else has looked at the unit');
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'svc-unit-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const unit = join(folder, 'svc-edge.service');
+  writeFileSync(unit, unitText({ command: [process.execPath, 'edge'], dataDir: folder, user: 'root', groups: [] }));
+  execFileSync('systemd-analyze', ['verify', unit], { stdio: 'pipe' });
+});

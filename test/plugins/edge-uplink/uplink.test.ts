@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { startTestEdge } from 'svc/testing';
+import { makeCredentials } from 'svc/tunnel';
+
+import { systemClock, systemIds } from '../../../core/boot/time.ts';
+import { startManager, until } from './far-side.ts';
+
+const lamp = fileURLToPath(new URL('../../fixtures/edge-plugins/edge-lamp', import.meta.url));
+const hash = 'a'.repeat(64);
+const otherHash = 'b'.repeat(64);
+
+const folder = (): string => mkdtempSync(join(tmpdir(), 'svc-uplink-'));
+/** After what serves in it has stopped: hooks run in the order they were added. */
+const remove = (t: TestContext, made: string): void => t.after(() => rmSync(made, { recursive: true, force: true }));
+
+async function pair(t: TestContext, policy?: string) {
+  const dataDir = folder();
+  const manager = await startManager(t);
+  writeFileSync(join(dataDir, 'edge.json'), JSON.stringify(manager.credentials), { mode: 0o600 });
+  if (policy !== undefined) {
+    writeFileSync(join(dataDir, 'policy.yaml'), policy);
+  }
+  const edge = await startTestEdge(t, { plugins: ['edge-uplink', lamp, 'setting'], dataDir });
+  remove(t, dataDir);
+  return { dataDir, manager, edge, session: await manager.session() };
+}
+
+test('an enrolled agent connects, says who it is and what it can, and takes what is wanted of its plugins', async (t) => {
+  const { manager, edge, session, dataDir } = await pair(t);
+
+  await t.test('it tells its machine, its capabilities and its plugins', async () => {
+    const [hello] = manager.hellos;
+    assert.equal(hello!.agent_id, (JSON.parse(readFileSync(join(dataDir, 'machine.json'), 'utf8')) as { uuid: string }).uuid);
+    assert.ok(
+      ['call:plugin_status', 'call:config_apply', 'call:rotate_secret', 'call:lamp_watts', 'stream:tcp', 'webshell'].every((cap) => hello!.caps.includes(cap)),
+      hello!.caps.join(),
+    );
+    await until('host_info and plugin_health are told', () => manager.events('host_info').length > 0 && manager.events('plugin_health').length > 0);
+    assert.equal(typeof manager.events('host_info')[0]!['cpu_count'], 'number');
+    assert.equal(edge.host.explain('setting').state, 'discovered');
+  });
+
+  await t.test('a specification reloads the plugin with the defaults it declares', async () => {
+    assert.equal(await session.call('lamp_watts', {}, { timeoutMs: 5_000 }), 40);
+    const answer = await session.call(
+      'config_apply',
+      { hash, plugins: { lamp: { enabled: true, spec: { watts: 60 } } } },
+      { timeoutMs: 5_000, idempotencyKey: 'k1' },
+    );
+    assert.deepEqual(answer, { hash });
+    await until('the lamp has 60 watts', () => edge.host.explain('edge-lamp').generation === 2);
+    const again = await manager.session();
+    assert.equal(await again.call('lamp_watts', {}, { timeoutMs: 5_000 }), 60);
+  });
+
+  await t.test('what does not fit is not used, and shows as a crash with its reason', async () => {
+    const current = await manager.session();
+    await current.call(
+      'config_apply',
+      { hash: otherHash, plugins: { lamp: { enabled: true, spec: { watts: 0 } } } },
+      { timeoutMs: 5_000, idempotencyKey: 'k2' },
+    );
+    const crashed = async () =>
+      (await (await manager.session()).call<{ health: { state: string; last_error: string } }[]>('plugin_status', {}, { timeoutMs: 5_000 }))[0]!.health;
+    await until('the lamp is off', () => edge.host.explain('edge-lamp').state === 'disabled');
+    const { state, last_error } = await crashed();
+    assert.equal(state, 'crashed');
+    assert.match(last_error, /spec of lamp does not fit: \/watts/);
+  });
+
+  await t.test('a plugin that breaks is started again, ever later', async () => {
+    const current = await manager.session();
+    await current.call('config_apply', { hash, plugins: { lamp: { enabled: true, spec: { broken: true } } } }, { timeoutMs: 5_000, idempotencyKey: 'k3' });
+    await until('it was tried again twice', () =>
+      manager.events('plugin_health').some(({ health }) => (health as { restart_count: number }).restart_count >= 2),
+    );
+    assert.match(edge.host.explain('edge-lamp').cause!, /the bulb is broken/);
+    await (await manager.session()).call('config_apply', { hash, plugins: { lamp: { enabled: false, spec: {} } } }, { timeoutMs: 5_000, idempotencyKey: 'k4' });
+    await until('the manager hears that it is off', () => (manager.events('plugin_health').at(-1)!['health'] as { state: string }).state === 'stopped');
+  });
+
+  await t.test('a new secret is proved on a second connection before the old one goes', async () => {
+    const next = makeCredentials(systemIds(systemClock));
+    const current = await manager.session();
+    await assert.rejects(
+      current.call('rotate_secret', { secret_key: next.secret_key, generation: 2 }, { timeoutMs: 20_000, idempotencyKey: 'r1' }),
+      /the old one stays/,
+    );
+    assert.equal(existsSync(join(dataDir, 'edge.next.json')), false);
+    manager.keys.push({ ...next, access_key: manager.credentials.access_key });
+    assert.deepEqual(await current.call('rotate_secret', { secret_key: next.secret_key, generation: 2 }, { timeoutMs: 20_000, idempotencyKey: 'r2' }), {});
+    assert.equal(manager.hellos.at(-1)!.purpose, 'probe');
+    const kept = join(dataDir, 'edge.json');
+    assert.equal((JSON.parse(readFileSync(kept, 'utf8')) as { secret_key: string }).secret_key, next.secret_key);
+    assert.equal(statSync(kept).mode & 0o777, 0o600);
+    assert.equal(
+      edge.lines.some((line) => line.includes(next.secret_key)),
+      false,
+    );
+  });
+});
+
+test('streams lead only where the owner of the machine allows it, whatever the manager says', async (t) => {
+  const echo = createServer((socket) => void socket.pipe(socket)).listen(0, '127.0.0.1');
+  t.after(() => echo.close());
+  await until('the echo listens', () => echo.listening);
+  const { port } = echo.address() as { port: number };
+  const { session, dataDir } = await pair(t, `tcp: ["127.0.0.1:${port}"]\n`);
+
+  for (const [host, to] of [
+    ['10.0.0.1', 22],
+    ['127.0.0.1', 22],
+    ['localhost', port],
+    ['127.0.0.1', String(port)],
+  ] as const) {
+    await assert.rejects(
+      session.open('tcp', { host, port: to }),
+      (error: { code: string }) => ['forbidden', 'invalid_argument'].includes(error.code),
+      `${host}:${to}`,
+    );
+  }
+  const stream = await session.open('tcp', { host: '127.0.0.1', port });
+  stream.write('through the wall');
+  const [heard] = (await once(stream, 'data')) as [Buffer];
+  assert.equal(heard.toString(), 'through the wall');
+  stream.destroy();
+
+  writeFileSync(join(dataDir, 'policy.yaml'), 'tcp: everything\n');
+  await assert.rejects(session.open('tcp', { host: '127.0.0.1', port }), /does not allow/);
+});
+
+test('what is shipped arrives in order, through refusals, overload and an outage', async (t) => {
+  const { manager, edge } = await pair(t);
+  const ship = async (body: string, signal = 'metrics') => await (await manager.session()).call('lamp_ship', { body, signal }, { timeoutMs: 10_000 });
+  const taken: string[] = [];
+  let trouble: number[] = [429, 503, 0];
+  manager.behaviour.push = ({ body }, response) => {
+    const status = body === 'poison' ? 400 : (trouble.shift() ?? 204);
+    if (status === 0) {
+      response.destroy();
+      return;
+    }
+    if (status === 204) {
+      taken.push(body);
+    }
+    response.writeHead(status, { 'retry-after': '0' }).end(status === 400 ? 'no such sample' : '');
+  };
+
+  for (const body of ['one', 'two', 'poison', 'three']) {
+    await ship(body);
+  }
+  await until('all but the poison are taken', () => taken.length === 3);
+  assert.deepEqual(taken, ['one', 'two', 'three']);
+  assert.equal(manager.pushes[0]!.user, manager.credentials.access_key);
+  assert.ok(edge.lines.some((line) => line.includes('no such sample') && line.includes('dropped')));
+  const status = await (await manager.session()).call<{ health: { samples: number } }[]>('plugin_status', {}, { timeoutMs: 5_000 });
+  assert.equal(status[0]!.health.samples, 4);
+
+  trouble = Array.from({ length: 1_000 }, () => 503);
+  await ship('four');
+  await ship('five');
+  assert.deepEqual(taken, ['one', 'two', 'three']);
+  const { dataDir } = edge;
+  await edge.stop();
+  trouble = [];
+  const later = await startTestEdge(t, { plugins: ['edge-uplink', lamp], dataDir });
+  await until('what has waited on disk is taken', () => taken.length === 5);
+  assert.deepEqual(taken.slice(3), ['four', 'five']);
+  await later.stop();
+});
+
+test('a data folder that was copied to another machine gives that one an identity of its own', async (t) => {
+  const dataDir = folder();
+  writeFileSync(join(dataDir, 'machine.json'), JSON.stringify({ uuid: '0190a0a0-0000-7000-8000-000000000000', fingerprint: 'of another machine' }));
+  const edge = await startTestEdge(t, { plugins: ['edge-uplink'], dataDir });
+  remove(t, dataDir);
+  const { uuid } = JSON.parse(readFileSync(join(dataDir, 'machine.json'), 'utf8')) as { uuid: string };
+  assert.equal(uuid === '0190a0a0-0000-7000-8000-000000000000', !existsSync('/etc/machine-id'));
+  await assert.rejects(startTestEdge(t, { plugins: ['edge-uplink'], dataDir }), /in use by another svc edge/);
+  await edge.stop();
+});
