@@ -28,6 +28,7 @@ export async function runInForeground<H extends Standing>(start: () => Promise<H
           },
         );
     stopOnSignals(stop);
+    outliveReaders();
     attributeCrashes(starting, stop);
   });
   opened(await starting);
@@ -45,6 +46,13 @@ function stopOnSignals(stop: Stop): void {
       asked = true;
       stop(signal, 0);
     });
+  }
+}
+
+/** Whoever read the output may go away: that is no reason to stop, and telling it there would be the next such error, for ever. */
+function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', () => undefined);
   }
 }
 

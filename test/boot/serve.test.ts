@@ -122,6 +122,26 @@ describe('svc in the foreground', () => {
     }
   });
 
+  test('goes on when whoever read its output has gone', async (t) => {
+    const house = serving(
+      t,
+      {},
+      `import { definePlugin } from 'svc/sdk';
+       let said = 0;
+       export default definePlugin({ activate: () => undefined, start(ctx) {
+         process.emitWarning('read by nobody');
+         ctx.scope.interval('x', 5, () => { console.log('one'); console.error('two'); ctx.log.info({ said: ++said }, 'three'); });
+       } });`,
+    );
+    await house.get('/healthz');
+    house.child.stdout!.destroy();
+    house.child.stderr!.destroy();
+    await pause(300);
+    assert.equal((await house.get('/api/v1/plugins/guest')).body.state, 'active');
+    house.child.kill('SIGTERM');
+    assert.equal(await house.ended(), 0);
+  });
+
   test('starts without a plugin in which the process died twice, and says so', async (t) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'));
     t.after(() => rmSync(dataDir, { recursive: true, force: true }));
