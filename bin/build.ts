@@ -11,7 +11,7 @@ import { sizeOf } from './cli/size.ts';
 import { assemble } from './packaging/assemble.ts';
 import { cargo } from './packaging/cargo.ts';
 import { placeBill } from './packaging/place-bill.ts';
-import { programText } from './packaging/program-text.ts';
+import { entryText, programs } from './packaging/programs.ts';
 import { version } from './product.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -33,8 +33,8 @@ async function buildBinary(out: string): Promise<void> {
   // Beside the result, so that it gets its name by one rename.
   const workshop = await mkdtemp(join(dirname(out), '.svc-build-'));
   try {
-    const program = await programText('bin/svc.ts', root);
-    await assemble(out, program, await cargo(root, version), workshop);
+    const assets = new Map([...(await programs(root)), ...(await cargo(root, version))]);
+    await assemble(out, await entryText(root), assets, workshop);
     placeBill(`${out}.cdx.json`, root, version);
   } finally {
     await rm(workshop, { recursive: true, force: true });

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+// An import would load all that it re-exports, web cryptography among it, into each agent.
+const { createHash } = process.getBuiltinModule('node:crypto');
 const sources = ['bin', 'core', 'config', 'package.json', 'package-lock.json'];
 
 /**
@@ -48,15 +49,17 @@ async function build(root, draft, folder) {
   const common = {
     absWorkingDir: root,
     bundle: true,
-    external: ['better-sqlite3', 'esbuild'],
+    // ssh2 asks for its own folder, which a module has not.
+    external: ['better-sqlite3', 'esbuild', 'ssh2'],
     platform: 'node',
     target: 'node20',
     logLevel: 'silent',
     tsconfig: join(root, 'tsconfig.json'),
   };
-  const program = (name, ...plugins) =>
+  const program = (name, { plugins = [], ...options } = {}) =>
     esbuild.build({
       ...common,
+      ...options,
       entryPoints: { [name]: join(root, 'bin', `${name}.ts`) },
       outdir: draft,
       outExtension: { '.js': '.mjs' },
@@ -64,13 +67,13 @@ async function build(root, draft, folder) {
       splitting: true,
       sourcemap: true,
       banner: { js: `import{createRequire as createRequireOfSvc}from'node:module';const ${requireFrom(root, 'createRequireOfSvc')}` },
-      define: { SVC_THREADS: JSON.stringify(folder) },
+      define: { SVC_THREADS: JSON.stringify(folder), ...options.define },
       plugins: [keepAddresses, ...plugins],
     });
   await Promise.all([
     program('svc'),
     // Built apart: in one build with the others it would share their chunks, and load what it does not use.
-    program('edge', smallSchemas),
+    program('edge', smallProgram),
     esbuild.build({
       ...common,
       entryPoints: threadsBelow(join(root, 'core')),
@@ -96,7 +99,7 @@ const keepAddresses = {
 };
 
 /** The program of an edge checks what came with it: it needs no compiler of schemas for that. */
-export const smallSchemas = {
+const smallSchemas = {
   name: 'small-schemas',
   setup(build) {
     build.onResolve({ filter: /^(ajv|\.\/setting-shape\.ts)$/ }, ({ path, importer }) => {
@@ -108,6 +111,33 @@ export const smallSchemas = {
       return { path: join(importer.slice(0, inCore.index), 'core', 'boot', file), sideEffects: false };
     });
   },
+};
+
+/** Modules of Node by require: an import reads each of their exports, and loads what those that nobody uses stand for. */
+const leanBuiltins = {
+  name: 'lean-builtins',
+  setup(build) {
+    build.onResolve({ filter: /^node:/ }, ({ path, kind }) => (kind === 'require-call' ? { path, external: true } : { path, namespace: 'lean-builtins' }));
+    build.onLoad({ filter: /./, namespace: 'lean-builtins' }, ({ path }) => ({ contents: `module.exports = require(${JSON.stringify(path)});`, loader: 'js' }));
+  },
+};
+
+/** What no plugin of an edge can use: it has no database, signs no tokens and opens no shells of its own. */
+const withoutManager = {
+  name: 'without-manager',
+  setup(build) {
+    build.onResolve({ filter: /^(kysely|jsonwebtoken|ssh2)$/ }, ({ path, kind }) => (kind === 'dynamic-import' ? { path, namespace: 'without-manager' } : undefined));
+    build.onLoad({ filter: /./, namespace: 'without-manager' }, ({ path }) => ({ contents: `throw new Error("an edge has no ${path} for its plugins");`, loader: 'js' }));
+  },
+};
+
+/** How the program of an edge is built, from source and for the single binary: its text stays in memory, and it is there for ever. */
+export const smallProgram = {
+  // A tunnel sends no Blob, and the global loads the streams of the web.
+  define: { Blob: 'undefined' },
+  minifyWhitespace: true,
+  minifySyntax: true,
+  plugins: [smallSchemas, leanBuiltins, withoutManager],
 };
 
 /** Programs of threads, each one text of its own. */
@@ -123,12 +153,19 @@ const requireFrom = (root, create) => `require=${create}(${JSON.stringify(join(r
 /** Another start may have been first; then its result, made from the same sources, is as good. */
 function place(draft, folder) {
   writeFileSync(join(draft, 'complete'), '');
+  // For whoever runs svc from here, whatever the mask of this one.
+  for (const name of readdirSync(draft)) {
+    chmodSync(join(draft, name), 0o644);
+  }
+  [join(draft, '..', '..'), join(draft, '..'), draft].filter(isOurs).forEach((path) => chmodSync(path, 0o755));
   try {
     renameSync(draft, folder);
   } catch {
     rmSync(draft, { recursive: true, force: true });
   }
 }
+
+const isOurs = (path) => statSync(path).uid === process.getuid();
 
 /** Keeps the newest few: a house that runs may still load commands from the one it was started with. */
 function forget(home, folder) {

@@ -42,6 +42,7 @@ export const catalogue: Readonly<Record<string, Entry>> = {
   'edge install': { summary: 'Enrol this host with a manager and run its agent as a service', load: () => import('../commands/edge-install.ts') },
   'edge uninstall': { summary: 'Remove the service of the agent', load: () => import('../commands/edge-uninstall.ts') },
   'edge status': { summary: 'How the agent of this host is', load: () => import('../commands/edge-status.ts') },
+  'edge-sim': { summary: 'Simulate a fleet of hosts, to see what a manager carries', load: () => import('../commands/edge-sim.ts') },
   login: { summary: 'Sign in, so that commands speak as you', load: () => import('../commands/login.ts') },
   logout: { summary: 'End what "svc login" began', load: () => import('../commands/logout.ts') },
   doctor: { summary: 'Look for what could go wrong', load: () => import('../commands/doctor.ts') },

@@ -6,7 +6,7 @@ import { usageFailure } from '../cli/failure.ts';
 import { printable } from '../cli/layout.ts';
 import { edgeEnvironment } from '../edge/data-dir.ts';
 import { enrol } from '../edge/enrol.ts';
-import { installService, startCommand, whyNoService } from '../edge/service.ts';
+import { installService, prepareStart, startCommand, whyNoService } from '../edge/service.ts';
 
 export const command: Command = {
   operands: [],
@@ -29,6 +29,7 @@ export const command: Command = {
     }
     const dataDir = edgeEnvironment(call.environment).SVC_DATA_DIR;
     const enrolled = await enrol(dataDir, { manager, token, name: call.value('name'), pin: call.value('pin'), ca: caOf(call) });
+    prepareStart(dataDir);
     const obstacle = call.has('no-service') ? '--no-service was given' : whyNoService();
     if (obstacle === undefined) {
       installService(dataDir);

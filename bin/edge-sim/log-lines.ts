@@ -5,7 +5,11 @@ import { pick, type Random } from './random.ts';
 const paths = ['/', '/login', '/api/v1/items', '/api/v1/items/7', '/static/app.js', '/health', '/search?q=shoes'];
 const agents = ['Mozilla/5.0 (X11; Linux x86_64)', 'curl/8.5.0', 'kube-probe/1.30'];
 const messages = ['connection accepted', 'job finished', 'cache miss', 'slow query', 'retrying upstream', 'session expired'];
-const units = ['systemd[1]: Started Daily apt download activities.', 'sshd[812]: Connection closed by 203.0.113.9 port 52144 [preauth]', 'CRON[4211]: (root) CMD (run-parts /etc/cron.hourly)'];
+const units = [
+  'systemd[1]: Started Daily apt download activities.',
+  'sshd[812]: Connection closed by 203.0.113.9 port 52144 [preauth]',
+  'CRON[4211]: (root) CMD (run-parts /etc/cron.hourly)',
+];
 
 /** Three files of a host, each with the lines that such a file has. */
 const files: readonly { readonly filename: string; readonly line: (random: Random, now: number) => string }[] = [

@@ -1,7 +1,7 @@
 import { MetricBatch, type WriteBody } from '../../core/probe/index.ts';
 import { timestamp } from '../../core/sdk/index.ts';
 import type { SimulatedHost } from './host.ts';
-import { type Random } from './random.ts';
+import type { Random } from './random.ts';
 
 const dayMs = 86_400_000;
 const page = 4_096;
@@ -55,10 +55,10 @@ export class Vitals {
   processes(now: number, top: number, sortBy: 'cpu' | 'mem'): object {
     this.#advance(now);
     const { nature } = this.#host;
-    const shares = programs.map((command, index) => ({ command, cpu: (100 * this.#used * nature.cpus) / 2 ** (index + 1), mem: 30 / (index + 1) }));
+    const shares = programs.map((name, index) => ({ name, cpu: (100 * this.#used * nature.cpus) / 2 ** (index + 1), mem: 30 / (index + 1) }));
     shares.sort((a, b) => b[sortBy] - a[sortBy]);
-    const processes = shares.slice(0, top).map(({ command, cpu, mem }, index) => ({
-      ...{ pid: 400 + 37 * index, ppid: 1, command, cmdline: `/usr/sbin/${command} --config /etc/${command}.conf`, user: 'root', state: 'S' },
+    const processes = shares.slice(0, top).map(({ name, cpu, mem }, index) => ({
+      ...{ pid: 400 + 37 * index, ppid: 1, name, cmdline: `/usr/sbin/${name} --config /etc/${name}.conf`, user: 'root', state: 'S' },
       ...{ cpu_percent: round(cpu, 1), mem_percent: round(mem, 1), rss_bytes: Math.floor((nature.memoryBytes * mem) / 100) },
       started_at: timestamp(nature.bootedAt),
     }));
@@ -78,11 +78,9 @@ export class Vitals {
     const wave = 1 + nature.swing * Math.sin(2 * Math.PI * (now / dayMs - nature.dawn));
     this.#used = clamp(nature.busy * wave * (0.7 + 0.6 * random()), 0.005, 0.98);
     const spread = first ? 0.3 : 0.05;
-    this.#load = this.#load.map((load, i) => (first ? 1 : 1 - weights[i]!) * load + (first ? 1 : weights[i]!) * this.#used * nature.cpus * (1 + spread * random())) as [
-      number,
-      number,
-      number,
-    ];
+    this.#load = this.#load.map(
+      (load, i) => (first ? 1 : 1 - weights[i]!) * load + (first ? 1 : weights[i]!) * this.#used * nature.cpus * (1 + spread * random()),
+    ) as [number, number, number];
     const traffic = this.#used * nature.cpus * 400_000 * (0.5 + random());
     this.#rates = { received: traffic, sent: traffic * (0.5 + random()), disk: this.#used * 50 * random() };
     const used = this.#used;

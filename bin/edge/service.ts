@@ -6,13 +6,15 @@ import { isSea } from 'node:sea';
 import { agentCommand } from '../../core/boot/edge.ts';
 import { messageOf } from '../../core/sdk/index.ts';
 import { Failure } from '../cli/failure.ts';
+import { launcherFile, placeLauncher } from './launcher.ts';
 import { unitFile, unitName, unitText } from './unit.ts';
 
 const user = 'svc-edge';
 const toolMs = 60_000;
 
-/** How the agent is started on this machine. */
-export const startCommand = (dataDir: string): readonly string[] => [...agentCommand(isSea()), 'edge', '--data', dataDir];
+/** How the agent is started on this machine; the single binary by its launcher, which can put another version into its place. */
+export const startCommand = (dataDir: string): readonly string[] =>
+  isSea() ? ['/bin/sh', launcherFile(resolve(dataDir)), resolve(dataDir), process.execPath] : [...agentCommand(false), 'edge', '--data', dataDir];
 
 /** Why no service can be set up here; undefined when it can. */
 export function whyNoService(): string | undefined {
@@ -20,6 +22,13 @@ export function whyNoService(): string | undefined {
     return 'this machine does not run systemd';
   }
   return process.getuid?.() === 0 ? undefined : 'only root can set up a service';
+}
+
+/** What the start needs in the data folder. */
+export function prepareStart(dataDir: string): void {
+  if (isSea()) {
+    placeLauncher(dataDir);
+  }
 }
 
 /** A user of its own, a unit, and a start; again on a machine that has them it brings them up to date. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-import { build, type Plugin } from 'esbuild';
+import { build, type BuildOptions, type Plugin } from 'esbuild';
 
 /** Optional packages are asked for by name at run time: what is not in the binary must be absent, not found beside it. */
 const builtinsOnly =
@@ -9,7 +9,7 @@ const builtinsOnly =
   'const e=new Error("Cannot find module \'"+id+"\'");e.code="MODULE_NOT_FOUND";throw e}})(require);';
 
 /** A program and everything it imports, as one CommonJS text. */
-export async function programText(entry: string, root: string): Promise<string> {
+export async function programText(entry: string, root: string, { define, plugins = [] }: Pick<BuildOptions, 'define' | 'plugins'> = {}): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(root, entry)],
     absWorkingDir: root,
@@ -26,11 +26,11 @@ export async function programText(entry: string, root: string): Promise<string> 
     // The compiler of plugins is a program of its own; in the binary they come compiled.
     external: ['esbuild'],
     loader: { '.node': 'empty' },
-    define: { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"' },
+    define: { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"', ...define },
     tsconfigRaw: { compilerOptions: { target: 'ES2023', experimentalDecorators: true } },
     banner: { js: builtinsOnly },
     inject: [join(root, 'bin/packaging/address.ts')],
-    plugins: [addresses(root)],
+    plugins: [addresses(root), ...plugins],
   });
   return outputFiles[0]!.text;
 }

@@ -100,7 +100,7 @@ export async function startEdgeHouse(options: EdgeHouseOptions): Promise<EdgeHou
 }
 
 /** Nothing that was put into the data folder runs on an edge. */
-function shippedOnly(product: Product): PluginSources {
+export function shippedOnly(product: Product): PluginSources {
   const { embedded, roots } = pluginSources(product, '');
   return { embedded, roots: roots.filter(({ origin }) => origin === 'shipped') };
 }

@@ -22,7 +22,8 @@ type Common =
   | 'fetch'
   | 'emit'
   | 'findProgram'
-  | 'launchProgram';
+  | 'launchProgram'
+  | 'runProgram';
 
 /** What a host is lent in either house. */
 export function lentPorts(rooms: Ground & Commons & { readonly sources: PluginSources }): Pick<HostPorts, Common> {
@@ -53,6 +54,7 @@ export function lentPorts(rooms: Ground & Commons & { readonly sources: PluginSo
     fetch: (url, request, owner) => outbound.fetch(url, request, owner),
     emit: (type, event) => bus.emit(type, event),
     findProgram: (name) => programs.find(name),
+    runProgram: ({ pluginId, ...run }) => programs.run({ ...run, owner: pluginId, cwd: dataFolder(pluginId) }),
     launchProgram: ({ manifest: { id }, ...launch }) => programs.claim({ ...launch, owner: id, cwd: dataFolder(id), log: logs.logger(id) }),
   };
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
 import type { Bundle, BundleSources } from './bundle.ts';
@@ -53,8 +53,12 @@ export function keepBundle(sources: BundleSources, key: string, { code, inputs }
       return;
     }
     const head: Head = { key, code: sha256(code), inputs: stamped.map(({ path, stats, sha256: hash }) => ({ path, stamp: stampOf(stats), sha256: hash })) };
-    mkdirSync(sources.cacheDir!, { recursive: true });
+    // For whoever runs svc from this installation, an agent with a user of its own among them, whatever the mask of this one.
+    if (mkdirSync(sources.cacheDir!, { recursive: true }) !== undefined) {
+      chmodSync(sources.cacheDir!, 0o755);
+    }
     writeFileSync(draft, `${JSON.stringify(head)}\n${code}`);
+    chmodSync(draft, 0o644);
     renameSync(draft, file);
   } catch {
     // An installation that is read-only or full: every start bundles, as it always could.

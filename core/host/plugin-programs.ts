@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 
 import type { Generation } from '../registry/index.ts';
-import { type ProgramHandle, type ProgramOptions, SvcError } from '../sdk/index.ts';
+import { type ProgramHandle, type ProgramOptions, type RunOptions, type RunResult, SvcError } from '../sdk/index.ts';
 import type { HostPorts } from './ports.ts';
 
 const usualStopMs = 10_000;
@@ -13,9 +13,7 @@ export function startProgram({ manifest, pluginId, scope }: Generation, ports: H
   if (!/^[a-z][a-z0-9-]*$/.test(name)) {
     throw new SvcError('invalid_argument', `${pluginId} names a program "${name}"; use lower-case letters, digits and dashes`);
   }
-  if (!isAbsolute(file)) {
-    throw new SvcError('invalid_argument', `${pluginId} starts program ${name} from "${file}", which is no absolute path; find it with ctx.processes.find`);
-  }
+  requireAbsolute(pluginId, file);
   const program = ports.launchProgram({ manifest, name, file, options });
   const leave = scope.occupy(() => `program ${name}: ${program.state}${program.cause === undefined ? '' : ` (${program.cause})`}`, {
     begin: () => program.begin(),
@@ -41,4 +39,16 @@ export function startProgram({ manifest, pluginId, scope }: Generation, ports: H
     ready: program.ready.bind(program),
     stop: async () => await leave(),
   } satisfies ProgramHandle);
+}
+
+/** A foreign program that runs once; when the generation leaves, it is killed. */
+export function runProgram({ pluginId, scope }: Generation, ports: HostPorts, file: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
+  requireAbsolute(pluginId, file);
+  return ports.runProgram({ pluginId, file, args, options, until: scope.signal });
+}
+
+function requireAbsolute(pluginId: string, file: string): void {
+  if (!isAbsolute(file)) {
+    throw new SvcError('invalid_argument', `${pluginId} runs "${file}", which is no absolute path; find it with ctx.processes.find`);
+  }
 }

@@ -17,6 +17,8 @@ import type {
   ProgramOptions,
   PromptSkill,
   RouteDeclaration,
+  RunOptions,
+  RunResult,
   Secrets,
   Settings,
   Tables,
@@ -91,6 +93,16 @@ export interface ProgramLaunch {
   readonly options: ProgramOptions;
 }
 
+/** A program that one generation runs once. */
+export interface PluginRun {
+  readonly pluginId: string;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly options: RunOptions;
+  /** Of the generation. */
+  readonly until: AbortSignal;
+}
+
 /** What the host keeps over restarts: who is switched off, who was put into quarantine, who died at boot. */
 export interface HostMemory {
   disabled(): ReadonlyMap<string, string>;
@@ -139,6 +151,7 @@ export interface HostPorts {
   readonly launchThread: (launch: ThreadLaunch) => PluginThread;
   readonly findProgram: (name: string) => string | undefined;
   readonly launchProgram: (launch: ProgramLaunch) => PluginProgram;
+  readonly runProgram: (run: PluginRun) => Promise<RunResult>;
   readonly launchPack: (launch: PackLaunch) => PackProcess;
   readonly readPersona: (text: string, file: string) => Persona;
   readonly readSkill: (text: string, folderName: string, file: string) => PromptSkill;

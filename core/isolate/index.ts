@@ -5,5 +5,5 @@ export type { BinaryRole, ChildOrigin } from './spawn.ts';
 export * as threadSide from './thread-side.ts';
 export type { Tenant } from './thread-place.ts';
 export { createThreads, type ThreadClaim, type Threads } from './threads.ts';
-export { createPrograms, type ProgramClaim, type Programs } from './programs.ts';
+export { createPrograms, type ProgramClaim, type ProgramRun, type Programs } from './programs.ts';
 export { startWorker, type WorkerStart } from './worker.ts';

@@ -1,10 +1,11 @@
 import { accessSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { basename, delimiter, isAbsolute, join } from 'node:path';
 
-import type { Clock, Logger, ProgramOptions } from '../sdk/index.ts';
+import type { Clock, Logger, ProgramOptions, RunOptions, RunResult } from '../sdk/index.ts';
 import { patience, type RestartPolicy } from './backoff.ts';
 import { Program } from './program.ts';
 import { endLeftover } from './program-file.ts';
+import { runOnce } from './run.ts';
 
 export interface ProgramsOptions {
   /** Where it is written down which processes run, so that none outlives the house for long. */
@@ -29,12 +30,25 @@ export interface ProgramClaim {
   readonly log: Logger;
 }
 
+export interface ProgramRun {
+  readonly owner: string;
+  /** Absolute path of the executable. */
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly options: RunOptions;
+  readonly cwd: string;
+  /** Ends the program when it aborts. */
+  readonly until: AbortSignal;
+}
+
 /** Foreign programs that plugins run. */
 export interface Programs {
   /** Absolute path of an executable, by its name on the PATH or by its path. */
   find(name: string): string | undefined;
   /** A program that starts when it is told to begin, after the one of its name before it has ended. */
   claim(claim: ProgramClaim): Program;
+  /** A program that runs once and is not started again. */
+  run(run: ProgramRun): Promise<RunResult>;
   /** Ends what an earlier process of the house has left behind. */
   sweep(): Promise<void>;
   /** Programs that run at this moment, for the census. */
@@ -85,6 +99,12 @@ export function createPrograms({ folder, clock, log, path, restart, random = Mat
         },
       });
       return program;
+    },
+
+    async run({ owner, file, args, options, cwd, until }) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const label = `${basename(file)} of ${owner}`;
+      return await runOnce({ label, file, args, options, cwd, note: (pid) => join(folder, `${owner}.run-${pid}.json`), owner: until });
     },
 
     async sweep() {

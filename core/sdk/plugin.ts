@@ -98,6 +98,27 @@ export interface ProgramHandle {
   stop(): Promise<void>;
 }
 
+/** A foreign program that is run once, for what it prints. */
+export interface RunOptions {
+  /** All of its environment; nothing of the service's own. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** After this it is killed, with what it has started. */
+  readonly timeoutMs: number;
+  /** Kept of what it prints; when it prints more it is killed. */
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface RunResult {
+  /** Null when a signal has ended it. */
+  readonly code: number | null;
+  readonly output: Uint8Array;
+  /** The beginning of what it printed as errors. */
+  readonly errors: string;
+  /** Why it was killed before it had ended by itself. */
+  readonly cut: 'time' | 'size' | undefined;
+}
+
 /** The only way a plugin touches the world: every effect made here belongs to its scope and leaves with it. */
 export interface PluginContext {
   readonly id: string;
@@ -145,6 +166,8 @@ export interface PluginContext {
     find(name: string): string | undefined;
     /** Runs the executable at the absolute path `file` in the plugin's data folder, from commit on. */
     start(name: string, file: string, options: ProgramOptions): ProgramHandle;
+    /** Runs the executable at the absolute path `file` once; no shell reads `args`. Rejects with unavailable when it cannot be started, or is ended with the scope or by `signal`. */
+    run(file: string, args: readonly string[], options: RunOptions): Promise<RunResult>;
   };
   readonly skills: { add(skill: Skill): void };
   readonly agents: { add(persona: Persona): void };

@@ -40,7 +40,7 @@ export function verifySecret(secretKey: string, storedKey: string): boolean {
   const secret = readSecret(secretKey);
   const stored = Buffer.from(storedKey, 'base64url');
   // The same work for a text that is no secret.
-  const { clientKey } = derive(secret ?? noSecret);
+  const clientKey = clientKeyOf(secret ?? noSecret);
   return stored.length === 32 && timingSafeEqual(sha256(clientKey), stored) && secret !== undefined;
 }
 
@@ -50,9 +50,11 @@ export const readSecret = (secretKey: string): Buffer | undefined =>
   /^svc_sk_[\w-]{43}$/.test(secretKey) ? Buffer.from(secretKey.slice(secretPrefix.length), 'base64url') : undefined;
 
 export const derive = (secret: Uint8Array): { clientKey: Buffer; serverKey: Buffer } => ({
-  clientKey: hmac(secret, 'edge client key v1'),
+  clientKey: clientKeyOf(secret),
   serverKey: hmac(secret, 'edge server key v1'),
 });
+
+const clientKeyOf = (secret: Uint8Array): Buffer => hmac(secret, 'edge client key v1');
 
 export const sha256 = (bytes: Uint8Array | string): Buffer => createHash('sha256').update(bytes).digest();
 export const hmac = (key: Uint8Array, text: Uint8Array | string): Buffer => createHmac('sha256', key).update(text).digest();

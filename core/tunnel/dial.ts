@@ -18,6 +18,8 @@ export interface DialOptions {
   /** PEM; in place of the system's authorities. */
   readonly ca?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of this machine, to dial from; otherwise the system chooses. */
+  readonly localAddress?: string | undefined;
   /** Until the upgrade is answered; default 15 s. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
@@ -25,6 +27,7 @@ export interface DialOptions {
 
 const tcpKeepAliveMs = 60_000;
 const longestRetryAfter = 3_600;
+const pinAdvice = 'either somebody is in between, or the manager has another key now; if so, enrol again with its --pin';
 
 /** Opens the WebSocket of a tunnel. Throws TunnelRefusal when the manager says when to come back, SvcError unavailable otherwise. */
 export function dial(options: DialOptions): Promise<MessageTransport> {
@@ -78,10 +81,11 @@ interface Target {
 function connection(to: unknown, options: DialOptions): Socket {
   const { host, port, servername } = to as Target;
   const { protocol } = new URL(options.url);
+  const from = options.localAddress === undefined ? {} : { localAddress: options.localAddress };
   const secure = protocol === 'wss:' || protocol === 'https:';
   const socket = secure
-    ? connectTls({ host, port, ...(servername !== undefined && { servername }), ...trust(options) })
-    : connectTcp({ host, port, noDelay: true });
+    ? connectTls({ host, port, ...from, ...(servername !== undefined && { servername }), ...trust(options) })
+    : connectTcp({ host, port, ...from, noDelay: true });
   socket.setNoDelay(true);
   socket.setKeepAlive(true, tcpKeepAliveMs);
   const { pin } = options;
@@ -90,7 +94,7 @@ function connection(to: unknown, options: DialOptions): Socket {
     tls.prependOnceListener('secureConnect', () => {
       const shown = tls.getPeerX509Certificate();
       if (!shown || pinOf(shown.publicKey) !== pin) {
-        tls.destroy(new Error(`the key of the server is not the pinned one, but ${shown ? pinOf(shown.publicKey) : 'none'}`));
+        tls.destroy(new Error(`the key of the server is not the pinned one, but ${shown ? pinOf(shown.publicKey) : 'none'}: ${pinAdvice}`));
       }
     });
   }

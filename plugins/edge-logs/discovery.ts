@@ -10,7 +10,6 @@ export interface DiscoveryOptions {
   readonly groups: readonly Group[];
   readonly allows: (path: string) => boolean;
   readonly mostFiles: number;
-  readonly now: () => number;
   /** Files that were made later are read from their beginning. */
   readonly since: number;
   /** Where to begin when the checkpoint was broken; undefined when it was not. */
@@ -27,14 +26,11 @@ export class Discovery {
   /** Paths of which an earlier process had read a file that is not there any more. */
   readonly #anew = new Set<string>();
   #first = true;
-  /** When the search before this one began. */
-  #lookedAt: number;
   /** What was found and not read, for want of room or because there was too much to look at. */
   trouble: string | undefined;
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
-    this.#lookedAt = options.since;
   }
 
   /** Takes up the files of an earlier process. */
@@ -54,7 +50,6 @@ export class Discovery {
   async scan(signal: AbortSignal): Promise<void> {
     const { tails, groups, mostFiles } = this.#options;
     await this.#dropForbidden();
-    const began = this.#options.now();
     const found = new Set<string>();
     let tooMany = 0;
     let exhausted = false;
@@ -74,7 +69,6 @@ export class Discovery {
       exhausted ||= search.exhausted;
     }
     this.#first = false;
-    this.#lookedAt = began;
     tails.unreadable.keep(found);
     this.trouble =
       tooMany > 0
@@ -110,10 +104,11 @@ export class Discovery {
       await file.file.close();
       return start === undefined;
     }
-    if (start === beginning && !this.#anew.delete(named.path)) {
-      await tails.beginEarlier(named, file, group, this.#lookedAt - clockMs);
-    }
+    this.#anew.delete(named.path);
     await tails.begin(named, file, group, start);
+    if (start === beginning) {
+      await tails.beginEarlier(named, file, group, this.#options.since - clockMs);
+    }
     return true;
   }
 

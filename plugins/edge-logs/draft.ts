@@ -9,7 +9,7 @@ export interface Stream {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-export const streamOf = (labels: Readonly<Record<string, string>>): Stream => ({ key: JSON.stringify(Object.entries(labels).sort()), labels });
+export const streamOf = (labels: Readonly<Record<string, string>>): Stream => ({ key: JSON.stringify(Object.entries(labels)), labels });
 
 export type Metadata = Readonly<Record<string, string>>;
 

@@ -67,11 +67,11 @@ function alternatives(text: string): string[] {
 function namePattern(name: string): NamePattern {
   const tokens = tokensOf(name);
   const literal = tokens.every((token) => typeof token === 'string') ? name : undefined;
-  return { literal, matches: literal === undefined ? (other) => tokensMatch(tokens, [...other]) : (other) => other === literal };
+  return { literal, matches: literal === undefined ? (other) => tokensMatch(tokens, Array.from(other)) : (other) => other === literal };
 }
 
 function tokensOf(name: string): Token[] {
-  const chars = [...name];
+  const chars = Array.from(name);
   const tokens: Token[] = [];
   for (let at = 0; at < chars.length; at++) {
     const char = chars[at]!;

@@ -38,7 +38,7 @@ export function unitOf(name: string | undefined): string | undefined {
   if (stem === undefined || kind === undefined) {
     return undefined;
   }
-  return kind === 'scope' || kind === 'slice' || /^run-/.test(stem) ? kind : `${stem}${instance === undefined ? '' : '@'}.${kind}`;
+  return kind === 'scope' || kind === 'slice' || stem.startsWith('run-') ? kind : `${stem}${instance === undefined ? '' : '@'}.${kind}`;
 }
 
 function parse(line: string): Record<string, unknown> | undefined {

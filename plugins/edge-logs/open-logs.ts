@@ -46,7 +46,7 @@ export async function openLogs({ spec, groups, policy, shipping, folder, from, h
   const broken = typeof loaded === 'string' ? spec.on_broken_checkpoint : undefined;
   const kept = typeof loaded === 'string' ? undefined : loaded;
   if (typeof loaded === 'string') {
-    log.error({ then: spec.on_broken_checkpoint }, `${loaded}; files are read from: ${spec.on_broken_checkpoint}`);
+    log.error({ from: spec.on_broken_checkpoint }, `${loaded}; files are read from: ${spec.on_broken_checkpoint}`);
   }
   const since = kept?.checkpoint.since ?? startedAt;
   const monotonic = (): number => clock.monotonic();
@@ -65,7 +65,7 @@ export async function openLogs({ spec, groups, policy, shipping, folder, from, h
     log,
     allows,
   });
-  const discovery = new Discovery({ tails, groups, allows, mostFiles: spec.max_files, now: () => clock.now(), since, broken });
+  const discovery = new Discovery({ tails, groups, allows, mostFiles: spec.max_files, since, broken });
   await discovery.resume(kept?.checkpoint.places ?? []);
 
   const isJournalAllowed = allows(spec.journal.directory === '' ? systemJournal : spec.journal.directory);

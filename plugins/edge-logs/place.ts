@@ -38,7 +38,7 @@ export const mtimeOf = ({ mtimeNs }: BigIntStats): number => Number(mtimeNs) / 1
 
 export async function readHead(file: FileHandle, size: number): Promise<Head> {
   const bytes = await readAt(file, 0, Math.min(size, headBytes));
-  return { size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+  return { size: bytes.length, sha256: digest(bytes) };
 }
 
 /** Whether the file still begins as it did, and still has before the offset what was read there. */
@@ -49,6 +49,10 @@ export async function continues(file: FileHandle, size: number, { head, offset, 
   }
   return known.equals(await readAt(file, offset - known.length, known.length));
 }
+
+export const beginsWith = (bytes: Uint8Array, { size, sha256 }: Head): boolean => digest(bytes.subarray(0, size)) === sha256;
+
+const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** As many bytes as there are, up to `length`. */
 export async function readAt(file: FileHandle, position: number, length: number, into: Buffer = Buffer.allocUnsafe(length)): Promise<Buffer> {

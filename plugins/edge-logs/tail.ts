@@ -5,7 +5,7 @@ import type { Draft } from './draft.ts';
 import type { Group } from './group.ts';
 import type { LineTimes } from './line-times.ts';
 import type { OpenFile } from './open-file.ts';
-import { beforeBytes, continues, type Head, headBytes, idOf, mtimeOf, type Place, readAt, readHead } from './place.ts';
+import { beforeBytes, beginsWith, continues, type Head, headBytes, idOf, mtimeOf, type Place, readAt, readHead } from './place.ts';
 import { splitLines } from './split-lines.ts';
 
 export interface TailOptions {
@@ -19,7 +19,7 @@ export interface TailOptions {
 export type Named = Pick<Place, 'path' | 'found'>;
 
 /** Where in a file reading begins. */
-export type Start = Pick<Place, 'offset' | 'before' | 'part'>;
+export type Start = Pick<Place, 'offset' | 'before' | 'part'> & { readonly mtime?: number };
 
 export const beginning: Start = { offset: 0, before: '', part: 0 };
 
@@ -44,13 +44,13 @@ export class Tail {
   #part: number;
   #size: number;
   #mtime: number;
+  /** When it had been written last as it was read: whatever took its path afterwards was written later. */
+  #readMtime: number;
   #grownAt: number;
   /** What the last attempt that took nothing knew. */
   #tried = '';
   /** Another file has its path. */
   left = false;
-  /** When it had been written last at the look before the last one. */
-  mtimeBefore = 0;
   /** It was emptied, or holds something else than what was read. */
   replaced = false;
 
@@ -71,6 +71,7 @@ export class Tail {
     this.#part = start.part;
     this.#size = size;
     this.#mtime = mtime;
+    this.#readMtime = start.offset > 0 && start.mtime !== undefined ? start.mtime : mtime;
     this.#grownAt = options.monotonic();
   }
 
@@ -81,7 +82,7 @@ export class Tail {
       id: this.id,
       head: this.#head,
       birth: this.birth,
-      mtime: this.#mtime,
+      mtime: this.#readMtime,
       offset: this.#offset,
       before: this.#before.toString('base64'),
       part: this.#part,
@@ -113,7 +114,6 @@ export class Tail {
     this.left ||= there === undefined || idOf(there) !== this.id;
     const stats = this.left || there === undefined ? await this.#file.stat({ bigint: true }) : there;
     const size = Number(stats.size);
-    this.mtimeBefore = this.#mtime;
     this.#mtime = mtimeOf(stats);
     if (size !== this.#size) {
       this.#size = size;
@@ -124,7 +124,7 @@ export class Tail {
 
   /** It was written to, and nothing of it is read: whether it is still what it was nobody can tell by itself. */
   get stirred(): boolean {
-    return this.#offset === 0 && this.#part === 0 && this.#mtime !== this.mtimeBefore;
+    return this.#offset === 0 && this.#part === 0 && this.#mtime !== this.#readMtime;
   }
 
   /** Brings a share of what is there into the draft; whether it took anything. */
@@ -139,7 +139,7 @@ export class Tail {
     let want = Math.min(this.behind, quantum);
     for (;;) {
       const bytes = await readAt(this.#file, this.#offset - this.#before.length, this.#before.length + want, window);
-      if (!bytes.subarray(0, this.#before.length).equals(this.#before)) {
+      if (!bytes.subarray(0, this.#before.length).equals(this.#before) || (this.#offset === 0 && !beginsWith(bytes, this.#head))) {
         this.replaced = true;
         return false;
       }
@@ -162,10 +162,22 @@ export class Tail {
     }
   }
 
+  /** Takes what it holds now as what is to be read, and gives `before` the place that it had until now. */
+  async settle(before: (place: Place) => Promise<void>): Promise<void> {
+    const { place } = this;
+    const mtime = this.#mtime;
+    this.#head = await readHead(this.#file, this.#size);
+    await before(place);
+    this.#readMtime = mtime;
+  }
+
   /** The file was emptied: what it holds from now on is new. */
   async restart(): Promise<void> {
-    const { size } = await this.#file.stat();
+    const stats = await this.#file.stat({ bigint: true });
+    const size = Number(stats.size);
     this.#size = size;
+    this.#mtime = mtimeOf(stats);
+    this.#readMtime = this.#mtime;
     this.#head = await readHead(this.#file, size);
     this.#offset = 0;
     this.#before = Buffer.alloc(0);
@@ -180,12 +192,9 @@ export class Tail {
     if (this.#offset > 0) {
       return await continues(other.file, other.size, this.place);
     }
+    // A copy that is still being made has nothing in it yet that could be lost.
     const head = await readHead(this.#file, this.#size);
-    return (
-      other.size > 0 &&
-      other.size <= this.#size &&
-      (await readHead(other.file, head.size)).sha256 === (await readHead(this.#file, Math.min(other.size, head.size))).sha256
-    );
+    return other.size <= this.#size && (await readHead(other.file, head.size)).sha256 === (await readHead(this.#file, Math.min(other.size, head.size))).sha256;
   }
 
   async close(): Promise<void> {
@@ -197,6 +206,7 @@ export class Tail {
     this.#before = Buffer.from(bytes.subarray(Math.max(0, end - beforeBytes), end));
     this.#offset += used;
     this.#part = part;
+    this.#readMtime = this.#mtime;
     this.#allowance.take(used);
     if (this.#head.size < headBytes) {
       this.#head = await readHead(this.#file, this.#offset);

@@ -207,7 +207,7 @@ export class Tails {
     } else if (tail.replaced) {
       await this.#emptied(tail);
     } else if (tail.stirred) {
-      await this.#beginBefore({ ...tail.place, mtime: tail.mtimeBefore }, tail.group);
+      await tail.settle((place) => this.#beginBefore(place, tail.group));
     }
   }
 
@@ -223,15 +223,13 @@ export class Tails {
     const { path, group, place } = tail;
     this.#live.delete(path);
     this.#left.push(tail);
-    const { rest, between } = await this.#generations(place);
-    await rest?.file.close();
-    await this.#beginBetween(place, between, group, false);
     const next = await this.open(path);
     if (next !== undefined && !(await this.#isKnown(next))) {
       await this.begin(tail, next, group, beginning);
     } else {
       await next?.file.close();
     }
+    await this.#beginBefore(place, group);
     this.changed = true;
   }
 

@@ -1,7 +1,6 @@
-import type { MetricSink } from 'svc/probe';
+import { isSame, type MetricSink, type ProcessStat } from 'svc/probe';
 
 import type { ProcessDetail } from './process-detail.ts';
-import { isSame, type ProcessStat } from './process-stat.ts';
 
 /** A process of a group, at one measurement. */
 export interface Member {

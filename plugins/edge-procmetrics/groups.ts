@@ -1,10 +1,7 @@
 import { RE2JS, RE2JSException } from 're2js';
+import { type CommandLines, isSame, plainName, type ProcessStat, redactArguments } from 'svc/probe';
 import { SvcError } from 'svc/sdk';
 
-import type { CommandLines } from './command-lines.ts';
-import { plainName } from './plain-name.ts';
-import { isSame, type ProcessStat } from './process-stat.ts';
-import { redactArguments } from './redaction.ts';
 import type { GroupSpec, ProcessSpec } from './spec.ts';
 
 interface Group {

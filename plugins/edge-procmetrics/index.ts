@@ -1,8 +1,7 @@
-import { type After, Delivery, MachineFiles } from 'svc/probe';
+import { type After, Delivery, listParams, MachineFiles } from 'svc/probe';
 import { definePlugin } from 'svc/sdk';
 
 import { EdgeMethods, Shipping, Specs } from '../edge-uplink/contract.ts';
-import { listParams } from './process-list.ts';
 import type { ProcessSpec } from './spec.ts';
 import { Watch } from './watch.ts';
 

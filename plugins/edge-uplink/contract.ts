@@ -71,6 +71,8 @@ export interface Policy {
     readonly paths: readonly string[];
     /** Services that skills may restart. */
     readonly services: readonly string[];
+    /** `host:port` that skills may probe; a host may be a name with wildcards, an address, a network or `*`, a port a range or `*`. */
+    readonly probes: readonly string[];
   };
   /** Names (`hostmetrics`, …) of plugins that the manager may switch and configure; `*` for all. */
   readonly plugins: { readonly allowed: readonly string[] };
@@ -83,9 +85,25 @@ export interface LocalPolicy {
   current(): Policy;
 }
 
+/** How a request proves itself to the manager, and the manager to it. Never logged. */
+export interface Identity {
+  /** `https://manager.example` */
+  readonly manager: string;
+  readonly access_key: string;
+  readonly secret_key: string;
+  /** `sha256/…` of the manager's public key. */
+  readonly pin?: string | undefined;
+  /** PEM of the authority that signs the manager's certificate. */
+  readonly ca?: string | undefined;
+}
+
 /** The way to the manager, for plugins that have something to tell. */
 export interface Uplink {
   readonly online: boolean;
+  /** Streams that the manager has open through this machine, shells among them. */
+  readonly streams: number;
+  /** Who this machine is to its manager, at this moment: for requests to the manager alone. Undefined while nobody has enrolled it. */
+  identity(): Identity | undefined;
   /** Tells the manager; kept on disk, before everything else, while it cannot be reached. Resolves once it is sent or durable. */
   tell(event: string, payload: unknown): Promise<void>;
 }

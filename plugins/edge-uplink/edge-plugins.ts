@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv';
-import { type Logger, messageOf, type PluginDirectory, SvcError } from 'svc/sdk';
+import { type Clock, type Logger, messageOf, type PluginDirectory, SvcError } from 'svc/sdk';
 
 import type { EdgePluginFile } from '../edge/contract.ts';
 
@@ -12,11 +12,20 @@ export interface EdgePlugin extends EdgePluginFile {
 
 const nameForm = /^[a-z][a-z0-9_-]{0,62}$/;
 
-/** Those of the house that have an `edge.json`, read once for each generation of their files. */
-export function edgePlugins(plugins: PluginDirectory, log: Logger): () => ReadonlyMap<string, EdgePlugin> {
+/** Whoever asks each second must not read all folders each second. */
+const freshMs = 10_000;
+
+/** Those of the house that have an `edge.json`, which is looked at anew every few seconds. */
+export function edgePlugins(plugins: PluginDirectory, clock: Pick<Clock, 'monotonic'>, log: Logger): () => ReadonlyMap<string, EdgePlugin> {
   const known = new Map<string, { text: string; plugin: EdgePlugin | undefined }>();
+  let found = new Map<string, EdgePlugin>();
+  let readAt = -Infinity;
   return () => {
-    const found = new Map<string, EdgePlugin>();
+    if (clock.monotonic() - readAt < freshMs) {
+      return found;
+    }
+    readAt = clock.monotonic();
+    found = new Map();
     for (const { id } of plugins.list()) {
       const bytes = plugins.read(id, 'edge.json');
       if (!bytes) {

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { join, resolve } from 'node:path';
 
-import { BuildInfo, definePlugin, type PluginContext, Plugins } from 'svc/sdk';
+import { BuildInfo, definePlugin, messageOf, type PluginContext, Plugins } from 'svc/sdk';
 import { openFileJournal, openSweeper } from 'svc/tunnel';
 
 import { EdgeMethods, EdgeStreams, LocalPolicy, Shipping, Specs, Uplink } from './contract.ts';
@@ -21,7 +21,8 @@ import { tcpStream } from './tcp-stream.ts';
 const sweepMs = 200;
 const lookMs = 1_000;
 const bufferMs = 60_000;
-const hostMs = 600_000;
+const hostMs = 60_000;
+const introduceMs = 15_000;
 
 export default definePlugin({
   async activate(ctx) {
@@ -36,12 +37,12 @@ export default definePlugin({
     const desired = openDesired(ctx.dataDir, ctx.log);
     const random = randomOf(ctx);
     const shipment = await Shipment.open(ctx, credentials, random);
-    const known = edgePlugins(plugins, ctx.log);
+    const known = edgePlugins(plugins, ctx.clock, ctx.log);
+    const later = (label: string, work: () => Promise<void>): void => void ctx.scope.task(label, work);
     const supervisor = new Supervisor({
-      ...{ plugins, known, desired, policy, clock: ctx.clock, log: ctx.log },
+      ...{ plugins, known, desired, policy, later, clock: ctx.clock, log: ctx.log },
       onHealth: (name, health) => void link.session?.emit('plugin_health', { name, health }),
     });
-    const later = (label: string, work: () => Promise<void>): void => void ctx.scope.task(label, work);
 
     const methods = ctx.extend.open(EdgeMethods);
     const streams = ctx.extend.open(EdgeStreams);
@@ -55,12 +56,18 @@ export default definePlugin({
       onTrouble: (error) => ctx.log.error({ error }, 'the journal of commands cannot be written'),
     });
     ctx.scope.defer('journal', () => journal.close());
-    let told = '';
+    let told: string | undefined;
     const describe = () => ({ ...hostInfo(), ...(machine.fingerprint !== undefined && { fingerprint: machine.fingerprint }) });
-    const tellHost = (): void => {
+    const tellHost = async (): Promise<void> => {
       const info = describe();
-      told = JSON.stringify(info);
-      link.session?.emit('host_info', info);
+      try {
+        await link.session?.call('tell', { event: 'host_info', payload: info }, { timeoutMs: introduceMs });
+        told = JSON.stringify(info);
+        shipment.release();
+      } catch (error) {
+        told = undefined;
+        ctx.log.warn({ cause: messageOf(error) }, 'the manager has not taken what this machine is; it is told again');
+      }
     };
     const tellBuffer = (): void => void link.session?.emit('buffer', shipment.status);
     const link: Link = new Link({
@@ -68,7 +75,8 @@ export default definePlugin({
       ...{ scope: ctx.scope, ids: ctx.ids, log: ctx.log, version: build.version },
       handlers: createHandlers(methods, streams, policy),
       onUp() {
-        tellHost();
+        told = undefined;
+        later('introduce this machine', tellHost);
         tellBuffer();
         supervisor.tellAll();
         shipment.nudge();
@@ -88,6 +96,10 @@ export default definePlugin({
       get online() {
         return link.session !== undefined;
       },
+      get streams() {
+        return link.session?.stats.streams ?? 0;
+      },
+      identity: () => credentials.current(),
       tell: (event: string, payload: unknown) => shipment.tell(event, payload),
     }));
     ctx.health.check('manager', () => ({ ok: link.session !== undefined, ...(link.problem !== undefined && { detail: link.problem }) }));
@@ -105,6 +117,8 @@ export default definePlugin({
         });
         ctx.scope.interval('tell of the buffer', bufferMs, tellBuffer);
         ctx.scope.interval('look at the host', hostMs, () => (JSON.stringify(describe()) === told ? undefined : tellHost()));
+        // Before the manager knows the device, what it takes would be filed without one; a tunnel that is blocked must not hold it for ever.
+        ctx.scope.timeout('send also without an introduction', introduceMs, () => shipment.release());
       },
     };
   },

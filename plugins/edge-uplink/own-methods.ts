@@ -1,4 +1,5 @@
 import { messageOf, SvcError } from 'svc/sdk';
+import { isRefusal } from 'svc/tunnel';
 
 import type { EdgeMethod } from './contract.ts';
 import type { CredentialStore } from './credentials.ts';
@@ -33,7 +34,10 @@ export const ownMethods = (parts: {
       try {
         await parts.link().probe(next, signal);
       } catch (error) {
-        parts.credentials.discard();
+        // Lost on the way says nothing: the manager may have seen the proof, and what is staged is then the way back in.
+        if (isRefusal(error) && error.lasting) {
+          parts.credentials.discard();
+        }
         throw new SvcError('unavailable', `the new secret could not be proved, so the old one stays: ${messageOf(error)}`, { cause: error });
       }
       parts.credentials.take(next);

@@ -7,11 +7,14 @@ import { parse } from 'yaml';
 import type { LocalPolicy, Policy } from './contract.ts';
 import { readText } from './keep.ts';
 
-/** Without a file: a shell through the machine's own sshd, nothing of the network around it, logs where logs are. */
+/**
+ * Without a file: a shell through the machine's own sshd, nothing of the network around it, logs where logs are. Skills read logs, and
+ * probe what is not this machine itself: `*` leaves out the loopback and the link, which have to be named.
+ */
 export const defaultPolicy: Policy = {
   tcp: ['127.0.0.1:22'],
   webshell: true,
-  skills: { enabled: true, paths: ['/var/log/**', '/etc/os-release'], services: [] },
+  skills: { enabled: true, paths: ['/var/log/**', '/etc/os-release', '/usr/lib/os-release'], services: [], probes: ['*:*'] },
   plugins: { allowed: ['*'] },
   logs: { paths: ['/var/log/**'] },
 };
@@ -20,7 +23,7 @@ export const defaultPolicy: Policy = {
 const closedPolicy: Policy = {
   tcp: [],
   webshell: false,
-  skills: { enabled: false, paths: [], services: [] },
+  skills: { enabled: false, paths: [], services: [], probes: [] },
   plugins: { allowed: [] },
   logs: { paths: [] },
 };
@@ -52,7 +55,7 @@ export function openPolicy(dataDir: string, log: Logger): LocalPolicy {
 
 export function readPolicy(text: string): Policy {
   const given = section(parse(text, { maxAliasCount: 0, schema: 'core' }), 'the policy', ['tcp', 'webshell', 'skills', 'plugins', 'logs']);
-  const skills = section(given['skills'], 'skills', ['enabled', 'paths', 'services']);
+  const skills = section(given['skills'], 'skills', ['enabled', 'paths', 'services', 'probes']);
   const plugins = section(given['plugins'], 'plugins', ['allowed']);
   const logs = section(given['logs'], 'logs', ['paths']);
   const usual = defaultPolicy;
@@ -62,6 +65,7 @@ export function readPolicy(text: string): Policy {
     skills: {
       enabled: flag(skills['enabled'], 'skills.enabled', usual.skills.enabled),
       paths: texts(skills['paths'], 'skills.paths', usual.skills.paths, /^\//),
+      probes: texts(skills['probes'], 'skills.probes', usual.skills.probes, /^(\[[0-9a-fA-F:]+(\/\d{1,3})?\]|[^\s:[\]]+):(\*|\d{1,5}(-\d{1,5})?)$/),
       services: texts(skills['services'], 'skills.services', usual.skills.services, /^[\w@.:-]+$/),
     },
     plugins: { allowed: texts(plugins['allowed'], 'plugins.allowed', usual.plugins.allowed, /^(\*|[a-z][a-z0-9_-]*)$/) },

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { type HealthReport, type PluginContext, SvcError } from 'svc/sdk';
+import { type HealthReport, isSvcError, messageOf, type PluginContext, SvcError } from 'svc/sdk';
 import type { TunnelSession } from 'svc/tunnel';
 
 import { budgetOf, DiskBuffer, type Lane, lanes } from './buffer/disk-buffer.ts';
@@ -12,6 +12,7 @@ import { createPusher, type Pusher, type PushOutcome } from './push.ts';
 
 const mostBodyBytes = 4 * 1024 * 1024;
 const mostEventBytes = 256 * 1024;
+const tellMs = 30_000;
 const pathForm = /^\/[\w./-]{1,200}$/;
 
 /** Everything that leaves this machine: to the disk first, then on its way. */
@@ -22,6 +23,7 @@ export class Shipment {
   readonly #credentials: CredentialStore;
   readonly #couriers: readonly Courier[];
   #session: () => TunnelSession | undefined = () => undefined;
+  #released = false;
 
   private constructor(ctx: PluginContext, buffer: DiskBuffer, credentials: CredentialStore, random: () => number) {
     this.#ctx = ctx;
@@ -33,7 +35,7 @@ export class Shipment {
       (lane) =>
         new Courier({
           ...{ lane, buffer, clock, scope, log, random },
-          send: (next, signal) => (lane === 'events' ? this.#say(next) : this.#push(next, signal)),
+          send: (next, signal) => (lane === 'events' ? this.#say(next, signal) : this.#push(next, signal)),
         }),
     );
   }
@@ -54,8 +56,21 @@ export class Shipment {
     return shipment;
   }
 
+  /** Events leave at once; everything else once `release` was called. */
   start(): void {
-    this.#couriers.forEach((courier, index) => this.#ctx.scope.task(`courier of ${lanes[index]}`, (signal) => courier.run(signal)));
+    this.#send(0);
+  }
+
+  /** The manager knows whose samples, lines and spans these are. */
+  release(): void {
+    if (!this.#released) {
+      this.#released = true;
+      this.#couriers.slice(1).forEach((_, index) => this.#send(index + 1));
+    }
+  }
+
+  #send(index: number): void {
+    this.#ctx.scope.task(`courier of ${lanes[index]}`, (signal) => this.#couriers[index]!.run(signal));
   }
 
   speakThrough(session: () => TunnelSession | undefined): void {
@@ -98,9 +113,19 @@ export class Shipment {
       : { kind: 'later', reason: 'this machine is not enrolled', afterMs: undefined };
   }
 
-  async #say({ record: { head, body } }: Next): Promise<PushOutcome> {
+  /** Until the manager has answered that it was taken. */
+  async #say({ record: { head, body } }: Next, signal: AbortSignal): Promise<PushOutcome> {
     const session = this.#session();
-    const said = session?.emit(head.to, JSON.parse(Buffer.from(body).toString('utf8'))) === true;
-    return said ? { kind: 'taken' } : { kind: 'later', reason: session ? 'the tunnel is full' : 'there is no tunnel', afterMs: undefined };
+    if (!session) {
+      return { kind: 'later', reason: 'there is no tunnel', afterMs: undefined };
+    }
+    try {
+      const payload: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+      await session.call('tell', { event: head.to, payload }, { timeoutMs: tellMs, signal });
+      return { kind: 'taken' };
+    } catch (error) {
+      const isFinal = isSvcError(error) && ['invalid_argument', 'not_found', 'forbidden'].includes(error.code);
+      return isFinal ? { kind: 'refused', reason: error.message } : { kind: 'later', reason: messageOf(error), afterMs: undefined };
+    }
   }
 }

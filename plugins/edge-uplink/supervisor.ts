@@ -1,7 +1,7 @@
 import { type Clock, type Logger, messageOf, type PluginDirectory, type PluginStatus, timestamp } from 'svc/sdk';
 
 import type { PluginHealth } from '../edge/contract.ts';
-import type { LocalPolicy } from './contract.ts';
+import type { LocalPolicy, Policy } from './contract.ts';
 import type { Desired, Wish } from './desired.ts';
 import type { EdgePlugin } from './edge-plugins.ts';
 
@@ -12,6 +12,7 @@ export interface SupervisorParts {
   readonly policy: LocalPolicy;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly later: (label: string, work: () => Promise<void>) => void;
   /** Called with what the manager should hear. */
   readonly onHealth: (name: string, health: PluginHealth) => void;
 }
@@ -54,9 +55,11 @@ const states: Readonly<Record<string, PluginHealth['state']>> = {
 export class Supervisor {
   readonly #parts: SupervisorParts;
   readonly #standings = new Map<string, Standing>();
+  #policy: Policy;
 
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
+    this.#policy = parts.policy.current();
   }
 
   counted(pluginId: string, items: number): void {
@@ -75,9 +78,14 @@ export class Supervisor {
     this.look();
   }
 
-  /** What nobody is told of: crashes to be mended, changes to be reported. */
+  /** What nobody is told of: a policy that was edited, crashes to be mended, changes to be reported. */
   look(): void {
     const now = this.#parts.clock.now();
+    const policy = this.#parts.policy.current();
+    if (policy !== this.#policy) {
+      this.#policy = policy;
+      this.#parts.later('apply the policy of this machine', () => this.reconcile());
+    }
     for (const plugin of this.#parts.known().values()) {
       const standing = this.#standing(plugin.name);
       const status = this.#parts.plugins.explain(plugin.id);

@@ -12,7 +12,12 @@ export const tcpStream = (policy: LocalPolicy): EdgeStreamService => ({
   async open(meta, stream) {
     const { host, port } = readTarget(meta);
     const wanted = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-    if (!policy.current().tcp.includes(wanted)) {
+    const { tcp, webshell } = policy.current();
+    // What is reached this way is the machine's SSH server; a manager that knows of no "webshell: false" is told here.
+    if (!webshell) {
+      throw new SvcError('forbidden', 'the owner of this machine allows no shells: "webshell" of policy.yaml is false');
+    }
+    if (!tcp.includes(wanted)) {
       throw new SvcError('forbidden', `the policy of this machine does not allow ${wanted}: its owner can add it to "tcp" of policy.yaml`);
     }
     const socket = await dial(host, port, wanted);

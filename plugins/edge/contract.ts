@@ -1,8 +1,9 @@
-import { defineEvent, defineService } from 'svc/sdk';
+import { defineEvent, defineService, type Principal } from 'svc/sdk';
 import type { TunnelStream } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
 import type { Fleet, HostInfo } from '../device/contract.ts';
+import type { SkillAnswer, ToldSkill } from '../edge-skills/contract.ts';
 import type * as wire from './wire.ts';
 
 // What crosses between manager and edge, as types; the schemas are in wire.ts, for this room and its tests.
@@ -99,6 +100,25 @@ export interface EdgeFleet extends Fleet {
 }
 
 export const EdgeFleet = defineService<EdgeFleet>('edge.fleet');
+
+export interface SkillRequest {
+  /** In whose name: what is safe takes `device:read` or `skill:<key>`, what changes something `skill:*`. */
+  readonly principal: Principal;
+  /** Default 30 s; the edge may allow less. */
+  readonly timeoutMs?: number;
+  /** A change that is asked for again with the same key, by the same principal, is not made again. */
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Skills that edges offer within what their owners allow. Every execution, refused ones too, is in the audit trail. */
+export interface FleetSkills {
+  list(edgeId: number, signal?: AbortSignal): Promise<readonly ToldSkill[]>;
+  /** What the skill came to, also when it failed or took too long; what was asked wrongly, or is not allowed, is thrown. */
+  execute(edgeId: number, key: string, params: Readonly<Record<string, unknown>>, request: SkillRequest): Promise<SkillAnswer>;
+}
+
+export const FleetSkills = defineService<FleetSkills>('edge.skills');
 
 // Events are facts, told after they are true.
 

@@ -52,14 +52,14 @@ export const edgeRoutes = (edges: Edges, live: LiveAnswers): readonly RouteDecla
     access: 'edge:rotate',
     summary: 'Give an edge another secret key, which is told this once',
     description:
-      'An edge that is online is offered the new secret over its tunnel, proves it on a second connection, and then the old one dies. Otherwise the old one dies at once, or at the end of the grace. Ends a conflict, too.',
+      'An edge that is online is offered the new secret over its tunnel, as often as it takes, proves it on a second connection, and then the old one dies, after 24h in any case. Otherwise, and with "immediate", the old one dies at once, or at the end of the grace. Ends a conflict, too.',
     params: EdgeId,
     body: RotateRequest,
     response: NewEdge,
     status: 200,
     action: 'edge:rotate',
-    errors: ['not_found'],
-    handle: (call) => edges.rotate(call, call.params.id, call.body.grace),
+    errors: ['not_found', 'conflict'],
+    handle: (call) => edges.rotate(call, call.params.id, call.body),
   }),
   route({
     method: 'POST',

@@ -83,6 +83,10 @@ export const edgeStore = (db: EdgeDb) => ({
     await db.updateTable('edge_keys').set({ dies_at: at }).where('edge_id', '=', edgeId).where('generation', '=', generation).execute();
   },
 
+  async forgetOffer(edgeId: number): Promise<void> {
+    await db.updateTable('edge_keys').set({ offer: null }).where('edge_id', '=', edgeId).execute();
+  },
+
   async dropKeys(edgeId: number, generations: readonly number[]): Promise<void> {
     if (generations.length > 0) {
       await db.deleteFrom('edge_keys').where('edge_id', '=', edgeId).where('generation', 'in', generations).execute();

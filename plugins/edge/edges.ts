@@ -18,13 +18,13 @@ import type { Static } from 'typebox';
 
 import type { DeviceDirectory } from '../device/contract.ts';
 import { type EdgeFilter, edgeStore } from './edge-store.ts';
-import { sealPlace } from './live-key.ts';
+import { offerPlace, sealPlace } from './live-key.ts';
 import type { Presence } from './presence.ts';
 import { type EdgeRecord, statusOf } from './record.ts';
 import type { Rivalry } from './rivalry.ts';
 import type { Roll } from './roll.ts';
-import { offerMs, type Rotations } from './rotations.ts';
-import type { EdgeDraft, EdgeQuery } from './schema.ts';
+import { canBeOffered, isBeingOffered, type Rotations } from './rotations.ts';
+import type { EdgeDraft, EdgeQuery, RotateRequest } from './schema.ts';
 import { drifts, type ShownEdge, shownEdge } from './shown.ts';
 import type { EdgeDb, EdgeRow, EdgeTables } from './tables.ts';
 import type { Telling } from './telling.ts';
@@ -42,7 +42,7 @@ export interface Edges {
   renew(tx: EdgeDb, edgeId: number): Promise<string>;
   admit(id: number): Promise<void>;
   remove(by: By, id: number): Promise<void>;
-  rotate(by: By, id: number, grace: string | undefined): Promise<ShownEdge & { readonly secret_key: string }>;
+  rotate(by: By, id: number, request: Static<typeof RotateRequest>): Promise<ShownEdge & { readonly secret_key: string }>;
   /** Ends a conflict: with this machine, or with whoever comes. */
   resolve(by: By, id: number, machine: string | undefined): Promise<ShownEdge>;
 }
@@ -87,10 +87,11 @@ export function createEdges(parts: EdgesParts): Edges {
     return shownEdge(row, record, record ? presence.seenAt(record) : null, managerVersion);
   };
 
-  async function addKey(tx: EdgeDb, edgeId: number, generation: number): Promise<{ access_key: string; secret_key: string }> {
+  async function addKey(tx: EdgeDb, edgeId: number, generation: number, offered = false): Promise<{ access_key: string; secret_key: string }> {
     const { access_key, secret_key, stored_key, server_key } = makeCredentials(ids);
     const sealed = secrets.seal(sealPlace(edgeId, generation), server_key);
-    await edgeStore(tx).addKey({ edge_id: edgeId, generation, stored_key, server_key: sealed, dies_at: null, created_at: clock.now() });
+    const offer = offered ? secrets.seal(offerPlace(edgeId, generation), secret_key) : null;
+    await edgeStore(tx).addKey({ edge_id: edgeId, generation, stored_key, server_key: sealed, offer, dies_at: null, created_at: clock.now() });
     return { access_key, secret_key };
   }
 
@@ -118,10 +119,9 @@ export function createEdges(parts: EdgesParts): Edges {
   }
 
   /** Which of the older secrets may go on, and until when: the one the edge has, as far as anybody knows. */
-  function survivor(record: EdgeRecord, graceMs: number): { generation: number; diesAt: number } | undefined {
+  function survivor(record: EdgeRecord, livesMs: number): { generation: number; diesAt: number } | undefined {
     const generation = record.tunnel?.generation ?? record.keys.at(-1)?.generation;
-    const lives = Math.max(graceMs, record.tunnel ? offerMs : 0);
-    return generation === undefined || lives === 0 ? undefined : { generation, diesAt: clock.now() + lives };
+    return generation === undefined || livesMs === 0 ? undefined : { generation, diesAt: clock.now() + livesMs };
   }
 
   async function admit(id: number): Promise<void> {
@@ -169,17 +169,26 @@ export function createEdges(parts: EdgesParts): Edges {
       }
     },
 
-    async rotate(by, id, grace = '0s') {
+    async rotate(by, id, { grace = '0s', immediate = false }) {
       const graceMs = parseDuration(grace);
       if (graceMs > longestGraceMs) {
         throw new SvcError('invalid_argument', 'grace is at most 24h', { details: [{ path: '/grace', message: 'is at most 24h' }] });
       }
+      if (immediate && graceMs > 0) {
+        throw new SvcError('invalid_argument', 'either the old secret is dead now, or it has a grace', {
+          details: [{ path: '/immediate', message: 'goes with no grace' }],
+        });
+      }
       const record = known(roll.byId(id), id);
-      const keeps = survivor(record, graceMs);
+      const offered = !immediate && canBeOffered(record);
+      const keeps = survivor(record, immediate ? 0 : offered ? longestGraceMs : graceMs);
       const made = await write(async (tx) => {
         const before = shown(await found(id, tx));
         const store = edgeStore(tx);
         const keys = await store.keysOf(id);
+        if (isBeingOffered({ keys }) && !immediate) {
+          throw new SvcError('conflict', `edge ${id} has not taken the secret yet that it was given last; wait for that, or ask for "immediate"`);
+        }
         const generation = (keys[0]?.generation ?? 0) + 1;
         await store.dropKeys(
           id,
@@ -188,11 +197,11 @@ export function createEdges(parts: EdgesParts): Edges {
         if (keeps) {
           await store.setDeath(id, keeps.generation, keeps.diesAt);
         }
-        const { secret_key: secretKey } = await addKey(tx, id, generation);
+        const { secret_key: secretKey } = await addKey(tx, id, generation, offered && keeps !== undefined);
         // Whoever has the new secret is meant.
         const row = await store.update(id, { conflict_since: null, conflict_machines: null, only_machine: null }, clock.now());
         by.note({ before, after: { ...shown(row), secret_generation: generation } });
-        return { row, secretKey, generation };
+        return { row, secretKey };
       });
       const wasInConflict = record.conflict !== undefined;
       await roll.reload(id);
@@ -201,8 +210,7 @@ export function createEdges(parts: EdgesParts): Edges {
         telling.conflict(record);
       }
       if (record.tunnel) {
-        const graceEndsAt = clock.now() + graceMs;
-        detached(() => rotations.offer(record, made.secretKey, made.generation, graceEndsAt));
+        detached(() => rotations.offer(record));
       }
       rotations.expire(record);
       return { ...shown(made.row), secret_key: made.secretKey };

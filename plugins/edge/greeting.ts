@@ -98,6 +98,7 @@ export function createGreeting(parts: GreetingParts): (ip: string, socket: Socke
       presence.closed(record, tunnel, end);
     });
     rotations.proved(record, keys.generation);
+    void rotations.offer(record);
     desired.settle(record);
   }
 

@@ -3,6 +3,7 @@ import { retryWindow, type Sweeper, sweepMs } from 'svc/tunnel';
 
 import type { DeviceDirectory } from '../device/contract.ts';
 import type { Catalogue } from './catalogue.ts';
+import { EdgeOffline, EdgeOnline } from './contract.ts';
 import type { Desired } from './desired.ts';
 import { edgeStore } from './edge-store.ts';
 import type { Enrolments } from './enrolments.ts';
@@ -85,6 +86,16 @@ export function keepHouse({ clock, events, log, scope }: PluginContext, house: H
     }
   });
 
+  /** Told at once and together: whoever looks at the series need not wait for the next look at all of them. */
+  const turned = new Set<number>();
+  events.on(EdgeOnline, ({ edge_id: id }) => void turned.add(id));
+  events.on(EdgeOffline, ({ edge_id: id }) => void turned.add(id));
+  const tellTurned = chore('telling who came or went', async () => {
+    const ids = [...turned];
+    turned.clear();
+    await series.writeSome(clock.now(), ids);
+  });
+
   scope.defer('write down who was seen', flush);
   scope.interval('tunnels', sweepMs, () => sweeper.tick());
   scope.interval('write down who was seen', 15 * second, flush);
@@ -93,6 +104,7 @@ export function keepHouse({ clock, events, log, scope }: PluginContext, house: H
     30 * second,
     chore('telling who is online', () => series.write(clock.now())),
   );
+  scope.interval('tell who came or went', second, tellTurned);
   scope.interval('look at the edges', 5 * second, observe);
   scope.interval('ask for devices', 5 * second, askForDevices);
   scope.interval(
@@ -100,6 +112,7 @@ export function keepHouse({ clock, events, log, scope }: PluginContext, house: H
     60 * second,
     chore('looking after the edges', async () => {
       rivalry.prune();
+      await rotations.offerAll();
       if (catalogue.refresh()) {
         desired.forget();
       }

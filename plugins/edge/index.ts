@@ -2,14 +2,14 @@ import { AsyncResource } from 'node:async_hooks';
 import { resolve } from 'node:path';
 
 import { AuditTrail, BuildInfo, definePlugin, defineService, messageOf, Plugins } from 'svc/sdk';
-import { openSweeper, type TunnelHandlers, type TunnelSession } from 'svc/tunnel';
+import { openSweeper, type TunnelSession } from 'svc/tunnel';
 
 import type { DeviceDirectory } from '../device/contract.ts';
 import type { MetricsIngest } from '../metricsdb/contract.ts';
 import { createBufferNote } from './buffer-note.ts';
 import { createCatalogue } from './catalogue.ts';
 import { createConflicts } from './conflicts.ts';
-import { EdgeFleet } from './contract.ts';
+import { EdgeFleet, FleetSkills } from './contract.ts';
 import { createDesired } from './desired.ts';
 import { edgeRoutes } from './edge-routes.ts';
 import { createEdgePlugins } from './edge-plugins.ts';
@@ -19,6 +19,7 @@ import { createEnrolments } from './enrolments.ts';
 import { createFleet } from './fleet.ts';
 import { createGovernor } from './governor.ts';
 import { createGreeting } from './greeting.ts';
+import { createHearing, type Note } from './hearing.ts';
 import { keepHouse } from './housekeeping.ts';
 import { createIntroductions } from './introductions.ts';
 import { keepLocalEdge } from './local-edge.ts';
@@ -34,6 +35,7 @@ import { createRivalry } from './rivalry.ts';
 import { createRoll } from './roll.ts';
 import { createRotations } from './rotations.ts';
 import { createSelfMetrics } from './self-metrics.ts';
+import { createFleetSkills } from './skills.ts';
 import type { EdgeTables } from './tables.ts';
 import { createTelling } from './telling.ts';
 import { tunnelRoute } from './tunnel-route.ts';
@@ -74,7 +76,7 @@ export default definePlugin({
     const rivalry = createRivalry(clock);
     const presence = createPresence({ roll, tables, sweeper, clock, telling });
     const conflicts = createConflicts({ tables, trail, telling, clock, ids, log });
-    const rotations = createRotations({ roll, tables, sweeper, clock, ids, log });
+    const rotations = createRotations({ roll, tables, secrets, sweeper, clock, ids, log });
     const desired = createDesired({ roll, catalogue, up: presence.up, ids, log });
     const health = createHealthKeeper({ tables, catalogue, telling });
     const introductions = createIntroductions({ roll, tables, devices, log });
@@ -85,21 +87,13 @@ export default definePlugin({
     const enrolments = createEnrolments({ edges, roll, tables, clock, ids, publicUrl, pin: () => settings.get<string>('edge.pin') });
     const plugins = createEdgePlugins({ roll, tables, catalogue, desired, health, clock });
 
-    const told = (note: (record: EdgeRecord, payload: unknown) => void) => (payload: unknown, session: TunnelSession) => {
-      const record = owners.get(session);
-      if (record) {
-        note(record, payload);
-      }
-    };
-    const noteBuffer = createBufferNote();
-    const handlers: TunnelHandlers = {
-      events: new Map([
-        ['plugin_health', told(health.note)],
-        ['host_info', told(introductions.note)],
-        ['upgrade_state', told(upgrades.note)],
-        ['buffer', told(noteBuffer)],
-      ]),
-    };
+    const notes = new Map<string, Note>([
+      ['plugin_health', health.note],
+      ['host_info', introductions.note],
+      ['upgrade_state', upgrades.note],
+      ['buffer', createBufferNote()],
+    ]);
+    const handlers = createHearing(notes, owners);
     const greet = createGreeting({
       ...{ roll, keyring, governor, rivalry, conflicts, presence, rotations, desired, sweeper, ids, random, log, managerVersion, handlers, owners },
     });
@@ -107,6 +101,7 @@ export default definePlugin({
     catalogue.refresh();
     await roll.load();
     ctx.services.provide(EdgeFleet, () => fleet);
+    ctx.services.provide(FleetSkills, () => createFleetSkills({ fleet, tables, trail, clock, ids }));
     ctx.services.provide(EdgeVerifier, () => keyring);
     ctx.http.routes([
       ...enrolmentRoutes(enrolments),

@@ -9,8 +9,8 @@ import type { EdgeTables } from './tables.ts';
 
 /** Machines introduce themselves through their edges: that is kept, and decides which device an edge watches. */
 export interface Introductions {
-  /** The `host_info` event of an edge whose tunnel is up; the latest counts. */
-  note(record: EdgeRecord, told: unknown): void;
+  /** What an edge whose tunnel is up tells of its host; the latest counts. Resolves once its device is known. */
+  note(record: EdgeRecord, told: unknown): Promise<void>;
   /** All that were noted so far are through. */
   readonly waiting: number;
 }
@@ -22,21 +22,28 @@ export interface IntroductionParts {
   readonly log: Logger;
 }
 
+interface Waiting {
+  told: unknown;
+  readonly done: Promise<void>;
+  readonly settle: (work: Promise<void>) => void;
+}
+
 /** A whole fleet comes back at once; the rest waits, one for each edge. */
 const atOnce = 8;
 
 export function createIntroductions({ roll, tables, devices, log }: IntroductionParts): Introductions {
-  const waiting = new Map<EdgeRecord, unknown>();
+  const waiting = new Map<EdgeRecord, Waiting>();
   let busy = 0;
 
   function next(): void {
-    for (const [record, told] of waiting) {
+    for (const [record, { told, done, settle }] of waiting) {
       if (busy >= atOnce) {
         return;
       }
       waiting.delete(record);
       busy += 1;
-      void introduce(record, told)
+      settle(introduce(record, told));
+      void done
         .catch((error: unknown) => {
           log.warn(
             { edge: record.id, cause: isSvcError(error) ? error.message : String(error) },
@@ -73,8 +80,17 @@ export function createIntroductions({ roll, tables, devices, log }: Introduction
 
   return {
     note(record, told) {
-      waiting.set(record, told);
+      let one = waiting.get(record);
+      if (one) {
+        one.told = told;
+        return one.done;
+      }
+      let settle!: Waiting['settle'];
+      const done = new Promise<void>((resolve) => (settle = resolve));
+      one = { told, done, settle };
+      waiting.set(record, one);
       next();
+      return done;
     },
     get waiting() {
       return waiting.size + busy;

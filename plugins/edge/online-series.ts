@@ -11,6 +11,8 @@ import type { Roll } from './roll.ts';
  */
 export interface OnlineSeries {
   write(now: number): Promise<void>;
+  /** A sample more for these, which came or went just now. */
+  writeSome(now: number, edgeIds: Iterable<number>): Promise<void>;
 }
 
 interface Labels {
@@ -59,6 +61,26 @@ export function createOnlineSeries(roll: Roll, presence: Presence, store: Handle
       await store.get().write(rows);
       written.clear();
       next.forEach((labels, id) => written.set(id, labels));
+    },
+
+    async writeSome(now, edgeIds) {
+      const rows = [...edgeIds].flatMap((id) => {
+        const record = roll.byId(id);
+        if (!record || record.deviceId === null || !store.available) {
+          return [];
+        }
+        const before = written.get(id);
+        const labels = labelsOf(record);
+        if (before && before !== labels) {
+          // The look at all of them ends the one series and begins the other.
+          return [];
+        }
+        written.set(id, labels);
+        return [rowOf(labels, now, record.online ? 1 : 0)];
+      });
+      if (rows.length > 0) {
+        await store.get().write(rows);
+      }
     },
   };
 }

@@ -65,7 +65,12 @@ export const EdgeItem = Type.Object({
 export const NewEdge = Type.Object({ ...EdgeItem.properties, secret_key: Type.String({ description: 'told this once' }) });
 
 export const RotateRequest = Type.Object({
-  grace: Type.Optional(Type.String({ ...Span, description: 'how long the old secret goes on, at most 24h; default 0s' })),
+  grace: Type.Optional(
+    Type.String({ ...Span, description: 'how long the old secret of an edge that cannot be given the new one goes on, at most 24h; default 0s' }),
+  ),
+  immediate: Type.Optional(
+    Type.Boolean({ description: 'the old secret is dead now, also for an edge that is online, which has to be given the new one by hand' }),
+  ),
 });
 
 export const ResolveRequest = Type.Object({
@@ -143,16 +148,23 @@ export const Snapshot = Type.Object({
   metrics: Type.Record(Type.String(), orNull(Type.Number())),
 });
 
+const Insisting = {
+  allow_downgrade: Type.Optional(Type.Boolean({ description: 'also to an older version than the one that runs' })),
+  force: Type.Optional(Type.Boolean({ description: 'also while a shell is open there, which it ends' })),
+};
+
 export const UpgradeRequest = Type.Object({
   url: Type.String({ minLength: 1, maxLength: 2_000, description: 'https, or an address of this manager' }),
   sha256: Sha256Hex,
   version: Type.Optional(AgentVersion),
   signature: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9+/]{86}==$', description: 'Ed25519 over the 32 bytes of the sha256, base64' })),
+  ...Insisting,
 });
 
 export const UpgradePackageRequest = Type.Object({
   version: Type.Optional(Type.String({ ...AgentVersion, description: 'default: that of the manager' })),
   arch: Type.Optional(Type.Enum([...Arch.enum], { description: 'default: what the machine tells' })),
+  ...Insisting,
 });
 
 export const UpgradeStarted = Type.Object({ job_id: Type.String(), state: Type.Enum([...upgradeStates]) });

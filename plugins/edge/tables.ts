@@ -24,6 +24,7 @@ export interface EdgeTables {
     stored_key: string;
     server_key: string;
     dies_at: number | null;
+    offer: string | null;
     created_at: number;
   };
   edge_presence: {

@@ -21,7 +21,7 @@ export interface Upgrades {
   startPackage(by: By, edgeId: number, request: Static<typeof UpgradePackageRequest>): Promise<Static<typeof UpgradeStarted>>;
   list(edgeId: number, page: PageRequest): Promise<Page<ShownUpgrade>>;
   /** An `upgrade_state` event of an edge. */
-  note(record: EdgeRecord, event: unknown): void;
+  note(record: EdgeRecord, event: unknown): Promise<void>;
   /** Gives up on those that nothing is heard of. */
   sweep(): Promise<void>;
 }
@@ -113,7 +113,7 @@ export function createUpgrades({ tables, fleet, packages, telling, clock, ids, l
   }
 
   return {
-    async start(by, edgeId, { url, sha256, version, signature }) {
+    async start(by, edgeId, { url, sha256, version, signature, allow_downgrade, force }) {
       assertAddress(url);
       await found(edgeId, read);
       return await order(by, edgeId, {
@@ -121,10 +121,11 @@ export function createUpgrades({ tables, fleet, packages, telling, clock, ids, l
         sha256: sha256.toLowerCase(),
         ...(version !== undefined && { version }),
         ...(signature !== undefined && { signature }),
+        ...insisting(allow_downgrade, force),
       });
     },
 
-    async startPackage(by, edgeId, { version = managerVersion, arch }) {
+    async startPackage(by, edgeId, { version = managerVersion, arch, allow_downgrade, force }) {
       const row = await found(edgeId, read);
       const told = row.host_info === null ? undefined : (JSON.parse(row.host_info) as { arch?: string }).arch;
       const itsArch = arch ?? told;
@@ -135,6 +136,7 @@ export function createUpgrades({ tables, fleet, packages, telling, clock, ids, l
       return await order(by, edgeId, {
         ...{ url: `${packagePath}/${chosen.file}`, sha256: chosen.sha256, size_bytes: chosen.sizeBytes, version: chosen.version },
         ...(chosen.signature !== undefined && { signature: chosen.signature }),
+        ...insisting(allow_downgrade, force),
       });
     },
 
@@ -144,11 +146,15 @@ export function createUpgrades({ tables, fleet, packages, telling, clock, ids, l
       return { ...rest, items: items.map(shownUpgrade) };
     },
 
-    note(record, event) {
-      if (fits(event)) {
-        follow(record, event as Parameters<typeof follow>[1]).catch((error: unknown) =>
-          log.warn({ edge: record.id, cause: causeOf(error) }, 'the state of an upgrade could not be kept; the edge tells it again when it connects'),
-        );
+    async note(record, event) {
+      if (!fits(event)) {
+        return;
+      }
+      try {
+        await follow(record, event as Parameters<typeof follow>[1]);
+      } catch (error) {
+        log.warn({ edge: record.id, cause: causeOf(error) }, 'the state of an upgrade could not be kept; the edge tells it again');
+        throw error;
       }
     },
 
@@ -159,3 +165,9 @@ export function createUpgrades({ tables, fleet, packages, telling, clock, ids, l
     },
   };
 }
+
+/** What is not asked for is not sent: agents of before these words know nothing of them. */
+const insisting = (allowDowngrade = false, force = false): Pick<UpgradeOrder, 'allow_downgrade' | 'force'> => ({
+  ...(allowDowngrade && { allow_downgrade: true }),
+  ...(force && { force: true }),
+});

@@ -93,6 +93,12 @@ export const PluginStatusAnswer = Type.Array(Type.Object({ name: PluginName, kin
   maxItems: 64,
 });
 
+/**
+ * What an edge tells is an event, or the params `{ event, payload }` of the method `tell` of the manager. States (`plugin_health`,
+ * `buffer`) are told as events, and again at every connection and every minute. What has to arrive (`host_info`, `upgrade_state`) goes
+ * by `tell`: it is told until it was answered, so it may come twice.
+ */
+
 /** Event `plugin_health`, on every change and at least every minute. */
 export const PluginHealthEvent = Type.Object({ name: PluginName, health: PluginHealth });
 
@@ -126,6 +132,10 @@ export const UpgradeOrder = Type.Object({
   signature: Type.Optional(text(200, 1)),
   size_bytes: Type.Optional(Type.Integer({ minimum: 1 })),
   version: Type.Optional(AgentVersion),
+  /** To an older version than the one that runs. */
+  allow_downgrade: Type.Optional(Type.Boolean()),
+  /** Also while a shell is open. */
+  force: Type.Optional(Type.Boolean()),
 });
 
 export const upgradeStates = ['queued', 'downloading', 'verifying', 'restarting', 'succeeded', 'failed', 'rolled_back'] as const;

@@ -24,11 +24,19 @@ export interface Push<F extends string> {
 export type Pusher = <F extends string>(call: PushCall, push: Push<F>) => Promise<PushAnswer>;
 
 export function createPusher({ metrics, activity, clock }: { readonly metrics: IngestMetrics; readonly activity: Activity; readonly clock: Clock }): Pusher {
-  return async ({ body, principal, signal: abort }, { signal, store, format, encoding }) => {
+  return async (call, { signal, store, format, encoding }) => {
+    const { body, principal } = call;
     const size = body.length;
     try {
-      const stamp = stampOf(principal, signal);
-      const answer = await store.get().push(format, body, { stamp, signal: abort, ...(encoding !== undefined && { encoding }) });
+      const options = {
+        stamp: stampOf(principal, signal),
+        // A signal costs something, so it is made for stores that look at it.
+        get signal() {
+          return call.signal;
+        },
+        ...(encoding !== undefined && { encoding }),
+      };
+      const answer = await store.get().push(format, body, options);
       metrics.took(signal, size, answer);
       if (principal.kind === 'edge') {
         const now = clock.now();

@@ -36,10 +36,13 @@ export function traceFeed({ store, keeper, ids, source, choice }: TraceFeedParts
   return {
     ...feed,
     take(request) {
+      if (request.plugin === unseen) {
+        return;
+      }
       const { ratio, slowMs } = choice();
       const id = newTraceId(ids);
       const isTold = request.status >= 500 || request.durationMs >= slowMs || shareOf(id) < ratio;
-      if (isTold && request.plugin !== unseen) {
+      if (isTold) {
         feed.take(spanOf(request, id, ids));
       }
     },

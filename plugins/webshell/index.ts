@@ -19,6 +19,7 @@ import { createSeats } from './seats.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { shellRoutes } from './shell-routes.ts';
 import { createShells } from './shells.ts';
+import { createTurns } from './ssh/turns.ts';
 import type { WebshellTables } from './tables.ts';
 import { createTickets } from './tickets.ts';
 import { noteTo } from './trail.ts';
@@ -51,6 +52,7 @@ export default definePlugin({
     const shells = createShells({ clock, authority });
     const hostKeys = createHostKeys(tables, clock);
     const life = String(build.startedAt);
+    const after = (ms: number, work: () => void): (() => unknown) => scope.timeout('go on with a shell', ms, work);
     const parts = {
       ...{
         devices,
@@ -60,10 +62,11 @@ export default definePlugin({
         seats: createSeats(),
         failedLogins: createFailedLogins(clock),
         shells,
+        turns: createTurns({ after, now: () => clock.monotonic() }),
         settings,
       },
       ...{ keeper: createKeeper({ tables, note, recordings, settings, clock, life }), clock, log },
-      after: (ms: number, work: () => void) => scope.timeout('go on with a shell', ms, work),
+      after,
     };
 
     ctx.services.provide(TicketDesk, () => tickets);

@@ -13,7 +13,7 @@ import type { Visit } from './visit.ts';
 export interface KeptSession {
   readonly id: number;
   /** Undefined where nothing is recorded. */
-  readonly record: ((wish: Pick<RecorderOptions, 'term' | 'title' | 'failed' | 'drained'> & Size) => Promise<Recorder>) | undefined;
+  readonly record: ((wish: Pick<RecorderOptions, 'term' | 'title' | 'counted' | 'failed' | 'drained'> & Size) => Promise<Recorder>) | undefined;
   close(end: End): Promise<void>;
 }
 

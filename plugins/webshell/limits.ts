@@ -37,15 +37,21 @@ export const limits = {
   rows: { min: 1, max: 300 },
   resizeMs: 50,
   outputMs: 8,
-  outputBytes: 16 * 1024,
+  outputBytes: 64 * 1024,
+  /** A shell that has brought so much, and goes on faster than this, is read in turns with the others that do: a piece of up to 64 KiB each. */
+  promptBytes: 64 * 1024,
+  promptBytesPerSecond: 128 * 1024,
+  turnMs: 8,
+  /** So much longer at most when turns come late, because the machine is busy. */
+  turnYieldMs: 32,
   /** Sent and not on its way yet, or shown to a browser that tells how far it has come: beyond, the shell has to wait. */
   unsentBytes: 256 * 1024,
   unacknowledgedBytes: 512 * 1024,
   /** For a browser to close its side when we have closed ours. */
   farewellMs: 1_000,
   /** Output that is not on disk yet: beyond, the shell has to wait. */
-  unrecordedBytes: 512 * 1024,
-  recordBatchBytes: 64 * 1024,
+  unrecordedBytes: 1024 * 1024,
+  recordBatchBytes: 256 * 1024,
 } as const;
 
 /** Why a shell has ended, as its row and the trail have it. */

@@ -19,14 +19,21 @@ export async function closeLeftBehind({ tables, recordings, note, clock, log }: 
     const kept = row.recording_key === null ? undefined : await salvaged(row);
     await tables.write(async (tx) => {
       const ended = { ended_at: clock.now(), ended_by: 'manager_restart' };
-      const recording =
-        row.recording_key === null
-          ? {}
-          : { recording_state: kept ? 'interrupted' : 'failed', recording_bytes: kept?.bytes ?? null, recording_sha256: kept?.sha256 ?? null };
-      await sessionStore(tx).update(row.id, { ...ended, ...recording });
+      const file = { recording_bytes: kept?.bytes ?? null, recording_sha256: kept?.sha256 ?? null, recording_ms: kept?.tally.ms ?? null };
+      await sessionStore(tx).update(row.id, {
+        ...ended,
+        ...(row.recording_key !== null && { recording_state: kept ? 'interrupted' : 'failed', ...file }),
+      });
+      // Up to the last second that was recorded.
+      const { bytesIn, bytesOut } = kept?.tally ?? { bytesIn: row.bytes_in, bytesOut: row.bytes_out };
+      await sessionStore(tx).count(row.id, bytesIn, bytesOut);
       await note(tx, {
         ...{ action: 'webshell:close', principal: caretaker, ip: '', userAgent: '', resource: { type: 'session', id: row.id } },
-        after: { device_id: row.device_id, user_id: row.user_id, remote_user: row.remote_user, ended_by: 'manager_restart', recording: kept ?? null },
+        after: {
+          ...{ device_id: row.device_id, user_id: row.user_id, remote_user: row.remote_user, ended_by: 'manager_restart' },
+          ...(kept && { bytes_in: bytesIn, bytes_out: bytesOut, duration_ms: kept.tally.ms }),
+          recording: kept ? { bytes: kept.bytes, sha256: kept.sha256 } : null,
+        },
       });
     });
     log.warn({ session: row.id, device_id: row.device_id }, 'a shell was left open by a process that is gone; it is closed now');

@@ -4,7 +4,7 @@ import type { Standing } from './authority.ts';
 import { type ClientFrame, readFrame, type ServerFrame, type Size } from './frames.ts';
 import { codeOf, type Ending, limits } from './limits.ts';
 import { createOutput } from './output.ts';
-import type { Recorded, Recorder } from './recording/recorder.ts';
+import type { Recorded, Recorder, RecorderOptions } from './recording/recorder.ts';
 import type { SshShell } from './ssh/connect.ts';
 
 /** How a shell ended, for its row and for the trail. */
@@ -31,7 +31,7 @@ export interface ShellOptions {
   readonly after: (ms: number, work: () => void) => void;
   readonly idleMs: () => number;
   /** Told the recorder what to do when it fails, and when it has room again. */
-  readonly record: ((reports: { failed: (why: 'full' | 'disk', cause: unknown) => void; drained: () => void }) => Promise<Recorder>) | undefined;
+  readonly record: ((reports: Pick<RecorderOptions, 'counted' | 'failed' | 'drained'>) => Promise<Recorder>) | undefined;
   readonly ready: ServerFrame;
   /** Keeps how it ended. */
   readonly keep: (end: End) => Promise<void>;
@@ -68,6 +68,7 @@ export async function startShell(options: ShellOptions): Promise<LiveShell> {
   };
   const output = createOutput({ socket, after, now: () => clock.monotonic(), drained: goOn });
   const recorder = await options.record?.({
+    counted: () => ({ bytesIn, bytesOut }),
     failed(why, cause) {
       if (why === 'disk') {
         log.error({ session: id, cause: messageOf(cause) }, 'a shell ends because it cannot be recorded');

@@ -13,6 +13,7 @@ import { type LiveShell, startShell } from './shell.ts';
 import type { Shells } from './shells.ts';
 import { assertLogin, openShell, type SshShell } from './ssh/connect.ts';
 import type { HostKey } from './ssh/fingerprint.ts';
+import type { Turns } from './ssh/turns.ts';
 
 export interface Visit {
   readonly socket: Socket;
@@ -32,6 +33,7 @@ export interface VisitParts {
   readonly seats: Seats;
   readonly failedLogins: FailedLogins;
   readonly shells: Shells;
+  readonly turns: Turns;
   readonly keeper: Keeper;
   readonly settings: Settings;
   readonly clock: Clock;
@@ -53,6 +55,18 @@ export async function reach({ devices, fleet }: Pick<VisitParts, 'devices' | 'fl
     throw new SvcError('forbidden', `the owner of device ${deviceId} allows no shells, in the policy file of its edge`);
   }
   return { device, edgeId };
+}
+
+/** Where the SSH server of a device listens: its own tag goes before what holds for all. The edge dials it only when its owner allows that. */
+function portOf({ tags }: DeviceEntry, settings: Settings): number {
+  const own = tags['ssh_port'];
+  if (own === undefined) {
+    return settings.get<number>('webshell.ssh_port');
+  }
+  if (!/^[1-9]\d{0,4}$/.test(own) || Number(own) > 65_535) {
+    throw new SvcError('invalid_argument', `the tag ssh_port of this device is "${own.slice(0, 32)}", and that is no port`);
+  }
+  return Number(own);
 }
 
 /** A refusal after the upgrade, as its close code tells it. */
@@ -159,9 +173,7 @@ async function enter(parts: VisitParts, visit: Visit, frame: OpenFrame): Promise
   assertLogin(frame.auth);
   failedLogins.check(deviceId);
   const { device, edgeId } = await reach(parts, deviceId);
-  const stream = await fleet
-    .get()
-    .openStream(edgeId, 'tcp', { host: '127.0.0.1', port: settings.get<number>('webshell.ssh_port') }, { timeoutMs: limits.sshMs });
+  const stream = await fleet.get().openStream(edgeId, 'tcp', { host: '127.0.0.1', port: portOf(device, settings) }, { timeoutMs: limits.sshMs });
   let trust: 'known' | 'first_use' = 'known';
   let shown: HostKey | undefined;
   try {
@@ -177,6 +189,7 @@ async function enter(parts: VisitParts, visit: Visit, frame: OpenFrame): Promise
       ssh.close();
       throw new SvcError('forbidden', 'your right to open shells has ended');
     }
+    parts.turns.pace(stream);
     return { device, edgeId, user, ssh, trust };
   } catch (error) {
     stream.destroy();

@@ -47,7 +47,9 @@ export async function run({
       shell.type('yes\n');
     });
     await pause(2_000);
+    await usage(child);
     const beside = await echo(typing, samples);
+    const { loopP99 } = await usage(child);
     noisy.forEach((shell) => shell.ws.terminate());
     typing.say({ type: 'close' });
     await pause(2_000);
@@ -72,6 +74,7 @@ export async function run({
       'echo alone p99, ms': alone.p99,
       'echo beside three shells that print without end p50, ms': beside.p50,
       'the same p99, ms (goal 20)': beside.p99,
+      'the loop of the service meanwhile p99, ms': Math.round(loopP99 * 10) / 10,
       'a browser that reads nothing, MB (goal 20)': growth,
       'CPU of the service meanwhile, cores': Math.round(busy / 1e4 / seconds) / 100,
       'bytes arrive as they are': bulk.same,
@@ -87,9 +90,16 @@ export async function run({
   }
 }
 
-async function usage(child: ChildProcess): Promise<{ rssMb: number; cpu: { user: number } }> {
+interface Usage {
+  readonly rssMb: number;
+  readonly cpu: { readonly user: number };
+  /** Since the last time it was asked. */
+  readonly loopP99: number;
+}
+
+async function usage(child: ChildProcess): Promise<Usage> {
   child.send('usage');
-  return ((await once(child, 'message')) as [{ rssMb: number; cpu: { user: number } }])[0];
+  return ((await once(child, 'message')) as [Usage])[0];
 }
 
 /** Types a letter, waits until it is shown, and again. */

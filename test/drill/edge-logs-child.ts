@@ -37,7 +37,7 @@ const logs = await openLogs({
     current: () => ({
       tcp: [],
       webshell: false,
-      skills: { enabled: false, paths: [], services: [] },
+      skills: { enabled: false, paths: [], services: [], probes: [] },
       plugins: { allowed: [] },
       logs: { paths: [`${folder}/**`] },
     }),

@@ -70,6 +70,9 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
     launchProgram: () => {
       throw new Error('no programs in this test');
     },
+    runProgram: () => {
+      throw new Error('no programs in this test');
+    },
     launchPack: () => {
       throw new Error('no packs in this test');
     },

@@ -127,15 +127,18 @@ export class DiskBuffer {
     });
   }
 
+  /** The disk may be full before the budget is: then, too, what matters least makes room. */
   async #append(lane: Lane, bytes: Uint8Array, items: number, at: number): Promise<void> {
-    try {
-      await this.#queue(lane).append(bytes, items, at);
-    } catch (error) {
-      // The disk is full before the budget is: what matters least makes room, once.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC' || !(await this.#dropLeast(lane))) {
-        throw new SvcError('unavailable', `the disk of this machine takes nothing more: ${messageOf(error)}`, { cause: error });
+    for (;;) {
+      try {
+        await this.#queue(lane).append(bytes, items, at);
+        return;
+      } catch (error) {
+        // Each round frees something, so there is a last one.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC' || !(await this.#dropLeast(lane))) {
+          throw new SvcError('unavailable', `the disk of this machine takes nothing more: ${messageOf(error)}`, { retryAfterSeconds: 30, cause: error });
+        }
       }
-      await this.#queue(lane).append(bytes, items, at);
     }
   }
 
@@ -151,7 +154,8 @@ export class DiskBuffer {
   /** The oldest of what matters least, but nothing that matters more than `lane`. */
   async #dropLeast(lane: Lane): Promise<boolean> {
     for (const candidate of lanes.slice(lanes.indexOf(lane)).toReversed()) {
-      const items = await this.#queue(candidate).dropOldest();
+      const queue = this.#queue(candidate);
+      const items = queue.bytes === 0 ? undefined : await queue.dropOldest();
       if (items !== undefined) {
         this.#drop(candidate, items, 'full');
         return true;

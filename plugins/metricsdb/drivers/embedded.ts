@@ -36,7 +36,8 @@ export function embeddedDriver({ thread, settings, clock, build }: EmbeddedParts
     },
     range: (query, { start, end, step }, { signal, ...options } = {}) => service({ kind: 'range', query, start, end, step, options }, signal),
     series: (matchers, { start, end }, { signal, ...options } = {}) => service({ kind: 'series', matchers, start, end, options }, signal),
-    push: (format, body, { encoding, stamp, signal }) => call('push', { format, body, encoding, stamp } satisfies PushInput, signal),
+    // Without the signal of its sender: the store takes a push as a whole, and sooner than anybody could take it back.
+    push: (format, body, { encoding, stamp }) => call('push', { format, body, encoding, stamp } satisfies PushInput),
     write: (rows) => call('write', rows),
     end: (matchers, time) => call('end', { matchers, time } satisfies EndInput),
     async page(page) {

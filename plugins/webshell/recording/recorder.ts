@@ -7,7 +7,7 @@ import type { Clock } from 'svc/sdk';
 import type { Size } from '../frames.ts';
 import { limits } from '../limits.ts';
 import { createCast } from './cast.ts';
-import type { SealedFile } from './sealed-file.ts';
+import type { SealedFile, Tally } from './sealed-file.ts';
 
 const packed = promisify<string, { readonly level: number }, Buffer>(gzip);
 /** A shell that prints without end must not keep the others waiting for a core; text becomes a quarter larger than it could be. */
@@ -19,6 +19,8 @@ export interface RecorderOptions extends Size {
   readonly title: string;
   readonly clock: Clock;
   readonly maxBytes: number;
+  /** What the session has come to; kept with each batch. */
+  readonly counted: () => Omit<Tally, 'ms'>;
   /** Nothing more can be recorded. Told once. */
   readonly failed: (why: 'full' | 'disk', cause: unknown) => void;
   /** There is room again after `full`. */
@@ -44,9 +46,10 @@ export interface Recorder {
   finish(): Promise<Recorded | undefined>;
 }
 
-export async function startRecorder({ file, term, title, clock, maxBytes, failed, drained, ...size }: RecorderOptions): Promise<Recorder> {
+export async function startRecorder({ file, term, title, clock, maxBytes, counted, failed, drained, ...size }: RecorderOptions): Promise<Recorder> {
   const startedAt = clock.monotonic();
   const since = (): number => clock.monotonic() - startedAt;
+  const tally = (): Tally => ({ ...counted(), ms: Math.round(since()) });
   const cast = createCast({ ...size, term, title, timestamp: Math.floor(clock.now() / 1_000) });
   const hash = createHash('sha256');
   let lines: string[] = [];
@@ -71,7 +74,7 @@ export async function startRecorder({ file, term, title, clock, maxBytes, failed
     }
   }
 
-  async function writeBatch(text: string): Promise<void> {
+  async function writeBatch(text: string, reached: Tally): Promise<void> {
     if (state.broken) {
       return;
     }
@@ -82,7 +85,7 @@ export async function startRecorder({ file, term, title, clock, maxBytes, failed
         report('full', undefined);
         return;
       }
-      await file.write(member);
+      await file.write(member, reached);
       hash.update(member);
       bytes += member.length;
     } catch (cause) {
@@ -109,7 +112,8 @@ export async function startRecorder({ file, term, title, clock, maxBytes, failed
       const text = lines.join('');
       lines = [];
       waiting = 0;
-      writing = writing.then(() => writeBatch(text));
+      const reached = tally();
+      writing = writing.then(() => writeBatch(text, reached));
     }
     return writing;
   }
@@ -137,7 +141,7 @@ export async function startRecorder({ file, term, title, clock, maxBytes, failed
       try {
         // One that became full is as long as it may be, and complete.
         if (state.broken?.why !== 'disk') {
-          await file.finish();
+          await file.finish(tally());
         }
       } catch (cause) {
         state.broken = { why: 'disk', cause };

@@ -9,7 +9,7 @@ import { type Ids, messageOf, type Secrets, SvcError, type Tables } from 'svc/sd
 
 import { sessionStore } from '../session-store.ts';
 import type { SessionRow, WebshellTables } from '../tables.ts';
-import { createSealedFile, readSealedFile, type SealedFile, type SealedPlace } from './sealed-file.ts';
+import { createSealedFile, readSealedFile, type SealedFile, type SealedPlace, type Tally } from './sealed-file.ts';
 
 /** The files of recordings, each under a key of its own that the master key seals. */
 export interface Recordings {
@@ -19,7 +19,7 @@ export interface Recordings {
   /** The bytes of a `.cast.gz`, or of the `.cast` in it. */
   read(row: SessionRow, form: 'gz' | 'cast'): AsyncIterable<Uint8Array>;
   /** What a crash has left of a file; undefined when that is nothing. */
-  salvage(row: SessionRow): Promise<{ readonly bytes: number; readonly sha256: string } | undefined>;
+  salvage(row: SessionRow): Promise<{ readonly bytes: number; readonly sha256: string; readonly tally: Tally } | undefined>;
   remove(id: number): Promise<void>;
 }
 
@@ -59,8 +59,9 @@ export function openRecordings({ folder, secrets, ids }: RecordingsOptions): Rec
     async salvage(row) {
       const hash = createHash('sha256');
       let bytes = 0;
+      let reached: Tally = { bytesIn: 0, bytesOut: 0, ms: 0 };
       try {
-        for await (const piece of readSealedFile(placeOfRow(row), { torn: true })) {
+        for await (const piece of readSealedFile(placeOfRow(row), { torn: true, tally: (told) => (reached = told) })) {
           hash.update(piece);
           bytes += piece.length;
         }
@@ -69,7 +70,7 @@ export function openRecordings({ folder, secrets, ids }: RecordingsOptions): Rec
           throw new SvcError('internal', `nothing of recording ${row.id} can be read: ${messageOf(error)}`, { cause: error });
         }
       }
-      return bytes === 0 ? undefined : { bytes, sha256: hash.digest('hex') };
+      return bytes === 0 ? undefined : { bytes, sha256: hash.digest('hex'), tally: reached };
     },
 
     remove: (id) => rm(pathOf(id), { force: true }),

@@ -5,10 +5,10 @@ import { SvcError } from 'svc/sdk';
 
 /**
  * A file of encrypted pieces, each valid by itself, so that one which a crash has cut off is whole up to its last piece:
- * `length, final flag | ciphertext | tag`. A piece is bound to the file and its place there; the key is this file's alone.
+ * `length, final flag, tally | ciphertext | tag`. A piece is bound to the file and its place there; the key is this file's alone.
  */
 const magic = Buffer.from('svcrec1\n');
-const headerBytes = 5;
+const headerBytes = 23;
 const tagBytes = 16;
 const longestPiece = 4 * 1024 * 1024;
 
@@ -18,12 +18,24 @@ const nonceOf = (index: number): Buffer => {
   return nonce;
 };
 
-const bond = (name: string, index: number, final: boolean): Buffer => Buffer.from(JSON.stringify(['svc recording', name, index, final]));
+const bond = (name: string, index: number, header: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(JSON.stringify(['svc recording', name, index])), header.subarray(4)]);
+
+/** What a session had come to when a piece was written; a crash leaves it in the last one. */
+export interface Tally {
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly ms: number;
+}
+
+const tallyFields = ['bytesIn', 'bytesOut', 'ms'] as const;
+const tallyFieldBytes = 6;
+const mostTold = 2 ** (8 * tallyFieldBytes) - 1;
 
 export interface SealedFile {
-  write(piece: Uint8Array): Promise<void>;
+  write(piece: Uint8Array, tally: Tally): Promise<void>;
   /** Says that nothing is missing, and that it is on disk. */
-  finish(): Promise<void>;
+  finish(tally: Tally): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -38,11 +50,12 @@ export interface SealedPlace {
 export async function createSealedFile({ path, key, name }: SealedPlace): Promise<SealedFile> {
   const handle = await open(path, 'w', 0o600);
   let index = 0;
-  const append = async (piece: Uint8Array, final: boolean): Promise<void> => {
-    const cipher = createCipheriv('aes-256-gcm', key, nonceOf(index)).setAAD(bond(name, index, final));
+  const append = async (piece: Uint8Array, final: boolean, tally: Tally): Promise<void> => {
     const header = Buffer.alloc(headerBytes);
     header.writeUInt32BE(piece.length, 0);
     header[4] = final ? 1 : 0;
+    tallyFields.forEach((field, at) => header.writeUIntBE(Math.min(tally[field], mostTold), 5 + at * tallyFieldBytes, tallyFieldBytes));
+    const cipher = createCipheriv('aes-256-gcm', key, nonceOf(index)).setAAD(bond(name, index, header));
     index += 1;
     await writeAll(handle, Buffer.concat([header, cipher.update(piece), cipher.final(), cipher.getAuthTag()]));
   };
@@ -53,9 +66,9 @@ export async function createSealedFile({ path, key, name }: SealedPlace): Promis
     throw error;
   }
   return {
-    write: (piece) => append(piece, false),
-    async finish() {
-      await append(new Uint8Array(0), true);
+    write: (piece, tally) => append(piece, false, tally),
+    async finish(tally) {
+      await append(new Uint8Array(0), true, tally);
       await handle.datasync();
     },
     close: () => handle.close(),
@@ -68,8 +81,15 @@ async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
   }
 }
 
-/** The pieces in order. With `torn` it stops where a crash has cut the file off, and otherwise that is an error. */
-export async function* readSealedFile({ path, key, name }: SealedPlace, { torn }: { readonly torn: boolean }): AsyncGenerator<Buffer> {
+export interface SealedReading {
+  /** It stops where a crash has cut the file off; otherwise that is an error. */
+  readonly torn: boolean;
+  /** Told of each piece before it comes. */
+  readonly tally?: (tally: Tally) => void;
+}
+
+/** The pieces in order. */
+export async function* readSealedFile({ path, key, name }: SealedPlace, { torn, tally }: SealedReading): AsyncGenerator<Buffer> {
   const handle = await open(path, 'r');
   try {
     let at = magic.length;
@@ -86,9 +106,9 @@ export async function* readSealedFile({ path, key, name }: SealedPlace, { torn }
         }
         throw damaged(name);
       }
-      const final = header[4] === 1;
-      const piece = opened(body, { key, name, index, final });
-      if (final) {
+      const piece = opened(body, { key, bond: bond(name, index, header), name, index });
+      tally?.(tallyOf(header));
+      if (header[4] === 1) {
         return;
       }
       yield piece;
@@ -99,10 +119,15 @@ export async function* readSealedFile({ path, key, name }: SealedPlace, { torn }
   }
 }
 
-function opened(body: Buffer, { key, name, index, final }: { key: Uint8Array; name: string; index: number; final: boolean }): Buffer {
+function tallyOf(header: Buffer): Tally {
+  const [bytesIn = 0, bytesOut = 0, ms = 0] = tallyFields.map((_field, at) => header.readUIntBE(5 + at * tallyFieldBytes, tallyFieldBytes));
+  return { bytesIn, bytesOut, ms };
+}
+
+function opened(body: Buffer, { key, bond: aad, name, index }: { key: Uint8Array; bond: Buffer; name: string; index: number }): Buffer {
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(index), { authTagLength: tagBytes })
-      .setAAD(bond(name, index, final))
+      .setAAD(aad)
       .setAuthTag(body.subarray(body.length - tagBytes));
     return Buffer.concat([decipher.update(body.subarray(0, body.length - tagBytes)), decipher.final()]);
   } catch (cause) {

@@ -36,7 +36,11 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
   ],
   swap_high: [{ name: 'node_swap_used_percent', bad: always(85), good: always(10) }],
   open_fds_high: [{ name: 'node_open_fds_percent', bad: always(85), good: always(10) }],
-  device_offline: [{ name: 'node_uptime_seconds', bad: (ago) => (ago < 15 * minute ? undefined : 1), good: always(1) }],
+  device_offline: [
+    { name: 'svc_edge_online', labels: { edge_id: '1' }, bad: (ago) => (ago < 15 * minute ? 0 : 1), good: always(1) },
+    // A second edge watches them: one that is up is enough.
+    { name: 'svc_edge_online', labels: { edge_id: '2' }, bad: always(0), good: always(0) },
+  ],
   ingest_failing: [
     { name: 'svc_ingest_requests_total', labels: { outcome: 'accepted' }, bad: perMinute(60), good: perMinute(60) },
     { name: 'svc_ingest_requests_total', labels: { outcome: 'unavailable' }, bad: perMinute(10), good: perMinute(0) },

@@ -79,7 +79,7 @@ export class Machine {
         current: () => ({
           tcp: [],
           webshell: false,
-          skills: { enabled: false, paths: [], services: [] },
+          skills: { enabled: false, paths: [], services: [], probes: [] },
           plugins: { allowed: [] },
           logs: { paths: this.policy },
         }),

@@ -3,11 +3,8 @@ import { spawn } from 'node:child_process';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { MachineFiles } from 'svc/probe';
+import { listParams, MachineFiles, parseProcessStat, redactArguments } from 'svc/probe';
 
-import { parseProcessStat } from '../../../plugins/edge-procmetrics/process-stat.ts';
-import { listParams } from '../../../plugins/edge-procmetrics/process-list.ts';
-import { redactArguments } from '../../../plugins/edge-procmetrics/redaction.ts';
 import type { ProcessSpec } from '../../../plugins/edge-procmetrics/spec.ts';
 import { Watch } from '../../../plugins/edge-procmetrics/watch.ts';
 import { decoded, rootOf, type Samples, specOf } from '../edge-hostmetrics/box.ts';

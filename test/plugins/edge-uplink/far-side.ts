@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { SvcError } from 'svc/sdk';
 import { makeCredentials, openSession, openSweeper, serverHandshake, sweepMs, type TunnelSession, TunnelRefusal } from 'svc/tunnel';
 import { WebSocketServer } from 'ws';
 
@@ -26,13 +27,23 @@ export async function startManager(t: TestContext) {
   const told: { event: string; payload: Record<string, unknown> }[] = [];
   const pushes: Push[] = [];
   const hellos: { agent_id: string; caps: readonly string[]; state: unknown; purpose: string }[] = [];
-  const behaviour: { push: (push: Push, response: ServerResponse) => void; accept: boolean } = {
+  const behaviour: { push: (push: Push, response: ServerResponse) => void; accept: boolean; deaf: boolean } = {
     push: (_push, response) => response.writeHead(204).end(),
     accept: true,
+    deaf: false,
   };
   let session: TunnelSession | undefined;
   const listener = (event: string) => (payload: Record<string, unknown>) => void told.push({ event, payload });
   const events = new Map(['plugin_health', 'host_info', 'buffer', 'upgrade_state', 'lamp'].map((event) => [event, listener(event)]));
+  const tell = {
+    handle({ event, payload }: { event: string; payload: Record<string, unknown> }) {
+      if (behaviour.deaf) {
+        throw new SvcError('unavailable', 'not now');
+      }
+      events.get(event)!(payload);
+      return {};
+    },
+  };
   const sweeper = openSweeper(systemClock, (error) => {
     throw error;
   });
@@ -70,7 +81,7 @@ export async function startManager(t: TestContext) {
         transport.close(1000, 'proved');
         return;
       }
-      session = openSession(transport, { side: 'manager', sweeper, log, random: Math.random, handlers: { events } });
+      session = openSession(transport, { side: 'manager', sweeper, log, random: Math.random, handlers: { events, methods: new Map([['tell', tell]]) } });
     } catch (error) {
       if (!(error instanceof TunnelRefusal)) {
         throw error;

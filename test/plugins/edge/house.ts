@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 
+import type { Clock } from 'svc/sdk';
 import { startTestHost, type TestHost, type TestHostOptions } from 'svc/testing';
 import { connect, type IdempotencyJournal, openSweeper, sweepMs, type TunnelMethod, type TunnelService, type TunnelSession } from 'svc/tunnel';
 
@@ -24,6 +25,8 @@ export interface SimulatedOptions {
   readonly configHash?: string;
   readonly methods?: Readonly<Record<string, TunnelMethod>>;
   readonly services?: Readonly<Record<string, TunnelService>>;
+  /** Default: none, commands run as often as they come. */
+  readonly journal?: IdempotencyJournal;
   /** Of a moment; default 20 s. */
   readonly pingMs?: number;
 }
@@ -32,8 +35,8 @@ export interface SimulatedOptions {
 export const machine = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 
 /** Edges without an agent: real keys, a real tunnel, and methods that the test gives them. */
-export function simulator(t: Pick<TestContext, 'after'>, url: string) {
-  const sweeper = openSweeper(systemClock, (error) => assert.fail(String(error)));
+export function simulator(t: Pick<TestContext, 'after'>, url: string, clock: Clock = systemClock) {
+  const sweeper = openSweeper(clock, (error) => assert.fail(String(error)));
   const timer = setInterval(() => sweeper.tick(), sweepMs);
   const sessions = new Set<TunnelSession>();
   t.after(async () => {
@@ -59,7 +62,7 @@ export function simulator(t: Pick<TestContext, 'after'>, url: string) {
       session: {
         log,
         random: Math.random,
-        journal: memoryJournal,
+        journal: options.journal ?? memoryJournal,
         handlers: { methods: new Map(Object.entries(methods)), services: new Map(Object.entries(services)) },
         ...(options.pingMs !== undefined && { limits: { pingMs: options.pingMs } }),
       },
@@ -74,7 +77,7 @@ const memoryJournal: IdempotencyJournal = { run: async (_key, _fingerprint, work
 
 export async function edgeHouse(t: Pick<TestContext, 'after'>, options: Partial<TestHostOptions> = {}) {
   const house = await startTestHost(t, { plugins: ['edge', 'device', 'topology'], ...options });
-  return { house, ...around(house), simulate: simulator(t, house.url) };
+  return { house, ...around(house), simulate: simulator(t, house.url, options.clock) };
 }
 
 export function around(house: TestHost) {

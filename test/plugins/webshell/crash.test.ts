@@ -27,9 +27,13 @@ test('a shell that was open when the service was killed is closed at the next st
   assert.equal((await ask('GET', '/webshell/sessions')).body.total, 0);
   const [row] = (await ask('GET', '/webshell/sessions?state=ended')).body.items;
   assert.deepEqual([row.id, row.ended_by, row.recording.state], [session, 'manager_restart', 'interrupted']);
+  assert.ok(row.bytes_in >= 'echo kept-until-the-end'.length && row.bytes_out >= 'kept-until-the-end'.length, `${row.bytes_in} in, ${row.bytes_out} out`);
+  assert.ok(row.recording.duration_seconds > 0);
   const cast = await (await house.fetch(`/api/v1/webshell/recordings/${session}?format=cast`)).text();
   const lines = cast.trimEnd().split('\n');
   lines.forEach((line) => JSON.parse(line));
   assert.ok(cast.includes('kept-until-the-end'));
-  assert.equal((await trail('webshell:close'))[0].changes.after.recording.sha256, row.recording.sha256);
+  const close = (await trail('webshell:close'))[0].changes.after;
+  assert.equal(close.recording.sha256, row.recording.sha256);
+  assert.deepEqual([close.bytes_in, close.bytes_out], [row.bytes_in, row.bytes_out]);
 });

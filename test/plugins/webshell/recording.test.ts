@@ -12,7 +12,8 @@ import { createSealedFile, readSealedFile } from '../../../plugins/webshell/reco
 
 const key = Buffer.alloc(32, 7);
 const clock = { now: () => 1_700_000_000_000, monotonic: () => performance.now() };
-const size = { cols: 80, rows: 24, term: 'xterm', title: 'root@host' };
+const counted = () => ({ bytesIn: 3, bytesOut: 70_000 });
+const size = { counted, cols: 80, rows: 24, term: 'xterm', title: 'root@host' };
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'svc-recording-'));
@@ -95,7 +96,7 @@ test('a disk that takes no more is told at once, and so is a recording that is a
   const told: string[] = [];
   const file = await createSealedFile(place);
   let broken = false;
-  const disk = { ...file, write: (piece: Uint8Array) => (broken ? Promise.reject(new Error('ENOSPC')) : file.write(piece)) };
+  const disk = { ...file, write: (...piece: Parameters<typeof file.write>) => (broken ? Promise.reject(new Error('ENOSPC')) : file.write(...piece)) };
   const recorder = await startRecorder({ ...size, file: disk, clock, maxBytes: 1e6, failed: (why) => told.push(why), drained: () => {} });
   broken = true;
   recorder.output(Buffer.from('lost'));

@@ -1,5 +1,5 @@
-import type { MachineFiles } from 'svc/probe';
-import { SvcError, timestamp } from 'svc/sdk';
+import type { MachineFiles } from './machine-files.ts';
+import { SvcError, timestamp } from '../sdk/index.ts';
 
 import { accountsOf, userOf } from './accounts.ts';
 import type { CommandLines } from './command-lines.ts';

@@ -68,7 +68,7 @@ export function redactArguments(args: readonly string[]): string[] {
   const [first = '', ...rest] = args;
   const program = first.split('/').at(-1)!;
   const short = askedFor.test(program) ? '-p' : shortSecrets.get(program);
-  const shown = args.length === 0 ? [] : [withoutShapes(first)];
+  const shown = args.length === 0 ? [] : [redactText(first)];
   let next: 'secret' | 'user' | undefined;
   for (const arg of rest) {
     const expected = next;
@@ -76,14 +76,14 @@ export function redactArguments(args: readonly string[]): string[] {
     if (expected === 'secret') {
       shown.push(hidden);
     } else if (expected === 'user') {
-      shown.push(arg.includes(':') ? `${arg.slice(0, arg.indexOf(':'))}:${hidden}` : withoutShapes(arg));
+      shown.push(arg.includes(':') ? `${arg.slice(0, arg.indexOf(':'))}:${hidden}` : redactText(arg));
     } else if (short !== undefined && arg.startsWith(short) && arg.length > short.length) {
       shown.push(`${short}${hidden}`);
     } else if (assignment.test(arg) && isSecretName(arg.slice(0, arg.indexOf('=')))) {
       shown.push(`${arg.slice(0, arg.indexOf('='))}=${hidden}`);
     } else {
       next = expects(arg, program, short);
-      shown.push(withoutShapes(arg));
+      shown.push(redactText(arg));
     }
   }
   return shown;
@@ -99,4 +99,5 @@ function expects(arg: string, program: string, short: string | undefined): 'secr
   return (arg === short && !askedFor.test(program)) || (option.test(arg) && isSecretName(arg)) ? 'secret' : undefined;
 }
 
-const withoutShapes = (text: string): string => shapes.reduce((safe, [shape, replacement]) => safe.replace(shape, replacement), text);
+/** Without what is a secret by its shape, wherever it came from. */
+export const redactText = (text: string): string => shapes.reduce((safe, [shape, replacement]) => safe.replace(shape, replacement), text);

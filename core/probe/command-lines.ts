@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 
-import { type After, type MachineFiles, SlowCalls } from 'svc/probe';
+import type { MachineFiles } from './machine-files.ts';
+import { type After, SlowCalls } from './slow-calls.ts';
 
 const longest = 16 * 1024;
 const deadlineMs = 1_000;

@@ -1,0 +1,2 @@
+export function isAgent(args: readonly string[]): boolean;
+export function slimDown(): void;

@@ -1,0 +1,16 @@
+// Which call is meant for the program of an agent, and how Node runs it; plain JavaScript, for the launcher and the single binary.
+
+/** "svc edge" and nothing else: its other commands, and its help, are those of the large program. */
+export function isAgent([first, ...others]) {
+  return first === 'edge' && (others.length === 0 || others[0].startsWith('-')) && !others.some((other) => other === '--help' || other === '-h');
+}
+
+/**
+ * An agent does little, but for ever: memory counts, and the speed of hot loops does not. What can still be said once Node runs; with
+ * the first of these its young generation stays as small as it began.
+ */
+export function slimDown() {
+  const { setFlagsFromString } = process.getBuiltinModule('node:v8');
+  const flags = ['--semi-space-growth-factor=1', '--heap-growing-percent=10', '--optimize-for-size', '--no-opt', '--no-sparkplug'];
+  flags.forEach((flag) => setFlagsFromString(flag));
+}

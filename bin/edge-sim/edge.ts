@@ -1,0 +1,311 @@
+import { isSvcError, messageOf } from '../../core/sdk/index.ts';
+import {
+  clientHandshake,
+  closeCode,
+  dial,
+  isRefusal,
+  type MessageTransport,
+  openSession,
+  reconnects,
+  type SessionEnd,
+  type TunnelSession,
+} from '../../core/tunnel/index.ts';
+import { version } from '../product.ts';
+import { type Asked, healthOf } from './answers.ts';
+import { enrol, TokenRefused } from './enrol.ts';
+import { type SimulatedHost, hostOf } from './host.ts';
+import type { HostKeys } from './keys.ts';
+import { logPush } from './log-lines.ts';
+import { type Random, seeded } from './random.ts';
+import type { Shared } from './shared.ts';
+import { Vitals } from './vitals.ts';
+
+const enrolAgainMs = 2_000;
+const healthMs = 60_000;
+const slowMs = { least: 2_000, most: 12_000 };
+const caps = ['call:config_apply', 'call:host_snapshot', 'call:plugin_status', 'call:processes', 'call:rotate_secret'];
+const kinds: Readonly<Record<string, string>> = { logs: 'logs', traces: 'traces' };
+
+/** One simulated host: enrols, comes, serves, pushes, falls, and comes again. */
+export class SimulatedEdge implements Asked {
+  readonly host: SimulatedHost;
+  readonly #shared: Shared;
+  readonly #random: Random;
+  readonly #vitals: Vitals;
+  readonly #startedAt: number;
+  #transport: MessageTransport | undefined;
+  #session: TunnelSession | undefined;
+  #authorization = '';
+  #configHash: string | undefined;
+  #plugins: ReadonlyMap<string, boolean> = new Map([['hostmetrics', true]]);
+  #samples = 0;
+  #linesTo: number | undefined;
+  #linesLeft = 0;
+  #toldHealthAt = 0;
+
+  constructor(shared: Shared, number: number) {
+    const { seed } = shared.options;
+    this.#shared = shared;
+    this.host = hostOf(seed, number);
+    this.#random = seeded('life', seed, number);
+    this.#vitals = new Vitals(this.host, this.#random);
+    this.#startedAt = shared.clock.now();
+  }
+
+  /** Until the fleet ends, or nobody takes it in. */
+  async run(): Promise<void> {
+    const { signal, pause, tally } = this.#shared;
+    const waitAfter = reconnects(this.#random);
+    while (!signal.aborted) {
+      let wait: number;
+      try {
+        const keys = await this.#keys();
+        const end = await this.#serve(keys);
+        wait = waitAfter({ upMs: end.upMs, retry: end.retry });
+      } catch (error) {
+        if (signal.aborted || error instanceof TokenRefused) {
+          return;
+        }
+        tally.refused += 1;
+        tally.problem = messageOf(error);
+        this.#forgetDeadKeys(error);
+        wait =
+          isSvcError(error) && error.retryAfterSeconds !== undefined ? error.retryAfterSeconds * 1_000 * (1 + this.#random()) : waitAfter({ upMs: 0, error });
+      }
+      await pause(wait);
+    }
+  }
+
+  snapshot(): object {
+    return this.#vitals.snapshot(this.#shared.clock.now());
+  }
+
+  processes(top: number, sortBy: 'cpu' | 'mem'): object {
+    return this.#vitals.processes(this.#shared.clock.now(), top, sortBy);
+  }
+
+  plugins(): readonly object[] {
+    const now = this.#shared.clock.now();
+    return [...this.#plugins].map(([name, enabled]) => ({ name, kind: kinds[name] ?? 'metrics', enabled, health: this.#health(name, now) }));
+  }
+
+  configure(hash: string, plugins: Readonly<Record<string, { readonly enabled: boolean }>>): void {
+    this.#configHash = hash;
+    this.#plugins = new Map(Object.entries(plugins).map(([name, { enabled }]) => [name, enabled]));
+    this.#toldHealthAt = 0;
+    this.#tellHealth();
+  }
+
+  async rotate(secretKey: string): Promise<void> {
+    const { keys } = this.#shared;
+    const known = keys.get(this.host.number)!;
+    const changed = { ...known, secret_key: secretKey };
+    const { transport } = await this.#prove(changed, 'probe');
+    transport.close(closeCode.normal, 'proved');
+    keys.put(changed);
+    this.#show(changed);
+  }
+
+  async linger(signal: AbortSignal): Promise<void> {
+    if (this.#fault()) {
+      await this.#shared.pause(slowMs.least + this.#random() * (slowMs.most - slowMs.least), signal);
+    }
+  }
+
+  served(): void {
+    this.#shared.tally.calls += 1;
+  }
+
+  leave(): void {
+    void this.#session?.close(closeCode.goingAway, 'the edge stops');
+  }
+
+  async #keys(): Promise<HostKeys> {
+    const { keys, enrolling, options, plane, signal, tally, pause } = this.#shared;
+    const known = keys.get(this.host.number);
+    if (known) {
+      return known;
+    }
+    return await enrolling.run(async () => {
+      for (;;) {
+        this.#shared.demandToken();
+        try {
+          const made = await enrol(plane, options.token!, this.host, signal);
+          keys.put(made);
+          tally.enrolled += 1;
+          return made;
+        } catch (error) {
+          if (error instanceof TokenRefused) {
+            this.#shared.refuseToken(error.message);
+            throw error;
+          }
+          signal.throwIfAborted();
+          tally.refused += 1;
+          tally.problem = messageOf(error);
+          const asked = isSvcError(error) ? error.retryAfterSeconds : undefined;
+          await pause((asked === undefined ? enrolAgainMs : asked * 1_000) * (0.5 + this.#random()));
+          signal.throwIfAborted();
+        }
+      }
+    });
+  }
+
+  /** A manager that was set up anew does not know these keys; with a token the host enrols again. */
+  #forgetDeadKeys(error: unknown): void {
+    const dead = isRefusal(error) && (error.closeCode === closeCode.unauthorized || error.closeCode === closeCode.revoked);
+    if (dead && this.#shared.options.token !== undefined) {
+      this.#shared.keys.forget(this.host.number);
+    }
+  }
+
+  async #prove(keys: HostKeys, purpose: 'serve' | 'probe'): Promise<{ transport: MessageTransport }> {
+    const { options, signal, sweeper, ids, addressOf } = this.#shared;
+    const transport = await dial({
+      url: new URL(keys.tunnel_path, options.manager).href,
+      signal,
+      localAddress: addressOf(this.host.number),
+      timeoutMs: 30_000,
+    });
+    await clientHandshake(transport, {
+      ...{ sweeper, ids, accessKey: keys.access_key, secretKey: keys.secret_key },
+      hello: { agent_id: this.host.uuid, boot_id: this.host.bootId, agent_version: version, caps, purpose },
+      state: this.#configHash === undefined ? {} : { config_hash: this.#configHash },
+    });
+    return { transport };
+  }
+
+  async #serve(keys: HostKeys): Promise<SessionEnd> {
+    const { tally, sweeper, log, handlers, journal, sessions, clock, signal } = this.#shared;
+    const begun = clock.monotonic();
+    const { transport } = await this.#prove(keys, 'serve');
+    const session = openSession(transport, { side: 'edge', sweeper, log, handlers, journal, random: this.#random, label: 'manager' });
+    tally.connectTimes.add(clock.monotonic() - begun);
+    tally.connects += 1;
+    tally.connected += 1;
+    this.#transport = transport;
+    this.#session = session;
+    this.#show(keys);
+    sessions.set(session, this);
+    this.#introduce(session);
+    const cancel = this.#beat(session, this.#random() * this.#shared.options.intervalMs);
+    if (signal.aborted) {
+      this.leave();
+    }
+    const end = await session.closed;
+    cancel();
+    sessions.delete(session);
+    this.#session = undefined;
+    this.#transport = undefined;
+    tally.connected -= 1;
+    tally.lost += signal.aborted ? 0 : 1;
+    return end;
+  }
+
+  #show({ access_key: access, secret_key: secret }: HostKeys): void {
+    this.#authorization = `Basic ${Buffer.from(`${access}:${secret}`).toString('base64')}`;
+  }
+
+  #introduce(session: TunnelSession): void {
+    session.emit('host_info', this.host.info);
+    session.emit('buffer', { dropped: 0, queued_bytes: 0, oldest_at: null });
+    this.#toldHealthAt = 0;
+    this.#tellHealth();
+  }
+
+  /** As agents tell it: when something changed, and once a minute. */
+  #tellHealth(): void {
+    const now = this.#shared.clock.now();
+    if (now - this.#toldHealthAt >= healthMs) {
+      this.#toldHealthAt = now;
+      this.#plugins.forEach((_, name) => this.#session?.emit('plugin_health', { name, health: this.#health(name, now) }));
+    }
+  }
+
+  #health(name: string, now: number): object {
+    return healthOf(this.#plugins.get(name) === true, this.#startedAt, now, name === 'hostmetrics' ? this.#samples : 0);
+  }
+
+  /** Every interval, each host at a moment of its own. */
+  #beat(session: TunnelSession, inMs: number): () => void {
+    const { sweeper, clock, options } = this.#shared;
+    let due = clock.monotonic() + inMs;
+    const again = (): void => {
+      if (!session.live) {
+        return;
+      }
+      due = Math.max(due + options.intervalMs, clock.monotonic());
+      cancel = sweeper.after(due - clock.monotonic(), again);
+      this.#tellHealth();
+      if (this.#fault()) {
+        this.#fail();
+      } else {
+        this.#push(false);
+      }
+    };
+    let cancel = sweeper.after(inMs, again);
+    return () => cancel();
+  }
+
+  #fault(): boolean {
+    const { failProb } = this.#shared.options;
+    const is = failProb > 0 && this.#random() < failProb;
+    this.#shared.tally.faults += is ? 1 : 0;
+    return is;
+  }
+
+  /** Half of the faults cut the tunnel, the others a push. */
+  #fail(): void {
+    if (this.#random() < 0.5) {
+      this.#transport?.terminate();
+    } else {
+      this.#push(true);
+    }
+  }
+
+  #push(cut: boolean): void {
+    const { clock, options } = this.#shared;
+    const now = clock.now();
+    if (this.#plugins.get('hostmetrics') === true) {
+      const { body, samples } = this.#vitals.write(now);
+      const headers = { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy', 'x-prometheus-remote-write-version': '0.1.0' };
+      void this.#send({ path: '/api/v1/write', headers, body, cut }, (taken) => {
+        this.#samples += samples;
+        taken.samples += samples;
+      });
+    }
+    const since = this.#linesTo ?? now - options.intervalMs;
+    this.#linesTo = now;
+    this.#linesLeft += (options.logsPerSecond * (now - since)) / 1_000;
+    const lines = Math.floor(this.#linesLeft);
+    if (lines > 0) {
+      this.#linesLeft -= lines;
+      const body = logPush(this.host, this.#random, since, now, lines);
+      void this.#send({ path: '/loki/api/v1/push', headers: { 'content-type': 'application/json' }, body, cut }, (taken) => (taken.lines += lines));
+    }
+  }
+
+  async #send(
+    { path, headers, body, cut }: { path: string; headers: Readonly<Record<string, string>>; body: Uint8Array; cut: boolean },
+    taken: (tally: Shared['tally']) => void,
+  ): Promise<void> {
+    const { plane, tally, clock, signal } = this.#shared;
+    const begun = clock.monotonic();
+    try {
+      const { status, text } = await plane.post({ path, headers: { ...headers, authorization: this.#authorization }, body, cut }, signal);
+      tally.pushTimes.add(clock.monotonic() - begun);
+      if (status >= 200 && status < 300) {
+        tally.pushesOk += 1;
+        taken(tally);
+      } else {
+        tally.pushesLimited += status === 429 ? 1 : 0;
+        tally.pushesFailed += status === 429 ? 0 : 1;
+        tally.problem = `HTTP ${status} to a push: ${text.slice(0, 200)}`;
+      }
+    } catch (error) {
+      if (!signal.aborted && !cut) {
+        tally.pushesFailed += 1;
+        tally.problem = messageOf(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { SvcError } from '../../core/sdk/index.ts';
+import { version } from '../product.ts';
+import type { DataPlane, Reply } from './data-plane.ts';
+import type { SimulatedHost } from './host.ts';
+import type { HostKeys } from './keys.ts';
+
+/** The manager does not take the token: not for this host, and so for none. */
+export class TokenRefused extends Error {
+  override readonly name = 'TokenRefused';
+}
+
+/** Asks the manager to take a simulated host in. */
+export async function enrol(plane: DataPlane, token: string, host: SimulatedHost, signal: AbortSignal): Promise<HostKeys> {
+  const { os, os_version: release, arch } = host.info;
+  const asked = { token, machine_uuid: host.uuid, hostname: host.hostname, agent_version: version, arch, os: `${os} ${release}` };
+  const body = Buffer.from(JSON.stringify(asked));
+  const reply = await plane.post({ path: '/internal/edge/enrol', headers: { 'content-type': 'application/json' }, body }, signal);
+  if (reply.status !== 200 && reply.status !== 201) {
+    throw refusal(reply);
+  }
+  const { edge_id, access_key, secret_key, tunnel_path } = JSON.parse(reply.text) as HostKeys;
+  return { number: host.number, edge_id, access_key, secret_key, tunnel_path };
+}
+
+function refusal({ status, text, retryAfterMs }: Reply): Error {
+  const said = `the manager answered HTTP ${status} to an enrolment: ${text.slice(0, 300)}`;
+  if (status === 400 || status === 401 || status === 403 || status === 404) {
+    return new TokenRefused(said);
+  }
+  return new SvcError('unavailable', said, retryAfterMs === undefined ? {} : { retryAfterSeconds: retryAfterMs / 1_000 });
+}

@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { compileFunction } from 'node:vm';
+
+import { build } from 'esbuild';
+
+import { smallProgram } from '../compile.mjs';
+import { parameters, programAsset } from './contents.ts';
+import { programText } from './program-text.ts';
+
+/** The two programs of the binary: an agent has its own, because what only the other commands need would make it large. */
+export async function programs(root: string): Promise<ReadonlyMap<string, Uint8Array>> {
+  const [svc, edge] = await Promise.all([programText('bin/svc.ts', root), programText('bin/edge.ts', root, smallProgram)]);
+  // By the Node that becomes the binary: the work of another is of no use. An agent does without, since it would stay in memory.
+  const { cachedData } = compileFunction(svc, [...parameters], { filename: 'svc.cjs', produceCachedData: true }) as { cachedData?: Buffer };
+  return new Map<string, Uint8Array>([
+    [programAsset('svc'), Buffer.from(svc)],
+    [programAsset('svc.cache'), cachedData!],
+    [programAsset('edge'), Buffer.from(edge)],
+  ]);
+}
+
+/** What chooses between them. */
+export async function entryText(root: string): Promise<string> {
+  const entry = join(root, 'bin/packaging/entry.ts');
+  const { outputFiles } = await build({ entryPoints: [entry], bundle: true, write: false, platform: 'node', format: 'cjs', target: 'node20', minifyWhitespace: true });
+  return outputFiles[0]!.text;
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { messageOf, SvcError } from '../sdk/index.ts';
+import { clientHandshake, closeCode, dial, openSweeper, sweepMs } from '../tunnel/index.ts';
+import { bootSettings } from './boot-settings.ts';
+import { edgeSettings } from './edge-settings.ts';
+import { shippedOnly } from './edge-house.ts';
+import type { Product } from './product.ts';
+import type { Environment } from './settings.ts';
+import { every } from './ticker.ts';
+import { systemClock, systemIds } from './time.ts';
+
+export interface SelfTest {
+  readonly version: string;
+  readonly manager: string;
+}
+
+interface Keys {
+  readonly manager: string;
+  readonly tunnel_path: string;
+  readonly access_key: string;
+  readonly secret_key: string;
+  readonly pin?: string;
+  readonly ca?: string;
+}
+
+const wholeMs = 25_000;
+
+/** Whether this program could be the agent of a data folder: it can read the configuration and the keys, and the manager takes them. Changes nothing. */
+export async function testEdge(product: Product, environment: Environment): Promise<SelfTest> {
+  const { dataDir } = bootSettings(product, environment, { sources: shippedOnly(product), runsOn: 'edge', core: edgeSettings });
+  const keys = kept<Keys>(join(dataDir, 'edge.json'));
+  const machine = kept<{ readonly uuid: string }>(join(dataDir, 'machine.json'));
+  const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+  const sweeper = openSweeper(systemClock, () => undefined);
+  const stop = every(sweepMs, 'deadlines', async () => sweeper.tick(), quiet);
+  try {
+    const { manager, tunnel_path, access_key, secret_key, pin, ca } = keys;
+    const signal = AbortSignal.timeout(wholeMs);
+    const transport = await dial({ url: new URL(tunnel_path, manager).href, pin, ca, signal });
+    try {
+      await clientHandshake(transport, {
+        ...{ sweeper, ids: systemIds(systemClock), accessKey: access_key, secretKey: secret_key },
+        hello: { agent_id: machine.uuid, boot_id: 'self-test', agent_version: product.version, caps: [], purpose: 'probe' },
+      });
+    } finally {
+      transport.close(closeCode.normal, 'proved');
+    }
+    return { version: product.version, manager };
+  } finally {
+    await stop();
+  }
+}
+
+function kept<T>(file: string): T {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as T;
+  } catch (cause) {
+    throw new SvcError('invalid_argument', `${file} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,185 @@
+import { constants, type BigIntStats } from 'node:fs';
+import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
+
+import { type Glob, matchesPath, type MachineFiles, parseGlob, type SlowCalls } from 'svc/probe';
+import { SvcError } from 'svc/sdk';
+
+import type { LocalPolicy } from '../edge-uplink/contract.ts';
+
+/** Names a file without opening it: nothing happens to a device, and nobody waits at a pipe. Node has no name for it. */
+const namesOnly = 0o10000000;
+/** Not files but windows into the kernel and into other processes, whatever the owner's patterns say. */
+const windows = ['/proc', '/sys', '/dev'];
+/** Where the journal lies; who may read that folder may read the journal. */
+export const journalPlace = '/var/log/journal/system.journal';
+
+export interface NamedPath {
+  /** Without a link in it. */
+  readonly path: string;
+  readonly stats: BigIntStats;
+  /** Only names it; `/proc/self/fd/N` leads to exactly this file or folder. */
+  readonly handle: FileHandle;
+}
+
+export interface AllowedPathsParts {
+  readonly policy: LocalPolicy;
+  readonly slow: SlowCalls;
+  readonly files: MachineFiles;
+  /** Folders that nobody reads, such as the one with the keys of this edge. */
+  readonly closed: readonly string[];
+}
+
+/** What of the file system the owner of this machine lets skills see. Every path is checked as it is once its links are followed. */
+export class AllowedPaths {
+  readonly #parts: AllowedPathsParts;
+  readonly #closed: readonly string[];
+  #source: readonly string[] | undefined;
+  #globs: readonly Glob[] = [];
+
+  constructor(parts: AllowedPathsParts) {
+    this.#parts = parts;
+    this.#closed = [...windows, ...parts.closed];
+  }
+
+  /** Of a path without links and without `..`. */
+  allows(path: string): boolean {
+    const { paths } = this.#parts.policy.current().skills;
+    if (paths !== this.#source) {
+      this.#globs = paths.flatMap(parseGlob);
+      this.#source = paths;
+    }
+    return !this.#isClosed(path) && this.#globs.some((glob) => matchesPath(glob, path));
+  }
+
+  /** Calls `work` with what stands at the path, then lets go of it. */
+  async with<T>(asked: string, work: (named: NamedPath) => Promise<T>): Promise<T> {
+    const named = await this.patiently(
+      asked,
+      () => this.#name(asked),
+      ({ handle }) => handle.close(),
+    );
+    try {
+      return await work(named);
+    } finally {
+      await named.handle.close();
+    }
+  }
+
+  /** The same for the content of a regular file. */
+  async withFile<T>(asked: string, work: (file: FileHandle, named: NamedPath) => Promise<T>): Promise<T> {
+    return this.with(asked, async (named) => {
+      this.#requireReadable(asked, named.stats);
+      const file = await this.patiently(
+        asked,
+        () => reading(asked, open(`/proc/self/fd/${named.handle.fd}`, constants.O_RDONLY | constants.O_NONBLOCK)),
+        (late) => late.close(),
+      );
+      try {
+        return await work(file, named);
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
+  /** A step at the disk that may never come back; what comes too late is handed to `release`. */
+  async patiently<T>(asked: string, step: () => Promise<T>, release?: (value: T) => Promise<void>): Promise<T> {
+    let late = false;
+    const outcome = await this.#parts.slow.run(asked, async () => {
+      const value = await step();
+      if (late) {
+        await release?.(value);
+      }
+      return value;
+    });
+    if (outcome.state === 'done') {
+      return outcome.value;
+    }
+    if (outcome.state === 'failed') {
+      throw outcome.error;
+    }
+    late = true;
+    throw new SvcError('unavailable', `the file system of ${asked} does not answer`);
+  }
+
+  async #name(asked: string): Promise<NamedPath> {
+    const plain = plainPath(asked);
+    // Nothing may be learned of what is closed, not even whether it is there.
+    if (this.#isClosed(plain)) {
+      throw refusal(asked);
+    }
+    const path = await realpath(plain).catch((error: unknown) => {
+      throw this.allows(plain) ? trouble(asked, error) : refusal(asked);
+    });
+    if (!this.allows(path)) {
+      throw refusal(asked);
+    }
+    const handle = await open(path, namesOnly | constants.O_NOFOLLOW).catch((error: unknown) => {
+      throw trouble(asked, error);
+    });
+    try {
+      // A folder of the path may have become a link meanwhile; what counts is where the handle is.
+      if ((await readlink(`/proc/self/fd/${handle.fd}`)) !== path) {
+        throw new SvcError('unavailable', `${asked} was changed while it was looked at; ask again`);
+      }
+      return { path, handle, stats: await handle.stat({ bigint: true }) };
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  #requireReadable(asked: string, stats: BigIntStats): void {
+    if (!stats.isFile()) {
+      throw new SvcError('invalid_argument', `${asked} is a ${kindOf(stats)}; only regular files are read`);
+    }
+    // A second name of a file somewhere else; where the kernel protects links, only who may read it anyway can have made one.
+    if (stats.nlink > 1n && this.#parts.files.number('/proc/sys/fs/protected_hardlinks') !== 1) {
+      throw new SvcError('forbidden', `${asked} has ${stats.nlink} names, one of which may be outside of what the policy allows, so it is not read`);
+    }
+  }
+
+  #isClosed(path: string): boolean {
+    return this.#closed.some((folder) => path === folder || path.startsWith(`${folder}/`));
+  }
+}
+
+export function kindOf(stats: Pick<BigIntStats, 'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO' | 'isSocket' | 'isBlockDevice'>): string {
+  const kinds = [
+    ['file', stats.isFile()],
+    ['folder', stats.isDirectory()],
+    ['link', stats.isSymbolicLink()],
+    ['pipe', stats.isFIFO()],
+    ['socket', stats.isSocket()],
+    ['block device', stats.isBlockDevice()],
+  ] as const;
+  return kinds.find(([, is]) => is)?.[0] ?? 'character device';
+}
+
+/** Absolute, in one spelling, and without a way up. */
+function plainPath(asked: string): string {
+  const names = asked.split('/').filter((name) => name !== '' && name !== '.');
+  if (!asked.startsWith('/') || asked.includes('\0') || names.includes('..')) {
+    throw new SvcError('invalid_argument', 'a path starts with / and has no .. in it');
+  }
+  return `/${names.join('/')}`;
+}
+
+const refusal = (asked: string): SvcError =>
+  new SvcError('forbidden', `the policy of this machine does not allow ${asked}: its owner can add it to "skills.paths" of policy.yaml`);
+
+const reading = <T>(asked: string, opened: Promise<T>): Promise<T> =>
+  opened.catch((error: unknown) => {
+    throw trouble(asked, error);
+  });
+
+function trouble(asked: string, error: unknown): SvcError {
+  const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return new SvcError('not_found', `there is no ${asked}`);
+  }
+  if (code === 'EACCES' || code === 'EPERM') {
+    return new SvcError('forbidden', `the agent has no right to read ${asked}`);
+  }
+  return new SvcError('upstream_error', `${asked} cannot be read: ${code}`, { cause: error });
+}

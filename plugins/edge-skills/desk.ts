@@ -1,0 +1,175 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import type { After } from 'svc/probe';
+import { type Clock, isSvcError, type Logger, messageOf, SvcError, timestamp } from 'svc/sdk';
+
+import type { LocalPolicy } from '../edge-uplink/contract.ts';
+import type { EdgeSkill, SkillAnswer, SkillOrder, SkillOutput, ToldSkill } from './contract.ts';
+import type { SkillLog } from './skill-log.ts';
+
+export interface DeskParts {
+  /** At this moment. */
+  readonly skills: () => readonly EdgeSkill[];
+  readonly policy: LocalPolicy;
+  readonly journal: SkillLog;
+  readonly clock: Clock;
+  readonly after: After;
+  readonly log: Logger;
+}
+
+const usualMostMs = 30_000;
+const mostAtOnce = 4;
+const mostAnswerBytes = 240 * 1024;
+/** Of its time, after which a skill that can answer in part should. */
+const hurryAfter = 0.8;
+/** Told to the caller as they are: the question was wrong, or nobody may ask it. */
+const refusals = new Set(['invalid_argument', 'forbidden', 'not_found']);
+
+const orderSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['key', 'params', 'timeout_ms', 'audit_id'],
+  properties: {
+    key: { type: 'string', minLength: 1, maxLength: 64 },
+    params: { type: 'object' },
+    timeout_ms: { type: 'integer', minimum: 1, maximum: 600000 },
+    audit_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+  },
+};
+
+/** Where the manager asks: what is there, and to have it done. */
+export class Desk {
+  readonly #parts: DeskParts;
+  readonly #ajv = new Ajv({ useDefaults: true, strict: false, logger: false });
+  readonly #checks = new WeakMap<object, ValidateFunction>();
+  #working = 0;
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+  }
+
+  list(): { readonly skills: readonly ToldSkill[] } {
+    const skills = this.#parts.policy.current().skills.enabled ? this.#parts.skills() : [];
+    return {
+      skills: skills.map(({ key, name, description, class: kind, tier, schema }) => ({ key, name, description, class: kind, scope: 'edge', tier, schema })),
+    };
+  }
+
+  /** `changing`: over the method that the tunnel runs once for each key. Only there is changed anything. */
+  async execute(asked: unknown, changing: boolean, caller: AbortSignal): Promise<SkillAnswer> {
+    const order = structuredClone(asked) as SkillOrder;
+    this.#requireFit(orderSchema, order, 'the order');
+    const { clock, journal, log } = this.#parts;
+    const skill = this.#parts.skills().find(({ key }) => key === order.key);
+    const { key, audit_id } = order;
+    try {
+      await journal.append({ at: timestamp(clock.now()), event: 'begin', audit_id, key, class: skill?.class, params: order.params }, changing);
+    } catch (error) {
+      log.error({ cause: messageOf(error) }, 'the log of skills cannot be written, so none is run');
+      throw new SvcError('unavailable', 'this machine cannot write down what is done, so nothing is', { cause: error });
+    }
+    const from = clock.monotonic();
+    let answer: SkillAnswer | undefined;
+    let refused: SvcError | undefined;
+    try {
+      answer = await this.#answer(skill, order, changing, caller, from);
+      return answer;
+    } catch (error) {
+      refused = isSvcError(error) ? error : new SvcError('internal', messageOf(error), { cause: error });
+      throw refused;
+    } finally {
+      const status = answer?.status ?? (refused?.code === 'forbidden' ? 'denied' : 'refused');
+      const error = answer?.error?.message ?? refused?.message;
+      const end = { at: timestamp(clock.now()), event: 'end', audit_id, key, status, error, duration_ms: Math.round(clock.monotonic() - from) } as const;
+      // It is done: an answer that is held back for want of this line would only be asked for again.
+      await journal.append(end, changing).catch((cause: unknown) => log.error({ cause: messageOf(cause) }, 'the end of a skill could not be written down'));
+    }
+  }
+
+  async #answer(skill: EdgeSkill | undefined, order: SkillOrder, changing: boolean, caller: AbortSignal, from: number): Promise<SkillAnswer> {
+    if (!this.#parts.policy.current().skills.enabled) {
+      throw new SvcError('forbidden', 'the policy of this machine does not allow skills: its owner can set "skills.enabled" of policy.yaml');
+    }
+    if (skill === undefined) {
+      throw new SvcError('not_found', `this machine has no skill ${order.key}`);
+    }
+    if ((skill.class !== 'safe') !== changing) {
+      throw new SvcError('invalid_argument', `${skill.key} is ${skill.class}; it is asked for with ${changing ? 'skill_execute' : 'skill_change'}`);
+    }
+    this.#requireFit(skill.schema, order.params, `the params of ${skill.key}`);
+    if (this.#working >= mostAtOnce) {
+      throw new SvcError('unavailable', `${mostAtOnce} skills are at work on this machine already; try again`, { retryAfterSeconds: 2 });
+    }
+    const { clock, log } = this.#parts;
+    const done = (status: SkillAnswer['status'], output: SkillOutput | undefined, error: SkillAnswer['error']): SkillAnswer => ({
+      status,
+      result: output?.result ?? null,
+      error,
+      duration_ms: Math.round(clock.monotonic() - from),
+      execution_id: order.audit_id,
+      truncated: output?.readOn !== undefined,
+      read_on: output?.readOn ?? null,
+    });
+    const timeoutMs = Math.min(order.timeout_ms, skill.mostMs ?? usualMostMs);
+    try {
+      const output = await this.#inTime(skill, order, timeoutMs, caller);
+      if (output === undefined) {
+        return done('timeout', undefined, { code: 'unavailable', message: `${skill.key} did not end within ${timeoutMs} ms` });
+      }
+      const answer = done('ok', output, null);
+      const bytes = Buffer.byteLength(JSON.stringify(answer));
+      return bytes <= mostAnswerBytes
+        ? answer
+        : done('error', undefined, { code: 'upstream_error', message: `the answer has ${bytes} bytes, ${mostAnswerBytes} are the most; ask for less` });
+    } catch (error) {
+      if (caller.aborted || (isSvcError(error) && refusals.has(error.code))) {
+        throw error;
+      }
+      if (!isSvcError(error)) {
+        log.error({ skill: skill.key, cause: messageOf(error) }, 'a skill failed');
+      }
+      return done('error', undefined, { code: isSvcError(error) ? error.code : 'internal', message: messageOf(error).slice(0, 2_000) });
+    }
+  }
+
+  /** Undefined when the time is over. A skill that does not heed its signal holds its place until it ends. */
+  #inTime(skill: EdgeSkill, { params }: SkillOrder, timeoutMs: number, caller: AbortSignal): Promise<SkillOutput | undefined> {
+    const { clock, after } = this.#parts;
+    const begun = clock.monotonic();
+    const abort = new AbortController();
+    return new Promise((resolve, reject) => {
+      const takeBack = (): void => {
+        abort.abort(caller.reason);
+        reject(new SvcError('unavailable', `${skill.key} was taken back before it had ended`));
+      };
+      const cancel = after(timeoutMs, () => {
+        abort.abort(new SvcError('unavailable', 'the time is over'));
+        resolve(undefined);
+      });
+      caller.addEventListener('abort', takeBack, { once: true });
+      this.#working++;
+      const hurry = (): boolean => clock.monotonic() - begun > timeoutMs * hurryAfter;
+      void (async () => await skill.run(params as never, { signal: abort.signal, timeoutMs, hurry }))()
+        .then(resolve, reject)
+        .finally(() => {
+          this.#working--;
+          cancel();
+          caller.removeEventListener('abort', takeBack);
+        });
+      if (caller.aborted) {
+        takeBack();
+      }
+    });
+  }
+
+  #requireFit(schema: object, value: unknown, what: string): void {
+    let check = this.#checks.get(schema);
+    if (!check) {
+      check = this.#ajv.compile(schema);
+      this.#checks.set(schema, check);
+    }
+    if (!check(value)) {
+      const [first] = check.errors ?? [];
+      throw new SvcError('invalid_argument', `${what} do not fit: ${first?.instancePath || 'they'} ${first?.message ?? 'are not right'}`);
+    }
+  }
+}

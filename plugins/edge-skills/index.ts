@@ -1,0 +1,71 @@
+import { realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import { type After, MachineFiles, ProcessWatch, SlowCalls } from 'svc/probe';
+import { definePlugin } from 'svc/sdk';
+
+import { EdgeMethods, LocalPolicy } from '../edge-uplink/contract.ts';
+import { AllowedPaths } from './allowed-paths.ts';
+import { EdgeSkills } from './contract.ts';
+import { Desk } from './desk.ts';
+import { ProbeRules } from './probe-rules.ts';
+import { SkillLog } from './skill-log.ts';
+import { diskUsage } from './skills/disk-usage.ts';
+import { dnsProbe } from './skills/dns-probe.ts';
+import { fileStat } from './skills/file-stat.ts';
+import { fileTail } from './skills/file-tail.ts';
+import { httpProbe } from './skills/http-probe.ts';
+import { journal } from './skills/journal.ts';
+import { largeFiles } from './skills/large-files.ts';
+import { networkNamespaces } from './skills/network-namespaces.ts';
+import { ping } from './skills/ping.ts';
+import { processes } from './skills/processes.ts';
+import { serviceRestart } from './skills/service-restart.ts';
+import { sockets } from './skills/sockets.ts';
+import { tcpProbe } from './skills/tcp-probe.ts';
+
+/** Of the few threads of the runtime, so many may wait for a disk that does not answer. */
+const slow = { slots: 2, deadlineMs: 3_000 } as const;
+
+export default definePlugin({
+  activate(ctx) {
+    const { clock, log } = ctx;
+    const policy = ctx.services.use(LocalPolicy);
+    const files = new MachineFiles();
+    const after: After = (ms, work) => ctx.scope.timeout('a skill at work', ms, work);
+    const rest = (): Promise<void> => new Promise((done) => void after(0, done));
+    const disk = new SlowCalls({ ...slow, after });
+    // The keys of this edge, and what is kept beside them.
+    const paths = new AllowedPaths({ policy, slow: disk, files, closed: [realpathSync(resolve(ctx.dataDir, '../..'))] });
+    const rules = new ProbeRules(policy);
+
+    const own = [
+      processes(new ProcessWatch({ files, clock, after })),
+      diskUsage(paths, disk),
+      largeFiles(paths, disk),
+      fileStat(paths, files),
+      fileTail(paths),
+      journal(ctx.processes, paths),
+      dnsProbe(rules, clock),
+      tcpProbe(rules, clock, after),
+      httpProbe(rules, clock),
+      ping(ctx.processes, rules),
+      sockets(files, rest),
+      networkNamespaces(files, rest),
+      serviceRestart(ctx.processes, policy),
+    ];
+    const skills = ctx.extend.open(EdgeSkills);
+    own.forEach((skill) => ctx.extend.contribute(EdgeSkills, skill.key, skill));
+
+    const desk = new Desk({
+      ...{ policy, clock, after, log, journal: new SkillLog(join(ctx.dataDir, 'skills.log')) },
+      skills: () => skills.list().map(({ value }) => value),
+    });
+    const methods = [
+      { name: 'skill_list', mutating: false, run: async () => desk.list() },
+      { name: 'skill_execute', mutating: false, run: async (order: unknown, { signal }: { signal: AbortSignal }) => desk.execute(order, false, signal) },
+      { name: 'skill_change', mutating: true, run: async (order: unknown, { signal }: { signal: AbortSignal }) => desk.execute(order, true, signal) },
+    ];
+    methods.forEach((method) => ctx.extend.contribute(EdgeMethods, method.name, method));
+  },
+});

@@ -1,0 +1,168 @@
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+
+import { type Glob, matchesPath, parseGlob } from 'svc/probe';
+import { SvcError } from 'svc/sdk';
+
+import type { LocalPolicy } from '../edge-uplink/contract.ts';
+
+export interface Address {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+/** How names become addresses; tests put a liar here. */
+export type Resolve = (name: string) => Promise<readonly { readonly address: string; readonly family: number }[]>;
+
+interface Rule {
+  /** Undefined: any. */
+  readonly network: BlockList | undefined;
+  readonly names: readonly Glob[] | undefined;
+  readonly isLocalhost: boolean;
+  readonly ports: readonly [number, number];
+}
+
+type Network = readonly [address: string, prefix: number, family: 'ipv4' | 'ipv6'];
+
+/** Whatever is listed: they hand out the credentials of the machine, or are no single host. The last ones are the same, wrapped in IPv6. */
+const never: readonly Network[] = [
+  ['169.254.169.254', 32, 'ipv4'],
+  ['169.254.170.0', 23, 'ipv4'],
+  ['100.100.100.200', 32, 'ipv4'],
+  ['0.0.0.0', 8, 'ipv4'],
+  ['224.0.0.0', 4, 'ipv4'],
+  ['255.255.255.255', 32, 'ipv4'],
+  ['fd00:ec2::', 32, 'ipv6'],
+  ['::', 128, 'ipv6'],
+  ['ff00::', 8, 'ipv6'],
+  ['64:ff9b::a9fe:a9fe', 128, 'ipv6'],
+  ['64:ff9b::a9fe:aa00', 119, 'ipv6'],
+  ['64:ff9b::6464:64c8', 128, 'ipv6'],
+  ['2002:a9fe:a9fe::', 48, 'ipv6'],
+  ['::a9fe:a9fe', 128, 'ipv6'],
+];
+/** Only where the owner names the address or a network of it: this machine, its link, and what may be either in disguise. */
+const near: readonly Network[] = [
+  ['127.0.0.0', 8, 'ipv4'],
+  ['169.254.0.0', 16, 'ipv4'],
+  ['::', 96, 'ipv6'],
+  ['fe80::', 10, 'ipv6'],
+  ['64:ff9b::', 96, 'ipv6'],
+  ['2002::', 16, 'ipv6'],
+];
+const mostAddresses = 16;
+
+/** Which addresses the owner of this machine lets skills talk to. A name is resolved once, and what was checked is what is dialled. */
+export class ProbeRules {
+  readonly #policy: LocalPolicy;
+  readonly #resolve: Resolve;
+  readonly #never = blockList(never);
+  #source: readonly string[] | undefined;
+  #rules: readonly Rule[] = [];
+
+  constructor(policy: LocalPolicy, resolve: Resolve = (name) => lookup(name, { all: true })) {
+    this.#policy = policy;
+    this.#resolve = resolve;
+  }
+
+  /** Throws where nothing at all may be asked of the network. */
+  requireAny(): void {
+    if (this.#current().length === 0) {
+      throw new SvcError('forbidden', 'the policy of this machine allows no probes: its owner can add some to "skills.probes" of policy.yaml');
+    }
+  }
+
+  /** The first address of the host that may be dialled; a port of undefined is for what has none, and needs a rule for all ports. */
+  async target(host: string, port: number | undefined): Promise<Address> {
+    this.requireAny();
+    const plain = host.replaceAll(/^\[|\]$/g, '').toLowerCase();
+    const named = isIP(plain) === 0;
+    const found = named ? await this.#lookup(plain) : [{ address: plain, family: isIP(plain) }];
+    const allowed = found.slice(0, mostAddresses).find(({ address, family }) => this.#allows(named ? plain : undefined, address, family, port));
+    if (!allowed) {
+      const where = port === undefined ? plain : `${plain.includes(':') ? `[${plain}]` : plain}:${port}`;
+      const what = named
+        ? `${where} (${found
+            .map(({ address }) => address)
+            .join(', ')
+            .slice(0, 200)})`
+        : where;
+      throw new SvcError('forbidden', `the policy of this machine does not allow ${what}: its owner can add it to "skills.probes" of policy.yaml`);
+    }
+    return { address: allowed.address, family: allowed.family === 6 ? 6 : 4 };
+  }
+
+  async #lookup(name: string): ReturnType<Resolve> {
+    try {
+      return await this.#resolve(name);
+    } catch (error) {
+      throw new SvcError('upstream_error', `${name} has no address: ${(error as NodeJS.ErrnoException).code ?? 'it cannot be resolved'}`, { cause: error });
+    }
+  }
+
+  #allows(name: string | undefined, address: string, family: number, port: number | undefined): boolean {
+    const kind = family === 6 ? 'ipv6' : 'ipv4';
+    if (this.#never.check(address, kind)) {
+      return false;
+    }
+    const isNear = nearby().check(address, kind);
+    return this.#current().some(({ network, names, isLocalhost, ports: [from, to] }) => {
+      const fitsPort = port === undefined ? from === 0 : port >= from && port <= to;
+      if (!fitsPort || network?.check(address, kind) === false) {
+        return false;
+      }
+      if (names !== undefined && (name === undefined || !names.some((glob) => matchesPath(glob, `/${name}`)))) {
+        return false;
+      }
+      return network !== undefined || !isNear || isLocalhost;
+    });
+  }
+
+  #current(): readonly Rule[] {
+    const { probes } = this.#policy.current().skills;
+    if (probes !== this.#source) {
+      this.#rules = probes.map(readRule);
+      this.#source = probes;
+    }
+    return this.#rules;
+  }
+}
+
+/** `*`, an address, `10.0.0.0/8`, `[fd00::/8]` or a name with wildcards; then a port, `8000-8999` or `*`. */
+function readRule(text: string): Rule {
+  const colon = text.lastIndexOf(':');
+  const [host, port] = [
+    text
+      .slice(0, colon)
+      .replaceAll(/^\[|\]$/g, '')
+      .toLowerCase(),
+    text.slice(colon + 1),
+  ];
+  const [from = 0, to = from] = port === '*' ? [0, 65_535] : port.split('-').map(Number);
+  const [base = '', prefix] = host.split('/');
+  const family = isIP(base);
+  if (family !== 0) {
+    const whole = family === 6 ? 128 : 32;
+    const size = prefix === undefined ? whole : Number(prefix);
+    // A prefix that is none allows one address, and no more than was meant.
+    const network = blockList([[base, size >= 0 && size <= whole ? size : whole, family === 6 ? 'ipv6' : 'ipv4']]);
+    return { network, names: undefined, isLocalhost: false, ports: [from, to] };
+  }
+  return { network: undefined, names: host === '*' ? undefined : parseGlob(`/${host}`), isLocalhost: host === 'localhost', ports: [from, to] };
+}
+
+function blockList(networks: readonly Network[]): BlockList {
+  const list = new BlockList();
+  networks.forEach(([address, prefix, family]) => list.addSubnet(address, prefix, family));
+  return list;
+}
+
+/** This machine by all its names of this moment. */
+function nearby(): BlockList {
+  const list = blockList(near);
+  for (const { address, family } of Object.values(networkInterfaces()).flatMap((own) => own ?? [])) {
+    list.addAddress(address.split('%', 1)[0]!, family === 'IPv6' ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}

@@ -1,0 +1,88 @@
+import type { SlowCalls } from 'svc/probe';
+import { SvcError } from 'svc/sdk';
+
+import type { AllowedPaths } from '../allowed-paths.ts';
+import type { EdgeSkill } from '../contract.ts';
+import { fitRows } from '../fit-rows.ts';
+import { walkTree } from '../tree-walk.ts';
+import { walkNote } from '../walk-note.ts';
+
+interface Params {
+  readonly path: string;
+  readonly depth: number;
+  readonly top: number;
+  readonly max_entries: number;
+}
+
+interface Usage {
+  readonly path: string;
+  readonly depth: number;
+  readonly above: Usage | undefined;
+  /** On the disk. */
+  bytes: number;
+  /** As the files say. */
+  size: number;
+  files: number;
+}
+
+const mostLinked = 100_000;
+
+export const diskUsage = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
+  key: 'disk_usage',
+  name: 'Disk usage',
+  description:
+    'What folders below one hold on the disk, largest first. Links are not followed, other file systems not entered; a file with several names counts once.',
+  class: 'safe',
+  tier: 'core',
+  mostMs: 60_000,
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['path'],
+    properties: {
+      path: { type: 'string', minLength: 1, maxLength: 4096, description: 'Folder.' },
+      depth: { type: 'integer', minimum: 0, maximum: 4, default: 1, description: 'How far below it folders are told one by one.' },
+      top: { type: 'integer', minimum: 1, maximum: 200, default: 30 },
+      max_entries: { type: 'integer', minimum: 1, maximum: 500000, default: 200000, description: 'After so many it stops and says so.' },
+    },
+  },
+  run: ({ path, depth, top, max_entries: mostEntries }: Params, call) =>
+    paths.with(path, async (start) => {
+      if (!start.stats.isDirectory()) {
+        throw new SvcError('invalid_argument', `${path} is no folder; file_stat tells about files`);
+      }
+      const linked = new Set<string>();
+      const root: Usage = { path: start.path, depth: 0, above: undefined, bytes: Number(start.stats.blocks) * 512, size: 0, files: 0 };
+      const folders = [root];
+      const report = await walkTree<Usage>(start, {
+        ...{ paths, slow, call, mostEntries, root },
+        see({ path: at, stats }, folder) {
+          let usage = folder;
+          if (stats.isDirectory() && folder.depth < depth) {
+            usage = { path: at, depth: folder.depth + 1, above: folder, bytes: 0, size: 0, files: 0 };
+            folders.push(usage);
+          }
+          const id = `${stats.dev}:${stats.ino}`;
+          if (!stats.isDirectory() && stats.nlink > 1n) {
+            if (linked.has(id)) {
+              return usage;
+            }
+            if (linked.size < mostLinked) {
+              linked.add(id);
+            }
+          }
+          for (let to: Usage | undefined = usage; to !== undefined; to = to.above) {
+            to.bytes += Number(stats.blocks) * 512;
+            to.size += stats.isFile() ? Number(stats.size) : 0;
+            to.files += stats.isDirectory() ? 0 : 1;
+          }
+          return usage;
+        },
+      });
+      const rows = folders
+        .sort((a, b) => b.bytes - a.bytes || (a.path < b.path ? -1 : 1))
+        .slice(0, top)
+        .map(({ path: at, bytes, size, files }) => ({ path: at, disk_bytes: bytes, file_bytes: size, files }));
+      return walkNote({ path: start.path, folders: fitRows(rows) }, report, folders[1]?.path);
+    }),
+});

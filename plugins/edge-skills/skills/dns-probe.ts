@@ -1,0 +1,66 @@
+import { Resolver } from 'node:dns/promises';
+
+import { type Clock, SvcError } from 'svc/sdk';
+
+import type { EdgeSkill, SkillCall } from '../contract.ts';
+import { fitRows } from '../fit-rows.ts';
+import type { ProbeRules } from '../probe-rules.ts';
+import { hostSchema, portSchema } from './host-schema.ts';
+
+interface Params {
+  readonly name: string;
+  readonly type: string;
+  readonly server?: string;
+  readonly server_port: number;
+}
+
+const [usualPort, mostRecords] = [53, 200];
+
+export const dnsProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
+  key: 'dns_probe',
+  name: 'DNS lookup',
+  description: 'Asks the name servers of this machine, or one that is named, for records.',
+  class: 'safe',
+  tier: 'core',
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name'],
+    properties: {
+      name: { type: 'string', pattern: '^[A-Za-z0-9_.:-]{1,253}$', description: 'A name; an address for PTR.' },
+      type: { enum: ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV', 'TXT'], default: 'A' },
+      server: hostSchema,
+      server_port: { ...portSchema, default: usualPort },
+    },
+  },
+  async run({ name, type, server, server_port: port }: Params, { signal, timeoutMs }: SkillCall) {
+    rules.requireAny();
+    const resolver = new Resolver({ timeout: Math.min(timeoutMs, 5_000), tries: 2 });
+    if (server !== undefined) {
+      const { address, family } = await rules.target(server, port);
+      resolver.setServers([`${family === 6 ? `[${address}]` : address}:${port}`]);
+    }
+    const servers = resolver.getServers();
+    const cancel = (): void => resolver.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    const from = clock.monotonic();
+    try {
+      signal.throwIfAborted();
+      const records: unknown = type === 'PTR' ? await resolver.reverse(name) : await resolver.resolve(name, type);
+      const rows = fitRows((Array.isArray(records) ? (records as unknown[]) : [records]).slice(0, mostRecords));
+      return { result: { found: true, records: rows, error: null, servers, took_ms: Math.round(clock.monotonic() - from) } };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (signal.aborted || code === undefined) {
+        throw error;
+      }
+      if (code === 'EINVAL' || code === 'EBADNAME') {
+        throw new SvcError('invalid_argument', `${name} is nothing that can be asked ${type} of`);
+      }
+      // That there is no answer is what was to be found out.
+      return { result: { found: false, records: [], error: code, servers, took_ms: Math.round(clock.monotonic() - from) } };
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
+  },
+});

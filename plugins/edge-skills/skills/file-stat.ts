@@ -1,0 +1,36 @@
+import { accountsOf, type MachineFiles } from 'svc/probe';
+import { timestamp } from 'svc/sdk';
+
+import { type AllowedPaths, kindOf } from '../allowed-paths.ts';
+import type { EdgeSkill } from '../contract.ts';
+
+export const fileStat = (paths: AllowedPaths, files: MachineFiles): EdgeSkill => ({
+  key: 'file_stat',
+  name: 'File details',
+  description: 'Kind, size, owner, rights and times of a file or folder, which is not opened for it. A link is followed first.',
+  class: 'safe',
+  tier: 'core',
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['path'],
+    properties: { path: { type: 'string', minLength: 1, maxLength: 4096 } },
+  },
+  run: ({ path: asked }: { path: string }) =>
+    paths.with(asked, async ({ path, stats }) => ({
+      result: {
+        path,
+        kind: kindOf(stats),
+        size_bytes: Number(stats.size),
+        disk_bytes: Number(stats.blocks) * 512,
+        mode: (Number(stats.mode) & 0o7777).toString(8).padStart(4, '0'),
+        user: accountsOf(files).get(Number(stats.uid)) ?? String(stats.uid),
+        gid: Number(stats.gid),
+        /** Names of the same file, here and elsewhere. */
+        links: Number(stats.nlink),
+        modified_at: timestamp(Number(stats.mtimeMs)),
+        changed_at: timestamp(Number(stats.ctimeMs)),
+        accessed_at: timestamp(Number(stats.atimeMs)),
+      },
+    })),
+});

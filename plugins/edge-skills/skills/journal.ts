@@ -1,0 +1,142 @@
+import { type PluginContext, SvcError } from 'svc/sdk';
+
+import { type AllowedPaths, journalPlace } from '../allowed-paths.ts';
+import type { EdgeSkill, SkillCall } from '../contract.ts';
+import { fitRows, plainText } from '../fit-rows.ts';
+import { programEnvironment } from '../program-environment.ts';
+
+interface Params {
+  readonly unit?: string;
+  readonly priority: number;
+  readonly since?: string;
+  readonly until?: string;
+  readonly lines: number;
+  readonly boot: boolean;
+}
+
+const instant = { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?Z$' };
+const mostOutput = 4 * 1024 * 1024;
+const longestMessage = 4_096;
+
+export const journal = (processes: PluginContext['processes'], paths: AllowedPaths): EdgeSkill => ({
+  key: 'journal',
+  name: 'Journal',
+  description: 'The last entries of the journal of systemd, oldest first; of one unit, from a priority on, or of a time.',
+  class: 'safe',
+  tier: 'core',
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      unit: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9@_.:-]{0,199}$' },
+      priority: { type: 'integer', minimum: 0, maximum: 7, default: 7, description: 'As syslog counts: 3 for errors and worse.' },
+      since: { ...instant, description: 'RFC 3339, UTC.' },
+      until: { ...instant, description: 'RFC 3339, UTC.' },
+      lines: { type: 'integer', minimum: 1, maximum: 2000, default: 100 },
+      boot: { type: 'boolean', default: false, description: 'Only since the machine started.' },
+    },
+  },
+  async run(params: Params, { signal, timeoutMs }: SkillCall) {
+    if (!paths.allows(journalPlace)) {
+      throw new SvcError(
+        'forbidden',
+        'the policy of this machine does not allow its journal: its owner can add /var/log/journal/** to "skills.paths" of policy.yaml',
+      );
+    }
+    const journalctl = processes.find('journalctl');
+    if (journalctl === undefined) {
+      throw new SvcError('upstream_error', 'this machine has no journalctl');
+    }
+    const { code, output, errors, cut } = await processes.run(journalctl, argumentsOf(params), {
+      env: programEnvironment,
+      timeoutMs,
+      maxBytes: mostOutput,
+      signal,
+    });
+    if (cut === 'time' || (code !== 0 && cut === undefined)) {
+      throw new SvcError('upstream_error', `journalctl ${cut === 'time' ? 'took too long' : `failed with code ${code}: ${plainText(errors).slice(0, 500)}`}`);
+    }
+    // Newest first, as it prints them: what was cut off is the oldest.
+    const entries = Buffer.from(output).toString('utf8').split('\n').flatMap(readEntry);
+    const shown = fitRows(entries);
+    const oldest = shown.at(-1);
+    const readOn =
+      cut !== undefined || shown.length < entries.length || entries.length >= params.lines
+        ? { hint: 'There may be older ones; those of the same moment come again.', params: oldest ? { until: oldest.at } : { lines: 1 } }
+        : undefined;
+    return { result: { entries: shown.toReversed() }, readOn };
+  },
+});
+
+function argumentsOf({ unit, priority, since, until, lines, boot }: Params): string[] {
+  return [
+    '--reverse',
+    '--all',
+    '--output=json',
+    '--quiet',
+    '--no-pager',
+    `--lines=${lines}`,
+    `--priority=${priority}`,
+    ...(unit === undefined ? [] : [`--unit=${unit}`]),
+    ...(since === undefined ? [] : [`--since=@${secondsOf(since)}`]),
+    ...(until === undefined ? [] : [`--until=@${secondsOf(until)}`]),
+    ...(boot ? ['--boot'] : []),
+  ];
+}
+
+/** With all six digits, which a Date has no room for. */
+function secondsOf(text: string): string {
+  const [whole, fraction = ''] = text.slice(0, -1).split('.');
+  const ms = Date.parse(`${whole}Z`);
+  if (!Number.isFinite(ms)) {
+    throw new SvcError('invalid_argument', `${text} is no moment`);
+  }
+  return `${ms / 1_000}.${fraction.padEnd(6, '0')}`;
+}
+
+interface Entry {
+  readonly at: string;
+  readonly unit: string | null;
+  readonly identifier: string | null;
+  readonly priority: number | null;
+  readonly pid: number | null;
+  readonly message: string;
+}
+
+/** Every program writes its own fields: none of them is taken for what it should be. */
+function readEntry(line: string): Entry[] {
+  const fields = new Map(Object.entries(parsed(line)));
+  const text = (name: string): string | null => {
+    const value: unknown = fields.get(name);
+    const first: unknown = Array.isArray(value) && typeof value[0] === 'string' ? value[0] : value;
+    return typeof first === 'string' ? plainText(first.slice(0, longestMessage)) : null;
+  };
+  const number = (name: string): number | null => (/^\d{1,10}$/.test(text(name) ?? '') ? Number(text(name)) : null);
+  const micros = text('__REALTIME_TIMESTAMP') ?? '';
+  const bytes = fields.get('MESSAGE');
+  const message = text('MESSAGE') ?? (Array.isArray(bytes) ? plainText(Buffer.from((bytes as number[]).slice(0, longestMessage)).toString('utf8')) : undefined);
+  if (!/^\d{10,16}$/.test(micros) || message === undefined) {
+    return [];
+  }
+  const second = new Date(Number(micros.slice(0, -6)) * 1_000).toISOString().slice(0, 19);
+  return [
+    {
+      at: `${second}.${micros.slice(-6)}Z`,
+      unit: text('_SYSTEMD_UNIT'),
+      identifier: text('SYSLOG_IDENTIFIER'),
+      priority: number('PRIORITY'),
+      pid: number('_PID'),
+      message,
+    },
+  ];
+}
+
+function parsed(line: string): object {
+  try {
+    const value: unknown = line === '' ? {} : JSON.parse(line);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    // The last line, cut off with the output.
+    return {};
+  }
+}

@@ -1,0 +1,67 @@
+import type { SlowCalls } from 'svc/probe';
+import { SvcError, timestamp } from 'svc/sdk';
+
+import type { AllowedPaths } from '../allowed-paths.ts';
+import type { EdgeSkill } from '../contract.ts';
+import { fitRows } from '../fit-rows.ts';
+import { walkTree } from '../tree-walk.ts';
+import { walkNote } from '../walk-note.ts';
+
+interface Params {
+  readonly path: string;
+  readonly top: number;
+  readonly min_bytes: number;
+  readonly max_entries: number;
+}
+
+interface Large {
+  readonly path: string;
+  readonly size_bytes: number;
+  readonly disk_bytes: number;
+  readonly modified_at: string;
+}
+
+export const largeFiles = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
+  key: 'large_files',
+  name: 'Large files',
+  description: 'The largest files below a folder. Links are not followed, other file systems not entered.',
+  class: 'safe',
+  tier: 'core',
+  mostMs: 60_000,
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['path'],
+    properties: {
+      path: { type: 'string', minLength: 1, maxLength: 4096, description: 'Folder.' },
+      top: { type: 'integer', minimum: 1, maximum: 200, default: 20 },
+      min_bytes: { type: 'integer', minimum: 0, default: 1048576, description: 'Smaller ones are left out.' },
+      max_entries: { type: 'integer', minimum: 1, maximum: 500000, default: 200000, description: 'After so many it stops and says so.' },
+    },
+  },
+  run: ({ path, top, min_bytes: least, max_entries: mostEntries }: Params, call) =>
+    paths.with(path, async (start) => {
+      if (!start.stats.isDirectory()) {
+        throw new SvcError('invalid_argument', `${path} is no folder; file_stat tells about files`);
+      }
+      const found: Large[] = [];
+      const keep = (): void => void found.sort((a, b) => b.size_bytes - a.size_bytes || (a.path < b.path ? -1 : 1)).splice(top);
+      let lastFolder: string | undefined;
+      const report = await walkTree<undefined>(start, {
+        ...{ paths, slow, call, mostEntries, root: undefined },
+        see({ path: at, stats }) {
+          lastFolder = stats.isDirectory() ? at : lastFolder;
+          if (stats.isFile() && stats.size >= BigInt(least)) {
+            const modified = timestamp(Number(stats.mtimeMs));
+            found.push({ path: at, size_bytes: Number(stats.size), disk_bytes: Number(stats.blocks) * 512, modified_at: modified });
+            if (found.length >= top * 4) {
+              keep();
+            }
+          }
+          return undefined;
+        },
+      });
+      keep();
+      return walkNote({ path: start.path, files: fitRows(found) }, report, lastFolder);
+    }),
+});

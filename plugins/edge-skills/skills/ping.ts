@@ -1,0 +1,47 @@
+import { type PluginContext, SvcError } from 'svc/sdk';
+
+import type { EdgeSkill, SkillCall } from '../contract.ts';
+import { plainText } from '../fit-rows.ts';
+import type { ProbeRules } from '../probe-rules.ts';
+import { programEnvironment } from '../program-environment.ts';
+import { hostSchema } from './host-schema.ts';
+
+const mostOutput = 16 * 1024;
+
+export const ping = (processes: PluginContext['processes'], rules: ProbeRules): EdgeSkill => ({
+  key: 'ping',
+  name: 'Ping',
+  description: 'Whether a host answers ICMP echoes from this machine, and how fast.',
+  class: 'safe',
+  tier: 'core',
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['host'],
+    properties: { host: hostSchema, count: { type: 'integer', minimum: 1, maximum: 10, default: 3 } },
+  },
+  async run({ host, count }: { host: string; count: number }, { signal, timeoutMs }: SkillCall) {
+    const { address, family } = await rules.target(host, undefined);
+    const program = processes.find('ping');
+    if (program === undefined) {
+      throw new SvcError('upstream_error', 'this machine has no ping');
+    }
+    // Behind every option and checked to be an address, so it is none.
+    const args = [`-${family}`, '-n', '-c', String(count), '-W', '2', address];
+    const { code, output, errors, cut } = await processes.run(program, args, { env: programEnvironment, timeoutMs, maxBytes: mostOutput, signal });
+    const text = plainText(Buffer.from(output).toString('utf8'));
+    const [, sent, received] = /(\d+) packets transmitted, (\d+) (?:packets )?received/.exec(text) ?? [];
+    if (sent === undefined) {
+      const why =
+        cut === 'time'
+          ? 'took too long'
+          : `failed with code ${code}: ${plainText(errors || text)
+              .trim()
+              .slice(0, 500)}`;
+      throw new SvcError('upstream_error', `ping ${why}`);
+    }
+    const [, least, mean, most] = /= ([\d.]+)\/([\d.]+)\/([\d.]+)/.exec(text) ?? [];
+    const ms = (value: string | undefined): number | null => (value === undefined ? null : Number(value));
+    return { result: { address, sent: Number(sent), received: Number(received), min_ms: ms(least), avg_ms: ms(mean), max_ms: ms(most) } };
+  },
+});

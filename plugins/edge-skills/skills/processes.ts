@@ -1,0 +1,26 @@
+import { type ListParams, type ProcessWatch } from 'svc/probe';
+
+import type { EdgeSkill } from '../contract.ts';
+import { fitRows } from '../fit-rows.ts';
+
+export const processes = (watch: ProcessWatch): EdgeSkill => ({
+  key: 'processes',
+  name: 'Processes',
+  description: 'The processes that use most CPU or memory, with their arguments; secrets in these are hidden.',
+  class: 'safe',
+  tier: 'core',
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      top: { type: 'integer', minimum: 1, maximum: 500, default: 30, description: 'How many.' },
+      sort_by: { enum: ['cpu', 'mem'], default: 'cpu' },
+    },
+  },
+  async run({ top, sort_by: by }: ListParams, { signal }) {
+    const { sampled_at: at, processes: rows } = await watch.list({ top, sort_by: by }, signal);
+    const shown = fitRows(rows);
+    const readOn = shown.length < rows.length ? { hint: 'Ask for fewer at once.', params: { top: shown.length } } : undefined;
+    return { result: { sampled_at: at, processes: shown }, readOn };
+  },
+});

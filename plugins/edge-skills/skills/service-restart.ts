@@ -1,0 +1,62 @@
+import { type PluginContext, SvcError } from 'svc/sdk';
+
+import type { LocalPolicy } from '../../edge-uplink/contract.ts';
+import type { EdgeSkill, SkillCall } from '../contract.ts';
+import { plainText } from '../fit-rows.ts';
+import { programEnvironment } from '../program-environment.ts';
+
+const mostOutput = 16 * 1024;
+const shown = ['ActiveState', 'SubState', 'MainPID', 'Result'];
+
+export const serviceRestart = (processes: PluginContext['processes'], policy: LocalPolicy): EdgeSkill => ({
+  key: 'service_restart',
+  name: 'Restart a service',
+  description: 'Restarts one of the services that the owner of the machine has listed, and tells how it is afterwards.',
+  class: 'mutating',
+  tier: 'core',
+  mostMs: 120_000,
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['service'],
+    properties: { service: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9@_.:-]{0,199}$', description: 'As systemd calls it; .service may be left out.' } },
+  },
+  async run({ service }: { service: string }, { signal, timeoutMs }: SkillCall) {
+    const unit = unitOf(service);
+    if (!policy.current().skills.services.some((name) => unitOf(name) === unit)) {
+      throw new SvcError(
+        'forbidden',
+        `the policy of this machine does not allow a restart of ${unit}: its owner can add it to "skills.services" of policy.yaml`,
+      );
+    }
+    const systemctl = processes.find('systemctl');
+    if (systemctl === undefined) {
+      throw new SvcError('upstream_error', 'this machine has no systemctl');
+    }
+    const run = (args: readonly string[]) => processes.run(systemctl, args, { env: programEnvironment, timeoutMs, maxBytes: mostOutput, signal });
+    const { code, errors, cut } = await run(['restart', '--no-ask-password', '--', unit]);
+    if (code !== 0) {
+      const why = cut === 'time' ? 'took too long' : `failed with code ${code}: ${plainText(errors).trim().slice(0, 500)}`;
+      throw new SvcError('upstream_error', `the restart of ${unit} ${why}`);
+    }
+    const { output } = await run(['show', '--no-pager', `--property=${shown.join(',')}`, '--', unit]);
+    const told = new Map(
+      Buffer.from(output)
+        .toString('utf8')
+        .split('\n')
+        .map((line) => [line.split('=', 1)[0]!, plainText(line.slice(line.indexOf('=') + 1))]),
+    );
+    return {
+      result: {
+        service: unit,
+        restarted: true,
+        active_state: told.get('ActiveState') ?? null,
+        sub_state: told.get('SubState') ?? null,
+        main_pid: Number(told.get('MainPID')) || null,
+        last_result: told.get('Result') ?? null,
+      },
+    };
+  },
+});
+
+const unitOf = (name: string): string => (/\.[a-z]+$/.test(name) ? name : `${name}.service`);

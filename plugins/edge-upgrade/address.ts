@@ -1,0 +1,41 @@
+import { SvcError } from 'svc/sdk';
+
+import type { Identity } from '../edge-uplink/contract.ts';
+
+/** Where a package is, and how each side proves itself there. */
+export interface Source {
+  readonly url: URL;
+  /** Only for the manager: nobody else is given the keys of this edge. */
+  readonly authorization?: string | undefined;
+  readonly pin?: string | undefined;
+  readonly ca?: string | undefined;
+}
+
+/** A path of the manager, an address of the manager, or any other by https. */
+export function sourceOf(address: string, { manager, access_key, secret_key, pin, ca }: Identity): Source {
+  if (!URL.canParse(address, manager)) {
+    throw refusal(`"${address.slice(0, 200)}" is no address`);
+  }
+  const url = new URL(address, manager);
+  if (url.username !== '' || url.password !== '') {
+    throw refusal('an address holds no user and no password');
+  }
+  if (url.origin === new URL(manager).origin) {
+    return { url, authorization: `Basic ${Buffer.from(`${access_key}:${secret_key}`).toString('base64')}`, pin, ca };
+  }
+  if (url.protocol !== 'https:') {
+    throw refusal(`${url.origin} is neither the manager of this machine nor reached by https`);
+  }
+  return { url };
+}
+
+/** Where an answer leads on to: the same host, or nowhere. */
+export function redirected(source: Source, location: string | undefined): Source {
+  const url = location !== undefined && URL.canParse(location, source.url.href) ? new URL(location, source.url) : undefined;
+  if (url?.origin !== source.url.origin) {
+    throw refusal(`${source.url.host} leads on to ${url === undefined ? 'nowhere' : url.host}, and other hosts are not followed`);
+  }
+  return { ...source, url };
+}
+
+const refusal = (message: string): SvcError => new SvcError('invalid_argument', `the package of the upgrade: ${message}`);

@@ -1,0 +1,192 @@
+import { createWriteStream, rmSync, statfsSync, statSync, type WriteStream } from 'node:fs';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { dirname } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { TLSSocket } from 'node:tls';
+
+import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { spkiPin } from 'svc/tunnel';
+
+import { redirected, type Source } from './address.ts';
+
+export interface Download {
+  readonly source: Source;
+  readonly file: string;
+  /** As the order says; undefined: whatever it is. */
+  readonly sizeBytes: number | undefined;
+  /** Without getting any further. */
+  readonly mostTries: number;
+  readonly signal: AbortSignal;
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+export const largestBytes = 512 * 1024 * 1024;
+const spareBytes = 16 * 1024 * 1024;
+const mostRedirects = 3;
+const silentMs = 30_000;
+
+/** Answers after which asking again may help. */
+const passing = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** Fetches a package into `file`, going on where an earlier try, or an earlier life of this agent, has broken off. */
+export async function download(wanted: Download): Promise<void> {
+  const { file, mostTries } = wanted;
+  for (let tried = 1, had = sizeOf(file); ; tried++) {
+    try {
+      await fetchRest(wanted);
+      return;
+    } catch (error) {
+      tried = sizeOf(file) > had ? 1 : tried;
+      had = Math.max(had, sizeOf(file));
+      if (wanted.signal.aborted || isFinal(error) || tried >= mostTries) {
+        throw error;
+      }
+      await wanted.pause(Math.min(1_000 * 2 ** (tried - 1), 15_000));
+    }
+  }
+}
+
+async function fetchRest({ source: first, file, sizeBytes, signal }: Download): Promise<void> {
+  if (sizeBytes !== undefined && sizeBytes > largestBytes) {
+    throw tooLarge();
+  }
+  let have = sizeOf(file);
+  if (have > (sizeBytes ?? largestBytes)) {
+    rmSync(file, { force: true });
+    have = 0;
+  }
+  if (have === sizeBytes) {
+    return;
+  }
+  const { response, source } = await ask(first, have, signal);
+  try {
+    const from = beginning(response, source, have, file);
+    const length = response.headers['content-length'];
+    const left = length === undefined ? undefined : Number(length);
+    const whole = sizeBytes ?? (left === undefined ? undefined : from + left);
+    if ((whole ?? 0) > largestBytes) {
+      throw tooLarge();
+    }
+    assertRoom(dirname(file), (whole ?? from) - from);
+    await take(response, createWriteStream(file, { flags: from === 0 ? 'w' : 'a', mode: 0o600 }), capped(from, sizeBytes ?? largestBytes), signal);
+    const got = sizeOf(file);
+    if (whole !== undefined && got !== whole) {
+      throw new SvcError('unavailable', `${source.url.host} sent ${got} of ${whole} bytes`);
+    }
+  } finally {
+    response.destroy();
+  }
+}
+
+async function take(response: IncomingMessage, file: WriteStream, cap: Transform, signal: AbortSignal): Promise<void> {
+  try {
+    await pipeline(response, cap, file, { signal });
+  } catch (cause) {
+    // Of the file and of the cap they say enough; a connection says "aborted".
+    throw isSvcError(cause) || isOfDisk(cause) || signal.aborted
+      ? cause
+      : new SvcError('unavailable', `the connection broke off in the middle of the package (${messageOf(cause)})`, { cause });
+  }
+}
+
+/** Where in the file this answer begins. */
+function beginning(response: IncomingMessage, { url }: Source, have: number, file: string): number {
+  const { statusCode: status = 0, headers } = response;
+  if (status === 416) {
+    rmSync(file, { force: true });
+    throw new SvcError('unavailable', `${url.host} has less than was fetched already; it is fetched anew`);
+  }
+  if (status !== 200 && status !== 206) {
+    throw new SvcError(passing.has(status) ? 'unavailable' : 'not_found', `${url.host} answered ${status} when it was asked for the package`);
+  }
+  if (/^text\/html\b/i.test(headers['content-type'] ?? '')) {
+    throw new SvcError('invalid_argument', `${url.host} answered with a web page and not with a program`);
+  }
+  if (status === 200) {
+    return 0;
+  }
+  if (!(headers['content-range'] ?? '').startsWith(`bytes ${have}-`)) {
+    rmSync(file, { force: true });
+    throw new SvcError('unavailable', `${url.host} answered with another part than it was asked for; it is fetched anew`);
+  }
+  return have;
+}
+
+async function ask(source: Source, have: number, signal: AbortSignal): Promise<{ response: IncomingMessage; source: Source }> {
+  let at = source;
+  for (let hops = 0; hops <= mostRedirects; hops++) {
+    const response = await request(at, have, signal);
+    if (![301, 302, 303, 307, 308].includes(response.statusCode ?? 0)) {
+      return { response, source: at };
+    }
+    response.destroy();
+    at = redirected(at, response.headers.location);
+  }
+  throw new SvcError('invalid_argument', `${source.url.host} leads in circles`);
+}
+
+function request({ url, authorization, pin, ca }: Source, have: number, signal: AbortSignal): Promise<IncomingMessage> {
+  const secure = url.protocol === 'https:';
+  const options = {
+    agent: false,
+    signal,
+    timeout: silentMs,
+    headers: {
+      'user-agent': 'svc-edge',
+      'accept-encoding': 'identity',
+      ...(authorization !== undefined && { authorization }),
+      ...(have > 0 && { range: `bytes=${have}-` }),
+    },
+    ...(secure && pin !== undefined && { rejectUnauthorized: false }),
+    ...(secure && ca !== undefined && { ca }),
+  } as const;
+  return new Promise((resolve, reject) => {
+    const asking = (secure ? httpsRequest : httpRequest)(url, options, (response) => resolve(response));
+    asking.once('error', (error) => reject(isSvcError(error) ? error : new SvcError('unavailable', `${url.host}: ${messageOf(error)}`, { cause: error })));
+    asking.once('timeout', () => asking.destroy(new SvcError('unavailable', `${url.host} has sent nothing for ${silentMs / 1_000} s`)));
+    asking.once('socket', (socket) => {
+      if (!(socket instanceof TLSSocket) || pin === undefined) {
+        asking.end();
+        return;
+      }
+      // The keys of this edge are for the manager alone.
+      socket.once('secureConnect', () => {
+        const shown = socket.getPeerX509Certificate();
+        if (!shown || spkiPin(shown.raw) !== pin) {
+          asking.destroy(new SvcError('forbidden', `${url.host} shows another key than the one that is pinned`));
+          return;
+        }
+        asking.end();
+      });
+    });
+  });
+}
+
+function capped(from: number, most: number): Transform {
+  let total = from;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      total += chunk.length;
+      done(total > most ? tooLarge() : null, chunk);
+    },
+  });
+}
+
+function assertRoom(folder: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < bytes + spareBytes) {
+    throw new SvcError('conflict', `the disk has ${Math.floor((bavail * bsize) / 2 ** 20)} MiB left, too few for the package`);
+  }
+}
+
+const tooLarge = (): SvcError => new SvcError('invalid_argument', `the package is larger than it may be, or than the order says`);
+
+/** A full disk is not made emptier by more of the same. */
+const isOfDisk = (error: unknown): boolean => ['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EIO'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/** Nothing that another try would change. */
+const isFinal = (error: unknown): boolean => (isSvcError(error) && error.code !== 'unavailable') || isOfDisk(error);
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

@@ -1,0 +1,231 @@
+import { type Clock, type Logger, messageOf, SvcError } from 'svc/sdk';
+import { compare } from 'semver';
+
+import type { UpgradeState } from '../edge/contract.ts';
+import type { Identity } from '../edge-uplink/contract.ts';
+import { sourceOf } from './address.ts';
+import { download } from './download.ts';
+import { hasEnded, type Job, type JobKeeper } from './job.ts';
+import { readOrder } from './order.ts';
+import type { Staging } from './staging.ts';
+import type { Trials } from './trial.ts';
+
+export interface UpgradeParts {
+  readonly jobs: JobKeeper;
+  readonly staging: Staging;
+  readonly trials: Trials;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Version of the program that runs, its folder of `<data>/versions`, and why it cannot be replaced. */
+  readonly version: string;
+  readonly running: string;
+  readonly obstacle: () => string | undefined;
+  readonly trialSeconds: number;
+  readonly fetchTries: number;
+  readonly identity: () => Identity | undefined;
+  /** Streams that are open through this machine. */
+  readonly streams: () => number;
+  readonly tell: (state: { job_id: string; state: UpgradeState; version?: string; error?: string }) => Promise<void>;
+  readonly pause: (ms: number) => Promise<void>;
+  /** There is something to do. */
+  readonly wake: () => void;
+}
+
+const mostBegun = 6;
+const fetchMs = 20 * 60_000;
+const shellMs = 5 * 60_000;
+const lookMs = 1_000;
+
+/** One order, from its arrival to its end, over any number of lives of the agent. */
+export class Upgrade {
+  readonly #parts: UpgradeParts;
+
+  constructor(parts: UpgradeParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes an order; the work goes on elsewhere. The same order again changes nothing. */
+  async take(params: unknown): Promise<object> {
+    const { jobs, obstacle, trials, version, streams, wake } = this.#parts;
+    const order = readOrder(params);
+    const known = jobs.current();
+    if (known?.order.job_id === order.job_id) {
+      return {};
+    }
+    if (trials.current() || (known && !hasEnded(known))) {
+      throw new SvcError('conflict', 'another upgrade of this machine is under way');
+    }
+    const why = obstacle();
+    if (why !== undefined) {
+      throw new SvcError('conflict', why);
+    }
+    sourceOf(order.url, this.#identity());
+    if (order.version !== undefined) {
+      assertForward(version, order.version, order.allow_downgrade);
+    }
+    if (streams() > 0 && order.force !== true) {
+      throw new SvcError('conflict', 'a shell is open on this machine; wait for its end, or order the upgrade with force');
+    }
+    await this.#enter({ order, state: 'queued', begun: 0 }, 'queued');
+    wake();
+    return {};
+  }
+
+  /** Does what is to be done for the job of this moment, whatever the last life of the agent came to. */
+  async advance(signal: AbortSignal): Promise<void> {
+    const { jobs, trials, running } = this.#parts;
+    const job = jobs.current();
+    if (!job || hasEnded(job)) {
+      return;
+    }
+    const back = trials.turnedBack();
+    if (back?.job === job.order.job_id) {
+      await this.#end(job, 'rolled_back', back.reason);
+      return;
+    }
+    if (trials.current()) {
+      await this.#enter({ ...job, folder: trials.current()!.next }, 'restarting');
+      return;
+    }
+    if (job.state === 'restarting') {
+      await (running === job.folder ? this.#end(job, 'succeeded') : this.#end(job, 'rolled_back', 'the launcher runs the version before; it did not say why'));
+      return;
+    }
+    try {
+      if (job.begun >= mostBegun) {
+        throw new SvcError('conflict', `the agent ended ${mostBegun} times while it worked on this upgrade`);
+      }
+      await this.#prepare({ ...job, begun: job.begun + 1 }, signal);
+    } catch (error) {
+      // The agent ends: its next life goes on.
+      if (!signal.aborted) {
+        await this.#end(jobs.current() ?? job, 'failed', messageOf(error));
+      }
+    }
+  }
+
+  /** This program is the one on trial, and has held its tunnel for as long as it had to. */
+  async pass(): Promise<void> {
+    const { jobs, trials, running, staging } = this.#parts;
+    const trial = trials.current();
+    if (!this.onTrial || !trial) {
+      return;
+    }
+    trials.pass();
+    staging.prune([running, trial.previous]);
+    const job = jobs.current();
+    if (job?.order.job_id === trial.job && !hasEnded(job)) {
+      await this.#end(job, 'succeeded');
+    }
+  }
+
+  get onTrial(): boolean {
+    return this.#parts.running !== '' && this.#parts.trials.current()?.next === this.#parts.running;
+  }
+
+  /** Again, since what was told may have been lost with the connection. */
+  async retell(forMs: number): Promise<void> {
+    const { jobs, clock } = this.#parts;
+    const job = jobs.current();
+    if (job && (job.endedAt === undefined || clock.now() - job.endedAt < forMs)) {
+      await this.#tell(job);
+    }
+  }
+
+  async #prepare(begun: Job, signal: AbortSignal): Promise<void> {
+    const { staging, trials, pause, running, version, trialSeconds, fetchTries, log } = this.#parts;
+    const { order } = begun;
+    let job = await this.#enter(begun, 'downloading');
+    const file = staging.fileFor(order.sha256);
+    const source = sourceOf(order.url, this.#identity());
+    await download({
+      source,
+      file,
+      sizeBytes: order.size_bytes,
+      mostTries: fetchTries,
+      pause,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(fetchMs)]),
+    });
+
+    job = await this.#enter(job, 'verifying');
+    await staging.verify(file, order);
+    const told = await staging.selfTest(file, signal);
+    if (order.version !== undefined && compare(told, order.version) !== 0) {
+      throw new SvcError('conflict', `version ${order.version} was ordered, and the program says that it is ${told}`);
+    }
+    assertForward(version, told, order.allow_downgrade);
+    const folder = staging.place(file, told, order.sha256);
+    job = { ...job, version: told, folder };
+    if (folder === running) {
+      await this.#end(job, 'succeeded');
+      return;
+    }
+    await this.#shellsClosed(order.force, signal);
+    const previous = running;
+    staging.prune([running, folder]);
+    // A kill after this line finds the new version on trial; before it, the job where it was.
+    trials.begin({ job: order.job_id, next: folder, previous, seconds: trialSeconds });
+    await this.#enter(job, 'restarting');
+    log.info({ version: told, folder }, 'the launcher puts the new version into the place of this one');
+  }
+
+  async #shellsClosed(force: boolean | undefined, signal: AbortSignal): Promise<void> {
+    const { streams, pause, clock } = this.#parts;
+    for (const until = clock.monotonic() + shellMs; force !== true && streams() > 0; await pause(lookMs)) {
+      signal.throwIfAborted();
+      if (clock.monotonic() > until) {
+        throw new SvcError('conflict', 'a shell is open on this machine, and the upgrade was not forced');
+      }
+    }
+  }
+
+  async #enter(job: Job, state: UpgradeState): Promise<Job> {
+    const next = { ...job, state };
+    this.#parts.jobs.keep(next);
+    await this.#tell(next);
+    return next;
+  }
+
+  async #end(job: Job, state: 'succeeded' | 'failed' | 'rolled_back', error?: string): Promise<void> {
+    const { jobs, trials, staging, running, clock, log } = this.#parts;
+    if (state !== 'succeeded') {
+      // First: where the disk was full there is room then to say so.
+      staging.discard();
+      if (job.folder !== undefined && job.folder !== running) {
+        staging.prune([running, ...(trials.current() ? [trials.current()!.previous] : [])]);
+      }
+    }
+    const ended = { ...job, state, error: error?.slice(0, 2_000), endedAt: clock.now() };
+    log[state === 'succeeded' ? 'info' : 'error']({ job: job.order.job_id, version: job.version, cause: error }, `the upgrade has ${state.replace('_', ' ')}`);
+    try {
+      jobs.keep(ended);
+    } finally {
+      await this.#tell(ended);
+    }
+    trials.forgetTurnedBack();
+  }
+
+  /** What cannot be told now is told again later; the work does not wait for that. */
+  async #tell({ order, state, version, error }: Job): Promise<void> {
+    const { tell, log } = this.#parts;
+    try {
+      await tell({ job_id: order.job_id, state, ...(version !== undefined && { version }), ...(error !== undefined && { error }) });
+    } catch (cause) {
+      log.warn({ job: order.job_id, state, cause: messageOf(cause) }, 'the state of the upgrade could not be told; it is told again');
+    }
+  }
+
+  #identity(): Identity {
+    const identity = this.#parts.identity();
+    if (!identity) {
+      throw new SvcError('conflict', 'this machine is not enrolled');
+    }
+    return identity;
+  }
+}
+
+function assertForward(from: string, to: string, allowDowngrade: boolean | undefined): void {
+  if (compare(to, from) < 0 && allowDowngrade !== true) {
+    throw new SvcError('conflict', `${to} is older than ${from}, which runs here; order it with allow_downgrade`);
+  }
+}

@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+
+import { Ajv } from 'ajv';
+import { redactValue } from 'svc/probe';
+import { type AuditTrailContract, type Clock, covers, type Handle, type Ids, isSvcError, messageOf, type Principal, SvcError, type Tables } from 'svc/sdk';
+
+import type { SkillAnswer, SkillOrder, ToldSkill } from '../edge-skills/contract.ts';
+import type { EdgeCapabilities, EdgeFleet, FleetSkills, SkillRequest } from './contract.ts';
+import type { EdgeTables } from './tables.ts';
+
+export interface SkillParts {
+  readonly fleet: EdgeFleet;
+  readonly tables: Tables<EdgeTables>;
+  readonly trail: Handle<AuditTrailContract>;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, 'uuid'>;
+}
+
+interface Execution {
+  readonly edgeId: number;
+  readonly key: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly principal: Principal;
+  readonly id: string;
+}
+
+interface Outcome {
+  readonly status: 'success' | 'failure' | 'denied';
+  readonly error?: string;
+  readonly after: Readonly<Record<string, unknown>>;
+}
+
+const [listMs, usualMs, graceMs, mostMs] = [10_000, 30_000, 5_000, 600_000];
+const action = 'skill:execute';
+const text = (maxLength: number) => ({ type: 'string', maxLength });
+
+const toldSchema = {
+  type: 'object',
+  required: ['skills'],
+  properties: {
+    skills: {
+      type: 'array',
+      maxItems: 200,
+      items: {
+        type: 'object',
+        required: ['key', 'name', 'description', 'class', 'scope', 'tier', 'schema'],
+        properties: {
+          key: { type: 'string', pattern: '^[a-z][a-z0-9_]{0,63}$' },
+          name: text(200),
+          description: text(2_000),
+          class: { enum: ['safe', 'mutating', 'dangerous'] },
+          scope: { const: 'edge' },
+          tier: { enum: ['core', 'specialty'] },
+          schema: { type: 'object' },
+        },
+      },
+    },
+  },
+};
+
+const answerSchema = {
+  type: 'object',
+  required: ['status', 'result', 'error', 'duration_ms', 'execution_id', 'truncated', 'read_on'],
+  properties: {
+    status: { enum: ['ok', 'error', 'timeout'] },
+    error: { type: ['object', 'null'], required: ['code', 'message'], properties: { code: text(64), message: text(4_000) } },
+    duration_ms: { type: 'number', minimum: 0 },
+    execution_id: text(64),
+    truncated: { type: 'boolean' },
+    read_on: { type: ['object', 'null'], required: ['hint', 'params'], properties: { hint: text(1_000), params: { type: 'object' } } },
+  },
+};
+
+/** Skills of machines, for whoever may use them; each execution is in the trail. What an edge says of its skills is an outsider's word. */
+export function createFleetSkills({ fleet, tables, trail, clock, ids }: SkillParts): FleetSkills {
+  const ajv = new Ajv({ strict: false, logger: false, allowUnionTypes: true });
+  const isTold = ajv.compile<{ readonly skills: readonly ToldSkill[] }>(toldSchema);
+  const isAnswer = ajv.compile<SkillAnswer>(answerSchema);
+  /** What a connection has told; the next one may be of another version. */
+  const known = new WeakMap<EdgeCapabilities, readonly ToldSkill[]>();
+
+  async function list(edgeId: number, signal?: AbortSignal): Promise<readonly ToldSkill[]> {
+    const capabilities = fleet.capabilities(edgeId);
+    const answer: unknown = await fleet.call(edgeId, 'skill_list', {}, { timeoutMs: listMs, signal });
+    if (!isTold(answer)) {
+      throw new SvcError('upstream_error', `edge ${edgeId} answered with something that is no list of skills`);
+    }
+    if (capabilities) {
+      known.set(capabilities, answer.skills);
+    }
+    return answer.skills;
+  }
+
+  async function find(edgeId: number, key: string, signal: AbortSignal | undefined): Promise<ToldSkill> {
+    const capabilities = fleet.capabilities(edgeId);
+    const told = capabilities && known.get(capabilities)?.find((skill) => skill.key === key);
+    const skill = told ?? (await list(edgeId, signal)).find((one) => one.key === key);
+    if (!skill) {
+      throw new SvcError('not_found', `edge ${edgeId} has no skill ${key}`);
+    }
+    return skill;
+  }
+
+  const note = (execution: Execution, { status, error, after }: Outcome): Promise<void> =>
+    tables.write(async (tx) => {
+      if (trail.available) {
+        const { edgeId, key, params, principal, id } = execution;
+        await trail.get().append(tx, {
+          ...{ occurredAt: clock.now(), principal, ip: '', userAgent: '', action, status, httpStatus: 0, error, requestId: id, before: null },
+          ...{ resourceType: 'edge', resourceId: String(edgeId) },
+          after: { skill: key, device_id: fleet.get(edgeId)?.device_id ?? null, params: redactValue(params), execution_id: id, ...after },
+        });
+      }
+    });
+
+  async function execute(edgeId: number, key: string, params: Readonly<Record<string, unknown>>, request: SkillRequest): Promise<SkillAnswer> {
+    const { principal, signal, timeoutMs: wished = usualMs } = request;
+    const id = executionId(edgeId, request) ?? ids.uuid();
+    const execution = { edgeId, key, params, principal, id };
+    const from = clock.monotonic();
+    const took = (): number => Math.round(clock.monotonic() - from);
+    try {
+      const skill = await find(edgeId, key, signal);
+      requireGrant(skill, principal);
+      const changes = skill.class !== 'safe';
+      if (changes) {
+        // No row, no change.
+        await note(execution, { status: 'success', after: { class: skill.class, phase: 'begin' } });
+      }
+      const timeoutMs = Math.max(1, Math.min(mostMs, Math.floor(wished)));
+      const order: SkillOrder = { key, params, timeout_ms: timeoutMs, audit_id: id };
+      const call = { timeoutMs: timeoutMs + graceMs, signal, ...(changes && { idempotencyKey: id }) };
+      const answer: unknown = await fleet.call(edgeId, changes ? 'skill_change' : 'skill_execute', order, call);
+      if (!isAnswer(answer)) {
+        throw new SvcError('upstream_error', `edge ${edgeId} answered with something that is no answer of a skill`);
+      }
+      const failure = answer.status === 'ok' ? {} : { error: answer.error?.message ?? answer.status };
+      const after = { class: skill.class, phase: 'end', status: answer.status, duration_ms: took() };
+      await note(execution, { status: answer.status === 'ok' ? 'success' : 'failure', ...failure, after });
+      return answer;
+    } catch (error) {
+      const denied = isSvcError(error) && error.code === 'forbidden';
+      await note(execution, { status: denied ? 'denied' : 'failure', error: messageOf(error), after: { phase: 'end', duration_ms: took() } });
+      throw error;
+    }
+  }
+
+  return { list, execute };
+}
+
+/** The same for the same wish of the same person, so that the edge knows it again; apart from everybody else's. */
+function executionId(edgeId: number, { principal, idempotencyKey: key }: SkillRequest): string | undefined {
+  return key === undefined
+    ? undefined
+    : createHash('sha256')
+        .update(JSON.stringify([principal.kind, principal.id, edgeId, key]))
+        .digest('base64url');
+}
+
+/** To look is for whoever may look at devices or use this skill; to change takes the whole area. */
+function requireGrant({ key, class: kind }: ToldSkill, { grants, role }: Principal): void {
+  const may = (wanted: string): boolean => grants.some((grant) => covers(grant, wanted));
+  if (kind === 'dangerous') {
+    throw new SvcError('forbidden', `${key} is dangerous: it takes the approval of two people, which cannot be given here`);
+  }
+  const wanted = kind === 'safe' ? ['device:read', `skill:${key}`] : ['skill:*'];
+  if (!wanted.some(may)) {
+    throw new SvcError('forbidden', `${role} may not use ${key}, which is ${kind}; it takes ${wanted.join(' or ')}`);
+  }
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Outcome, Row } from '../exercise.ts';
+import { badPayloads } from '../plugins/edge-upgrade/payloads.ts';
+import { agentProgram, pretender, rig } from '../plugins/edge-upgrade/rig.ts';
+
+/** Beyond what any of them takes. */
+const mostSteps = 40;
+
+/**
+ * Each bad payload, and good ones, with a kill before and after each rename that an upgrade makes: an authenticated agent always
+ * remains, the manager hears what became of the order, and nothing is left of what was refused. The kills of the new version
+ * count as its crashes, so a good one may be taken back, never lost.
+ */
+export async function run({
+  only = '',
+  'trial-seconds': trialSeconds = 15,
+}: { readonly only?: string; readonly 'trial-seconds'?: number } = {}): Promise<Outcome> {
+  const undo: (() => unknown)[] = [];
+  const after = (step: unknown): void => void undo.push(step as () => unknown);
+  const rows: Row[] = [];
+  try {
+    const one = await rig({ after }, { installed: agentProgram('1.0.0', 'ulimit -f 2048'), trialSeconds });
+    const { order, offer, ended, serves, launched, dataDir } = one;
+    const plan = join(dataDir, 'kill-plan');
+    await serves('1.0.0');
+
+    const bad = [
+      ...badPayloads.map((payload) => ({ ...payload, reason: payload.state === undefined ? payload.reason : /was not healthy within \d+ seconds/ })),
+      {
+        name: 'ends when it serves',
+        make: (give: typeof offer) => give(pretender('2.0.0', 'exit 9')),
+        reason: /ended 3 times before it was healthy/,
+        state: 'rolled_back',
+      },
+    ].filter(({ name }) => name.includes(String(only)));
+    for (const { name, make, reason, state = 'failed' } of bad) {
+      let kills = 0;
+      for (const when of ['before', 'after']) {
+        for (let step = 0; step < mostSteps; step++) {
+          writeFileSync(plan, `${step} ${when}`);
+          const ordered = make(offer);
+          // The first step is the one that keeps the order: a kill before it means that it was never taken.
+          const taken = await order(ordered).then(
+            () => true,
+            () => step === 0,
+          );
+          assert.ok(taken, `${name}: the order was not taken, ${when} step ${step}`);
+          if (!(step === 0 && when === 'before')) {
+            const end = await ended(ordered.job_id);
+            assert.equal(end.state, state, `${name}, killed ${when} step ${step}: ${end.error}`);
+            assert.match(end.error ?? '', reason);
+          }
+          await serves('1.0.0');
+          assert.equal(launched.runs, '-');
+          if (existsSync(plan)) {
+            rmSync(plan);
+            break;
+          }
+          kills++;
+        }
+      }
+      assert.deepEqual(readdirSync(join(dataDir, 'versions')), [], 'nothing is left of it');
+      rows.push({ payload: name, kills, end: state });
+    }
+
+    let kills = 0;
+    for (const when of 'a good one'.includes(String(only)) ? ['before', 'after'] : []) {
+      for (let step = 1; step < mostSteps; step++) {
+        writeFileSync(plan, `${step} ${when}`);
+        const next = `${when === 'before' ? 2 : 3}.0.${step}`;
+        const ordered = offer(agentProgram(next));
+        await order(ordered);
+        const end = await ended(ordered.job_id);
+        assert.equal(end.state, 'succeeded', `a good one, killed ${when} step ${step}: ${end.error}`);
+        await serves(next);
+        if (existsSync(plan)) {
+          rmSync(plan);
+          break;
+        }
+        kills++;
+      }
+    }
+    rows.push({ payload: 'a good one', kills, end: 'succeeded' });
+    return { ok: true, kills: rows.reduce((sum, row) => sum + Number(row['kills']), 0), payloads: rows };
+  } finally {
+    for (const step of undo.reverse()) {
+      await step();
+    }
+  }
+}

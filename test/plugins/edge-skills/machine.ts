@@ -1,0 +1,66 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+import { startTestEdge, type TestEdge } from 'svc/testing';
+
+import type { SkillAnswer, ToldSkill } from '../../../plugins/edge-skills/contract.ts';
+import { type EdgeMethod, EdgeMethods, type Policy } from '../../../plugins/edge-uplink/contract.ts';
+
+export type Skills = Policy['skills'];
+
+/** A folder of this test, without a link in its path. */
+export function folderOf(t: Pick<TestContext, 'after'>): { readonly root: string; write(path: string, text: string): string } {
+  const root = mkdtempSync(join(tmpdir(), 'svc-skills-'));
+  t.after(() => rmSync(root, { recursive: true, force: true }));
+  return {
+    root,
+    write(path, text) {
+      const file = join(root, path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+      return file;
+    },
+  };
+}
+
+export const policyOf = (skills: Partial<Skills>): { skills: Skills; current(): Policy } => ({
+  skills: { enabled: true, paths: [], services: [], probes: [], ...skills },
+  current() {
+    return { tcp: [], webshell: false, skills: this.skills, plugins: { allowed: [] }, logs: { paths: [] } };
+  },
+});
+
+/** Programs of this test in front of those of the machine, by name; text of a shell script. */
+export function programsOf(t: Pick<TestContext, 'after'>, scripts: Readonly<Record<string, string>>): string {
+  const { root, write } = folderOf(t);
+  for (const [name, text] of Object.entries(scripts)) {
+    chmodSync(write(name, `#!/bin/sh\n${text}\n`), 0o755);
+  }
+  const before = process.env['PATH'];
+  process.env['PATH'] = `${root}:${before}`;
+  t.after(() => void (process.env['PATH'] = before));
+  return root;
+}
+
+export interface SkilledEdge {
+  readonly edge: TestEdge;
+  list(): Promise<readonly ToldSkill[]>;
+  run(key: string, params?: object, options?: { readonly timeoutMs?: number; readonly change?: boolean; readonly signal?: AbortSignal }): Promise<SkillAnswer>;
+}
+
+/** The house of an agent with the skills alone, asked as the tunnel would ask. */
+export async function skilledEdge(t: TestContext, policy: { current(): Policy }, dataDir?: string): Promise<SkilledEdge> {
+  const edge = await startTestEdge(t, { plugins: ['edge-skills'], services: { 'uplink.policy': policy }, ...(dataDir !== undefined && { dataDir }) });
+  const method = (name: string): EdgeMethod => edge.contributions<EdgeMethod>(EdgeMethods).find((one) => one.name === name)!;
+  let asked = 0;
+  return {
+    edge,
+    list: async () => ((await method('skill_list').run({}, { signal: new AbortController().signal })) as { skills: readonly ToldSkill[] }).skills,
+    async run(key, params = {}, { timeoutMs = 20_000, change = false, signal = new AbortController().signal } = {}) {
+      const order = { key, params, timeout_ms: timeoutMs, audit_id: `audit-${++asked}` };
+      return (await method(change ? 'skill_change' : 'skill_execute').run(order, { signal })) as SkillAnswer;
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+
+import { createTurns } from '../../../plugins/webshell/ssh/turns.ts';
+
+const piece = Buffer.alloc(64 * 1024, 'y');
+const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('shells that print without end are read one piece each in turn, one that is typed in at once', async () => {
+  let at = 0;
+  const due: { readonly ms: number; readonly work: () => void }[] = [];
+  const turns = createTurns({ now: () => at, after: (ms, work) => due.push({ ms, work }) });
+  const read: string[] = [];
+  const shell = (name: string): PassThrough => {
+    const stream = new PassThrough({ highWaterMark: 1024 * 1024 });
+    stream.on('data', () => read.push(name));
+    turns.pace(stream);
+    return stream;
+  };
+  const [one, two, calm] = [shell('one'), shell('two'), shell('calm')];
+  for (let count = 0; count < 4; count += 1) {
+    one.write(piece);
+    two.write(piece);
+  }
+  await soon();
+  const begun = read.length;
+  assert.ok(one.isPaused() && two.isPaused() && due.length === 1);
+
+  const turn = async (lateMs = 0): Promise<string | undefined> => {
+    const { ms, work } = due.shift()!;
+    at += ms + lateMs;
+    read.length = 0;
+    work();
+    await soon();
+    return read.join();
+  };
+  assert.ok(begun <= 6);
+  assert.deepEqual([await turn(), await turn()], ['one', 'two']);
+  read.length = 0;
+  calm.write('x');
+  await soon();
+  assert.deepEqual([read.join(), calm.isPaused()], ['calm', false]);
+
+  // Whoever ends while waiting is waited for by nobody; a turn that comes late lets the next one wait longer.
+  one.destroy();
+  await soon();
+  const usual = due[0]!.ms;
+  two.write(piece);
+  await turn(5);
+  assert.ok(due.length === 0 || due[0]!.ms > usual);
+});
