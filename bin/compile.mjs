@@ -126,8 +126,13 @@ const leanBuiltins = {
 const withoutManager = {
   name: 'without-manager',
   setup(build) {
-    build.onResolve({ filter: /^(kysely|jsonwebtoken|ssh2)$/ }, ({ path, kind }) => (kind === 'dynamic-import' ? { path, namespace: 'without-manager' } : undefined));
-    build.onLoad({ filter: /./, namespace: 'without-manager' }, ({ path }) => ({ contents: `throw new Error("an edge has no ${path} for its plugins");`, loader: 'js' }));
+    build.onResolve({ filter: /^(kysely|jsonwebtoken|ssh2)$/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path, namespace: 'without-manager' } : undefined,
+    );
+    build.onLoad({ filter: /./, namespace: 'without-manager' }, ({ path }) => ({
+      contents: `throw new Error("an edge has no ${path} for its plugins");`,
+      loader: 'js',
+    }));
   },
 };
 

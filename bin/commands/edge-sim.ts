@@ -19,6 +19,10 @@ export const command: Command = {
     seed: { value: 'text', about: 'the same seed brings the same hosts again, with the keys of the last time; default 1' },
     'fail-prob': { value: '0…1', about: 'chance of a fault in each interval and each answer of a host: a reset, a broken push, a slow answer; default 0' },
     interval: { value: 'seconds', about: 'how often each host pushes its metrics; default 15' },
+    metrics: {
+      value: 'full|snapshot',
+      about: 'what each push has: about forty series as an agent sends them, or the thirteen of a host snapshot; default full',
+    },
     'logs-per-second': { value: 'n', about: 'log lines of each host; default 0' },
   },
   about:

@@ -24,7 +24,7 @@ export const command: Command = {
     }
     return {
       data: { removed, purged: purge },
-      text: () => `${removed ? 'The service is gone' : 'There was no service'}${purge ? `, and so is ${dataDir}` : `; ${dataDir} is kept`}`,
+      text: () => `${removed ? 'The service is gone' : 'There was no service'}; ${dataDir} is ${purge ? 'removed' : 'kept'}`,
     };
   },
 };

@@ -266,7 +266,7 @@ export class SimulatedEdge implements Asked {
     const { clock, options } = this.#shared;
     const now = clock.now();
     if (this.#plugins.get('hostmetrics') === true) {
-      const { body, samples } = this.#vitals.write(now);
+      const { body, samples } = this.#vitals.write(now, options.metrics);
       const headers = { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy', 'x-prometheus-remote-write-version': '0.1.0' };
       void this.#send({ path: '/api/v1/write', headers, body, cut }, (taken) => {
         this.#samples += samples;

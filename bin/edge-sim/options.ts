@@ -13,6 +13,8 @@ export interface SimOptions {
   /** Chance of a fault, of each interval and each answer of each host. */
   readonly failProb: number;
   readonly intervalMs: number;
+  /** Of each push: the thirteen values of a host snapshot, or about forty as an agent sends them. */
+  readonly metrics: 'snapshot' | 'full';
   /** Of each host. */
   readonly logsPerSecond: number;
 }
@@ -32,7 +34,12 @@ export function simOptions(call: Call): SimOptions {
   if (!Number.isInteger(count)) {
     throw usageFailure('--count is a whole number');
   }
+  const metrics = call.value('metrics') ?? 'full';
+  if (metrics !== 'snapshot' && metrics !== 'full') {
+    throw usageFailure('--metrics is snapshot or full');
+  }
   return {
+    metrics,
     ...{ manager: managerOf(call.value('manager')), token: call.value('token') ?? call.environment['SVC_EDGE_TOKEN'], count },
     ...{ ramp: number('ramp', Math.ceil(count / 100), 0, 86_400), seed: call.value('seed') ?? '1', failProb: number('fail-prob', 0, 0, 1) },
     ...{ intervalMs: 1_000 * number('interval', 15, 0.1, 3_600), logsPerSecond: number('logs-per-second', 0, 0, 1_000) },

@@ -23,22 +23,15 @@ export class Vitals {
     this.#random = random;
   }
 
-  /** One remote write of all series. */
-  write(now: number): WriteBody {
+  /** One remote write: of all series, or of those alone that a snapshot has. */
+  write(now: number, kind: 'snapshot' | 'full'): WriteBody {
     this.#advance(now);
-    const { hostname, nature } = this.#host;
+    const { hostname } = this.#host;
     const batch = new MetricBatch({ time: now, labels: ['instance', hostname, 'job', 'node'] });
-    counters.forEach(({ name, labels }, index) => batch.add(name, round(this.#grown[index]!, 2), labels));
-    const memory = this.#memory();
-    for (const [name, value] of Object.entries(memory)) {
-      batch.add(`node_memory_${name}_bytes`, value);
+    if (kind === 'full') {
+      this.#details(now, batch);
     }
-    const disk = this.#disk(now);
-    batch.add('node_filesystem_size_bytes', nature.diskBytes, root);
-    batch.add('node_filesystem_free_bytes', disk.free, root);
-    batch.add('node_filesystem_avail_bytes', disk.avail, root);
-    batch.add('node_time_seconds', now / 1_000);
-    batch.add('node_procs_running', 1 + Math.floor(this.#used * nature.cpus * 2));
+    batch.add('node_filesystem_avail_bytes', this.#disk(now).avail, root);
     for (const [name, value] of Object.entries(this.#canonical(now))) {
       batch.add(name, value, labelsOf[name]);
     }
@@ -63,6 +56,18 @@ export class Vitals {
       started_at: timestamp(nature.bootedAt),
     }));
     return { sampled_at: timestamp(now), processes };
+  }
+
+  #details(now: number, batch: MetricBatch): void {
+    const { cpus, diskBytes } = this.#host.nature;
+    counters.forEach(({ name, labels }, index) => batch.add(name, round(this.#grown[index]!, 2), labels));
+    for (const [name, value] of Object.entries(this.#memory())) {
+      batch.add(`node_memory_${name}_bytes`, value);
+    }
+    batch.add('node_filesystem_size_bytes', diskBytes, root);
+    batch.add('node_filesystem_free_bytes', this.#disk(now).free, root);
+    batch.add('node_time_seconds', now / 1_000);
+    batch.add('node_procs_running', 1 + Math.floor(this.#used * cpus * 2));
   }
 
   #advance(now: number): void {

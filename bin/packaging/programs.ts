@@ -22,6 +22,14 @@ export async function programs(root: string): Promise<ReadonlyMap<string, Uint8A
 /** What chooses between them. */
 export async function entryText(root: string): Promise<string> {
   const entry = join(root, 'bin/packaging/entry.ts');
-  const { outputFiles } = await build({ entryPoints: [entry], bundle: true, write: false, platform: 'node', format: 'cjs', target: 'node20', minifyWhitespace: true });
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    minifyWhitespace: true,
+  });
   return outputFiles[0]!.text;
 }

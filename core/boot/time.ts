@@ -9,7 +9,7 @@ const fetchedBytes = 4_096;
 
 /** Ids from the system's randomness; UUIDs are version 7, so that they sort by time. */
 export function systemIds(clock: Clock): Ids {
-  let fetched = Buffer.alloc(0);
+  let fetched: Buffer = Buffer.alloc(0);
   return {
     uuid() {
       if (fetched.length < 16) {

@@ -30,6 +30,12 @@ export interface Raised {
   readonly draft: Draft | undefined;
 }
 
+/** Made outside of `raise`: what lives as long as the generation would keep all its variables, the text of the plugin among them. */
+const stumblingOf =
+  (host: Raising, generation: Generation) =>
+  (label: string, error: unknown): void =>
+    host.stumbled(generation, label, error);
+
 /**
  * Walks one plugin through the stages, from its files to a serving generation. Until `commit` a failure leaves
  * no trace; a failing `start` brings the previous generation back.
@@ -49,7 +55,7 @@ export async function raise(record: PluginRecord, manifest: PluginManifest, host
     const activated: Activated = await watch.run('activate', () =>
       activate(definition, generation, record.folder, ports, {
         programs: compiled?.threads ?? new Map(),
-        stumbled: (label, error) => host.stumbled(generation, label, error),
+        stumbled: stumblingOf(host, generation),
       }),
     );
     await watch.run('self-test', () => selfTest(definition, activated));

@@ -2,7 +2,8 @@ import { type Dirent } from 'node:fs';
 import { opendir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { folders, type Glob } from './glob.ts';
+import { folders, type Glob } from 'svc/probe';
+
 import type { Named } from './tail.ts';
 
 const mostEntries = 100_000;

@@ -1,8 +1,8 @@
 import { RE2JS } from 're2js';
+import { type Glob, matchesPath, parseGlob } from 'svc/probe';
 import { messageOf, SvcError } from 'svc/sdk';
 
 import { type Stream, streamOf } from './draft.ts';
-import { type Glob, matchesPath, parseGlob } from './glob.ts';
 import type { FileGroupSpec } from './spec.ts';
 
 /** A group of files as it is used. */

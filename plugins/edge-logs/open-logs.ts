@@ -1,9 +1,9 @@
+import { type Glob, matchesPath, parseGlob } from 'svc/probe';
 import type { Clock, HealthReport, Logger } from 'svc/sdk';
 
 import type { LocalPolicy, Shipping } from '../edge-uplink/contract.ts';
 import { loadCheckpoint } from './checkpoint.ts';
 import { Discovery } from './discovery.ts';
-import { type Glob, matchesPath, parseGlob } from './glob.ts';
 import type { Group } from './group.ts';
 import { JournalQueue } from './journal-queue.ts';
 import { LineTimes } from './line-times.ts';

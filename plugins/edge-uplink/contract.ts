@@ -64,6 +64,7 @@ export interface EdgeStreamService {
 export interface Policy {
   /** `host:port` that the manager may reach through this machine. */
   readonly tcp: readonly string[];
+  /** False: no shells, so nothing of `tcp` either. */
   readonly webshell: boolean;
   readonly skills: {
     readonly enabled: boolean;

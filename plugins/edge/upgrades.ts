@@ -151,7 +151,7 @@ export function createUpgrades({ tables, fleet, packages, telling, clock, ids, l
         return;
       }
       try {
-        await follow(record, event as Parameters<typeof follow>[1]);
+        await follow(record, event);
       } catch (error) {
         log.warn({ edge: record.id, cause: causeOf(error) }, 'the state of an upgrade could not be kept; the edge tells it again');
         throw error;

@@ -21,9 +21,7 @@ export async function run({
   megabytes = 200,
 }: { readonly samples?: number; readonly seconds?: number; readonly megabytes?: number } = {}): Promise<Outcome> {
   const ends: (() => unknown)[] = [];
-  const sshd = await startSshd({ after: (end: () => unknown) => void ends.unshift(end), skip: (why?: string) => console.error(why) } as Parameters<
-    typeof startSshd
-  >[0]);
+  const sshd = await startSshd({ after: (end: () => unknown) => void ends.unshift(end), skip: (why?: string) => console.error(why) });
   if (!sshd) {
     throw new Error('this needs openssh-server');
   }
@@ -32,7 +30,7 @@ export async function run({
     execArgv: ['--import', 'tsx', '--expose-gc'],
   });
   try {
-    const [{ url, token, device }] = (await once(child, 'message')) as [{ url: string; token: string; device: number }];
+    const [{ url, token, device }] = (await told(child)) as [{ url: string; token: string; device: number }];
     const open = async (acks = false): Promise<Terminal> => {
       const first = { user: sshd.user, auth: { type: 'key', private_key: sshd.privateKey } };
       const shell = await openTerminal(`${url.replace('http', 'ws')}/api/v1/devices/${device}/shell`, { bearer: token, first, acks });
@@ -97,9 +95,21 @@ interface Usage {
   readonly loopP99: number;
 }
 
+/** What the service says next; one that has ended says nothing more. */
+async function told(child: ChildProcess): Promise<unknown> {
+  const ended = new AbortController();
+  const end = (): void => ended.abort(new Error('the service has ended'));
+  child.once('exit', end);
+  try {
+    return await once(child, 'message', { signal: ended.signal });
+  } finally {
+    child.off('exit', end);
+  }
+}
+
 async function usage(child: ChildProcess): Promise<Usage> {
   child.send('usage');
-  return ((await once(child, 'message')) as [Usage])[0];
+  return ((await told(child)) as [Usage])[0];
 }
 
 /** Types a letter, waits until it is shown, and again. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -49,4 +49,36 @@ test('with nothing but an empty data folder, PromQL, LogQL, TraceQL and a dashbo
       },
     ),
   ]);
+});
+
+interface Panel {
+  readonly title: string;
+  readonly type: string;
+  readonly missing?: unknown;
+  readonly error?: unknown;
+  readonly data: { readonly result: readonly { readonly value?: readonly [number, string] }[] };
+}
+
+test('the machine of the manager is watched from the first start, and the dashboards that come along show it, once', { timeout: 120_000 }, async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-first-host-'));
+  const house = await startWholeHouse({ dataDir });
+  t.after(async () => {
+    await house.end();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  const filled = (text: string): boolean =>
+    (JSON.parse(text) as { panels: Panel[] }).panels
+      .filter(({ type }) => type !== 'logs')
+      .every(({ missing, error }) => missing === undefined && error === undefined);
+  await until(house, () => '/api/v1/observability/dashboards/device', filled);
+  await until(house, () => '/api/v1/observability/dashboards/overview', filled);
+
+  const overview = (await (await house.fetch('/api/v1/observability/dashboards/overview')).json()) as { panels: Panel[] };
+  assert.equal(overview.panels.find(({ title }) => title === 'Devices that report')!.data.result[0]!.value![1], '1');
+  const series = await house.fetch(asked('/prometheus/api/v1/series', { 'match[]': 'node_load1' }));
+  const { data } = (await series.json()) as { data: Record<string, string>[] };
+  assert.deepEqual(
+    data.map(({ instance, ...labels }) => ({ ...labels, hasInstance: instance === hostname() })),
+    [{ __name__: 'node_load1', job: 'node', edge_id: '1', device_id: '1', hasInstance: true }],
+  );
 });

@@ -21,6 +21,13 @@ async function answers(here: Serving, path: string): Promise<unknown> {
   }
 }
 
+/** What runs on edges alone is carried, and left alone here. */
+function runsHere(id: string): boolean {
+  const manifest = join(projectRoot, 'plugins', id, 'plugin.json');
+  const { runs_on: runsOn } = (existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {}) as { runs_on?: readonly string[] };
+  return runsOn?.includes('manager') ?? true;
+}
+
 test('the single binary is the whole product, alone in an empty folder', { timeout: 300_000 }, async (t) => {
   const folder = scratch(t);
   const file = join(folder, 'alone', 'svc');
@@ -58,11 +65,23 @@ test('the single binary is the whole product, alone in an empty folder', { timeo
     assert.equal((await here.fetch('/readyz')).status, 200);
     assert.deepEqual(await answers(here, '/api/v1/version'), { manager_version: `v${version}` });
 
+    // The agent of this machine is the same file with its small program; what it weighs is told.
+    const agentDir = join(data, 'local-edge');
+    for (const deadline = Date.now() + 30_000; ; await pause(200)) {
+      const { code, stdout } = await svc(['edge', 'status', '--data', agentDir, '--json'], binary);
+      if (code === 0) {
+        const { pid } = JSON.parse(stdout) as { pid: number };
+        part.diagnostic(`agent: ${/VmRSS:\s*(.*)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]} resident`);
+        break;
+      }
+      assert.ok(Date.now() < deadline, stdout);
+    }
+
     const { items } = (await svc(['plugin', 'list', '--data', data, '--json'], binary)).json<{ items: { id: string; state: string }[] }>();
     const shipped = readdirSync(join(projectRoot, 'plugins')).filter((id) => existsSync(join(projectRoot, 'plugins', id, 'plugin.json')));
     assert.deepEqual(
       items.map(({ id, state }) => `${id} ${state}`),
-      [...shipped, 'shipped-files'].sort().map((id) => `${id} active`),
+      [...shipped, 'shipped-files'].sort().map((id) => `${id} ${runsHere(id) ? 'active' : 'discovered'}`),
     );
 
     await svc(['plugin', 'new', 'greeter', '--dir', folder]);

@@ -35,7 +35,17 @@ const enrolment = async (uses: number): Promise<{ id: number; token: string }> =
 
 /** Brings a fleet until `holds`, lets it leave, and returns what became of it. */
 async function fleet(options: Partial<SimOptions>, holds: (figures: Figures) => boolean | Promise<boolean>) {
-  const usual = { manager: new URL(house.url), token: undefined, count: 3, ramp: 0, seed: '1', failProb: 0, intervalMs: 200, logsPerSecond: 0 };
+  const usual = {
+    manager: new URL(house.url),
+    token: undefined,
+    count: 3,
+    ramp: 0,
+    seed: '1',
+    failProb: 0,
+    intervalMs: 200,
+    logsPerSecond: 0,
+    metrics: 'full' as const,
+  };
   const simulated = startFleet({ ...usual, ...options }, keys);
   let refusal: string | undefined;
   let over = false;
@@ -90,6 +100,10 @@ test('a simulated fleet enrols, is there, answers and pushes; with its seed it c
     const figures = await fleet({ count: 4, ramp: 3_600 }, ({ samples }) => samples >= 80);
     assert.equal(figures.connects, 1);
   });
+  await t.test('a push may be no more than a snapshot', async () => {
+    const { samples, pushes } = await fleet({ count: 1, metrics: 'snapshot' }, ({ samples: sent }) => sent > 0);
+    assert.equal(samples, 13 * pushes.ok);
+  });
   await t.test('log lines come at their rate, and what was stopped by the manager is not measured', async () => {
     await house.json('/api/v1/edges/1/plugins/hostmetrics', { method: 'PUT', body: JSON.stringify({ enabled: false }) });
     const figures = await fleet({ count: 1, logsPerSecond: 50 }, ({ lines }) => lines >= 20);
@@ -130,10 +144,11 @@ test('what cannot be simulated is said before anything is tried', async () => {
     ['--fail-prob', '2'],
     ['--interval', 'often'],
     ['--ramp', '-1'],
+    ['--metrics', 'all'],
   ] as const) {
     const { code, stderr } = await said('--manager', house.url, `${flag}=${bad}`);
     assert.equal(code, 2, stderr);
-    assert.match(stderr, new RegExp(`${flag} is a`));
+    assert.match(stderr, new RegExp(`${flag} is `));
   }
   const refused = await said('--manager', house.url, '--seed', 'nobody', '--token', `svc_enrol_${'x'.repeat(43)}`, '--count', '2');
   assert.equal(refused.code, 4, refused.stderr);

@@ -11,12 +11,12 @@ const mostSteps = 40;
 
 /**
  * Each bad payload, and good ones, with a kill before and after each rename that an upgrade makes: an authenticated agent always
- * remains, the manager hears what became of the order, and nothing is left of what was refused. The kills of the new version
- * count as its crashes, so a good one may be taken back, never lost.
+ * remains, the manager hears what became of the order, and nothing is left of what was refused. A kill of the
+ * new version is one of its three starts, so a good one gets through.
  */
 export async function run({
   only = '',
-  'trial-seconds': trialSeconds = 15,
+  'trial-seconds': trialSeconds = 4,
 }: { readonly only?: string; readonly 'trial-seconds'?: number } = {}): Promise<Outcome> {
   const undo: (() => unknown)[] = [];
   const after = (step: unknown): void => void undo.push(step as () => unknown);
@@ -28,11 +28,11 @@ export async function run({
     await serves('1.0.0');
 
     const bad = [
-      ...badPayloads.map((payload) => ({ ...payload, reason: payload.state === undefined ? payload.reason : /was not healthy within \d+ seconds/ })),
+      ...badPayloads,
       {
         name: 'ends when it serves',
         make: (give: typeof offer) => give(pretender('2.0.0', 'exit 9')),
-        reason: /ended 3 times before it was healthy/,
+        reason: /ended 3 times before it was healthy|was not healthy within/,
         state: 'rolled_back',
       },
     ].filter(({ name }) => name.includes(String(only)));
@@ -66,18 +66,22 @@ export async function run({
       rows.push({ payload: name, kills, end: state });
     }
 
+    // Its own machine, and as much time as a busy one needs: here the kills are to be survived, not the clock.
+    const other = await rig({ after });
+    await other.serves('1.0.0');
+    const otherPlan = join(other.dataDir, 'kill-plan');
     let kills = 0;
     for (const when of 'a good one'.includes(String(only)) ? ['before', 'after'] : []) {
       for (let step = 1; step < mostSteps; step++) {
-        writeFileSync(plan, `${step} ${when}`);
+        writeFileSync(otherPlan, `${step} ${when}`);
         const next = `${when === 'before' ? 2 : 3}.0.${step}`;
-        const ordered = offer(agentProgram(next));
-        await order(ordered);
-        const end = await ended(ordered.job_id);
+        const ordered = other.offer(agentProgram(next));
+        await other.order(ordered);
+        const end = await other.ended(ordered.job_id);
         assert.equal(end.state, 'succeeded', `a good one, killed ${when} step ${step}: ${end.error}`);
-        await serves(next);
-        if (existsSync(plan)) {
-          rmSync(plan);
+        await other.serves(next);
+        if (existsSync(otherPlan)) {
+          rmSync(otherPlan);
           break;
         }
         kills++;

@@ -111,14 +111,15 @@ export class Queue {
       await this.#writing?.handle.datasync();
     }
     if (this.#moved) {
+      this.#moved = false;
       try {
         keepText(join(this.#folder, 'left.json'), JSON.stringify(this.#ranges), false);
-        this.#moved = false;
       } catch (error) {
-        // What was appended is safe all the same; the next sync tries again, and after a kill before that some of it goes twice.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') {
           throw error;
         }
+        // What was appended is safe all the same; the next sync tries again, and after a kill before that some of it goes twice.
+        this.#moved = true;
       }
     }
   }

@@ -5,5 +5,5 @@ import { run as crash } from '../../drill/audit-crash.ts';
 
 test('kill -9 under audited calls keeps the chain, and rows and changes agree', async () => {
   const found = await crash({ rounds: 5 });
-  assert.ok(Number(found['answered calls']) > 50, JSON.stringify(found));
+  assert.ok(Number(found['answered calls']) > 10, JSON.stringify(found));
 });

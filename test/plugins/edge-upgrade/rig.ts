@@ -55,7 +55,7 @@ export async function rig(t: Pick<TestContext, 'after'>, options: RigOptions = {
   const launched = new Launched(dataDir, options.installed ?? agentProgram('1.0.0'), {
     SVC_EDGE_RELEASE_KEY: releaseKey,
     SVC_EDGE_HEALTHY_SECONDS: '1',
-    SVC_EDGE_TRIAL_SECONDS: String(options.trialSeconds ?? 20),
+    SVC_EDGE_TRIAL_SECONDS: String(options.trialSeconds ?? 120),
     SVC_EDGE_FETCH_TRIES: '2',
   });
   t.after(async () => {
@@ -101,8 +101,13 @@ export async function rig(t: Pick<TestContext, 'after'>, options: RigOptions = {
     async serves(version: string): Promise<void> {
       const versionNow = () => (manager.hellos.findLast(({ purpose }) => purpose === 'serve') as unknown as { agent_version?: string })?.agent_version;
       const answers = async (): Promise<boolean> => {
-        const session = await manager.session();
-        return versionNow() === version && Array.isArray(await session.call('plugin_status', {}, { timeoutMs: 5_000 }).catch(() => undefined));
+        if (versionNow() !== version) {
+          return false;
+        }
+        return await manager.session().then(
+          async (session) => Array.isArray(await session.call('plugin_status', {}, { timeoutMs: 5_000 }).catch(() => undefined)),
+          () => false,
+        );
       };
       await until(`an agent ${version} serves`, answers, 60_000, () => `${versionNow()}\n${launched.said.slice(-6_000)}`);
     },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -123,6 +123,55 @@ test('a full buffer drops the oldest of what matters least, says how much, and t
   assert.equal((await drain('metrics')).length, 4);
   assert.equal((await drain('events')).length, 1);
   assert.equal(buffer.status.dropped, 3);
+});
+
+test('a full disk costs what matters least, which is counted, breaks nothing, and is over when there is room again', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-buffer-full-'));
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'none', folder]).status !== 0) {
+    rmSync(folder, { recursive: true });
+    t.skip('only root can mount a small disk');
+    return;
+  }
+  const first = await openBuffer(t, { folder: join(folder, 'wal') });
+  t.after(() => {
+    spawnSync('umount', ['-l', folder]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const big = 'x'.repeat(200_000);
+  const refused = new Map<string, number>();
+  for (let round = 0; round < 12; round++) {
+    for (const lane of ['traces', 'logs', 'metrics'] as const) {
+      await first.put(lane, big).catch(() => refused.set(lane, (refused.get(lane) ?? 0) + 1));
+    }
+  }
+  assert.equal(refused.get('metrics'), undefined);
+  for (let round = 0; round < 30; round++) {
+    await first.put('metrics', `${round} ${big}`);
+  }
+  await first.put('events', 'a shell was opened');
+  // Whatever room a dropped segment has left is used up.
+  await assert.rejects(async () => {
+    for (let round = 0; round < 30; round++) {
+      await first.put('traces', big);
+      await first.put('metrics', `${round} ${big}`);
+    }
+  }, /the disk of this machine takes nothing more: ENOSPC/);
+  const { dropped } = first.buffer;
+  assert.ok(dropped.get('traces full')! > 0 && dropped.get('logs full')! > 0);
+  await first.close();
+
+  const second = await openBuffer(t, { folder: join(folder, 'wal') });
+  assert.deepEqual(await second.drain('events'), ['a shell was opened']);
+  const kept = (await second.drain('metrics')).map((text) => Number(text.slice(0, 2)));
+  assert.ok(kept.length >= 20, kept.join());
+  assert.ok(
+    kept.every((round, index) => index === 0 || round === kept[index - 1]! + 1 || round === 0),
+    kept.join(),
+  );
+  assert.equal(second.buffer.dropped.size, 0);
+  await second.put('traces', big);
+  assert.equal((await second.drain('traces')).length, 1);
+  await second.close();
 });
 
 test('what is new goes before what has waited, and what has waited stays in order', async (t) => {

@@ -75,6 +75,25 @@ test('what is shown of a device: who watches it, its processes and metrics of no
     }
   });
 
+  await t.test('a clone of a machine that is online is in conflict with it, where both can be seen, and watches nothing', async () => {
+    const keys = await create('clone');
+    const { session } = await simulate(keys, { machine: machine(2) });
+    session.emit('host_info', { hostname: 'clone' });
+    const both = await until('it is seen', async () => {
+      const { items } = (await ask('GET', `/devices/${two.device}/edges`)).body;
+      return items.length === 2 && items;
+    });
+    assert.deepEqual(
+      both.map(({ id, binding, rival_edge_id: rival }: Record<string, unknown>) => [id, binding, rival]),
+      [
+        [keys.id, 'conflict', two.id],
+        [two.id, 'bound', null],
+      ],
+    );
+    assert.deepEqual([(await edge(keys.id)).device_id, (await ask('GET', `/devices/${two.device}`)).body.hostname], [null, 'same']);
+    assert.equal((await ask('GET', '/devices')).body.total, 2);
+  });
+
   await t.test('a device whose edge has left is offline, was seen a moment ago, and answers nothing', async () => {
     const before = (await ask('GET', `/devices/${one.device}`)).body;
     await one.session.close();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { HandClock } from '../alert/engine-house.ts';
 import { edgeHouse, machine } from './house.ts';
 
 const pin = `sha256//${Buffer.alloc(32, 7).toString('base64')}`;
@@ -40,6 +41,19 @@ test('one line brings as many machines as the token is made for, and no more', a
   assert.equal((await enrol(1)).status, 401, 'it has connected: this is another machine, or a thief');
   assert.equal((await enrol(4, 'x', `svc_enrol_${'x'.repeat(43)}`)).body.message, third.body.message);
   assert.equal((await ask('GET', '/edges')).body.total, 2);
+});
+
+test('a token that is over enrols nobody', async (t) => {
+  const clock = new HandClock();
+  const { ask } = await edgeHouse(t, { plugins: ['edge'], clock });
+  const { body } = await ask('POST', '/edges/enrolments', { max_uses: 3, expires_in: '10m' });
+  const enrol = (n: number) =>
+    ask('POST', '/internal/edge/enrol', { token: body.token, machine_uuid: machine(n), hostname: 'a', agent_version: 'v0.1.0', arch: 'x64', os: 'linux' });
+  clock.advance(599_000);
+  assert.equal((await enrol(1)).status, 201);
+  clock.advance(2_000);
+  assert.equal((await enrol(2)).status, 401);
+  assert.equal((await ask('GET', '/edges/enrolments')).body.items[0].status, 'expired');
 });
 
 test('a token that was revoked enrols nobody, and guessing is slow', async (t) => {

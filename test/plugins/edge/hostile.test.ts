@@ -117,6 +117,14 @@ test('whoever breaks the protocol loses that connection, and every other edge go
   await until('only the bystander is up', () => house.service(EdgeFleet).online().size === 1);
 });
 
+test('a tunnel compresses nothing, however much it is offered', async (t) => {
+  const { house } = await besieged(t);
+  const ws = new WebSocket(`${house.url.replace('http', 'ws')}${tunnelPath}`, [tunnelProtocol], { perMessageDeflate: true });
+  await new Promise((resolve, reject) => ws.once('open', resolve).once('error', reject));
+  assert.deepEqual([ws.extensions, ws.protocol], ['', tunnelProtocol]);
+  ws.terminate();
+});
+
 test('hundreds of hostile connections leave no memory behind', async (t) => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { EdgeVerifier } from '../../../plugins/ingest/contract.ts';
+import { HandClock } from '../alert/engine-house.ts';
 import { edgeHouse, machine, until } from './house.ts';
 
 const codeOf = async (attempt: Promise<unknown>): Promise<number | string> =>
@@ -36,6 +37,17 @@ test('the newest connection serves; two machines that take turns are both refuse
   assert.equal((await ask('POST', `/edges/${keys.id}/resolve`, {})).status, 409);
   assert.equal(await codeOf(simulate(keys, { machine: machine(1) })), 4409);
   assert.equal(await codeOf(simulate(keys, { machine: machine(2) })), 'in');
+});
+
+test('turns that are far apart are no conflict: a machine was replaced, and replaced again', async (t) => {
+  const clock = new HandClock();
+  const { create, edge, simulate } = await edgeHouse(t, { plugins: ['edge'], clock });
+  const keys = await create();
+  for (const n of [1, 2, 1, 2, 1, 2, 1]) {
+    await simulate(keys, { machine: machine(n) });
+    clock.advance(100_000);
+  }
+  assert.equal((await edge(keys.id)).conflict, null);
 });
 
 test('a machine that was started anew takes over, and so does a copy, which shows by coming back as it was', async (t) => {

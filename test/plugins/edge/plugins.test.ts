@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -70,6 +73,29 @@ test('what an edge should run is checked, kept, sent when it differs, and told w
   assert.deepEqual((await item()).health, now, 'it is asked when somebody looks');
   await until('it is settled from the start', async () => (await item()).settled === true);
   assert.equal(applied.length, 3, 'what it has already is not sent again');
+});
+
+test('what is wanted of the plugins of an edge, and how they were, outlives the manager', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-edge-plugins-'));
+  const first = await edgeHouse(t, { plugins, dataDir });
+  const keys = await first.create();
+  const path = `/edges/${keys.id}/plugins`;
+  assert.equal((await first.ask('PUT', `${path}/sample`, { enabled: false, spec: { interval_seconds: 60 } })).status, 200);
+  const { session } = await first.simulate(keys);
+  const health = {
+    ...{ state: 'crashed', last_error: 'no such file', restart_count: 3 },
+    ...{ started_at: '2026-11-22T00:00:00.000Z', updated_at: '2026-11-22T00:01:00.000Z', samples: 7 },
+  };
+  session.emit('plugin_health', { name: 'sample', health });
+  const before = await until('its health is known', async () => {
+    const item = (await first.ask('GET', path)).body.items[0];
+    return item.health.restart_count === 3 && item;
+  });
+  await first.house.stop();
+  const second = await edgeHouse(t, { plugins, dataDir });
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const after = (await second.ask('GET', path)).body.items[0];
+  assert.deepEqual([after.enabled, after.spec, after.health], [before.enabled, before.spec, before.health]);
 });
 
 test('a configuration that an edge does not take stays wanted, and is shown as not settled', async (t) => {

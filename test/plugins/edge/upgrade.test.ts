@@ -43,7 +43,8 @@ test('an upgrade is ordered, followed to its end, and there is one at a time', a
   await until('it has ended', async () => (await job()).state === 'rolled_back');
   assert.deepEqual([(await job()).error, typeof (await job()).ended_at], ['it was not healthy', 'string']);
   tell('succeeded');
-  assert.equal((await ask('POST', path, { ...good, url: `${house.url}/x` })).status, 202);
+  assert.equal((await ask('POST', path, { ...good, url: `${house.url}/x`, force: true, allow_downgrade: true })).status, 202);
+  assert.deepEqual(orders.at(-1), { job_id: orders.at(-1)!.job_id, url: `${house.url}/x`, sha256: 'a'.repeat(64), allow_downgrade: true, force: true });
   assert.equal((await ask('GET', `/edges/${keys.id}/upgrades`)).body.items[1].state, 'rolled_back', 'what has ended stays so');
 });
 

@@ -18,7 +18,7 @@ const whole = JSON.stringify({ type: 'open', cols: 80, rows: 24, term: 'xterm', 
 /** Nothing that a browser would say: cut, doubled, altered, nested, huge or not text at all. */
 function wrongFrame(roll: (sides: number) => number): string | Buffer {
   const at = roll(whole.length - 1) + 1;
-  const value = [null, -1, 1e309, [], {}, 'x'.repeat(70_000), { __proto__: 1 }, true][roll(8)];
+  const value = [null, -1, Number.MAX_VALUE, [], {}, 'x'.repeat(70_000), { __proto__: 1 }, true][roll(8)];
   const field = ['type', 'cols', 'rows', 'term', 'auth', 'acks'][roll(6)]!;
   switch (roll(7)) {
     case 0:

@@ -68,7 +68,7 @@ export async function startSshd(t: Pick<TestContext, 'after' | 'skip'>): Promise
     const started = spawn(program, ['-D', '-e', '-f', join(folder, 'config')], { stdio: ['ignore', 'ignore', 'pipe'] });
     child = started;
     let said = '';
-    started.stderr!.on('data', (text: Buffer) => (said += text.toString('utf8')));
+    started.stderr.on('data', (text: Buffer) => (said += text.toString('utf8')));
     for (const deadline = Date.now() + 20_000; !(await answers(port));) {
       if (Date.now() > deadline || started.exitCode !== null) {
         throw new Error(`sshd does not come up: ${said}`);
