@@ -22,7 +22,7 @@ export function answers(edgeOf: (session: TunnelSession) => Asked | undefined): 
     mutating,
     async handle(params: unknown, { session, signal }: InboundCall) {
       // A call may come with the last word of the handshake, a moment before it is noted whose session this is.
-      await undefined;
+      await Promise.resolve();
       const edge = edgeOf(session);
       if (!edge) {
         throw new SvcError('unavailable', 'this edge is about to leave');

@@ -12,7 +12,7 @@ import {
 } from '../../core/tunnel/index.ts';
 import { version } from '../product.ts';
 import { type Asked, healthOf } from './answers.ts';
-import { enrol, TokenRefused } from './enrol.ts';
+import { enrolPatiently, TokenRefused } from './enrol.ts';
 import { type SimulatedHost, hostOf } from './host.ts';
 import type { HostKeys } from './keys.ts';
 import { logPush } from './log-lines.ts';
@@ -20,7 +20,6 @@ import { type Random, seeded } from './random.ts';
 import type { Shared } from './shared.ts';
 import { Vitals } from './vitals.ts';
 
-const enrolAgainMs = 2_000;
 const healthMs = 60_000;
 const slowMs = { least: 2_000, most: 12_000 };
 const caps = ['call:config_apply', 'call:host_snapshot', 'call:plugin_status', 'call:processes', 'call:rotate_secret'];
@@ -121,33 +120,11 @@ export class SimulatedEdge implements Asked {
   }
 
   async #keys(): Promise<HostKeys> {
-    const { keys, enrolling, options, plane, signal, tally, pause } = this.#shared;
-    const known = keys.get(this.host.number);
+    const known = this.#shared.keys.get(this.host.number);
     if (known) {
       return known;
     }
-    return await enrolling.run(async () => {
-      for (;;) {
-        this.#shared.demandToken();
-        try {
-          const made = await enrol(plane, options.token!, this.host, signal);
-          keys.put(made);
-          tally.enrolled += 1;
-          return made;
-        } catch (error) {
-          if (error instanceof TokenRefused) {
-            this.#shared.refuseToken(error.message);
-            throw error;
-          }
-          signal.throwIfAborted();
-          tally.refused += 1;
-          tally.problem = messageOf(error);
-          const asked = isSvcError(error) ? error.retryAfterSeconds : undefined;
-          await pause((asked === undefined ? enrolAgainMs : asked * 1_000) * (0.5 + this.#random()));
-          signal.throwIfAborted();
-        }
-      }
-    });
+    return await this.#shared.enrolling.run(() => enrolPatiently(this.#shared, this.host, this.#random));
   }
 
   /** A manager that was set up anew does not know these keys; with a token the host enrols again. */

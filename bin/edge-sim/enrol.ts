@@ -1,8 +1,12 @@
-import { SvcError } from '../../core/sdk/index.ts';
+import { isSvcError, messageOf, SvcError } from '../../core/sdk/index.ts';
 import { version } from '../product.ts';
 import type { DataPlane, Reply } from './data-plane.ts';
 import type { SimulatedHost } from './host.ts';
 import type { HostKeys } from './keys.ts';
+import type { Random } from './random.ts';
+import type { Shared } from './shared.ts';
+
+const enrolAgainMs = 2_000;
 
 /** The manager does not take the token: not for this host, and so for none. */
 export class TokenRefused extends Error {
@@ -10,7 +14,7 @@ export class TokenRefused extends Error {
 }
 
 /** Asks the manager to take a simulated host in. */
-export async function enrol(plane: DataPlane, token: string, host: SimulatedHost, signal: AbortSignal): Promise<HostKeys> {
+async function enrol(plane: DataPlane, token: string, host: SimulatedHost, signal: AbortSignal): Promise<HostKeys> {
   const { os, os_version: release, arch } = host.info;
   const asked = { token, machine_uuid: host.uuid, hostname: host.hostname, agent_version: version, arch, os: `${os} ${release}` };
   const body = Buffer.from(JSON.stringify(asked));
@@ -20,6 +24,31 @@ export async function enrol(plane: DataPlane, token: string, host: SimulatedHost
   }
   const { edge_id, access_key, secret_key, tunnel_path } = JSON.parse(reply.text) as HostKeys;
   return { number: host.number, edge_id, access_key, secret_key, tunnel_path };
+}
+
+/** Until the manager has taken the host in; throws TokenRefused when it never will. */
+export async function enrolPatiently(shared: Shared, host: SimulatedHost, random: Random): Promise<HostKeys> {
+  const { keys, options, plane, signal, tally, pause } = shared;
+  for (;;) {
+    shared.demandToken();
+    try {
+      const made = await enrol(plane, options.token!, host, signal);
+      keys.put(made);
+      tally.enrolled += 1;
+      return made;
+    } catch (error) {
+      if (error instanceof TokenRefused) {
+        shared.refuseToken(error.message);
+        throw error;
+      }
+      signal.throwIfAborted();
+      tally.refused += 1;
+      tally.problem = messageOf(error);
+      const asked = isSvcError(error) ? error.retryAfterSeconds : undefined;
+      await pause((asked === undefined ? enrolAgainMs : asked * 1_000) * (0.5 + random()));
+      signal.throwIfAborted();
+    }
+  }
 }
 
 function refusal({ status, text, retryAfterMs }: Reply): Error {

@@ -132,7 +132,7 @@ function atMost(lanes: number): Shared['enrolling'] {
 function logInto(tally: Tally): Logger {
   const note = (fields: unknown, message: string): void => {
     const { cause } = (fields ?? {}) as { cause?: unknown };
-    tally.problem = cause === undefined ? message : `${message}: ${String(cause)}`;
+    tally.problem = cause === undefined ? message : `${message}: ${messageOf(cause)}`;
   };
   const silent = (): void => undefined;
   return { debug: silent, info: silent, warn: note, error: note };

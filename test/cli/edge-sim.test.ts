@@ -21,7 +21,7 @@ const undo: (() => unknown)[] = [];
 
 before(async () => {
   keys = mkdtempSync(join(tmpdir(), 'svc-sim-'));
-  house = await startTestHost({ after: (step: () => unknown) => void undo.push(step) } as never, { plugins });
+  house = await startTestHost({ after: (step: () => unknown) => void undo.push(step) }, { plugins });
 });
 after(async () => {
   for (const step of undo) {

@@ -28,7 +28,10 @@ test('what is shown of a device: who watches it, its processes and metrics of no
       const { items } = (await ask('GET', '/topology/nodes?type=host')).body;
       return items.length === 2 && items;
     });
-    assert.deepEqual(nodes.map((node: { device_id: number }) => node.device_id).sort(), [one.device, two.device].sort());
+    assert.deepEqual(
+      nodes.map((node: { device_id: number }) => node.device_id).sort((a: number, b: number) => a - b),
+      [one.device, two.device].sort((a, b) => a - b),
+    );
     const { body: device } = await ask('GET', `/devices/${one.device}`);
     assert.deepEqual(
       [device.online, device.hostname, device.node_id],

@@ -18,7 +18,8 @@ test('a rotation reaches the secrets of every room: all of them come up with the
   const troubled = ({ host }: TestHost): unknown[] =>
     host
       .list()
-      .filter(({ state }) => state !== 'active')
+      // Rooms of the agent are known to the manager, and run elsewhere.
+      .filter(({ state, cause }) => state !== 'active' && cause !== 'runs on edge only')
       .map(({ id, cause }) => [id, cause]);
 
   const first = await startTestHost(t, { plugins, dataDir });
