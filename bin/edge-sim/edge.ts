@@ -163,8 +163,11 @@ export class SimulatedEdge implements Asked {
     this.#session = session;
     this.#show(keys);
     sessions.set(session, this);
-    this.#introduce(session);
-    const cancel = this.#beat(session, this.#random() * this.#shared.options.intervalMs);
+    let cancel = (): void => undefined;
+    const introduced = this.#introduce(session).then(() => {
+      cancel = this.#beat(session, this.#random() * this.#shared.options.intervalMs);
+    });
+    introduced.catch((error: unknown) => (tally.problem = messageOf(error)));
     if (signal.aborted) {
       this.leave();
     }
@@ -182,8 +185,9 @@ export class SimulatedEdge implements Asked {
     this.#authorization = `Basic ${Buffer.from(`${access}:${secret}`).toString('base64')}`;
   }
 
-  #introduce(session: TunnelSession): void {
-    session.emit('host_info', this.host.info);
+  /** As agents do before their first push, which would be one of no device. */
+  async #introduce(session: TunnelSession): Promise<void> {
+    await session.call('tell', { event: 'host_info', payload: this.host.info }, { timeoutMs: 30_000 });
     session.emit('buffer', { dropped: 0, queued_bytes: 0, oldest_at: null });
     this.#toldHealthAt = 0;
     this.#tellHealth();

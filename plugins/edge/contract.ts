@@ -134,5 +134,7 @@ export const EdgePluginHealth = defineEvent<{ readonly edge_id: number; readonly
 export const EdgeUpgrade = defineEvent<{ readonly edge_id: number; readonly job_id: string; readonly state: UpgradeState; readonly error: string | null }>(
   'edge.upgrade',
 );
+/** Made, changed or deleted in the tables: by this generation of the room, or by the last requests of the one before it. */
+export const EdgeWritten = defineEvent<{ readonly edge_id: number }>('edge.written');
 /** Deleted: its keys are dead and its tunnel is closed. */
 export const EdgeRemoved = defineEvent<{ readonly edge_id: number }>('edge.removed');

@@ -3,7 +3,7 @@ import { retryWindow, type Sweeper, sweepMs } from 'svc/tunnel';
 
 import type { DeviceDirectory } from '../device/contract.ts';
 import type { Catalogue } from './catalogue.ts';
-import { EdgeOffline, EdgeOnline } from './contract.ts';
+import { EdgeOffline, EdgeOnline, EdgeWritten } from './contract.ts';
 import type { Desired } from './desired.ts';
 import { edgeStore } from './edge-store.ts';
 import type { Enrolments } from './enrolments.ts';
@@ -57,6 +57,15 @@ export function keepHouse({ clock, events, log, scope }: PluginContext, house: H
     await health.flush();
   });
 
+  events.on(EdgeWritten, ({ edge_id: id }) =>
+    chore('reading an edge that has changed', async () => {
+      const record = roll.byId(id);
+      if ((await roll.follow(id)) === undefined && record !== undefined) {
+        await record.tunnel?.session.close();
+        presence.removed(record);
+      }
+    })(),
+  );
   events.on(DeviceRemoved, ({ device_id: deviceId }) =>
     chore('forgetting a device', async () => {
       await tables.write((tx) => edgeStore(tx).leaveDevice(deviceId));

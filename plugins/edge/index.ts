@@ -64,7 +64,7 @@ export default definePlugin({
     const telling = createTelling(ctx.events);
     const owners = new Map<TunnelSession, EdgeRecord>();
 
-    const roll = createRoll(tables, secrets);
+    const roll = createRoll(tables, secrets, telling.written);
     const catalogue = createCatalogue(ctx.services.use(Plugins), log);
     const keyring = createKeyring(roll, clock, ids);
     const governorLimits = () => ({

@@ -16,14 +16,26 @@ export interface Roll {
   all(): IterableIterator<EdgeRecord>;
   /** Brings memory in line with the tables; what is only in memory (tunnels, health) stays. */
   load(): Promise<void>;
-  /** The same for one edge, after a change. */
+  /** The same for one edge, after this generation changed it; the others are told. */
   reload(id: number): Promise<EdgeRecord | undefined>;
+  /** The same, after anybody did. */
+  follow(id: number): Promise<EdgeRecord | undefined>;
   drop(id: number): EdgeRecord | undefined;
 }
 
-export function createRoll({ read }: Tables<EdgeTables>, secrets: Pick<Secrets, 'open'>): Roll {
+export function createRoll({ read }: Tables<EdgeTables>, secrets: Pick<Secrets, 'open'>, written: (id: number) => void): Roll {
   const byId = new Map<number, EdgeRecord>();
   const byAccessKey = new Map<string, EdgeRecord>();
+  /** Dropped since all tables were looked at last. */
+  const gone = new Set<number>();
+  let turn: Promise<unknown> = Promise.resolve();
+
+  /** One look at the tables after the other: what a long one of all of them brings must not undo what was read of one edge since. */
+  function inTurn<R>(look: () => Promise<R>): Promise<R> {
+    const looked = turn.then(look);
+    turn = looked.catch(() => undefined);
+    return looked;
+  }
 
   function put(row: EdgeRow, keys: readonly KeyRow[], wishes: Map<string, Wish> | undefined): EdgeRecord {
     const record = byId.get(row.id) ?? fresh(row);
@@ -40,13 +52,42 @@ export function createRoll({ read }: Tables<EdgeTables>, secrets: Pick<Secrets, 
     return record;
   }
 
-  function drop(id: number): EdgeRecord | undefined {
+  function forget(id: number): EdgeRecord | undefined {
+    gone.add(id);
     const record = byId.get(id);
     if (record) {
       byId.delete(id);
       byAccessKey.delete(record.accessKey);
     }
     return record;
+  }
+
+  async function follow(id: number): Promise<EdgeRecord | undefined> {
+    const [row, keys, wishes] = await find(read, id);
+    return row === undefined ? forget(id) && undefined : put(row, keys, wishesOf(wishes));
+  }
+
+  async function loadAll(): Promise<void> {
+    gone.clear();
+    const rows = await edgeStore(read).all();
+    const keys = byEdge(await edgeStore(read).allKeys());
+    const wishes = byEdge(await pluginStore(read).allWishes());
+    for (const row of rows.filter(({ id }) => !gone.has(id))) {
+      put(row, keys.get(row.id) ?? [], wishesOf(wishes.get(row.id) ?? []));
+    }
+    const there = new Set(rows.map(({ id }) => id));
+    [...byId.keys()].filter((id) => !there.has(id)).forEach(forget);
+    for (const presence of await edgeStore(read).allPresence()) {
+      const record = byId.get(presence.edge_id);
+      // What memory has seen itself is newer.
+      if (record && record.lastRegisteredAt === null) {
+        record.lastSeenAt = presence.last_seen_at;
+        record.lastRegisteredAt = presence.last_registered_at;
+        record.agentVersion = presence.agent_version;
+        record.machine = presence.machine_uuid;
+        record.online = presence.online === 1;
+      }
+    }
   }
 
   return {
@@ -56,33 +97,19 @@ export function createRoll({ read }: Tables<EdgeTables>, secrets: Pick<Secrets, 
     byId: (id) => byId.get(id),
     byAccessKey: (accessKey) => byAccessKey.get(accessKey),
     all: () => byId.values(),
-    drop,
-
-    async load() {
-      const rows = await edgeStore(read).all();
-      const keys = byEdge(await edgeStore(read).allKeys());
-      const wishes = byEdge(await pluginStore(read).allWishes());
-      for (const row of rows) {
-        put(row, keys.get(row.id) ?? [], wishesOf(wishes.get(row.id) ?? []));
-      }
-      const there = new Set(rows.map(({ id }) => id));
-      [...byId.keys()].filter((id) => !there.has(id)).forEach(drop);
-      for (const presence of await edgeStore(read).allPresence()) {
-        const record = byId.get(presence.edge_id);
-        // What memory has seen itself is newer.
-        if (record && record.lastRegisteredAt === null) {
-          record.lastSeenAt = presence.last_seen_at;
-          record.lastRegisteredAt = presence.last_registered_at;
-          record.agentVersion = presence.agent_version;
-          record.machine = presence.machine_uuid;
-          record.online = presence.online === 1;
-        }
-      }
+    drop(id) {
+      written(id);
+      return forget(id);
     },
 
+    load: () => inTurn(loadAll),
+
+    follow: (id) => inTurn(() => follow(id)),
+
     async reload(id) {
-      const [row, keys, wishes] = await find(read, id);
-      return row === undefined ? drop(id) && undefined : put(row, keys, wishesOf(wishes));
+      const record = await inTurn(() => follow(id));
+      written(id);
+      return record;
     },
   };
 }

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { EdgeFleet } from '../../../plugins/edge/contract.ts';
+import { EdgeVerifier } from '../../../plugins/ingest/contract.ts';
 import { HandClock } from '../alert/engine-house.ts';
 import { edgeHouse, machine } from './house.ts';
 
@@ -73,4 +75,31 @@ test('a token that was revoked enrols nobody, and guessing is slow', async (t) =
     answers.push((await enrol()).status);
   }
   assert.deepEqual([answers[0], answers.at(-1)], [401, 429]);
+});
+
+test('edges that are made and deleted while the room is reloaded are known, and unknown, to the new one', async (t) => {
+  const { ask, house } = await edgeHouse(t, { plugins: ['edge'] });
+  const made: { id: number; access_key: string; secret_key: string }[] = [];
+  const make = async (): Promise<void> => {
+    const { status, body } = await ask('POST', '/edges', { name: 'one of many' });
+    // Between two generations a request may be told to come back.
+    assert.ok(status === 201 || status === 503, String(status));
+    if (status === 201) {
+      made.push(body);
+    }
+  };
+  for (let round = 0; round < 4; round++) {
+    const gone = made.splice(0, 3);
+    await Promise.all([house.reload('edge'), ...gone.map(({ id }) => ask('DELETE', `/edges/${id}`)), ...Array.from({ length: 12 }, make)]);
+  }
+  const listed = await ask('GET', '/edges?limit=200');
+  assert.ok(made.length > 5, String(made.length));
+  const known = house.service(EdgeFleet).list();
+  assert.deepEqual(
+    known.map(({ id }) => id),
+    listed.body.items.map(({ id }: { id: number }) => id).sort((a: number, b: number) => a - b),
+  );
+  for (const { access_key, secret_key } of made.slice(-20)) {
+    assert.ok(await house.service(EdgeVerifier).verify(access_key, secret_key));
+  }
 });
