@@ -35,8 +35,9 @@ export class Switchboard {
   }
 
   /** Brings the settings into force. */
-  settle(): Promise<void> {
-    return this.#inTurn(() => this.#settle(false));
+  async settle(): Promise<void> {
+    const { told } = await this.#inTurn(() => this.#switch(false));
+    await told;
   }
 
   /** The same, and starts the driver anew even where nothing has changed. What does not answer then gives way to what was there. */
@@ -44,12 +45,16 @@ export class Switchboard {
     return this.#inTurn(async () => {
       const forget = this.#supply.remember(launched);
       try {
-        await this.#settle(true);
+        await (
+          await this.#switch(true)
+        ).told;
         await demandAnswer(this.#driver);
         return this.#driver;
       } catch (error) {
         forget();
-        await this.#settle(false);
+        await (
+          await this.#switch(false)
+        ).told;
         throw error;
       }
     });
@@ -59,18 +64,18 @@ export class Switchboard {
     return this.#inTurn(() => this.#driver.close());
   }
 
-  async #settle(anew: boolean): Promise<void> {
+  /** Resolves once the driver is the one that is wanted; `told`, once the thread knows it as well. */
+  async #switch(anew: boolean): Promise<{ readonly told: Promise<void> }> {
     const { name, recipe } = this.#supply.wanted();
     const other = anew || recipe !== this.#recipe;
-    if (name !== 'embedded') {
-      // Such a driver needs nothing of the thread to answer: who has just changed a setting is served by it at once.
-      await Promise.all([this.#supply.settle(name), other && this.#replace(name, recipe)]);
-      return;
+    if (name === 'embedded') {
+      await (anew && this.#driver.name === 'embedded' ? this.#supply.reopen(name) : this.#supply.settle(name));
     }
-    await (anew && this.#driver.name === 'embedded' ? this.#supply.reopen(name) : this.#supply.settle(name));
     if (other) {
       await this.#replace(name, recipe);
     }
+    // Other drivers need nothing of the thread to answer: who has just changed a setting is served by it at once.
+    return { told: name === 'embedded' ? Promise.resolve() : this.#supply.settle(name) };
   }
 
   async #replace(name: DriverName, recipe: string): Promise<void> {

@@ -12,6 +12,9 @@ const plugins = fileURLToPath(new URL('../../../plugins', import.meta.url));
 const filesIn = (folder: string): readonly string[] =>
   readdirSync(folder, { withFileTypes: true, recursive: true }).flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : []));
 
+/** Pushed to the store for each edge that there is, instead of being counted: test/plugins/edge/alerting.test.ts has edges. */
+const pushed: readonly string[] = ['svc_edge_online'];
+
 /** Names of our own metrics, by the file that counts on them. */
 function named(): ReadonlyMap<string, readonly string[]> {
   const files = filesIn(plugins).filter((file) => /[/\\]dashboards[/\\][^/\\]+\.yaml$|[/\\]alert[/\\]rules[/\\][^/\\]+\.json$/.test(file));
@@ -28,7 +31,7 @@ test('what shipped dashboards and rules ask about this service is there, and no 
   const asked = [...named()].flatMap(([file, names]) => names.map((name) => `${file}: ${name}`));
   assert.ok(asked.length >= 15, asked.join());
   assert.deepEqual(
-    asked.filter((line) => !there.has(line.split(': ')[1]!)),
+    asked.filter((line) => !there.has(line.split(': ')[1]!) && !pushed.includes(line.split(': ')[1]!)),
     [],
   );
   assert.deepEqual(
