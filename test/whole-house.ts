@@ -52,11 +52,13 @@ export function productWithEdges(folder: string): string {
 export async function startWholeHouse({ dataDir, product, environment, execArgv = [] }: WholeHouseOptions): Promise<WholeHouse> {
   const began = performance.now();
   const program = product === undefined ? [join(root, 'bin/svc'), 'serve'] : ['--import', 'tsx', join(root, 'test/boot/serving-child.ts'), product];
+  // Whoever is killed leaves the agent beside it, which is no part of what is measured.
+  const alone = product === undefined ? { SVC_EDGE_LOCAL: 'false' } : {};
   // What a process that was killed has left behind.
   rmSync(join(dataDir, 'run.json'), { force: true });
   const child = spawn(process.execPath, [...execArgv, ...program], {
     cwd: root,
-    env: { PATH: process.env['PATH'], SVC_DATA_DIR: dataDir, SVC_HTTP_ADDR: '127.0.0.1:0', SVC_LOG_LEVEL: 'warn', ...environment },
+    env: { PATH: process.env['PATH'], SVC_DATA_DIR: dataDir, SVC_HTTP_ADDR: '127.0.0.1:0', SVC_LOG_LEVEL: 'warn', ...alone, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

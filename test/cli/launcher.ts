@@ -51,7 +51,9 @@ export interface Serving {
 
 /** A house that serves `dataDir` on a free port, until the test ends. */
 export async function serving(t: TestContext, dataDir: string, options: CallOptions = {}): Promise<Serving> {
-  const child = start(['serve', '--data', dataDir], { ...options, env: { SVC_HTTP_ADDR: '127.0.0.1:0', ...options.env } });
+  // The whole product would start the agent of this machine as well.
+  const alone = options.root === undefined && options.program === undefined ? { SVC_EDGE_LOCAL: 'false' } : {};
+  const child = start(['serve', '--data', dataDir], { ...options, env: { SVC_HTTP_ADDR: '127.0.0.1:0', ...alone, ...options.env } });
   const ended = endOf(child);
   const out = gathered(child, 'stdout');
   const err = gathered(child, 'stderr');
