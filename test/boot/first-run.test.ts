@@ -61,7 +61,7 @@ interface Panel {
 
 test('the machine of the manager is watched from the first start, and the dashboards that come along show it, once', { timeout: 120_000 }, async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-first-host-'));
-  const house = await startWholeHouse({ dataDir });
+  const house = await startWholeHouse({ dataDir, environment: { SVC_EDGE_LOCAL: 'true' } });
   t.after(async () => {
     await house.end();
     rmSync(dataDir, { recursive: true, force: true });

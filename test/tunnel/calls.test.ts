@@ -183,13 +183,15 @@ test('a listener that throws is logged and the connection lives', async () => {
 });
 
 test('a manager that goes away says when to come back, lets calls end, and then closes', async () => {
-  const { manager, edge } = memorySides({ edge: methods({ slow: () => new Promise((resolve) => setTimeout(() => resolve('done'), 20)) }) });
+  let answer = (_with: string): void => undefined;
+  const { manager, edge } = memorySides({ edge: methods({ slow: () => new Promise<string>((resolve) => (answer = resolve)) }) });
   const running = manager.call('slow', {}, { timeoutMs: 1_000 });
   await turns(2);
   manager.goAway({ code: closeCode.restart, message: 'a new version' }, { retryMinMs: 100, retryMaxMs: 9_000 });
   await turns(2);
   await assert.rejects(manager.call('slow', {}, { timeoutMs: 1_000 }), /about to end/);
   await assert.rejects(edge.open('x', {}), /about to end/);
+  answer('done');
   assert.equal(await running, 'done');
   const end = await edge.closed;
   assert.deepEqual([end.code, end.reason, end.retry], [closeCode.restart, 'a new version', { minMs: 100, maxMs: 9_000 }]);
