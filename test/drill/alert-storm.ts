@@ -11,6 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import type { Outcome } from '../exercise.ts';
+import { counted } from '../counted.ts';
 
 const child = fileURLToPath(new URL('./alert-storm-child.ts', import.meta.url));
 const calmMs = 240_000;
@@ -33,7 +34,7 @@ export async function run({ kills = 100 }: { readonly kills?: number } = {}): Pr
   const server = await listen(heard);
   const hook = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
   try {
-    for (let round = 0; round < kills; round++) {
+    for (const _kill of counted(kills, 'kills')) {
       const storm = await house(dir, hook, 'storm');
       await pause(300 + Math.random() * 4_000);
       storm.process.kill('SIGKILL');

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import type { Outcome } from '../exercise.ts';
+import { counted } from '../counted.ts';
 import { auditHouse, inFile, verify } from '../plugins/audit/house.ts';
 
 const child = fileURLToPath(new URL('./audit-crash-child.ts', import.meta.url));
@@ -19,7 +20,7 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
   const answered = new Map<string, number>();
   let found = { rows: 0, checkpoints: 0 };
   try {
-    for (let round = 0; round < rounds; round++) {
+    for (const round of counted(rounds, 'kills')) {
       await callUntilKilled(dataDir, 20 + Math.random() * 300, answered);
       found = await openAndVerify(dataDir, round);
       compare(dataDir, answered, round);

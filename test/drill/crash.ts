@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 
 import type { Outcome } from '../exercise.ts';
+import { counted } from '../counted.ts';
 import { expectedAfter, stateOf, writers } from './crash-model.ts';
 import { openIn } from '../storage/folder.ts';
 
@@ -23,7 +24,7 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
   let unheard = 0;
   let slowestOpenMs = 0;
   try {
-    for (let round = 0; round < rounds; round++) {
+    for (const round of counted(rounds, 'kills')) {
       await writeUntilKilled(dir, 30 + Math.random() * 300, acknowledged);
 
       const before = performance.now();

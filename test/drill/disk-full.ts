@@ -9,6 +9,7 @@ import { isSvcError, messageOf } from 'svc/sdk';
 
 import type { DiskLimits, Storage } from '../../core/storage/index.ts';
 import type { Outcome } from '../exercise.ts';
+import { counted } from '../counted.ts';
 import { type Notes, notesMigration, openIn } from '../storage/folder.ts';
 
 const mebibyte = 1024 * 1024;
@@ -32,7 +33,7 @@ export async function run({ rounds = 10 }: { readonly rounds?: number } = {}): P
   }
   try {
     const tally: Tally = { acknowledged: 0, refused: 0, slowestRecoveryMs: 0 };
-    for (let round = 0; round < rounds; round++) {
+    for (const round of counted(rounds, 'rounds')) {
       // Every second round the guard sleeps, and only SQLite can tell that the disk is full.
       await fillAndFree(join(dir, `data-${round}`), round % 2 === 0, tally);
     }

@@ -64,6 +64,7 @@ export async function run({
       }
       assert.deepEqual(readdirSync(join(dataDir, 'versions')), [], 'nothing is left of it');
       rows.push({ payload: name, kills, end: state });
+      console.error(`${rows.length} of ${bad.length + 1} payloads: ${name}, ${kills} kills`);
     }
 
     // Its own machine, and as much time as a busy one needs: here the kills are to be survived, not the clock.

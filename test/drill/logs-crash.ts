@@ -12,6 +12,7 @@ import { budget, matcher } from 'svc/telemetry';
 
 import { openLogStore } from '../../plugins/logs/store/store.ts';
 import type { Outcome } from '../exercise.ts';
+import { counted } from '../counted.ts';
 import { crashOptions, lineOf, writers } from './logs-crash-model.ts';
 
 const child = fileURLToPath(new URL('./logs-crash-child.ts', import.meta.url));
@@ -24,7 +25,7 @@ export async function run({ rounds = 25 }: { readonly rounds?: number } = {}): P
   let lines = 0;
   let blocks = 0;
   try {
-    for (let round = 0; round < rounds; round++) {
+    for (const round of counted(rounds, 'kills')) {
       await writeUntilKilled(folder, 100 + Math.random() * 900, acknowledged);
       const began = performance.now();
       const store = await openLogStore({ folder, ...crashOptions });

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import type { Outcome } from '../exercise.ts';
+import { counted } from '../counted.ts';
 import { batchesIn, openIn } from './metrics-crash-model.ts';
 
 const child = fileURLToPath(new URL('./metrics-crash-child.ts', import.meta.url));
@@ -21,7 +22,7 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
   let slowestOpenMs = 0;
   let blocks = 0;
   try {
-    for (let round = 0; round < rounds; round++) {
+    for (const round of counted(rounds, 'kills')) {
       const heard = await writeUntilKilled(folder, 30 + Math.random() * 500);
       const before = performance.now();
       const store = await openIn(folder);

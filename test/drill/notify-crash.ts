@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import type { Outcome } from '../exercise.ts';
+import { counted } from '../counted.ts';
 import type { Platform, Quirk } from '../plugins/notify/fakes/platform.ts';
 import { startReceiver } from '../plugins/notify/fakes/receiver.ts';
 import { openOffice } from '../plugins/notify/office.ts';
@@ -45,7 +46,7 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
       await office.channel({ channel_type: 'webhook', endpoint: platform.url });
     }
     await office.close();
-    for (let round = 0; round < rounds; round += 1) {
+    for (const _kill of counted(rounds, 'kills')) {
       platforms.forEach((platform) => platform.next(...quirks.filter(() => Math.random() < 0.2)));
       const running = start(folder, origin, progress.next, 'storm');
       await listen(running, accepted, progress, 80 + Math.random() * 900);

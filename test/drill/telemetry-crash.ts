@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Outcome } from '../exercise.ts';
+import { counted } from '../counted.ts';
 import { parcels } from '../bench/front-bodies.ts';
 import { cpuSeconds, startWholeHouse, type WholeHouse } from '../whole-house.ts';
 import { linesPerPush, parcelOf, readBack, samplesPerPush, type Signal, signals, spansPerPush } from './telemetry-crash-model.ts';
@@ -37,7 +38,7 @@ export async function run({ rounds = 100, fill = 3 }: { readonly rounds?: number
   try {
     house = await startWholeHouse({ dataDir });
     await fillUp(house, fill);
-    for (let round = 0; round < rounds; round++) {
+    for (const round of counted(rounds, 'kills')) {
       const before = Object.fromEntries(signals.map((signal) => [signal, ledger[signal].sent])) as Record<Signal, number>;
       await pushUntilKilled(house, ledger, epoch, 150 + Math.random() * 600);
       const began = performance.now();

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from 'svc/sdk';
 
 import type { Outcome } from '../exercise.ts';
+import { counted } from '../counted.ts';
 import { startWholeHouse, type WholeHouse } from '../whole-house.ts';
 import { parcelOf, readBack, type Signal, signals } from './telemetry-crash-model.ts';
 
@@ -32,7 +33,7 @@ export async function run({ rounds = 5 }: { readonly rounds?: number } = {}): Pr
     const sent: Record<Signal, number> = { metrics: 0, logs: 0, traces: 0 };
     let refused = 0;
     let slowestRecoveryMs = 0;
-    for (let round = 0; round < rounds; round++) {
+    for (const round of counted(rounds, 'rounds')) {
       for (let push = 0; push < 20; push++) {
         for (const signal of signals) {
           assert.equal((await send(house, signal, sent[signal]++, epoch)).status < 300, true, `round ${round}: there is room`);

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import type { Outcome } from '../exercise.ts';
+import { counted } from '../counted.ts';
 import { openIn, replayed, writers } from './telemetry-wal-model.ts';
 
 const child = fileURLToPath(new URL('./telemetry-wal-child.ts', import.meta.url));
@@ -20,7 +21,7 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
   let unheard = 0;
   let segments = 0;
   try {
-    for (let round = 0; round < rounds; round++) {
+    for (const round of counted(rounds, 'kills')) {
       await writeUntilKilled(folder, Math.random() * 250, acknowledged);
       const wal = await openIn(folder);
       segments = wal.segment;

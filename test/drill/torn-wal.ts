@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { connectWriter } from '../../core/storage/connection.ts';
 import type { Outcome } from '../exercise.ts';
+import { counted } from '../counted.ts';
 import { type Notes, notesMigration, openIn } from '../storage/folder.ts';
 
 const damages = {
@@ -24,7 +25,7 @@ export async function run({ rounds = 1_500 }: { readonly rounds?: number } = {})
   try {
     const { database, wal, ends } = await recorded(source);
     const kinds = Object.values(damages);
-    for (let round = 0; round < rounds; round++) {
+    for (const round of counted(rounds, 'cases')) {
       // A prime apart from page and frame sizes, so that every part of a frame is hit.
       const at = Math.floor((round / kinds.length) * (wal.length / (rounds / kinds.length)) + (round % 97)) % wal.length;
       const damaged = kinds[round % kinds.length]!(wal, at);

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { budget } from 'svc/telemetry';
 
 import type { Outcome } from '../exercise.ts';
+import { counted } from '../counted.ts';
 import { openTracesStore } from '../../plugins/traces/store/store.ts';
 import { metrics, parse } from '../../plugins/traces/traceql/engine.ts';
 import { spanId, startMs, traceId } from '../plugins/traces/bodies.ts';
@@ -26,7 +27,7 @@ export async function run({ rounds = 40 }: { readonly rounds?: number } = {}): P
   const found = { spans: 0, blocks: 0, head: 0 };
   let next = 1;
   try {
-    for (let round = 0; round < rounds; round++) {
+    for (const round of counted(rounds, 'kills')) {
       next = await pushUntilKilled(folder, next, 20 + Math.random() * 400, told);
       const store = await openTracesStore({ folder, log: quiet, now: () => startMs });
       try {
