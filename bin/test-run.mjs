@@ -5,18 +5,19 @@ import { relative, resolve } from 'node:path';
 import { run } from 'node:test';
 import { spec, tap } from 'node:test/reporters';
 
-const [fileDeadlineMs, ...files] = process.argv.slice(2);
+import { shareProcesses } from './test-rooms.mjs';
+
+const [fileDeadlineMs, ...names] = process.argv.slice(2);
+const files = names.map((name) => resolve(name));
+const { entries, forget } = shareProcesses(files);
 const failures = [];
+const heardOf = new Set();
 
 // From Node 22 on a file whose test ran out of time is no longer ended by the runner, unless it is asked to.
 const forceExit = Number(process.versions.node.split('.')[0]) >= 22;
-const events = run({
-  files: files.map((file) => resolve(file)),
-  concurrency: availableParallelism(),
-  timeout: Number(fileDeadlineMs),
-  ...(forceExit && { forceExit }),
-});
+const events = run({ files: entries, concurrency: availableParallelism(), timeout: Number(fileDeadlineMs), ...(forceExit && { forceExit }) });
 events.on('test:fail', ({ name, file, details, skip, todo }) => {
+  heardOf.add(file);
   // A suite fails because of a test in it, which is told on its own.
   if (skip === undefined && todo === undefined && details.error?.failureType !== 'subtestsFailed') {
     failures.push(`${relative('', file ?? name)}: ${file === name || file === undefined ? 'ended badly' : name} (${causeOf(details.error)})`);
@@ -24,13 +25,16 @@ events.on('test:fail', ({ name, file, details, skip, todo }) => {
 });
 events.on('test:pass', ({ name, file }) => {
   // The runner counts a file that registers nothing as one passed test.
-  if (name === file) {
-    failures.push(`${relative('', file)}: holds no test`);
+  if (name !== file) {
+    heardOf.add(file);
   }
 });
 const report = events.compose(process.stdout.isTTY ? new spec() : tap);
 report.pipe(process.stdout);
 report.once('end', () => {
+  forget();
+  const silent = files.filter((file) => !heardOf.has(file));
+  failures.push(...silent.map((file) => `${relative('', file)}: holds no test, or did not come to it`));
   if (failures.length > 0) {
     process.stderr.write(`\nFailed:\n${failures.map((failure) => `  ${failure}\n`).join('')}`);
   }

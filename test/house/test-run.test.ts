@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 
 import { projectRoot } from './source.ts';
@@ -23,11 +23,12 @@ function node(...args: string[]): Promise<Ended> {
   });
 }
 
-/** Runs test files of these texts, by name, in the order given. */
+/** Runs test files of these texts, by name, in the order given; names may have folders. */
 async function run(texts: Readonly<Record<string, string>>, deadlineMs = 30_000): Promise<Ended> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-run-'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   for (const [name, text] of Object.entries(texts)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), `import assert from 'node:assert/strict';\nimport { test } from 'node:test';\n${text}`);
   }
   try {
@@ -53,7 +54,24 @@ test('a failed test fails the run and is named at its end, with its cause', asyn
 test('a file that holds no test, or breaks while it loads, fails the run', async () => {
   const { code, stderr } = await run({ 'a.test.ts': '', 'b.test.ts': `throw new Error('broken');` });
   assert.equal(code, 1);
-  assert.match(stderr, /a\.test\.ts: holds no test\n.*b\.test\.ts: ended badly/);
+  assert.match(stderr, /b\.test\.ts: ended badly[^\n]*\n.*a\.test\.ts: holds no test/);
+});
+
+test('files of one area share a process: each counts by its own name, and one that breaks while it loads leaves the others', async () => {
+  const { code, stdout, stderr } = await run({
+    'test/plugins/one/a.test.ts': `test('first', () => { globalThis.process.title = 'shared'; });`,
+    'test/plugins/one/b.test.ts': `throw new Error('broken');`,
+    'test/plugins/one/c.test.ts': `test('third', () => assert.equal(process.title, 'shared'));`,
+    'test/plugins/one/d.test.ts': '',
+    'test/plugins/one/e.test.ts': `test('fifth', () => assert.fail('on purpose'));`,
+    'test/plugins/two/a.test.ts': `test('alone', () => assert.notEqual(process.title, 'shared'));`,
+  });
+  assert.equal(code, 1);
+  assert.match(stdout, /# pass 3\n# fail 2\n/);
+  assert.match(
+    stderr,
+    /one\/b\.test\.ts loads \(broken\)\n.*one\/e\.test\.ts: fifth \(on purpose\)\n.*one\/b\.test\.ts: holds no test.*\n.*one\/d\.test\.ts: holds no test/,
+  );
 });
 
 test('a file that does not end is stopped at its deadline and named, and the others still count', async () => {
