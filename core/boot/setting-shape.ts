@@ -5,6 +5,8 @@ import type { FieldProblem } from '../sdk/index.ts';
 
 const compiler = new Ajv({
   strict: false,
+  meta: false,
+  validateSchema: false,
   logger: false,
   // Schemas of packs are strangers' work: their patterns run on an engine that no pattern can stall.
   code: {

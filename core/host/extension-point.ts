@@ -29,7 +29,7 @@ export function openPoint<T>(registry: Registry, point: ExtensionPoint<T>, own: 
 export function checkContributions(entries: Iterable<Entry<PointContribution>>, snapshot: Snapshot): void {
   for (const { value, owner } of entries) {
     const schema = snapshot.points.get(value.point)?.value.schema;
-    const check = schema && new Ajv({ strict: false }).compile(schema);
+    const check = schema && new Ajv({ strict: false, meta: false, validateSchema: false }).compile(schema);
     if (check && !check(value.value)) {
       throw new SvcError('invalid_argument', `${owner.pluginId} contributes "${value.id}" to ${value.point}: ${firstProblem(check)}`);
     }
@@ -37,7 +37,7 @@ export function checkContributions(entries: Iterable<Entry<PointContribution>>, 
 }
 
 function checkedBy(point: { readonly id: string; readonly schema?: object }, log: Logger): (entry: Entry<PointContribution>) => boolean {
-  const check = point.schema && new Ajv({ strict: false }).compile(point.schema);
+  const check = point.schema && new Ajv({ strict: false, meta: false, validateSchema: false }).compile(point.schema);
   const verdicts = new WeakMap<object, boolean>();
   return (entry) => {
     let verdict = verdicts.get(entry);

@@ -32,7 +32,7 @@ const askMs = 2_000;
 const mostPlugins = 64;
 
 export function createHealthKeeper({ tables, catalogue, telling }: HealthParts): HealthKeeper {
-  const fits = new Ajv({ strict: false, logger: false, formats: { 'date-time': isInstant } }).compile<Event>(PluginHealthEvent);
+  const fits = new Ajv({ strict: false, meta: false, validateSchema: false, logger: false, formats: { 'date-time': isInstant } }).compile<Event>(PluginHealthEvent);
   const changed = new Set<EdgeRecord>();
 
   /** An edge that is there is asked how its plugins are at this moment; what it told last has to do otherwise. */

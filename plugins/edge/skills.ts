@@ -73,7 +73,7 @@ const answerSchema = {
 
 /** Skills of machines, for whoever may use them; each execution is in the trail. What an edge says of its skills is an outsider's word. */
 export function createFleetSkills({ fleet, tables, trail, clock, ids }: SkillParts): FleetSkills {
-  const ajv = new Ajv({ strict: false, logger: false, allowUnionTypes: true });
+  const ajv = new Ajv({ strict: false, meta: false, validateSchema: false, logger: false, allowUnionTypes: true });
   const isTold = ajv.compile<{ readonly skills: readonly ToldSkill[] }>(toldSchema);
   const isAnswer = ajv.compile<SkillAnswer>(answerSchema);
   /** What a connection has told; the next one may be of another version. */

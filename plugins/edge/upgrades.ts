@@ -45,7 +45,7 @@ const ended: ReadonlySet<string> = new Set(['succeeded', 'failed', 'rolled_back'
 
 export function createUpgrades({ tables, fleet, packages, telling, clock, ids, log, publicUrl, managerVersion }: UpgradeParts): Upgrades {
   const { read, write } = tables;
-  const fits = new Ajv({ strict: false, logger: false }).compile(UpgradeStateEvent);
+  const fits = new Ajv({ strict: false, meta: false, validateSchema: false, logger: false }).compile(UpgradeStateEvent);
 
   async function order(by: By, edgeId: number, wish: Omit<UpgradeOrder, 'job_id'>): Promise<Static<typeof UpgradeStarted>> {
     if (!fleet.capabilities(edgeId)) {
