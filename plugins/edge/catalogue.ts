@@ -79,8 +79,15 @@ function edgePlugin({ name, kind, default_enabled: enabled, spec }: EdgePluginFi
   }
   const usual = { allErrors: true, ownProperties: true, strict: false, meta: false, validateSchema: false, logger: false } as const;
   const fits = new Ajv(usual).compile(spec);
-  const fill = new Ajv({ ...usual, useDefaults: true }).compile(spec);
-  return { name, kind, default_enabled: enabled, spec, assertFits: (value) => assertFits(name, fits, value), filled: (value) => filled(fill, value) };
+  let fill: ValidateFunction | undefined;
+  return {
+    name,
+    kind,
+    default_enabled: enabled,
+    spec,
+    assertFits: (value) => assertFits(name, fits, value),
+    filled: (value) => filled((fill ??= new Ajv({ ...usual, useDefaults: true }).compile(spec)), value),
+  };
 }
 
 function assertFits(name: string, fits: ValidateFunction, spec: object): void {

@@ -1,10 +1,9 @@
-import { Ajv } from 'ajv';
 import { type Call, SvcError } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { EdgeFleet, EdgeMethods, HostSnapshot } from './contract.ts';
-import { isInstant } from './plugin-health.ts';
 import type { ProcessQuery, Snapshot } from './schema.ts';
+import { toldShape } from './told-shape.ts';
 import { canonicalMetrics, HostSnapshot as HostSnapshotSchema, Processes } from './wire.ts';
 
 /** What is asked of the machine at this moment. What it answers is an outsider's word. */
@@ -16,9 +15,8 @@ export interface LiveAnswers {
 const askMs = 10_000;
 
 export function createLiveAnswers(fleet: EdgeFleet): LiveAnswers {
-  const ajv = new Ajv({ strict: false, logger: false, removeAdditional: 'all', formats: { 'date-time': isInstant } });
-  const isProcesses = ajv.compile<EdgeMethods['processes']['answer']>(Processes);
-  const isSnapshot = ajv.compile<HostSnapshot>(HostSnapshotSchema);
+  const isProcesses = toldShape<EdgeMethods['processes']['answer']>(Processes, { removeAdditional: 'all' });
+  const isSnapshot = toldShape<HostSnapshot>(HostSnapshotSchema, { removeAdditional: 'all' });
 
   const ask = (edgeId: number, method: string, params: object, signal: Call['signal']): Promise<unknown> =>
     fleet.call(edgeId, method, params, { timeoutMs: askMs, signal });

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-import { Ajv } from 'ajv';
 import { redactValue } from 'svc/probe';
 import { type AuditTrailContract, type Clock, covers, type Handle, type Ids, isSvcError, messageOf, type Principal, SvcError, type Tables } from 'svc/sdk';
 
 import type { SkillAnswer, SkillOrder, ToldSkill } from '../edge-skills/contract.ts';
 import type { EdgeCapabilities, EdgeFleet, FleetSkills, SkillRequest } from './contract.ts';
 import type { EdgeTables } from './tables.ts';
+import { toldShape } from './told-shape.ts';
 
 export interface SkillParts {
   readonly fleet: EdgeFleet;
@@ -73,9 +73,8 @@ const answerSchema = {
 
 /** Skills of machines, for whoever may use them; each execution is in the trail. What an edge says of its skills is an outsider's word. */
 export function createFleetSkills({ fleet, tables, trail, clock, ids }: SkillParts): FleetSkills {
-  const ajv = new Ajv({ strict: false, meta: false, validateSchema: false, logger: false, allowUnionTypes: true });
-  const isTold = ajv.compile<{ readonly skills: readonly ToldSkill[] }>(toldSchema);
-  const isAnswer = ajv.compile<SkillAnswer>(answerSchema);
+  const isTold = toldShape<{ readonly skills: readonly ToldSkill[] }>(toldSchema);
+  const isAnswer = toldShape<SkillAnswer>(answerSchema);
   /** What a connection has told; the next one may be of another version. */
   const known = new WeakMap<EdgeCapabilities, readonly ToldSkill[]>();
 

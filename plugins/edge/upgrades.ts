@@ -1,4 +1,3 @@
-import { Ajv } from 'ajv';
 import { type Call, type Clock, type Ids, type Logger, type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
@@ -10,6 +9,7 @@ import type { UpgradePackageRequest, UpgradeRequest, UpgradeStarted } from './sc
 import { type ShownUpgrade, shownUpgrade } from './shown.ts';
 import type { EdgeTables } from './tables.ts';
 import type { Telling } from './telling.ts';
+import { toldShape } from './told-shape.ts';
 import { upgradeStore } from './upgrade-store.ts';
 import { upgradeStates, UpgradeStateEvent } from './wire.ts';
 
@@ -45,7 +45,7 @@ const ended: ReadonlySet<string> = new Set(['succeeded', 'failed', 'rolled_back'
 
 export function createUpgrades({ tables, fleet, packages, telling, clock, ids, log, publicUrl, managerVersion }: UpgradeParts): Upgrades {
   const { read, write } = tables;
-  const fits = new Ajv({ strict: false, meta: false, validateSchema: false, logger: false }).compile(UpgradeStateEvent);
+  const fits = toldShape<Static<typeof UpgradeStateEvent>>(UpgradeStateEvent);
 
   async function order(by: By, edgeId: number, wish: Omit<UpgradeOrder, 'job_id'>): Promise<Static<typeof UpgradeStarted>> {
     if (!fleet.capabilities(edgeId)) {

@@ -16,7 +16,9 @@ export type ReadDashboard = { readonly dashboard: Dashboard } | { readonly probl
 
 /** Reads files of plugins; whatever is wrong with one is told, never thrown. */
 export function dashboardReader(): (contributed: unknown, pluginId: string) => ReadDashboard {
-  const fits = new Ajv({ strict: false, allErrors: false, allowUnionTypes: true }).compile<Static<typeof DashboardFile>>(DashboardFile);
+  const fits = new Ajv({ strict: false, meta: false, validateSchema: false, allErrors: false, allowUnionTypes: true }).compile<Static<typeof DashboardFile>>(
+    DashboardFile,
+  );
 
   return (contributed, pluginId) => {
     let name = {};
