@@ -1,6 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+
+import { cacheFolders, ownFolder } from './cache-folder.mjs';
 
 // An import would load all that it re-exports, web cryptography among it, into each agent.
 const { createHash } = process.getBuiltinModule('node:crypto');
@@ -8,24 +10,40 @@ const sources = ['bin', 'core', 'config', 'package.json', 'package-lock.json'];
 
 /**
  * The host as a few files of plain JavaScript, made from the sources once and again after each change of them: it starts
- * in half the time that compiling file by file takes. Undefined where nothing can be written beside the packages.
+ * in half the time that compiling file by file takes. Beside the packages, or with this user where only others may write there.
+ * Undefined where nothing can be written at all: the caller has a slower way.
  */
 export async function compiledHost(root, program = 'svc') {
-  const home = join(root, 'node_modules', '.cache', 'svc');
-  const folder = join(home, fingerprint(root));
-  if (!existsSync(folder)) {
+  const name = fingerprint(root);
+  const shared = join(root, 'node_modules', '.cache', 'svc');
+  for (const home of [shared, ...cacheFolders().map((folder) => join(folder, 'host'))]) {
+    const folder = join(home, name);
     const draft = join(home, `draft-${process.pid}`);
     try {
+      if (home !== shared) {
+        ownFolder(dirname(home));
+        ownFolder(home);
+      }
+      if (existsSync(folder)) {
+        return pathToFileURL(join(folder, `${program}.mjs`)).href;
+      }
       mkdirSync(draft, { recursive: true });
     } catch {
-      // An installation that is read-only: the caller has a slower way.
-      return undefined;
+      // Not ours to write, or to trust: the next one.
+      continue;
     }
     await build(root, draft, folder);
+    if (home === shared) {
+      openToAll(draft);
+    } else {
+      // What stays outside is found as from the place beside the packages.
+      symlinkSync(join(root, 'node_modules'), join(draft, 'node_modules'));
+    }
     forget(home, folder);
     place(draft, folder);
+    return pathToFileURL(join(folder, `${program}.mjs`)).href;
   }
-  return pathToFileURL(join(folder, `${program}.mjs`)).href;
+  return undefined;
 }
 
 /** Changes with every file the host is made of; times and sizes are enough, and a tenth of the cost of reading. */
@@ -83,6 +101,8 @@ async function build(root, draft, folder) {
       banner: { js: requireFrom(root, "require('node:module').createRequire") },
     }),
   ]);
+  // A process as large as an agent, which would stay as long as this one.
+  await esbuild.stop();
 }
 
 /** A module goes on finding the files beside its source, wherever its code ends up. */
@@ -122,12 +142,12 @@ const leanBuiltins = {
   },
 };
 
-/** What no plugin of an edge can use: it has no database, signs no tokens and opens no shells of its own. */
+/** What no plugin of an edge uses: it has no database and no store of signals, signs no tokens, opens no shells and shows no pages. */
 const withoutManager = {
   name: 'without-manager',
   setup(build) {
-    build.onResolve({ filter: /^(kysely|jsonwebtoken|ssh2)$/ }, ({ path, kind }) =>
-      kind === 'dynamic-import' ? { path, namespace: 'without-manager' } : undefined,
+    build.onResolve({ filter: /^(kysely|jsonwebtoken|ssh2|typebox|\.\.\/(telemetry|template)\/index\.ts)$/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path: path.replace(/^\.\.\/(.*)\/index\.ts$/, 'svc/$1'), namespace: 'without-manager' } : undefined,
     );
     build.onLoad({ filter: /./, namespace: 'without-manager' }, ({ path }) => ({
       contents: `throw new Error("an edge has no ${path} for its plugins");`,
@@ -155,22 +175,24 @@ const threadsBelow = (folder) =>
 /** What stays outside is looked up from the project, not from the cache. */
 const requireFrom = (root, create) => `require=${create}(${JSON.stringify(join(root, 'package.json'))});`;
 
-/** Another start may have been first; then its result, made from the same sources, is as good. */
-function place(draft, folder) {
-  writeFileSync(join(draft, 'complete'), '');
-  // For whoever runs svc from here, whatever the mask of this one.
+/** For whoever runs svc from here, whatever the mask of this one. */
+function openToAll(draft) {
   for (const name of readdirSync(draft)) {
     chmodSync(join(draft, name), 0o644);
   }
   [join(draft, '..', '..'), join(draft, '..'), draft].filter(isOurs).forEach((path) => chmodSync(path, 0o755));
+}
+
+const isOurs = (path) => statSync(path).uid === process.getuid();
+
+/** Another start may have been first; then its result, made from the same sources, is as good. */
+function place(draft, folder) {
   try {
     renameSync(draft, folder);
   } catch {
     rmSync(draft, { recursive: true, force: true });
   }
 }
-
-const isOurs = (path) => statSync(path).uid === process.getuid();
 
 /** Keeps the newest few: a house that runs may still load commands from the one it was started with. */
 function forget(home, folder) {

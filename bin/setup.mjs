@@ -1,6 +1,5 @@
 // Makes a bare clone ready to run. Plain JavaScript, node:* only: nothing else is there yet.
 import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,6 +50,8 @@ const stampPath = (root) => join(root, 'node_modules', '.svc-lock-hash');
 
 /** What an installation depends on: the locked versions, and the Node that native addons were built for. */
 function stampOf(root) {
+  // An import would load web cryptography as well, into each agent.
+  const { createHash } = process.getBuiltinModule('node:crypto');
   const lock = readText(join(root, 'package-lock.json'));
   if (lock === undefined) {
     throw new Error(`${join(root, 'package-lock.json')} is missing, so nobody knows what to install. Restore it with "git checkout package-lock.json".`);

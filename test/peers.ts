@@ -18,6 +18,7 @@ export const peers = {
   script: 'bsdutils',
   sshd: 'openssh-server',
   strace: 'strace',
+  'systemd-analyze': 'systemd',
   unshare: 'util-linux',
   'victoria-metrics': 'victoria-metrics',
   wrk: 'wrk',

@@ -6,7 +6,7 @@ import { usageFailure } from '../cli/failure.ts';
 import { printable } from '../cli/layout.ts';
 import { edgeEnvironment } from '../edge/data-dir.ts';
 import { enrol } from '../edge/enrol.ts';
-import { installService, prepareStart, startCommand, whyNoService } from '../edge/service.ts';
+import { installService, prepareStart, startCommand, whyNoService, whyNoStart } from '../edge/service.ts';
 
 export const command: Command = {
   operands: [],
@@ -30,7 +30,7 @@ export const command: Command = {
     const dataDir = edgeEnvironment(call.environment).SVC_DATA_DIR;
     const enrolled = await enrol(dataDir, { manager, token, name: call.value('name'), pin: call.value('pin'), ca: caOf(call) });
     prepareStart(dataDir);
-    const obstacle = call.has('no-service') ? '--no-service was given' : whyNoService();
+    const obstacle = call.has('no-service') ? '--no-service was given' : (whyNoService() ?? whyNoStart());
     if (obstacle === undefined) {
       installService(dataDir);
     }

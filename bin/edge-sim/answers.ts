@@ -10,7 +10,7 @@ export interface Asked {
   /** Resolves once the new secret is proved and kept. */
   rotate(secretKey: string): Promise<void>;
   /** Some answers are late on purpose. */
-  linger(signal: AbortSignal): Promise<void>;
+  linger(call: Pick<InboundCall, 'signal'>): Promise<void>;
   readonly served: () => void;
 }
 
@@ -20,14 +20,14 @@ type Handle = (edge: Asked, params: Record<string, unknown>) => unknown;
 export function answers(edgeOf: (session: TunnelSession) => Asked | undefined): ReadonlyMap<string, TunnelMethod> {
   const method = (handle: Handle, mutating = false): TunnelMethod => ({
     mutating,
-    async handle(params: unknown, { session, signal }: InboundCall) {
+    async handle(params: unknown, call: InboundCall) {
       // A call may come with the last word of the handshake, a moment before it is noted whose session this is.
       await Promise.resolve();
-      const edge = edgeOf(session);
+      const edge = edgeOf(call.session);
       if (!edge) {
         throw new SvcError('unavailable', 'this edge is about to leave');
       }
-      await edge.linger(signal);
+      await edge.linger(call);
       const answer = await handle(edge, (params ?? {}) as Record<string, unknown>);
       edge.served();
       return answer;

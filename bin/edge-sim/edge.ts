@@ -3,19 +3,23 @@ import {
   clientHandshake,
   closeCode,
   dial,
+  type InboundCall,
   isRefusal,
   type MessageTransport,
   openSession,
   reconnects,
   type SessionEnd,
   type TunnelSession,
+  type Welcome,
 } from '../../core/tunnel/index.ts';
 import { version } from '../product.ts';
 import { type Asked, healthOf } from './answers.ts';
+import { Deliveries } from './deliveries.ts';
 import { enrolPatiently, TokenRefused } from './enrol.ts';
 import { type SimulatedHost, hostOf } from './host.ts';
 import type { HostKeys } from './keys.ts';
 import { logPush } from './log-lines.ts';
+import type { Push } from './push.ts';
 import { type Random, seeded } from './random.ts';
 import type { Shared } from './shared.ts';
 import { Vitals } from './vitals.ts';
@@ -35,6 +39,8 @@ export class SimulatedEdge implements Asked {
   #transport: MessageTransport | undefined;
   #session: TunnelSession | undefined;
   #authorization = '';
+  #takesPushes = false;
+  readonly #deliveries: Deliveries;
   #configHash: string | undefined;
   #plugins: ReadonlyMap<string, boolean> = new Map([['hostmetrics', true]]);
   #samples = 0;
@@ -45,6 +51,7 @@ export class SimulatedEdge implements Asked {
   constructor(shared: Shared, number: number) {
     const { seed } = shared.options;
     this.#shared = shared;
+    this.#deliveries = new Deliveries(shared);
     this.host = hostOf(seed, number);
     this.#random = seeded('life', seed, number);
     this.#vitals = new Vitals(this.host, this.#random);
@@ -105,9 +112,9 @@ export class SimulatedEdge implements Asked {
     this.#show(changed);
   }
 
-  async linger(signal: AbortSignal): Promise<void> {
+  async linger(call: Pick<InboundCall, 'signal'>): Promise<void> {
     if (this.#fault()) {
-      await this.#shared.pause(slowMs.least + this.#random() * (slowMs.most - slowMs.least), signal);
+      await this.#shared.pause(slowMs.least + this.#random() * (slowMs.most - slowMs.least), call.signal);
     }
   }
 
@@ -135,7 +142,7 @@ export class SimulatedEdge implements Asked {
     }
   }
 
-  async #prove(keys: HostKeys, purpose: 'serve' | 'probe'): Promise<{ transport: MessageTransport }> {
+  async #prove(keys: HostKeys, purpose: 'serve' | 'probe'): Promise<{ transport: MessageTransport; welcome: Welcome }> {
     const { options, signal, sweeper, ids, addressOf } = this.#shared;
     const transport = await dial({
       url: new URL(keys.tunnel_path, options.manager).href,
@@ -143,18 +150,19 @@ export class SimulatedEdge implements Asked {
       localAddress: addressOf(this.host.number),
       timeoutMs: 30_000,
     });
-    await clientHandshake(transport, {
+    const welcome = await clientHandshake(transport, {
       ...{ sweeper, ids, accessKey: keys.access_key, secretKey: keys.secret_key },
       hello: { agent_id: this.host.uuid, boot_id: this.host.bootId, agent_version: version, caps, purpose },
       state: this.#configHash === undefined ? {} : { config_hash: this.#configHash },
     });
-    return { transport };
+    return { transport, welcome };
   }
 
   async #serve(keys: HostKeys): Promise<SessionEnd> {
     const { tally, sweeper, log, handlers, journal, sessions, clock, signal } = this.#shared;
     const begun = clock.monotonic();
-    const { transport } = await this.#prove(keys, 'serve');
+    const { transport, welcome } = await this.#prove(keys, 'serve');
+    this.#takesPushes = welcome.body['takes_pushes'] === true;
     const session = openSession(transport, { side: 'edge', sweeper, log, handlers, journal, random: this.#random, label: 'manager' });
     tally.connectTimes.add(clock.monotonic() - begun);
     tally.connects += 1;
@@ -198,7 +206,10 @@ export class SimulatedEdge implements Asked {
     const now = this.#shared.clock.now();
     if (now - this.#toldHealthAt >= healthMs) {
       this.#toldHealthAt = now;
-      this.#plugins.forEach((_, name) => this.#session?.emit('plugin_health', { name, health: this.#health(name, now) }));
+      this.#session?.emit(
+        'plugin_health',
+        [...this.#plugins.keys()].map((name) => ({ name, health: this.#health(name, now) })),
+      );
     }
   }
 
@@ -248,8 +259,7 @@ export class SimulatedEdge implements Asked {
     const now = clock.now();
     if (this.#plugins.get('hostmetrics') === true) {
       const { body, samples } = this.#vitals.write(now, options.metrics);
-      const headers = { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy', 'x-prometheus-remote-write-version': '0.1.0' };
-      void this.#send({ path: '/api/v1/write', headers, body, cut }, (taken) => {
+      this.#send({ to: '/api/v1/write', type: 'application/x-protobuf', encoding: 'snappy', body }, cut, (taken) => {
         this.#samples += samples;
         taken.samples += samples;
       });
@@ -261,32 +271,12 @@ export class SimulatedEdge implements Asked {
     if (lines > 0) {
       this.#linesLeft -= lines;
       const body = logPush(this.host, this.#random, since, now, lines);
-      void this.#send({ path: '/loki/api/v1/push', headers: { 'content-type': 'application/json' }, body, cut }, (taken) => (taken.lines += lines));
+      this.#send({ to: '/loki/api/v1/push', type: 'application/json', body }, cut, (taken) => (taken.lines += lines));
     }
   }
 
-  async #send(
-    { path, headers, body, cut }: { path: string; headers: Readonly<Record<string, string>>; body: Uint8Array; cut: boolean },
-    taken: (tally: Shared['tally']) => void,
-  ): Promise<void> {
-    const { plane, tally, clock, signal } = this.#shared;
-    const begun = clock.monotonic();
-    try {
-      const { status, text } = await plane.post({ path, headers: { ...headers, authorization: this.#authorization }, body, cut }, signal);
-      tally.pushTimes.add(clock.monotonic() - begun);
-      if (status >= 200 && status < 300) {
-        tally.pushesOk += 1;
-        taken(tally);
-      } else {
-        tally.pushesLimited += status === 429 ? 1 : 0;
-        tally.pushesFailed += status === 429 ? 0 : 1;
-        tally.problem = `HTTP ${status} to a push: ${text.slice(0, 200)}`;
-      }
-    } catch (error) {
-      if (!signal.aborted && !cut) {
-        tally.pushesFailed += 1;
-        tally.problem = messageOf(error);
-      }
-    }
+  #send(push: Push, cut: boolean, taken: (tally: Shared['tally']) => void): void {
+    const session = this.#takesPushes ? this.#session : undefined;
+    void this.#deliveries.send(push, { session, transport: this.#transport, authorization: this.#authorization, cut }, taken);
   }
 }

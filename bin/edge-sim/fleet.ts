@@ -12,7 +12,7 @@ import type { SimOptions } from './options.ts';
 import type { Shared } from './shared.ts';
 import { type Figures, Tally } from './tally.ts';
 
-const enrolAtOnce = 16;
+const enrolAtOnce = 64;
 const leaveMs = 5_000;
 
 export interface SimulatedFleet {

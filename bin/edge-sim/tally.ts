@@ -30,6 +30,8 @@ export class Tally {
   pushesOk = 0;
   pushesLimited = 0;
   pushesFailed = 0;
+  /** Because the one before was not answered yet. */
+  pushesSkipped = 0;
   samples = 0;
   lines = 0;
   /** Faults that were made on purpose. */
@@ -42,7 +44,7 @@ export class Tally {
   figures(edges: number) {
     return {
       ...{ edges, enrolled: this.enrolled, connected: this.connected, connects: this.connects, lost: this.lost, refused: this.refused, calls: this.calls },
-      pushes: { ok: this.pushesOk, limited: this.pushesLimited, failed: this.pushesFailed },
+      pushes: { ok: this.pushesOk, limited: this.pushesLimited, failed: this.pushesFailed, skipped: this.pushesSkipped },
       ...{ push_p50_ms: this.pushTimes.quantile(0.5) ?? null, push_p99_ms: this.pushTimes.quantile(0.99) ?? null },
       ...{ connect_p99_ms: this.connectTimes.quantile(0.99) ?? null, samples: this.samples, lines: this.lines, faults: this.faults },
       problem: this.problem ?? null,

@@ -36,6 +36,8 @@ patience=${'$'}{LAUNCH_PATIENCE:-30}
 most=3
 mkdir -p "$up" "$data/versions" || exit 1
 
+export MALLOC_ARENA_MAX="${'$'}{MALLOC_ARENA_MAX:-1}"
+
 exec 9>"$up/lock"
 if command -v flock >/dev/null 2>&1 && ! flock -n 9; then
   echo "launch: another launcher keeps the agent of $data" >&2
@@ -57,6 +59,13 @@ rest() {
 look() {
   read -r now ignored </proc/uptime
   now=${'$'}{now%%.*}
+}
+
+# Linux 6.18 and later map a file that was just written in large pieces: its program would be 14 MB larger until the next boot.
+known=
+unwritten() {
+  [ "$1" = "$known" ] || dd if="$1" iflag=nocache count=0 2>/dev/null
+  known=$1
 }
 
 born() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20; }
@@ -146,8 +155,10 @@ while [ -z "$ending" ]; do
     fi
   fi
   if [ "$runs" = - ]; then
+    unwritten "$1"
     SVC_EDGE_RUNNING=- SVC_EDGE_LAUNCHER=$$ "$@" edge --data "$data" 9>&- &
   else
+    unwritten "$data/versions/$runs/svc"
     SVC_EDGE_RUNNING=$runs SVC_EDGE_LAUNCHER=$$ "$data/versions/$runs/svc" edge --data "$data" 9>&- &
   fi
   child=$!

@@ -6,6 +6,7 @@ import { isSea } from 'node:sea';
 import { agentCommand } from '../../core/boot/edge.ts';
 import { messageOf } from '../../core/sdk/index.ts';
 import { Failure } from '../cli/failure.ts';
+import { closedPath } from './closed-path.ts';
 import { launcherFile, placeLauncher } from './launcher.ts';
 import { unitFile, unitName, unitText } from './unit.ts';
 
@@ -22,6 +23,14 @@ export function whyNoService(): string | undefined {
     return 'this machine does not run systemd';
   }
   return process.getuid?.() === 0 ? undefined : 'only root can set up a service';
+}
+
+/** Why the service would not start, though one can be set up: its user must be able to read the program. */
+export function whyNoStart(): string | undefined {
+  const closed = closedPath([process.execPath, ...agentCommand(isSea()).filter((word) => word.startsWith('/'))]);
+  return closed === undefined
+    ? undefined
+    : `the user ${user}, as whom it runs, may not enter or read ${closed}: install svc, and Node, where everybody may, such as /opt, and run this again`;
 }
 
 /** What the start needs in the data folder. */

@@ -43,7 +43,7 @@ async function programs(
 
 /** What is built goes elsewhere, and the process of a pack has nothing to lend but the contract. */
 export function sourcesFor(kind: PluginManifest['kind']): BundleSources {
-  const { cacheDir: _hereOnly, ...sources } = bundleSources;
+  const { cacheDirs: _hereOnly, ...sources } = bundleSources;
   return { ...sources, portable: true, ...(kind === 'pack' && { lent: new Set(['svc/sdk']) }) };
 }
 

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-import { build, type BuildOptions, type Plugin } from 'esbuild';
+import type { BuildOptions, Plugin } from 'esbuild';
+
+import { withBundler } from '../../core/host/index.ts';
 
 /** Optional packages are asked for by name at run time: what is not in the binary must be absent, not found beside it. */
 const builtinsOnly =
@@ -10,7 +12,7 @@ const builtinsOnly =
 
 /** A program and everything it imports, as one CommonJS text. */
 export async function programText(entry: string, root: string, { define, plugins = [] }: Pick<BuildOptions, 'define' | 'plugins'> = {}): Promise<string> {
-  const { outputFiles } = await build({
+  const options = {
     entryPoints: [join(root, entry)],
     absWorkingDir: root,
     bundle: true,
@@ -31,7 +33,8 @@ export async function programText(entry: string, root: string, { define, plugins
     banner: { js: builtinsOnly },
     inject: [join(root, 'bin/packaging/address.ts')],
     plugins: [addresses(root), ...plugins],
-  });
+  } as const satisfies BuildOptions;
+  const { outputFiles } = await withBundler(entry, ({ build }) => build(options));
   return outputFiles[0]!.text;
 }
 

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { compileFunction } from 'node:vm';
 
-import { build } from 'esbuild';
-
+import { withBundler } from '../../core/host/index.ts';
 import { smallProgram } from '../compile.mjs';
 import { parameters, programAsset } from './contents.ts';
 import { programText } from './program-text.ts';
@@ -22,14 +21,16 @@ export async function programs(root: string): Promise<ReadonlyMap<string, Uint8A
 /** What chooses between them. */
 export async function entryText(root: string): Promise<string> {
   const entry = join(root, 'bin/packaging/entry.ts');
-  const { outputFiles } = await build({
-    entryPoints: [entry],
-    bundle: true,
-    write: false,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20',
-    minifyWhitespace: true,
-  });
+  const { outputFiles } = await withBundler(entry, ({ build }) =>
+    build({
+      entryPoints: [entry],
+      bundle: true,
+      write: false,
+      platform: 'node',
+      format: 'cjs',
+      target: 'node20',
+      minifyWhitespace: true,
+    }),
+  );
   return outputFiles[0]!.text;
 }

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { getAsset, getRawAsset } from 'node:sea';
 
 import { messageOf, SvcError } from '../../core/sdk/index.ts';
+import { cacheFolders, ownFolder } from '../cache-folder.mjs';
 import { type Contents, contentsAsset, fileAsset } from './contents.ts';
 
 let root: string | undefined;
@@ -21,12 +21,12 @@ export const contents = (): Contents => JSON.parse(getAsset(contentsAsset, 'utf8
 function unpack(files: Contents['files']): string {
   const name = sha256(JSON.stringify(files)).slice(0, 16);
   const complaints: string[] = [];
-  for (const cache of caches()) {
+  for (const cache of cacheFolders()) {
     const folder = join(cache, name);
     try {
-      assertOwn(makeFolder(cache));
+      ownFolder(cache);
       for (const [file, hash] of Object.entries(files)) {
-        assertOwn(makeFolder(dirname(join(folder, file))));
+        ownFolder(dirname(join(folder, file)));
         place(file, join(folder, file), hash);
       }
       return folder;
@@ -38,25 +38,6 @@ function unpack(files: Contents['files']): string {
     'unavailable',
     `svc has no folder for its own parts (${complaints.join('; ')}): set XDG_CACHE_HOME to a folder that only this user can write to`,
   );
-}
-
-function caches(): string[] {
-  const { XDG_CACHE_HOME, CACHE_DIRECTORY } = process.env;
-  const named = [CACHE_DIRECTORY, XDG_CACHE_HOME && join(XDG_CACHE_HOME, 'svc')].filter((folder) => folder !== undefined && folder !== '');
-  return [...(named as string[]), join(homedir(), '.cache', 'svc'), join(tmpdir(), `svc-${process.getuid?.() ?? 'user'}`)];
-}
-
-function makeFolder(folder: string): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return folder;
-}
-
-/** Code is loaded from there: nobody else may be able to put it there. */
-function assertOwn(folder: string): void {
-  const { uid, mode } = lstatSync(folder);
-  if ((process.getuid && uid !== process.getuid()) || (mode & 0o022) !== 0) {
-    throw new SvcError('unavailable', `${folder} can be written by others`);
-  }
 }
 
 /** Whole or not at all: a second start may look at the same moment, and a kill may come at any. */

@@ -22,5 +22,5 @@ export const bundleSources: BundleSources = {
   lent: new Set(sharedModules.keys()),
   modules,
   root: installation,
-  cacheDir: join(installation, 'node_modules', '.cache', 'svc-plugins'),
+  cacheDirs: [join(installation, 'node_modules', '.cache', 'svc-plugins')],
 };

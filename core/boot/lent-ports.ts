@@ -38,7 +38,8 @@ export function lentPorts(rooms: Ground & Commons & { readonly sources: PluginSo
     container,
     sources,
     shared: sharedModules,
-    bundles: bundleSources,
+    // The installation may belong to somebody else, as that of an agent with a user of its own does.
+    bundles: { ...bundleSources, cacheDirs: [...bundleSources.cacheDirs!, join(dataDir, 'cache', 'bundles')] },
     clock,
     ids,
     memory,

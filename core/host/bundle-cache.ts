@@ -22,10 +22,16 @@ const settledMs = 1_000;
 
 /** The bundle that was made of exactly these files before; undefined when any of them is not what it was. */
 export function cachedBundle(sources: BundleSources, key: string): Pick<Bundle, 'code' | 'inputs'> | undefined {
-  const file = fileOf(sources, key);
-  if (file === undefined) {
-    return undefined;
+  for (const folder of sources.cacheDirs ?? []) {
+    const found = readBundle(fileOf(folder, key), key);
+    if (found) {
+      return found;
+    }
   }
+  return undefined;
+}
+
+function readBundle(file: string, key: string): Pick<Bundle, 'code' | 'inputs'> | undefined {
   try {
     const text = readFileSync(file, 'utf8');
     const end = text.indexOf('\n');
@@ -40,29 +46,46 @@ export function cachedBundle(sources: BundleSources, key: string): Pick<Bundle, 
 }
 
 export function keepBundle(sources: BundleSources, key: string, { code, inputs }: Bundle, began: number): void {
-  const file = fileOf(sources, key);
   // Only what lies in the installation: a folder that comes and goes would leave a bundle behind each time.
-  if (file === undefined || !inputs[0]?.startsWith(sources.root + sep)) {
+  if (!inputs[0]?.startsWith(sources.root + sep)) {
     return;
   }
-  const draft = `${file}.${process.pid}`;
+  const head = headOf(sources, key, { code, inputs }, began);
+  if (head) {
+    const text = `${JSON.stringify(head)}\n${code}`;
+    (sources.cacheDirs ?? []).some((folder) => write(folder, fileOf(folder, key), text));
+  }
+}
+
+function headOf({ root }: BundleSources, key: string, { code, inputs }: Pick<Bundle, 'code' | 'inputs'>, began: number): Head | undefined {
   try {
     // With the lockfile, because another version of the bundler writes another text.
-    const stamped = [...inputs, join(sources.root, lockName)].map((path) => ({ path, stats: statSync(path), sha256: sha256(readFileSync(path)) }));
-    if (stamped.some(({ stats }) => stats.ctimeMs > began - settledMs)) {
-      return;
-    }
-    const head: Head = { key, code: sha256(code), inputs: stamped.map(({ path, stats, sha256: hash }) => ({ path, stamp: stampOf(stats), sha256: hash })) };
+    const stamped = [...inputs, join(root, lockName)].map((path) => ({ path, stats: statSync(path), sha256: sha256(readFileSync(path)) }));
+    const settled = stamped.every(({ stats }) => stats.ctimeMs <= began - settledMs);
+    return settled
+      ? { key, code: sha256(code), inputs: stamped.map(({ path, stats, sha256: hash }) => ({ path, stamp: stampOf(stats), sha256: hash })) }
+      : undefined;
+  } catch {
+    // A file that has gone meanwhile: the next start sees what there is.
+    return undefined;
+  }
+}
+
+/** Whether the folder took it: it may be read-only, or full. */
+function write(folder: string, file: string, text: string): boolean {
+  const draft = `${file}.${process.pid}`;
+  try {
     // For whoever runs svc from this installation, an agent with a user of its own among them, whatever the mask of this one.
-    if (mkdirSync(sources.cacheDir!, { recursive: true }) !== undefined) {
-      chmodSync(sources.cacheDir!, 0o755);
+    if (mkdirSync(folder, { recursive: true }) !== undefined) {
+      chmodSync(folder, 0o755);
     }
-    writeFileSync(draft, `${JSON.stringify(head)}\n${code}`);
+    writeFileSync(draft, text);
     chmodSync(draft, 0o644);
     renameSync(draft, file);
+    return true;
   } catch {
-    // An installation that is read-only or full: every start bundles, as it always could.
     discard(draft);
+    return false;
   }
 }
 
@@ -77,8 +100,7 @@ function discard(draft: string): void {
 const lockName = 'package-lock.json';
 
 /** One file for each bundle: a new one takes the place of the old one. */
-const fileOf = ({ cacheDir }: BundleSources, key: string): string | undefined =>
-  cacheDir === undefined ? undefined : join(cacheDir, `${sha256(key).slice(0, 32)}.bundle`);
+const fileOf = (folder: string, key: string): string => join(folder, `${sha256(key).slice(0, 32)}.bundle`);
 
 /** By its times, at a tenth of the cost of reading; by its content when those differ, as after a fresh checkout. */
 function isUnchanged({ path, stamp, sha256: hash }: Input): boolean {

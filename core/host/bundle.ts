@@ -3,8 +3,9 @@ import { dirname, join, relative, resolve } from 'node:path';
 
 import type { BuildFailure, BuildOptions, Message, OutputFile, Plugin } from 'esbuild';
 
-import { SvcError } from '../sdk/index.ts';
+import { isSvcError, SvcError } from '../sdk/index.ts';
 import { cachedBundle, keepBundle } from './bundle-cache.ts';
+import { withBundler } from './bundler.ts';
 
 /** Where bundles come from; told by whoever knows the installation. */
 export interface BundleSources {
@@ -16,8 +17,8 @@ export interface BundleSources {
   readonly root: string;
   /** For an installation elsewhere: the text must not tell where it was made. */
   readonly portable?: boolean;
-  /** Keeps bundles of plugins below `root`, by their content; nothing is kept without. */
-  readonly cacheDir?: string;
+  /** The first that can be written keeps bundles of plugins below `root`, by their content; nothing is kept without. */
+  readonly cacheDirs?: readonly string[];
 }
 
 export interface Bundle {
@@ -67,23 +68,27 @@ async function known(sources: BundleSources, names: readonly string[], make: () 
 }
 
 async function build(id: string, options: BuildOptions): Promise<{ outputFiles: readonly OutputFile[]; inputs: readonly string[] }> {
-  const esbuild = await loadBundler(id);
   try {
-    const { metafile, outputFiles } = await esbuild.build({
-      ...options,
-      bundle: true,
-      write: false,
-      format: 'cjs',
-      platform: 'node',
-      target: 'node20',
-      sourcesContent: false,
-      metafile: true,
-      logLevel: 'silent',
-      // Without this esbuild would look for a tsconfig beside the plugin, wherever that is.
-      tsconfigRaw: { compilerOptions: { target: 'ES2023' } },
-    });
+    const { metafile, outputFiles } = await withBundler(id, (esbuild) =>
+      esbuild.build({
+        ...options,
+        bundle: true,
+        write: false,
+        format: 'cjs',
+        platform: 'node',
+        target: 'node20',
+        sourcesContent: false,
+        metafile: true,
+        logLevel: 'silent',
+        // Without this esbuild would look for a tsconfig beside the plugin, wherever that is.
+        tsconfigRaw: { compilerOptions: { target: 'ES2023' } },
+      }),
+    );
     return { outputFiles, inputs: Object.keys(metafile.inputs).map((name) => resolve(options.absWorkingDir!, name)) };
   } catch (error) {
+    if (isSvcError(error)) {
+      throw error;
+    }
     throw new SvcError(
       'invalid_argument',
       `${id} does not compile: ${((error as BuildFailure).errors ?? []).slice(0, 3).map(located).join('; ') || String(error)}`,
@@ -123,17 +128,6 @@ const bringAlong = ({ lent, modules, root }: BundleSources): Plugin => ({
     });
   },
 });
-
-/** The single binary carries no bundler: there a plugin must come prebuilt. */
-async function loadBundler(id: string): Promise<typeof import('esbuild')> {
-  try {
-    return await import('esbuild');
-  } catch (cause) {
-    throw new SvcError('invalid_argument', `${id} is TypeScript source, which this build of svc cannot compile; build it first with "svc plugin build"`, {
-      cause,
-    });
-  }
-}
 
 const located = (message: Message): string =>
   message.location ? `${message.location.file}:${message.location.line}:${message.location.column} ${message.text}` : message.text;

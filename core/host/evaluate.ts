@@ -21,7 +21,7 @@ export function evaluate(id: string, compiled: Pick<Compiled, 'code' | 'filename
   const strays = watchStrays();
   scope.defer('what was set past ctx', () => endStrays(strays));
   const before = footprint();
-  const exports = evaluateText(shadowing + compiled.code, compiled.filename, (specifier) =>
+  const exports = evaluateText(shadowing + kept(compiled.code), compiled.filename, (specifier) =>
     specifier === 'svc:strays' ? strays : /^(node:)?process$/.test(specifier) ? strays.process : link(id, specifier, shared),
   );
   const grown = before.grownSince();
@@ -33,6 +33,14 @@ export function evaluate(id: string, compiled: Pick<Compiled, 'code' | 'filename
     throw new SvcError('invalid_argument', `${id}: ${compiled.filename} has no default export made by definePlugin({ activate })`);
   }
   return definition as PluginDefinition<unknown>;
+}
+
+const sourceMap = '\n//# sourceMappingURL=data:';
+
+/** The engine keeps the whole text for ever, and the map in it a second time: where nobody reads maps, it goes. */
+function kept(code: string): string {
+  const map = process.sourceMapsEnabled ? -1 : code.lastIndexOf(sourceMap);
+  return map === -1 ? code : code.slice(0, map + 1);
 }
 
 /** Registered first, so undone last: whatever the scope did not end by then, nobody would have. */

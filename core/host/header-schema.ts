@@ -21,7 +21,16 @@ export interface MarkdownFile<Known> {
 }
 
 /** `expects` in a schema ends the sentence "<field> must be …". */
-const ajv = new Ajv({ meta: false, validateSchema: false, useDefaults: true, allErrors: true, verbose: true, strict: true, allowUnionTypes: true, keywords: ['expects'] });
+const ajv = new Ajv({
+  meta: false,
+  validateSchema: false,
+  useDefaults: true,
+  allErrors: true,
+  verbose: true,
+  strict: true,
+  allowUnionTypes: true,
+  keywords: ['expects'],
+});
 
 const namedProblems = 3;
 

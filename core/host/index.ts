@@ -1,4 +1,5 @@
 export { type BundleSources, bundlePlugin, bundleThread } from './bundle.ts';
+export { withBundler } from './bundler.ts';
 export { workersIn } from './compile.ts';
 export type { PluginRoot, PluginSources } from './discover.ts';
 export { evaluateText } from './evaluate.ts';

@@ -6,7 +6,14 @@ import { type PluginManifest, messageOf, sdkVersion, SvcError } from '../sdk/ind
 import type { PluginFolder } from './folder.ts';
 
 const maxManifestBytes = 256 * 1024;
-const validate = new Ajv({ meta: false, validateSchema: false, useDefaults: true, allErrors: true, strict: true, allowUnionTypes: true }).compile<PluginManifest>(pluginSchema);
+const validate = new Ajv({
+  meta: false,
+  validateSchema: false,
+  useDefaults: true,
+  allErrors: true,
+  strict: true,
+  allowUnionTypes: true,
+}).compile<PluginManifest>(pluginSchema);
 
 /** `plugin.json` of a folder, validated and with its defaults; every refusal names file, field and fix. */
 export function readManifest(folder: PluginFolder): PluginManifest {

@@ -6,11 +6,13 @@ import type { Exchange } from './exchange.ts';
 /** Rounds in a row in which nobody could be asked before the caller counts as gone. */
 const mostUnanswered = 3;
 
+const unwatched = (): void => undefined;
+
 /** Asks again and again whether the caller of a long-lived call may still be here; the returned function ends it. */
 export function watchAuthority(exchange: Exchange, ended: () => void): () => void {
   const { front, credential, served } = exchange;
   if (credential === undefined || served!.route.declaration.access === 'public') {
-    return () => {};
+    return unwatched;
   }
   let unanswered = 0;
   let asking = false;

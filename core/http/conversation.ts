@@ -1,150 +1,192 @@
 import type { WebSocket } from 'ws';
 
 import { withPin } from '../registry/index.ts';
-import { isSvcError, type Socket, SvcError } from '../sdk/index.ts';
+import { isSvcError, type MaybePromise, type Socket } from '../sdk/index.ts';
 import { watchAuthority } from './authority.ts';
 import type { HandlerCall } from './call.ts';
 import type { Exchange } from './exchange.ts';
+import type { Front, Guest } from './front.ts';
 import { isThenable } from './handle.ts';
 import { onRetirement } from './retirement.ts';
 import type { Served } from './route-table.ts';
 
 /** Close codes of RFC 6455 and its registry. */
 const closeCode = { goingAway: 1001, refused: 1008, broken: 1011, restart: 1012 } as const;
+const stay = (): void => undefined;
 
-/** Runs a socket route's handler and stays until the socket is closed, by whomever. */
-export async function converse(exchange: Exchange, served: Served, call: HandlerCall, ws: WebSocket): Promise<void> {
-  const { front } = exchange;
-  const { owner, key, declaration } = served.route;
-  const account = <R>(work: () => R): R => withPin({ snapshot: undefined, owner }, work);
-  const fail = (error: unknown): void => {
-    if (isSvcError(error)) {
-      ws.close(closeCode.refused, reason(error.message));
-    } else {
-      front.strike(owner, key, error);
-      ws.close(closeCode.broken, 'something went wrong inside');
-    }
-  };
-  const farewells: (() => void)[] = [];
-  const leave = (code: number, text: string): void => {
-    farewells.splice(0).forEach((say) => say());
-    ws.close(code, text);
-  };
-  const retire = (): void => leave(closeCode.restart, 'reloading; come back');
-  const guest = { leave: () => leave(closeCode.goingAway, 'the service is stopping'), cut: () => ws.terminate() };
-
-  front.registry.leases.hold(owner);
+/** Lets a socket route's handler speak until the socket is closed, by whomever. Returns at once, so that nobody waits with the request in hand. */
+export function converse(exchange: Exchange, served: Served, call: HandlerCall, ws: WebSocket): void {
+  const { front, requestId } = exchange;
+  const { declaration } = served.route;
   exchange.leaveSnapshot();
   exchange.report();
-  front.guests.add(guest);
-  const unretire = onRetirement(owner.scope.signal, retire);
-  const unwatch = declaration.authority === 'own' ? (): void => {} : watchAuthority(exchange, () => ws.close(closeCode.refused, 'your access has ended'));
-  const letGo = front.keepAlive.watch(ws, declaration.heartbeat === 'own');
-  try {
-    await new Promise<void>((closed) => {
-      ws.once('close', () => closed());
-      // A broken frame or a reset; ws closes the socket itself and 'close' follows.
-      ws.on('error', (error) => front.log.debug({ request_id: exchange.requestId, route: key, cause: error.message }, 'a socket broke'));
-      const socket = wrap(exchange, ws, account, fail, farewells);
-      // Until the handler listens, messages wait in the connection.
-      ws.pause();
-      const started = settled(() => account(() => declaration.handle(call, socket)), fail);
-      void started.then(() => socket.held || ws.resume());
-      if (owner.scope.signal.aborted) {
-        retire();
-      } else if (front.closing) {
-        guest.leave();
-      }
-    });
-  } finally {
-    letGo();
-    unwatch();
-    unretire();
-    front.guests.delete(guest);
-    exchange.abort(new SvcError('unavailable', 'the socket is closed'));
-    front.registry.leases.release(owner);
+  const conversation = new Conversation(front, served, ws, requestId);
+  conversation.unwatch = declaration.authority === 'own' ? stay : watchAuthority(exchange, () => ws.close(closeCode.refused, 'your access has ended'));
+  conversation.begin(() => declaration.handle(call, conversation));
+}
+
+/**
+ * The live socket as its handler sees it; everything it is told runs on its plugin's account. There may be ten thousand, open for
+ * weeks: it keeps nothing of the request that it began as.
+ */
+class Conversation implements Socket, Guest {
+  readonly #front: Front;
+  readonly #owner: Served['route']['owner'];
+  readonly #key: string;
+  readonly #ws: WebSocket;
+  readonly #requestId: string;
+  readonly #unretire: () => void;
+  readonly #letGo: () => void;
+  #drained: (() => void) | undefined;
+  #farewells: (() => void)[] | undefined;
+  /** The handler has asked to wait with further messages. */
+  #held = false;
+  unwatch: () => void = stay;
+
+  constructor(front: Front, { route: { owner, key, declaration } }: Served, ws: WebSocket, requestId: string) {
+    this.#front = front;
+    this.#owner = owner;
+    this.#key = key;
+    this.#ws = ws;
+    this.#requestId = requestId;
+    front.open += 1;
+    front.registry.leases.hold(owner);
+    front.guests.add(this);
+    this.#unretire = onRetirement(owner.scope.signal, () => this.#retire());
+    this.#letGo = front.keepAlive.watch(ws, declaration.heartbeat === 'own');
+    ws.once('close', () => this.#end());
+    // A broken frame or a reset; ws closes the socket itself and 'close' follows.
+    ws.on('error', (error) => front.log.debug({ request_id: this.#requestId, route: key, cause: error.message }, 'a socket broke'));
   }
-}
 
-/** The live socket as a handler sees it; everything it is told runs on its plugin's account. */
-function wrap(
-  { front }: Exchange,
-  ws: WebSocket,
-  account: <R>(work: () => R) => R,
-  fail: (error: unknown) => void,
-  farewells: (() => void)[],
-): Socket & { readonly held: boolean } {
-  let drained: (() => void) | undefined;
-  let held = false;
-  return {
-    /** Whether the handler has asked to wait with further messages. */
-    get held() {
-      return held;
-    },
-    protocol: ws.protocol,
-    get bufferedBytes() {
-      return ws.bufferedAmount;
-    },
-    send(data) {
-      if (ws.bufferedAmount > front.limits.socketBufferBytes) {
-        ws.terminate();
-        return;
-      }
-      ws.send(data, drained);
-    },
-    close: (code = 1000, text = '') => ws.close(code, reason(text)),
-    terminate: () => ws.terminate(),
-    pause() {
-      held = true;
-      ws.pause();
-    },
-    resume() {
-      held = false;
-      ws.resume();
-    },
-    onDrain(listener) {
-      const before = drained;
-      drained = () => {
-        before?.();
-        void settled(() => account(listener), fail);
-      };
-    },
-    onMessage(listener) {
-      ws.on('message', (data: Buffer, isBinary) => {
-        void settled(() => account(() => listener(isBinary ? data : data.toString('utf8'))), fail);
-      });
-      if (!held) {
-        ws.resume();
-      }
-    },
-    onClose(listener) {
-      ws.on('close', (code, text) => {
-        void settled(() => account(() => listener(code, text.toString('utf8'))), fail);
-      });
-    },
-    onLeave(listener) {
-      farewells.push(() => {
-        try {
-          account(listener);
-        } catch (error) {
-          fail(error);
-        }
-      });
-    },
-  };
-}
-
-/** Runs plugin code that may throw now or later; either way the error arrives at `fail`. */
-async function settled(work: () => unknown, fail: (error: unknown) => void): Promise<void> {
-  try {
-    const outcome = work();
-    if (isThenable(outcome)) {
-      await outcome;
+  begin(start: () => unknown): void {
+    // Until the handler listens, messages wait in the connection.
+    this.#ws.pause();
+    void this.#settled(start).then(() => this.#held || this.#ws.resume());
+    if (this.#owner.scope.signal.aborted) {
+      this.#retire();
+    } else if (this.#front.closing) {
+      this.leave();
     }
-  } catch (error) {
-    fail(error);
+  }
+
+  /** The service stops. */
+  leave(): void {
+    this.#leave(closeCode.goingAway, 'the service is stopping');
+  }
+
+  cut(): void {
+    this.#ws.terminate();
+  }
+
+  get protocol(): string {
+    return this.#ws.protocol;
+  }
+
+  get bufferedBytes(): number {
+    return this.#ws.bufferedAmount;
+  }
+
+  send(data: string | Uint8Array): void {
+    if (this.#ws.bufferedAmount > this.#front.limits.socketBufferBytes) {
+      this.#ws.terminate();
+      return;
+    }
+    this.#ws.send(data, this.#drained);
+  }
+
+  close(code = 1000, text = ''): void {
+    this.#ws.close(code, reason(text));
+  }
+
+  terminate(): void {
+    this.#ws.terminate();
+  }
+
+  pause(): void {
+    this.#held = true;
+    this.#ws.pause();
+  }
+
+  resume(): void {
+    this.#held = false;
+    this.#ws.resume();
+  }
+
+  onDrain(listener: () => void): void {
+    const before = this.#drained;
+    this.#drained = () => {
+      before?.();
+      void this.#settled(listener);
+    };
+  }
+
+  onMessage(listener: (data: string | Uint8Array) => MaybePromise<void>): void {
+    this.#ws.on('message', (data: Buffer, isBinary) => void this.#settled(() => listener(isBinary ? data : data.toString('utf8'))));
+    if (!this.#held) {
+      this.#ws.resume();
+    }
+  }
+
+  onClose(listener: (code: number, reason: string) => MaybePromise<void>): void {
+    this.#ws.on('close', (code, text) => void this.#settled(() => listener(code, text.toString('utf8'))));
+  }
+
+  onLeave(listener: () => void): void {
+    (this.#farewells ??= []).push(listener);
+  }
+
+  #retire(): void {
+    this.#leave(closeCode.restart, 'reloading; come back');
+  }
+
+  #leave(code: number, text: string): void {
+    for (const say of this.#farewells?.splice(0) ?? []) {
+      try {
+        this.#account(say);
+      } catch (error) {
+        this.#fail(error);
+      }
+    }
+    this.#ws.close(code, text);
+  }
+
+  #end(): void {
+    const { guests, registry } = this.#front;
+    this.#letGo();
+    this.unwatch();
+    this.#unretire();
+    guests.delete(this);
+    registry.leases.release(this.#owner);
+    this.#front.open -= 1;
+  }
+
+  #account<R>(work: () => R): R {
+    return withPin({ snapshot: undefined, owner: this.#owner }, work);
+  }
+
+  /** Runs plugin code that may throw now or later; either way the error ends the socket. A promise is waited for only where there is one: most have none. */
+  #settled(work: () => unknown): Promise<void> {
+    try {
+      const outcome = this.#account(work);
+      return isThenable(outcome) ? Promise.resolve(outcome).then(stay, (error: unknown) => this.#fail(error)) : settledAlready;
+    } catch (error) {
+      this.#fail(error);
+      return settledAlready;
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (isSvcError(error)) {
+      this.#ws.close(closeCode.refused, reason(error.message));
+    } else {
+      this.#front.strike(this.#owner, this.#key, error);
+      this.#ws.close(closeCode.broken, 'something went wrong inside');
+    }
   }
 }
+
+const settledAlready = Promise.resolve();
 
 /** A close frame has room for 123 bytes of text. */
 function reason(text: string): string {

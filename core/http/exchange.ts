@@ -50,6 +50,8 @@ export class Exchange implements ObservedRequest {
   headers: string[] | undefined;
   /** Its caller was told that it failed, so nothing more may change on its account. */
   abandoned = false;
+  /** Its connection has become a socket, which goes on after the request. */
+  upgraded = false;
   #reported = false;
   #abort: AbortController | undefined;
   #retired: (() => void) | undefined;
@@ -94,7 +96,10 @@ export class Exchange implements ObservedRequest {
       this.#abort = abort;
       const retirement = this.served?.route.owner.scope.signal;
       this.#retired = () => abort.abort(retirement?.reason);
-      this.#gone = () => abort.abort(new SvcError('unavailable', 'the client is gone'));
+      this.#gone = () => {
+        abort.abort(new SvcError('unavailable', 'the client is gone'));
+        retirement?.removeEventListener('abort', this.#retired!);
+      };
       retirement?.addEventListener('abort', this.#retired);
       this.req.socket.once('close', this.#gone);
       if (retirement?.aborted) {
@@ -152,7 +157,8 @@ export class Exchange implements ObservedRequest {
     } catch (error) {
       this.front.log.warn({ request_id: this.requestId, route: this.label, cause: messageOf(error) }, 'a passage did not end well');
     }
-    if (this.#abort) {
+    // Whoever has the signal of a socket is told when the connection closes.
+    if (this.#abort && !this.upgraded) {
       this.served?.route.owner.scope.signal.removeEventListener('abort', this.#retired!);
       this.req.socket.removeListener('close', this.#gone!);
     }

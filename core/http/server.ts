@@ -18,6 +18,8 @@ const headerBytes = 16 * 1024;
 const idleMs = 75_000;
 /** How long a connection must be quiet before a closing server ends it. */
 const quietMs = 150;
+/** Connections that wait to be accepted: a fleet comes back in one moment, and whoever does not fit tries again after seconds. */
+const backlog = 4_096;
 
 export interface HttpServer {
   /** Resolves with the port that was bound. */
@@ -67,7 +69,7 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException): void => reject(new SvcError('unavailable', listenFailure(error, host, port), { cause: error }));
     server.once('error', failed);
-    server.listen(port, host, () => {
+    server.listen({ host, port, backlog }, () => {
       server.off('error', failed);
       resolve((server.address() as { port: number }).port);
     });

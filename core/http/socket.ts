@@ -16,7 +16,7 @@ const tcpKeepAliveMs = 60_000;
 /** One acceptor per declaration, because the size of a message is its own. */
 const acceptors = new WeakMap<RouteDeclaration, WebSocketServer>();
 
-/** Grants the upgrade that the pipeline has let through, and stays until the socket is closed. */
+/** Grants the upgrade that the pipeline has let through; from then on the socket has a life of its own. */
 export async function openSocket(exchange: Exchange, served: Served, call: HandlerCall): Promise<void> {
   const { declaration, audited } = served.route;
   if (!exchange.upgrade?.isWebSocket) {
@@ -36,7 +36,8 @@ export async function openSocket(exchange: Exchange, served: Served, call: Handl
   }
   const ws = accept(exchange, declaration, protocol);
   exchange.status = 101;
-  await converse(exchange, served, call, ws);
+  exchange.upgraded = true;
+  converse(exchange, served, call, ws);
 }
 
 /** A browser says where its page comes from; a page of another site must not speak with the user's rights. */

@@ -28,8 +28,9 @@ export function bootstrapText(): Promise<string> {
 
 async function bundle(): Promise<string> {
   // Asked for here and not above: the single binary has no esbuild, and starts children in a role of its own.
-  const { build } = await import('esbuild');
-  const { outputFiles } = await build({
+  const { buildSync } = await import('esbuild');
+  // By a process that ends with it: the one of plugins may be stopped at any moment.
+  const { outputFiles } = buildSync({
     entryPoints: [fileURLToPath(new URL('./child-main.ts', import.meta.url))],
     bundle: true,
     write: false,

@@ -1,6 +1,7 @@
 export type { RestartPolicy } from './backoff.ts';
 export { bootstrapText } from './bootstrap.ts';
 export { type Child, type ChildState, startChild, type StartOptions } from './child.ts';
+export { standInFront } from './priority.ts';
 export type { BinaryRole, ChildOrigin } from './spawn.ts';
 export * as threadSide from './thread-side.ts';
 export type { Tenant } from './thread-place.ts';

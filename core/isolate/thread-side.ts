@@ -1,7 +1,7 @@
-import { constants, getPriority, setPriority } from 'node:os';
 import { isMainThread, type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
 import { type Logger, messageOf, SvcError } from '../sdk/index.ts';
+import { standBack } from './priority.ts';
 import { Repeats } from './thread-repeats.ts';
 import { carried, type FromThread, type LogLevel, maxUnheard, type ThreadStart, type Told, type ToThread } from './thread-wire.ts';
 
@@ -28,9 +28,6 @@ export interface ThreadService {
   /** Called once, after the last call has ended. */
   close(): Promise<void>;
 }
-
-/** Where cores are scarce, whoever waits for an answer goes first, and the work of threads after. */
-const niceness = 5;
 
 const moving = new WeakMap<object, readonly ArrayBuffer[]>();
 
@@ -78,13 +75,9 @@ class Served {
     this.#opening = this.#open(open);
   }
 
-  /** Linux has a priority for each thread; on others it would be that of the whole process. */
   #standBack(): void {
-    if (process.platform !== 'linux') {
-      return;
-    }
     try {
-      setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness));
+      standBack();
     } catch (error) {
       this.#log.debug({ cause: messageOf(error) }, 'the thread keeps the priority of requests');
     }

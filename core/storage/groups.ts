@@ -9,7 +9,7 @@ export interface GroupLimits {
   readonly unitMs?: number;
   /** How long a unit may wait for its turn; default 10 000. */
   readonly waitMs?: number;
-  /** A group commits at the latest when it is this old (default 5) … */
+  /** A group commits at the latest when it is this old (default 5), or as old as the last commit was long: a slow disk is asked less often … */
   readonly groupMs?: number;
   /** … or holds this many units (default 256). */
   readonly groupUnits?: number;
@@ -40,6 +40,9 @@ interface Waiting extends Entry {
   readonly reject: (error: unknown) => void;
 }
 
+/** Whoever came first waits no longer than this for those who came after. */
+const longestGroupMs = 50;
+
 /**
  * Writers share commits: units run one after another in one transaction, which is committed when
  * nobody waits or the group is old enough. Nobody hears of success before that commit's fsync;
@@ -53,6 +56,7 @@ export function openGroups(writer: Writer, clock: Clock, limits: GroupLimits = {
   const own = new AsyncResource('svc.storage.groups');
   let serving: Promise<void> | undefined;
   let draining = false;
+  let commitMs = 0;
 
   async function serve(): Promise<void> {
     for (let chore = chores.shift(); chore !== undefined || queue.length > 0; chore = chores.shift()) {
@@ -83,11 +87,18 @@ export function openGroups(writer: Writer, clock: Clock, limits: GroupLimits = {
       } catch (error) {
         next.reject(writer.lost() ?? error);
       }
-    } while (writer.lost() === undefined && queue.length > 0 && members.length < groupUnits && clock.monotonic() - born < groupMs);
+    } while (
+      writer.lost() === undefined &&
+      queue.length > 0 &&
+      members.length < groupUnits &&
+      clock.monotonic() - born < Math.max(groupMs, Math.min(commitMs, longestGroupMs))
+    );
 
     try {
       if (members.length > 0) {
+        const asked = clock.monotonic();
         await writer.commit();
+        commitMs = clock.monotonic() - asked;
       } else {
         writer.step('rollback');
       }

@@ -21,7 +21,13 @@ export type Request =
   /** Answered after the last checkpoint; the thread ends by itself. */
   | { readonly kind: 'close' };
 
-export type ToWriter = { readonly step: Step; readonly depth: number } | ({ readonly id: number } & Request);
+export interface StepOrder {
+  readonly step: Step;
+  readonly depth: number;
+}
+
+/** The steps come first. They travel with the next request, because a message between threads costs more than what it asks for. */
+export type ToWriter = { readonly steps: readonly StepOrder[] } & (({ readonly id: number } & Request) | { readonly id?: never });
 
 export interface Failure {
   readonly message: string;

@@ -110,8 +110,8 @@ function respond(id: number, request: Request): FromWriter {
 }
 
 parentPort!.on('message', (message: ToWriter) => {
-  if ('step' in message) {
-    take(message.step, message.depth);
+  message.steps.forEach(({ step, depth }) => take(step, depth));
+  if (message.id === undefined) {
     return;
   }
   parentPort!.postMessage(respond(message.id, message));

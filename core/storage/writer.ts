@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 
 import { type Logger, messageOf, SvcError } from '../sdk/index.ts';
-import type { Failure, FromWriter, Request, Step, ToWriter } from './protocol.ts';
+import type { Failure, FromWriter, Request, Step, StepOrder, ToWriter } from './protocol.ts';
 import type { Outcome } from './statements.ts';
 import { asUnavailable } from './trouble.ts';
 
@@ -52,8 +52,11 @@ export function openWriter({ start, log, stallMs = 30_000, onFailure }: WriterOp
   let pauseMs = 0;
   let restart: NodeJS.Timeout | undefined;
   let closing = false;
+  /** Not on their way yet. */
+  let steps: StepOrder[] = [];
 
   function launch(): void {
+    steps = [];
     const worker = start();
     const born = performance.now();
     let cause = 'it ended';
@@ -117,7 +120,9 @@ export function openWriter({ start, log, stallMs = 30_000, onFailure }: WriterOp
     }
   }
 
-  function post(message: ToWriter): void {
+  function post(request: ({ readonly id: number } & Request) | { readonly id?: never }): void {
+    const message: ToWriter = { steps, ...request };
+    steps = [];
     thread?.postMessage(message);
   }
 
@@ -153,7 +158,11 @@ export function openWriter({ start, log, stallMs = 30_000, onFailure }: WriterOp
       if (step === 'begin') {
         lost = undefined;
       }
-      post({ step, depth });
+      steps.push({ step, depth });
+      // Nothing follows it that could take it along.
+      if (step === 'rollback') {
+        post({});
+      }
     },
     query: (sql, parameters, patient) => ask({ kind: 'query', sql, parameters }, patient),
     commit: async () => void (await ask({ kind: 'commit' })),

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 
 import { isSvcError, messageOf, SvcError } from '../sdk/index.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
-import { codecs, compress, decompress } from './codec.ts';
+import { codecs, compress, type Compressed, decompress } from './codec.ts';
 import { crc32 } from './crc32.ts';
 import type { SectionCache } from './section-cache.ts';
+import type { Unpacker } from './unpacker.ts';
 import { syncFolder } from './wal-files.ts';
 
 /**
@@ -20,6 +21,8 @@ export const draftSuffix = '.tmp';
 export interface BlockWriter {
   /** Adds a section and answers its index; `raw` for what does not get smaller. */
   section(bytes: Uint8Array, options?: { readonly raw?: boolean }): number;
+  /** The same of what was compressed before, and how long it was then. */
+  compressed(section: Compressed, rawLength: number): number;
 }
 
 interface Section {
@@ -52,13 +55,14 @@ async function writeDraft(draft: string, write: (writer: BlockWriter) => void | 
   try {
     const sections: Section[] = [];
     let size = writeAll(handle.fd, magic);
+    const compressed = ({ codec, bytes: stored }: Compressed, rawLength: number): number => {
+      sections.push({ offset: size, stored: stored.length, raw: rawLength, codec, sum: crc32(stored) });
+      size += writeAll(handle.fd, stored);
+      return sections.length - 1;
+    };
     await write({
-      section(bytes, options) {
-        const { codec, bytes: stored } = options?.raw === true ? { codec: codecs.none, bytes } : compress(bytes);
-        sections.push({ offset: size, stored: stored.length, raw: bytes.length, codec, sum: crc32(stored) });
-        size += writeAll(handle.fd, stored);
-        return sections.length - 1;
-      },
+      compressed,
+      section: (bytes, options) => compressed(options?.raw === true ? { codec: codecs.none, bytes } : compress(bytes), bytes.length),
     });
     const index = indexOf(sections);
     const trailer = Buffer.alloc(trailerBytes);
@@ -95,8 +99,10 @@ function indexOf(sections: readonly Section[]): Uint8Array {
 export interface BlockFile {
   readonly path: string;
   readonly sections: number;
-  /** The section as it was written, checked. May be shared with other readers: it must not be changed. The cache keeps what `isWanted` does not refuse. */
-  read(index: number, isWanted?: (section: Uint8Array) => boolean): Uint8Array;
+  /** The section as it was written, checked. May be shared with other readers: it must not be changed. */
+  read(index: number): Uint8Array;
+  /** The section when `isWanted` says so, which looks at it in memory of the unpacker; the cache keeps only what is wanted. */
+  search(index: number, unpacker: Unpacker, isWanted: (section: Uint8Array) => boolean): Uint8Array | undefined;
   storedBytes(index: number): number;
   rawBytes(index: number): number;
   close(): void;
@@ -131,23 +137,36 @@ export function openBlock(path: string, cache?: SectionCache): BlockFile {
     return section;
   }
 
-  function load(index: number): Uint8Array {
+  function assertOpen(): void {
+    if (!isOpen) {
+      throw new SvcError('internal', `the block ${path} is closed`);
+    }
+  }
+
+  /** With an unpacker, what it answers is valid until that is used again. */
+  function load(index: number, unpacker?: Unpacker): Uint8Array {
     const { offset, stored, raw, codec, sum } = sectionAt(index);
-    const bytes = Buffer.allocUnsafeSlow(stored);
+    const bytes = unpacker?.room(stored) ?? Buffer.allocUnsafeSlow(stored);
     if (!readAll(descriptor, bytes, offset) || crc32(bytes) !== sum) {
       throw damaged(path, `section ${index} does not hold what was written`);
     }
-    return decompress(codec, bytes, raw);
+    return unpacker === undefined ? decompress(codec, bytes, raw) : unpacker.unpack(codec, bytes, raw);
   }
 
   return {
     path,
     sections: sections.length,
-    read(index, isWanted) {
-      if (!isOpen) {
-        throw new SvcError('internal', `the block ${path} is closed`);
+    read(index) {
+      assertOpen();
+      return cache === undefined ? load(index) : cache.get(path, index, () => load(index));
+    },
+    search(index, unpacker, isWanted) {
+      assertOpen();
+      if (cache !== undefined) {
+        return cache.search(path, index, () => load(index, unpacker), isWanted);
       }
-      return cache === undefined ? load(index) : cache.get(path, index, () => load(index), isWanted);
+      const section = load(index, unpacker);
+      return isWanted(section) ? new Uint8Array(section) : undefined;
     },
     storedBytes: (index) => sectionAt(index).stored,
     rawBytes: (index) => sectionAt(index).raw,

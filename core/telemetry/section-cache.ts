@@ -1,7 +1,11 @@
 /** Unpacked sections of blocks, the most lately used ones, up to a number of bytes. */
 export interface SectionCache {
-  /** What `isWanted` refuses is handed out and not kept: a search through everything must not push out what is used. */
-  get(path: string, index: number, load: () => Uint8Array, isWanted?: (section: Uint8Array) => boolean): Uint8Array;
+  get(path: string, index: number, load: () => Uint8Array): Uint8Array;
+  /**
+   * The section when `isWanted` says so; what `lend` gives is looked at before it changes, and only what is wanted is copied
+   * and kept: a search through everything must neither push out what is used nor leave as much behind for the collector.
+   */
+  search(path: string, index: number, lend: () => Uint8Array, isWanted: (section: Uint8Array) => boolean): Uint8Array | undefined;
   /** Lets go of what belongs to one block. */
   forget(path: string): void;
   readonly bytes: number;
@@ -19,9 +23,9 @@ export function sectionCache(maxBytes: number): SectionCache {
     const key = keyOf(path, index);
     bytes -= entries.get(key)?.length ?? 0;
     entries.delete(key);
-    const known = indexes.get(path);
-    known?.delete(index);
-    if (known?.size === 0) {
+    const ofPath = indexes.get(path);
+    ofPath?.delete(index);
+    if (ofPath?.size === 0) {
       indexes.delete(path);
     }
   }
@@ -36,25 +40,42 @@ export function sectionCache(maxBytes: number): SectionCache {
     }
   }
 
-  return {
-    get(path, index, load, isWanted) {
-      const key = keyOf(path, index);
-      const known = entries.get(key);
-      if (known !== undefined) {
-        entries.delete(key);
-        entries.set(key, known);
-        return known;
-      }
-      const section = load();
-      // A large one would push out everything else for one use.
-      if (section.length > maxBytes / 4 || isWanted?.(section) === false) {
-        return section;
-      }
+  function known(path: string, index: number): Uint8Array | undefined {
+    const key = keyOf(path, index);
+    const section = entries.get(key);
+    if (section !== undefined) {
+      entries.delete(key);
       entries.set(key, section);
-      bytes += section.length;
-      (indexes.get(path) ?? indexes.set(path, new Set()).get(path)!).add(index);
-      makeRoom();
+    }
+    return section;
+  }
+
+  function get(path: string, index: number, load: () => Uint8Array): Uint8Array {
+    const found = known(path, index);
+    if (found !== undefined) {
+      return found;
+    }
+    const section = load();
+    // A large one would push out everything else for one use.
+    if (section.length > maxBytes / 4) {
       return section;
+    }
+    entries.set(keyOf(path, index), section);
+    bytes += section.length;
+    (indexes.get(path) ?? indexes.set(path, new Set()).get(path)!).add(index);
+    makeRoom();
+    return section;
+  }
+
+  return {
+    get,
+    search(path, index, lend, isWanted) {
+      const found = known(path, index);
+      if (found !== undefined) {
+        return isWanted(found) ? found : undefined;
+      }
+      const lent = lend();
+      return isWanted(lent) ? get(path, index, () => new Uint8Array(lent)) : undefined;
     },
     forget(path) {
       for (const index of [...(indexes.get(path) ?? [])]) {

@@ -2,15 +2,40 @@ import { createHash } from 'node:crypto';
 
 import { isSvcError, messageOf, SvcError } from '../sdk/index.ts';
 import { type Body, errorBody, text, whole } from './body.ts';
-import type { TunnelMethod } from './contract.ts';
+import type { InboundCall, TunnelMethod } from './contract.ts';
 import { errorFlag, frameType } from './frames.ts';
 import type { Outcome } from './journal.ts';
 import { longestCallMs } from './limits.ts';
 import type { Wire } from './wire.ts';
 
-interface Running {
-  readonly abort: AbortController;
+/** One call at work. Most end before anybody looks at their signal, so that is made when somebody does. */
+class Running {
   readonly outlives: boolean;
+  #abort: AbortController | undefined;
+  #reason: SvcError | undefined;
+
+  constructor(outlives: boolean) {
+    this.outlives = outlives;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#abort) {
+      this.#abort = new AbortController();
+      if (this.#reason) {
+        this.#abort.abort(this.#reason);
+      }
+    }
+    return this.#abort.signal;
+  }
+
+  get aborted(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  abort(reason: SvcError): void {
+    this.#reason ??= reason;
+    this.#abort?.abort(reason);
+  }
 }
 
 /** The calls that the other side has asked and this side works on. */
@@ -45,30 +70,35 @@ export class InboundCalls {
   }
 
   cancel(id: number): void {
-    const running = this.#running.get(id);
-    running?.abort.abort(new SvcError('unavailable', 'the caller has taken the call back'));
+    this.#running.get(id)?.abort(new SvcError('unavailable', 'the caller has taken the call back'));
   }
 
   /** The connection is gone: readings end, commands go on and their outcome waits in the journal. */
   fail(error: SvcError): void {
     this.#gone = true;
-    for (const { abort, outlives } of this.#running.values()) {
-      if (!outlives) {
-        abort.abort(error);
+    for (const running of this.#running.values()) {
+      if (!running.outlives) {
+        running.abort(error);
       }
     }
   }
 
   async #answer(id: number, name: string, method: TunnelMethod, params: unknown, timeoutMs: number, key: string | undefined): Promise<void> {
     const { options, session } = this.#wire;
-    const abort = new AbortController();
-    this.#running.set(id, { abort, outlives: method.mutating === true });
-    const cancel = options.sweeper.after(timeoutMs, () => abort.abort(new SvcError('unavailable', 'the deadline of the call has passed')));
+    const running = new Running(method.mutating === true);
+    this.#running.set(id, running);
+    const cancel = options.sweeper.after(timeoutMs, () => running.abort(new SvcError('unavailable', 'the deadline of the call has passed')));
+    const call: InboundCall = {
+      ...{ timeoutMs, session, idempotencyKey: key },
+      get signal() {
+        return running.signal;
+      },
+    };
     const work = async (): Promise<Outcome> => {
       try {
-        return { result: await method.handle(params, { signal: abort.signal, timeoutMs, session, idempotencyKey: key }) };
+        return { result: await method.handle(params, call) };
       } catch (error) {
-        if (!isSvcError(error) && !abort.signal.aborted) {
+        if (!isSvcError(error) && !running.aborted) {
           options.log.error({ tunnel: options.label, method: name, cause: messageOf(error) }, 'a method of the tunnel failed');
         }
         return { error: errorBody(error) };
@@ -77,7 +107,7 @@ export class InboundCalls {
     const outcome = method.mutating ? await this.#once(name, params, key!, work) : await work();
     cancel();
     this.#running.delete(id);
-    if (!this.#gone && !abort.signal.aborted) {
+    if (!this.#gone && !running.aborted) {
       this.#reply(id, outcome);
     }
     this.#wire.settled();

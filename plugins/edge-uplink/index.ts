@@ -41,7 +41,7 @@ export default definePlugin({
     const later = (label: string, work: () => Promise<void>): void => void ctx.scope.task(label, work);
     const supervisor = new Supervisor({
       ...{ plugins, known, desired, policy, later, clock: ctx.clock, log: ctx.log },
-      onHealth: (name, health) => void link.session?.emit('plugin_health', { name, health }),
+      onHealth: (news) => void link.session?.emit('plugin_health', news),
     });
 
     const methods = ctx.extend.open(EdgeMethods);
@@ -82,7 +82,7 @@ export default definePlugin({
         shipment.nudge();
       },
     });
-    shipment.speakThrough(() => link.session);
+    shipment.speakThrough(link);
 
     ctx.services.provide(LocalPolicy, () => policy);
     ctx.services.provide(Specs, () => ({ of: (pluginId: string) => supervisor.specOf(pluginId) }));

@@ -39,6 +39,8 @@ const settleMs = 500;
 const notEnrolledMs = 5_000;
 const notEnrolled = 'this machine is not enrolled: run "svc edge install --manager URL --token TOKEN"';
 const probeMs = 20_000;
+/** What goes through the tunnel waits for it so long; a fleet that lost its manager must not come back with a connection more for each edge. */
+const awaitedMs = 120_000;
 
 /** The tunnel to the manager: dialled again whenever it ends, until the scope does. */
 export class Link {
@@ -46,6 +48,8 @@ export class Link {
   readonly #pause: ReturnType<typeof createPause>;
   #session: TunnelSession | undefined;
   #caps = '';
+  #takesPushes = false;
+  #lostAt = -Infinity;
   /** Why there is no tunnel. */
   problem: string | undefined;
 
@@ -57,6 +61,14 @@ export class Link {
 
   get session(): TunnelSession | undefined {
     return this.#session?.live === true ? this.#session : undefined;
+  }
+
+  /** The tunnel, when the manager takes pushes through it; `soon` while that one is away for a moment. Undefined: they go as requests. */
+  get pushing(): TunnelSession | 'soon' | undefined {
+    if (!this.#takesPushes) {
+      return undefined;
+    }
+    return this.session ?? (this.#now() - this.#lostAt < awaitedMs ? 'soon' : undefined);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -122,11 +134,12 @@ export class Link {
   async #connect(credentials: Credentials, signal: AbortSignal): Promise<TunnelSession> {
     const { handlers, journal, random, log } = this.#parts;
     this.#caps = handlers.caps().join(' ');
-    const { session } = await connect({
+    const { session, welcome } = await connect({
       dial: this.#dialling(credentials, signal),
       handshake: this.#proving(credentials, 'serve'),
       session: { log, handlers, journal, random, label: 'manager' },
     });
+    this.#takesPushes = welcome.body['takes_pushes'] === true;
     return session;
   }
 
@@ -145,7 +158,12 @@ export class Link {
     } finally {
       signal.removeEventListener('abort', leave);
       this.#session = undefined;
+      this.#lostAt = this.#now();
     }
+  }
+
+  #now(): number {
+    return this.#parts.sweeper.clock.monotonic();
   }
 
   #dialling({ manager, tunnel_path, pin, ca }: Credentials, signal: AbortSignal): DialOptions {

@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 
 import { type HealthReport, isSvcError, messageOf, type PluginContext, SvcError } from 'svc/sdk';
-import type { TunnelSession } from 'svc/tunnel';
 
 import { budgetOf, DiskBuffer, type Lane, lanes } from './buffer/disk-buffer.ts';
 import type { Next } from './buffer/queue.ts';
 import type { Parcel } from './contract.ts';
 import { Courier } from './courier.ts';
 import type { CredentialStore } from './credentials.ts';
+import type { Link } from './link.ts';
 import { createPusher, type Pusher, type PushOutcome } from './push.ts';
+import { mostTunnelBytes, pushThrough } from './tunnel-push.ts';
 
 const mostBodyBytes = 4 * 1024 * 1024;
 const mostEventBytes = 256 * 1024;
@@ -22,7 +23,7 @@ export class Shipment {
   readonly #pusher: Pusher;
   readonly #credentials: CredentialStore;
   readonly #couriers: readonly Courier[];
-  #session: () => TunnelSession | undefined = () => undefined;
+  #link: Pick<Link, 'session' | 'pushing'> | undefined;
   #released = false;
 
   private constructor(ctx: PluginContext, buffer: DiskBuffer, credentials: CredentialStore, random: () => number) {
@@ -73,8 +74,8 @@ export class Shipment {
     this.#ctx.scope.task(`courier of ${lanes[index]}`, (signal) => this.#couriers[index]!.run(signal));
   }
 
-  speakThrough(session: () => TunnelSession | undefined): void {
-    this.#session = session;
+  speakThrough(link: Pick<Link, 'session' | 'pushing'>): void {
+    this.#link = link;
   }
 
   nudge(): void {
@@ -108,16 +109,21 @@ export class Shipment {
   }
 
   async #push({ record }: Next, signal: AbortSignal): Promise<PushOutcome> {
-    return this.#credentials.current()
-      ? await this.#pusher.push(record, signal)
-      : { kind: 'later', reason: 'this machine is not enrolled', afterMs: undefined };
+    if (!this.#credentials.current()) {
+      return later('this machine is not enrolled');
+    }
+    const way = record.body.length <= mostTunnelBytes ? this.#link?.pushing : undefined;
+    if (way === 'soon') {
+      return later('the tunnel is away for a moment');
+    }
+    return way ? await pushThrough(way, record, signal) : await this.#pusher.push(record, signal);
   }
 
   /** Until the manager has answered that it was taken. */
   async #say({ record: { head, body } }: Next, signal: AbortSignal): Promise<PushOutcome> {
-    const session = this.#session();
+    const session = this.#link?.session;
     if (!session) {
-      return { kind: 'later', reason: 'there is no tunnel', afterMs: undefined };
+      return later('there is no tunnel');
     }
     try {
       const payload: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
@@ -125,7 +131,9 @@ export class Shipment {
       return { kind: 'taken' };
     } catch (error) {
       const isFinal = isSvcError(error) && ['invalid_argument', 'not_found', 'forbidden'].includes(error.code);
-      return isFinal ? { kind: 'refused', reason: error.message } : { kind: 'later', reason: messageOf(error), afterMs: undefined };
+      return isFinal ? { kind: 'refused', reason: error.message } : later(messageOf(error));
     }
   }
 }
+
+const later = (reason: string): PushOutcome => ({ kind: 'later', reason, afterMs: undefined });

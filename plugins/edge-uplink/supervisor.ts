@@ -14,7 +14,8 @@ export interface SupervisorParts {
   readonly log: Logger;
   readonly later: (label: string, work: () => Promise<void>) => void;
   /** Called with what the manager should hear. */
-  readonly onHealth: (name: string, health: PluginHealth) => void;
+  /** Told together what is to be reported together. */
+  readonly onHealth: (news: readonly { readonly name: string; readonly health: PluginHealth }[]) => void;
 }
 
 const firstMs = 1_000;
@@ -86,6 +87,7 @@ export class Supervisor {
       this.#policy = policy;
       this.#parts.later('apply the policy of this machine', () => this.reconcile());
     }
+    const news: { name: string; health: PluginHealth }[] = [];
     for (const plugin of this.#parts.known().values()) {
       const standing = this.#standing(plugin.name);
       const status = this.#parts.plugins.explain(plugin.id);
@@ -96,8 +98,11 @@ export class Supervisor {
       if (text !== standing.told || now - standing.toldAt >= tellMs) {
         standing.told = text;
         standing.toldAt = now;
-        this.#parts.onHealth(plugin.name, health);
+        news.push({ name: plugin.name, health });
       }
+    }
+    if (news.length > 0) {
+      this.#parts.onHealth(news);
     }
   }
 

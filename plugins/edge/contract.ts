@@ -25,9 +25,22 @@ export interface EdgeMethods {
   readonly upgrade: { readonly params: UpgradeOrder; readonly answer: Record<string, never> };
 }
 
+/**
+ * Params of the method `push` of the manager, which answers `{}` once all of it is on disk: what a request of the data plane would
+ * bring, without a connection of its own. Errors are those of the route at `to`.
+ */
+export interface PushParams {
+  readonly to: string;
+  readonly type: string;
+  readonly encoding?: string | undefined;
+  /** Base64. */
+  readonly body: string;
+}
+
 /** Events that an edge emits. */
 export interface EdgeTells {
-  readonly plugin_health: Static<typeof wire.PluginHealthEvent>;
+  /** One, or as many as are told at the same moment. */
+  readonly plugin_health: Static<typeof wire.PluginHealthEvent> | readonly Static<typeof wire.PluginHealthEvent>[];
   /** After each connect, and when it changes. Only this binds the edge to a device. */
   readonly host_info: HostInfo & { readonly fingerprint?: string };
   readonly upgrade_state: Static<typeof wire.UpgradeStateEvent>;
@@ -56,6 +69,8 @@ export interface EdgeWelcome {
   readonly edge_id: number;
   readonly name: string;
   readonly manager_version: string;
+  /** Whether the method `push` may be called, at least until the next welcome. */
+  readonly takes_pushes: boolean;
 }
 
 /** The same, as the manager reads it: an edge of another version may have more, or less. */

@@ -33,15 +33,6 @@ export const edgeStore = (db: EdgeDb) => ({
 
   all: (): Promise<EdgeRow[]> => db.selectFrom('edge_edges').selectAll().orderBy('id').execute(),
 
-  async count(): Promise<number> {
-    return (
-      await db
-        .selectFrom('edge_edges')
-        .select((eb) => eb.fn.countAll<number>().as('total'))
-        .executeTakeFirstOrThrow()
-    ).total;
-  },
-
   enrolledFrom: (enrolmentId: number, machine: string): Promise<EdgeRow | undefined> =>
     db.selectFrom('edge_edges').selectAll().where('enrolment_id', '=', enrolmentId).where('enrolled_machine', '=', machine).executeTakeFirst(),
 

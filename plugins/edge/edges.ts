@@ -96,12 +96,11 @@ export function createEdges(parts: EdgesParts): Edges {
   }
 
   async function insert(tx: EdgeDb, { name, description, labels, createdBy, enrolment }: NewEdgeValues) {
-    const store = edgeStore(tx);
-    if ((await store.count()) >= mostEdges) {
+    if (roll.size >= mostEdges) {
       throw new SvcError('conflict', `there are ${mostEdges} edges already, and no more fit; delete some that are gone`);
     }
     const now = clock.now();
-    const row = await store.insert({
+    const row = await edgeStore(tx).insert({
       ...{ name: name.trim(), description, labels: JSON.stringify(labels), access_key: makeCredentials(ids).access_key, created_by: createdBy },
       ...{ enrolment_id: enrolment?.id ?? null, enrolled_machine: enrolment?.machine ?? null, created_at: now, updated_at: now },
     });

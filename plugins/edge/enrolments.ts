@@ -112,29 +112,33 @@ export function createEnrolments({ edges, roll, tables, clock, ids, publicUrl, p
         throw new SvcError('rate_limited', `too many wrong tokens from this address; try again in ${retryAfterSeconds} s`, { retryAfterSeconds });
       }
       const machine = request.machine_uuid.toLowerCase();
-      const made = await write(async (tx) => {
-        const enrolment = form.test(request.token) ? await enrolmentStore(tx).byHash(digest(request.token)) : undefined;
-        if (!enrolment || enrolment.revoked_at !== null || enrolment.expires_at <= clock.now()) {
-          return undefined;
-        }
-        // Its answer was lost, perhaps: the same machine gets the same edge, as long as that has never connected.
-        const again = await edgeStore(tx).enrolledFrom(enrolment.id, machine);
-        if (again && roll.byId(again.id)?.lastRegisteredAt === null) {
-          call.note({ resourceType: 'edge', resourceId: again.id, after: { enrolment_id: enrolment.id, machine_uuid: machine } });
-          return { row: again, secretKey: await edges.renew(tx, again.id) };
-        }
-        if (enrolment.uses >= enrolment.max_uses) {
-          return undefined;
-        }
-        await enrolmentStore(tx).spend(enrolment.id);
-        const name = oneLine(request.hostname, 200) || `machine ${machine.slice(0, 8)}`;
-        const result = await edges.insert(tx, {
-          ...{ name, description: '', labels: JSON.parse(enrolment.labels) as object },
-          ...{ createdBy: `enrolment ${enrolment.id}`, enrolment: { id: enrolment.id, machine } },
-        });
-        call.note({ resourceType: 'edge', resourceId: result.row.id, after: { name, enrolment_id: enrolment.id, machine_uuid: machine } });
-        return result;
-      });
+      // What can be asked together is: a fleet enrols at the pace at which statements follow each other.
+      const shown = form.test(request.token) ? await enrolmentStore(read).byHash(digest(request.token)) : undefined;
+      const made = await (shown &&
+        write(async (tx) => {
+          const [enrolment, again] = await Promise.all([enrolmentStore(tx).find(shown.id), edgeStore(tx).enrolledFrom(shown.id, machine)]);
+          if (!enrolment || enrolment.revoked_at !== null || enrolment.expires_at <= clock.now()) {
+            return undefined;
+          }
+          // Its answer was lost, perhaps: the same machine gets the same edge, as long as that has never connected.
+          if (again && roll.byId(again.id)?.lastRegisteredAt === null) {
+            call.note({ resourceType: 'edge', resourceId: again.id, after: { enrolment_id: enrolment.id, machine_uuid: machine } });
+            return { row: again, secretKey: await edges.renew(tx, again.id) };
+          }
+          if (enrolment.uses >= enrolment.max_uses) {
+            return undefined;
+          }
+          const name = oneLine(request.hostname, 200) || `machine ${machine.slice(0, 8)}`;
+          const [result] = await Promise.all([
+            edges.insert(tx, {
+              ...{ name, description: '', labels: JSON.parse(enrolment.labels) as object },
+              ...{ createdBy: `enrolment ${enrolment.id}`, enrolment: { id: enrolment.id, machine } },
+            }),
+            enrolmentStore(tx).spend(enrolment.id),
+          ]);
+          call.note({ resourceType: 'edge', resourceId: result.row.id, after: { name, enrolment_id: enrolment.id, machine_uuid: machine } });
+          return result;
+        }));
       if (!made) {
         guesser.spend(1);
         // The same words for a token that never was.

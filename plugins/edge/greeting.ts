@@ -13,11 +13,13 @@ import {
 } from 'svc/tunnel';
 
 import type { Conflicts } from './conflicts.ts';
+import type { EdgeWelcome } from './contract.ts';
 import type { Desired } from './desired.ts';
 import type { Governor } from './governor.ts';
 import type { Keyring } from './keyring.ts';
 import type { LiveKey } from './live-key.ts';
 import type { Presence } from './presence.ts';
+import type { Pushes } from './pushes.ts';
 import type { EdgeRecord } from './record.ts';
 import type { Rivalry } from './rivalry.ts';
 import type { Roll } from './roll.ts';
@@ -41,6 +43,7 @@ export interface GreetingParts {
   /** What sessions tell, by the session that tells it. */
   readonly handlers: TunnelHandlers;
   readonly owners: Map<TunnelSession, EdgeRecord>;
+  readonly pushes: Pick<Pushes, 'taken'>;
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -71,7 +74,8 @@ export function createGreeting(parts: GreetingParts): (ip: string, socket: Socke
         conflicts.assertNone(record, machine);
       }
     }
-    return { edge_id: record.id, name: record.name, manager_version: parts.managerVersion };
+    const welcome: EdgeWelcome = { edge_id: record.id, name: record.name, manager_version: parts.managerVersion, takes_pushes: parts.pushes.taken };
+    return { ...welcome };
   }
 
   function serve(edge: AuthenticatedEdge<LiveKey>, record: EdgeRecord, socket: Socket): void {

@@ -1,5 +1,5 @@
 import { isSvcError, type MaybePromise, SvcError } from 'svc/sdk';
-import type { TunnelHandlers, TunnelSession } from 'svc/tunnel';
+import type { TunnelHandlers, TunnelMethod, TunnelSession } from 'svc/tunnel';
 
 import type { EdgeRecord } from './record.ts';
 
@@ -10,7 +10,10 @@ export type Note = (record: EdgeRecord, payload: unknown) => MaybePromise<void>;
  * What edges tell: as events, which are lost with the connection, or by the method `tell`, whose answer says that it was taken. What
  * is told twice counts once.
  */
-export function createHearing(notes: ReadonlyMap<string, Note>, owners: ReadonlyMap<TunnelSession, EdgeRecord>): TunnelHandlers {
+export function createHearing(
+  notes: ReadonlyMap<string, Note>,
+  owners: ReadonlyMap<TunnelSession, EdgeRecord>,
+): Required<Pick<TunnelHandlers, 'events' | 'methods'>> {
   return {
     events: new Map(
       [...notes].map(([event, note]) => [
@@ -24,7 +27,7 @@ export function createHearing(notes: ReadonlyMap<string, Note>, owners: Readonly
         },
       ]),
     ),
-    methods: new Map([
+    methods: new Map<string, TunnelMethod>([
       [
         'tell',
         {

@@ -8,6 +8,7 @@ import type { Desired } from './desired.ts';
 import { edgeStore } from './edge-store.ts';
 import type { Enrolments } from './enrolments.ts';
 import { DeviceChanged, DeviceRemoved } from './neighbours.ts';
+import type { Lobby } from './lobby.ts';
 import type { OnlineSeries } from './online-series.ts';
 import type { HealthKeeper } from './plugin-health.ts';
 import { hysteresisMs, type Presence } from './presence.ts';
@@ -32,6 +33,7 @@ export interface Household {
   readonly series: OnlineSeries;
   readonly observe: () => void;
   readonly sweeper: Sweeper;
+  readonly lobby: Lobby;
 }
 
 const second = 1_000;
@@ -39,7 +41,7 @@ const pingMs = 20_000;
 
 /** What has to happen without anybody asking for it. */
 export function keepHouse({ clock, events, log, scope }: PluginContext, house: Household): void {
-  const { tables, devices, roll, presence, rotations, rivalry, health, desired, catalogue, enrolments, upgrades, series, observe, sweeper } = house;
+  const { tables, devices, roll, presence, rotations, rivalry, health, desired, catalogue, enrolments, upgrades, series, observe, sweeper, lobby } = house;
 
   /** What storage cannot take now is done next time; it must not count against the room that holds the tunnels. */
   const chore = (label: string, work: () => Promise<void>) => async (): Promise<void> => {
@@ -106,7 +108,10 @@ export function keepHouse({ clock, events, log, scope }: PluginContext, house: H
   });
 
   scope.defer('write down who was seen', flush);
-  scope.interval('tunnels', sweepMs, () => sweeper.tick());
+  scope.interval('tunnels', sweepMs, () => {
+    sweeper.tick();
+    lobby.turn();
+  });
   scope.interval('write down who was seen', 15 * second, flush);
   scope.interval(
     'tell who is online',

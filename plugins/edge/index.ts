@@ -5,6 +5,7 @@ import { AuditTrail, BuildInfo, definePlugin, defineService, messageOf, Plugins 
 import { openSweeper, type TunnelSession } from 'svc/tunnel';
 
 import type { DeviceDirectory } from '../device/contract.ts';
+import type { EdgePushesContract } from '../ingest/contract.ts';
 import type { MetricsIngest } from '../metricsdb/contract.ts';
 import { createBufferNote } from './buffer-note.ts';
 import { createCatalogue } from './catalogue.ts';
@@ -25,11 +26,13 @@ import { createIntroductions } from './introductions.ts';
 import { keepLocalEdge } from './local-edge.ts';
 import { createKeyring, EdgeVerifier } from './keyring.ts';
 import { createLiveAnswers } from './live-answers.ts';
+import { createLobby } from './lobby.ts';
 import { createOnlineSeries } from './online-series.ts';
 import { createPackages } from './packages.ts';
 import { createHealthKeeper } from './plugin-health.ts';
 import { pluginRoutes } from './plugin-routes.ts';
 import { createPresence } from './presence.ts';
+import { createPushes } from './pushes.ts';
 import type { EdgeRecord } from './record.ts';
 import { createRivalry } from './rivalry.ts';
 import { createRoll } from './roll.ts';
@@ -52,6 +55,7 @@ export default definePlugin({
     // By their ids: the folders of these may be taken away.
     const devices = ctx.services.maybe(defineService<DeviceDirectory>('device.directory'));
     const metricsStore = ctx.services.maybe(defineService<MetricsIngest>('metrics.ingest'));
+    const pushDoor = ctx.services.maybe(defineService<EdgePushesContract>('ingest.pushes'));
     const trail = ctx.services.maybe(AuditTrail);
     const tables = ctx.db<EdgeTables>();
 
@@ -73,6 +77,7 @@ export default definePlugin({
       perAddress: settings.get<number>('edge.handshakes_per_address'),
     });
     const governor = createGovernor(governorLimits, clock, random);
+    const lobby = createLobby(clock, random);
     const rivalry = createRivalry(clock);
     const presence = createPresence({ roll, tables, sweeper, clock, telling });
     const conflicts = createConflicts({ tables, trail, telling, clock, ids, log });
@@ -93,9 +98,11 @@ export default definePlugin({
       ['upgrade_state', upgrades.note],
       ['buffer', createBufferNote()],
     ]);
-    const handlers = createHearing(notes, owners);
+    const pushes = createPushes(owners, pushDoor, settings);
+    const hearing = createHearing(notes, owners);
+    const handlers = { ...hearing, methods: new Map([...hearing.methods, ['push', pushes.method] as const]) };
     const greet = createGreeting({
-      ...{ roll, keyring, governor, rivalry, conflicts, presence, rotations, desired, sweeper, ids, random, log, managerVersion, handlers, owners },
+      ...{ roll, keyring, governor, rivalry, conflicts, presence, rotations, desired, sweeper, ids, random, log, managerVersion, handlers, owners, pushes },
     });
 
     catalogue.refresh();
@@ -108,11 +115,11 @@ export default definePlugin({
       ...edgeRoutes(edges, createLiveAnswers(fleet)),
       ...pluginRoutes(plugins),
       ...upgradeRoutes(upgrades, packages),
-      tunnelRoute(governor, greet),
+      tunnelRoute(governor, lobby, greet),
     ]);
     const observe = createSelfMetrics(ctx.metrics, roll, presence, governor, introductions);
     const series = createOnlineSeries(roll, presence, metricsStore);
     keepLocalEdge(ctx, build, { edges, roll, tables });
-    keepHouse(ctx, { tables, devices, roll, presence, rotations, rivalry, health, desired, catalogue, enrolments, upgrades, series, observe, sweeper });
+    keepHouse(ctx, { tables, devices, roll, presence, rotations, rivalry, health, desired, catalogue, enrolments, upgrades, series, observe, sweeper, lobby });
   },
 });

@@ -1,11 +1,12 @@
 import { type Handle, isSvcError, type Logger, type Tables } from 'svc/sdk';
 
-import type { DeviceDirectory } from '../device/contract.ts';
+import type { DeviceDirectory, HostInfo } from '../device/contract.ts';
 import { edgeStore } from './edge-store.ts';
 import { cleanHostInfo, hostDigest } from './host-info.ts';
 import type { EdgeRecord } from './record.ts';
 import type { Roll } from './roll.ts';
 import type { EdgeTables } from './tables.ts';
+import type { Tunnel } from './tunnel.ts';
 
 /** Machines introduce themselves through their edges: that is kept, and decides which device an edge watches. */
 export interface Introductions {
@@ -29,7 +30,7 @@ interface Waiting {
 }
 
 /** A whole fleet comes back at once; the rest waits, one for each edge. */
-const atOnce = 8;
+const atOnce = 32;
 
 export function createIntroductions({ roll, tables, devices, log }: IntroductionParts): Introductions {
   const waiting = new Map<EdgeRecord, Waiting>();
@@ -60,22 +61,23 @@ export function createIntroductions({ roll, tables, devices, log }: Introduction
   async function introduce(record: EdgeRecord, told: unknown): Promise<void> {
     const host = cleanHostInfo(told);
     const json = JSON.stringify(host);
-    if (hostDigest(json) !== record.hostDigest) {
-      await tables.write((tx) => edgeStore(tx).observe(record.id, { host_info: json }));
-      record.hostDigest = hostDigest(json);
-    }
+    const digest = hostDigest(json);
     const { tunnel } = record;
-    if (!tunnel || !devices.available || roll.byId(record.id) !== record) {
-      return;
-    }
-    const print = (told as { fingerprint?: unknown } | null)?.fingerprint;
-    const fingerprint = typeof print === 'string' && /^[\x21-\x7e]{1,200}$/.test(print) ? print : undefined;
-    const bound = await devices.get().bind({ edge_id: record.id, machine_uuid: tunnel.machine, host_info: host, fingerprint });
-    const deviceId = bound.status === 'bound' ? bound.device_id : null;
-    if (deviceId !== record.deviceId) {
-      await tables.write((tx) => edgeStore(tx).observe(record.id, { device_id: deviceId }));
+    const deviceId = tunnel && devices.available && roll.byId(record.id) === record ? await bind(record, tunnel, host, told) : record.deviceId;
+    const news = { ...(digest !== record.hostDigest && { host_info: json }), ...(deviceId !== record.deviceId && { device_id: deviceId }) };
+    if (Object.keys(news).length > 0) {
+      await tables.write((tx) => edgeStore(tx).observe(record.id, news));
+      record.hostDigest = digest;
       record.deviceId = deviceId;
     }
+  }
+
+  /** The device that this edge watches from now on. */
+  async function bind({ id }: EdgeRecord, { machine }: Tunnel, host: HostInfo, told: unknown): Promise<number | null> {
+    const print = (told as { fingerprint?: unknown } | null)?.fingerprint;
+    const fingerprint = typeof print === 'string' && /^[\x21-\x7e]{1,200}$/.test(print) ? print : undefined;
+    const bound = await devices.get().bind({ edge_id: id, machine_uuid: machine, host_info: host, fingerprint });
+    return bound.status === 'bound' ? bound.device_id : null;
   }
 
   return {

@@ -1,4 +1,3 @@
-import { Ajv } from 'ajv';
 import type { Tables } from 'svc/sdk';
 
 import type { Catalogue } from './catalogue.ts';
@@ -7,6 +6,7 @@ import { pluginStore } from './plugin-store.ts';
 import type { EdgeRecord } from './record.ts';
 import type { EdgeTables } from './tables.ts';
 import type { Telling } from './telling.ts';
+import { toldShape } from './told-shape.ts';
 import { PluginHealthEvent } from './wire.ts';
 
 interface Event {
@@ -16,7 +16,7 @@ interface Event {
 
 /** How the plugins of edges are: the last word of each, in memory, written down in batches. */
 export interface HealthKeeper {
-  /** What an edge tells of one plugin; what is not right, or about a plugin that nobody knows, is left out. */
+  /** What an edge tells of one plugin or several; what is not right, or about a plugin that nobody knows, is left out. */
   note(record: EdgeRecord, event: unknown): void;
   of(record: EdgeRecord): Promise<ReadonlyMap<string, PluginHealth>>;
   flush(): Promise<void>;
@@ -32,7 +32,7 @@ const askMs = 2_000;
 const mostPlugins = 64;
 
 export function createHealthKeeper({ tables, catalogue, telling }: HealthParts): HealthKeeper {
-  const fits = new Ajv({ strict: false, meta: false, validateSchema: false, logger: false, formats: { 'date-time': isInstant } }).compile<Event>(PluginHealthEvent);
+  const fits = toldShape<Event>(PluginHealthEvent);
   const changed = new Set<EdgeRecord>();
 
   /** An edge that is there is asked how its plugins are at this moment; what it told last has to do otherwise. */
@@ -41,12 +41,20 @@ export function createHealthKeeper({ tables, catalogue, telling }: HealthParts):
     if (tunnel?.capabilities.methods.includes('plugin_status')) {
       const answer = await tunnel.session.call<unknown>('plugin_status', {}, { timeoutMs: askMs }).catch(() => undefined);
       if (Array.isArray(answer)) {
-        answer.slice(0, mostPlugins).forEach((item) => note(record, item));
+        note(record, answer);
       }
     }
   }
 
-  function note(record: EdgeRecord, event: unknown): void {
+  function note(record: EdgeRecord, told: unknown): void {
+    if (Array.isArray(told)) {
+      told.slice(0, mostPlugins).forEach((event) => noteOne(record, event));
+    } else {
+      noteOne(record, told);
+    }
+  }
+
+  function noteOne(record: EdgeRecord, event: unknown): void {
     if (!fits(event)) {
       return;
     }
@@ -94,5 +102,3 @@ export function createHealthKeeper({ tables, catalogue, telling }: HealthParts):
     },
   };
 }
-
-export const isInstant = (text: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text));

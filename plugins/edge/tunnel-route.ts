@@ -2,8 +2,9 @@ import { type RouteDeclaration, type Socket, socketRoute } from 'svc/sdk';
 import { maxMessageBytes, tunnelPath, tunnelProtocol } from 'svc/tunnel';
 
 import type { Governor } from './governor.ts';
+import type { Lobby } from './lobby.ts';
 
-export const tunnelRoute = (governor: Governor, greet: (ip: string, socket: Socket) => Promise<void>): RouteDeclaration =>
+export const tunnelRoute = (governor: Governor, lobby: Lobby, greet: (ip: string, socket: Socket) => Promise<void>): RouteDeclaration =>
   socketRoute({
     path: tunnelPath,
     access: 'public',
@@ -11,6 +12,9 @@ export const tunnelRoute = (governor: Governor, greet: (ip: string, socket: Sock
     protocols: [tunnelProtocol],
     maxMessageBytes,
     errors: ['unavailable'],
-    knock: ({ ip }) => governor.admit(ip),
+    knock({ ip }) {
+      governor.admit(ip);
+      return lobby.enter();
+    },
     handle: ({ ip }, socket) => greet(ip, socket),
   });

@@ -15,6 +15,21 @@ export interface EdgeVerifierContract {
   verify(accessKey: string, secretKey: string): MaybePromise<VerifiedEdge | undefined>;
 }
 
+/** One push as its route takes it. */
+export interface EdgePush {
+  /** The path of the route, such as `/api/v1/write`. */
+  readonly to: string;
+  readonly type: string;
+  readonly encoding?: string | undefined;
+  readonly body: Uint8Array;
+}
+
+/** Takes what an edge pushes another way than by a request of its own. */
+export interface EdgePushesContract {
+  /** Resolves when all of it is on disk; throws what the route would answer. Whoever calls has made sure who the edge is. */
+  push(edge: VerifiedEdge, push: EdgePush, call: { readonly signal: AbortSignal }): Promise<void>;
+}
+
 export type Signal = 'metrics' | 'logs' | 'traces';
 
 /** When an edge was heard of last, by signal, in milliseconds. */
@@ -26,4 +41,5 @@ export interface IngestActivityContract {
 }
 
 export const EdgeVerifier = defineService<EdgeVerifierContract>('edge.verifier');
+export const EdgePushes = defineService<EdgePushesContract>('ingest.pushes');
 export const IngestActivity = defineService<IngestActivityContract>('ingest.activity');

@@ -1,7 +1,8 @@
 import { Authenticator, definePlugin } from 'svc/sdk';
 
 import { Activity } from './activity.ts';
-import { IngestActivity } from './contract.ts';
+import { EdgePushes, IngestActivity } from './contract.ts';
+import { createEdgePushes } from './edge-pushes.ts';
 import { ingestMetrics } from './ingest-metrics.ts';
 import { pushLimits } from './limits.ts';
 import { lokiRoutes } from './loki-routes.ts';
@@ -21,8 +22,9 @@ export default definePlugin({
     const gate = new PushGate({ limits: () => pushLimits(ctx.settings), clock, metrics });
     const push = createPusher({ metrics, activity, clock });
 
+    const routes = [...writeRoutes(gate, push, stores.metrics), ...lokiRoutes(gate, push, stores.logs), ...otlpRoutes(gate, push, stores)];
     services.provide(IngestActivity, () => activity);
-    ctx.http.routes([...writeRoutes(gate, push, stores.metrics), ...lokiRoutes(gate, push, stores.logs), ...otlpRoutes(gate, push, stores)]);
-    ctx.http.routes([verifyRoute(services.maybe(Authenticator))]);
+    services.provide(EdgePushes, () => createEdgePushes(routes));
+    ctx.http.routes([...routes, verifyRoute(services.maybe(Authenticator))]);
   },
 });

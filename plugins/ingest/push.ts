@@ -7,10 +7,15 @@ import type { IngestMetrics } from './ingest-metrics.ts';
 
 /** A store as the data plane sees it. */
 export interface PushStore<F extends string> {
-  push(format: F, body: Uint8Array, options: { readonly encoding?: string; readonly stamp?: Stamp; readonly signal?: AbortSignal }): Promise<PushAnswer>;
+  push(
+    format: F,
+    body: Uint8Array,
+    options: { readonly encoding?: string; readonly stamp?: Stamp; readonly signal?: AbortSignal; readonly given?: boolean },
+  ): Promise<PushAnswer>;
 }
 
-export type PushCall = Call<unknown, unknown, Uint8Array>;
+/** What a push brings, whichever way it came. */
+export type PushCall = Pick<Call<unknown, unknown, Uint8Array>, 'principal' | 'headers' | 'body' | 'signal' | 'setHeader'>;
 
 export interface Push<F extends string> {
   readonly signal: Signal;
@@ -30,6 +35,7 @@ export function createPusher({ metrics, activity, clock }: { readonly metrics: I
     try {
       const options = {
         stamp: stampOf(principal, signal),
+        given: true,
         // A signal costs something, so it is made for stores that look at it.
         get signal() {
           return call.signal;

@@ -1,4 +1,5 @@
 import { type Clock, messageOf, type ThreadHandle } from 'svc/sdk';
+import { memoryOf } from 'svc/telemetry';
 
 import type { LogDriver } from './driver.ts';
 import type { LogStoreStatus } from './store/store.ts';
@@ -21,9 +22,9 @@ export function embeddedDriver(thread: ThreadHandle, clock: Clock): LogDriver {
     range: (query, { start, end, step }, { signal, ...options } = {}) => ask('range', { query, start, end, ...options, step }, signal),
     labels: ({ start, end }, options = {}) => names({ start, end, ...options }),
     labelValues: (label, { start, end }, options = {}) => names({ label, start, end, ...options }),
-    push(format, body, { encoding, stamp, signal }) {
+    push(format, body, { encoding, stamp, signal, given = false }) {
       const input: PushInput = { format, body, encoding, stamp };
-      return thread.call('push', input, { timeoutMs: patienceMs, ...(signal && { signal }) });
+      return thread.call('push', input, { timeoutMs: patienceMs, transfer: given ? memoryOf(body) : [], ...(signal && { signal }) });
     },
     write: (rows) => thread.call('write', rows),
     async status() {

@@ -102,7 +102,8 @@ export interface MetricsIngest {
   push(
     format: 'remote-write' | 'remote-write-2' | 'otlp-proto' | 'otlp-json' | 'exposition',
     body: Uint8Array,
-    options: { readonly encoding?: string; readonly stamp?: Stamp; readonly signal?: AbortSignal },
+    /** `given`: the caller does not look at the body again, so it may move to the thread of the store instead of being copied. */
+    options: { readonly encoding?: string; readonly stamp?: Stamp; readonly signal?: AbortSignal; readonly given?: boolean },
   ): Promise<PushAnswer>;
   write(rows: readonly SampleRow[]): Promise<PushAnswer>;
   /** Marks series as ended (staleness), such as when an edge or one of its plugins stops. */

@@ -54,7 +54,8 @@ export interface TraceIngest {
   push(
     format: 'otlp-proto' | 'otlp-json',
     body: Uint8Array,
-    options: { readonly encoding?: string; readonly stamp?: Stamp; readonly signal?: AbortSignal },
+    /** `given`: the caller does not look at the body again, so it may move to the thread of the store instead of being copied. */
+    options: { readonly encoding?: string; readonly stamp?: Stamp; readonly signal?: AbortSignal; readonly given?: boolean },
   ): Promise<PushAnswer>;
 }
 

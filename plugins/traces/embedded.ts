@@ -1,4 +1,5 @@
 import { type Clock, isSvcError, messageOf, type ThreadCall, type ThreadHandle } from 'svc/sdk';
+import { memoryOf } from 'svc/telemetry';
 
 import type { DriverStatus, TraceDriver } from './driver.ts';
 import type { TempoQuestion } from './tempo/question.ts';
@@ -26,7 +27,8 @@ export function embeddedDriver(thread: ThreadHandle, clock: Clock): TraceDriver 
     search: (query, { start, end }, { signal, ...options } = {}) => thread.call('search', { query, start, end, ...options }, within(signal)),
     tagValues: (tag, { start, end }, options = {}) => thread.call('tagValues', { tag, start, end, ...options }, within(undefined)),
     metrics: (query, { start, end, step }, { signal, ...options } = {}) => thread.call('metrics', { query, start, end, step, ...options }, within(signal)),
-    push: (format, body, { signal, ...options }) => thread.call('push', { format, body, ...options }, within(signal)),
+    push: (format, body, { signal, given = false, ...options }) =>
+      thread.call('push', { format, body, ...options }, { ...within(signal), transfer: given ? memoryOf(body) : [] }),
     async status(): Promise<DriverStatus> {
       const began = clock.monotonic();
       const state = { driver: 'embedded' } as const;

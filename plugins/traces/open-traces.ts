@@ -1,9 +1,10 @@
 import { SvcError } from 'svc/sdk';
-import { type Budget, matcher, type Matcher } from 'svc/telemetry';
+import { type Budget, matcher, type Matcher, memoryOf } from 'svc/telemetry';
 import { type ThreadSetup, transferred } from 'svc/thread';
 
 import { Desk } from './desk.ts';
 import { foundTrace, matrixOf } from './found-trace.ts';
+import { metricBodies } from './metric-bodies.ts';
 import { Passing } from './store/passing.ts';
 import { gather, spanSource } from './store/scan.ts';
 import { metricsJson, searchJson } from './store/search-json.ts';
@@ -51,6 +52,7 @@ export async function openTraces({ data, log, notify, now, every }: TracesSetup)
   const store = await openTracesStore({ folder, log, now, limits, ...(nativeBinding !== undefined && { nativeBinding }) });
   const desk = new Desk(store, questions, now);
   const passing = new Passing(store, now);
+  const bodiesOf = metricBodies();
   let toldAt = now();
 
   const found = async (input: SearchInput, call: Call, source: SpanSource): Promise<SearchResult> => {
@@ -93,9 +95,13 @@ export async function openTraces({ data, log, notify, now, every }: TracesSetup)
   async function tend(atOnce: boolean): Promise<void> {
     if (atOnce || now() - toldAt >= metricsEveryMs) {
       toldAt = now();
-      const rows = store.metricRows();
-      if (rows.length > 0) {
-        notify('span-metrics', rows);
+      const bodies = bodiesOf(store.metricRows());
+      if (bodies.length > 0) {
+        notify(
+          'span-metrics',
+          bodies,
+          bodies.flatMap(({ body }) => memoryOf(body)),
+        );
       }
     }
     await store.tend({ now: atOnce });

@@ -4,25 +4,27 @@ import type { MetricsIngest as MetricsIngestContract } from '../metricsdb/contra
 import type { SpanMetricsNotice } from './thread-contract.ts';
 
 /** By its name alone: without the folder of metricsdb this room works, and writes no metrics. */
-const MetricsIngest = defineService<Pick<MetricsIngestContract, 'write'>>('metrics.ingest');
+const MetricsIngest = defineService<Pick<MetricsIngestContract, 'push'>>('metrics.ingest');
 
 const mostWaiting = 4;
 
-/** Writes what the thread counts of spans to where metrics are kept, while there is such a place. Counters grow: a batch that is lost is made up for by the next. */
+/** Pushes what the thread counts of spans to where metrics are kept, while there is such a place. Counters grow: a batch that is lost is made up for by the next. */
 export function relaySpanMetrics({ services, metrics, scope, log }: PluginContext, thread: ThreadHandle): void {
-  const store: Handle<Pick<MetricsIngestContract, 'write'>> = services.maybe(MetricsIngest);
+  const store: Handle<Pick<MetricsIngestContract, 'push'>> = services.maybe(MetricsIngest);
   const lost = metrics.counter('span_metric_rows_lost_total', 'Samples of span metrics that could not be written.');
   const waiting: SpanMetricsNotice[] = [];
   let writing = false;
 
   async function write(): Promise<void> {
     writing = true;
-    for (let rows = waiting.shift(); rows !== undefined && store.available; rows = waiting.shift()) {
-      try {
-        await store.get().write(rows);
-      } catch (error) {
-        lost.add(rows.length);
-        log.warn({ cause: messageOf(error), rows: rows.length }, 'span metrics could not be written; the next ones make up for them');
+    for (let next = waiting.shift(); next !== undefined && store.available; next = waiting.shift()) {
+      for (const { body, rows } of next) {
+        try {
+          await store.get().push('remote-write', body, { given: true });
+        } catch (error) {
+          lost.add(rows);
+          log.warn({ cause: messageOf(error), rows }, 'span metrics could not be written; the next ones make up for them');
+        }
       }
     }
     writing = false;
@@ -34,7 +36,7 @@ export function relaySpanMetrics({ services, metrics, scope, log }: PluginContex
     }
     waiting.push(value as SpanMetricsNotice);
     if (waiting.length > mostWaiting) {
-      lost.add(waiting.shift()!.length);
+      waiting.shift()!.forEach(({ rows }) => lost.add(rows));
     }
     if (!writing) {
       void write();

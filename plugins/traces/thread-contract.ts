@@ -4,7 +4,6 @@ import type { DeskLimits } from './desk.ts';
 import type { TraceLimits } from './store/limits.ts';
 import type { Relayed } from './store/passing.ts';
 import type { PushFormat } from './store/push.ts';
-import type { MetricRow } from './store/span-metrics.ts';
 import type { StoreStats } from './store/stats.ts';
 import type { TagNames, TagValue } from './store/tags.ts';
 import type { TagSearch } from './traceql/tag-search.ts';
@@ -150,5 +149,12 @@ export interface Call {
   readonly signal: AbortSignal;
 }
 
-/** What the thread tells by itself: the notice `span-metrics` carries these, to be written where metrics are kept. */
-export type SpanMetricsNotice = readonly MetricRow[];
+/** What the thread tells by itself: the notice `span-metrics` carries these, to be pushed where metrics are kept. */
+export type SpanMetricsNotice = readonly SpanMetricsBody[];
+
+export interface SpanMetricsBody {
+  /** Of Prometheus remote write, not compressed. */
+  readonly body: Uint8Array;
+  /** Samples in it. */
+  readonly rows: number;
+}

@@ -19,7 +19,20 @@ export interface OpenFrame extends Size {
   readonly acks: boolean;
 }
 
-export type ClientFrame = OpenFrame | ({ readonly type: 'resize' } & Size) | { readonly type: 'ack'; readonly bytes: number } | { readonly type: 'close' };
+/** The first frame of a browser that comes back to its shell. */
+export interface AttachFrame extends Size {
+  readonly type: 'attach';
+  /** How many bytes of the output it has, from the beginning of the shell on. */
+  readonly from: number;
+  readonly acks: boolean;
+}
+
+export type ClientFrame =
+  | OpenFrame
+  | AttachFrame
+  | ({ readonly type: 'resize' } & Size)
+  | { readonly type: 'ack'; readonly bytes: number }
+  | { readonly type: 'close' };
 
 export type ServerFrame =
   | {
@@ -28,6 +41,13 @@ export type ServerFrame =
       readonly user: string;
       readonly host_key: { readonly algorithm: string; readonly fingerprint: string; readonly trust: 'known' | 'first_use' };
       readonly recorded: boolean;
+    }
+  | {
+      readonly type: 'attached';
+      readonly session_id: number;
+      /** The output goes on here, and so much before it is gone. */
+      readonly from: number;
+      readonly missed: number;
     }
   | { readonly type: 'exit'; readonly exit_code: number | null; readonly signal: string | null }
   | { readonly type: 'notice'; readonly code: 'idle'; readonly message: string }
@@ -56,6 +76,8 @@ export function readFrame(text: string): ClientFrame | undefined {
   switch (frame['type']) {
     case 'open':
       return readOpen(frame);
+    case 'attach':
+      return readAttach(frame);
     case 'resize': {
       const size = only(frame, ['type', 'cols', 'rows']) ? readSize(frame) : undefined;
       return size && { type: 'resize', ...size };
@@ -80,6 +102,13 @@ function readOpen(frame: Readonly<Record<string, unknown>>): OpenFrame | undefin
   return fits && size && auth
     ? { type: 'open', ...size, term: frame['term'] as string, user: frame['user'] as string | undefined, auth, acks: frame['acks'] === true }
     : undefined;
+}
+
+function readAttach(frame: Readonly<Record<string, unknown>>): AttachFrame | undefined {
+  const size = readSize(frame);
+  const { from, acks = false } = frame;
+  const fits = only(frame, ['type', 'from', 'cols', 'rows', 'acks']) && isCount(from) && typeof acks === 'boolean';
+  return fits && size ? { type: 'attach', from, ...size, acks } : undefined;
 }
 
 function readLogin(value: unknown): Login | undefined {

@@ -1,7 +1,8 @@
 import { type Clock, type Page, type PageRequest, SvcError, type Tables, timestamp } from 'svc/sdk';
 
+import { hostKeyStore } from './host-key-store.ts';
 import type { HostKey } from './ssh/fingerprint.ts';
-import type { HostKeyRow, WebshellTables } from './tables.ts';
+import type { HostKeyRow, WebshellDb, WebshellTables } from './tables.ts';
 
 /** Which key is the SSH server's of a device: the first one that was shown, and no other until an administrator says so. */
 export interface HostKeys {
@@ -20,65 +21,34 @@ export interface HostKeys {
 export type ShownHostKey = ReturnType<typeof shown>;
 
 export function createHostKeys({ read, write }: Tables<WebshellTables>, clock: Clock): HostKeys {
-  const find = (db: typeof read, deviceId: number): Promise<HostKeyRow | undefined> =>
-    db.selectFrom('webshell_host_keys').selectAll().where('device_id', '=', deviceId).executeTakeFirst();
-  const demand = async (db: typeof read, deviceId: number): Promise<HostKeyRow> => {
-    const row = await find(db, deviceId);
-    if (!row) {
-      throw new SvcError('not_found', `no host key of device ${deviceId} is known; it is trusted when the first shell is opened`);
-    }
-    return row;
-  };
-  const drop = async (db: typeof read, deviceId: number): Promise<void> => {
-    await db.deleteFrom('webshell_host_keys').where('device_id', '=', deviceId).execute();
-  };
+  const rows = hostKeyStore(read);
 
   return {
-    known: (deviceId) => find(read, deviceId),
+    known: (deviceId) => rows.find(deviceId),
 
-    async verify(deviceId, { algorithm, fingerprint }) {
-      const now = clock.now();
-      const before = await find(read, deviceId);
-      if (before?.fingerprint === fingerprint) {
+    async verify(deviceId, key) {
+      const before = await rows.find(deviceId);
+      if (before?.fingerprint === key.fingerprint) {
         return 'known';
       }
       const row = await write(async (tx) => {
-        await tx
-          .insertInto('webshell_host_keys')
-          .values({ device_id: deviceId, algorithm, fingerprint, trusted_at: now, trusted_by: 'first_use' })
-          .onConflict((clash) =>
-            clash
-              .column('device_id')
-              .doUpdateSet({ offered_algorithm: algorithm, offered_fingerprint: fingerprint, offered_at: now })
-              .where('webshell_host_keys.fingerprint', '!=', fingerprint),
-          )
-          .execute();
+        await hostKeyStore(tx).meet(deviceId, key, clock.now());
         return await demand(tx, deviceId);
       });
-      if (row.fingerprint !== fingerprint) {
+      if (row.fingerprint !== key.fingerprint) {
         throw new SvcError(
           'conflict',
-          `the SSH server of this device shows ${fingerprint}, and ${row.fingerprint} is trusted: the machine was set up anew, or somebody is in between. ` +
+          `the SSH server of this device shows ${key.fingerprint}, and ${row.fingerprint} is trusted: the machine was set up anew, or somebody is in between. ` +
             'An administrator who knows that the new key is right can accept it',
         );
       }
       return 'first_use';
     },
 
-    async list({ limit, after }) {
-      const { total } = await read
-        .selectFrom('webshell_host_keys')
-        .select((eb) => eb.fn.countAll<number>().as('total'))
-        .executeTakeFirstOrThrow();
-      const rows = await read
-        .selectFrom('webshell_host_keys')
-        .selectAll()
-        .where('device_id', '>', Number(after?.[0] ?? 0))
-        .orderBy('device_id')
-        .limit(limit + 1)
-        .execute();
-      const items = rows.slice(0, limit);
-      return { items: items.map(shown), total, next: rows.length > limit ? [items.at(-1)!.device_id] : undefined };
+    async list(page) {
+      const found = await rows.list(page);
+      const items = found.rows.slice(0, page.limit);
+      return { items: items.map(shown), total: found.total, next: found.rows.length > page.limit ? [items.at(-1)!.device_id] : undefined };
     },
 
     accept: (deviceId, fingerprint) =>
@@ -87,27 +57,27 @@ export function createHostKeys({ read, write }: Tables<WebshellTables>, clock: C
         if (before.offered_fingerprint !== fingerprint) {
           throw new SvcError('conflict', `the key that was refused last is ${before.offered_fingerprint ?? 'none'}, not ${fingerprint}`);
         }
-        const after = await tx
-          .updateTable('webshell_host_keys')
-          .set({
-            ...{ algorithm: before.offered_algorithm!, fingerprint, trusted_at: clock.now(), trusted_by: 'administrator' },
-            ...{ offered_algorithm: null, offered_fingerprint: null, offered_at: null },
-          })
-          .where('device_id', '=', deviceId)
-          .returningAll()
-          .executeTakeFirstOrThrow();
+        const after = await hostKeyStore(tx).replace(deviceId, { algorithm: before.offered_algorithm!, fingerprint }, clock.now());
         return { before: shown(before), after: shown(after) };
       }),
 
     forget: (deviceId) =>
       write(async (tx) => {
         const before = await demand(tx, deviceId);
-        await drop(tx, deviceId);
+        await hostKeyStore(tx).remove(deviceId);
         return shown(before);
       }),
 
-    drop: (deviceId) => write((tx) => drop(tx, deviceId)),
+    drop: (deviceId) => write((tx) => hostKeyStore(tx).remove(deviceId)),
   };
+}
+
+async function demand(db: WebshellDb, deviceId: number): Promise<HostKeyRow> {
+  const row = await hostKeyStore(db).find(deviceId);
+  if (!row) {
+    throw new SvcError('not_found', `no host key of device ${deviceId} is known; it is trusted when the first shell is opened`);
+  }
+  return row;
 }
 
 const shown = (row: HostKeyRow) => ({

@@ -4,7 +4,7 @@ import type { Size } from './frames.ts';
 import type { Recordings } from './recording/recordings.ts';
 import { type Recorder, type RecorderOptions, startRecorder } from './recording/recorder.ts';
 import { sessionStore } from './session-store.ts';
-import type { End } from './shell.ts';
+import type { End, LiveShell } from './shell.ts';
 import type { HostKey } from './ssh/fingerprint.ts';
 import type { WebshellTables } from './tables.ts';
 import type { Note } from './trail.ts';
@@ -27,6 +27,8 @@ export interface Keeper {
     readonly fingerprint: string | undefined;
     readonly error: SvcError;
   }): Promise<void>;
+  /** Somebody shows a shell again that was opened before. */
+  cameBack(entry: { readonly visit: Visit; readonly shell: Pick<LiveShell, 'id' | 'edgeId'>; readonly from: number }): Promise<void>;
   open(entry: {
     readonly visit: Visit;
     readonly edgeId: number;
@@ -55,6 +57,14 @@ export function createKeeper({ tables, note, recordings, settings, clock, life }
           ...{ action: 'webshell:login', principal: standing.principal, ip, userAgent, resource: { type: 'device', id: deviceId } },
           failure: { status: error.code === 'upstream_error' || error.code === 'unavailable' ? 'failure' : 'denied', message: error.message },
           after: { edge_id: edgeId, remote_user: user, auth, fingerprint: fingerprint ?? null },
+        }),
+      ),
+
+    cameBack: ({ visit: { standing, ip, userAgent, deviceId }, shell, from }) =>
+      tables.write((tx) =>
+        note(tx, {
+          ...{ action: 'webshell:re-attach', principal: standing.principal, ip, userAgent, resource: { type: 'session', id: shell.id } },
+          after: { device_id: deviceId, edge_id: shell.edgeId, from },
         }),
       ),
 

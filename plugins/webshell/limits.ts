@@ -10,9 +10,14 @@ export const closeCode = {
   killed: 4410,
   maxDuration: 4411,
   hostKeyChanged: 4412,
+  /** The same person shows this shell in another browser. */
+  takenOver: 4413,
   recordFailure: 4500,
   lost: 4502,
 } as const;
+
+/** A browser that closes its socket so has no more need of its shell: RFC 6455's normal closure, and one without a code. */
+export const wantedCodes: readonly number[] = [1000, 1005];
 
 export const limits = {
   ticketMs: 30_000,
@@ -24,6 +29,9 @@ export const limits = {
   /** From the upgrade to the first frame. */
   openMs: 15_000,
   sshMs: 10_000,
+  /** How long a shell waits for a browser that is gone, and how much of its output a browser that comes back can be shown. */
+  detachedMs: 60_000,
+  replayBytes: 256 * 1024,
   /** Of a warning before a shell ends for being idle. */
   warnMs: 2 * 60_000,
   maxMs: 8 * 3_600_000,
@@ -38,15 +46,25 @@ export const limits = {
   resizeMs: 50,
   outputMs: 8,
   outputBytes: 64 * 1024,
-  /** A shell that has brought so much, and goes on faster than this, is read in turns with the others that do: a piece of up to 64 KiB each. */
+  /** No more than an echo or a prompt: it is not kept back. */
+  echoBytes: 1024,
+  /** A shell that has brought so much, and goes on faster than this, is read in turns with the others that do. */
   promptBytes: 64 * 1024,
   promptBytesPerSecond: 128 * 1024,
   turnMs: 8,
+  turnBytes: 64 * 1024,
+  /** The same while somebody types, and for so long after: as much as a browser shows, and no more work at a time than an echo can wait for. */
+  typedTurnBytes: 16 * 1024,
+  typedMs: 1_000,
   /** So much longer at most when turns come late, because the machine is busy. */
   turnYieldMs: 32,
-  /** Sent and not on its way yet, or shown to a browser that tells how far it has come: beyond, the shell has to wait. */
+  /** Sent and not on its way yet: beyond, the shell has to wait. */
   unsentBytes: 256 * 1024,
-  unacknowledgedBytes: 512 * 1024,
+  /** The same of what a browser that tells how far it has come has not shown. Less than is kept: such a browser misses nothing when it comes back. */
+  unacknowledgedBytes: 192 * 1024,
+  /** Typed or pasted. */
+  inputBytes: 64 * 1024,
+  inputBytesPerSecond: 64 * 1024,
   /** For a browser to close its side when we have closed ours. */
   farewellMs: 1_000,
   /** Output that is not on disk yet: beyond, the shell has to wait. */

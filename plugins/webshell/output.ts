@@ -1,9 +1,9 @@
 import type { Socket } from 'svc/sdk';
 
 import { limits } from './limits.ts';
+import { createReplay } from './replay.ts';
 
 export interface OutputOptions {
-  readonly socket: Socket;
   readonly after: (ms: number, work: () => void) => void;
   readonly now: () => number;
   /** There is room again after `full`. */
@@ -13,84 +13,118 @@ export interface OutputOptions {
 /** What a shell prints, on its way to the browser: in few messages, and never more of them than the browser reads. */
 export interface Output {
   push(bytes: Uint8Array): void;
+  /** Bytes since the beginning. */
+  readonly printed: number;
   /** The shell has to wait. */
   readonly full: boolean;
+  /** From where on a browser can be shown what it has missed since `place`. */
+  nearest(place: number): number;
+  /** From now on this browser is shown what is printed, and first what was printed since `from`. `acks`: it tells what it has shown. */
+  attach(socket: Socket, view: { readonly acks: boolean; readonly from: number }): void;
+  /** Nobody is shown anything: what is printed now must still be here when somebody is. */
+  detach(): void;
   /** The browser has shown so many bytes since the beginning. */
   acknowledge(bytes: number): void;
-  /** From now on the browser tells what it has shown. */
-  expectAcknowledgements(): void;
-  flush(): void;
   end(): void;
 }
 
-export function createOutput({ socket, after, now, drained }: OutputOptions): Output {
+export function createOutput({ after, now, drained }: OutputOptions): Output {
+  const replay = createReplay();
+  let socket: Socket | undefined;
   let pieces: Uint8Array[] = [];
   let waiting = 0;
-  let sent = 0;
-  let acknowledged: number | undefined;
+  let counts = false;
+  let acknowledged = 0;
   let flushedAt = Number.NEGATIVE_INFINITY;
   let isTimed = false;
   let isFull = false;
-  let hasEnded = false;
 
-  const tooMuch = (): boolean =>
-    socket.bufferedBytes > limits.unsentBytes || (acknowledged !== undefined && sent + waiting - acknowledged > limits.unacknowledgedBytes);
+  const sent = (): number => replay.end - waiting;
+  const tooMuch = (): boolean => (socket?.bufferedBytes ?? 0) > limits.unsentBytes || (counts && replay.end - acknowledged > limits.unacknowledgedBytes);
 
   function flush(): void {
-    if (waiting === 0 || hasEnded) {
-      return;
+    if (waiting > 0) {
+      const message = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+      pieces = [];
+      waiting = 0;
+      flushedAt = now();
+      socket?.send(message);
     }
-    const message = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-    pieces = [];
-    waiting = 0;
-    sent += message.length;
-    flushedAt = now();
-    socket.send(message);
   }
 
   function relieve(): void {
-    if (isFull && !tooMuch() && !hasEnded) {
+    if (isFull && !tooMuch()) {
       isFull = false;
       drained();
     }
   }
 
-  socket.onDrain(relieve);
+  function collect(bytes: Uint8Array): void {
+    pieces.push(bytes);
+    waiting += bytes.length;
+    // The first keystroke after a pause is echoed at once; what follows it closely goes together, and so does a page of text.
+    if (waiting >= limits.outputBytes || (waiting <= limits.echoBytes && now() - flushedAt >= limits.outputMs)) {
+      flush();
+    } else if (!isTimed) {
+      isTimed = true;
+      after(limits.outputMs, () => {
+        isTimed = false;
+        flush();
+      });
+    }
+  }
+
+  function leave(): void {
+    socket = undefined;
+    pieces = [];
+    waiting = 0;
+  }
+
   return {
     push(bytes) {
-      pieces.push(bytes);
-      waiting += bytes.length;
-      // The first keystroke after a pause is echoed at once; what follows it closely goes together.
-      if (waiting >= limits.outputBytes || now() - flushedAt >= limits.outputMs) {
-        flush();
-      } else if (!isTimed) {
-        isTimed = true;
-        after(limits.outputMs, () => {
-          isTimed = false;
-          flush();
-        });
+      replay.push(bytes);
+      if (socket) {
+        collect(bytes);
       }
       if (tooMuch()) {
         isFull = true;
         flush();
       }
     },
+    get printed() {
+      return replay.end;
+    },
     get full() {
       return isFull;
     },
-    acknowledge(bytes) {
-      if (acknowledged !== undefined) {
-        acknowledged = Math.min(Math.max(acknowledged, bytes), sent);
-        relieve();
+    nearest: (place) => replay.nearest(place),
+    attach(next, { acks, from }) {
+      leave();
+      socket = next;
+      counts = acks;
+      acknowledged = from;
+      next.onDrain(relieve);
+      const missed = replay.since(from);
+      for (let at = 0; at < missed.length; at += limits.outputBytes) {
+        next.send(missed.subarray(at, at + limits.outputBytes));
       }
+      relieve();
     },
-    expectAcknowledgements() {
-      acknowledged = 0;
+    detach() {
+      if (!counts) {
+        acknowledged = sent();
+        counts = true;
+      }
+      leave();
+      relieve();
     },
-    flush,
+    acknowledge(bytes) {
+      acknowledged = Math.min(Math.max(acknowledged, bytes), sent());
+      relieve();
+    },
     end() {
       flush();
-      hasEnded = true;
+      leave();
     },
   };
 }

@@ -14,6 +14,9 @@ export const DeviceParams = Type.Object({ device_id: Id });
 export const TicketBody = Type.Object({
   device_id: Id,
   user: Type.Optional(Type.String({ pattern: userPattern, description: 'on the device; without it the first frame says it' })),
+  session_id: Type.Optional(
+    Type.Integer({ ...Id, description: 'leads back to this shell of yours, which goes on for 60 s without a browser; without it a new one is opened' }),
+  ),
 });
 
 export const TicketItem = Type.Object({
@@ -41,6 +44,7 @@ export const SessionItem = Type.Object({
   remote_user: Type.String(),
   started_at: Timestamp,
   ended_at: orNull(Timestamp),
+  attached: Type.Boolean({ description: 'false: it has ended, or waits for its browser to come back' }),
   bytes_in: Type.Integer(),
   bytes_out: Type.Integer(),
   exit_code: orNull(Type.Integer()),

@@ -14,7 +14,7 @@ export function createSeats(): Seats {
   const taken = new Set<{ readonly user: string; readonly deviceId: number }>();
 
   function check(principal: Principal, deviceId: number): void {
-    const user = userOf(principal);
+    const user = personOf(principal);
     const own = [...taken].filter((seat) => seat.user === user).length;
     const here = [...taken].filter((seat) => seat.deviceId === deviceId).length;
     const limit =
@@ -34,7 +34,7 @@ export function createSeats(): Seats {
     check,
     take(principal, deviceId) {
       check(principal, deviceId);
-      const seat = { user: userOf(principal), deviceId };
+      const seat = { user: personOf(principal), deviceId };
       taken.add(seat);
       return () => void taken.delete(seat);
     },
@@ -42,4 +42,4 @@ export function createSeats(): Seats {
 }
 
 /** A person and their API tokens are one. */
-const userOf = ({ kind, id }: Principal): string => (kind === 'token' ? `user:${id}` : `${kind}:${id}`);
+export const personOf = ({ kind, id }: Principal): string => (kind === 'token' ? `user:${id}` : `${kind}:${id}`);

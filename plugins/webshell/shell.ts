@@ -1,8 +1,9 @@
-import { type Clock, type Logger, messageOf, type Socket } from 'svc/sdk';
+import { type Clock, type Logger, messageOf, type Socket, SvcError } from 'svc/sdk';
 
 import type { Standing } from './authority.ts';
 import { type ClientFrame, readFrame, type ServerFrame, type Size } from './frames.ts';
-import { codeOf, type Ending, limits } from './limits.ts';
+import { createInput } from './input.ts';
+import { closeCode, codeOf, type Ending, limits, wantedCodes } from './limits.ts';
 import { createOutput } from './output.ts';
 import type { Recorded, Recorder, RecorderOptions } from './recording/recorder.ts';
 import type { SshShell } from './ssh/connect.ts';
@@ -18,18 +19,27 @@ export interface End {
   readonly recorded: Recorded | 'failed' | undefined;
 }
 
+/** A browser, and by what right it is here. */
+export interface Viewer {
+  readonly socket: Socket;
+  readonly standing: Standing;
+  /** It tells how much it has shown. */
+  readonly acks: boolean;
+}
+
 export interface ShellOptions {
   readonly id: number;
   readonly deviceId: number;
   readonly edgeId: number;
-  readonly standing: Standing;
-  readonly socket: Socket;
+  /** Who opens it. */
+  readonly viewer: Viewer;
   readonly ssh: SshShell;
-  readonly acks: boolean;
   readonly clock: Clock;
   readonly log: Logger;
   readonly after: (ms: number, work: () => void) => void;
   readonly idleMs: () => number;
+  /** Told of each keystroke. */
+  readonly typed: () => void;
   /** Told the recorder what to do when it fails, and when it has room again. */
   readonly record: ((reports: Pick<RecorderOptions, 'counted' | 'failed' | 'drained'>) => Promise<Recorder>) | undefined;
   readonly ready: ServerFrame;
@@ -37,12 +47,20 @@ export interface ShellOptions {
   readonly keep: (end: End) => Promise<void>;
 }
 
-/** One shell between a browser and a device. */
-export interface LiveShell extends Pick<ShellOptions, 'id' | 'deviceId' | 'edgeId' | 'standing'> {
+/** One shell on a device, and the browser that shows it; for a while it goes on without one. */
+export interface LiveShell extends Pick<ShellOptions, 'id' | 'deviceId' | 'edgeId'> {
+  /** Of whoever showed it last. */
+  readonly standing: Standing;
+  readonly isAttached: boolean;
   readonly bytesIn: number;
   readonly bytesOut: number;
-  receive(data: string | Uint8Array): void;
-  /** Every second: what is recorded goes to the disk, and whoever is idle or here for too long goes. */
+  /** What this browser says; nothing when another one has taken its place. */
+  receive(socket: Socket, data: string | Uint8Array): void;
+  /** Shows it in this browser from now on, and what was printed since `from` that is still kept; throws when it has ended. */
+  attach(viewer: Viewer, view: { readonly from: number } & Size): void;
+  /** The browser is gone. One that did not say so on purpose may come back. */
+  left(socket: Socket, code: number): Promise<void>;
+  /** Every second: what is recorded goes to the disk, and whoever is idle, away or here for too long goes. */
   tick(): void;
   /** Closes both sides at once; resolves when that is written down. */
   end(ending: Ending, message?: string): Promise<void>;
@@ -50,30 +68,33 @@ export interface LiveShell extends Pick<ShellOptions, 'id' | 'deviceId' | 'edgeI
 
 /** Begins to show what the shell prints; throws when it should be recorded and cannot be. */
 export async function startShell(options: ShellOptions): Promise<LiveShell> {
-  const { id, deviceId, edgeId, standing, socket, ssh, clock, log, after, idleMs } = options;
+  const { id, deviceId, edgeId, ssh, clock, log, after, idleMs } = options;
   const { channel } = ssh;
-  const startedAt = clock.monotonic();
+  const now = (): number => clock.monotonic();
+  const startedAt = now();
+  let viewer: Viewer | undefined = options.viewer;
+  let { standing } = viewer;
+  let leftAt: number | undefined;
   let lastInput = startedAt;
   let warned = false;
-  let bytesIn = 0;
-  let bytesOut = 0;
   let wanted: Size | undefined;
   let ending: Promise<void> | undefined;
 
-  const say = (frame: ServerFrame): void => socket.send(JSON.stringify(frame));
+  const say = (frame: ServerFrame): void => viewer?.socket.send(JSON.stringify(frame));
   const goOn = (): void => {
     if (recorder?.full !== true && !output.full && channel.isPaused()) {
       channel.resume();
     }
   };
-  const output = createOutput({ socket, after, now: () => clock.monotonic(), drained: goOn });
+  const input = createInput({ channel, after, now });
+  const output = createOutput({ after, now, drained: goOn });
   const recorder = await options.record?.({
-    counted: () => ({ bytesIn, bytesOut }),
+    counted: () => ({ bytesIn: input.typed, bytesOut: output.printed }),
     failed(why, cause) {
       if (why === 'disk') {
         log.error({ session: id, cause: messageOf(cause) }, 'a shell ends because it cannot be recorded');
       }
-      void end(
+      stop(
         why === 'full' ? 'record_full' : 'record_failure',
         why === 'full' ? 'the recording has become as long as it may be' : 'the recording cannot be written',
       );
@@ -82,7 +103,6 @@ export async function startShell(options: ShellOptions): Promise<LiveShell> {
   });
 
   function print(bytes: Buffer): void {
-    bytesOut += bytes.length;
     recorder?.output(bytes);
     output.push(bytes);
     if (recorder?.full === true || output.full) {
@@ -93,18 +113,22 @@ export async function startShell(options: ShellOptions): Promise<LiveShell> {
   function obey(frame: ClientFrame): void {
     switch (frame.type) {
       case 'resize':
-        if (wanted === undefined) {
-          after(limits.resizeMs, resize);
-        }
-        wanted = frame;
-        return;
+        return fit(frame);
       case 'ack':
         return output.acknowledge(frame.bytes);
       case 'close':
-        return void end('closed');
+        return stop('closed');
       case 'open':
-        return void end('bad_frame', 'the shell is open already');
+      case 'attach':
+        return stop('bad_frame', 'the shell is open already');
     }
+  }
+
+  function fit(size: Size): void {
+    if (wanted === undefined) {
+      after(limits.resizeMs, resize);
+    }
+    wanted = size;
   }
 
   function resize(): void {
@@ -115,14 +139,29 @@ export async function startShell(options: ShellOptions): Promise<LiveShell> {
     wanted = undefined;
   }
 
+  /** What it has not read yet it may still read, unless it takes too long. */
+  function farewell(code: number, message: string, hasAll: boolean): void {
+    const socket = viewer?.socket;
+    viewer = undefined;
+    socket?.resume();
+    socket?.close(code, message);
+    if (!hasAll) {
+      after(limits.farewellMs, () => socket?.terminate());
+    }
+  }
+
   function end(why: Ending, message?: string): Promise<void> {
     ending ??= finish(why, message);
     return ending;
   }
 
+  /** Where nobody waits for it to be written down. */
+  function stop(why: Ending, message?: string): void {
+    end(why, message).catch((error: unknown) => log.error({ session: id, cause: messageOf(error) }, 'how a shell ended could not be written down'));
+  }
+
   async function finish(endedBy: Ending, message: string | undefined): Promise<void> {
     channel.removeListener('data', print);
-    socket.resume();
     ssh.close();
     output.end();
     if (endedBy === 'exit') {
@@ -130,60 +169,90 @@ export async function startShell(options: ShellOptions): Promise<LiveShell> {
     } else if (endedBy !== 'closed') {
       say({ type: 'error', code: endedBy, message: message ?? '' });
     }
-    socket.close(codeOf[endedBy], message ?? endedBy);
-    if (endedBy !== 'exit') {
-      after(limits.farewellMs, () => socket.terminate());
-    }
-    const durationMs = Math.round(clock.monotonic() - startedAt);
+    farewell(codeOf[endedBy], message ?? endedBy, endedBy === 'exit');
+    const durationMs = Math.round(now() - startedAt);
     const recorded = recorder === undefined ? undefined : ((await recorder.finish()) ?? 'failed');
-    await options.keep({ endedBy, exitCode: ssh.fate.exit?.code ?? null, bytesIn, bytesOut, durationMs, recorded });
+    await options.keep({ endedBy, exitCode: ssh.fate.exit?.code ?? null, bytesIn: input.typed, bytesOut: output.printed, durationMs, recorded });
   }
 
   say(options.ready);
-  if (options.acks) {
-    output.expectAcknowledgements();
-  }
-  const left = (): void => void end(ssh.fate.exit ? 'exit' : 'device_lost', ssh.fate.exit ? undefined : 'the connection to the device is lost');
-  channel.once('close', left);
+  output.attach(viewer.socket, { acks: viewer.acks, from: 0 });
+  input.attach(viewer.socket);
+  const ended = (): void => stop(ssh.fate.exit ? 'exit' : 'device_lost', ssh.fate.exit ? undefined : 'the connection to the device is lost');
+  channel.once('close', ended);
   channel.on('data', print);
   channel.stderr.on('data', print);
   if (ssh.fate.isClosed) {
-    left();
+    ended();
   }
 
   return {
-    ...{ id, deviceId, edgeId, standing, end },
+    ...{ id, deviceId, edgeId, end },
+    get standing() {
+      return standing;
+    },
+    get isAttached() {
+      return viewer !== undefined;
+    },
     get bytesIn() {
-      return bytesIn;
+      return input.typed;
     },
     get bytesOut() {
-      return bytesOut;
+      return output.printed;
     },
-    receive(data) {
-      if (ending) {
+    receive(socket, data) {
+      if (viewer?.socket !== socket) {
         return;
       }
       if (typeof data === 'string') {
         const frame = readFrame(data);
-        return frame ? obey(frame) : void end('bad_frame', 'this text is no frame of svc.shell.v1');
+        return frame ? obey(frame) : stop('bad_frame', 'this text is no frame of svc.shell.v1');
       }
-      bytesIn += data.length;
-      lastInput = clock.monotonic();
+      lastInput = now();
       warned = false;
-      if (!channel.write(data)) {
-        socket.pause();
-        channel.once('drain', () => socket.resume());
+      options.typed();
+      input.push(data);
+    },
+    attach(next, { from, ...size }) {
+      if (ending) {
+        throw new SvcError('not_found', 'this shell has ended');
       }
+      if (from > output.printed) {
+        throw new SvcError('invalid_argument', `this shell has printed ${output.printed} bytes, so nobody has ${from} of them`);
+      }
+      say({ type: 'error', code: 'taken_over', message: 'this shell is shown elsewhere now' });
+      farewell(closeCode.takenOver, 'this shell is shown elsewhere now', false);
+      viewer = next;
+      standing = next.standing;
+      leftAt = undefined;
+      const start = output.nearest(from);
+      say({ type: 'attached', session_id: id, from: start, missed: start - from });
+      output.attach(next.socket, { acks: next.acks, from: start });
+      input.attach(next.socket);
+      fit(size);
+    },
+    async left(socket, code) {
+      if (viewer?.socket !== socket) {
+        return;
+      }
+      if (wantedCodes.includes(code)) {
+        return await end('closed');
+      }
+      viewer = undefined;
+      leftAt = now();
+      output.detach();
+      input.attach(undefined);
     },
     tick() {
-      const now = clock.monotonic();
-      const idle = now - lastInput;
+      const idle = now() - lastInput;
       void recorder?.flush();
-      if (now - startedAt >= limits.maxMs) {
-        void end('max_duration', 'a shell lasts for 8 hours at most');
+      if (now() - startedAt >= limits.maxMs) {
+        stop('max_duration', 'a shell lasts for 8 hours at most');
       } else if (idle >= idleMs()) {
-        void end('idle', 'nobody has typed anything for too long');
-      } else if (idle >= idleMs() - limits.warnMs && !warned && idle >= limits.warnMs / 2) {
+        stop('idle', 'nobody has typed anything for too long');
+      } else if (leftAt !== undefined && now() - leftAt >= limits.detachedMs) {
+        stop('closed');
+      } else if (idle >= idleMs() - limits.warnMs && viewer && !warned && idle >= limits.warnMs / 2) {
         warned = true;
         say({ type: 'notice', code: 'idle', message: 'type something, or this shell ends within two minutes' });
       }

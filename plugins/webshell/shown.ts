@@ -1,12 +1,13 @@
 import { timestamp } from 'svc/sdk';
 
 import type { Ending } from './limits.ts';
+import type { LiveShell } from './shell.ts';
 import type { SessionRow } from './tables.ts';
 
 type RecordingState = 'recording' | 'complete' | 'interrupted' | 'failed' | 'deleted';
 
 /** A session as people see it, with what it has come to by now. */
-export const shownSession = (row: SessionRow, live?: { readonly bytesIn: number; readonly bytesOut: number }) => ({
+export const shownSession = (row: SessionRow, live?: Pick<LiveShell, 'isAttached' | 'bytesIn' | 'bytesOut'>) => ({
   id: row.id,
   user_id: row.user_id,
   device_id: row.device_id,
@@ -14,6 +15,7 @@ export const shownSession = (row: SessionRow, live?: { readonly bytesIn: number;
   remote_user: row.remote_user,
   started_at: timestamp(row.started_at),
   ended_at: row.ended_at === null ? null : timestamp(row.ended_at),
+  attached: live?.isAttached ?? false,
   bytes_in: live?.bytesIn ?? row.bytes_in,
   bytes_out: live?.bytesOut ?? row.bytes_out,
   exit_code: row.exit_code,

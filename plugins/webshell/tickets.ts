@@ -9,6 +9,8 @@ export interface Ticket {
   readonly deviceId: number;
   /** On the device; undefined leaves it to the first frame. */
   readonly user: string | undefined;
+  /** The shell that it leads back to; undefined opens one. */
+  readonly session: number | undefined;
   readonly origin: string;
   readonly ip: string;
   readonly standing: Standing;
@@ -18,10 +20,7 @@ export interface Ticket {
 
 /** Browsers cannot send a header with a WebSocket; instead they show one of these, once. Kept in memory, by their hashes alone. */
 export interface Tickets {
-  issue(wish: { readonly principal: Principal; readonly deviceId: number; readonly user?: string | undefined; readonly origin: string; readonly ip: string }): {
-    readonly ticket: string;
-    readonly expiresAt: number;
-  };
+  issue(wish: Omit<Ticket, 'standing' | 'until'> & { readonly principal: Principal }): { readonly ticket: string; readonly expiresAt: number };
   /** Spends it. The principal may open a shell and nothing else. */
   recognise(ticket: string, ip: string): Principal | undefined;
   /** The ticket by which this very principal came. */
@@ -47,7 +46,7 @@ export function createTickets({ clock, ids, authority }: { readonly clock: Clock
   }
 
   return {
-    issue({ principal, deviceId, user, origin, ip }) {
+    issue({ principal, ...bounds }) {
       dropExpired();
       const own = [...open.values()].filter(({ standing }) => standing.principal.kind === principal.kind && standing.principal.id === principal.id).length;
       if (open.size >= limits.tickets || own >= limits.ticketsPerUser) {
@@ -58,7 +57,7 @@ export function createTickets({ clock, ids, authority }: { readonly clock: Clock
         throw new SvcError('forbidden', 'only people and their API tokens open shells');
       }
       const ticket = ids.token(32);
-      open.set(digest(ticket), { deviceId, user, origin, ip, standing, until: clock.monotonic() + limits.ticketMs });
+      open.set(digest(ticket), { ...bounds, standing, until: clock.monotonic() + limits.ticketMs });
       return { ticket, expiresAt: clock.now() + limits.ticketMs };
     },
 

@@ -4,7 +4,7 @@ import type { WebshellDb } from './tables.ts';
 
 /** What happens in a shell happens after its request: these rows no pipeline writes. */
 export interface ShellEvent {
-  readonly action: 'webshell:login' | 'webshell:close' | 'webshell:trust-host-key' | 'webshell:remove-recording';
+  readonly action: 'webshell:login' | 'webshell:re-attach' | 'webshell:close' | 'webshell:trust-host-key' | 'webshell:remove-recording';
   readonly principal: Principal;
   readonly ip: string;
   readonly userAgent: string;

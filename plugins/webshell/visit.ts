@@ -1,19 +1,12 @@
-import { type Clock, type Handle, isSvcError, type Logger, messageOf, type Principal, type Settings, type Socket, SvcError } from 'svc/sdk';
+import { isSvcError, messageOf, type Principal, type Socket, SvcError } from 'svc/sdk';
 
-import type { DeviceDirectory, DeviceEntry } from '../device/contract.ts';
-import type { EdgeFleet } from '../edge/contract.ts';
 import type { Authority, Standing } from './authority.ts';
-import type { FailedLogins } from './failed-logins.ts';
-import { type OpenFrame, readFrame } from './frames.ts';
-import type { HostKeys } from './host-keys.ts';
+import { type AttachFrame, type OpenFrame, readFrame } from './frames.ts';
 import { closeCode, limits } from './limits.ts';
-import type { Keeper } from './keeper.ts';
+import { begin, enter, type OpeningParts } from './opening.ts';
 import type { Seats } from './seats.ts';
-import { type LiveShell, startShell } from './shell.ts';
+import type { LiveShell } from './shell.ts';
 import type { Shells } from './shells.ts';
-import { assertLogin, openShell, type SshShell } from './ssh/connect.ts';
-import type { HostKey } from './ssh/fingerprint.ts';
-import type { Turns } from './ssh/turns.ts';
 
 export interface Visit {
   readonly socket: Socket;
@@ -21,52 +14,14 @@ export interface Visit {
   readonly deviceId: number;
   /** On the device, as the ticket says. */
   readonly user: string | undefined;
+  /** The shell that the ticket leads back to; undefined opens one. */
+  readonly session: number | undefined;
   readonly ip: string;
   readonly userAgent: string;
 }
 
-export interface VisitParts {
-  readonly devices: Pick<DeviceDirectory, 'get' | 'onlineEdge'>;
-  readonly fleet: Handle<EdgeFleet>;
-  readonly authority: Authority;
-  readonly hostKeys: HostKeys;
+export interface VisitParts extends OpeningParts {
   readonly seats: Seats;
-  readonly failedLogins: FailedLogins;
-  readonly shells: Shells;
-  readonly turns: Turns;
-  readonly keeper: Keeper;
-  readonly settings: Settings;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly after: (ms: number, work: () => void) => () => unknown;
-}
-
-/** Where a device can be reached: unavailable when it cannot, forbidden when its owner wants no shells. */
-export async function reach({ devices, fleet }: Pick<VisitParts, 'devices' | 'fleet'>, deviceId: number): Promise<{ device: DeviceEntry; edgeId: number }> {
-  const device = await devices.get(deviceId);
-  if (!device) {
-    throw new SvcError('not_found', `there is no device ${deviceId}`);
-  }
-  const edgeId = await devices.onlineEdge(deviceId);
-  if (edgeId === undefined || !fleet.available) {
-    throw new SvcError('unavailable', `device ${deviceId} is offline: no edge that watches it is connected`);
-  }
-  if (fleet.get().capabilities(edgeId)?.webshell === false) {
-    throw new SvcError('forbidden', `the owner of device ${deviceId} allows no shells, in the policy file of its edge`);
-  }
-  return { device, edgeId };
-}
-
-/** Where the SSH server of a device listens: its own tag goes before what holds for all. The edge dials it only when its owner allows that. */
-function portOf({ tags }: DeviceEntry, settings: Settings): number {
-  const own = tags['ssh_port'];
-  if (own === undefined) {
-    return settings.get<number>('webshell.ssh_port');
-  }
-  if (!/^[1-9]\d{0,4}$/.test(own) || Number(own) > 65_535) {
-    throw new SvcError('invalid_argument', `the tag ssh_port of this device is "${own.slice(0, 32)}", and that is no port`);
-  }
-  return Number(own);
 }
 
 /** A refusal after the upgrade, as its close code tells it. */
@@ -77,37 +32,47 @@ const codeOfError = (error: SvcError): number =>
     ...{ budget_exceeded: closeCode.limit, upstream_error: closeCode.lost },
   })[error.code];
 
-/** Takes a browser from its first frame to the end of its shell. */
+/** Takes a browser from its first frame to a shell, and stays until it is gone. The shell may go on without it. */
 export async function attend(parts: VisitParts, visit: Visit): Promise<void> {
-  const { socket, standing, deviceId } = visit;
+  const { socket, standing, deviceId, session } = visit;
+  const closing = { hasClosed: false };
+  const closed = new Promise<number>((resolve) =>
+    socket.onClose((code) => {
+      closing.hasClosed = true;
+      resolve(code);
+    }),
+  );
+  let shell: LiveShell | undefined;
+  let early: (string | Uint8Array)[] | undefined = [];
   let leave = (): void => {};
-  let live: LiveShell | undefined;
-  let closed = false;
-  const whenClosed = new Promise<void>((resolve) => {
-    socket.onClose(() => {
-      closed = true;
-      resolve();
-    });
-  });
-  socket.onLeave(() => void live?.end('manager_restart', 'the service stops, or reloads its shells'));
+  socket.onLeave(() => void shell?.end('manager_restart', 'the service stops, or reloads its shells'));
   try {
-    leave = parts.seats.take(standing.principal, deviceId);
-    const frame = await firstFrame(parts, visit, whenClosed, (data) => live?.receive(data));
+    // A shell that somebody comes back to has its seat.
+    leave = session === undefined ? parts.seats.take(standing.principal, deviceId) : leave;
+    const frame = await firstFrame(parts, visit, closed, (data) => (shell ? shell.receive(socket, data) : early?.push(data)));
     if (!frame) {
-      return;
+      return leave();
     }
-    // What comes before the shell is ready waits in the connection.
+    // What comes before the shell is ready waits in the connection; what came along with the first frame waits here.
     socket.pause();
-    const opened = await enter(parts, visit, frame);
-    if (closed) {
-      opened.ssh.close();
-      return;
+    if (frame.type === 'attach') {
+      shell = await comeBack(parts, visit, frame);
+    } else {
+      const entered = await enter(parts, visit, frame);
+      if (closing.hasClosed) {
+        entered.ssh.close();
+        return leave();
+      }
+      shell = await begin(parts, visit, frame, { entered, over: leave });
     }
-    live = await begin(parts, visit, frame, opened);
-    socket.resume();
-    await whenClosed;
-    await live.end('closed');
+    for (const data of early) {
+      shell.receive(socket, data);
+    }
+    early = undefined;
+    await shell.left(socket, await closed);
   } catch (error) {
+    early = undefined;
+    leave();
     const shown = isSvcError(error) ? error : new SvcError('internal', 'the shell could not be opened');
     if (!isSvcError(error)) {
       parts.log.error({ device_id: deviceId, cause: messageOf(error) }, 'a shell could not be opened');
@@ -116,18 +81,17 @@ export async function attend(parts: VisitParts, visit: Visit): Promise<void> {
     socket.resume();
     socket.send(JSON.stringify({ type: 'error', code: shown.code, message: shown.message }));
     socket.close(codeOfError(shown), shown.message);
-  } finally {
-    leave();
   }
 }
 
 /** Undefined when the browser has gone. */
 function firstFrame(
   { after }: VisitParts,
-  { socket }: Visit,
-  whenClosed: Promise<void>,
+  { socket, session }: Visit,
+  closed: Promise<unknown>,
   next: (data: string | Uint8Array) => void,
-): Promise<OpenFrame | undefined> {
+): Promise<OpenFrame | AttachFrame | undefined> {
+  const wanted = session === undefined ? 'open' : 'attach';
   return new Promise((resolve, reject) => {
     let isFirst = true;
     const late = after(limits.openMs, () => reject(new SvcError('invalid_argument', 'the first frame has not come within 15 s')));
@@ -141,100 +105,39 @@ function firstFrame(
       }
       stop();
       const frame = typeof data === 'string' ? readFrame(data) : undefined;
-      if (frame?.type === 'open') {
+      if ((frame?.type === 'open' || frame?.type === 'attach') && frame.type === wanted) {
         resolve(frame);
       } else {
-        reject(new SvcError('invalid_argument', 'the first frame must be {"type":"open", cols, rows, term, user?, auth}'));
+        const form =
+          wanted === 'open' ? '{"type":"open", cols, rows, term, user?, auth}' : '{"type":"attach", from, cols, rows}, as the ticket leads to a shell';
+        reject(new SvcError('invalid_argument', `the first frame must be ${form}`));
       }
     });
-    void whenClosed.then(() => {
+    void closed.then(() => {
       stop();
       resolve(undefined);
     });
   });
 }
 
-interface Entered {
-  readonly device: DeviceEntry;
-  readonly edgeId: number;
-  readonly user: string;
-  readonly ssh: SshShell;
-  readonly trust: 'known' | 'first_use';
+/** To the shell that the ticket is for; written down before anything of it is shown. */
+async function comeBack({ shells, authority, keeper }: VisitParts, visit: Visit, { from, cols, rows, acks }: AttachFrame): Promise<LiveShell> {
+  const { socket, standing, session } = visit;
+  const shell = shellOf(shells, session!);
+  if (!authority.holds(standing)) {
+    throw new SvcError('forbidden', 'your right to this shell has ended');
+  }
+  await keeper.cameBack({ visit, shell, from });
+  shell.attach({ socket, standing, acks }, { from, cols, rows });
+  return shell;
 }
 
-/** Through the tunnel and past the login of the SSH server; what it refuses is written down. */
-async function enter(parts: VisitParts, visit: Visit, frame: OpenFrame): Promise<Entered> {
-  const { deviceId, standing } = visit;
-  const { failedLogins, hostKeys, fleet, settings, keeper, authority } = parts;
-  const user = visit.user ?? frame.user;
-  if (user === undefined || (frame.user !== undefined && frame.user !== user)) {
-    throw new SvcError('invalid_argument', user === undefined ? 'say as which user to log in' : `the ticket is for ${user}`);
+export function shellOf(shells: Shells, id: number): LiveShell {
+  const shell = shells.get(id);
+  if (!shell) {
+    throw new SvcError('not_found', `there is no shell ${id} to come back to; it has ended`);
   }
-  assertLogin(frame.auth);
-  failedLogins.check(deviceId);
-  const { device, edgeId } = await reach(parts, deviceId);
-  const stream = await fleet.get().openStream(edgeId, 'tcp', { host: '127.0.0.1', port: portOf(device, settings) }, { timeoutMs: limits.sshMs });
-  let trust: 'known' | 'first_use' = 'known';
-  let shown: HostKey | undefined;
-  try {
-    const ssh = await openShell({
-      ...{ stream, user, login: frame.auth, term: frame.term, cols: frame.cols, rows: frame.rows },
-      known: await hostKeys.known(deviceId),
-      verify: async (key) => {
-        shown = key;
-        trust = await hostKeys.verify(deviceId, key);
-      },
-    });
-    if (!authority.holds(standing)) {
-      ssh.close();
-      throw new SvcError('forbidden', 'your right to open shells has ended');
-    }
-    parts.turns.pace(stream);
-    return { device, edgeId, user, ssh, trust };
-  } catch (error) {
-    stream.destroy();
-    if (isSvcError(error)) {
-      if (error.code === 'unauthorized') {
-        failedLogins.count(deviceId);
-      }
-      await keeper.refused({ visit, edgeId, user, auth: frame.auth.type, fingerprint: shown?.fingerprint, error });
-    }
-    throw error;
-  }
-}
-
-/** From here on there is a session: whatever happens, it is written down how it ended. */
-async function begin(parts: VisitParts, visit: Visit, frame: OpenFrame, { device, edgeId, user, ssh, trust }: Entered): Promise<LiveShell> {
-  const { keeper, shells, settings, clock, log, after } = parts;
-  try {
-    const kept = await keeper.open({ visit, edgeId, user, auth: frame.auth.type, hostKey: ssh.hostKey, trust });
-    const { socket, standing, deviceId } = visit;
-    try {
-      const shell = await startShell({
-        ...{ id: kept.id, deviceId, edgeId, standing, socket, ssh, acks: frame.acks, clock, log, after },
-        idleMs: () => settings.get<number>('webshell.idle_minutes') * 60_000,
-        record:
-          kept.record &&
-          ((reports) => kept.record!({ ...reports, term: frame.term, title: `${user}@${device.display_name}`, cols: frame.cols, rows: frame.rows })),
-        ready: { type: 'ready', session_id: kept.id, user, host_key: { ...ssh.hostKey, trust }, recorded: kept.record !== undefined },
-        keep: async (end) => {
-          try {
-            await kept.close(end);
-          } finally {
-            shells.remove(kept.id);
-          }
-        },
-      });
-      shells.add(shell);
-      return shell;
-    } catch (error) {
-      await kept.close({ endedBy: 'record_failure', exitCode: null, bytesIn: 0, bytesOut: 0, durationMs: 0, recorded: 'failed' });
-      throw new SvcError('internal', 'the recording cannot be written, and without one there is no shell', { cause: error });
-    }
-  } catch (error) {
-    ssh.close();
-    throw error;
-  }
+  return shell;
 }
 
 /** Somebody who may have a shell; for a ticket, whoever it was given to. */

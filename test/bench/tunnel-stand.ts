@@ -16,6 +16,8 @@ export interface Loop {
   readonly loop_busy: number;
   readonly offline: number;
   readonly heap_mb: number;
+  /** `process.memoryUsage()` in megabytes. */
+  readonly memory: Readonly<Record<string, number>>;
 }
 
 export interface Timed {
@@ -36,6 +38,12 @@ export interface Usage {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const jiffyMs = 10;
 const bootMs = 120_000;
+
+const sayMs = 10_000;
+const begun = performance.now();
+
+/** How far it is, to whoever waits. */
+export const say = (text: string): void => console.error(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(5)} s  ${text}`);
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -97,6 +105,10 @@ export class Manager {
     }
   }
 
+  get pid(): number {
+    return this.#child!.pid!;
+  }
+
   /** Warnings and errors that it wrote. */
   get said(): string {
     return this.#said;
@@ -113,7 +125,7 @@ export class Manager {
     if (!response.ok) {
       throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
     }
-    return (await response.json()) as T;
+    return (response.status === 204 ? undefined : await response.json()) as T;
   }
 
   /** The value of an instant query that has one. */
@@ -191,11 +203,18 @@ export class Simulator {
 
   /** Until what it tells is as it should be. */
   async until(what: string, holds: (told: Told) => boolean, withinMs: number): Promise<Told> {
+    let saidAt = performance.now();
     for (const deadline = performance.now() + withinMs; ; await pause(100)) {
+      if (this.#told && performance.now() - saidAt > sayMs) {
+        saidAt = performance.now();
+        const { enrolled, connected, refused, pushes, problem } = this.#told;
+        say(`${what}: ${enrolled} enrolled, ${connected} connected, ${refused} refused, ${pushes.ok} pushes, ${problem ?? 'no problem'}`);
+      }
       if (this.#child.exitCode !== null || performance.now() > deadline) {
         throw new Error(`${what} did not happen in time: ${JSON.stringify(this.#told)} ${this.#said}`);
       }
       if (this.#told && holds(this.#told)) {
+        say(`${what}: done`);
         return this.#told;
       }
     }

@@ -1,10 +1,10 @@
 import type { Outcome, Row } from '../exercise.ts';
-import { type Loop, type Manager, pause, type Simulator, type Timed, withStand } from './tunnel-stand.ts';
+import { type Loop, type Manager, pause, say, type Simulator, type Timed, withStand } from './tunnel-stand.ts';
 
 /** How long edges are awaited after a restart, at most; only then whoever did not come is told to be offline. */
 const awaitedMs = 65_000;
 const intervalSeconds = 15;
-const enrolMs = 1_800_000;
+const enrolMs = 900_000;
 
 /**
  * A whole fleet at the real manager, as shipped: every edge enrolled, bound to a device, pinging each 20 s and pushing a snapshot of its
@@ -18,7 +18,12 @@ export async function run({ count = 10_000, seconds = 30, ramp = 0, calls = 2_00
     const begun = performance.now();
     // First they enrol and get their devices, which happens once in the life of a fleet; what they push then would only be in the way.
     const newcomers = await simulate(edges, { ramp: Number(ramp) || Math.ceil(edges / 200), interval: 3_600, metrics: String(metrics) });
-    await newcomers.until('the enrolment of all edges', ({ connected }) => connected === edges, enrolMs);
+    await newcomers.until('the first enrolment', ({ enrolled }) => enrolled > 0, 120_000);
+    const first = performance.now();
+    const atFirst = newcomers.told.enrolled;
+    await newcomers.until('the enrolment of all edges', ({ enrolled }) => enrolled === edges, enrolMs);
+    const enrolledPerSecond = round1((edges - atFirst) / ((performance.now() - first) / 1_000));
+    await newcomers.until('a tunnel for each edge', ({ connected }) => connected === edges, enrolMs);
     await introduced(manager);
     const boundSeconds = seconds1(performance.now() - begun);
     await newcomers.end();
@@ -28,7 +33,9 @@ export async function run({ count = 10_000, seconds = 30, ramp = 0, calls = 2_00
     const allInSeconds = seconds1(performance.now() - again);
     // Every host has pushed twice by then, and what has changed by its coming is written down.
     await pause(2 * intervalSeconds * 1_000);
+    say(`measuring while nothing happens; ${JSON.stringify((await manager.ask<Loop>('/api/v1/tunnel-probe')).memory)}`);
     const steady = await watch(manager, simulator, Number(seconds));
+    say('asking edges');
     const sample = await manager.ask<Timed>('/api/v1/tunnel-probe/sample', { calls: Number(calls) });
     const broadcasts: Timed[] = [];
     for (let round = 0; round < 3; round += 1) {
@@ -46,6 +53,7 @@ export async function run({ count = 10_000, seconds = 30, ramp = 0, calls = 2_00
       ok: failed === 0 && steady.limited + steady.failed === 0 && steady.stored === edges && inBounds && isBack,
       edges,
       'all enrolled and bound to devices, s': boundSeconds,
+      'enrolments per second': enrolledPerSecond,
       'all in after s': allInSeconds,
       'manager RSS MB, empty': empty.rssMb,
       'manager RSS MB, steady': steady.rssMb,
@@ -53,7 +61,7 @@ export async function run({ count = 10_000, seconds = 30, ramp = 0, calls = 2_00
       'CPU % of a core, steady, all threads': steady.cpu,
       'CPU % of it, main thread': steady.main,
       'pushes per second': steady.perSecond,
-      'pushes limited or failed': steady.limited + steady.failed,
+      'pushes limited, failed or skipped': steady.limited + steady.failed,
       'hosts with a sample of the last 30 s': steady.stored,
       'push p99 ms, as the simulator saw it': steady.pushP99Ms,
       'event loop p99 ms, steady': round1(steady.loop.loop_p99_ms),
@@ -109,7 +117,7 @@ async function watch(manager: Manager, simulator: Simulator, seconds: number) {
     simulator: percent(after.simulator - before.simulator),
     perSecond: round1((after.told.pushes.ok - before.told.pushes.ok) / told),
     limited: after.told.pushes.limited - before.told.pushes.limited,
-    failed: after.told.pushes.failed - before.told.pushes.failed,
+    failed: after.told.pushes.failed - before.told.pushes.failed + after.told.pushes.skipped - before.told.pushes.skipped,
     pushP99Ms: after.told.push_p99_ms ?? -1,
     stored: (await manager.value('count(count by (edge_id) (last_over_time(node_load1{device_id!=""}[30s])))')) ?? 0,
     threads: threads.sort((a, b) => b['CPU %'] - a['CPU %']).slice(0, 6),

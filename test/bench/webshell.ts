@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -20,6 +20,7 @@ export async function run({
   seconds = 60,
   megabytes = 200,
 }: { readonly samples?: number; readonly seconds?: number; readonly megabytes?: number } = {}): Promise<Outcome> {
+  const [load = 0] = loadavg();
   const ends: (() => unknown)[] = [];
   const sshd = await startSshd({ after: (end: () => unknown) => void ends.unshift(end), skip: (why?: string) => console.error(why) });
   if (!sshd) {
@@ -40,13 +41,17 @@ export async function run({
     const typing = await open();
     const alone = await echo(typing, samples);
     const noisy = [await open(), await open(), await open()];
+    let printed = 0;
     noisy.forEach((shell) => {
       shell.ws.removeAllListeners('message');
+      shell.ws.on('message', (bytes: Buffer) => (printed += bytes.length));
       shell.type('yes\n');
     });
     await pause(2_000);
     await usage(child);
+    const printedFrom = { bytes: printed, at: performance.now() };
     const beside = await echo(typing, samples);
+    const printedRate = (printed - printedFrom.bytes) / (performance.now() - printedFrom.at) / 1_000;
     const { loopP99 } = await usage(child);
     noisy.forEach((shell) => shell.ws.terminate());
     typing.say({ type: 'close' });
@@ -58,25 +63,31 @@ export async function run({
     silent.type('yes\n');
     let most = 0;
     const busyBefore = await usage(child);
+    const shown: number[] = [];
     for (const end = Date.now() + seconds * 1_000; Date.now() < end; await pause(1_000)) {
       most = Math.max(most, (await usage(child)).rssMb);
+      shown.push(await printedBy(`${url}/api/v1/webshell/sessions?limit=1`, token));
     }
+    const isBlocked = shown.at(-1) === shown[Math.floor(shown.length / 2)];
     const busy = (await usage(child)).cpu.user - busyBefore.cpu.user;
     silent.ws.terminate();
 
     const bulk = await transfer(await open(true), join(folder, 'source'), megabytes);
     const growth = Math.round((most - before.rssMb) * 10) / 10;
     return {
-      ok: beside.p99 < 20 && growth < 20 && bulk.same,
+      ok: beside.p99 < 20 && growth < 20 && isBlocked && bulk.same,
       'echo alone p50, ms': alone.p50,
       'echo alone p99, ms': alone.p99,
       'echo beside three shells that print without end p50, ms': beside.p50,
       'the same p99, ms (goal 20)': beside.p99,
+      'MB/s of the three meanwhile': Math.round(printedRate * 10) / 10,
       'the loop of the service meanwhile p99, ms': Math.round(loopP99 * 10) / 10,
       'a browser that reads nothing, MB (goal 20)': growth,
+      'its shell waits': isBlocked,
       'CPU of the service meanwhile, cores': Math.round(busy / 1e4 / seconds) / 100,
       'bytes arrive as they are': bulk.same,
       'MB/s': bulk.rate,
+      'load of the machine at the beginning': Math.round(load * 10) / 10,
     };
   } finally {
     child.disconnect();
@@ -93,6 +104,12 @@ interface Usage {
   readonly cpu: { readonly user: number };
   /** Since the last time it was asked. */
   readonly loopP99: number;
+}
+
+/** Bytes that the newest shell has printed. */
+async function printedBy(sessions: string, token: string): Promise<number> {
+  const answer = await fetch(sessions, { headers: { authorization: `Bearer ${token}` } });
+  return ((await answer.json()) as { items: { bytes_out: number }[] }).items[0]!.bytes_out;
 }
 
 /** What the service says next; one that has ended says nothing more. */

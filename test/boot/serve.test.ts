@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -72,6 +72,28 @@ describe('svc in the foreground', () => {
     assert.equal(await house.ended(), 0);
     assert.throws(() => readFileSync(join(house.dataDir, 'run.json')), { code: 'ENOENT' });
   });
+
+  test(
+    'goes before every thread that node had started, where cores are scarce',
+    { skip: process.platform !== 'linux' && 'only Linux has a priority for each thread' },
+    async (t) => {
+      const house = serving(t);
+      await house.get('/readyz');
+      const tasks = `/proc/${house.child.pid}/task`;
+      const nice = (thread: string): number =>
+        Number(
+          readFileSync(join(tasks, thread, 'stat'), 'utf8')
+            .split(') ')
+            .at(-1)!
+            .split(' ')[16],
+        );
+      const main = String(house.child.pid);
+      assert.equal(nice(main), getPriority());
+      const others = readdirSync(tasks).filter((thread) => thread !== main);
+      // Four that compile and collect garbage, four for files at least; the writer of the database stays beside the first.
+      assert.ok(others.filter((thread) => nice(thread) === Math.min(19, getPriority() + 10)).length >= 8, others.map(nice).join(' '));
+    },
+  );
 
   test('refuses a second process on the same data folder and names the first', async (t) => {
     const first = serving(t);

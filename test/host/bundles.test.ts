@@ -19,9 +19,9 @@ function installation(t: TestContext): { sources: BundleSources; write(name: str
     return file;
   };
   write('package-lock.json', '{}');
-  const cacheDir = join(root, 'cache');
-  mkdirSync(cacheDir);
-  return { sources: { ...bundleSources, root, cacheDir }, write, kept: () => readdirSync(cacheDir) };
+  const cache = join(root, 'cache');
+  mkdirSync(cache);
+  return { sources: { ...bundleSources, root, cacheDirs: [cache] }, write, kept: () => readdirSync(cache) };
 }
 
 /** As if the files had been left alone for a while when the bundle was begun. */
@@ -54,7 +54,7 @@ test('a kept bundle that was touched is not used', (t) => {
   const { sources, write, kept } = installation(t);
   const entry = write('plugins/a/index.ts', 'one');
   keepBundle(sources, 'key', { code: 'the code', filename: entry, inputs: [entry] }, later());
-  const file = join(sources.cacheDir!, kept()[0]!);
+  const file = join(sources.cacheDirs![0]!, kept()[0]!);
   writeFileSync(file, readFileSync(file, 'utf8').replace('the code', 'evil code'));
   assert.equal(cachedBundle(sources, 'key'), undefined);
   writeFileSync(file, 'no line');
@@ -68,14 +68,18 @@ test('nothing is kept of files that are being changed, of plugins from elsewhere
   keepBundle(sources, 'key', bundle, statSync(entry).ctimeMs);
   keepBundle({ ...sources, root: join(sources.root, 'elsewhere') }, 'key', bundle, later());
   assert.deepEqual(kept(), []);
-  const taken = { ...sources, cacheDir: join(entry, 'no-folder') };
+  const taken = { ...sources, cacheDirs: [join(entry, 'no-folder')] };
   keepBundle(taken, 'key', bundle, later());
   assert.equal(cachedBundle(taken, 'key'), undefined);
+
+  const next = { ...sources, cacheDirs: [...taken.cacheDirs, join(sources.root, 'cache')] };
+  keepBundle(next, 'key', bundle, later());
+  assert.equal(cachedBundle(next, 'key')?.code, 'the code', 'the next place that can be written has it');
 });
 
 test('a plugin keeps its imports of lent modules, a thread brings them along and leaves the database outside', async (t) => {
   const { write } = installation(t);
-  const { cacheDir: _none, ...sources } = bundleSources;
+  const { cacheDirs: _none, ...sources } = bundleSources;
   const text = `import Database from 'better-sqlite3';\nimport { SvcError } from 'svc/sdk';\nimport { parse } from 'yaml';\nexport const made = [Database, new SvcError('conflict', 'made'), parse];\n`;
   const entry = write('plugins/a/a-worker.ts', text);
   const thread = await bundleThread(entry, 'a', sources);

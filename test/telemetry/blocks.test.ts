@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import {
   type BlockRow,
   type Catalogue,
+  compress,
   diskSpace,
   isDamagedBlock,
   openBlock,
@@ -15,6 +16,7 @@ import {
   overdue,
   retain,
   sectionCache,
+  Unpacker,
   writeBlock,
 } from '../../core/telemetry/index.ts';
 import { folderOf, listener } from './folder.ts';
@@ -107,6 +109,37 @@ describe('a block', () => {
     writeFileSync(join(folder, 'b.tmp'), 'left by a crash');
     await writeBlock(folder, 'b', (block) => void block.section(Buffer.from('x')));
     assert.deepEqual(readdirSync(folder), ['b']);
+  });
+
+  test('is searched: what is not wanted is neither kept nor cached, what is wanted stays as it is', async (t) => {
+    const folder = folderOf(t);
+    const texts = [0, 1, 2, 3].map((i) => Buffer.alloc(1_000, `section ${i} `));
+    const { file } = await writeBlock(folder, 'searched', (block) => {
+      assert.equal(block.compressed(compress(texts[0]!), 1_000), 0);
+      texts.slice(1).forEach((section, i) => block.section(section, { raw: i === 2 }));
+    });
+    const unpacker = new Unpacker();
+    const holds = (wanted: string) => (section: Uint8Array) => Buffer.from(section).includes(wanted);
+    for (const cache of [undefined, sectionCache(100_000)]) {
+      const block = openBlock(join(folder, file), cache);
+      const search = (wanted: string): (Uint8Array | undefined)[] => texts.map((_, i) => block.search(i, unpacker, holds(wanted)));
+      assert.deepEqual(search('nothing of the kind'), [undefined, undefined, undefined, undefined]);
+      assert.equal(cache?.bytes ?? 0, 0);
+      for (const [i, raw] of texts.entries()) {
+        const found = search(`section ${i}`);
+        search('nothing of the kind');
+        assert.deepEqual(
+          found.map((section) => section && text(section)),
+          texts.map((_, k) => (k === i ? raw.toString() : undefined)),
+        );
+      }
+      assert.equal(cache?.bytes ?? 4_000, 4_000);
+      assert.equal(text(block.read(2)), texts[2]!.toString());
+      assert.equal(search('section 2').filter((section) => section !== undefined).length, 1);
+      block.close();
+      assert.throws(() => block.search(0, unpacker, () => true), { code: 'internal' });
+    }
+    unpacker.close();
   });
 
   test('is unpacked once while its sections are in use, and the cache keeps to its size', async (t) => {

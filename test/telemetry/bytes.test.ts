@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 
 import fc from 'fast-check';
 
-import { ByteReader, ByteWriter, codecs, compress, crc32, decompress, gunzip } from '../../core/telemetry/index.ts';
+import { ByteReader, ByteWriter, codecs, compress, crc32, decompress, gunzip, Unpacker } from '../../core/telemetry/index.ts';
 
 type Step = readonly ['u8' | 'u16le' | 'u32le' | 'f64le' | 'uvarint' | 'svarint', number] | readonly ['utf8', string] | readonly ['block', Uint8Array];
 
@@ -109,6 +109,36 @@ describe('compressed bytes', () => {
     assert.throws(() => decompress(codec, Buffer.from('garbage'), 10), { code: 'internal' });
     assert.throws(() => decompress(codecs.none, Buffer.alloc(3), 4), { code: 'internal' });
     assert.throws(() => decompress(77, bytes, 10), { code: 'unavailable', message: /codec 77/ });
+  });
+
+  test('are unpacked one after another, each giving back its memory, also after some that were damaged', () => {
+    const unpacker = new Unpacker();
+    const texts = ['a', '', 'long '.repeat(30_000), 'short', 'x'.repeat(5_000_000)].map((text) => Buffer.from(text));
+    const homes = texts.map((raw) => {
+      const { codec, bytes } = compress(raw);
+      unpacker.room(bytes.length).set(bytes);
+      const unpacked = unpacker.unpack(codec, unpacker.room(bytes.length), raw.length);
+      assert.ok(raw.equals(unpacked));
+      return { codec, bytes, raw, home: unpacked.buffer };
+    });
+    const { codec, bytes, raw } = homes[2]!;
+    const first = unpacker.unpack(codec, bytes, raw.length);
+    const other = compress(Buffer.alloc(10_000, 'ab'));
+    unpacker.unpack(other.codec, other.bytes, 10_000);
+    assert.equal(first.length, 0, 'its memory was given back');
+    for (const [packed, length] of [
+      [other.bytes, 9_999],
+      [other.bytes, 10_001],
+      [other.bytes.subarray(0, -1), 10_000],
+      [Buffer.from('garbage'), 10],
+    ] as const) {
+      assert.throws(() => unpacker.unpack(other.codec, packed, length), { code: 'internal' });
+      assert.ok(raw.equals(unpacker.unpack(codec, bytes, raw.length)), 'what comes next is not concerned');
+    }
+    assert.throws(() => unpacker.unpack(77, bytes, 10), { code: 'unavailable', message: /codec 77/ });
+    unpacker.close();
+    assert.ok(raw.equals(unpacker.unpack(codec, bytes, raw.length)));
+    unpacker.close();
   });
 
   test('with zstd say which Node can read them, where this one cannot', (t) => {

@@ -1,30 +1,16 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { createServer as createHttpsServer } from 'node:https';
 
 import { WebSocketServer } from 'ws';
 
 import { dial, isRefusal, reconnects, retryWindow, spkiPin, TunnelRefusal, tunnelProtocol } from '../../core/tunnel/index.ts';
+import { certificate } from './certificate.ts';
 import { listen, openSides, realSweeper } from './pair.ts';
-
-/** A self-signed certificate of a key of its own. */
-function certificate(t: TestContext, name: string): { cert: string; key: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-tunnel-cert-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const [key, cert] = [join(folder, 'key'), join(folder, 'cert')];
-  const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', `/CN=${name}`];
-  const made = spawnSync('openssl', [...args, '-addext', `subjectAltName=DNS:${name}`, '-keyout', key, '-out', cert]);
-  assert.equal(made.status, 0, String(made.stderr));
-  return { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
-}
 
 test('an edge that has the key of the manager pinned needs no authority, and talks to nobody else', async (t) => {
   const ours = certificate(t, 'localhost');

@@ -48,7 +48,7 @@ export class Scraper {
     return [...readExposition(text, { maxSeries: this.#target.max_series, openMetrics })];
   }
 
-  /** What the target calls like one of our own labels is kept as `exported_…`. */
+  /** What the target calls like one of our own labels is kept as `exported_*`. */
   #renamed(labels: readonly string[]): readonly string[] {
     const taken = (name: string): boolean => name === '__name__' || this.#labels.some((own, i) => i % 2 === 0 && own === name);
     return labels.some((name, i) => i % 2 === 0 && taken(name)) ? labels.map((word, i) => (i % 2 === 0 && taken(word) ? `exported_${word}` : word)) : labels;

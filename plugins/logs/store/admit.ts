@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 
-import { type Labels, labelValue, withLabel } from 'svc/telemetry';
+import { type Labels, labelValue, noLabels, withLabel } from 'svc/telemetry';
 
 import type { Stamp } from '../../metricsdb/contract.ts';
 import { detectedLevel } from '../logql/discovery.ts';
 import { Batch, type StreamPart } from './batch.ts';
 import { labelsText } from './label-text.ts';
-import { levelNames, levelOfLine } from './level.ts';
+import { levelNames, levelOfLine, wordsOf } from './level.ts';
 import type { LogLimits } from './limits.ts';
 import { mostMs } from './nanos.ts';
 import type { Origins } from './origins.ts';
@@ -63,7 +63,7 @@ export function admit(pushed: Batch, { limits, now, stamp, origins, refusal }: A
     parts.push({ labels, level, from, to });
   }
 
-  const whole = rejected === 0 && isUtf8(pushed.bytes.subarray(0, pushed.used));
+  const whole = rejected === 0 && (pushed.isText || isUtf8(pushed.bytes.subarray(0, pushed.used)));
   const batch = whole ? pushed : new Batch(pushed.used, Math.max(16, pushed.count));
   const kept = whole ? parts : copied(pushed, parts, refused, batch);
   levelled(batch, kept);
@@ -124,26 +124,38 @@ function levelled(batch: Batch, parts: readonly LevelledPart[]): void {
   const known = new Map<number, Map<string, number>>();
   /** Of lines without metadata, by the number of their level: what most lines come to. */
   const plain = new Uint32Array(levelNames.length);
+  const { bytes, ends, meta: metaOf } = batch;
+  const words = wordsOf(bytes);
   for (const { labels, level: ofStream, from, to } of parts) {
+    let start = batch.startOf(from);
     for (let i = from; i < to; i++) {
-      const meta = batch.meta[i]!;
+      const end = ends[i]!;
+      const meta = metaOf[i]!;
       if (meta === 0 && ofStream === 'unknown') {
-        const number = levelOfLine(batch.bytes, batch.startOf(i), batch.ends[i]!);
-        batch.meta[i] = plain[number] ||= batch.metaOf(['detected_level', levelNames[number]!]);
-        continue;
+        const number = levelOfLine(bytes, words, start, end);
+        metaOf[i] = plain[number] ||= batch.metaOf(levelLabels[number]!);
+      } else if (meta === 0 || labelValue(batch.metas[meta]!, 'detected_level') === '') {
+        const said = meta === 0 ? ofStream : detectedLevel('', labels, batch.metas[meta]);
+        const level = said !== 'unknown' ? said : levelNames[levelOfLine(bytes, words, start, end)]!;
+        const byLevel = known.get(meta) ?? known.set(meta, new Map()).get(meta)!;
+        let index = byLevel.get(level);
+        if (index === undefined) {
+          index = batch.metaOf(withLevel(batch.metas[meta]!, level));
+          byLevel.set(level, index);
+        }
+        metaOf[i] = index;
       }
-      if (meta !== 0 && labelValue(batch.metas[meta]!, 'detected_level') !== '') {
-        continue;
-      }
-      const said = meta === 0 ? ofStream : detectedLevel('', labels, batch.metas[meta]);
-      const level = said !== 'unknown' ? said : levelNames[levelOfLine(batch.bytes, batch.startOf(i), batch.ends[i]!)]!;
-      const byLevel = known.get(meta) ?? known.set(meta, new Map()).get(meta)!;
-      let index = byLevel.get(level);
-      if (index === undefined) {
-        index = batch.metaOf(withLabel(batch.metas[meta]!, 'detected_level', level));
-        byLevel.set(level, index);
-      }
-      batch.meta[i] = index;
+      start = end;
     }
   }
+}
+
+/** The very same for every batch: a head and a chunk hold each set once, and tell sets by their identity. */
+const levelLabels = levelNames.map((level) => withLabel(noLabels, 'detected_level', level));
+
+const levelledSets = new WeakMap<Labels, Map<string, Labels>>();
+
+function withLevel(labels: Labels, level: string): Labels {
+  const byLevel = levelledSets.get(labels) ?? levelledSets.set(labels, new Map()).get(labels)!;
+  return byLevel.get(level) ?? byLevel.set(level, withLabel(labels, 'detected_level', level)).get(level)!;
 }

@@ -16,6 +16,8 @@ export interface StreamPart {
 export class Batch {
   bytes: Buffer;
   used = 0;
+  /** Whether all that was put in is known to be UTF-8. */
+  isText = false;
   count = 0;
   ms: Float64Array;
   /** Nanoseconds beyond the millisecond. */

@@ -1,9 +1,10 @@
 import { type Logger, messageOf } from 'svc/sdk';
-import { budget, ByteWriter, type Catalogue, writeBlock } from 'svc/telemetry';
+import { type Budget, budget, ByteWriter, type Catalogue, codecs, compress, type Compressed, writeBlock } from 'svc/telemetry';
 
 import { encodeChunk } from './chunk.ts';
 import type { ChunkTable } from './chunk-table.ts';
 import { startOf } from './columns.ts';
+import type { Head } from './head.ts';
 import type { CutLimits } from './limits.ts';
 import type { SealedChunk, Stream, StreamTable } from './stream-table.ts';
 
@@ -22,7 +23,10 @@ export class Cutter {
   readonly #raw = new ByteWriter(512 * 1024);
   readonly #scratch = new ByteWriter(64 * 1024);
   #sealed: SealedChunk[] = [];
+  /** What they take in memory, and what they hold. */
   #sealedBytes = 0;
+  #sealedRawBytes = 0;
+  #number = 0;
   #writing: Promise<void> | undefined;
   /** Why the last block could not be written; undefined since one could. */
   trouble: string | undefined;
@@ -36,29 +40,36 @@ export class Cutter {
   }
 
   /** Looks only at the streams that grew since the last time. */
-  sealLarge(): void {
-    for (const stream of this.#parts.streams.grown) {
-      if (stream.head !== undefined && stream.head.lineBytes >= this.#parts.limits.chunkBytes) {
+  async sealLarge(): Promise<void> {
+    const { streams, limits } = this.#parts;
+    const pace = this.#pace();
+    for (const stream of streams.grown) {
+      streams.grown.delete(stream);
+      if (stream.head !== undefined && stream.head.lineBytes >= limits.chunkBytes) {
         this.seal(stream);
+        await pace.breathe();
       }
     }
-    this.#parts.streams.grown.clear();
   }
 
   /** Seals what is idle or old. */
-  sealDue(): void {
-    const { streams, limits, now } = this.#parts;
+  sealDue(): Promise<void> {
+    const { limits, now } = this.#parts;
     const time = now();
-    for (const stream of [...streams.active]) {
-      if (time - stream.head!.touchedAt >= limits.idleMs || time - stream.head!.bornAt >= limits.oldestMs) {
-        this.seal(stream);
-      }
-    }
+    return this.#sealEach(({ touchedAt, bornAt }) => time - touchedAt >= limits.idleMs || time - bornAt >= limits.oldestMs);
   }
 
-  sealAll(): void {
+  sealAll(): Promise<void> {
+    return this.#sealEach(() => true);
+  }
+
+  async #sealEach(isDue: (head: Head) => boolean): Promise<void> {
+    const pace = this.#pace();
     for (const stream of [...this.#parts.streams.active]) {
-      this.seal(stream);
+      if (stream.head !== undefined && isDue(stream.head)) {
+        this.seal(stream);
+        await pace.breathe();
+      }
     }
   }
 
@@ -72,10 +83,13 @@ export class Cutter {
       while (to < columns.count && columns.ends[to]! - start <= chunkBytes) {
         to++;
       }
-      const bytes = encodeChunk(columns, from, to, this.#raw, this.#scratch).slice();
+      const raw = encodeChunk(columns, from, to, this.#raw, this.#scratch);
+      const packed = packedCopy(raw);
       const chunk: SealedChunk = {
+        number: ++this.#number,
         stream,
-        bytes,
+        packed,
+        rawLength: raw.length,
         count: to - from,
         lineBytes: columns.ends[to - 1]! - start,
         mint: columns.ms[from]!,
@@ -85,7 +99,8 @@ export class Cutter {
         sealedAt: this.#parts.now(),
       };
       this.#sealed.push(chunk);
-      this.#sealedBytes += bytes.length;
+      this.#sealedBytes += packed.bytes.length;
+      this.#sealedRawBytes += raw.length;
       stream.sealed.push(chunk);
       from = to;
     }
@@ -96,7 +111,7 @@ export class Cutter {
   get isDue(): boolean {
     const { limits, now } = this.#parts;
     const [first] = this.#sealed;
-    return first !== undefined && (this.#sealedBytes >= limits.blockBytes || now() - first.sealedAt >= limits.blockMs);
+    return first !== undefined && (this.#sealedRawBytes >= limits.blockBytes || now() - first.sealedAt >= limits.blockMs);
   }
 
   /** Writes everything that is sealed as one block; chunks stay as they are, and are read as before, when that fails. */
@@ -114,14 +129,14 @@ export class Cutter {
       return;
     }
     const lastRecord = chunks.reduce((most, chunk) => Math.max(most, chunk.lastRecord), 0);
-    const pace = budget({ timeoutMs: Infinity, now });
+    const pace = this.#pace();
     try {
       const { file, bytes } = await writeBlock(
         catalogue.blocksFolder,
         `${String(lastRecord).padStart(12, '0')}-${now().toString(36)}.block`,
         async (writer) => {
           for (const chunk of chunks) {
-            writer.section(chunk.bytes);
+            writer.compressed(chunk.packed, chunk.rawLength);
             await pace.breathe();
           }
         },
@@ -165,7 +180,12 @@ export class Cutter {
       stream.sealed = stream.sealed.filter((chunk) => !gone.has(chunk));
     }
     this.#sealed = this.#sealed.filter((chunk) => !gone.has(chunk));
-    this.#sealedBytes = this.#sealed.reduce((sum, chunk) => sum + chunk.bytes.length, 0);
+    this.#sealedBytes = this.#sealed.reduce((sum, { packed }) => sum + packed.bytes.length, 0);
+    this.#sealedRawBytes = this.#sealed.reduce((sum, { rawLength }) => sum + rawLength, 0);
+  }
+
+  #pace(): Budget {
+    return budget({ timeoutMs: Infinity, now: this.#parts.now });
   }
 
   /** The first segment that holds lines which are in no block. */
@@ -179,4 +199,10 @@ export class Cutter {
     }
     return floor;
   }
+}
+
+/** In memory of its own also when it does not get smaller: that of the writer is used again. */
+function packedCopy(raw: Uint8Array): Compressed {
+  const packed = compress(raw);
+  return packed.codec === codecs.none ? { ...packed, bytes: raw.slice() } : packed;
 }

@@ -1,7 +1,8 @@
 import { type Labels, noLabels } from 'svc/telemetry';
 
-import { type Batch, grown, type StreamPart } from './batch.ts';
+import type { Batch, StreamPart } from './batch.ts';
 import { type Columns, startOf } from './columns.ts';
+import type { HeadColumns, HeadMemory } from './head-memory.ts';
 
 const firstEntries = 16;
 const firstBytes = 2_048;
@@ -14,18 +15,25 @@ export class Head {
   /** When the first and the last of them arrived, in milliseconds. */
   bornAt = 0;
   touchedAt = 0;
+  readonly #memory: HeadMemory;
   #count = 0;
   #used = 0;
-  #ms = new Float64Array(firstEntries);
-  #ns = new Uint32Array(firstEntries);
-  #ends = new Uint32Array(firstEntries);
-  #meta = new Uint32Array(firstEntries);
-  #lines = Buffer.allocUnsafeSlow(firstBytes);
+  #beside: HeadColumns;
+  #lines: Buffer;
+  /** Whether somebody may still look at them when the head is gone. */
+  #besideIsLent = false;
+  #linesAreLent = false;
   #metas: Labels[] = [noLabels];
   #known = new Map<Labels, number>();
   #metaBytes = 0;
   #ordered = true;
   #sorted: Columns | undefined;
+
+  constructor(memory: HeadMemory) {
+    this.#memory = memory;
+    this.#beside = memory.columns(firstEntries);
+    this.#lines = memory.lines(firstBytes);
+  }
 
   get count(): number {
     return this.#count;
@@ -48,7 +56,7 @@ export class Head {
     const at = this.#count;
     this.#lines.set(batch.bytes.subarray(start, start + size), this.#used);
     const shift = this.#used - start;
-    const [ms, ns, ends, meta] = [this.#ms, this.#ns, this.#ends, this.#meta];
+    const { ms, ns, ends, meta } = this.#beside;
     /** By the index that the batch has for them. */
     const here: number[] = [0];
     // The parts of a push are short: a loop is done before views for a copy in one go would be made.
@@ -61,11 +69,24 @@ export class Head {
     }
     this.#used += size;
     this.#count += to - from;
-    this.#ordered &&= ascends(this.#ms, this.#ns, Math.max(at, 1), this.#count);
+    this.#ordered &&= ascends(ms, ns, Math.max(at, 1), this.#count);
     this.#sorted = undefined;
   }
 
-  /** The lines by time, without repeated ones. Stays valid when lines are appended. */
+  /** As `columns`, and valid for as long as it is wanted. */
+  lend(): Columns {
+    this.#besideIsLent = true;
+    this.#linesAreLent = true;
+    return this.columns();
+  }
+
+  /** Gives its memory to the next one; what `columns` answered must not be looked at any more. */
+  release(): void {
+    this.#giveBeside();
+    this.#giveLines();
+  }
+
+  /** The lines by time, without repeated ones; for whoever is done with them before lines are appended. */
   columns(): Columns {
     this.#sorted ??= this.#ordered ? this.#asIs() : this.#inOrder();
     return this.#sorted;
@@ -73,12 +94,13 @@ export class Head {
 
   #asIs(): Columns {
     const count = this.#count;
+    const { ms, ns, ends, meta } = this.#beside;
     return {
       count,
-      ms: this.#ms.subarray(0, count),
-      ns: this.#ns.subarray(0, count),
-      ends: this.#ends.subarray(0, count),
-      meta: this.#metas.length > 1 ? this.#meta.subarray(0, count) : undefined,
+      ms: ms.subarray(0, count),
+      ns: ns.subarray(0, count),
+      ends: ends.subarray(0, count),
+      meta: this.#metas.length > 1 ? meta.subarray(0, count) : undefined,
       metas: this.#metas,
       lines: this.#lines.subarray(0, this.#used),
     };
@@ -114,20 +136,46 @@ export class Head {
   }
 
   #reserve(entries: number, bytes: number): void {
-    const needed = this.#count + entries;
-    if (needed > this.#ms.length) {
-      const size = Math.max(needed, this.#ms.length * 2);
-      this.#ms = grown(this.#ms, new Float64Array(size));
-      this.#ns = grown(this.#ns, new Uint32Array(size));
-      this.#ends = grown(this.#ends, new Uint32Array(size));
-      this.#meta = grown(this.#meta, new Uint32Array(size));
+    if (this.#count + entries > this.#beside.ms.length) {
+      const { ms, ns, ends, meta } = this.#beside;
+      const larger = this.#memory.columns(doubled(ms.length, this.#count + entries));
+      larger.ms.set(ms);
+      larger.ns.set(ns);
+      larger.ends.set(ends);
+      larger.meta.set(meta);
+      this.#giveBeside();
+      this.#beside = larger;
     }
     if (this.#used + bytes > this.#lines.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(this.#used + bytes, this.#lines.length * 2));
+      const larger = this.#memory.lines(doubled(this.#lines.length, this.#used + bytes));
       this.#lines.copy(larger, 0, 0, this.#used);
+      this.#giveLines();
       this.#lines = larger;
     }
   }
+
+  #giveBeside(): void {
+    if (!this.#besideIsLent) {
+      this.#memory.giveColumns(this.#beside);
+    }
+    this.#besideIsLent = false;
+  }
+
+  #giveLines(): void {
+    if (!this.#linesAreLent) {
+      this.#memory.giveLines(this.#lines);
+    }
+    this.#linesAreLent = false;
+  }
+}
+
+/** As often as it takes. */
+function doubled(size: number, needed: number): number {
+  let larger = size * 2;
+  while (larger < needed) {
+    larger *= 2;
+  }
+  return larger;
 }
 
 /** Whether each entry is later than the one before it. */

@@ -17,6 +17,8 @@ const labelSets = new LabelSets();
 export function readJsonPush(body: Buffer): Batch {
   const batch = batchFor(body);
   if (isUtf8(body) && new PushScanner(body, batch, (from, to) => labelSets.in(body, from, to)).push()) {
+    // Of UTF-8 without halves of pairs.
+    batch.isText = true;
     return batch;
   }
   batch.release();

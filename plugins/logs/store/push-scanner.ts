@@ -99,20 +99,16 @@ export class PushScanner {
     }
     const from = this.#from;
     const start = this.#at;
-    let at = start;
-    let ms = 0;
     // At least seven digits, so that there are whole milliseconds, and at most as many as always are a number of 64 bits.
-    const digits = lengthOfDigits(from, at, this.#end);
-    if (digits < 7 || digits > 18 + Number(from[at]! < 0x39)) {
+    const digits = lengthOfDigits(from, start, this.#end);
+    if (digits < 7 || digits > 18 + Number(from[start]! < 0x39)) {
       return false;
     }
-    for (const split = start + digits - 6; at < split; at++) {
-      ms = ms * 10 + from[at]! - 0x30;
-    }
-    let ns = 0;
-    for (const stop = at + 6; at < stop; at++) {
-      ns = ns * 10 + from[at]! - 0x30;
-    }
+    const at = start + digits;
+    // In parts that are small whole numbers.
+    const seconds = number(from, start, Math.max(start, at - 9));
+    const ms = seconds * 1_000 + number(from, Math.max(start, at - 9), at - 6);
+    const ns = number(from, at - 6, at);
     // As every sender writes it, without a space.
     const close = from[at] === quote && from[at + 1] === comma && from[at + 2] === quote;
     this.#at = close ? at + 3 : at;
@@ -234,6 +230,14 @@ export class PushScanner {
     }
     return -1;
   }
+}
+
+function number(bytes: Uint8Array, from: number, end: number): number {
+  let value = 0;
+  for (let at = from; at < end; at++) {
+    value = value * 10 + bytes[at]! - 0x30;
+  }
+  return value;
 }
 
 function lengthOfDigits(bytes: Uint8Array, from: number, end: number): number {

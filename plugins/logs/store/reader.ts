@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import { type Logger, messageOf } from 'svc/sdk';
-import { type BlockFile, type Budget, type Catalogue, type Matcher, openBlock, type SectionCache } from 'svc/telemetry';
+import { type BlockFile, type Budget, type Catalogue, decompress, type Matcher, openBlock, type SectionCache, Unpacker } from 'svc/telemetry';
 
 import type { LogBatch, LogSource, SelectOptions } from '../logql/source.ts';
 import { chunkLines, decodeChunk } from './chunk.ts';
@@ -11,7 +11,7 @@ import type { Nanos } from './nanos.ts';
 import { type Piece, Pieces } from './pieces.ts';
 import { mayHold, needlesOf } from './prefilter.ts';
 import { isBeyond, StreamReader } from './stream-reader.ts';
-import type { Stream, StreamTable } from './stream-table.ts';
+import type { SealedChunk, Stream, StreamTable } from './stream-table.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 export interface ReaderParts {
@@ -23,12 +23,15 @@ export interface ReaderParts {
 }
 
 const mostOpenFiles = 64;
+/** Where chunks that are in no block stand in the cache; no block is called so. */
+const sealedPath = 'sealed';
 
 /** Finds and reads what is asked for, chunk by chunk, from blocks and from memory. */
 export class Reader {
   readonly #parts: ReaderParts;
   /** By name, the most lately used last. */
   readonly #files = new Map<string, BlockFile>();
+  readonly #unpacker = new Unpacker();
 
   constructor(parts: ReaderParts) {
     this.#parts = parts;
@@ -55,7 +58,7 @@ export class Reader {
     const queue = new TurnQueue<StreamReader>(backward);
     // All at once, before the first wait: what is in memory now may be in a block a moment later, and must not be told twice.
     for (const stream of this.#parts.streams.matching(matchers)) {
-      const pieces = new Pieces(stream, heldPieces(stream, needles, budget), this.#parts.chunks, window, pieceOf);
+      const pieces = new Pieces(stream, this.#heldPieces(stream, needles, budget), this.#parts.chunks, window, pieceOf);
       queue.add(new StreamReader(stream.labels, pieces, options));
     }
     for (let reader = queue.take(); reader !== undefined; reader = queue.take()) {
@@ -71,11 +74,10 @@ export class Reader {
 
   #load(row: ChunkRow, needles: readonly Buffer[], budget: Budget, unread: (what: string) => void): Columns | undefined {
     try {
-      const holds = (section: Uint8Array): boolean => needles.length === 0 || mayHold(chunkLines(section), needles);
-      let held: boolean | undefined;
-      const bytes = this.#file(row.file).read(row.section, (section) => (held = holds(section)));
-      budget.bytes(bytes.length);
-      return (held ?? holds(bytes)) ? decodeChunk(bytes) : undefined;
+      const file = this.#file(row.file);
+      budget.bytes(file.rawBytes(row.section));
+      const chunk = needles.length === 0 ? file.read(row.section) : file.search(row.section, this.#unpacker, holding(needles));
+      return chunk && decodeChunk(chunk);
     } catch (error) {
       if (isRefusal(error)) {
         throw error;
@@ -83,6 +85,38 @@ export class Reader {
       this.#damaged(row, error, unread);
       return undefined;
     }
+  }
+
+  /** What the stream has in memory, as it is at this moment. */
+  #heldPieces(stream: Stream, needles: readonly Buffer[], budget: Budget): Piece[] {
+    const pieces: Piece[] = stream.sealed.map((chunk) => ({
+      mint: chunk.mint,
+      maxt: chunk.maxt,
+      load: () => {
+        budget.bytes(chunk.rawLength);
+        const bytes = this.#sealed(chunk, needles);
+        return bytes && decodeChunk(bytes);
+      },
+    }));
+    if (stream.head !== undefined && stream.head.count > 0) {
+      const columns = stream.head.lend();
+      pieces.push({
+        mint: columns.ms[0]!,
+        maxt: columns.ms[columns.count - 1]!,
+        load() {
+          budget.bytes(columns.lines.length);
+          return needles.length > 0 && !mayHold(columns.lines, needles) ? undefined : columns;
+        },
+      });
+    }
+    return pieces;
+  }
+
+  #sealed({ number, packed: { codec, bytes }, rawLength }: SealedChunk, needles: readonly Buffer[]): Uint8Array | undefined {
+    const { cache } = this.#parts;
+    return needles.length === 0
+      ? cache.get(sealedPath, number, () => decompress(codec, bytes, rawLength))
+      : cache.search(sealedPath, number, () => this.#unpacker.unpack(codec, bytes, rawLength), holding(needles));
   }
 
   /** One chunk that cannot be read costs its lines, not the answer. */
@@ -122,31 +156,13 @@ export class Reader {
     for (const file of [...this.#files.keys()]) {
       this.forget(file);
     }
+    this.#unpacker.close();
   }
 }
 
-/** What the stream has in memory, as it is at this moment. */
-function heldPieces(stream: Stream, needles: readonly Buffer[], budget: Budget): Piece[] {
-  const pieces: Piece[] = stream.sealed.map(({ bytes, mint, maxt }) => ({
-    mint,
-    maxt,
-    load() {
-      budget.bytes(bytes.length);
-      return needles.length > 0 && !mayHold(chunkLines(bytes), needles) ? undefined : decodeChunk(bytes);
-    },
-  }));
-  if (stream.head !== undefined && stream.head.count > 0) {
-    const columns = stream.head.columns();
-    pieces.push({
-      mint: columns.ms[0]!,
-      maxt: columns.ms[columns.count - 1]!,
-      load() {
-        budget.bytes(columns.lines.length);
-        return needles.length > 0 && !mayHold(columns.lines, needles) ? undefined : columns;
-      },
-    });
-  }
-  return pieces;
-}
+const holding =
+  (needles: readonly Buffer[]) =>
+  (chunk: Uint8Array): boolean =>
+    mayHold(chunkLines(chunk), needles);
 
 const isRefusal = (error: unknown): boolean => typeof error === 'object' && error !== null && 'kind' in error;

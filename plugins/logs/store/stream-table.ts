@@ -1,11 +1,16 @@
-import { type Labels, labelsKey, labelValue, type Matcher } from 'svc/telemetry';
+import { type Compressed, type Labels, labelsKey, labelValue, type Matcher } from 'svc/telemetry';
 
 import { Head } from './head.ts';
+import { HeadMemory } from './head-memory.ts';
 
-/** A chunk that is complete and waits for the next block, not compressed yet. */
+/** A chunk that is complete and waits for the next block. */
 export interface SealedChunk {
+  /** No other chunk of this run has it. */
+  readonly number: number;
   readonly stream: Stream;
-  readonly bytes: Uint8Array;
+  readonly packed: Compressed;
+  /** Before it was packed. */
+  readonly rawLength: number;
   readonly count: number;
   readonly lineBytes: number;
   readonly mint: number;
@@ -39,6 +44,7 @@ export class StreamTable {
   readonly grown = new Set<Stream>();
   /** What their heads hold. */
   headBytes = 0;
+  readonly #memory = new HeadMemory();
   #next = 1;
 
   get size(): number {
@@ -78,7 +84,7 @@ export class StreamTable {
 
   headOf(stream: Stream): Head {
     if (stream.head === undefined) {
-      stream.head = new Head();
+      stream.head = new Head(this.#memory);
       this.active.add(stream);
     }
     return stream.head;
@@ -86,6 +92,7 @@ export class StreamTable {
 
   behead(stream: Stream): void {
     this.headBytes -= stream.head?.bytes ?? 0;
+    stream.head?.release();
     stream.head = undefined;
     this.active.delete(stream);
   }

@@ -43,12 +43,12 @@ export class Upkeep {
   /** After every push; waits only when memory is full, which slows down whoever sends. */
   async relieve(): Promise<void> {
     const { cutter, cuts, wal } = this.#parts;
-    cutter.sealLarge();
+    await cutter.sealLarge();
     const full = this.heldBytes >= cuts.memoryBytes || wal.bytes >= cuts.walBytes;
     if ((!full && !cutter.isDue) || this.#parts.now() < this.#tryAgainAt) {
       return;
     }
-    const running = this.#once(full);
+    const running = this.#alone(() => this.#write(full));
     if (this.heldBytes >= cuts.memoryBytes * 2) {
       await running;
     }
@@ -64,25 +64,30 @@ export class Upkeep {
 
   /** From time to time: what is idle or old leaves memory, what is overdue leaves the disk. */
   async tidy(): Promise<void> {
+    const { cutter } = this.#parts;
     this.#retain();
-    this.#parts.cutter.sealDue();
-    if (this.#parts.cutter.isDue) {
-      await this.#once(false);
-    }
+    await this.#running;
+    await this.#alone(async () => {
+      await cutter.sealDue();
+      if (cutter.isDue) {
+        await this.#write(false);
+      }
+    });
   }
 
   /** Everything into blocks. */
   async flush(): Promise<void> {
     await this.#running;
-    await this.#once(true);
+    await this.#alone(() => this.#write(true));
   }
 
   async settled(): Promise<void> {
     await this.#running;
   }
 
-  #once(all: boolean): Promise<void> {
-    this.#running ??= this.#write(all)
+  /** Unless something runs already; then it is waited for instead. */
+  #alone(work: () => Promise<void>): Promise<void> {
+    this.#running ??= work()
       .catch((error: unknown) => {
         this.#tryAgainAt = this.#parts.now() + pauseMs;
         this.#parts.log.warn({ cause: messageOf(error) }, 'lines stay in memory and in the log until a block can be written');
@@ -96,7 +101,7 @@ export class Upkeep {
   async #write(all: boolean): Promise<void> {
     const { cutter, wal, intake } = this.#parts;
     if (all) {
-      cutter.sealAll();
+      await cutter.sealAll();
     }
     await cutter.write();
     if (cutter.floor === Infinity) {

@@ -1,4 +1,5 @@
 import { type Build, type Clock, messageOf, SvcError, type ThreadHandle } from 'svc/sdk';
+import { memoryOf } from 'svc/telemetry';
 
 import type { BatchAnswer } from '../answers.ts';
 import type { ThreadStats } from '../open-metrics.ts';
@@ -21,8 +22,8 @@ export interface EmbeddedParts {
 /** Asks the thread of this plugin. */
 export function embeddedDriver({ thread, settings, clock, build }: EmbeddedParts): Driver {
   const startedAt = clock.now();
-  const call = <R>(method: string, input: unknown, signal?: AbortSignal): Promise<R> =>
-    thread.call<R>(method, input, { timeoutMs: patienceMs, ...(signal && { signal }) });
+  const call = <R>(method: string, input: unknown, signal?: AbortSignal, transfer: readonly ArrayBuffer[] = []): Promise<R> =>
+    thread.call<R>(method, input, { timeoutMs: patienceMs, transfer, ...(signal && { signal }) });
   const service = <R>(question: ServiceQuestion, signal?: AbortSignal): Promise<R> => call('service', question, signal);
   const stats = (): Promise<ThreadStats> => thread.call('stats', undefined, { timeoutMs: probeMs });
 
@@ -37,7 +38,8 @@ export function embeddedDriver({ thread, settings, clock, build }: EmbeddedParts
     range: (query, { start, end, step }, { signal, ...options } = {}) => service({ kind: 'range', query, start, end, step, options }, signal),
     series: (matchers, { start, end }, { signal, ...options } = {}) => service({ kind: 'series', matchers, start, end, options }, signal),
     // Without the signal of its sender: the store takes a push as a whole, and sooner than anybody could take it back.
-    push: (format, body, { encoding, stamp }) => call('push', { format, body, encoding, stamp } satisfies PushInput),
+    push: (format, body, { encoding, stamp, given = false }) =>
+      call('push', { format, body, encoding, stamp } satisfies PushInput, undefined, given ? memoryOf(body) : []),
     write: (rows) => call('write', rows),
     end: (matchers, time) => call('end', { matchers, time } satisfies EndInput),
     async page(page) {

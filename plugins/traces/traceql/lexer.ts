@@ -31,7 +31,7 @@ const scopePrefix = /(?:(parent)\.)?(?:(span|resource|event|link|instrumentation
 const scopedIntrinsic = /(?:trace|span|event|link|instrumentation):[A-Za-z_]\w*/y;
 const plainName = /[^\s{}()=~!<>&|^,"]+/y;
 const identifier = /[\p{L}_][\p{L}\p{N}_]*/uy;
-const duration = /(?:\d+(?:\.\d*)?(?:ns|us|µs|μs|ms|s|m|h|d|w|y))+(?![\p{L}\p{N}_])/uy;
+const duration = /(?:\d+(?:\.\d*)?(?:ns|us|[\u00b5\u03bc]s|ms|s|m|h|d|w|y))+(?![\p{L}\p{N}_])/uy;
 const number = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y;
 
 const words = new Set([
@@ -206,7 +206,7 @@ export function tokensOf(query: string): Token[] {
 
 function nanosecondsOf(text: string): number | undefined {
   const ns = readGoDuration(text);
-  if (ns !== undefined || /[.nuµμ]/.test(text)) {
+  if (ns !== undefined || /[.nu\u00b5\u03bc]/.test(text)) {
     return ns;
   }
   try {

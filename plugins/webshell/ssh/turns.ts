@@ -4,8 +4,11 @@ import { limits } from '../limits.ts';
 
 /** Lets shells be read in turns, so that those which print without end leave the others, and everybody else, their time. */
 export interface Turns {
-  /** From now on the stream waits for its turn, once it has brought more than a person reads. */
-  pace(stream: Duplex): void;
+  /**
+   * From now on the stream waits for its turn, once it has brought more than a person reads. The returned function is told of
+   * each keystroke: whoever types waits for the echo, so for a moment the turns of the others are shorter.
+   */
+  pace(stream: Duplex): () => void;
 }
 
 export interface TurnParts {
@@ -20,6 +23,7 @@ export function createTurns({ after, now }: TurnParts): Turns {
   let due: number | undefined;
   /** How late the last one was: then others want the processor as well. */
   let late = 0;
+  let typed: { readonly stream: Duplex; readonly at: number } | undefined;
 
   function queue(stream: Duplex): void {
     stream.pause();
@@ -41,10 +45,20 @@ export function createTurns({ after, now }: TurnParts): Turns {
     const [first] = waiting;
     if (first) {
       waiting.delete(first);
-      // Its next piece lets it wait again.
-      first.resume();
+      const isTypedBeside = typed !== undefined && typed.stream !== first && now() - typed.at < limits.typedMs;
+      read(first, isTypedBeside ? limits.typedTurnBytes : limits.turnBytes);
     }
     arrange();
+  }
+
+  /** So much of what has arrived, which as a rule lets it wait again; where there is less, whatever comes next. */
+  function read(stream: Duplex, bytes: number): void {
+    if (stream.readableLength > bytes) {
+      stream.read(bytes);
+    }
+    if (!waiting.has(stream)) {
+      stream.resume();
+    }
   }
 
   return {
@@ -60,7 +74,11 @@ export function createTurns({ after, now }: TurnParts): Turns {
           queue(stream);
         }
       });
-      stream.once('close', () => waiting.delete(stream));
+      stream.once('close', () => {
+        waiting.delete(stream);
+        typed = typed?.stream === stream ? undefined : typed;
+      });
+      return () => void (typed = { stream, at: now() });
     },
   };
 }

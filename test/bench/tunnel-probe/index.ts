@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
 import { type EventLoopUtilization, monitorEventLoopDelay, performance as node } from 'node:perf_hooks';
+import { writeHeapSnapshot } from 'node:v8';
 
 import { defineEvent, definePlugin, defineService, route } from 'svc/sdk';
 import { Type } from 'typebox';
@@ -46,7 +49,36 @@ export default definePlugin({
       return { calls: times.length + failed, failed, p50_ms: at(0.5), p99_ms: at(0.99), all_ms: ctx.clock.monotonic() - begun };
     }
 
+    let profiling: Session | undefined;
+    async function profile(file: string): Promise<void> {
+      if (profiling === undefined) {
+        profiling = new Session();
+        profiling.connect();
+        await profiling.post('Profiler.enable');
+        await profiling.post('Profiler.setSamplingInterval', { interval: 500 });
+        await profiling.post('Profiler.start');
+        return;
+      }
+      const { profile: taken } = await profiling.post('Profiler.stop');
+      profiling.disconnect();
+      profiling = undefined;
+      writeFileSync(file, JSON.stringify(taken));
+    }
+
     ctx.http.routes([
+      ...(['profile', 'heap'] as const).map((what) =>
+        route({
+          method: 'POST',
+          path: `${path}/${what}`,
+          access: 'admin',
+          summary: 'Look inside: the first call begins a CPU profile and the second writes it; a heap snapshot is written at once',
+          body: Type.Object({ file: Type.String() }),
+          status: 204,
+          audited: false,
+          timeoutMs: 300_000,
+          handle: async ({ body }) => void (what === 'profile' ? await profile(body.file) : writeHeapSnapshot(body.file)),
+        }),
+      ),
       route({
         method: 'GET',
         path,
@@ -58,6 +90,7 @@ export default definePlugin({
           loop_busy: Type.Number(),
           offline: Type.Integer(),
           heap_mb: Type.Number(),
+          memory: Type.Record(Type.String(), Type.Number()),
         }),
         handle() {
           const now = node.eventLoopUtilization();
@@ -65,7 +98,13 @@ export default definePlugin({
           used = now;
           const figures = { loop_p99_ms: Math.max(0, delay.percentile(99) / 1e6 - resolutionMs), loop_max_ms: Math.max(0, delay.max / 1e6 - resolutionMs) };
           delay.reset();
-          return { ...figures, loop_busy: utilization, offline, heap_mb: process.memoryUsage().heapUsed / 2 ** 20 };
+          return {
+            ...figures,
+            loop_busy: utilization,
+            offline,
+            heap_mb: process.memoryUsage().heapUsed / 2 ** 20,
+            memory: Object.fromEntries(Object.entries(process.memoryUsage()).map(([name, bytes]) => [name, Math.round(bytes / 2 ** 20)])),
+          };
         },
       }),
       route({

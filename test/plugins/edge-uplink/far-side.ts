@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { SvcError } from 'svc/sdk';
-import { makeCredentials, openSession, openSweeper, serverHandshake, sweepMs, type TunnelSession, TunnelRefusal } from 'svc/tunnel';
+import { makeCredentials, openSession, openSweeper, serverHandshake, sweepMs, type TunnelMethod, type TunnelSession, TunnelRefusal } from 'svc/tunnel';
 import { WebSocketServer } from 'ws';
 
 import { systemClock, systemIds } from '../../../core/boot/time.ts';
@@ -27,13 +27,15 @@ export async function startManager(t: TestContext) {
   const told: { event: string; payload: Record<string, unknown> }[] = [];
   const pushes: Push[] = [];
   const hellos: { agent_id: string; caps: readonly string[]; state: unknown; purpose: string }[] = [];
-  const behaviour: { push: (push: Push, response: ServerResponse) => void; accept: boolean; deaf: boolean } = {
+  const behaviour: { push: (push: Push, response: ServerResponse) => void; accept: boolean; deaf: boolean; takesPushes: boolean } = {
     push: (_push, response) => response.writeHead(204).end(),
     accept: true,
     deaf: false,
+    takesPushes: false,
   };
   let session: TunnelSession | undefined;
-  const listener = (event: string) => (payload: Record<string, unknown>) => void told.push({ event, payload });
+  const listener = (event: string) => (payload: Record<string, unknown> | Record<string, unknown>[]) =>
+    [payload].flat().forEach((one) => told.push({ event, payload: one }));
   const events = new Map(['plugin_health', 'host_info', 'buffer', 'upgrade_state', 'lamp'].map((event) => [event, listener(event)]));
   const tell = {
     handle({ event, payload }: { event: string; payload: Record<string, unknown> }) {
@@ -44,6 +46,24 @@ export async function startManager(t: TestContext) {
       return {};
     },
   };
+  /** As the edge shows itself in requests, this one has shown nothing. */
+  const push = {
+    handle({ to, body }: { to: string; body: string }) {
+      const text = Buffer.from(body, 'base64').toString();
+      pushes.push({ path: to, user: '', body: text });
+      if (text === 'poison') {
+        throw new SvcError('invalid_argument', 'no such sample');
+      }
+      if (text === 'haste' && pushes.filter((one) => one.body === text).length < 3) {
+        throw new SvcError('rate_limited', 'too fast', { retryAfterSeconds: 0 });
+      }
+      return {};
+    },
+  };
+  const methods = new Map<string, TunnelMethod>([
+    ['tell', tell],
+    ['push', push],
+  ]);
   const sweeper = openSweeper(systemClock, (error) => {
     throw error;
   });
@@ -74,14 +94,14 @@ export async function startManager(t: TestContext) {
         sweeper,
         ids,
         find: (accessKey) => (accessKey === made.access_key ? keys : []),
-        admit: () => ({ edge_id: 7 }),
+        admit: () => ({ edge_id: 7, takes_pushes: behaviour.takesPushes }),
       });
       hellos.push({ ...hello, state });
       if (hello.purpose === 'probe') {
         transport.close(1000, 'proved');
         return;
       }
-      session = openSession(transport, { side: 'manager', sweeper, log, random: Math.random, handlers: { events, methods: new Map([['tell', tell]]) } });
+      session = openSession(transport, { side: 'manager', sweeper, log, random: Math.random, handlers: { events, methods } });
     } catch (error) {
       if (!(error instanceof TunnelRefusal)) {
         throw error;

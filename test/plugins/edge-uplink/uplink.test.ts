@@ -11,7 +11,7 @@ import { startTestEdge } from 'svc/testing';
 import { makeCredentials } from 'svc/tunnel';
 
 import { systemClock, systemIds } from '../../../core/boot/time.ts';
-import { Uplink } from '../../../plugins/edge-uplink/contract.ts';
+import { Shipping, Uplink } from '../../../plugins/edge-uplink/contract.ts';
 import { startManager, until } from './far-side.ts';
 
 const lamp = fileURLToPath(new URL('../../fixtures/edge-plugins/edge-lamp', import.meta.url));
@@ -185,6 +185,35 @@ test('what is shipped arrives in order, through refusals, overload and an outage
   await until('what has waited on disk is taken', () => taken.length === 5);
   assert.deepEqual(taken.slice(3), ['four', 'five']);
   await later.stop();
+});
+
+test('where the manager takes pushes through tunnels nothing else is opened for them, but for what is large', async (t) => {
+  const { manager, edge, session } = await pair(t);
+  const ship = async (body: string) => await (await manager.session()).call('lamp_ship', { body, signal: 'metrics' }, { timeoutMs: 10_000 });
+  const ways = () => manager.pushes.map(({ user, body }) => [user === '' ? 'tunnel' : 'request', body.slice(0, 7)]);
+  await ship('before');
+  await until('it went as a request', () => ways().length === 1);
+
+  manager.behaviour.takesPushes = true;
+  void session.close();
+  await until('it is back', () => manager.hellos.length === 2);
+  for (const body of ['one', 'haste', 'poison', 'large'.padEnd(200_000, '!')]) {
+    await ship(body);
+  }
+  await until('all of it came', () => ways().length === 7);
+  const haste = ['tunnel', 'haste'];
+  assert.deepEqual(ways(), [['request', 'before'], ['tunnel', 'one'], haste, haste, haste, ['tunnel', 'poison'], ['request', 'large!!']]);
+
+  // While the tunnel is away for a moment nothing is sent around it.
+  const last = await manager.session();
+  manager.behaviour.accept = false;
+  void last.close();
+  await until('the tunnel is gone', () => !edge.service(Uplink).online);
+  const head = { signal: 'metrics', path: '/api/v1/write', contentType: 'text/plain', items: 1, from: 'edge-lamp' } as const;
+  await edge.service(Shipping).ship({ ...head, body: Buffer.from('patient') });
+  manager.behaviour.accept = true;
+  await until('it came', () => ways().length === 8);
+  assert.deepEqual(ways().at(-1), ['tunnel', 'patient']);
 });
 
 test('what has to arrive is told until the manager has answered, and what the owner forbids stops by itself', async (t) => {

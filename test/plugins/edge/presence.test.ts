@@ -5,6 +5,7 @@ import { openSweeper, type SessionEnd } from 'svc/tunnel';
 
 import type { SampleRow } from '../../../plugins/metricsdb/contract.ts';
 import { createGovernor } from '../../../plugins/edge/governor.ts';
+import { createLobby } from '../../../plugins/edge/lobby.ts';
 import { createOnlineSeries } from '../../../plugins/edge/online-series.ts';
 import { createPresence } from '../../../plugins/edge/presence.ts';
 import type { EdgeRecord } from '../../../plugins/edge/record.ts';
@@ -119,4 +120,40 @@ test('whoever fails to prove anything has fewer tries, and no more than so many 
   now += 3_000;
   governor.admit('192.0.2.1');
   assert.equal(governor.refused, 2);
+});
+
+test('a fleet that comes in one moment is let in some at a turn, and no more of it waits than will be let in', async () => {
+  let now = 0;
+  const lobby = createLobby({ monotonic: () => now }, () => 0);
+  let inside = 0;
+  const refused: unknown[] = [];
+  const come = (count: number): void => {
+    for (let n = 0; n < count; n += 1) {
+      const waits = lobby.enter();
+      void (waits
+        ? waits.then(
+            () => (inside += 1),
+            (error: unknown) => refused.push(error),
+          )
+        : (inside += 1));
+    }
+  };
+  const turn = async (ms: number): Promise<number> => {
+    const before = inside;
+    now += ms;
+    lobby.turn();
+    await Promise.resolve();
+    await Promise.resolve();
+    return inside - before;
+  };
+
+  come(4_000);
+  assert.deepEqual([inside, lobby.waiting], [50, 3_950]);
+  assert.equal(await turn(50), 50);
+  assert.equal(await turn(200), 50);
+  come(4_096 - lobby.waiting);
+  assert.throws(() => lobby.enter(), { code: 'unavailable', retryAfterSeconds: 1 });
+  // Who has waited for too long has given up, or is about to.
+  assert.equal(await turn(20_000), 0);
+  assert.equal(refused.length, 50);
 });

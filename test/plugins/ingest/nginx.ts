@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import { type AddressInfo, connect, createServer as createSocketServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+
+import type { Certificate } from '../../tunnel/certificate.ts';
 
 /** The file as it ships. */
 const shipped = fileURLToPath(new URL('../../../config/nginx.conf', import.meta.url));
@@ -40,16 +42,22 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Runs nginx with the file that ships, on other addresses; resolves with its address when it answers. */
+/** Runs nginx with the file that ships, on other addresses and perhaps behind TLS; resolves with its address when it takes connections. */
 export async function startNginx(
   t: TestContext,
   program: string,
   ports: { readonly svc: number; readonly metrics: number; readonly logs: number; readonly traces: number },
+  secure?: Certificate,
 ): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-nginx-'));
   const port = await freePort();
+  const listen = secure ? `listen 127.0.0.1:${port} ssl; ssl_certificate ${folder}/cert; ssl_certificate_key ${folder}/key;` : `listen 127.0.0.1:${port};`;
+  if (secure) {
+    writeFileSync(join(folder, 'cert'), secure.cert);
+    writeFileSync(join(folder, 'key'), secure.key);
+  }
   const own = readFileSync(shipped, 'utf8')
-    .replace('listen 8000;', `listen 127.0.0.1:${port};`)
+    .replace('listen 8000;', listen)
     .replace('127.0.0.1:8080;', `127.0.0.1:${ports.svc};`)
     .replace('127.0.0.1:9090;', `127.0.0.1:${ports.metrics};`)
     .replace('127.0.0.1:3100;', `127.0.0.1:${ports.logs};`)
@@ -67,14 +75,9 @@ export async function startNginx(
     await ended;
     rmSync(folder, { recursive: true, force: true });
   });
-  const url = `http://127.0.0.1:${port}`;
   for (let tries = 0; ; tries++) {
-    const answers = await fetch(`${url}/healthz`).then(
-      () => true,
-      () => false,
-    );
-    if (answers) {
-      return url;
+    if (await takesConnections(port)) {
+      return `${secure ? 'https' : 'http'}://127.0.0.1:${port}`;
     }
     if (child.exitCode !== null || tries > 250) {
       throw new Error(`nginx does not answer: ${readFileSync(join(folder, 'error.log'), 'utf8')}`);
@@ -82,3 +85,13 @@ export async function startNginx(
     await pause(20);
   }
 }
+
+const takesConnections = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
-import { matcher } from 'svc/telemetry';
+import { budget, matcher } from 'svc/telemetry';
 
 import { body, linesOf, openStore, present, push, read } from './fixture.ts';
 
@@ -84,6 +84,35 @@ describe('lines that were pushed', () => {
     assert.deepEqual(linesOf(await read(store)).sort(), ['early', 'other', 'same', 'same']);
     await store.flush();
     assert.deepEqual(linesOf(await read(store, { direction: 'backward' })).sort(), ['early', 'other', 'same', 'same']);
+  });
+
+  test('that a question reads from memory stay as they are while they go into chunks and others take their place', async (t) => {
+    const { store } = await openStore(t, { cuts: { chunkBytes: 2_000 } });
+    const lineOf = (app: string, round: number, i: number): string => `${app}, round ${round}, line ${i} `.padEnd(100, '-');
+    const fill = (app: string, round: number): Promise<unknown> =>
+      push(
+        store,
+        { app },
+        Array.from({ length: 12 }, (_, i) => [round * 1_000 + i, lineOf(app, round, i)] as const),
+      );
+    await fill('early', 0);
+    await fill('late', 1);
+    const limits = budget({ timeoutMs: 60_000, now: () => performance.now() });
+    const found: string[] = [];
+    const everything = [{ ms: 0, ns: 0 }, { ms: 2e12, ns: 0 }, { direction: 'forward', contains: ['round'] }, limits] as const;
+    for await (const { entries } of store.source(() => undefined).select([matcher('app', '=~', '.+')], ...everything)) {
+      if (found.length === 0) {
+        for (let round = 2; round < 12; round++) {
+          await fill('late', round);
+        }
+        await store.flush();
+      }
+      found.push(...entries.map(({ line }) => line));
+    }
+    const asked = (app: string, round: number): string[] => Array.from({ length: 12 }, (_, i) => lineOf(app, round, i));
+    assert.deepEqual(found, [...asked('early', 0), ...asked('late', 1)]);
+    assert.deepEqual(linesOf(await read(store, { contains: ['round 7'] })), asked('late', 7));
+    assert.equal((await read(store)).length, 12 * 12);
   });
 
   test('keep their nanoseconds, and any text', async (t) => {

@@ -5,16 +5,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Board } from 'svc/sdk';
 import type { TestHost } from 'svc/testing';
 
-import type { SampleRow } from '../../../plugins/metricsdb/contract.ts';
+import type { PushAnswer } from '../../../plugins/metricsdb/contract.ts';
+import type { MetricRow } from '../../../plugins/traces/store/span-metrics.ts';
 import { spanId, startMs, traceId } from './bodies.ts';
 import { openHouse, push } from './house.ts';
+import { rowsIn } from './metric-rows.ts';
 
 /** Stands in for where metrics are kept: the host's own tokens are all it needs. */
-function keeper(): { rows: SampleRow[]; write(rows: readonly SampleRow[]): Promise<{ accepted: number; rejected: number; reasons: string[] }> } {
-  const rows: SampleRow[] = [];
+function keeper(): { rows: MetricRow[]; push(format: string, body: Uint8Array): Promise<PushAnswer> } {
+  const rows: MetricRow[] = [];
   return {
     rows,
-    write(more) {
+    push(format, body) {
+      assert.equal(format, 'remote-write');
+      const more = rowsIn(body);
       rows.push(...more);
       return Promise.resolve({ accepted: more.length, rejected: 0, reasons: [] });
     },

@@ -32,7 +32,7 @@ function wrongFrame(roll: (sides: number) => number): string | Buffer {
     case 4:
       return Buffer.from(Array.from({ length: roll(512) }, () => roll(256)));
     case 5:
-      return JSON.stringify({ type: ['resize', 'ack', 'close', 'openn', 'constructor'][roll(5)], cols: value, bytes: value });
+      return JSON.stringify({ type: ['resize', 'ack', 'close', 'attach', 'constructor'][roll(5)], cols: value, bytes: value });
     default:
       return `${whole.slice(0, at)}${String.fromCharCode(roll(0xffff))}${whole.slice(at + 1)}\u0000`;
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -13,6 +13,7 @@ import { shellHouse, until } from './house.ts';
 import type { Loose } from './terminal.ts';
 
 const right = 'Right-and-kept-nowhere';
+const wrong = 'Wrong-and-kept-nowhere';
 
 /** An SSH server with people of its own, because a test has no account on the machine that it runs on. */
 async function passwordServer(t: TestContext): Promise<{ port: number; methods: Set<string> }> {
@@ -68,9 +69,36 @@ test('shells by password', async (t: TestContext) => {
       await shell.shows('welcome');
       shell.say({ type: 'close' });
       assert.equal((await shell.closed).code, 1000);
-      assert.equal((await (await enter('wrong')).closed).code, 4401);
+      assert.equal((await (await enter(wrong)).closed).code, 4401);
     }
     methods.add('password');
+  });
+
+  await t.test('neither password is kept anywhere: not on the disk, not in what is written there sealed, not in the log', async () => {
+    const { items } = (await ask('GET', '/webshell/recordings')).body;
+    const kept = [...house.lines.map((line) => Buffer.from(line))];
+    for (const { parentPath, name } of readdirSync(house.dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())) {
+      kept.push(readFileSync(join(parentPath, name)));
+    }
+    for (const { id: recording } of items) {
+      kept.push(Buffer.from((await ask('GET', `/webshell/recordings/${recording}?format=cast`)).text));
+    }
+    assert.ok(items.length === 2 && kept.at(-1)!.includes('welcome'));
+    for (const password of [right, wrong]) {
+      assert.equal(kept.filter((bytes) => bytes.includes(password)).length, 0, password);
+    }
+  });
+
+  await t.test('what is typed before there is a shell waits for it', async () => {
+    const shell = await open(id, { bearer: house.token });
+    const connection = (shell.ws as unknown as { _socket: Socket })._socket;
+    connection.cork();
+    shell.say({ type: 'open', cols: 80, rows: 24, term: 'xterm', user: 'root', auth: { type: 'password', password: right } });
+    shell.type('typed at once');
+    connection.uncork();
+    await shell.shows('typed at once');
+    shell.say({ type: 'close' });
+    await shell.closed;
   });
 
   await t.test('what the edge refuses, and a tunnel that breaks, are told', async () => {

@@ -132,7 +132,7 @@ test('a shell on a machine with Debian’s SSH server', async (t: TestContext) =
     assert.ok(shell.bytes().length < 1024 * 1024);
     shell.say({ type: 'ack', bytes: shell.bytes().length });
     await until('it goes on', () => shell.bytes().length > before);
-    shell.ws.terminate();
+    shell.ws.close();
     await until('the row says so', async () => (await ask('GET', '/webshell/sessions')).body.total === 0);
   });
 

@@ -21,9 +21,12 @@ test('a right that ends without anybody telling is noticed within 30 s, and only
       deviceId: 1,
       edgeId: 1,
       standing: authority.standing(principal)!,
+      isAttached: true,
       bytesIn: 0,
       bytesOut: 0,
       receive() {},
+      attach() {},
+      left: () => Promise.resolve(),
       tick() {},
       end,
     } satisfies LiveShell);

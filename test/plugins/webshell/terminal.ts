@@ -9,8 +9,10 @@ export interface OpenOptions {
   readonly ticket?: string;
   readonly bearer?: string;
   readonly origin?: string;
-  /** The first frame; none is sent without. */
+  /** The first frame, or what an open frame has besides the usual; none is sent without. */
   readonly first?: object;
+  /** Of this machine, from which it comes. */
+  readonly localAddress?: string;
   /** After the path. */
   readonly query?: string;
   /** Tells how far it has come, as a browser does. */
@@ -43,11 +45,12 @@ export interface Terminal {
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
 
-export async function openTerminal(url: string, { ticket, bearer, origin, first, query = '', acks = false }: OpenOptions): Promise<Terminal> {
+export async function openTerminal(url: string, { ticket, bearer, origin, localAddress, first, query = '', acks = false }: OpenOptions): Promise<Terminal> {
   const protocols = ['svc.shell.v1', ...(ticket === undefined ? [] : [`svc.ticket.${ticket}`])];
   const ws = new WebSocket(url + query, protocols, {
     headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }) },
     ...(origin !== undefined && { origin }),
+    ...(localAddress !== undefined && { localAddress }),
   });
   await new Promise<void>((resolve, reject) => {
     ws.once('open', resolve);
@@ -74,7 +77,9 @@ export async function openTerminal(url: string, { ticket, bearer, origin, first,
         ws.send(JSON.stringify({ type: 'ack', bytes: shown }));
       }
     } else {
-      frames.push(JSON.parse(data.toString('utf8')));
+      const frame = JSON.parse(data.toString('utf8')) as Terminal['frames'][number];
+      shown = frame.type === 'attached' ? frame.from : shown;
+      frames.push(frame);
     }
     changed();
   });
@@ -124,7 +129,7 @@ export async function openTerminal(url: string, { ticket, bearer, origin, first,
     closed,
   };
   if (first !== undefined) {
-    terminal.say({ type: 'open', cols: 80, rows: 24, term: 'xterm-256color', ...(acks && { acks: true }), ...first });
+    terminal.say({ ...('type' in first ? {} : { type: 'open', term: 'xterm-256color' }), cols: 80, rows: 24, ...(acks && { acks: true }), ...first });
   }
   return terminal;
 }

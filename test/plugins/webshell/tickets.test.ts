@@ -43,10 +43,12 @@ test('who may open a shell is decided before the upgrade', async (t: TestContext
     ends.filter((end) => end.status === 'rejected').forEach(({ reason }) => assert.equal((reason as Refused).status, 401));
   });
 
-  await t.test('a ticket is bound to its device, its origin, and 30 s', async () => {
+  await t.test('a ticket is bound to its device, its origin, its address, its person, and 30 s', async () => {
     assert.equal((await refusal(two, { ticket: await ticket(anna, one), origin })).status, 401);
     assert.equal((await refusal(one, { ticket: await ticket(anna, one), origin: 'https://evil.example' })).status, 403);
     assert.equal((await refusal(one, { ticket: await ticket(anna, one) })).status, 401, 'without an Origin');
+    assert.equal((await refusal(one, { ticket: await ticket(anna, one), origin, localAddress: '127.0.0.2' })).status, 401);
+    assert.equal((await refusal(one, { ticket: await ticket(anna, one), origin, bearer: viewer.access })).status, 403, 'it gives nobody else a right');
     const late = await ticket(anna, one);
     clock.ahead += 31_000;
     assert.equal((await refusal(one, { ticket: late, origin })).status, 401);

@@ -12,10 +12,11 @@ test('shells that print without end are read one piece each in turn, one that is
   const due: { readonly ms: number; readonly work: () => void }[] = [];
   const turns = createTurns({ now: () => at, after: (ms, work) => due.push({ ms, work }) });
   const read: string[] = [];
+  const typedIn = new Map<string, () => void>();
   const shell = (name: string): PassThrough => {
     const stream = new PassThrough({ highWaterMark: 1024 * 1024 });
     stream.on('data', () => read.push(name));
-    turns.pace(stream);
+    typedIn.set(name, turns.pace(stream));
     return stream;
   };
   const [one, two, calm] = [shell('one'), shell('two'), shell('calm')];
@@ -48,4 +49,13 @@ test('shells that print without end are read one piece each in turn, one that is
   const usual = due[0]!.ms;
   assert.equal(await turn(5), 'two');
   assert.ok(due[0]!.ms > usual, `${due[0]!.ms} after ${usual} ms`);
+
+  // While somebody types elsewhere a turn is shorter, and what is left of the piece is for the next one.
+  const sizes: number[] = [];
+  two.on('data', (bytes: Buffer) => sizes.push(bytes.length));
+  for (const typist of ['calm', 'calm', 'two']) {
+    typedIn.get(typist)!();
+    await turn();
+  }
+  assert.deepEqual(sizes, [16 * 1024, 16 * 1024, 64 * 1024]);
 });

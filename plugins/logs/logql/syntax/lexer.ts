@@ -19,7 +19,7 @@ const longestQuery = 131_072;
 
 const blank = /(?:[ \t\r\n]|#[^\n]*)*/y;
 const identifier = /[A-Za-z_][A-Za-z0-9_]*/y;
-const numeral = /(?:\d|\.\d)(?:[0-9A-Za-zµμ._]|(?<=[eE])(?<!0[xX][0-9a-fA-F]*)[+-])*/y;
+const numeral = /(?:\d|\.\d)(?:[0-9A-Za-z\u00b5\u03bc._]|(?<=[eE])(?<!0[xX][0-9a-fA-F]*)[+-])*/y;
 const quoted = /"(?:\\[^\n]|[^"\\\n])*"|`[^`]*`/y;
 const flag = /--[a-z-]+/y;
 const signs = ['|=', '|~', '|>', '!=', '!~', '!>', '=~', '==', '>=', '<=', '{', '}', '(', ')', ',', '=', '|', '>', '<', '+', '-', '*', '/', '%', '^'] as const;

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { metricBodies } from '../../../../plugins/traces/metric-bodies.ts';
 import type { MetricRow } from '../../../../plugins/traces/store/span-metrics.ts';
+import type { SpanMetricsNotice } from '../../../../plugins/traces/thread-contract.ts';
 import { bodyOf, spanId, startMs, traceId } from '../bodies.ts';
+import { rowsIn } from '../metric-rows.ts';
 import { folder, openService, type Service } from '../store-house.ts';
 
-const told = ({ notices }: Service): MetricRow[] => notices.splice(0).flatMap(({ kind, value }) => (kind === 'span-metrics' ? (value as MetricRow[]) : []));
+const told = ({ notices }: Service): MetricRow[] =>
+  notices.splice(0).flatMap(({ kind, value }) => (kind === 'span-metrics' ? (value as SpanMetricsNotice).flatMap(({ body }) => rowsIn(body)) : []));
 const named = (rows: readonly MetricRow[], name: string): Record<string, number> =>
   Object.fromEntries(
     rows
@@ -104,4 +108,18 @@ test('counters begin anew after a restart, and what was counted before is not co
   await second.methods.push({ format: 'otlp-proto', body });
   await second.methods.tend({ now: true });
   assert.deepEqual(named(told(second), 'calls_total'), { STATUS_CODE_UNSET: 1 });
+});
+
+test('many samples are told in several bodies, each series in one of them', () => {
+  const rows = Array.from({ length: 25_000 }, (_, at): MetricRow => ({ labels: { __name__: 'calls', span_name: `ü ${at}` }, time: startMs, value: at / 2 }));
+  const bodiesOf = metricBodies();
+  assert.deepEqual(
+    bodiesOf(rows).map((body) => body.rows),
+    [10_000, 10_000, 5_000],
+  );
+  assert.deepEqual(
+    bodiesOf(rows).flatMap(({ body }) => rowsIn(body)),
+    rows,
+    'also from labels that were written before',
+  );
 });

@@ -1,0 +1,2 @@
+export function cacheFolders(): readonly string[];
+export function ownFolder(folder: string): string;

@@ -1,0 +1,57 @@
+/** What stands beside the lines of a head. */
+export interface HeadColumns {
+  readonly ms: Float64Array;
+  readonly ns: Uint32Array;
+  readonly ends: Uint32Array;
+  readonly meta: Uint32Array;
+}
+
+const mostKept = 16 * 1024 * 1024;
+const bytesOfEntry = 20;
+
+/**
+ * Memory of heads that are gone, for those that come: a head grows by doubling, so that every chunk would leave behind
+ * several times what it holds. What is in it is anything.
+ */
+export class HeadMemory {
+  readonly #lines = new Map<number, Buffer[]>();
+  readonly #columns = new Map<number, HeadColumns[]>();
+  #kept = 0;
+
+  /** `bytes` is a power of two. */
+  lines(bytes: number): Buffer {
+    const found = this.#lines.get(bytes)?.pop();
+    if (found === undefined) {
+      return Buffer.allocUnsafeSlow(bytes);
+    }
+    this.#kept -= bytes;
+    return found;
+  }
+
+  /** `entries` is a power of two. */
+  columns(entries: number): HeadColumns {
+    const found = this.#columns.get(entries)?.pop();
+    if (found === undefined) {
+      return { ms: new Float64Array(entries), ns: new Uint32Array(entries), ends: new Uint32Array(entries), meta: new Uint32Array(entries) };
+    }
+    this.#kept -= entries * bytesOfEntry;
+    return found;
+  }
+
+  /** Nobody may look at it any more. */
+  giveLines(lines: Buffer): void {
+    this.#keep(this.#lines, lines.length, lines, lines.length);
+  }
+
+  giveColumns(columns: HeadColumns): void {
+    this.#keep(this.#columns, columns.ms.length, columns, columns.ms.length * bytesOfEntry);
+  }
+
+  #keep<M>(all: Map<number, M[]>, size: number, memory: M, bytes: number): void {
+    if (this.#kept + bytes > mostKept) {
+      return;
+    }
+    this.#kept += bytes;
+    (all.get(size) ?? all.set(size, []).get(size)!).push(memory);
+  }
+}

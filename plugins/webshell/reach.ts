@@ -1,0 +1,37 @@
+import { type Handle, type Settings, SvcError } from 'svc/sdk';
+
+import type { DeviceDirectory, DeviceEntry } from '../device/contract.ts';
+import type { EdgeFleet } from '../edge/contract.ts';
+
+export interface ReachParts {
+  readonly devices: Pick<DeviceDirectory, 'get' | 'onlineEdge'>;
+  readonly fleet: Handle<EdgeFleet>;
+}
+
+/** Where a device can be reached: unavailable when it cannot, forbidden when its owner wants no shells. */
+export async function reach({ devices, fleet }: ReachParts, deviceId: number): Promise<{ device: DeviceEntry; edgeId: number }> {
+  const device = await devices.get(deviceId);
+  if (!device) {
+    throw new SvcError('not_found', `there is no device ${deviceId}`);
+  }
+  const edgeId = await devices.onlineEdge(deviceId);
+  if (edgeId === undefined || !fleet.available) {
+    throw new SvcError('unavailable', `device ${deviceId} is offline: no edge that watches it is connected`);
+  }
+  if (fleet.get().capabilities(edgeId)?.webshell === false) {
+    throw new SvcError('forbidden', `the owner of device ${deviceId} allows no shells, in the policy file of its edge`);
+  }
+  return { device, edgeId };
+}
+
+/** Where the SSH server of a device listens: its own tag goes before what holds for all. The edge dials it only when its owner allows that. */
+export function portOf({ tags }: DeviceEntry, settings: Settings): number {
+  const own = tags['ssh_port'];
+  if (own === undefined) {
+    return settings.get<number>('webshell.ssh_port');
+  }
+  if (!/^[1-9]\d{0,4}$/.test(own) || Number(own) > 65_535) {
+    throw new SvcError('invalid_argument', `the tag ssh_port of this device is "${own.slice(0, 32)}", and that is no port`);
+  }
+  return Number(own);
+}
