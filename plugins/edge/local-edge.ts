@@ -2,9 +2,10 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rm
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { type Build, isSvcError, type PluginContext, type Tables } from 'svc/sdk';
+import { type Build, isSvcError, type PluginContext, type ProgramHandle, type Tables } from 'svc/sdk';
 import { tunnelPath } from 'svc/tunnel';
 
+import { EdgeRemoved } from './contract.ts';
 import type { Edges } from './edges.ts';
 import type { Roll } from './roll.ts';
 import type { EdgeTables } from './tables.ts';
@@ -30,6 +31,8 @@ export function keepLocalEdge(ctx: PluginContext, build: Build, parts: LocalPart
     return;
   }
   const folder = resolve(ctx.dataDir, '../../local-edge');
+  let id: number | undefined;
+  let agent: ProgramHandle | undefined;
   const begin = async (): Promise<void> => {
     // The agent is told where to find the manager, which is known once it listens.
     if (build.ownUrl === '') {
@@ -37,7 +40,8 @@ export function keepLocalEdge(ctx: PluginContext, build: Build, parts: LocalPart
       return;
     }
     try {
-      if (!(await enrolled(folder, build.ownUrl, parts))) {
+      id = await enrolled(folder, build.ownUrl, parts);
+      if (id === undefined) {
         ctx.log.info({ folder }, `the edge of this machine was deleted, so its agent is not started; ${again}`);
         return;
       }
@@ -48,26 +52,33 @@ export function keepLocalEdge(ctx: PluginContext, build: Build, parts: LocalPart
       ctx.log.warn({ cause: error.message }, 'the agent of this machine is not started');
       return;
     }
-    ctx.processes.start('local-edge', file, {
+    agent = ctx.processes.start('local-edge', file, {
       args: () => [...args, 'edge', '--data', folder, '--json'],
       env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', SVC_LOG_LEVEL: 'warn' },
     });
   };
   ctx.scope.timeout('start the local agent', lookMs, begin);
+  ctx.events.on(EdgeRemoved, async ({ edge_id: removed }) => {
+    if (removed === id) {
+      await agent?.stop();
+      ctx.log.info({ folder }, `the edge of this machine was deleted, so its agent has stopped; ${again}`);
+    }
+  });
 }
 
-/** Its keys are in its folder, made now if there were none; false when a person has deleted the edge. */
-async function enrolled(folder: string, manager: string, { edges, roll, tables }: LocalParts): Promise<boolean> {
+/** Which edge it is: its keys are in its folder, made now if there were none. Undefined when a person has deleted it. */
+async function enrolled(folder: string, manager: string, { edges, roll, tables }: LocalParts): Promise<number | undefined> {
   const file = join(folder, 'edge.json');
   const kept = read(file);
   if (typeof kept?.access_key === 'string') {
-    if (!roll.byAccessKey(kept.access_key)) {
-      return false;
+    const known = roll.byAccessKey(kept.access_key);
+    if (!known) {
+      return undefined;
     }
     if (kept['manager'] !== manager) {
       keep(file, { ...kept, manager });
     }
-    return true;
+    return known.id;
   }
   const { row, secretKey } = await tables.write((tx) =>
     edges.insert(tx, { name: hostname(), description: 'The machine of the manager.', labels: {}, createdBy: 'svc' }),
@@ -75,7 +86,7 @@ async function enrolled(folder: string, manager: string, { edges, roll, tables }
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   keep(file, { manager, tunnel_path: tunnelPath, edge_id: row.id, name: row.name, access_key: row.access_key, secret_key: secretKey });
   await edges.admit(row.id);
-  return true;
+  return row.id;
 }
 
 function read(file: string): Kept | undefined {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -59,26 +59,47 @@ interface Panel {
   readonly data: { readonly result: readonly { readonly value?: readonly [number, string] }[] };
 }
 
-test('the machine of the manager is watched from the first start, and the dashboards that come along show it, once', { timeout: 120_000 }, async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-first-host-'));
-  const house = await startWholeHouse({ dataDir, environment: { SVC_EDGE_LOCAL: 'true' } });
-  t.after(async () => {
-    await house.end();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
-  const filled = (text: string): boolean =>
-    (JSON.parse(text) as { panels: Panel[] }).panels
-      .filter(({ type }) => type !== 'logs')
-      .every(({ missing, error }) => missing === undefined && error === undefined);
-  await until(house, () => '/api/v1/observability/dashboards/device', filled);
-  await until(house, () => '/api/v1/observability/dashboards/overview', filled);
+test(
+  'the machine of the manager is watched from the first start, and the dashboards that come along show it, once, until somebody deletes its edge',
+  { timeout: 120_000 },
+  async (t) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-first-host-'));
+    const house = await startWholeHouse({ dataDir, environment: { SVC_EDGE_LOCAL: 'true' } });
+    t.after(async () => {
+      await house.end();
+      rmSync(dataDir, { recursive: true, force: true });
+    });
+    const filled = (text: string): boolean =>
+      (JSON.parse(text) as { panels: Panel[] }).panels
+        .filter(({ type }) => type !== 'logs')
+        .every(({ missing, error }) => missing === undefined && error === undefined);
+    await until(house, () => '/api/v1/observability/dashboards/device', filled);
+    await until(house, () => '/api/v1/observability/dashboards/overview', filled);
 
-  const overview = (await (await house.fetch('/api/v1/observability/dashboards/overview')).json()) as { panels: Panel[] };
-  assert.equal(overview.panels.find(({ title }) => title === 'Devices that report')!.data.result[0]!.value![1], '1');
-  const series = await house.fetch(asked('/prometheus/api/v1/series', { 'match[]': 'node_load1' }));
-  const { data } = (await series.json()) as { data: Record<string, string>[] };
-  assert.deepEqual(
-    data.map(({ instance, ...labels }) => ({ ...labels, hasInstance: instance === hostname() })),
-    [{ __name__: 'node_load1', job: 'node', edge_id: '1', device_id: '1', hasInstance: true }],
-  );
-});
+    const overview = (await (await house.fetch('/api/v1/observability/dashboards/overview')).json()) as { panels: Panel[] };
+    assert.equal(overview.panels.find(({ title }) => title === 'Devices that report')!.data.result[0]!.value![1], '1');
+    const series = await house.fetch(asked('/prometheus/api/v1/series', { 'match[]': 'node_load1' }));
+    const { data } = (await series.json()) as { data: Record<string, string>[] };
+    assert.deepEqual(
+      data.map(({ instance, ...labels }) => ({ ...labels, hasInstance: instance === hostname() })),
+      [{ __name__: 'node_load1', job: 'node', edge_id: '1', device_id: '1', hasInstance: true }],
+    );
+
+    assert.equal(agentsOf(dataDir).length, 1);
+    assert.equal((await house.fetch('/api/v1/edges/1', { method: 'DELETE' })).status, 204);
+    for (const deadline = Date.now() + 20_000; agentsOf(dataDir).length > 0; await pause(100)) {
+      assert.ok(Date.now() < deadline, 'the agent of an edge that was deleted ends');
+    }
+  },
+);
+
+/** Processes of the local agent of this data folder. */
+const agentsOf = (dataDir: string): string[] =>
+  readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(join(dataDir, 'local-edge'));
+    } catch {
+      // It has ended since it was listed.
+      return false;
+    }
+  });
