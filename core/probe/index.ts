@@ -3,6 +3,8 @@ export { type CallOutcome, type After, SlowCalls, type SlowCallsOptions } from '
 export { absentCodes, MachineFiles } from './machine-files.ts';
 export { type LabelPairs, MetricBatch, type MetricBatchOptions, type MetricSink, type WriteBody } from './metric-batch.ts';
 export { snappyBlock } from './snappy-block.ts';
+export { canonicalMetrics } from './canonical-metrics.ts';
+export { type HostInfo, oneLine, readHostInfo } from './host-info.ts';
 export { pageSizeOf } from './page-size.ts';
 export { accountsOf } from './accounts.ts';
 export type { CommandLines, ReadStart } from './command-lines.ts';

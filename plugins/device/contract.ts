@@ -1,17 +1,8 @@
+import type { HostInfo } from 'svc/probe';
 import { defineEvent, defineService } from 'svc/sdk';
 
 /** What a machine says about itself. A field that is absent leaves what is known. */
-export interface HostInfo {
-  readonly hostname?: string;
-  readonly os?: string;
-  readonly os_version?: string;
-  readonly arch?: string;
-  readonly kernel_version?: string;
-  readonly ip_address?: string;
-  readonly cpu_count?: number;
-  readonly mem_total_bytes?: number;
-  readonly disk_total_bytes?: number;
-}
+export type { HostInfo };
 
 /** How an edge introduces the machine that it runs on. */
 export interface Introduction {

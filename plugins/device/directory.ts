@@ -1,10 +1,10 @@
+import { readHostInfo } from 'svc/probe';
 import { type Clock, type Logger, SvcError, type Tables } from 'svc/sdk';
 
 import { answerTo, decide, type Decision, isSettled, type Newcomer, newsOf } from './binding.ts';
 import type { Bound, DeviceDirectory, DeviceEntry, Introduction } from './contract.ts';
 import { deviceStore } from './device-store.ts';
 import { edgeStore } from './edge-store.ts';
-import { readHostInfo } from './host-info.ts';
 import { nameOf, rolesOf, tagsOf } from './shown.ts';
 import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
 import type { Telling } from './telling.ts';

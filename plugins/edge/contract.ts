@@ -1,3 +1,4 @@
+import type { canonicalMetrics } from 'svc/probe';
 import { defineEvent, defineService, type Principal } from 'svc/sdk';
 import type { TunnelStream } from 'svc/tunnel';
 import type { Static } from 'typebox';
@@ -53,7 +54,7 @@ export type PluginHealth = Static<typeof wire.PluginHealth>;
 export type UpgradeOrder = Static<typeof wire.UpgradeOrder>;
 export type UpgradeState = (typeof wire.upgradeStates)[number];
 export type EdgePluginFile = Static<typeof wire.EdgePluginFile>;
-export type CanonicalMetric = (typeof wire.canonicalMetrics)[number];
+export type CanonicalMetric = (typeof canonicalMetrics)[number];
 
 /**
  * What an edge says of itself in HELLO: `agent_id` is the machine's UUID, `caps` are `call:<method>`, `stream:<service>` and, where the

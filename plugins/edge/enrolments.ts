@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import { oneLine } from 'svc/probe';
 import { type Call, type Clock, type Ids, type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
 import { parseDuration } from 'svc/telemetry';
 import { tunnelPath } from 'svc/tunnel';
@@ -10,7 +11,6 @@ import { actorOf, type Edges } from './edges.ts';
 import { edgeStore } from './edge-store.ts';
 import { enrolmentStore } from './enrolment-store.ts';
 import { networkOf } from './governor.ts';
-import { oneLine } from './host-info.ts';
 import type { Roll } from './roll.ts';
 import type { EnrolmentDraft, NewEnrolment } from './schema.ts';
 import { type ShownEnrolment, shownEnrolment } from './shown.ts';

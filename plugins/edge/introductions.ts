@@ -1,8 +1,9 @@
+import { readHostInfo } from 'svc/probe';
 import { type Handle, isSvcError, type Logger, type Tables } from 'svc/sdk';
 
 import type { DeviceDirectory, HostInfo } from '../device/contract.ts';
 import { edgeStore } from './edge-store.ts';
-import { cleanHostInfo, hostDigest } from './host-info.ts';
+import { hostDigest } from './host-digest.ts';
 import type { EdgeRecord } from './record.ts';
 import type { Roll } from './roll.ts';
 import type { EdgeTables } from './tables.ts';
@@ -59,7 +60,7 @@ export function createIntroductions({ roll, tables, devices, log }: Introduction
   }
 
   async function introduce(record: EdgeRecord, told: unknown): Promise<void> {
-    const host = cleanHostInfo(told);
+    const host = readHostInfo(told);
     const json = JSON.stringify(host);
     const digest = hostDigest(json);
     const { tunnel } = record;

@@ -1,10 +1,11 @@
+import { canonicalMetrics } from 'svc/probe';
 import { type Call, SvcError } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { EdgeFleet, EdgeMethods, HostSnapshot } from './contract.ts';
 import type { ProcessQuery, Snapshot } from './schema.ts';
 import { toldShape } from './told-shape.ts';
-import { canonicalMetrics, HostSnapshot as HostSnapshotSchema, Processes } from './wire.ts';
+import { HostSnapshot as HostSnapshotSchema, Processes } from './wire.ts';
 
 /** What is asked of the machine at this moment. What it answers is an outsider's word. */
 export interface LiveAnswers {

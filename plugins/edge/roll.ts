@@ -1,7 +1,7 @@
 import type { Secrets, Tables } from 'svc/sdk';
 
 import { edgeStore } from './edge-store.ts';
-import { hostDigest } from './host-info.ts';
+import { hostDigest } from './host-digest.ts';
 import { liveKey } from './live-key.ts';
 import { pluginStore } from './plugin-store.ts';
 import type { EdgeRecord, Wish } from './record.ts';

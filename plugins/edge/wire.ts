@@ -32,23 +32,6 @@ export const EnrolAnswer = Type.Object({
   tunnel_path: Type.String(),
 });
 
-/** Every canonical metric of a machine; a snapshot has each of them, null where the machine cannot tell. */
-export const canonicalMetrics = [
-  'node_cpu_usage_percent',
-  'node_memory_used_percent',
-  'node_filesystem_used_percent',
-  'node_filesystem_avail_bytes',
-  'node_load1',
-  'node_load5',
-  'node_load15',
-  'node_network_receive_bytes_per_second',
-  'node_network_transmit_bytes_per_second',
-  'node_disk_io_utilization_percent',
-  'node_swap_used_percent',
-  'node_open_fds_percent',
-  'node_uptime_seconds',
-] as const;
-
 /** Method `host_snapshot`, without params. */
 export const HostSnapshot = Type.Object({
   sampled_at: Timestamp,

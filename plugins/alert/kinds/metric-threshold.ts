@@ -1,22 +1,7 @@
+import { canonicalMetrics } from 'svc/probe';
+
 import type { ConditionFields } from '../condition-fields.ts';
 import { by, day, type Condition, type Frame, groupingOf } from './kind.ts';
-
-/** The canonical metrics of a host: a threshold in the form is always about one of them. */
-export const hostMetrics = [
-  'node_cpu_usage_percent',
-  'node_memory_used_percent',
-  'node_filesystem_used_percent',
-  'node_filesystem_avail_bytes',
-  'node_load1',
-  'node_load5',
-  'node_load15',
-  'node_network_receive_bytes_per_second',
-  'node_network_transmit_bytes_per_second',
-  'node_disk_io_utilization_percent',
-  'node_swap_used_percent',
-  'node_open_fds_percent',
-  'node_uptime_seconds',
-] as const;
 
 const operators = ['>', '>=', '<', '<=', '=='] as const;
 const aggregators = ['avg', 'max', 'min'] as const;
@@ -26,7 +11,7 @@ const aggregators = ['avg', 'max', 'min'] as const;
  * unless one is named); without one it is taken over the series of one scope, such as the disks of a host.
  */
 export function compileThreshold(fields: ConditionFields, frame: Frame): Condition {
-  const metric = fields.choice('metric', hostMetrics);
+  const metric = fields.choice('metric', canonicalMetrics);
   const operator = fields.choice('operator', operators);
   const threshold = fields.number('threshold');
   const window = fields.has('window') ? fields.span('window', { mostMs: 30 * day }).text : undefined;

@@ -1,16 +1,27 @@
-import type { HostInfo } from './contract.ts';
+/** What a machine says of itself. */
+export interface HostInfo {
+  readonly hostname?: string;
+  readonly os?: string;
+  readonly os_version?: string;
+  readonly arch?: string;
+  readonly kernel_version?: string;
+  readonly ip_address?: string;
+  readonly cpu_count?: number;
+  readonly mem_total_bytes?: number;
+  readonly disk_total_bytes?: number;
+}
 
-const longest = 255;
 const texts = ['hostname', 'os', 'os_version', 'arch', 'kernel_version', 'ip_address'] as const;
 const counts = ['cpu_count', 'mem_total_bytes', 'disk_total_bytes'] as const;
+const longest = 255;
 
-/** What of a machine's own words can be kept. */
+/** What of a machine's own words is kept and shown; the rest is left out, for it is an outsider's word. */
 export function readHostInfo(told: unknown): HostInfo {
   const known = new Map<string, unknown>(typeof told === 'object' && told !== null ? Object.entries(told) : []);
   const kept = new Map<string, string | number>();
   for (const field of texts) {
     const text = known.get(field);
-    const clean = typeof text === 'string' ? cleaned(text) : '';
+    const clean = typeof text === 'string' ? oneLine(text, longest) : '';
     if (clean !== '') {
       kept.set(field, clean);
     }
@@ -25,8 +36,8 @@ export function readHostInfo(told: unknown): HostInfo {
 }
 
 /** One line of what can be printed. */
-const cleaned = (text: string): string =>
-  Array.from(text.slice(0, 4 * longest).replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' '))
-    .slice(0, longest)
+export const oneLine = (text: string, most: number): string =>
+  Array.from(text.slice(0, 4 * most).replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' '))
+    .slice(0, most)
     .join('')
     .trim();
