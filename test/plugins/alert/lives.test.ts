@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { startTestHost, type TestHost } from 'svc/testing';
 
 import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
-import { MetricsIngest, type PushAnswer, type SampleRow, type Stamp } from '../../../plugins/metricsdb/contract.ts';
+import { MetricsIngest, type PushAnswer, type Stamp } from '../../../plugins/metricsdb/contract.ts';
+import type { SpanMetricsNotice } from '../../../plugins/traces/thread-contract.ts';
 import { PretendFleet, seven } from '../ingest/house.ts';
 import { feishuPath, startFeishu } from '../notify/fakes/feishu.ts';
 import type { Platform } from '../notify/fakes/platform.ts';
@@ -264,8 +265,9 @@ function pushing(house: TestHost, spans: Awaited<ReturnType<typeof openService>>
     });
     await push('/v1/traces', 'application/x-protobuf', bodyOf({ 'service.name': 'shop' }, ...calls));
     await spans.methods.tend({ now: true });
-    const rows = spans.notices.splice(0).flatMap(({ kind, value }) => (kind === 'span-metrics' ? (value as readonly SampleRow[]) : []));
-    await house.service(MetricsIngest).write(rows);
+    for (const { body } of spans.notices.splice(0).flatMap(({ kind, value }) => (kind === 'span-metrics' ? (value as SpanMetricsNotice) : []))) {
+      await house.service(MetricsIngest).push('remote-write', body, {});
+    }
   }
   return { past, now };
 }
