@@ -26,6 +26,8 @@ interface Effect {
 const undoDeadlineMs = 5_000;
 /** What the clock starts belongs to nobody's request: it must not run in the context of the one that set it. */
 const apart = new AsyncResource('svc.scope');
+/** One for all: every shot that has been fired ends with it, and an error costs its stack. */
+const isOver = new SvcError('unavailable', 'its timer was unset');
 let pendingTimers = 0;
 
 /** Timers of all scopes that are set and have not fired, for the census. */
@@ -192,7 +194,7 @@ export class OwnedScope implements Scope {
       }
     };
     const undo = this.defer(label, () => {
-      stop.abort();
+      stop.abort(isOver);
       unset();
       return running;
     });
