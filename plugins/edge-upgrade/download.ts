@@ -88,8 +88,13 @@ async function take(response: IncomingMessage, file: WriteStream, cap: Transform
     throw isSvcError(cause) || isOfDisk(cause) || signal.aborted
       ? cause
       : new SvcError('unavailable', `the connection broke off in the middle of the package (${messageOf(cause)})`, { cause });
+  } finally {
+    // It may not even be open yet, and would come into being after whoever hears of the failure has cleared up.
+    await closed(file);
   }
 }
+
+const closed = (file: WriteStream): Promise<void> => new Promise((resolve) => (file.closed ? resolve() : file.once('close', resolve)));
 
 /** Where in the file this answer begins. */
 function beginning(response: IncomingMessage, { url }: Source, have: number, file: string): number {
