@@ -206,7 +206,7 @@ test('from the files as they are at any step of the migrations, the next start c
     await storage.migrate('notes', migrationsOfChild);
     await storage.close();
     const expected = contentOf(live);
-    assert.ok(stops.length > 25, `${stops.length} stops`);
+    assert.ok(stops.length > 20, `${stops.length} stops`);
     for (const stop of stops) {
       assert.deepEqual(await completed(stop), expected, stop);
     }

@@ -13,5 +13,7 @@ export const area: Area = {
     POST    /api/v1/webshell/host-keys/{device_id}/accept     admin
     DELETE  /api/v1/webshell/host-keys/{device_id}            admin
   `,
-  houseWide: ['recordings'],
+  // A shell that can be shown again: nobody has one here, where no device is online.
+  fields: { session_id: 'shells' },
+  houseWide: ['recordings', 'shells'],
 };
