@@ -41,6 +41,8 @@ export function createPresence({ roll, tables, sweeper, clock, telling }: Presen
   /** Changed in more than when they were seen last. */
   const changed = new Set<EdgeRecord>();
   let awaiting = true;
+  /** Whoever was online before the start and is not back. */
+  const missing = new Set<EdgeRecord>();
 
   const heardAt = ({ session }: Tunnel): number => clock.now() - Math.max(0, Math.round(clock.monotonic() - session.stats.lastHeardAt));
   const seenAt = (record: EdgeRecord): number | null => (record.tunnel ? heardAt(record.tunnel) : record.lastSeenAt);
@@ -63,6 +65,7 @@ export function createPresence({ roll, tables, sweeper, clock, telling }: Presen
       const first = record.lastRegisteredAt === null;
       record.stayOnline?.();
       record.stayOnline = undefined;
+      missing.delete(record);
       record.tunnel = tunnel;
       record.machine = tunnel.machine;
       record.bootId = tunnel.bootId;
@@ -86,6 +89,11 @@ export function createPresence({ roll, tables, sweeper, clock, telling }: Presen
       record.tunnel = undefined;
       up.delete(record.id);
       changed.add(record);
+      if (awaiting && missing.size > 0) {
+        // In the rush of a fleet that returns some lose their connection again: that says nothing about their machines.
+        missing.add(record);
+        return;
+      }
       // A silent one has been away for three pings already.
       if (end.code === closeCode.silent) {
         offline(record);
@@ -99,11 +107,14 @@ export function createPresence({ roll, tables, sweeper, clock, telling }: Presen
       record.tunnel = undefined;
       up.delete(record.id);
       changed.delete(record);
+      missing.delete(record);
     },
 
     await(graceMs) {
+      [...roll.all()].filter(({ online, tunnel }) => online && tunnel === undefined).forEach((record) => missing.add(record));
       sweeper.after(graceMs, () => {
         awaiting = false;
+        missing.clear();
         [...roll.all()].forEach(offline);
       });
     },

@@ -75,6 +75,22 @@ test('after a restart nobody is told offline before the fleet had time to come b
   assert.ok(!presence.isAwaited(edges[1]!));
 });
 
+test('as long as some have not come back after a restart, one that came and was cut off again is awaited like them', () => {
+  const edges = [record(1, true), record(2, true)];
+  const { presence, pass, told, tunnel } = world(edges);
+  presence.await(50_000);
+  const [first, again] = [tunnel(), tunnel()];
+  presence.connected(edges[0]!, first, 'v1.0.0');
+  presence.closed(edges[0]!, first, end(4408));
+  pass(20_000);
+  assert.deepEqual(told, []);
+  presence.connected(edges[1]!, tunnel(), 'v1.0.0');
+  presence.connected(edges[0]!, again, 'v1.0.0');
+  presence.closed(edges[0]!, again, end(1006));
+  pass(10_100);
+  assert.deepEqual(told, ['offline 1'], 'all were back: from then on it is as ever');
+});
+
 test('the series of presence has a sample for each edge that is known to be up or down, and ends with the edge or its device', async () => {
   const edges = [record(1, true), record(2), { ...record(3), deviceId: null }];
   const { presence, pass, tunnel, known, roll } = world(edges);
