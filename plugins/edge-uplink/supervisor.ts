@@ -13,8 +13,7 @@ export interface SupervisorParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly later: (label: string, work: () => Promise<void>) => void;
-  /** Called with what the manager should hear. */
-  /** Told together what is to be reported together. */
+  /** Called with what the manager should hear, together what is to be told together. */
   readonly onHealth: (news: readonly { readonly name: string; readonly health: PluginHealth }[]) => void;
 }
 
