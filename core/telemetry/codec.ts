@@ -1,3 +1,4 @@
+import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
 
 import { SvcError } from '../sdk/index.ts';
@@ -33,12 +34,28 @@ export function compress(bytes: Uint8Array): Compressed {
 
 /** Exactly `rawLength` bytes, or an error: what is stored may be damaged, and must not inflate without bounds. */
 export function decompress(codec: number, bytes: Uint8Array, rawLength: number): Uint8Array {
-  const raw = inflated(codec, bytes, rawLength);
+  return checked(inflated(codec, bytes, rawLength), rawLength);
+}
+
+const brotliDecompress = promisify(zlib.brotliDecompress);
+
+/** The same on another core for the codec that we write, and here for the others; `bytes` must stay as they are meanwhile. */
+export async function decompressAside(codec: number, bytes: Uint8Array, rawLength: number): Promise<Uint8Array> {
+  return codec === codecs.brotli ? checked(await brotliDecompress(bytes, roomFor(rawLength)), rawLength) : decompress(codec, bytes, rawLength);
+}
+
+function checked(raw: Uint8Array, rawLength: number): Uint8Array {
   if (raw.length !== rawLength) {
     throw new SvcError('internal', `compressed data holds ${raw.length} bytes where ${rawLength} were written`);
   }
   return raw;
 }
+
+/** One buffer of the right size: the runtime would put it together from pieces of 16 KiB, and would get another for what may follow one that is full. */
+const roomFor = (rawLength: number): { maxOutputLength: number; chunkSize: number } => ({
+  maxOutputLength: Math.max(1, rawLength),
+  chunkSize: Math.min(Math.max(64, rawLength + 1), largestPiece),
+});
 
 function inflated(codec: number, bytes: Uint8Array, rawLength: number): Uint8Array {
   if (codec === codecs.none) {
@@ -48,13 +65,11 @@ function inflated(codec: number, bytes: Uint8Array, rawLength: number): Uint8Arr
     throw new SvcError('unavailable', `this data is compressed with zstd, which Node ${process.versions.node} cannot read: start svc with Node 22.15 or newer`);
   }
   try {
-    // One buffer of the right size: the runtime would put it together from pieces of 16 KiB, and would get another for what may follow one that is full.
-    const options = { maxOutputLength: Math.max(1, rawLength), chunkSize: Math.min(Math.max(64, rawLength + 1), largestPiece) };
     if (codec === codecs.brotli) {
-      return zlib.brotliDecompressSync(bytes, options);
+      return zlib.brotliDecompressSync(bytes, roomFor(rawLength));
     }
     if (codec === codecs.zstd) {
-      return runtime.zstdDecompressSync!(bytes, options);
+      return runtime.zstdDecompressSync!(bytes, roomFor(rawLength));
     }
   } catch (error) {
     throw new SvcError('internal', 'compressed data is damaged', { cause: error });

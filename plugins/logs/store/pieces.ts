@@ -7,6 +7,8 @@ export interface Piece {
   /** Milliseconds, both inclusive. */
   readonly mint: number;
   readonly maxt: number;
+  /** Begins what `load` has to do, on another core; undefined when there is nothing to wait for. */
+  ahead?(): Promise<void> | undefined;
   /** Undefined when it holds nothing that is asked for, or cannot be read. */
   load(): Columns | undefined;
 }
@@ -30,6 +32,8 @@ export class Pieces {
   readonly #held: Piece[];
   #rows: readonly ChunkRow[] = [];
   #at = 0;
+  /** Of the row that is next, once somebody looked at it. */
+  #stored: Piece | undefined;
   #isLast: boolean;
 
   constructor(stream: Stream, held: readonly Piece[], table: ChunkTable, window: PieceWindow, pieceOf: (row: ChunkRow) => Piece) {
@@ -43,20 +47,21 @@ export class Pieces {
     this.#isLast = !stream.stored;
   }
 
-  peek(): Pick<Piece, 'mint' | 'maxt'> | undefined {
+  peek(): Piece | undefined {
     const row = this.#row();
     const held = this.#held[this.#held.length - 1];
-    return row === undefined || (held !== undefined && this.#comesFirst(held, row)) ? held : row;
+    return row === undefined || (held !== undefined && this.#comesFirst(held, row)) ? held : (this.#stored ??= this.#pieceOf(row));
   }
 
   take(): Piece {
     const next = this.peek()!;
-    const row = this.#row();
-    if (next === row) {
+    if (next === this.#stored) {
+      this.#stored = undefined;
       this.#at++;
-      return this.#pieceOf(row);
+    } else {
+      this.#held.pop();
     }
-    return this.#held.pop()!;
+    return next;
   }
 
   #comesFirst(a: Pick<Piece, 'mint' | 'maxt'>, b: Pick<Piece, 'mint' | 'maxt'>): boolean {
