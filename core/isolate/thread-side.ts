@@ -31,11 +31,14 @@ export interface ThreadService {
 
 const moving = new WeakMap<object, readonly ArrayBuffer[]>();
 
-/** Lets these buffers of a result move to the caller instead of being copied; nobody may use them here afterwards. */
-export function transferred<T extends object>(value: T, buffers: readonly ArrayBuffer[]): T {
-  moving.set(value, [...new Set(buffers)]);
+/** Lets these parts of a result move to the caller instead of being copied; nobody may use their memory here afterwards. */
+export function transferred<T extends object>(value: T, parts: readonly ArrayBufferView[]): T {
+  moving.set(value, [...new Set(parts.filter(hasItsOwnMemory).map(({ buffer }) => buffer as ArrayBuffer))]);
   return value;
 }
+
+/** What node cuts out of the memory that all its small buffers share cannot move: a newer one throws, an older one copies. */
+const hasItsOwnMemory = ({ buffer, byteLength }: ArrayBufferView): boolean => byteLength === buffer.byteLength || byteLength > Buffer.poolSize / 2;
 
 /** The only statement of a worker file: opens the service and answers for it until the host closes the thread. */
 export function serveThread(open: (setup: ThreadSetup) => Promise<ThreadService>): void {

@@ -3,7 +3,7 @@ import { codecs, decompress, decompressAside } from './codec.ts';
 const largestKept = 4 * 1024 * 1024;
 const sparePacked = 64 * 1024;
 /** What is smaller may lie in memory that the runtime shares among many, and is not worth another core. */
-const smallestOwn = 16 * 1024;
+const smallestOwn = Math.max(16 * 1024, Buffer.poolSize / 2);
 /** The one that is wanted now and the one after it. */
 const mostAhead = 2;
 

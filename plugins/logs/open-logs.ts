@@ -161,6 +161,4 @@ const lineOf = ({ labels, ms, ns, line }: { readonly labels: Labels; readonly ms
   line,
 });
 
-/** A large answer goes to the other thread without a copy; a small one may share its memory with others here. */
-const moved = (bytes: Uint8Array | undefined): Uint8Array | undefined =>
-  bytes !== undefined && bytes.buffer.byteLength >= 64 * 1024 ? transferred(bytes, [bytes.buffer as ArrayBuffer]) : bytes;
+const moved = (bytes: Uint8Array | undefined): Uint8Array | undefined => bytes && transferred(bytes, [bytes]);

@@ -25,7 +25,7 @@ export function matrixAnswer(series: readonly RangeSeries[], warnings: readonly 
       values: stretches.map((one) => one.values),
       warnings,
     },
-    [times.buffer, values.buffer],
+    [times, values],
   );
 }
 
@@ -51,5 +51,5 @@ export function vectorAnswer(
 ): InstantAnswer {
   const times = Float64Array.from(samples, ({ time }) => time);
   const values = Float64Array.from(samples, ({ value }) => value);
-  return transferred({ type: 'vector', labels: samples.map(({ labels }) => labelsRecord(labels)), times, values, warnings }, [times.buffer, values.buffer]);
+  return transferred({ type: 'vector', labels: samples.map(({ labels }) => labelsRecord(labels)), times, values, warnings }, [times, values]);
 }

@@ -47,7 +47,7 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
       },
       async ask(asked: Asked, { signal }: Signal) {
         const bytes = await answer({ store, desk, now }, asked, signal);
-        return transferred(bytes, [bytes.buffer]);
+        return transferred(bytes, [bytes]);
       },
       service: (question: ServiceQuestion, { signal }: Signal) => serviceAnswer({ store, desk }, question, signal),
       instants: (question: BatchQuestion, { signal }: Signal) => batchAnswers({ store, desk }, question, signal),

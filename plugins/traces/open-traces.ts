@@ -143,7 +143,7 @@ export async function openTraces({ data, log, notify, now, every }: TracesSetup)
     },
     relay({ format, body, ...options }) {
       const relayed = passing.take(format, body, options);
-      return relayed.body === undefined ? relayed : transferred(relayed, [relayed.body.buffer]);
+      return relayed.body === undefined ? relayed : transferred(relayed, [relayed.body]);
     },
     relayed: ({ ticket, sent }) => passing.end(ticket, sent),
     render: (input) => shown(gather(passing.shelvesOf([input.body]), traceIdOf(input.traceId)), input),
@@ -183,7 +183,7 @@ function shown(trace: TraceSpans | undefined, { form, ...asked }: TraceInput): U
 }
 
 /** Bytes that were made for the answer alone move to the asker. */
-const moved = (bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => transferred(bytes, [bytes.buffer]);
+const moved = (bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => transferred(bytes, [bytes]);
 
 const matchersOf = ({ enforce = [] }: Asked): readonly Matcher[] => enforce.map(({ name, op, value }) => matcher(name, op, value));
 

@@ -66,6 +66,13 @@ test('buffers move both ways instead of being copied', async (t) => {
   assert.equal(values.byteLength, 0, 'the caller has it no more');
 });
 
+test('small bytes, which lie in memory that node shares among many, come as they are', async (t) => {
+  const thread = await loom(t);
+  for (const times of [0, 1, 500, 5_000, 50_000]) {
+    assert.equal(Buffer.from(await thread.call<Uint8Array>('spell', { word: 'weft', times })).toString(), 'weft'.repeat(times));
+  }
+});
+
 test('errors keep what users and callers need: code, message, details, retry and kind; others stay plain and name their source', async (t) => {
   const thread = await loom(t);
   const refused = (await failure(thread.call('refuse'))) as SvcError & { kind: string };

@@ -42,7 +42,7 @@ export class StreamReader {
 
   /** Begins to unpack what it reads next. */
   ahead(): void {
-    this.#pieces.peek()?.ahead?.();
+    void this.#pieces.peek()?.ahead?.();
   }
 
   /** Reads on until no chunk is open: the least after which another stream may take its turn. */

@@ -32,14 +32,11 @@ export class Forwarder {
       decode: ({ body, kind }: { readonly body: Uint8Array; readonly kind: 'query' | 'series' }): ServiceAnswer => decodeAnswer(body, kind),
       async reshape(body: Uint8Array, { signal }: { readonly signal: AbortSignal }) {
         const bytes = await desk.ask({ signal }, (budget) => toolAnswer({ budget, maxBytes: desk.limits.maxAnswerBytes }, decodeRange(body)));
-        return transferred(bytes, [bytes.buffer]);
+        return transferred(bytes, [bytes]);
       },
       pack: (input: PackInput): Packed => {
         const packed = this.#packer.pack(input);
-        return transferred(
-          packed,
-          packed.bodies.map(({ buffer }) => buffer as ArrayBuffer),
-        );
+        return transferred(packed, packed.bodies);
       },
     };
   }
