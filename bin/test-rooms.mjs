@@ -24,11 +24,14 @@ export function shareProcesses(files) {
   return { entries, forget: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** A file that cannot be loaded is a failed test, so that those after it count. */
+/** A file that cannot be loaded is a failed test, so that those after it count. No test begins before all are loaded: a runner may end with the last one it knows. */
 function written(entry, room) {
   writeFileSync(
     entry,
-    `import { test } from 'node:test';
+    `import { before, test } from 'node:test';
+let loaded;
+const loading = new Promise((done) => { loaded = done; });
+before(() => loading);
 for (const file of ${JSON.stringify(room.map((file) => pathToFileURL(file).href))}) {
   try {
     await import(file);
@@ -38,6 +41,7 @@ for (const file of ${JSON.stringify(room.map((file) => pathToFileURL(file).href)
     });
   }
 }
+loaded();
 `,
   );
   return entry;
