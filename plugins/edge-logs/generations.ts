@@ -20,16 +20,11 @@ export interface GenerationsOptions {
 
 const mostEntries = 10_000;
 const mostGenerations = 64;
+const mostLooks = 8;
 
 /** Looks beside the path of a file for where its lines went when they were rotated. Whoever asks closes the files. */
 export async function findGenerations(place: Place, { open, isKnown }: GenerationsOptions): Promise<Generations> {
-  const files: OpenFile[] = [];
-  for (const path of await rotated(place.path)) {
-    const file = await open(path);
-    if (file !== undefined) {
-      files.push(file);
-    }
-  }
+  const files = await openAll(place.path, open);
   const rest = await restOf(place, files);
   const between: OpenFile[] = [];
   for (const file of files) {
@@ -41,6 +36,30 @@ export async function findGenerations(place: Place, { open, isKnown }: Generatio
   await Promise.all(files.filter((file) => file !== rest && !between.includes(file)).map(({ file }) => file.close()));
   return { rest, between: between.toSorted(byTime) };
 }
+
+/**
+ * The files of one path by the names that they have now. Whoever rotates renames them while we look, and a file that is renamed
+ * shows under neither name: so it is looked again until nothing new comes up and the folder has stayed as it was.
+ */
+async function openAll(path: string, open: GenerationsOptions['open']): Promise<OpenFile[]> {
+  const files = new Map<string, OpenFile>();
+  let known = -1;
+  for (let looks = 0, from = ''; looks < mostLooks && (files.size > known || from !== (await changedAt(path))); looks++) {
+    from = await changedAt(path);
+    known = files.size;
+    for (const name of await rotated(path)) {
+      const file = await open(name);
+      if (file !== undefined) {
+        await files.get(file.id)?.file.close();
+        files.set(file.id, file);
+      }
+    }
+  }
+  return [...files.values()];
+}
+
+/** When a name in the folder of the path was last given or taken away, as the file system says it; nothing when it is gone. */
+const changedAt = async (path: string): Promise<string> => String((await stat(dirname(path), { bigint: true }).catch(() => undefined))?.mtimeNs);
 
 /** File systems tell time in ticks; within one, the rotation itself says what came first: counts grow with age, dates do not. */
 function byTime(a: OpenFile, b: OpenFile): number {

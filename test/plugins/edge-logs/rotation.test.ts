@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, renameSync, truncateSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, realpathSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { findGenerations } from '../../../plugins/edge-logs/generations.ts';
+import { openFile } from '../../../plugins/edge-logs/open-file.ts';
 import { Machine } from './machine.ts';
 
 /** The same numbers for the same seed: what was found once stays found. */
@@ -67,3 +71,33 @@ for (const rotation of ['copy', 'rename'] as const) {
     });
   }
 }
+
+test('a rotation in the middle of a look hides nothing', async (t) => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-generations-')));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'app.log');
+  writeFileSync(`${path}.1`, 'first\n');
+  writeFileSync(path, 'second\n');
+  let isRotated = false;
+  const { rest, between } = await findGenerations(
+    { path, found: path, id: 'none', head: { size: 0, sha256: '' }, birth: 0, mtime: 0, offset: 0, before: '', part: 0, state: 'live' },
+    {
+      open: async (name) => {
+        if (!isRotated) {
+          isRotated = true;
+          renameSync(`${path}.1`, `${path}.2`);
+          renameSync(path, `${path}.1`);
+          writeFileSync(path, 'third\n');
+        }
+        return await openFile(name);
+      },
+      isKnown: async () => false,
+    },
+  );
+  assert.equal(rest, undefined);
+  assert.deepEqual(
+    between.map((file) => file.path),
+    [`${path}.2`, `${path}.1`],
+  );
+  await Promise.all(between.map(({ file }) => file.close()));
+});
