@@ -48,15 +48,15 @@ async function settledRss(): Promise<number> {
 describe('what would burst', () => {
   test('is refused by its size, again and again, and the memory stays what it was', { timeout: 300_000 }, async (t) => {
     const house = await ingestHouse(t, { stores: ['metricsdb', 'logs', 'traces'] });
-    // The allocator keeps what the first rounds needed at once.
-    for (let i = 0; i < 4; i++) {
-      await round(house);
+    // The allocator keeps what the first rounds needed at once, and how many those are is chance; what leaks grows with every one.
+    let grown = Infinity;
+    for (let attempts = 0; attempts < 3 && grown >= 128 * mebibyte; attempts++) {
+      const before = await settledRss();
+      for (let i = 0; i < 6; i++) {
+        await round(house);
+      }
+      grown = (await settledRss()) - before;
     }
-    const before = await settledRss();
-    for (let i = 0; i < 6; i++) {
-      await round(house);
-    }
-    const grown = (await settledRss()) - before;
     assert.ok(grown < 128 * mebibyte, `${Math.round(grown / mebibyte)} MiB more after ${6 * bombs.length} further bombs of up to 300 MiB`);
     assert.match(await (await house.fetch('/metrics')).text(), /svc_ingest_in_flight_bytes 0\n/);
   });
