@@ -8,7 +8,7 @@ import { programText } from './program-text.ts';
 
 /** The two programs of the binary: an agent has its own, because what only the other commands need would make it large. */
 export async function programs(root: string): Promise<ReadonlyMap<string, Uint8Array>> {
-  const [svc, edge] = await Promise.all([programText('bin/svc.ts', root), programText('bin/edge.ts', root, smallProgram)]);
+  const [svc, edge] = await Promise.all([programText('bin/svc.ts', root), agentText(root)]);
   // By the Node that becomes the binary: the work of another is of no use. An agent does without, since it would stay in memory.
   const { cachedData } = compileFunction(svc, [...parameters], { filename: 'svc.cjs', produceCachedData: true }) as { cachedData?: Buffer };
   return new Map<string, Uint8Array>([
@@ -17,6 +17,8 @@ export async function programs(root: string): Promise<ReadonlyMap<string, Uint8A
     [programAsset('edge'), Buffer.from(edge)],
   ]);
 }
+
+export const agentText = (root: string): Promise<string> => programText('bin/edge.ts', root, smallProgram);
 
 /** What chooses between them. */
 export async function entryText(root: string): Promise<string> {

@@ -27,6 +27,8 @@ export interface TestHostOptions {
   /** Kept by whoever names it; a fresh one, removed at the end, otherwise. */
   readonly dataDir?: string;
   readonly watch?: boolean;
+  /** Program and first arguments of the agent of this machine; default: it has none. */
+  readonly agent?: readonly string[];
 }
 
 /** A real house on a loopback port with a real database, for the tests of a plugin. */
@@ -69,6 +71,7 @@ export async function startTestHost(t: Pick<TestContext, 'after'>, options: Test
     watch: options.watch ?? false,
     writeLog: (line) => void lines.push(line),
     ...(options.clock && { clock: options.clock }),
+    ...(options.agent && { agent: options.agent }),
   });
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= house.stop('the test has ended'));

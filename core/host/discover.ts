@@ -16,16 +16,27 @@ export interface PluginSources {
   readonly roots: readonly PluginRoot[];
 }
 
-/** Every folder with a `plugin.json`; the first one of an id wins, so a data folder never hides a shipped area. */
-export function discover(sources: PluginSources): ReadonlyMap<string, PluginFolder> {
+/** Two folders with the same id. */
+type Twins = (first: PluginFolder, second: PluginFolder) => void;
+
+/** Every folder with a `plugin.json`; the first one of an id wins, so a data folder never hides a shipped area, and `twins` hears of the other. */
+export function discover(sources: PluginSources, twins: Twins = () => undefined): ReadonlyMap<string, PluginFolder> {
   const found = new Map<string, PluginFolder>(sources.embedded.map((folder) => [folder.id, folder]));
   for (const root of sources.roots) {
     for (const id of subfolders(root.path)) {
       if (root.only && !root.only.includes(id)) {
         continue;
       }
-      if (!found.has(id) && lstatSync(join(root.path, id, 'plugin.json'), { throwIfNoEntry: false })) {
-        found.set(id, folderOnDisk(id, join(root.path, id), root.origin));
+      const path = join(root.path, id);
+      const first = found.get(id);
+      if (first?.path === path || !lstatSync(join(path, 'plugin.json'), { throwIfNoEntry: false })) {
+        continue;
+      }
+      const folder = folderOnDisk(id, path, root.origin);
+      if (first) {
+        twins(first, folder);
+      } else {
+        found.set(id, folder);
       }
     }
   }

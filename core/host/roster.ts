@@ -1,6 +1,7 @@
 import type { Outage } from '../registry/index.ts';
 import { SvcError } from '../sdk/index.ts';
 import { discover } from './discover.ts';
+import type { PluginFolder } from './folder.ts';
 import { outagesOf } from './outage.ts';
 import type { HostPorts } from './ports.ts';
 import type { Quarantine } from './quarantine.ts';
@@ -11,6 +12,7 @@ export class Roster {
   readonly #ports: HostPorts;
   readonly #quarantine: Quarantine;
   readonly #records = new Map<string, PluginRecord>();
+  readonly #told = new Set<string>();
 
   constructor(ports: HostPorts, quarantine: Quarantine) {
     this.#ports = ports;
@@ -31,7 +33,7 @@ export class Roster {
 
   /** Looks at the folders again: new ones get a record, and those whose folder is gone are returned. */
   lookAround(): readonly PluginRecord[] {
-    const found = discover(this.#ports.sources);
+    const found = discover(this.#ports.sources, (first, second) => this.#tell(first, second));
     for (const [id, folder] of found) {
       const record = this.#records.get(id);
       if (!record) {
@@ -57,6 +59,15 @@ export class Roster {
     return [...this.#records.values()]
       .filter((record) => !record.serving && record.id !== except)
       .flatMap((record) => outagesOf(record, this.#quarantine.of(record.id), this.#ports.clock));
+  }
+
+  /** Once: it lies there until somebody takes it away. A new version of svc may bring a room of that name, which is no reason not to start. */
+  #tell(first: PluginFolder, second: PluginFolder): void {
+    if (!this.#told.has(second.path)) {
+      this.#told.add(second.path);
+      const sentence = `two plugins have the id "${first.id}": ${first.path} serves, and ${second.path} does not; rename or remove one of them`;
+      this.#ports.log('host').error({ id: first.id }, sentence);
+    }
   }
 
   #mayServe(record: PluginRecord): boolean {

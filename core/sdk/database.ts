@@ -1,4 +1,6 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, SelectQueryBuilder } from 'kysely';
+
+import type { Page, PageRequest } from './route.ts';
 
 /** The tables of one plugin: reads never wait for a writer, a write resolves once it is on disk. */
 export interface Tables<T> {
@@ -47,4 +49,27 @@ export interface DeliveryPolicy<T> {
   /** Default 1 000, doubling with jitter to at most 5 minutes. */
   readonly backoffMs?: number;
   readonly exhausted?: (message: OutboxMessage<T>, cause: string) => Promise<void>;
+}
+
+/** One page of a query's rows, in the order of a column that no two of them share: of ids, newest first. */
+export async function pageOf<D, T extends keyof D, R>(
+  rows: SelectQueryBuilder<D, T, R>,
+  column: keyof R & string,
+  { limit, after }: PageRequest,
+  order: 'asc' | 'desc' = 'desc',
+): Promise<Page<R>> {
+  // That a column of the answer is one of a table, types of tables in general do not say.
+  const query = rows as unknown as SelectQueryBuilder<Record<string, Record<string, string | number>>, string, R>;
+  const by: string = column;
+  const { total } = await query
+    .clearSelect()
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const found: R[] = await query
+    .$if(after !== undefined, (further) => further.where(by, order === 'asc' ? '>' : '<', after![0]!))
+    .orderBy(by, order)
+    .limit(limit + 1)
+    .execute();
+  const items = found.slice(0, limit);
+  return { items, total, next: found.length > limit ? [items.at(-1)![column] as string | number] : undefined };
 }

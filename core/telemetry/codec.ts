@@ -18,15 +18,15 @@ export interface Compressed {
   readonly bytes: Uint8Array;
 }
 
-/** Brotli at its fastest, which every runtime has; as it is where that does not make it smaller. */
-export function compress(bytes: Uint8Array): Compressed {
+/** Brotli at its fastest, which every runtime has; as it is where that does not make it smaller. It looks back `windowBits` at the most. */
+export function compress(bytes: Uint8Array, windowBits = 22): Compressed {
   const packed = zlib.brotliCompressSync(bytes, {
     chunkSize: Math.min(Math.max(1024, bytes.length >> 2), largestPiece),
     params: {
       [zlib.constants.BROTLI_PARAM_QUALITY]: 1,
       [zlib.constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
       // A reader makes room for the whole window, which is 4 MiB unless it is told that less is enough.
-      [zlib.constants.BROTLI_PARAM_LGWIN]: Math.min(Math.max(zlib.constants.BROTLI_MIN_WINDOW_BITS, Math.ceil(Math.log2(bytes.length + 16))), 22),
+      [zlib.constants.BROTLI_PARAM_LGWIN]: Math.min(Math.max(zlib.constants.BROTLI_MIN_WINDOW_BITS, Math.ceil(Math.log2(bytes.length + 16))), windowBits),
     },
   });
   return packed.length < bytes.length ? { codec: codecs.brotli, bytes: packed } : { codec: codecs.none, bytes };

@@ -1,3 +1,4 @@
+import { snappyBlock } from '../probe/index.ts';
 import { SvcError } from '../sdk/index.ts';
 import { type InflateLimit, tooLarge } from './inflate.ts';
 
@@ -129,74 +130,5 @@ function littleEndian(input: Uint8Array, at: number, width: number): number {
   return value;
 }
 
-const window = 65_535;
-const tableBits = 14;
-
-/** Valid and simple: one look back per position, offsets of two bytes. */
-export function snappyEncode(input: Uint8Array): Uint8Array {
-  // Literals cost at most six bytes per run, and a copy is never longer than what it stands for.
-  const output = new Uint8Array(16 + input.length + Math.ceil(input.length / 4));
-  let to = writePreamble(output, input.length);
-  const seen = new Int32Array(1 << tableBits).fill(-1);
-  let pending = 0;
-  let at = 0;
-  while (at + 4 <= input.length) {
-    const word = input[at]! | (input[at + 1]! << 8) | (input[at + 2]! << 16) | (input[at + 3]! << 24);
-    const slot = Math.imul(word, 0x1e35a7bd) >>> (32 - tableBits);
-    const earlier = seen[slot]!;
-    seen[slot] = at;
-    const size = earlier >= 0 && at - earlier <= window ? shared(input, earlier, at) : 0;
-    if (size < 4) {
-      at++;
-      continue;
-    }
-    to = writeLiteral(output, to, input, pending, at);
-    output[to] = 2 | ((size - 1) << 2);
-    output[to + 1] = (at - earlier) & 0xff;
-    output[to + 2] = (at - earlier) >> 8;
-    to += 3;
-    at += size;
-    pending = at;
-  }
-  to = writeLiteral(output, to, input, pending, input.length);
-  return output.subarray(0, to);
-}
-
-/** How many bytes agree, up to what one element can copy. */
-function shared(input: Uint8Array, a: number, b: number): number {
-  const most = Math.min(64, input.length - b);
-  let size = 0;
-  while (size < most && input[a + size] === input[b + size]) {
-    size++;
-  }
-  return size;
-}
-
-function writePreamble(output: Uint8Array, length: number): number {
-  let rest = length;
-  let at = 0;
-  for (; rest > 0x7f; rest = Math.floor(rest / 128)) {
-    output[at++] = (rest % 128) | 0x80;
-  }
-  output[at++] = rest;
-  return at;
-}
-
-function writeLiteral(output: Uint8Array, at: number, input: Uint8Array, start: number, end: number): number {
-  const size = end - start;
-  if (size === 0) {
-    return at;
-  }
-  let to = at;
-  if (size <= 60) {
-    output[to++] = (size - 1) << 2;
-  } else {
-    const width = size <= 0x100 ? 1 : size <= 0x10000 ? 2 : size <= 0x1000000 ? 3 : 4;
-    output[to++] = (59 + width) << 2;
-    for (let i = 0, rest = size - 1; i < width; i++, rest = Math.floor(rest / 256)) {
-      output[to++] = rest % 256;
-    }
-  }
-  output.set(input.subarray(start, end), to);
-  return to + size;
-}
+/** One body; whoever packs many keeps what `snappyBlock` gives. */
+export const snappyEncode = (input: Uint8Array): Uint8Array => snappyBlock()(input);

@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely';
-import type { Page, PageRequest } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
 import type { Rule } from './rule.ts';
 import { type RuleBody, type RuleDb, rowOf, ruleOf, type RuleTables } from './rule-tables.ts';
@@ -17,19 +17,9 @@ export interface RuleFilter {
 export const ruleStore = (db: RuleDb) => {
   const there = () => db.selectFrom('alert_rules').selectAll().where('deleted_at', 'is', null);
   return {
-    async list(filter: RuleFilter, { limit, after }: PageRequest): Promise<Page<Rule>> {
-      const filtered = there().where(fits(filter));
-      const { total } = await filtered
-        .clearSelect()
-        .select((eb) => eb.fn.countAll<number>().as('total'))
-        .executeTakeFirstOrThrow();
-      const rows = await filtered
-        .$if(after !== undefined, (query) => query.where('id', '<', Number(after?.[0])))
-        .orderBy('id', 'desc')
-        .limit(limit + 1)
-        .execute();
-      const items = rows.slice(0, limit).map(ruleOf);
-      return { items, total, next: rows.length > limit ? [items.at(-1)!.id] : undefined };
+    async list(filter: RuleFilter, page: PageRequest): Promise<Page<Rule>> {
+      const { items, ...rest } = await pageOf(there().where(fits(filter)), 'id', page);
+      return { ...rest, items: items.map(ruleOf) };
     },
 
     all: async (): Promise<Rule[]> => (await there().orderBy('id').execute()).map(ruleOf),

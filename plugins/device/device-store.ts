@@ -1,5 +1,5 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
-import type { Page, PageRequest } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
 import type { HostInfo } from './contract.ts';
 import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
@@ -16,18 +16,8 @@ type Where = (eb: ExpressionBuilder<DeviceTables, 'device_devices'>) => Expressi
 
 /** The only statements about devices, their tags and their roles. */
 export const deviceStore = (db: DeviceDb) => ({
-  async list(filter: DeviceFilter, online: ReadonlySet<number>, { limit, after }: PageRequest): Promise<Page<DeviceRow>> {
-    const filtered = db.selectFrom('device_devices').where(fits(filter, online));
-    const { total } = await filtered.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    const found = await filtered
-      .selectAll()
-      .$if(after !== undefined, (query) => query.where('id', '<', Number(after?.[0])))
-      .orderBy('id', 'desc')
-      .limit(limit + 1)
-      .execute();
-    const items = found.slice(0, limit);
-    return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
-  },
+  list: (filter: DeviceFilter, online: ReadonlySet<number>, page: PageRequest): Promise<Page<DeviceRow>> =>
+    pageOf(db.selectFrom('device_devices').selectAll().where(fits(filter, online)), 'id', page),
 
   find: (id: number): Promise<DeviceRow | undefined> => db.selectFrom('device_devices').selectAll().where('id', '=', id).executeTakeFirst(),
 

@@ -1,4 +1,4 @@
-import type { Page, PageRequest } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
 import { among } from './device-store.ts';
 import type { DeviceDb, EdgeRow } from './tables.ts';
@@ -12,17 +12,12 @@ export const edgeStore = (db: DeviceDb) => ({
   watchingAny: (deviceIds: readonly number[]): Promise<EdgeRow[]> => watching(db, deviceIds),
 
   /** Those that watch it and those that claim to. */
-  async around(deviceId: number, { limit, after }: PageRequest): Promise<Page<EdgeRow>> {
-    const there = db.selectFrom('device_edges').where((eb) => eb.or([eb('device_id', '=', deviceId), eb('rival_device_id', '=', deviceId)]));
-    const { total } = await there.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    const found = await there
+  around(deviceId: number, page: PageRequest): Promise<Page<EdgeRow>> {
+    const there = db
+      .selectFrom('device_edges')
       .selectAll()
-      .$if(after !== undefined, (query) => query.where('edge_id', '<', Number(after?.[0])))
-      .orderBy('edge_id', 'desc')
-      .limit(limit + 1)
-      .execute();
-    const items = found.slice(0, limit);
-    return { items, total, next: found.length > limit ? [items.at(-1)!.edge_id] : undefined };
+      .where((eb) => eb.or([eb('device_id', '=', deviceId), eb('rival_device_id', '=', deviceId)]));
+    return pageOf(there, 'edge_id', page);
   },
 
   async put(row: EdgeRow): Promise<void> {

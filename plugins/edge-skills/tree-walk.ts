@@ -2,6 +2,7 @@ import { type BigIntStats, constants, type Dir } from 'node:fs';
 import { type FileHandle, lstat, open, opendir, readlink } from 'node:fs/promises';
 
 import type { SlowCalls } from 'svc/probe';
+import { SvcError } from 'svc/sdk';
 
 import type { AllowedPaths, NamedPath } from './allowed-paths.ts';
 import type { SkillCall } from './contract.ts';
@@ -45,6 +46,9 @@ const [batchSize, deepest] = [64, 64];
  */
 export async function walkTree<T>(start: NamedPath, options: WalkOptions<T>): Promise<WalkReport> {
   const { paths, slow, call, mostEntries, see } = options;
+  if (!start.stats.isDirectory()) {
+    throw new SvcError('invalid_argument', `${start.path} is no folder; file_stat tells about files`);
+  }
   const waiting: Folder<T>[] = [{ path: start.path, depth: 0, given: options.root }];
   let [entries, unreadable] = [0, 0];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {

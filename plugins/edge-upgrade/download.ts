@@ -14,6 +14,8 @@ import { redirected, type Source } from './address.ts';
 export interface Download {
   readonly source: Source;
   readonly file: string;
+  /** Hexadecimal, as the order says. */
+  readonly sha256: string;
   /** As the order says; undefined: whatever it is. */
   readonly sizeBytes: number | undefined;
   /** Without getting any further. */
@@ -48,7 +50,7 @@ export async function download(wanted: Download): Promise<void> {
   }
 }
 
-async function fetchRest({ source: first, file, sizeBytes, signal }: Download): Promise<void> {
+async function fetchRest({ source: first, file, sha256, sizeBytes, signal }: Download): Promise<void> {
   if (sizeBytes !== undefined && sizeBytes > largestBytes) {
     throw tooLarge();
   }
@@ -63,6 +65,7 @@ async function fetchRest({ source: first, file, sizeBytes, signal }: Download): 
   const { response, source } = await ask(first, have, signal);
   try {
     const from = beginning(response, source, have, file);
+    assertSame(response.headers.etag, sha256, source);
     const length = response.headers['content-length'];
     const left = length === undefined ? undefined : Number(length);
     const whole = sizeBytes ?? (left === undefined ? undefined : from + left);
@@ -77,6 +80,14 @@ async function fetchRest({ source: first, file, sizeBytes, signal }: Download): 
     }
   } finally {
     response.destroy();
+  }
+}
+
+/** The manager names what it has by its digest: a package that was replaced meanwhile is not fetched to its end in vain. */
+function assertSame(tag: string | undefined, sha256: string, { url, authorization }: Source): void {
+  const named = /^"([0-9a-f]{64})"$/.exec(tag ?? '')?.[1];
+  if (authorization !== undefined && named !== undefined && named !== sha256) {
+    throw new SvcError('conflict', `${url.host} has another package under this name by now, with the sha256 ${named}`);
   }
 }
 
@@ -192,6 +203,6 @@ const tooLarge = (): SvcError => new SvcError('invalid_argument', `the package i
 const isOfDisk = (error: unknown): boolean => ['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EIO'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 /** Nothing that another try would change. */
-const isFinal = (error: unknown): boolean => (isSvcError(error) && error.code !== 'unavailable') || isOfDisk(error);
+export const isFinal = (error: unknown): boolean => (isSvcError(error) && error.code !== 'unavailable') || isOfDisk(error);
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

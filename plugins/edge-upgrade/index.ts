@@ -11,6 +11,7 @@ import { Upgrade } from './upgrade.ts';
 
 const beatMs = 500;
 const retellMs = 60_000;
+const tidyMs = 10 * 60_000;
 /** How long the end of a job is told again. */
 const rememberedMs = 15 * 60_000;
 const shownMs = 24 * 3_600_000;
@@ -65,6 +66,7 @@ export default definePlugin({
             working = false;
           }
         };
+        ctx.scope.interval('forget half a package', tidyMs, () => upgrade.tidy());
         ctx.scope.interval('look after the upgrade', beatMs, async () => {
           const now = ctx.clock.monotonic();
           if (due && !working) {

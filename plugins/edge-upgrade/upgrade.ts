@@ -4,7 +4,7 @@ import { compare } from 'semver';
 import type { UpgradeState } from '../edge/contract.ts';
 import type { Identity } from '../edge-uplink/contract.ts';
 import { sourceOf } from './address.ts';
-import { download } from './download.ts';
+import { download, isFinal } from './download.ts';
 import { hasEnded, type Job, type JobKeeper } from './job.ts';
 import { readOrder } from './order.ts';
 import type { Staging } from './staging.ts';
@@ -35,6 +35,8 @@ const mostBegun = 6;
 const fetchMs = 20 * 60_000;
 const shellMs = 5 * 60_000;
 const lookMs = 1_000;
+/** How long half a package waits to be ordered again. */
+const resumableMs = 24 * 3_600_000;
 
 /** One order, from its arrival to its end, over any number of lives of the agent. */
 export class Upgrade {
@@ -99,7 +101,9 @@ export class Upgrade {
     } catch (error) {
       // The agent ends: its next life goes on.
       if (!signal.aborted) {
-        await this.#end(jobs.current() ?? job, 'failed', messageOf(error));
+        const at = jobs.current() ?? job;
+        // What a bad line has brought so far is gone on with when it is ordered again.
+        await this.#end(at, 'failed', messageOf(error), at.state === 'downloading' && !isFinal(error));
       }
     }
   }
@@ -141,6 +145,7 @@ export class Upgrade {
     await download({
       source,
       file,
+      sha256: order.sha256,
       sizeBytes: order.size_bytes,
       mostTries: fetchTries,
       pause,
@@ -186,11 +191,22 @@ export class Upgrade {
     return next;
   }
 
-  async #end(job: Job, state: 'succeeded' | 'failed' | 'rolled_back', error?: string): Promise<void> {
+  /** What was fetched for an order that is over, and not ordered again for a while. */
+  tidy(): void {
+    const { jobs, staging, clock } = this.#parts;
+    const job = jobs.current();
+    if (job?.endedAt !== undefined && clock.now() - job.endedAt > resumableMs) {
+      staging.discard();
+    }
+  }
+
+  async #end(job: Job, state: 'succeeded' | 'failed' | 'rolled_back', error?: string, resumable = false): Promise<void> {
     const { jobs, trials, staging, running, clock, log } = this.#parts;
     if (state !== 'succeeded') {
-      // First: where the disk was full there is room then to say so.
-      staging.discard();
+      if (!resumable) {
+        // First: where the disk was full there is room then to say so.
+        staging.discard();
+      }
       if (job.folder !== undefined && job.folder !== running) {
         staging.prune([running, ...(trials.current() ? [trials.current()!.previous] : [])]);
       }

@@ -1,5 +1,5 @@
 import { type Expression, type ExpressionBuilder, type Insertable, type SqlBool, sql, type Updateable } from 'kysely';
-import type { Page, PageRequest } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
 import type { EdgeDb, EdgeRow, EdgeTables, KeyRow, PresenceRow } from './tables.ts';
 
@@ -16,18 +16,7 @@ type Where = (eb: ExpressionBuilder<EdgeTables, 'edge_edges'>) => Expression<Sql
 
 /** The only statements about edges and their keys. */
 export const edgeStore = (db: EdgeDb) => ({
-  async list(filter: EdgeFilter, { limit, after }: PageRequest): Promise<Page<EdgeRow>> {
-    const filtered = db.selectFrom('edge_edges').where(fits(filter));
-    const { total } = await filtered.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    const found = await filtered
-      .selectAll()
-      .$if(after !== undefined, (query) => query.where('id', '<', Number(after?.[0])))
-      .orderBy('id', 'desc')
-      .limit(limit + 1)
-      .execute();
-    const items = found.slice(0, limit);
-    return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
-  },
+  list: (filter: EdgeFilter, page: PageRequest): Promise<Page<EdgeRow>> => pageOf(db.selectFrom('edge_edges').selectAll().where(fits(filter)), 'id', page),
 
   find: (id: number): Promise<EdgeRow | undefined> => db.selectFrom('edge_edges').selectAll().where('id', '=', id).executeTakeFirst(),
 

@@ -1,25 +1,11 @@
 import { type Insertable, sql } from 'kysely';
-import type { Page, PageRequest } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
 import type { EdgeDb, EdgeTables, EnrolmentRow } from './tables.ts';
 
 /** The only statements about enrolments. */
 export const enrolmentStore = (db: EdgeDb) => ({
-  async list({ limit, after }: PageRequest): Promise<Page<EnrolmentRow>> {
-    const { total } = await db
-      .selectFrom('edge_enrolments')
-      .select((eb) => eb.fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow();
-    const found = await db
-      .selectFrom('edge_enrolments')
-      .selectAll()
-      .$if(after !== undefined, (query) => query.where('id', '<', Number(after?.[0])))
-      .orderBy('id', 'desc')
-      .limit(limit + 1)
-      .execute();
-    const items = found.slice(0, limit);
-    return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
-  },
+  list: (page: PageRequest): Promise<Page<EnrolmentRow>> => pageOf(db.selectFrom('edge_enrolments').selectAll(), 'id', page),
 
   find: (id: number): Promise<EnrolmentRow | undefined> => db.selectFrom('edge_enrolments').selectAll().where('id', '=', id).executeTakeFirst(),
 

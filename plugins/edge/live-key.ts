@@ -15,21 +15,34 @@ export interface LiveKey extends StoredKeys {
 export const sealPlace = (edgeId: number, generation: number) => ({ table: 'edge_keys', row: `${edgeId}|${generation}`, column: 'server_key' });
 export const offerPlace = (edgeId: number, generation: number) => ({ ...sealPlace(edgeId, generation), column: 'offer' });
 
+export const liveKey = (row: KeyRow, secrets: Pick<Secrets, 'open'>): LiveKey => new SealedKey(row, secrets);
+
 /** The server key is opened when the first handshake asks for it: a start does not open those of the whole fleet. */
-export function liveKey(row: KeyRow, secrets: Pick<Secrets, 'open'>): LiveKey {
-  let sealed = row.server_key;
-  let opened = false;
-  return {
-    generation: row.generation,
-    diesAt: row.dies_at,
-    offer: row.offer,
-    stored_key: row.stored_key,
-    get server_key() {
-      if (!opened) {
-        sealed = secrets.open(sealPlace(row.edge_id, row.generation), sealed);
-        opened = true;
-      }
-      return sealed;
-    },
-  };
+class SealedKey implements LiveKey {
+  readonly generation: number;
+  readonly diesAt: number | null;
+  readonly stored_key: string;
+  offer: string | null;
+  readonly #edgeId: number;
+  /** Until it is opened. */
+  #secrets: Pick<Secrets, 'open'> | undefined;
+  #serverKey: string;
+
+  constructor(row: KeyRow, secrets: Pick<Secrets, 'open'>) {
+    this.generation = row.generation;
+    this.diesAt = row.dies_at;
+    this.stored_key = row.stored_key;
+    this.offer = row.offer;
+    this.#edgeId = row.edge_id;
+    this.#secrets = secrets;
+    this.#serverKey = row.server_key;
+  }
+
+  get server_key(): string {
+    if (this.#secrets) {
+      this.#serverKey = this.#secrets.open(sealPlace(this.#edgeId, this.generation), this.#serverKey);
+      this.#secrets = undefined;
+    }
+    return this.#serverKey;
+  }
 }

@@ -12,7 +12,7 @@ import type { EdgeTables } from './tables.ts';
 
 export interface LocalParts {
   readonly edges: Pick<Edges, 'insert' | 'admit'>;
-  readonly roll: Pick<Roll, 'byAccessKey'>;
+  readonly roll: Pick<Roll, 'byId' | 'byAccessKey'>;
   readonly tables: Tables<EdgeTables>;
 }
 
@@ -41,7 +41,8 @@ export function keepLocalEdge(ctx: PluginContext, build: Build, parts: LocalPart
     }
     try {
       id = await enrolled(folder, build.ownUrl, parts);
-      if (id === undefined) {
+      // A new one can be deleted before anybody here knows which it is: looked up and started in one go, it is known to be there.
+      if (id === undefined || !parts.roll.byId(id)) {
         ctx.log.info({ folder }, `the edge of this machine was deleted, so its agent is not started; ${again}`);
         return;
       }

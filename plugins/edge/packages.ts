@@ -6,6 +6,8 @@ import { join, sep } from 'node:path';
 import { SvcError } from 'svc/sdk';
 import { compare } from 'semver';
 
+import type { Part } from './part.ts';
+
 /** One agent for one architecture: `svc-<version>-<arch>`, beside it `.sha256` and, where there is one, `.sig`. */
 export interface AgentPackage {
   readonly file: string;
@@ -21,7 +23,14 @@ export interface AgentPackage {
 export interface Packages {
   /** Throws not_found, with what there is instead, or conflict when the files do not fit each other. */
   find(version: string, arch: string): Promise<AgentPackage>;
-  open(file: string): Promise<AsyncIterable<Uint8Array>>;
+  open(file: string): Promise<OpenPackage>;
+}
+
+export interface OpenPackage {
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  /** All of it, or a part. */
+  read(part: Part | undefined): AsyncIterable<Uint8Array>;
 }
 
 const form = /^svc-(?:v?)(\d{1,6}\.\d{1,6}\.\d{1,6}(?:-[0-9A-Za-z.]{1,64})?)-([a-z0-9_]{1,20})$/;
@@ -29,8 +38,8 @@ const largest = 512 * 1024 * 1024;
 const mostShown = 20;
 
 export function createPackages(folder: string): Packages {
-  /** A large file is read once, and again when it is another. */
-  const digests = new Map<string, { readonly mark: string; readonly sha256: string }>();
+  /** A large file is read once, however many ask for it, and again when it is another. */
+  const digests = new Map<string, { readonly mark: string; readonly sha256: Promise<string> }>();
 
   async function names(): Promise<string[]> {
     try {
@@ -53,17 +62,15 @@ export function createPackages(folder: string): Packages {
     return { path, size: stat.size, mark: `${stat.size} ${stat.mtimeMs} ${stat.ino}` };
   }
 
-  async function digestOf(file: string, path: string, mark: string): Promise<string> {
+  function digestOf(file: string, path: string, mark: string): Promise<string> {
     const known = digests.get(file);
     if (known?.mark === mark) {
       return known.sha256;
     }
-    const hash = createHash('sha256');
-    for await (const chunk of createReadStream(path)) {
-      hash.update(chunk as Uint8Array);
-    }
-    const sha256 = hash.digest('hex');
+    const sha256 = digest(path);
     digests.set(file, { mark, sha256 });
+    // Read again by whoever asks next.
+    sha256.catch(() => digests.delete(file));
     return sha256;
   }
 
@@ -99,7 +106,20 @@ export function createPackages(folder: string): Packages {
     },
 
     async open(file) {
-      return createReadStream((await plainFile(file)).path) as AsyncIterable<Uint8Array>;
+      const { path, size, mark } = await plainFile(file);
+      return {
+        sizeBytes: size,
+        sha256: await digestOf(file, path, mark),
+        read: (part) => createReadStream(path, part && { start: part.first, end: part.last }) as AsyncIterable<Uint8Array>,
+      };
     },
   };
+}
+
+async function digest(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) {
+    hash.update(chunk as Uint8Array);
+  }
+  return hash.digest('hex');
 }

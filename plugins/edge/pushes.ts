@@ -28,11 +28,17 @@ export function createPushes(owners: ReadonlyMap<TunnelSession, EdgeRecord>, doo
           throw new SvcError('forbidden', 'several machines use the keys of this edge; a person has to say which one it is');
         }
         const edge = { edge_id: record.id, ...(record.deviceId !== null && { device_id: record.deviceId }) };
-        await door.get().push(edge, { to, type, encoding, body: Buffer.from(body, 'base64') }, call);
+        await door.get().push(edge, { to, type, encoding, body: decoded(body) }, call);
         return {};
       },
     },
   };
+}
+
+/** In memory of its own, which can move to the thread of a store: of a small Buffer that Node cut from a larger one, all eight kilobytes would be copied. */
+function decoded(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text, 'base64'));
+  return bytes.subarray(0, bytes.write(text, 'base64'));
 }
 
 function readPush(params: unknown): PushParams {

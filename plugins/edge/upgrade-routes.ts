@@ -1,6 +1,7 @@
 import { byteRoute, listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
 import type { Packages } from './packages.ts';
+import { partOf } from './part.ts';
 import { EdgeId, PackageFile, UpgradeItem, UpgradePackageRequest, UpgradeRequest, UpgradeStarted } from './schema.ts';
 import { packagePath, type Upgrades } from './upgrades.ts';
 
@@ -44,11 +45,22 @@ export const upgradeRoutes = (upgrades: Upgrades, packages: Packages): readonly 
     method: 'GET',
     path: `${packagePath}/{file}`,
     access: 'machine',
-    summary: 'An agent package, for edges',
+    summary: 'An agent package, for edges; one part of it where a download goes on',
     params: PackageFile,
     produces: 'application/octet-stream',
     timeoutMs: 600_000,
     errors: ['not_found'],
-    handle: ({ params }) => packages.open(params.file),
+    async handle(call) {
+      const { sizeBytes, sha256, read } = await packages.open(call.params.file);
+      const tag = `"${sha256}"`;
+      const part = partOf(call.headers, sizeBytes, tag);
+      call.setHeader('etag', tag);
+      call.setHeader('accept-ranges', 'bytes');
+      if (part) {
+        call.setStatus(206);
+        call.setHeader('content-range', `bytes ${part.first}-${part.last}/${sizeBytes}`);
+      }
+      return read(part);
+    },
   }),
 ];

@@ -1,23 +1,13 @@
 import type { Insertable, Updateable } from 'kysely';
-import type { Page, PageRequest } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
 import type { EdgeDb, EdgeTables, UpgradeRow } from './tables.ts';
 
 /** The only statements about upgrades. */
 export const upgradeStore = (db: EdgeDb) => ({
-  async list(edgeId: number, { limit, after }: PageRequest): Promise<Page<UpgradeRow>> {
-    const own = db.selectFrom('edge_upgrades').where('edge_id', '=', edgeId);
-    const { total } = await own.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    const found = await own
-      .selectAll()
-      .$if(after !== undefined, (query) => query.where('job_id', '<', String(after?.[0])))
-      // Ids are ordered by time.
-      .orderBy('job_id', 'desc')
-      .limit(limit + 1)
-      .execute();
-    const items = found.slice(0, limit);
-    return { items, total, next: found.length > limit ? [items.at(-1)!.job_id] : undefined };
-  },
+  /** Ids are ordered by time. */
+  list: (edgeId: number, page: PageRequest): Promise<Page<UpgradeRow>> =>
+    pageOf(db.selectFrom('edge_upgrades').selectAll().where('edge_id', '=', edgeId), 'job_id', page),
 
   find: (jobId: string): Promise<UpgradeRow | undefined> => db.selectFrom('edge_upgrades').selectAll().where('job_id', '=', jobId).executeTakeFirst(),
 

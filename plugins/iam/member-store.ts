@@ -1,4 +1,4 @@
-import type { Page, PageRequest, Principal } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest, type Principal } from 'svc/sdk';
 
 import type { Iam, OrgRole } from './tables.ts';
 import { seenBy } from './user-store.ts';
@@ -15,19 +15,7 @@ export const memberStore = (db: Iam) => {
   const members = (org: number) => db.selectFrom('iam_members').innerJoin('iam_users', 'iam_users.id', 'iam_members.user_id').where('org_id', '=', org);
   const shown = ['user_id', 'email', 'display_name', 'iam_members.role'] as const;
   return {
-    async list(org: number, { limit, after }: PageRequest): Promise<Page<MemberRow>> {
-      const { total } = await members(org)
-        .select((eb) => eb.fn.countAll<number>().as('total'))
-        .executeTakeFirstOrThrow();
-      const found = await members(org)
-        .select(shown)
-        .$if(after !== undefined, (query) => query.where('user_id', '<', Number(after?.[0])))
-        .orderBy('user_id', 'desc')
-        .limit(limit + 1)
-        .execute();
-      const items = found.slice(0, limit);
-      return { items, total, next: found.length > limit ? [items.at(-1)!.user_id] : undefined };
-    },
+    list: (org: number, page: PageRequest): Promise<Page<MemberRow>> => pageOf(members(org).select(shown), 'user_id', page),
 
     find: (org: number, user: number): Promise<MemberRow | undefined> => members(org).select(shown).where('user_id', '=', user).executeTakeFirst(),
 

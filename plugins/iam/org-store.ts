@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type Insertable, type Selectable, sql, type SqlBool, type Updateable } from 'kysely';
-import type { Page, PageRequest, Principal } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest, type Principal } from 'svc/sdk';
 
 import type { Iam, IamTables } from './tables.ts';
 
@@ -17,20 +17,14 @@ const seenBy = (actor: Principal) => (eb: ExpressionBuilder<IamTables, 'iam_orgs
 
 /** Organizations on behalf of an actor, who sees those they belong to. */
 export const orgStore = (db: Iam) => ({
-  async list(actor: Principal, q: string | undefined, { limit, after }: PageRequest): Promise<Page<OrgRow>> {
+  async list(actor: Principal, q: string | undefined, page: PageRequest): Promise<Page<OrgRow>> {
     const filtered = db
       .selectFrom('iam_orgs')
+      .select(columns)
       .where(seenBy(actor))
       .$if(q !== undefined, (query) => query.where(sql<SqlBool>`instr(name_key, ${nameKey(q ?? '')}) > 0`));
-    const { total } = await filtered.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    const found = await filtered
-      .select(columns)
-      .$if(after !== undefined, (query) => query.where('id', '<', Number(after?.[0])))
-      .orderBy('id', 'desc')
-      .limit(limit + 1)
-      .execute();
-    const items = found.slice(0, limit).map((row) => withSeenParent(actor, row));
-    return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
+    const { items, ...rest } = await pageOf(filtered, 'id', page);
+    return { ...rest, items: items.map((row) => withSeenParent(actor, row)) };
   },
 
   async find(actor: Principal, id: number): Promise<OrgRow | undefined> {

@@ -1,5 +1,5 @@
 import { type Expression, type ExpressionBuilder, type Insertable, type Selectable, sql, type SqlBool, type Updateable } from 'kysely';
-import type { Page, PageRequest, Principal } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest, type Principal } from 'svc/sdk';
 
 import type { Iam, IamTables } from './tables.ts';
 
@@ -40,18 +40,8 @@ export const userIdOf = ({ kind, id }: Principal): number | undefined => (kind =
 
 /** Accounts on behalf of an actor. */
 export const userStore = (db: Iam) => ({
-  async list(actor: Principal, filter: UserFilter, { limit, after }: PageRequest): Promise<Page<UserRow>> {
-    const filtered = db.selectFrom('iam_users').where(seenBy(actor)).where(fits(filter, actor));
-    const { total } = await filtered.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    const found = await filtered
-      .select(columns)
-      .$if(after !== undefined, (query) => query.where('id', '<', Number(after?.[0])))
-      .orderBy('id', 'desc')
-      .limit(limit + 1)
-      .execute();
-    const items = found.slice(0, limit);
-    return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
-  },
+  list: (actor: Principal, filter: UserFilter, page: PageRequest): Promise<Page<UserRow>> =>
+    pageOf(db.selectFrom('iam_users').select(columns).where(seenBy(actor)).where(fits(filter, actor)), 'id', page),
 
   find: (actor: Principal, id: number): Promise<UserRow | undefined> =>
     db.selectFrom('iam_users').select(columns).where(seenBy(actor)).where('id', '=', id).executeTakeFirst(),

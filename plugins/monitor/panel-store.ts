@@ -1,5 +1,5 @@
-import { type ExpressionBuilder, type Generated, type Kysely, type Selectable, sql } from 'kysely';
-import type { Page, PageRequest } from 'svc/sdk';
+import { type Generated, type Kysely, type Selectable, sql } from 'kysely';
+import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
 import type { PanelBody } from './panel.ts';
 import type { PanelType } from './schema.ts';
@@ -47,23 +47,13 @@ export interface PanelStore {
 }
 
 export const panelStore = (db: Kysely<MonitorTables>): PanelStore => ({
-  async list(uid, { limit, after }) {
-    const within = (eb: ExpressionBuilder<MonitorTables, 'monitor_panels'>) => (uid === undefined ? eb.lit(true) : eb('dashboard_uid', '=', uid));
-    const { total } = await db
-      .selectFrom('monitor_panels')
-      .where(within)
-      .select((eb) => eb.fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow();
-    const found = await db
+  async list(uid, page) {
+    const within = db
       .selectFrom('monitor_panels')
       .selectAll()
-      .where(within)
-      .$if(after !== undefined, (query) => query.where('id', '<', Number(after?.[0])))
-      .orderBy('id', 'desc')
-      .limit(limit + 1)
-      .execute();
-    const items = found.slice(0, limit).map(panelOf);
-    return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
+      .$if(uid !== undefined, (query) => query.where('dashboard_uid', '=', uid!));
+    const { items, ...rest } = await pageOf(within, 'id', page);
+    return { ...rest, items: items.map(panelOf) };
   },
 
   async of(uid) {

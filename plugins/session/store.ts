@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
 
 import { expiredApiTokenMs, sessionIdleMs, sessionMs } from './lifetimes.ts';
 import type { Reach } from './reach.ts';
@@ -35,20 +35,15 @@ const rowsOver = (db: Kysely<SessionTables>) => ({
   },
 
   /** Live sessions of one person, newest first. */
-  async sessionsOf(userId: number, now: number, { limit, after }: PageRequest): Promise<Page<SessionRow>> {
+  sessionsOf(userId: number, now: number, page: PageRequest): Promise<Page<SessionRow>> {
     const live = db
       .selectFrom('session_sessions')
+      .selectAll()
       .where('user_id', '=', userId)
       .where('ended_at', 'is', null)
       .where('created_at', '>', now - sessionMs)
       .where('refreshed_at', '>', now - sessionIdleMs);
-    const found = await live
-      .selectAll()
-      .$if(after !== undefined, (query) => query.where('id', '<', String(after![0])))
-      .orderBy('id', 'desc')
-      .limit(limit + 1)
-      .execute();
-    return pageOf(found, limit, await count(live.select(counted)));
+    return pageOf(live, 'id', page);
   },
 
   /** Ends a session in reach of the actor that has not ended yet; tells whose it was. */
@@ -165,16 +160,8 @@ const rowsOver = (db: Kysely<SessionTables>) => ({
 
   countApiTokens: (userId: number): Promise<number> => count(db.selectFrom('session_api_tokens').select(counted).where('user_id', '=', userId)),
 
-  async apiTokensOf(userId: number, { limit, after }: PageRequest): Promise<Page<ApiTokenRow>> {
-    const own = db.selectFrom('session_api_tokens').where('user_id', '=', userId);
-    const found = await own
-      .selectAll()
-      .$if(after !== undefined, (query) => query.where('id', '<', Number(after![0])))
-      .orderBy('id', 'desc')
-      .limit(limit + 1)
-      .execute();
-    return pageOf(found, limit, await count(own.select(counted)));
-  },
+  apiTokensOf: (userId: number, page: PageRequest): Promise<Page<ApiTokenRow>> =>
+    pageOf(db.selectFrom('session_api_tokens').selectAll().where('user_id', '=', userId), 'id', page),
 
   /** As with refresh tokens: whoever shows it is the actor. */
   apiToken: (hash: string): Promise<ApiTokenRow | undefined> => db.selectFrom('session_api_tokens').selectAll().where('hash', '=', hash).executeTakeFirst(),
@@ -230,11 +217,6 @@ const rowsOver = (db: Kysely<SessionTables>) => ({
 export interface Ended {
   readonly id: string;
   readonly user_id: number;
-}
-
-function pageOf<T extends { readonly id: string | number }>(found: readonly T[], limit: number, total: number): Page<T> {
-  const items = found.slice(0, limit);
-  return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
 }
 
 const counted = sql<number>`count(*)`.as('n');

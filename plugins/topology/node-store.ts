@@ -1,5 +1,5 @@
 import { type Expression, type ExpressionBuilder, type Insertable, type SqlBool, sql } from 'kysely';
-import type { Page, PageRequest } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
 import type { NodeRow, TopologyDb, TopologyTables } from './tables.ts';
 
@@ -16,18 +16,7 @@ type NewNode = Omit<Insertable<TopologyTables['topology_nodes']>, 'id' | 'tags'>
 
 /** The only statements about nodes and their tags. */
 export const nodeStore = (db: TopologyDb) => ({
-  async list(filter: NodeFilter, { limit, after }: PageRequest): Promise<Page<NodeRow>> {
-    const filtered = db.selectFrom('topology_nodes').where(fits(filter));
-    const { total } = await filtered.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    const found = await filtered
-      .selectAll()
-      .$if(after !== undefined, (query) => query.where('id', '<', Number(after?.[0])))
-      .orderBy('id', 'desc')
-      .limit(limit + 1)
-      .execute();
-    const items = found.slice(0, limit);
-    return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
-  },
+  list: (filter: NodeFilter, page: PageRequest): Promise<Page<NodeRow>> => pageOf(db.selectFrom('topology_nodes').selectAll().where(fits(filter)), 'id', page),
 
   find: (id: number): Promise<NodeRow | undefined> => db.selectFrom('topology_nodes').selectAll().where('id', '=', id).executeTakeFirst(),
 

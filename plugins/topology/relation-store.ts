@@ -1,5 +1,5 @@
 import { type Expression, type ExpressionBuilder, type Insertable, type SqlBool, sql } from 'kysely';
-import type { Page, PageRequest } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
 import { among } from './node-store.ts';
 import type { RelationRow, TopologyDb, TopologyTables } from './tables.ts';
@@ -22,18 +22,8 @@ export interface Step {
 
 /** The only statements about relations. */
 export const relationStore = (db: TopologyDb) => ({
-  async list(filter: RelationFilter, { limit, after }: PageRequest): Promise<Page<RelationRow>> {
-    const filtered = db.selectFrom('topology_relations').where(fits(filter));
-    const { total } = await filtered.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-    const found = await filtered
-      .selectAll()
-      .$if(after !== undefined, (query) => query.where('id', '<', Number(after?.[0])))
-      .orderBy('id', 'desc')
-      .limit(limit + 1)
-      .execute();
-    const items = found.slice(0, limit);
-    return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
-  },
+  list: (filter: RelationFilter, page: PageRequest): Promise<Page<RelationRow>> =>
+    pageOf(db.selectFrom('topology_relations').selectAll().where(fits(filter)), 'id', page),
 
   find: (id: number): Promise<RelationRow | undefined> => db.selectFrom('topology_relations').selectAll().where('id', '=', id).executeTakeFirst(),
 

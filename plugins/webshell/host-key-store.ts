@@ -1,4 +1,4 @@
-import type { PageRequest } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
 import type { HostKey } from './ssh/fingerprint.ts';
 import type { HostKeyRow, WebshellDb } from './tables.ts';
@@ -8,21 +8,7 @@ export const hostKeyStore = (db: WebshellDb) => ({
   find: (deviceId: number): Promise<HostKeyRow | undefined> =>
     db.selectFrom('webshell_host_keys').selectAll().where('device_id', '=', deviceId).executeTakeFirst(),
 
-  /** Up to one more than the page has. */
-  async list({ limit, after }: PageRequest): Promise<{ readonly rows: readonly HostKeyRow[]; readonly total: number }> {
-    const { total } = await db
-      .selectFrom('webshell_host_keys')
-      .select((eb) => eb.fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow();
-    const rows = await db
-      .selectFrom('webshell_host_keys')
-      .selectAll()
-      .where('device_id', '>', Number(after?.[0] ?? 0))
-      .orderBy('device_id')
-      .limit(limit + 1)
-      .execute();
-    return { rows, total };
-  },
+  list: (page: PageRequest): Promise<Page<HostKeyRow>> => pageOf(db.selectFrom('webshell_host_keys').selectAll(), 'device_id', page, 'asc'),
 
   /** Trusts the first key of a device; one that comes later and is another is only written beside it. */
   async meet(deviceId: number, { algorithm, fingerprint }: HostKey, now: number): Promise<void> {

@@ -46,9 +46,8 @@ export function createHostKeys({ read, write }: Tables<WebshellTables>, clock: C
     },
 
     async list(page) {
-      const found = await rows.list(page);
-      const items = found.rows.slice(0, page.limit);
-      return { items: items.map(shown), total: found.total, next: found.rows.length > page.limit ? [items.at(-1)!.device_id] : undefined };
+      const { items, ...rest } = await rows.list(page);
+      return { ...rest, items: items.map(shown) };
     },
 
     accept: (deviceId, fingerprint) =>

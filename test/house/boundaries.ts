@@ -13,7 +13,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   isolate: ['sdk'],
   outbound: ['sdk'],
   probe: ['sdk'],
-  telemetry: ['sdk'],
+  telemetry: ['sdk', 'probe'],
   template: ['sdk'],
   tunnel: ['sdk'],
   boot: ['*'],

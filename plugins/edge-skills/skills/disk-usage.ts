@@ -1,17 +1,14 @@
 import type { SlowCalls } from 'svc/probe';
-import { SvcError } from 'svc/sdk';
 
 import type { AllowedPaths } from '../allowed-paths.ts';
 import type { EdgeSkill } from '../contract.ts';
 import { fitRows } from '../fit-rows.ts';
 import { walkTree } from '../tree-walk.ts';
 import { walkNote } from '../walk-note.ts';
+import { treeSchema, type TreeParams } from './tree-schema.ts';
 
-interface Params {
-  readonly path: string;
+interface Params extends TreeParams {
   readonly depth: number;
-  readonly top: number;
-  readonly max_entries: number;
 }
 
 interface Usage {
@@ -35,22 +32,11 @@ export const diskUsage = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
   class: 'safe',
   tier: 'core',
   mostMs: 60_000,
-  schema: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['path'],
-    properties: {
-      path: { type: 'string', minLength: 1, maxLength: 4096, description: 'Folder.' },
-      depth: { type: 'integer', minimum: 0, maximum: 4, default: 1, description: 'How far below it folders are told one by one.' },
-      top: { type: 'integer', minimum: 1, maximum: 200, default: 30 },
-      max_entries: { type: 'integer', minimum: 1, maximum: 500000, default: 200000, description: 'After so many it stops and says so.' },
-    },
-  },
+  schema: treeSchema(30, {
+    depth: { type: 'integer', minimum: 0, maximum: 4, default: 1, description: 'How far below it folders are told one by one.' },
+  }),
   run: ({ path, depth, top, max_entries: mostEntries }: Params, call) =>
     paths.with(path, async (start) => {
-      if (!start.stats.isDirectory()) {
-        throw new SvcError('invalid_argument', `${path} is no folder; file_stat tells about files`);
-      }
       const linked = new Set<string>();
       const root: Usage = { path: start.path, depth: 0, above: undefined, bytes: Number(start.stats.blocks) * 512, size: 0, files: 0 };
       const folders = [root];

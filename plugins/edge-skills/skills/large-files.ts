@@ -1,17 +1,15 @@
 import type { SlowCalls } from 'svc/probe';
-import { SvcError, timestamp } from 'svc/sdk';
+import { timestamp } from 'svc/sdk';
 
 import type { AllowedPaths } from '../allowed-paths.ts';
 import type { EdgeSkill } from '../contract.ts';
 import { fitRows } from '../fit-rows.ts';
 import { walkTree } from '../tree-walk.ts';
 import { walkNote } from '../walk-note.ts';
+import { treeSchema, type TreeParams } from './tree-schema.ts';
 
-interface Params {
-  readonly path: string;
-  readonly top: number;
+interface Params extends TreeParams {
   readonly min_bytes: number;
-  readonly max_entries: number;
 }
 
 interface Large {
@@ -28,22 +26,9 @@ export const largeFiles = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => (
   class: 'safe',
   tier: 'core',
   mostMs: 60_000,
-  schema: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['path'],
-    properties: {
-      path: { type: 'string', minLength: 1, maxLength: 4096, description: 'Folder.' },
-      top: { type: 'integer', minimum: 1, maximum: 200, default: 20 },
-      min_bytes: { type: 'integer', minimum: 0, default: 1048576, description: 'Smaller ones are left out.' },
-      max_entries: { type: 'integer', minimum: 1, maximum: 500000, default: 200000, description: 'After so many it stops and says so.' },
-    },
-  },
+  schema: treeSchema(20, { min_bytes: { type: 'integer', minimum: 0, default: 1048576, description: 'Smaller ones are left out.' } }),
   run: ({ path, top, min_bytes: least, max_entries: mostEntries }: Params, call) =>
     paths.with(path, async (start) => {
-      if (!start.stats.isDirectory()) {
-        throw new SvcError('invalid_argument', `${path} is no folder; file_stat tells about files`);
-      }
       const found: Large[] = [];
       const keep = (): void => void found.sort((a, b) => b.size_bytes - a.size_bytes || (a.path < b.path ? -1 : 1)).splice(top);
       let lastFolder: string | undefined;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -11,6 +12,7 @@ import { sourceOf } from '../../../plugins/edge-upgrade/address.ts';
 import { download, largestBytes } from '../../../plugins/edge-upgrade/download.ts';
 
 const body = Buffer.alloc(300_000, 'the agent ');
+const sha256 = createHash('sha256').update(body).digest('hex');
 
 test('a package is fetched whole, from where it may come from, and from nowhere else', async (t) => {
   const asked: IncomingMessage[] = [];
@@ -33,7 +35,7 @@ test('a package is fetched whole, from where it may come from, and from nowhere 
     answer = respond;
     asked.length = 0;
     await download({
-      ...{ source: sourceOf(path, identity), file, sizeBytes, mostTries: 3 },
+      ...{ source: sourceOf(path, identity), file, sha256, sizeBytes, mostTries: 3 },
       signal: AbortSignal.timeout(20_000),
       pause: async () => undefined,
     });
@@ -43,6 +45,7 @@ test('a package is fetched whole, from where it may come from, and from nowhere 
     const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
     const status = from === 0 ? 200 : 206;
     response.writeHead(status, {
+      etag: `"${sha256}"`,
       'content-length': body.length - from,
       ...(from > 0 && { 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` }),
     });
@@ -74,6 +77,7 @@ test('a package is fetched whole, from where it may come from, and from nowhere 
 
   const refusals: readonly [string, typeof answer, RegExp, number, number?][] = [
     ['a web page', (_request, response) => void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>'), /a web page/, 1],
+    ['another package', (_request, response) => void response.writeHead(200, { etag: `"${'b'.repeat(64)}"` }).end(body), /another package under this name/, 1],
     ['an error that stays', (_request, response) => void response.writeHead(404).end(), /answered 404/, 1],
     ['an error that may pass', (_request, response) => void response.writeHead(503).end(), /answered 503/, 3],
     ['another host', (_request, response) => void response.writeHead(302, { location: 'https://example.org/x' }).end(), /other hosts are not followed/, 1],

@@ -8,6 +8,8 @@ export interface BadPayload {
   readonly make: (offer: Offer) => UpgradeOrder;
   readonly reason: RegExp;
   readonly state?: 'rolled_back';
+  /** In the folder of versions. */
+  readonly leaves?: readonly string[];
 }
 
 const good = agentProgram('2.0.0');
@@ -23,6 +25,7 @@ export const badPayloads: readonly BadPayload[] = [
         response.write(good.slice(0, 50), () => void response.destroy());
       }),
     reason: /broke off in the middle of the package/,
+    leaves: ['.new'],
   },
   {
     name: 'a web page',

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { startTestEdge } from 'svc/testing';
 
+import { Staging } from '../../../plugins/edge-upgrade/staging.ts';
+import { Upgrade, type UpgradeParts } from '../../../plugins/edge-upgrade/upgrade.ts';
 import { svc } from '../../cli/launcher.ts';
 import { until } from './launched.ts';
 import { agentProgram, pretender, rig } from './rig.ts';
@@ -20,7 +23,8 @@ test('whatever is ordered, an agent that the manager knows remains, and says wha
   });
   await serves('1.0.0');
 
-  for (const { name, make, reason } of badPayloads.filter(({ state: end }) => end === undefined)) {
+  const left = (): readonly string[] => readdirSync(join(dataDir, 'versions'));
+  for (const { name, make, reason, leaves = [] } of badPayloads.filter(({ state: end }) => end === undefined)) {
     await t.test(`a payload that is bad: ${name}`, async () => {
       const ordered = make(offer);
       await order(ordered);
@@ -28,10 +32,36 @@ test('whatever is ordered, an agent that the manager knows remains, and says wha
       assert.equal(end.state, 'failed', end.error);
       assert.match(end.error!, reason);
       await serves('1.0.0');
-      await until('nothing of it is left', () => readdirSync(join(dataDir, 'versions')).length === 0);
+      await until('nothing is left that is of no use', () => left().join() === leaves.join());
       assert.equal(launched.runs, '-');
     });
   }
+
+  await t.test('what a bad line has brought is gone on with when it is ordered again, until its digest proves it wrong', async () => {
+    const program = Buffer.from(agentProgram('2.0.0'));
+    const ranges: (string | undefined)[] = [];
+    const fetched = (): number =>
+      readdirSync(join(dataDir, 'versions/.new')).reduce((sum, name) => sum + statSync(join(dataDir, 'versions/.new', name)).size, 0);
+    const first = offer(program, {}, (response) => {
+      ranges.push(response.req.headers.range);
+      if (ranges.length > 1) {
+        response.destroy();
+        return;
+      }
+      response.write(program.subarray(0, 50));
+      void until('it is on the disk', () => fetched() === 50).then(() => response.destroy());
+    });
+    await order(first);
+    assert.equal((await ended(first.job_id)).state, 'failed');
+    const again = offer(program, {}, (response) => {
+      ranges.push(response.req.headers.range);
+      response.writeHead(206, { 'content-range': `bytes 50-${program.length - 1}/${program.length}` }).end(Buffer.alloc(program.length - 50, '#'));
+    });
+    await order(again);
+    assert.match((await ended(again.job_id)).error!, /has the sha256/);
+    assert.deepEqual(ranges, [undefined, 'bytes=50-', 'bytes=50-'], 'a second try of the first order, and the second order');
+    await until('nothing of it is left', () => left().length === 0);
+  });
 
   await t.test('what cannot be is refused at once', async () => {
     const good = offer(agentProgram('2.0.0'));
@@ -92,6 +122,23 @@ test('whatever is ordered, an agent that the manager knows remains, and says wha
     assert.match(error!, /ended 3 times before it was healthy, last with exit code 9/);
     await serves('1.5.0');
   });
+});
+
+test('half a package that nobody orders again goes after a day', (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-half-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const staging = new Staging(dataDir, () => assert.fail('nothing is run'), undefined);
+  const file = staging.fileFor('a'.repeat(64));
+  writeFileSync(file, 'half');
+  let now = 0;
+  const parts = { staging, clock: { now: () => now }, jobs: { current: () => ({ state: 'failed', endedAt: 0 }) } };
+  const upgrade = new Upgrade(parts as unknown as UpgradeParts);
+  now = 24 * 3_600_000;
+  upgrade.tidy();
+  assert.ok(existsSync(file));
+  now += 1;
+  upgrade.tidy();
+  assert.ok(!existsSync(file));
 });
 
 test('a machine with an open shell is left alone, unless the order insists', async (t) => {

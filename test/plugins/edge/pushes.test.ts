@@ -3,7 +3,10 @@ import { test } from 'node:test';
 
 import { isSvcError } from 'svc/sdk';
 
+import { createPushes } from '../../../plugins/edge/pushes.ts';
 import { edgeHouse, machine, until } from './house.ts';
+
+type Parts = Parameters<typeof createPushes>;
 
 test('an edge pushes through its tunnel, under the limits and with the stamp that its requests would have', async (t) => {
   const { house, ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'ingest', 'metricsdb', 'setting'] });
@@ -71,4 +74,20 @@ test('an edge pushes through its tunnel, under the limits and with the stamp tha
     const { welcome: later } = await simulate(await create('later'), { machine: machine(2) });
     assert.equal(later.body['takes_pushes'], false);
   });
+});
+
+test('what an edge pushes lies in memory of its own, so that it can move to the thread of its store', async () => {
+  const session = {};
+  const bodies: Uint8Array[] = [];
+  const owners = new Map([[session, { id: 7, deviceId: null }]]) as unknown as Parts[0];
+  const door = {
+    available: true,
+    get: () => ({ push: async (_edge: unknown, { body }: { body: Uint8Array }) => void bodies.push(body) }),
+  } as unknown as Parts[1];
+  const { method } = createPushes(owners, door, {} as Parts[2]);
+  for (const text of ['', 'up 1\n', 'x'.repeat(5_000)]) {
+    await method.handle({ to: '/push', type: 'text/plain', body: Buffer.from(text).toString('base64') }, { session } as never);
+    const body = bodies.pop()!;
+    assert.deepEqual([Buffer.from(body).toString(), body.buffer.byteLength], [text, text.length]);
+  }
 });

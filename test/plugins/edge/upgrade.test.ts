@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { sourceOf } from '../../../plugins/edge-upgrade/address.ts';
+import { download } from '../../../plugins/edge-upgrade/download.ts';
 import { edgeHouse, until } from './house.ts';
 
 const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
@@ -83,6 +85,33 @@ test('a package of this manager is looked up, held against its digest, and serve
   };
   const basic = `Basic ${Buffer.from(`${keys.access_key}:${keys.secret_key}`).toString('base64')}`;
   assert.equal(await get(order!.url, basic), '200 the agent');
+  const tag = `"${sha256('the agent')}"`;
+  const part = async (headers: Readonly<Record<string, string>>) => {
+    const answer = await fetch(house.url + order!.url, { headers: { authorization: basic, ...headers } });
+    assert.deepEqual([answer.headers.get('etag'), answer.headers.get('accept-ranges')], [tag, 'bytes']);
+    return [answer.status, answer.headers.get('content-range'), await answer.text()];
+  };
+  const whole = [200, null, 'the agent'];
+  for (const [headers, expected] of [
+    [{ range: 'bytes=4-' }, [206, 'bytes 4-8/9', 'agent']],
+    [{ range: 'bytes=0-2' }, [206, 'bytes 0-2/9', 'the']],
+    [{ range: 'bytes=4-99', 'if-range': tag }, [206, 'bytes 4-8/9', 'agent']],
+    [{ range: 'bytes=4-', 'if-range': `"${sha256('the agent of before')}"` }, whole],
+    [{ range: 'bytes=9-' }, whole],
+    [{ range: 'bytes=5-4' }, whole],
+    [{ range: 'bytes=0-1,4-5' }, whole],
+    [{ range: 'lines=1-' }, whole],
+  ] as const) {
+    assert.deepEqual(await part(headers), expected, JSON.stringify(headers));
+  }
+
+  const file = join(folder, 'fetched');
+  writeFileSync(file, 'THE ');
+  await download({
+    ...{ source: sourceOf(order!.url, { manager: house.url, ...keys }), file, sha256: sha256('the agent'), sizeBytes: undefined, mostTries: 1 },
+    ...{ signal: AbortSignal.timeout(20_000), pause: async () => undefined },
+  });
+  assert.equal(readFileSync(file, 'utf8'), 'THE agent', 'an agent asks for what it has not got yet');
   assert.equal(await get(order!.url, `Basic ${Buffer.from(`${keys.access_key}:svc_sk_${'x'.repeat(43)}`).toString('base64')}`), '401 ');
   assert.equal(await get(order!.url, `Bearer ${house.token}`), '403 ');
   for (const file of ['svc-1.2.5-x64', 'svc-1.2.3-x64.sha256', '..%2Fkeys%2Foperator.token', 'run.json']) {
