@@ -18,6 +18,8 @@ export const closeCode = {
 
 /** A browser that closes its socket so has no more need of its shell: RFC 6455's normal closure, and one without a code. */
 export const wantedCodes: readonly number[] = [1000, 1005];
+/** Of a socket whose other side did not answer before it was gone. */
+export const lostCode = 1006;
 
 export const limits = {
   ticketMs: 30_000,
@@ -32,6 +34,8 @@ export const limits = {
   /** How long a shell waits for a browser that is gone, and how much of its output a browser that comes back can be shown. */
   detachedMs: 60_000,
   replayBytes: 256 * 1024,
+  /** Shells that have ended meanwhile, kept so long to tell how. */
+  awaited: 64,
   /** Of a warning before a shell ends for being idle. */
   warnMs: 2 * 60_000,
   maxMs: 8 * 3_600_000,
@@ -51,13 +55,14 @@ export const limits = {
   /** A shell that has brought so much, and goes on faster than this, is read in turns with the others that do. */
   promptBytes: 64 * 1024,
   promptBytesPerSecond: 128 * 1024,
-  turnMs: 8,
+  turnMs: 1,
   turnBytes: 64 * 1024,
   /** The same while somebody types, and for so long after: as much as a browser shows, and no more work at a time than an echo can wait for. */
+  typedTurnMs: 8,
   typedTurnBytes: 16 * 1024,
   typedMs: 1_000,
-  /** So much longer at most when turns come late, because the machine is busy. */
-  turnYieldMs: 32,
+  /** Until the next turn at most, when turns come late because the machine is busy. */
+  longestTurnMs: 40,
   /** Sent and not on its way yet: beyond, the shell has to wait. */
   unsentBytes: 256 * 1024,
   /** The same of what a browser that tells how far it has come has not shown. Less than is kept: such a browser misses nothing when it comes back. */

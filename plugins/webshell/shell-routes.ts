@@ -21,9 +21,9 @@ export const shellRoutes = (parts: ShellRouteParts): readonly RouteDeclaration[]
 
   /** A shell is shown again to nobody but the person who opened it, and as the user as whom it was opened. */
   function assertOwn(principal: Principal, { deviceId, session, user }: { deviceId: number; session: number; user: string | undefined }): void {
-    const shell = shells.get(session);
+    const shell = shells.toShow(session);
     if (shell?.deviceId !== deviceId || personOf(shell.standing.principal) !== personOf(principal)) {
-      throw new SvcError('not_found', `you have no shell ${session} on device ${deviceId} that has not ended`);
+      throw new SvcError('not_found', `you have no shell ${session} on device ${deviceId} to come back to`);
     }
     if (user !== undefined) {
       throw new SvcError('invalid_argument', 'a ticket for a shell that is open is for the user of that shell; leave "user" out');
@@ -44,6 +44,7 @@ export const shellRoutes = (parts: ShellRouteParts): readonly RouteDeclaration[]
         '1005. A browser that comes back shows a ticket for that session_id, and its first frame is {"type":"attach","from","cols","rows","acks"?}: from is ' +
         'how many bytes of output it has, counted from the beginning of the shell, 0 for all that is kept. The answer {"type":"attached","session_id","from",' +
         '"missed"} says where the bytes go on that follow it, and how many before are gone: 256 KiB are kept, and who tells with acks misses nothing. ' +
+        'Of a shell that has ended in that time come the same, and then its exit or error. ' +
         'Whoever showed the shell until then is closed with 4413.',
       params: DeviceParams,
       protocols: [shellProtocol],

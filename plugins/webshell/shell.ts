@@ -3,7 +3,7 @@ import { type Clock, type Logger, messageOf, type Socket, SvcError } from 'svc/s
 import type { Standing } from './authority.ts';
 import { type ClientFrame, readFrame, type ServerFrame, type Size } from './frames.ts';
 import { createInput } from './input.ts';
-import { closeCode, codeOf, type Ending, limits, wantedCodes } from './limits.ts';
+import { closeCode, codeOf, type Ending, limits, lostCode, wantedCodes } from './limits.ts';
 import { createOutput } from './output.ts';
 import type { Recorded, Recorder, RecorderOptions } from './recording/recorder.ts';
 import type { SshShell } from './ssh/connect.ts';
@@ -52,11 +52,15 @@ export interface LiveShell extends Pick<ShellOptions, 'id' | 'deviceId' | 'edgeI
   /** Of whoever showed it last. */
   readonly standing: Standing;
   readonly isAttached: boolean;
+  /** It has ended, nobody has heard yet how, and somebody may still come back for that. */
+  readonly isAwaited: boolean;
   readonly bytesIn: number;
   readonly bytesOut: number;
   /** What this browser says; nothing when another one has taken its place. */
   receive(socket: Socket, data: string | Uint8Array): void;
-  /** Shows it in this browser from now on, and what was printed since `from` that is still kept; throws when it has ended. */
+  /** Throws when it cannot be shown from there on. */
+  assertShowable(from: number): void;
+  /** Shows it in this browser from now on, and what was printed since `from` that is still kept; of one that is awaited also how it ended. */
   attach(viewer: Viewer, view: { readonly from: number } & Size): void;
   /** The browser is gone. One that did not say so on purpose may come back. */
   left(socket: Socket, code: number): Promise<void>;
@@ -79,6 +83,9 @@ export async function startShell(options: ShellOptions): Promise<LiveShell> {
   let warned = false;
   let wanted: Size | undefined;
   let ending: Promise<void> | undefined;
+  let last: { readonly frame: ServerFrame | undefined; readonly why: Ending; readonly message: string | undefined; readonly at: number } | undefined;
+  let toldTo: Socket | undefined;
+  let isHeard = false;
 
   const say = (frame: ServerFrame): void => viewer?.socket.send(JSON.stringify(frame));
   const goOn = (): void => {
@@ -160,16 +167,39 @@ export async function startShell(options: ShellOptions): Promise<LiveShell> {
     end(why, message).catch((error: unknown) => log.error({ session: id, cause: messageOf(error) }, 'how a shell ended could not be written down'));
   }
 
+  function lastFrame(endedBy: Ending, message: string | undefined): ServerFrame | undefined {
+    if (endedBy === 'exit') {
+      return { type: 'exit', exit_code: ssh.fate.exit?.code ?? null, signal: ssh.fate.exit?.signal ?? null };
+    }
+    return endedBy === 'closed' ? undefined : { type: 'error', code: endedBy, message: message ?? '' };
+  }
+
+  function tell({ frame, why, message }: NonNullable<typeof last>): void {
+    toldTo = viewer?.socket;
+    if (frame) {
+      say(frame);
+    }
+    farewell(codeOf[why], message ?? why, why === 'exit');
+  }
+
+  function assertShowable(from: number): void {
+    if (ending && !isAwaited()) {
+      throw new SvcError('not_found', 'this shell has ended');
+    }
+    if (from > output.printed) {
+      throw new SvcError('invalid_argument', `this shell has printed ${output.printed} bytes, so nobody has ${from} of them`);
+    }
+  }
+
+  const isAwaited = (): boolean => last !== undefined && !isHeard && now() - (leftAt ?? last.at) < limits.detachedMs;
+
   async function finish(endedBy: Ending, message: string | undefined): Promise<void> {
     channel.removeListener('data', print);
     ssh.close();
     output.end();
-    if (endedBy === 'exit') {
-      say({ type: 'exit', exit_code: ssh.fate.exit?.code ?? null, signal: ssh.fate.exit?.signal ?? null });
-    } else if (endedBy !== 'closed') {
-      say({ type: 'error', code: endedBy, message: message ?? '' });
-    }
-    farewell(codeOf[endedBy], message ?? endedBy, endedBy === 'exit');
+    last = { frame: lastFrame(endedBy, message), why: endedBy, message, at: now() };
+    isHeard = endedBy === 'closed';
+    tell(last);
     const durationMs = Math.round(now() - startedAt);
     const recorded = recorder === undefined ? undefined : ((await recorder.finish()) ?? 'failed');
     await options.keep({ endedBy, exitCode: ssh.fate.exit?.code ?? null, bytesIn: input.typed, bytesOut: output.printed, durationMs, recorded });
@@ -187,12 +217,15 @@ export async function startShell(options: ShellOptions): Promise<LiveShell> {
   }
 
   return {
-    ...{ id, deviceId, edgeId, end },
+    ...{ id, deviceId, edgeId, end, assertShowable },
     get standing() {
       return standing;
     },
     get isAttached() {
       return viewer !== undefined;
+    },
+    get isAwaited() {
+      return isAwaited();
     },
     get bytesIn() {
       return input.typed;
@@ -214,12 +247,7 @@ export async function startShell(options: ShellOptions): Promise<LiveShell> {
       input.push(data);
     },
     attach(next, { from, ...size }) {
-      if (ending) {
-        throw new SvcError('not_found', 'this shell has ended');
-      }
-      if (from > output.printed) {
-        throw new SvcError('invalid_argument', `this shell has printed ${output.printed} bytes, so nobody has ${from} of them`);
-      }
+      assertShowable(from);
       say({ type: 'error', code: 'taken_over', message: 'this shell is shown elsewhere now' });
       farewell(closeCode.takenOver, 'this shell is shown elsewhere now', false);
       viewer = next;
@@ -228,10 +256,15 @@ export async function startShell(options: ShellOptions): Promise<LiveShell> {
       const start = output.nearest(from);
       say({ type: 'attached', session_id: id, from: start, missed: start - from });
       output.attach(next.socket, { acks: next.acks, from: start });
+      if (last) {
+        return tell(last);
+      }
       input.attach(next.socket);
       fit(size);
     },
     async left(socket, code) {
+      // Whoever answers the close frame has read what came before it.
+      isHeard ||= socket === toldTo && code !== lostCode;
       if (viewer?.socket !== socket) {
         return;
       }

@@ -8,8 +8,11 @@ import type { LiveShell } from './shell.ts';
 /** All shells that are open in this process. */
 export interface Shells {
   add(shell: LiveShell): void;
+  /** It has ended, and that is written down. */
   remove(id: number): void;
   get(id: number): LiveShell | undefined;
+  /** The same, or one that has ended and may still be come back to, to hear how. */
+  toShow(id: number): LiveShell | undefined;
   list(): readonly LiveShell[];
   /** Ends those of everybody whose right has ended. */
   recheck(): void;
@@ -22,6 +25,8 @@ const hasLost = 'your right to this shell has ended';
 
 export function createShells({ clock, authority }: { readonly clock: Clock; readonly authority: Authority }): Shells {
   const open = new Map<number, LiveShell>();
+  /** The oldest first. */
+  const awaited = new Map<number, LiveShell>();
   let checkedAt = clock.monotonic();
 
   async function endWhere(which: (shell: LiveShell) => boolean, ending: Ending, message: string): Promise<void> {
@@ -33,13 +38,28 @@ export function createShells({ clock, authority }: { readonly clock: Clock; read
 
   return {
     add: (shell) => void open.set(shell.id, shell),
-    remove: (id) => void open.delete(id),
+    remove(id) {
+      const shell = open.get(id);
+      open.delete(id);
+      if (shell?.isAwaited === true) {
+        awaited.set(id, shell);
+      }
+      const [oldest] = awaited.keys();
+      if (awaited.size > limits.awaited && oldest !== undefined) {
+        awaited.delete(oldest);
+      }
+    },
     get: (id) => open.get(id),
+    toShow(id) {
+      const past = awaited.get(id);
+      return open.get(id) ?? (past?.isAwaited === true ? past : undefined);
+    },
     list: () => [...open.values()],
     recheck,
     endWhere,
     tick() {
       open.forEach((shell) => shell.tick());
+      awaited.forEach(({ isAwaited }, id) => isAwaited || awaited.delete(id));
       if (clock.monotonic() - checkedAt >= limits.recheckMs) {
         checkedAt = clock.monotonic();
         recheck();

@@ -127,13 +127,14 @@ async function comeBack({ shells, authority, keeper }: VisitParts, visit: Visit,
   if (!authority.holds(standing)) {
     throw new SvcError('forbidden', 'your right to this shell has ended');
   }
+  shell.assertShowable(from);
   await keeper.cameBack({ visit, shell, from });
   shell.attach({ socket, standing, acks }, { from, cols, rows });
   return shell;
 }
 
 export function shellOf(shells: Shells, id: number): LiveShell {
-  const shell = shells.get(id);
+  const shell = shells.toShow(id);
   if (!shell) {
     throw new SvcError('not_found', `there is no shell ${id} to come back to; it has ended`);
   }

@@ -12,14 +12,16 @@ import { startSshd } from '../plugins/webshell/sshd.ts';
 import { openTerminal, type Terminal } from '../plugins/webshell/terminal.ts';
 
 /**
- * Shells on Debian's SSH server through a service in its own process: how soon a keystroke comes back, alone and beside three
- * shells that print without end; what a browser that reads nothing costs; and whether 200 MB arrive as they are.
+ * Shells on Debian's SSH server through an agent and a service, each in its own process: how soon a keystroke comes back, alone and
+ * beside three shells that print without end; what a browser that reads nothing costs; and whether 200 MB arrive as they are.
+ * `direct` leaves out the agent and its tunnel.
  */
 export async function run({
   samples = 400,
   seconds = 60,
   megabytes = 200,
-}: { readonly samples?: number; readonly seconds?: number; readonly megabytes?: number } = {}): Promise<Outcome> {
+  direct = false,
+}: { readonly samples?: number; readonly seconds?: number; readonly megabytes?: number; readonly direct?: boolean } = {}): Promise<Outcome> {
   const [load = 0] = loadavg();
   const ends: (() => unknown)[] = [];
   const sshd = await startSshd({ after: (end: () => unknown) => void ends.unshift(end), skip: (why?: string) => console.error(why) });
@@ -27,7 +29,7 @@ export async function run({
     throw new Error('this needs openssh-server');
   }
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-shell-'));
-  const child = fork(join(import.meta.dirname, 'webshell-child.ts'), [String(sshd.port), join(folder, 'data')], {
+  const child = fork(join(import.meta.dirname, 'webshell-child.ts'), [String(sshd.port), folder, direct ? 'direct' : 'agent'], {
     execArgv: ['--import', 'tsx', '--expose-gc'],
   });
   try {
@@ -49,11 +51,18 @@ export async function run({
     });
     await pause(2_000);
     await usage(child);
-    const printedFrom = { bytes: printed, at: performance.now() };
-    const beside = await echo(typing, samples);
-    const printedRate = (printed - printedFrom.bytes) / (performance.now() - printedFrom.at) / 1_000;
+    const rate = async (work: Promise<unknown>): Promise<number> => {
+      const from = { bytes: printed, at: performance.now() };
+      await work;
+      return Math.round((printed - from.bytes) / (performance.now() - from.at) / 100) / 10;
+    };
+    const echoing = echo(typing, samples);
+    const rateBeside = await rate(echoing);
+    const beside = await echoing;
     const { loopP99 } = await usage(child);
-    noisy.forEach((shell) => shell.ws.terminate());
+    await pause(1_500);
+    const rateAlone = await rate(pause(3_000));
+    noisy.forEach((shell) => shell.say({ type: 'close' }));
     typing.say({ type: 'close' });
     await pause(2_000);
 
@@ -72,21 +81,24 @@ export async function run({
     const busy = (await usage(child)).cpu.user - busyBefore.cpu.user;
     silent.ws.terminate();
 
-    const bulk = await transfer(await open(true), join(folder, 'source'), megabytes);
+    const text = await transfer(await open(true), join(folder, 'text'), megabytes, () => page);
+    const bulk = await transfer(await open(true), join(folder, 'bytes'), megabytes, () => randomBytes(page.length));
     const growth = Math.round((most - before.rssMb) * 10) / 10;
     return {
-      ok: beside.p99 < 20 && growth < 20 && isBlocked && bulk.same,
+      ok: beside.p99 < 20 && growth < 20 && isBlocked && text.same && bulk.same,
       'echo alone p50, ms': alone.p50,
       'echo alone p99, ms': alone.p99,
       'echo beside three shells that print without end p50, ms': beside.p50,
       'the same p99, ms (goal 20)': beside.p99,
-      'MB/s of the three meanwhile': Math.round(printedRate * 10) / 10,
+      'MB/s of the three meanwhile': rateBeside,
+      'MB/s of the three while nobody types': rateAlone,
       'the loop of the service meanwhile p99, ms': Math.round(loopP99 * 10) / 10,
       'a browser that reads nothing, MB (goal 20)': growth,
       'its shell waits': isBlocked,
       'CPU of the service meanwhile, cores': Math.round(busy / 1e4 / seconds) / 100,
-      'bytes arrive as they are': bulk.same,
-      'MB/s': bulk.rate,
+      'bytes arrive as they are': text.same && bulk.same,
+      'MB/s of text': text.rate,
+      'MB/s of random bytes': bulk.rate,
       'load of the machine at the beginning': Math.round(load * 10) / 10,
     };
   } finally {
@@ -147,17 +159,19 @@ async function echo(shell: Terminal, samples: number): Promise<{ p50: number; p9
   return { p50: at(0.5), p99: at(0.99) };
 }
 
-/** Random bytes, told apart from what the terminal says itself by where they begin. */
-async function transfer(shell: Terminal, path: string, megabytes: number): Promise<{ same: boolean; rate: number }> {
+const page = Buffer.alloc(1024 * 1024, 'drwxr-xr-x  2 root root  4096 Nov 22 07:10 a folder, as a listing shows it\n');
+
+/** What `cat` prints, told apart from what the terminal says itself by where it begins. */
+async function transfer(shell: Terminal, path: string, megabytes: number, next: () => Buffer): Promise<{ same: boolean; rate: number }> {
   const wanted = createHash('sha256');
   await pipeline(async function* () {
     for (let part = 0; part < megabytes; part += 1) {
-      const bytes = randomBytes(1024 * 1024);
+      const bytes = next();
       wanted.update(bytes);
       yield bytes;
     }
   }, createWriteStream(path));
-  const size = megabytes * 1024 * 1024;
+  const size = megabytes * page.length;
   const got = createHash('sha256');
   const marker = 'BEGIN-HERE';
   let head: Buffer | undefined = Buffer.alloc(0);
@@ -192,6 +206,7 @@ async function transfer(shell: Terminal, path: string, megabytes: number): Promi
   const from = performance.now();
   shell.type(`stty raw -echo; printf 'BEGIN-H''ERE'; cat ${path}\n`);
   await Promise.race([all, pause(300_000)]);
-  const rate = Math.round((megabytes / (performance.now() - from)) * 10_000) / 10;
+  const rate = Math.round(taken / (performance.now() - from) / 100) / 10;
+  shell.say({ type: 'close' });
   return { same: wanted.digest('hex') === got.digest('hex'), rate };
 }

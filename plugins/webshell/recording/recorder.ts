@@ -7,11 +7,14 @@ import type { Clock } from 'svc/sdk';
 import type { Size } from '../frames.ts';
 import { limits } from '../limits.ts';
 import { createCast } from './cast.ts';
+import { createPage } from './page.ts';
 import type { SealedFile, Tally } from './sealed-file.ts';
 
-const packed = promisify<string, { readonly level: number }, Buffer>(gzip);
+const packed = promisify<Uint8Array, { readonly level: number; readonly chunkSize: number }, Buffer>(gzip);
 /** A shell that prints without end must not keep the others waiting for a core; text becomes a quarter larger than it could be. */
 const quick = 1;
+/** What zlib hands on at a time; between two of them it waits for the loop. */
+const chunk = { least: 1_024, most: 64 * 1_024 };
 
 export interface RecorderOptions extends Size {
   readonly file: SealedFile;
@@ -52,8 +55,7 @@ export async function startRecorder({ file, term, title, clock, maxBytes, counte
   const tally = (): Tally => ({ ...counted(), ms: Math.round(since()) });
   const cast = createCast({ ...size, term, title, timestamp: Math.floor(clock.now() / 1_000) });
   const hash = createHash('sha256');
-  let lines: string[] = [];
-  let waiting = 0;
+  const page = createPage();
   let unwritten = 0;
   let bytes = 0;
   let wasFull = false;
@@ -65,21 +67,20 @@ export async function startRecorder({ file, term, title, clock, maxBytes, counte
     if (line === '' || state.broken) {
       return;
     }
-    lines.push(line);
-    waiting += line.length;
-    unwritten += line.length;
+    unwritten += page.add(line);
     wasFull ||= unwritten > limits.unrecordedBytes;
-    if (waiting >= limits.recordBatchBytes) {
+    if (page.length >= limits.recordBatchBytes) {
       void flush();
     }
   }
 
-  async function writeBatch(text: string, reached: Tally): Promise<void> {
+  async function writeBatch(batch: Uint8Array, reached: Tally): Promise<void> {
     if (state.broken) {
       return;
     }
     try {
-      const member = await packed(text, { level: quick });
+      const chunkSize = Math.min(chunk.most, Math.max(chunk.least, batch.length));
+      const member = await packed(batch, { level: quick, chunkSize });
       if (bytes + member.length > maxBytes) {
         state.broken = { why: 'full', cause: undefined };
         report('full', undefined);
@@ -92,7 +93,7 @@ export async function startRecorder({ file, term, title, clock, maxBytes, counte
       state.broken = { why: 'disk', cause };
       report('disk', cause);
     } finally {
-      unwritten -= text.length;
+      unwritten -= batch.length;
       if (wasFull && unwritten <= limits.unrecordedBytes / 2) {
         wasFull = false;
         drained();
@@ -108,12 +109,10 @@ export async function startRecorder({ file, term, title, clock, maxBytes, counte
   }
 
   function flush(): Promise<void> {
-    if (waiting > 0) {
-      const text = lines.join('');
-      lines = [];
-      waiting = 0;
+    if (page.length > 0) {
+      const batch = page.take();
       const reached = tally();
-      writing = writing.then(() => writeBatch(text, reached));
+      writing = writing.then(() => writeBatch(batch, reached));
     }
     return writing;
   }

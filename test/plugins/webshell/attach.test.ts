@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 
 import { shellHouse, until } from './house.ts';
@@ -86,8 +88,36 @@ test('a browser that is gone comes back to its shell', async (t: TestContext) =>
     });
     const wrong = await back(session, Number.MAX_SAFE_INTEGER);
     assert.equal((await wrong.closed).code, 4400);
+    assert.ok(
+      (await trail('webshell:re-attach')).every(({ changes }) => changes.after.from !== Number.MAX_SAFE_INTEGER),
+      'nor is it told as a return',
+    );
     assert.equal((await ask('DELETE', `/webshell/sessions/${session}`)).status, 204);
     assert.equal((await ended(session)).ended_by, 'killed');
+  });
+
+  await t.test('and hears how it ended while nobody watched, once, within the minute', async () => {
+    const leaveAndEnd = async (): Promise<{ session: number; seen: number }> => {
+      const { shell, session } = await enter();
+      const signal = join(house.dataDir, `end-of-${session}`);
+      shell.type(`stty -echo; echo rea""dy; until [ -e ${signal} ]; do sleep 0.05; done; echo la""st words; exit 3\n`);
+      await shell.shows('ready');
+      await drop(shell);
+      writeFileSync(signal, '');
+      assert.equal((await ended(session)).exit_code, 3);
+      return { session, seen: shell.bytes().length };
+    };
+    const { session, seen } = await leaveAndEnd();
+    assert.equal((await wish(bert, session)).status, 404);
+    const again = await back(session, seen);
+    assert.equal((await again.frame('exit')).exit_code, 3);
+    assert.ok(again.text().includes('last words'), again.text());
+    assert.equal((await again.closed).code, 1000);
+    await until('it is over', async () => (await wish(anna, session)).status === 404);
+
+    const late = await leaveAndEnd();
+    clock.ahead += 61_000;
+    assert.equal((await wish(anna, late.session)).status, 404);
   });
 
   await t.test('with a ticket for that shell alone, which only the one who opened it gets', async () => {

@@ -7,30 +7,37 @@ import { createAuthority } from '../../../plugins/webshell/authority.ts';
 import type { LiveShell } from '../../../plugins/webshell/shell.ts';
 import { createShells } from '../../../plugins/webshell/shells.ts';
 
-test('a right that ends without anybody telling is noticed within 30 s, and only its shells end', () => {
+function stand() {
   const clock = { at: 0, now: () => clock.at, monotonic: () => clock.at };
   const people = new Map([1, 2].map((id) => [id, { status: 'active', grants: ['webshell'], version: 1 }]));
   const authority = createAuthority({ live: (id) => people.get(id) as never });
-  const shells = createShells({ clock, authority });
   const ended: unknown[] = [];
-  for (const id of people.keys()) {
-    const principal: Principal = { kind: 'user', id: String(id), name: 'x', role: 'shells', grants: ['webshell'] };
-    const end = (...why: unknown[]): Promise<void> => Promise.resolve(void ended.push([id, ...why]));
-    shells.add({
+  const shellOf = (person: number, id = person): Omit<LiveShell, 'isAwaited'> & { isAwaited: boolean } => {
+    const principal: Principal = { kind: 'user', id: String(person), name: 'x', role: 'shells', grants: ['webshell'] };
+    return {
       id,
       deviceId: 1,
       edgeId: 1,
       standing: authority.standing(principal)!,
       isAttached: true,
+      isAwaited: false,
       bytesIn: 0,
       bytesOut: 0,
       receive() {},
+      assertShowable() {},
       attach() {},
       left: () => Promise.resolve(),
       tick() {},
-      end,
-    } satisfies LiveShell);
-  }
+      end: (...why: unknown[]) => Promise.resolve(void ended.push([id, ...why])),
+    };
+  };
+  return { clock, people, ended, shellOf, shells: createShells({ clock, authority }) };
+}
+
+test('a right that ends without anybody telling is noticed within 30 s, and only its shells end', () => {
+  const { clock, people, ended, shellOf, shells } = stand();
+  shells.add(shellOf(1));
+  shells.add(shellOf(2));
   people.get(1)!.grants = [];
   for (let second = 0; second < 29; second += 1) {
     clock.at += 1_000;
@@ -45,4 +52,23 @@ test('a right that ends without anybody telling is noticed within 30 s, and only
   clock.at += 30_000;
   shells.tick();
   assert.deepEqual(ended.at(-1), [2, 'revoked', 'your right to this shell has ended']);
+});
+
+test('shells that ended unseen are kept to tell how, the last 64 of them, and are not open', () => {
+  const { shellOf, shells } = stand();
+  const all = Array.from({ length: 66 }, (_, index) => shellOf(1, index + 1));
+  for (const shell of all) {
+    shells.add(shell);
+    shell.isAwaited = shell.id !== 3;
+    shells.remove(shell.id);
+  }
+  const kept = (): number[] => all.map(({ id }) => id).filter((id) => shells.toShow(id) !== undefined);
+  assert.deepEqual(
+    kept(),
+    all.map(({ id }) => id).filter((id) => id !== 1 && id !== 3),
+  );
+  assert.deepEqual([shells.list(), shells.get(66)], [[], undefined]);
+  all.forEach((shell) => (shell.isAwaited = false));
+  shells.tick();
+  assert.deepEqual(kept(), []);
 });

@@ -50,12 +50,33 @@ test('shells that print without end are read one piece each in turn, one that is
   assert.equal(await turn(5), 'two');
   assert.ok(due[0]!.ms > usual, `${due[0]!.ms} after ${usual} ms`);
 
-  // While somebody types elsewhere a turn is shorter, and what is left of the piece is for the next one.
+  // While somebody types elsewhere turns are shorter and further apart, and what is left of the piece is for the next one.
   const sizes: number[] = [];
+  const waits: boolean[] = [];
+  await turn();
   two.on('data', (bytes: Buffer) => sizes.push(bytes.length));
   for (const typist of ['calm', 'calm', 'two']) {
     typedIn.get(typist)!();
     await turn();
+    waits.push(due[0]!.ms > usual);
   }
-  assert.deepEqual(sizes, [16 * 1024, 16 * 1024, 64 * 1024]);
+  assert.deepEqual(
+    [sizes, waits],
+    [
+      [16 * 1024, 16 * 1024, 64 * 1024],
+      [true, true, false],
+    ],
+  );
+
+  // A turn is as long where a shell brings its bytes in small pieces.
+  two.destroy();
+  const small = shell('small');
+  for (let count = 0; count < 64; count += 1) {
+    small.write(piece.subarray(0, 4 * 1024));
+  }
+  await soon();
+  let got = 0;
+  small.on('data', (bytes: Buffer) => (got += bytes.length));
+  await turn();
+  assert.deepEqual([got, small.isPaused()], [64 * 1024, true]);
 });
