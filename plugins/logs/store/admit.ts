@@ -63,7 +63,7 @@ export function admit(pushed: Batch, { limits, now, stamp, origins, refusal }: A
     parts.push({ labels, level, from, to });
   }
 
-  const whole = rejected === 0 && (pushed.isText || isUtf8(pushed.bytes.subarray(0, pushed.used)));
+  const whole = rejected === 0 && (pushed.isText || isText(pushed));
   const batch = whole ? pushed : new Batch(pushed.used, Math.max(16, pushed.count));
   const kept = whole ? parts : copied(pushed, parts, refused, batch);
   levelled(batch, kept);
@@ -97,6 +97,20 @@ function metaProblem(meta: Labels, labels: Labels, limits: LogLimits): string | 
   return size > limits.metadataBytes
     ? `stream '${labelsText(labels)}' has structured metadata too large: '${size}' bytes, limit: '${limits.metadataBytes}' bytes`
     : undefined;
+}
+
+/** Whether each line is UTF-8: all of them together may be when one ends amid a character and the next one goes on with it. */
+function isText(batch: Batch): boolean {
+  if (!isUtf8(batch.bytes.subarray(0, batch.used))) {
+    return false;
+  }
+  for (let i = 1; i < batch.count; i++) {
+    const start = batch.startOf(i);
+    if (start < batch.used && (batch.bytes[start]! & 0xc0) === 0x80) {
+      return false;
+    }
+  }
+  return true;
 }
 
 const instant = (ms: number): string => (Math.abs(ms) <= 8.64e15 && ms <= mostMs ? new Date(ms).toISOString().replace('.000Z', 'Z') : `${ms} ms`);

@@ -28,6 +28,8 @@ export class Batch {
   readonly metas: Labels[] = [noLabels];
   readonly parts: StreamPart[] = [];
   readonly #known = new Map<string, number>([['', 0]]);
+  /** The same by the very set. */
+  readonly #indexes = new Map<Labels, number>();
 
   constructor(bytes: number, entries = 64) {
     const memory = takeMemory(bytes, entries);
@@ -78,13 +80,13 @@ export class Batch {
   }
 
   metaOf(labels: Labels): number {
-    const key = labelsKey(labels);
-    const known = this.#known.get(key);
-    if (known !== undefined) {
-      return known;
+    let index = this.#indexes.get(labels);
+    if (index === undefined) {
+      const key = labelsKey(labels);
+      index = this.#known.get(key) ?? this.metas.push(labels) - 1;
+      this.#known.set(key, index);
+      this.#indexes.set(labels, index);
     }
-    const index = this.metas.push(labels) - 1;
-    this.#known.set(key, index);
     return index;
   }
 

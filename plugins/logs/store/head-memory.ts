@@ -10,15 +10,15 @@ const mostKept = 16 * 1024 * 1024;
 const bytesOfEntry = 20;
 
 /**
- * Memory of heads that are gone, for those that come: a head grows by doubling, so that every chunk would leave behind
- * several times what it holds. What is in it is anything.
+ * Memory of heads that are gone, for those that come: a head grows in steps, so that every chunk would leave behind
+ * memory of every size. What is in it is anything.
  */
 export class HeadMemory {
   readonly #lines = new Map<number, Buffer[]>();
   readonly #columns = new Map<number, HeadColumns[]>();
   #kept = 0;
 
-  /** `bytes` is a power of two. */
+  /** One of a few sizes: what is kept serves the same size only. */
   lines(bytes: number): Buffer {
     const found = this.#lines.get(bytes)?.pop();
     if (found === undefined) {
@@ -28,7 +28,6 @@ export class HeadMemory {
     return found;
   }
 
-  /** `entries` is a power of two. */
   columns(entries: number): HeadColumns {
     const found = this.#columns.get(entries)?.pop();
     if (found === undefined) {

@@ -4,8 +4,9 @@ import type { Batch, StreamPart } from './batch.ts';
 import { type Columns, startOf } from './columns.ts';
 import type { HeadColumns, HeadMemory } from './head-memory.ts';
 
-const firstEntries = 16;
-const firstBytes = 2_048;
+/** Memory grows fourfold: of bytes it comes to 288 KiB, so that the last lines of a chunk of 256 KiB still find room. */
+const firstEntries = 32;
+const firstBytes = 1_152;
 
 /** The lines of one stream that are in no chunk yet, in the order of their arrival. */
 export class Head {
@@ -54,7 +55,7 @@ export class Head {
     const size = batch.ends[to - 1]! - start;
     this.#reserve(to - from, size);
     const at = this.#count;
-    this.#lines.set(batch.bytes.subarray(start, start + size), this.#used);
+    batch.bytes.copy(this.#lines, this.#used, start, start + size);
     const shift = this.#used - start;
     const { ms, ns, ends, meta } = this.#beside;
     /** By the index that the batch has for them. */
@@ -138,7 +139,7 @@ export class Head {
   #reserve(entries: number, bytes: number): void {
     if (this.#count + entries > this.#beside.ms.length) {
       const { ms, ns, ends, meta } = this.#beside;
-      const larger = this.#memory.columns(doubled(ms.length, this.#count + entries));
+      const larger = this.#memory.columns(enlarged(ms.length, this.#count + entries));
       larger.ms.set(ms);
       larger.ns.set(ns);
       larger.ends.set(ends);
@@ -147,7 +148,7 @@ export class Head {
       this.#beside = larger;
     }
     if (this.#used + bytes > this.#lines.length) {
-      const larger = this.#memory.lines(doubled(this.#lines.length, this.#used + bytes));
+      const larger = this.#memory.lines(enlarged(this.#lines.length, this.#used + bytes));
       this.#lines.copy(larger, 0, 0, this.#used);
       this.#giveLines();
       this.#lines = larger;
@@ -169,11 +170,11 @@ export class Head {
   }
 }
 
-/** As often as it takes. */
-function doubled(size: number, needed: number): number {
-  let larger = size * 2;
+/** Fourfold, as often as it takes. */
+function enlarged(size: number, needed: number): number {
+  let larger = size * 4;
   while (larger < needed) {
-    larger *= 2;
+    larger *= 4;
   }
   return larger;
 }

@@ -90,7 +90,7 @@ function labelsIn(value: unknown, where: string): Labels {
       throw broken(`${where}[${JSON.stringify(name.slice(0, 100))}]`, 'a text');
     }
   }
-  return labelSets.of(value as Record<string, string>);
+  return labelSets.of(Object.entries(value as Record<string, string>));
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
 import { type Labels, labelsOf } from 'svc/telemetry';
 
-const mostKnown = 4_096;
-const longestKey = 4_096;
+import { parseLabelsText } from './label-text.ts';
+import { remembered } from './remembered.ts';
 
 /** Label sets that were met before: what every push says again is sorted once, and told by its identity from then on. */
 export class LabelSets {
@@ -11,38 +11,26 @@ export class LabelSets {
   /** Of an object of texts in JSON, known by its very bytes; undefined when that is not what they are. */
   in(body: Buffer, from: number, to: number): Labels | undefined {
     const key = body.toString('latin1', from, to);
-    let labels = this.#read.get(key);
-    if (labels === undefined) {
-      const record = textsIn(body.toString('utf8', from, to));
-      labels = record && this.of(record);
-      if (labels !== undefined && key.length <= longestKey) {
-        if (this.#read.size >= mostKnown) {
-          this.#read.clear();
-        }
-        this.#read.set(key, labels);
-      }
+    const known = this.#read.get(key);
+    if (known !== undefined) {
+      return known;
     }
-    return labels;
+    const record = textsIn(body.toString('utf8', from, to));
+    return record && remembered(this.#read, key, this.of(Object.entries(record)));
   }
 
-  of(record: Readonly<Record<string, string>>): Labels {
+  /** Of `{app="web", host="h1"}`. */
+  text(text: string): Labels {
+    return this.#read.get(text) ?? remembered(this.#read, text, parseLabelsText(text));
+  }
+
+  of(pairs: readonly (readonly [string, string])[]): Labels {
     let key = '';
-    for (const name of Object.keys(record)) {
-      const value = record[name]!;
+    for (const [name, value] of pairs) {
       // With the lengths, no two sets can look the same.
       key += `${name.length}:${name}${value.length}:${value}`;
     }
-    let labels = this.#known.get(key);
-    if (labels === undefined) {
-      labels = labelsOf(Object.entries(record));
-      if (key.length <= longestKey) {
-        if (this.#known.size >= mostKnown) {
-          this.#known.clear();
-        }
-        this.#known.set(key, labels);
-      }
-    }
-    return labels;
+    return this.#known.get(key) ?? remembered(this.#known, key, labelsOf(pairs));
   }
 }
 

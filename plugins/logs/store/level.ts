@@ -18,10 +18,7 @@ export function levelOfLine(bytes: Uint8Array, words: DataView, from: number, en
   const json = bytes[pastSpace(bytes, from, to, to)] === 0x7b;
   let word = unknown;
   let field = true;
-  for (let start = nextStart(bytes, words, from, to); start < to; start = nextStart(bytes, words, start + 1, to)) {
-    if (start > from && folded[bytes[start - 1]!] !== 0) {
-      continue;
-    }
+  for (let start = nextStart(bytes, words, from, from, to); start < to; start = nextStart(bytes, words, from, start + 1, to)) {
     let at = start;
     while (at < to && folded[bytes[at]!] !== 0) {
       at++;
@@ -47,26 +44,34 @@ export function levelOfLine(bytes: Uint8Array, words: DataView, from: number, en
   return word;
 }
 
-/** Where two letters stand that a name begins with; `to` when they do nowhere any more. */
-function nextStart(bytes: Uint8Array, words: DataView, from: number, to: number): number {
-  let at = from;
-  for (; at + 5 <= to; at += 4) {
-    // Four pairs at once, as ten bits each in the halves of two words.
-    const first = words.getInt32(at, true);
-    const second = words.getInt32(at + 1, true);
-    const even = ((first & halves) << 5) | (second & halves);
-    const odd = (((first >>> 8) & halves) << 5) | ((second >>> 8) & halves);
-    if ((begins[even & 1023]! | begins[even >>> 16]! | begins[odd & 1023]! | begins[odd >>> 16]!) !== 0) {
-      break;
+/** Where a word begins, at `after` or later, with two letters that a name begins with; `to` when none does any more. */
+function nextStart(bytes: Uint8Array, words: DataView, from: number, after: number, to: number): number {
+  let at = after;
+  // Every other pair is enough: it holds either the first two of the first three letters of a name, or the last two.
+  for (; at + 8 <= to; at += 8) {
+    const first = words.getInt32(at, true) & 0x5f5f5f5f;
+    const second = words.getInt32(at + 4, true) & 0x5f5f5f5f;
+    if ((within[first & 0xffff]! | within[first >>> 16]! | within[second & 0xffff]! | within[second >>> 16]!) !== 0) {
+      const start = startIn(bytes, from, Math.max(after, at - 1), Math.min(at + 7, to - 1));
+      if (start !== -1) {
+        return start;
+      }
     }
   }
-  while (at + 1 < to && begins[slotOf(bytes[at]!, bytes[at + 1]!)] === 0) {
-    at++;
-  }
-  return at + 1 < to ? at : to;
+  const start = startIn(bytes, from, Math.max(after, at - 1), to - 1);
+  return start === -1 ? to : start;
 }
 
-const halves = 0x001f001f;
+/** The first of some positions at which a word begins as a name does; -1 when there is none. */
+function startIn(bytes: Uint8Array, from: number, first: number, end: number): number {
+  for (let at = first; at < end; at++) {
+    if (begins[slotOf(bytes[at]!, bytes[at + 1]!)]! !== 0 && (at === from || folded[bytes[at - 1]!] === 0)) {
+      return at;
+    }
+  }
+  return -1;
+}
+
 const readFor = 2_048;
 const severityText = 'severity_text';
 
@@ -101,8 +106,10 @@ const spellings: Readonly<Record<string, readonly string[]>> = {
 
 /** All names by their first two letters: what begins otherwise is sorted out by one look. */
 const names: (readonly Name[] | undefined)[] = Array.from({ length: 1024 }, () => undefined);
-/** The same, as what is looked at for every byte. */
+/** The same, as what is looked at first. */
 const begins = new Uint8Array(1024);
+/** Which pairs of bytes, without what makes a letter small, are among the first three letters of a name. */
+const within = new Uint8Array(0x5f60);
 for (const [level, texts] of Object.entries(spellings)) {
   for (const text of texts) {
     const bytes = Buffer.from(text, 'latin1');
@@ -110,11 +117,17 @@ for (const [level, texts] of Object.entries(spellings)) {
     const slot = slotOf(bytes[0]!, bytes[1]!);
     names[slot] = [...(names[slot] ?? []), { text, bytes, level: number, isWord: words.includes(text), isKey: number === unknown }];
     begins[slot] = 1;
+    within[pairOf(bytes[0]!, bytes[1]!)] = 1;
+    within[pairOf(bytes[1]!, bytes[2]!)] = 1;
   }
 }
 
 function slotOf(first: number, second: number): number {
   return ((first & 31) << 5) | (second & 31);
+}
+
+function pairOf(first: number, second: number): number {
+  return ((second << 8) | first) & 0x5f5f;
 }
 
 /** The name that these bytes are, in small or capital letters. */

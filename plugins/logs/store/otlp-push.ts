@@ -1,6 +1,5 @@
 import { SvcError } from 'svc/sdk';
 import {
-  type AnyValue,
   anyValueFromJson,
   anyValueText,
   decodeAnyValue,
@@ -25,7 +24,10 @@ import {
 } from 'svc/telemetry';
 
 import { Batch } from './batch.ts';
+import { LabelSets } from './label-sets.ts';
 import type { Nanos } from './nanos.ts';
+import { RecordSets } from './record-sets.ts';
+import { remembered } from './remembered.ts';
 
 /** Attributes of a resource that make a stream; everything else stays with the line as metadata, as Loki has it. */
 const streamAttributes: ReadonlySet<string> = new Set([
@@ -49,33 +51,25 @@ const streamAttributes: ReadonlySet<string> = new Set([
   'service.namespace',
 ]);
 
-interface LogRow {
-  at: Nanos;
-  observed: Nanos;
+type Pair = readonly [string, string];
+
+/** What a record says beside its time and its body. */
+interface Said {
   severity: number;
   severityText: string;
-  body: AnyValue;
-  attributes: KeyValue[];
+  attributes: readonly KeyValue[];
   traceId: string;
   spanId: string;
 }
 
-const emptyRecord = (): LogRow => ({
-  at: { ms: 0, ns: 0 },
-  observed: { ms: 0, ns: 0 },
-  severity: 0,
-  severityText: '',
-  body: undefined,
-  attributes: [],
-  traceId: '',
-  spanId: '',
-});
+const labelSets = new LabelSets();
+const recordSets = new RecordSets();
 
 /** Of six levels, four numbers each. */
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
 /** An ExportLogsServiceRequest: `resource_logs = 1 {resource = 1, scope_logs = 2 {scope = 1, log_records = 2}}`. */
-export function readOtlpProto(body: Uint8Array): Batch {
+export function readOtlpProto(body: Buffer): Batch {
   const batch = new Batch(body.length, Math.max(16, body.length >> 8));
   eachMessage(new ProtoReader(body), 1, (resourceLogs) => {
     const { head, rest } = headed(resourceLogs, 1, 2);
@@ -83,9 +77,10 @@ export function readOtlpProto(body: Uint8Array): Batch {
     const resource = splitResource(head ? decodeResource(head) : { attributes: [] });
     for (const scopeLogs of rest) {
       const inner = headed(scopeLogs, 1, 2);
-      const scope = scopePairs(inner.head && decodeScope(inner.head));
+      const around = [...resource.metadata, ...scopePairs(inner.head && decodeScope(inner.head))];
+      const prefix = recordSets.prefixOf(around);
       for (const record of inner.rest) {
-        add(batch, recordFromProto(record), [...resource.metadata, ...scope]);
+        addFromProto(batch, body, record, around, prefix);
       }
     }
     batch.part(resource.labels, from);
@@ -103,9 +98,9 @@ export function readOtlpJson(body: Buffer): Batch {
     const resource = splitResource(resourceFromJson(resourceLogs['resource']));
     for (const inner of jsonArray(resourceLogs['scopeLogs'], 'scopeLogs')) {
       const scopeLogs = jsonObject(inner, 'an entry of scopeLogs');
-      const scope = scopePairs(scopeFromJson(scopeLogs['scope']));
+      const around = [...resource.metadata, ...scopePairs(scopeFromJson(scopeLogs['scope']))];
       for (const record of jsonArray(scopeLogs['logRecords'], 'logRecords')) {
-        add(batch, recordFromJson(jsonObject(record, 'a log record')), [...resource.metadata, ...scope]);
+        addFromJson(batch, jsonObject(record, 'a log record'), around);
       }
     }
     batch.part(resource.labels, from);
@@ -121,84 +116,135 @@ function parse(body: Buffer): unknown {
   }
 }
 
-function recordFromProto(reader: ProtoReader): LogRow {
-  const record = emptyRecord();
+/** Of the bytes of a record only those of its time and its body differ from what others say, as a rule: the rest is looked up. */
+function addFromProto(batch: Batch, body: Buffer, record: ProtoReader, around: readonly Pair[], prefix: string): void {
+  const start = record.position;
+  let at: Nanos = never;
+  let observed: Nanos = never;
+  let line: Uint8Array = nothing;
+  let said = prefix;
+  let isTraced = false;
+  let unread = start;
+  for (let before = start, field = record.next(); ; before = record.position, field = record.next()) {
+    if (field !== 0 && field !== 1 && field !== 5 && field !== 11) {
+      record.skip();
+      isTraced ||= field === 9 || field === 10;
+      continue;
+    }
+    said += before > unread ? body.toString('latin1', unread, before) : '';
+    if (field === 0) {
+      break;
+    }
+    if (field === 5) {
+      line = lineInProto(body, record);
+    } else {
+      record.nanos();
+      const stamp = { ms: record.ms, ns: record.ns };
+      at = field === 1 ? stamp : at;
+      observed = field === 11 ? stamp : observed;
+    }
+    unread = record.position;
+  }
+  // What names its trace is said once.
+  let labels = isTraced ? undefined : recordSets.get(said);
+  if (labels === undefined) {
+    labels = metadataOf(saidInProto(new ProtoReader(body, start, record.position, recordDepth)), around);
+    if (!isTraced) {
+      recordSets.set(said, labels);
+    }
+  }
+  const { ms, ns } = at.ms === 0 && at.ns === 0 ? observed : at;
+  batch.line(ms, ns, line, batch.metaOf(labels));
+}
+
+const nothing = new Uint8Array(0);
+const never: Nanos = { ms: 0, ns: 0 };
+/** Within how many messages a record stands. */
+const recordDepth = 3;
+
+/** The bytes of a text, which most bodies are, as they stand there; anything else becomes text. */
+function lineInProto(body: Buffer, record: ProtoReader): Uint8Array {
+  const value = record.message();
+  const start = value.position;
+  if (value.next() === 1) {
+    const text = value.bytes();
+    if (value.next() === 0) {
+      return text;
+    }
+  }
+  return Buffer.from(anyValueText(decodeAnyValue(new ProtoReader(body, start, record.position, recordDepth + 1))));
+}
+
+function saidInProto(reader: ProtoReader): Said {
+  const attributes: KeyValue[] = [];
+  const said: Said = { severity: 0, severityText: '', attributes, traceId: '', spanId: '' };
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     switch (field) {
-      case 1:
-        reader.nanos();
-        record.at = { ms: reader.ms, ns: reader.ns };
-        break;
       case 2:
-        record.severity = reader.int32();
+        said.severity = reader.int32();
         break;
       case 3:
-        record.severityText = reader.string();
-        break;
-      case 5:
-        record.body = decodeAnyValue(reader.message());
+        said.severityText = reader.string();
         break;
       case 6:
-        record.attributes.push(decodeKeyValue(reader.message()));
+        attributes.push(decodeKeyValue(reader.message()));
         break;
       case 9:
-        record.traceId = reader.bytes().toString('hex');
+        said.traceId = reader.bytes().toString('hex');
         break;
       case 10:
-        record.spanId = reader.bytes().toString('hex');
-        break;
-      case 11:
-        reader.nanos();
-        record.observed = { ms: reader.ms, ns: reader.ns };
+        said.spanId = reader.bytes().toString('hex');
         break;
       default:
         reader.skip();
     }
   }
-  return record;
+  return said;
 }
 
-const recordFromJson = (json: Readonly<Record<string, unknown>>): LogRow => ({
-  at: jsonNanos(json['timeUnixNano'], 'timeUnixNano'),
-  observed: jsonNanos(json['observedTimeUnixNano'], 'observedTimeUnixNano'),
-  severity: jsonNumber(json['severityNumber'], 'severityNumber'),
-  severityText: jsonText(json['severityText'], 'severityText'),
-  body: anyValueFromJson(json['body']),
-  attributes: keyValuesFromJson(json['attributes']),
-  traceId: Buffer.from(jsonHex(json['traceId'], 16, 'traceId')).toString('hex'),
-  spanId: Buffer.from(jsonHex(json['spanId'], 8, 'spanId')).toString('hex'),
-});
+function addFromJson(batch: Batch, record: Readonly<Record<string, unknown>>, around: readonly Pair[]): void {
+  const at = jsonNanos(record['timeUnixNano'], 'timeUnixNano');
+  const observed = jsonNanos(record['observedTimeUnixNano'], 'observedTimeUnixNano');
+  const { ms, ns } = at.ms === 0 && at.ns === 0 ? observed : at;
+  const said: Said = {
+    severity: jsonNumber(record['severityNumber'], 'severityNumber'),
+    severityText: jsonText(record['severityText'], 'severityText'),
+    attributes: keyValuesFromJson(record['attributes']),
+    traceId: Buffer.from(jsonHex(record['traceId'], 16, 'traceId')).toString('hex'),
+    spanId: Buffer.from(jsonHex(record['spanId'], 8, 'spanId')).toString('hex'),
+  };
+  batch.text(ms, ns, anyValueText(anyValueFromJson(record['body'])), batch.metaOf(metadataOf(said, around)));
+}
 
-function add(batch: Batch, record: LogRow, around: readonly (readonly [string, string])[]): void {
-  const { ms, ns } = record.at.ms === 0 && record.at.ns === 0 ? record.observed : record.at;
-  const level = levels[Math.floor((record.severity - 1) / 4)];
-  const pairs: (readonly [string, string])[] = [
+function metadataOf({ severity, severityText, attributes, traceId, spanId }: Said, around: readonly Pair[]): Labels {
+  const pairs: Pair[] = [
     ...around,
-    ...record.attributes.map(pairOf),
-    ['severity_number', record.severity === 0 ? '' : String(record.severity)],
-    ['severity_text', record.severityText],
-    ['trace_id', record.traceId],
-    ['span_id', record.spanId],
-    ['detected_level', level ?? ''],
+    ...attributes.map(pairOf),
+    ['severity_number', severity === 0 ? '' : String(severity)],
+    ['severity_text', severityText],
+    ['trace_id', traceId],
+    ['span_id', spanId],
+    ['detected_level', levels[Math.floor((severity - 1) / 4)] ?? ''],
   ];
-  batch.text(ms, ns, anyValueText(record.body), batch.metaOf(labelsOf(pairs)));
+  return traceId === '' && spanId === '' ? labelSets.of(pairs) : labelsOf(pairs);
 }
 
-function splitResource({ attributes }: OtlpResource): { readonly labels: Labels; readonly metadata: (readonly [string, string])[] } {
+function splitResource({ attributes }: OtlpResource): { readonly labels: Labels; readonly metadata: readonly Pair[] } {
   const ofStream = attributes.filter(({ key }) => streamAttributes.has(key));
-  return { labels: labelsOf(ofStream.map(pairOf)), metadata: attributes.filter((pair) => !ofStream.includes(pair)).map(pairOf) };
+  return { labels: labelSets.of(ofStream.map(pairOf)), metadata: attributes.filter((pair) => !ofStream.includes(pair)).map(pairOf) };
 }
 
-const scopePairs = (scope: OtlpScope | undefined): (readonly [string, string])[] =>
+const scopePairs = (scope: OtlpScope | undefined): readonly Pair[] =>
   scope === undefined ? [] : [['scope_name', scope.name], ['scope_version', scope.version], ...scope.attributes.map(pairOf)];
 
-const pairOf = ({ key, value }: KeyValue): readonly [string, string] => [labelName(key), anyValueText(value)];
+const pairOf = ({ key, value }: KeyValue): Pair => [labelName(key), anyValueText(value)];
+
+const labelNames = new Map<string, string>();
 
 /** As a selector can ask for it. */
-const labelName = (key: string): string => {
-  const name = key.replaceAll(/[^a-zA-Z0-9_]/g, '_');
-  return /^[0-9]/.test(name) ? `key_${name}` : name;
-};
+function labelName(key: string): string {
+  return labelNames.get(key) ?? remembered(labelNames, key, key.replaceAll(/[^a-zA-Z0-9_]/g, '_').replace(/^[0-9]/, 'key_$&'));
+}
 
 function eachMessage(reader: ProtoReader, wanted: number, each: (message: ProtoReader) => void): void {
   for (let field = reader.next(); field !== 0; field = reader.next()) {

@@ -1,7 +1,9 @@
-import { type Labels, labelsOf, noLabels, ProtoReader } from 'svc/telemetry';
+import { type Labels, noLabels, ProtoReader } from 'svc/telemetry';
 
 import { Batch } from './batch.ts';
-import { parseLabelsText } from './label-text.ts';
+import { LabelSets } from './label-sets.ts';
+
+const labelSets = new LabelSets();
 
 /** A push body of Loki's protobuf shape, already unpacked: `streams = 1 {labels = 1, entries = 2 {timestamp, line, metadata}}`. */
 export function readProtoPush(body: Uint8Array): Batch {
@@ -22,7 +24,7 @@ function readStream(batch: Batch, stream: ProtoReader): void {
   let labels: Labels = noLabels;
   for (let field = stream.next(); field !== 0; field = stream.next()) {
     if (field === 1) {
-      labels = parseLabelsText(stream.string());
+      labels = labelSets.text(stream.string());
     } else if (field === 2) {
       readEntry(batch, stream.message());
     } else {
@@ -48,7 +50,7 @@ function readEntry(batch: Batch, entry: ProtoReader): void {
     }
   }
   const ms = Math.floor(at.nanos / 1e6);
-  batch.line(at.seconds * 1_000 + ms, at.nanos - ms * 1e6, line, pairs.length === 0 ? 0 : batch.metaOf(labelsOf(pairs)));
+  batch.line(at.seconds * 1_000 + ms, at.nanos - ms * 1e6, line, pairs.length === 0 ? 0 : batch.metaOf(labelSets.of(pairs)));
 }
 
 interface Time {

@@ -1,6 +1,8 @@
 import type { Labels } from 'svc/telemetry';
 
 import type { Batch } from './batch.ts';
+import { fourDigits, lengthOfDigits, number } from './digits.ts';
+import { encode, escapes, plainIn, specials, unitAt } from './json-text.ts';
 
 const quote = 0x22;
 const comma = 0x2c;
@@ -11,11 +13,9 @@ const closeList = 0x5d;
 const openObject = 0x7b;
 const closeObject = 0x7d;
 
-/** What a backslash and a letter stand for; 0 is no escape. */
-const escapes = new Uint8Array(256);
-for (const [letter, char] of Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' })) {
-  escapes[letter.charCodeAt(0)] = char.charCodeAt(0);
-}
+/** As every sender writes it, without a space: `","` and `],["`. */
+const toLine = 0x222c22;
+const toNextValue = 0x225b2c5d;
 
 /** The labels in the bytes of one object; undefined when there are none in them. */
 export type LabelsAt = (from: number, to: number) => Labels | undefined;
@@ -35,6 +35,9 @@ export class PushScanner {
   readonly #into: Uint8Array;
   readonly #labelsAt: LabelsAt;
   #at = 0;
+  /** Of the value that is being read. */
+  #ms = 0;
+  #ns = 0;
 
   /** The body is UTF-8, and the batch has room for as many bytes as it has. */
   constructor(body: Uint8Array, batch: Batch, labelsAt: LabelsAt) {
@@ -86,33 +89,24 @@ export class PushScanner {
       return true;
     }
     do {
-      if (!this.#value()) {
+      if (!this.#is(openList) || !this.#is(quote)) {
+        return false;
+      }
+      do {
+        if (!this.#value()) {
+          return false;
+        }
+      } while (this.#isNextValue());
+      if (!this.#is(closeList)) {
         return false;
       }
     } while (this.#is(comma));
     return this.#is(closeList);
   }
 
+  /** From behind the quote of the nanoseconds: those, a line, and perhaps metadata. */
   #value(): boolean {
-    if (!this.#is(openList) || !this.#is(quote)) {
-      return false;
-    }
-    const from = this.#from;
-    const start = this.#at;
-    // At least seven digits, so that there are whole milliseconds, and at most as many as always are a number of 64 bits.
-    const digits = lengthOfDigits(from, start, this.#end);
-    if (digits < 7 || digits > 18 + Number(from[start]! < 0x39)) {
-      return false;
-    }
-    const at = start + digits;
-    // In parts that are small whole numbers.
-    const seconds = number(from, start, Math.max(start, at - 9));
-    const ms = seconds * 1_000 + number(from, Math.max(start, at - 9), at - 6);
-    const ns = number(from, at - 6, at);
-    // As every sender writes it, without a space.
-    const close = from[at] === quote && from[at + 1] === comma && from[at + 2] === quote;
-    this.#at = close ? at + 3 : at;
-    if ((!close && (!this.#is(quote) || !this.#is(comma) || !this.#is(quote))) || !this.#line()) {
+    if ((!this.#usualStamp() && !this.#anyStamp()) || !this.#line()) {
       return false;
     }
     let meta = 0;
@@ -123,8 +117,48 @@ export class PushScanner {
       }
       meta = this.#batch.metaOf(labels);
     }
-    this.#batch.close(ms, ns, meta);
-    return this.#is(closeList);
+    this.#batch.close(this.#ms, this.#ns, meta);
+    return true;
+  }
+
+  /** Nineteen digits, as since the year 2001, and then the line; without a step when something else stands there. */
+  #usualStamp(): boolean {
+    const start = this.#at;
+    const words = this.#words;
+    if (start + 23 > this.#end || (words.getInt32(start + 19, true) & 0xffffff) !== toLine) {
+      return false;
+    }
+    const a = fourDigits(words.getInt32(start, true));
+    const b = fourDigits(words.getInt32(start + 4, true));
+    const c = fourDigits(words.getInt32(start + 8, true));
+    const d = fourDigits(words.getInt32(start + 12, true));
+    const last = fourDigits(words.getInt32(start + 15, true));
+    // From 9 on it need not be a number of 64 bits.
+    if ((a | b | c | d | last) < 0 || a >= 9_000) {
+      return false;
+    }
+    const tens = (d / 1_000) | 0;
+    this.#ms = (a * 10_000 + b) * 100_000 + c * 10 + tens;
+    this.#ns = (d - tens * 1_000) * 1_000 + (last % 1_000);
+    this.#at = start + 22;
+    return true;
+  }
+
+  #anyStamp(): boolean {
+    const from = this.#from;
+    const start = this.#at;
+    const digits = lengthOfDigits(from, start, this.#end);
+    // At least seven, so that there are whole milliseconds, and at most as many as always are a number of 64 bits.
+    if (digits < 7 || digits > 18 + Number(from[start]! < 0x39)) {
+      return false;
+    }
+    const at = start + digits;
+    // In parts that are small whole numbers.
+    const seconds = number(from, start, Math.max(start, at - 9));
+    this.#ms = seconds * 1_000 + number(from, Math.max(start, at - 9), at - 6);
+    this.#ns = number(from, at - 6, at);
+    this.#at = at;
+    return this.#is(quote) && this.#is(comma) && this.#is(quote);
   }
 
   /** The text behind a quote becomes the bytes behind those that the batch has. */
@@ -138,11 +172,27 @@ export class PushScanner {
     let to = this.#batch.used;
     for (;;) {
       // What is copied too much is written over, and there is room for it: a line is shorter than what stands around it.
-      for (let found = 0; found === 0 && at + 4 <= end;) {
+      let found = 0;
+      while (found === 0 && at + 8 <= end) {
+        const first = words.getInt32(at, true);
+        const second = words.getInt32(at + 4, true);
+        intoWords.setInt32(to, first, true);
+        intoWords.setInt32(to + 4, second, true);
+        found = specials(first);
+        let plain = 0;
+        if (found === 0) {
+          found = specials(second);
+          plain = 4;
+        }
+        plain += plainIn(found);
+        at += plain;
+        to += plain;
+      }
+      while (found === 0 && at + 4 <= end) {
         const word = words.getInt32(at, true);
         intoWords.setInt32(to, word, true);
         found = specials(word);
-        const plain = found === 0 ? 4 : (31 - Math.clz32(found & -found)) >> 3;
+        const plain = plainIn(found);
         at += plain;
         to += plain;
       }
@@ -221,6 +271,15 @@ export class PushScanner {
     return true;
   }
 
+  /** Steps from one line to behind the quote of the next one, when nothing else stands between them. */
+  #isNextValue(): boolean {
+    if (this.#at + 4 > this.#end || this.#words.getInt32(this.#at, true) !== toNextValue) {
+      return false;
+    }
+    this.#at += 4;
+    return true;
+  }
+
   #next(): number {
     for (; this.#at < this.#end; this.#at++) {
       const byte = this.#from[this.#at]!;
@@ -230,67 +289,6 @@ export class PushScanner {
     }
     return -1;
   }
-}
-
-function number(bytes: Uint8Array, from: number, end: number): number {
-  let value = 0;
-  for (let at = from; at < end; at++) {
-    value = value * 10 + bytes[at]! - 0x30;
-  }
-  return value;
-}
-
-function lengthOfDigits(bytes: Uint8Array, from: number, end: number): number {
-  let at = from;
-  while (at < end && bytes[at]! >= 0x30 && bytes[at]! <= 0x39) {
-    at++;
-  }
-  return at - from;
-}
-
-/** Four hexadecimal digits; -1 when they are not. */
-function unitAt(bytes: Uint8Array, from: number, end: number): number {
-  if (from + 4 > end) {
-    return -1;
-  }
-  let unit = 0;
-  for (let i = from; i < from + 4; i++) {
-    const byte = bytes[i]!;
-    const letter = byte | 0x20;
-    const digit = byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
-    if (digit === -1) {
-      return -1;
-    }
-    unit = unit * 16 + digit;
-  }
-  return unit;
-}
-
-/** As UTF-8; answers where it ends. */
-function encode(unit: number, into: Uint8Array, at: number): number {
-  if (unit < 0x80) {
-    into[at] = unit;
-    return at + 1;
-  }
-  if (unit < 0x800) {
-    into[at] = 0xc0 | (unit >> 6);
-    into[at + 1] = 0x80 | (unit & 63);
-    return at + 2;
-  }
-  into[at] = 0xe0 | (unit >> 12);
-  into[at + 1] = 0x80 | ((unit >> 6) & 63);
-  into[at + 2] = 0x80 | (unit & 63);
-  return at + 3;
-}
-
-/**
- * Which of four bytes end a run of plain text: the quote, the backslash, and those below the space. The lowest bit that is
- * set is the highest one of the first such byte; what stands above it means nothing.
- */
-function specials(word: number): number {
-  const quotes = word ^ 0x22222222;
-  const backslashes = word ^ 0x5c5c5c5c;
-  return (((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes) | ((word - 0x20202020) & ~word)) & 0x80808080;
 }
 
 const viewOf = ({ buffer, byteOffset, length }: Uint8Array): DataView => new DataView(buffer, byteOffset, length);

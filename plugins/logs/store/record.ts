@@ -23,7 +23,7 @@ export function encodeRecord({ number, batch }: LogRecord): Uint8Array[] {
   head.uvarint(used);
   head.uvarint(parts.length);
   for (const { labels, from, to } of parts) {
-    writeLabels(head, labels);
+    head.bytes(bytesOf(labels));
     head.uvarint(from);
     head.uvarint(to);
   }
@@ -62,6 +62,20 @@ export function decodeRecord(record: Buffer): LogRecord {
   batch.count = count;
   batch.used = used;
   return { number, batch };
+}
+
+const knownBytes = new WeakMap<Labels, Uint8Array>();
+
+/** As `writeLabels` has them; the labels of a stream are the very same in every batch. */
+function bytesOf(labels: Labels): Uint8Array {
+  let bytes = knownBytes.get(labels);
+  if (bytes === undefined) {
+    const out = new ByteWriter(256);
+    writeLabels(out, labels);
+    bytes = out.take().slice();
+    knownBytes.set(labels, bytes);
+  }
+  return bytes;
 }
 
 function writeLabels(out: ByteWriter, labels: Labels): void {

@@ -2,13 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
-import fc from 'fast-check';
 import { labelsRecord, matcher, ProtoWriter, snappyEncode } from 'svc/telemetry';
 
-import { detectedLevel } from '../../../plugins/logs/logql/discovery.ts';
 import { parseLabelsText } from '../../../plugins/logs/store/label-text.ts';
-import { readJsonPush } from '../../../plugins/logs/store/json-push.ts';
-import { levelInLine } from '../../../plugins/logs/store/level.ts';
 import { nanosText, parseNanos } from '../../../plugins/logs/store/nanos.ts';
 import { body, linesOf, openStore, present, push, read, stream } from './fixture.ts';
 
@@ -196,41 +192,20 @@ describe('forms of a push', () => {
   });
 });
 
-test('a body of the usual shape and one that needs another look come to the same lines', () => {
-  const text = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.string({ unit: fc.constantFrom('"', '\\', '\n', '\u0007', '<', 'ü', '\u2028', '\ud83d', '\ude00', 'a', '}', ']', ',') }),
-  );
-  const time = fc.oneof(fc.nat().map(String), fc.bigInt(0n, 9_223_372_036_854_775_807n).map(String));
-  const labels = fc.dictionary(text, text, { maxKeys: 3 });
-  const streams = fc.array(fc.record({ stream: labels, values: fc.array(fc.oneof(fc.tuple(time, text), fc.tuple(time, text, labels)), { maxLength: 5 }) }), {
-    maxLength: 4,
-  });
-  fc.assert(
-    fc.property(streams, fc.constantFrom(0, 1, '\t'), fc.boolean(), (pushed, indent, likeGo) => {
-      const json = JSON.stringify({ streams: pushed }, undefined, indent);
-      const usual = likeGo ? json.replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028') : json;
-      const told = [usual, JSON.stringify({ more: 1, streams: pushed })].map((body) => {
-        const batch = readJsonPush(Buffer.from(body));
-        const entry = (_: unknown, i: number): unknown => [batch.ms[i], batch.ns[i], batch.lineAt(i), batch.metas[batch.meta[i]!]];
-        return { parts: batch.parts, entries: Array.from({ length: batch.count }, entry) };
+test('a line that ends amid a character takes nothing from the next one', async (t) => {
+  const { store } = await openStore(t);
+  const message = new ProtoWriter();
+  message.message(1, (pushed) => {
+    pushed.string(1, '{app="web"}');
+    for (const [i, line] of ['caf\xc3', '\xa9 is shut'].entries()) {
+      pushed.message(2, (entry) => {
+        entry.message(1, (at) => at.uint(1, present / 1_000 + i));
+        entry.bytes(2, Buffer.from(line, 'latin1'));
       });
-      assert.deepEqual(told[0], told[1]);
-    }),
-  );
-});
-
-test('a body that breaks off, or holds what no text may hold, is refused wherever that is', () => {
-  const whole = body({ app: 'web', b: 'ü\\"' }, [
-    [1, 'one "two" \n three'],
-    [2, 'four', { trace: 'abc' }],
-  ]);
-  for (let length = 0; length < whole.length; length++) {
-    assert.throws(() => readJsonPush(whole.subarray(0, length)), { code: 'invalid_argument' });
-  }
-  for (const broken of ['a\u0001b', 'a\\xb', 'a\\u12g4', '\\']) {
-    assert.throws(() => readJsonPush(Buffer.from(`{"streams":[{"stream":{"app":"web"},"values":[["1","${broken}"]]}]}`)), { code: 'invalid_argument' });
-  }
+    }
+  });
+  await store.push('loki-proto', snappyEncode(message.finish()), {});
+  assert.deepEqual(linesOf(await read(store)).sort(), ['caf\ufffd', '\ufffd is shut']);
 });
 
 test('a label set reads as it was written, and says where it is broken', () => {
@@ -244,43 +219,6 @@ test('a label set reads as it was written, and says where it is broken', () => {
   ] as const) {
     assert.throws(() => parseLabelsText(text), { code: 'invalid_argument', message });
   }
-});
-
-test('the level read from bytes is the one that the query language reads from text', () => {
-  const piece = fc.constantFrom(
-    'level',
-    'lvl',
-    'severity',
-    'severity_text',
-    'LEVEL',
-    'info',
-    'warn',
-    'ERROR',
-    'err',
-    'dbg',
-    'critical',
-    'x',
-    ' ',
-    ' ',
-    '=',
-    '"',
-    ':',
-    '{',
-    ',',
-    '_',
-    '-',
-    '\t',
-    'é',
-    '1',
-  );
-  fc.assert(
-    fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
-      const line = pieces.join('');
-      const bytes = Buffer.from(`xx${line}yy`);
-      assert.equal(levelInLine(bytes, 2, bytes.length - 2), detectedLevel(line, []), JSON.stringify(line));
-    }),
-    { numRuns: 5_000 },
-  );
 });
 
 test('nanoseconds come back as they were written', () => {
