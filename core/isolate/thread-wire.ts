@@ -48,16 +48,18 @@ export interface CarriedError {
 }
 
 export function carried(error: unknown): CarriedError {
-  const plain = { message: messageOf(error), stack: error instanceof Error ? error.stack : undefined };
+  const message = messageOf(error);
   if (!isSvcError(error)) {
-    return plain;
+    return { message, stack: error instanceof Error ? error.stack : undefined };
   }
   const { code, status, details, retryAfterSeconds } = error;
   const { kind } = error as { kind?: unknown };
-  return { ...plain, code, status, details, retryAfterSeconds, ...(typeof kind === 'string' && { kind }) };
+  // A refusal says all that there is to say. The first stack that is read unpacks the source map of the whole program: 10 MB of the thread, for good.
+  const stack = code === 'internal' ? error.stack : undefined;
+  return { message, stack, code, status, details, retryAfterSeconds, ...(typeof kind === 'string' && { kind }) };
 }
 
-/** The error as it was thrown on the other side, stack included: that is where it has to be looked for. */
+/** The error as it was thrown on the other side; a fault with the stack it had there, where it has to be looked for. */
 export function revived({ message, stack, code, status, details, retryAfterSeconds, kind }: CarriedError): Error {
   const error =
     code === undefined || !Object.hasOwn(errorStatus, code)

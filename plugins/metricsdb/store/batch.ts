@@ -7,18 +7,20 @@ export const recordKinds = { batch: 1, checkpoint: 2 } as const;
 const whole = 0;
 const float = 1;
 const marker = 2;
+/** Room for the samples of most pushes of a host: hundreds of them may wait for the disk at once. */
+const startRoom = 32;
 
 /** Samples of one push on their way into the head, and the log record that makes them last. Used again for the next push. */
 export class Batch {
-  slots = new Int32Array(1_024);
-  times = new Float64Array(1_024);
-  values = new Float64Array(1_024);
-  stale = new Uint8Array(1_024);
+  slots = new Int32Array(startRoom);
+  times = new Float64Array(startRoom);
+  values = new Float64Array(startRoom);
+  stale = new Uint8Array(startRoom);
   count = 0;
-  private readonly definitions = new Scratch();
+  private readonly definitions = new Scratch(256);
   /** Series that the record defines. */
   readonly defined: number[] = [];
-  private readonly samples = new Scratch(16 * 1_024);
+  private readonly samples = new Scratch(512);
   private lastRef = 0;
   private lastTime = 0;
 
@@ -30,6 +32,11 @@ export class Batch {
     this.lastRef = 0;
     this.lastTime = 0;
     return this;
+  }
+
+  /** What it takes in memory. */
+  get bytes(): number {
+    return this.slots.length * 21 + this.definitions.bytes.length + this.samples.bytes.length;
   }
 
   get empty(): boolean {

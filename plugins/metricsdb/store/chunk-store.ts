@@ -7,6 +7,8 @@ const slabBits = 20;
 const slabSize = 1 << slabBits;
 /** Of a chunk: its predecessor, its last time, its length. */
 const headerSize = 14;
+/** Of a chunk: each has a bit that says whether it is a staleness marker. */
+const mostSamples = 32;
 /** Points at no chunk. */
 export const nowhere = 0xffff_ffff;
 
@@ -22,33 +24,22 @@ export class ChunkStore {
   private readonly times = new TimeColumn();
   private readonly columns = new ValueColumn();
   private readonly scratch = new Scratch();
-  private spare = new Float64Array(64);
+  private readonly spare = new Float64Array(mostSamples);
   bytes = 0;
 
-  /** Stores samples, at most 64 and ascending, behind `before`; answers with where. */
-  put(
-    before: number,
-    times: Float64Array | Int32Array,
-    values: Float64Array,
-    from: number,
-    to: number,
-    base: number,
-    staleLow: number,
-    staleHigh: number,
-  ): number {
+  /** Stores samples, at most 32 and ascending, behind `before`; answers with where. */
+  put(before: number, times: Float64Array | Int32Array, values: Float64Array, from: number, to: number, base: number, marks: number): number {
     const lastTime = times[to - 1]! + base;
     const out = this.scratch.reset();
     this.times.write(out, times, from, to, lastTime - base);
-    const stale = staleLow !== 0 || staleHigh !== 0;
-    out.u8(stale ? 1 : 0);
-    if (stale) {
-      out.ensure(8);
-      out.view.setUint32(out.at, staleLow);
-      out.view.setUint32(out.at + 4, staleHigh);
-      out.at += 8;
-      this.columns.write(out, this.withoutMarkers(values, from, to, staleLow, staleHigh), 0, to - from);
-    } else {
+    out.u8(marks === 0 ? 0 : 1);
+    if (marks === 0) {
       this.columns.write(out, values, from, to);
+    } else {
+      out.ensure(4);
+      out.view.setUint32(out.at, marks);
+      out.at += 4;
+      this.columns.write(out, this.withoutMarkers(values, from, to, marks), 0, to - from);
     }
     return this.place(before, lastTime, out.written());
   }
@@ -77,12 +68,13 @@ export class ChunkStore {
     into.reserve(count);
     let next = this.times.read(slab, begin, end, view.getFloat64(at + 4), into.times, into.length);
     if (slab[next++] === 1) {
+      const marks = view.getUint32(next);
       for (let i = 0; i < count; i++) {
-        if ((view.getUint32(next + (i >> 5) * 4) >>> (i & 31)) & 1) {
+        if ((marks >>> i) & 1) {
           into.mark(into.length + i);
         }
       }
-      next += 8;
+      next += 4;
     }
     this.columns.read(slab, next, end, into.values, into.length, count);
     into.length += count;
@@ -154,15 +146,14 @@ export class ChunkStore {
   }
 
   /** Markers repeat the value before them, so that they do not spoil the compression of real ones. */
-  private withoutMarkers(values: Float64Array, from: number, to: number, low: number, high: number): Float64Array {
+  private withoutMarkers(values: Float64Array, from: number, to: number, marks: number): Float64Array {
     const { spare } = this;
     let before = 0;
     for (let i = from; i < to; i++) {
-      const k = i - from;
-      if (!(((k < 32 ? low : high) >>> (k & 31)) & 1)) {
+      if (((marks >>> (i - from)) & 1) === 0) {
         before = values[i]!;
       }
-      spare[k] = before;
+      spare[i - from] = before;
     }
     return spare;
   }

@@ -3,8 +3,10 @@ import { budget, compareLabels, writeBlock, type Catalogue, type Labels, type Ne
 import { BlockBuilder, type Finished } from './block-builder.ts';
 import { type Blocks } from './blocks.ts';
 import { type Head } from './head.ts';
+import { writeRawLabels } from './raw-labels.ts';
 import { type Reads } from './reads.ts';
 import { Samples } from './samples.ts';
+import { Scratch } from './scratch.ts';
 import { Batch } from './batch.ts';
 import { nextBlockName, setState } from './catalogue-schema.ts';
 import { Checkpoint } from './wal-checkpoint.ts';
@@ -85,13 +87,15 @@ function logDefinitions(head: Head, wal: Wal): Promise<unknown>[] {
     batch = new Batch();
     bytes = 0;
   };
-  head.eachDefinition((ref, raw, from, to) => {
-    batch.define(-1, ref, raw, from, to);
-    bytes += to - from;
+  const raw = new Scratch();
+  for (const slot of head.index.liveSlots()) {
+    writeRawLabels(raw.reset(), head.index.labels(slot));
+    batch.define(-1, head.ref(slot), raw.bytes, 0, raw.at);
+    bytes += raw.at;
     if (bytes > partBytes) {
       flush();
     }
-  });
+  }
   flush();
   return logged;
 }

@@ -1,10 +1,12 @@
 import { labelValue, metricName, type Labels, type Matcher } from 'svc/telemetry';
 
 import { widened } from './late-samples.ts';
+import { mixed, settled } from './mixing.ts';
 import { RowMatcher } from './row-matcher.ts';
 
-/** The labels of the series of the head, as pairs of symbols by slot, and which slots a metric has. */
+/** The labels of the series of the head, as pairs of symbols by slot: which slot has these labels, and which slots a metric has. */
 export class HeadIndex {
+  private readonly seed: number;
   private symbols: string[] = [];
   private bySymbol = new Map<string, number>();
   private pairs = new Uint32Array(4_096);
@@ -15,26 +17,56 @@ export class HeadIndex {
   private readonly metrics = new Map<string, number[]>();
   private readonly free: number[] = [];
   private generations = new Uint32Array(1_024);
+  private hashes = new Uint32Array(1_024);
+  /** Slots by their hashes, each one more than it is: 0 is an empty place. */
+  private buckets = new Int32Array(4_096);
+  private textBytes = 0;
   /** Slots that were ever used; those in use among them are `live`. */
   used = 0;
   live = 0;
 
-  get symbolCount(): number {
-    return this.symbols.length;
+  /** With a random seed nobody can make series collide. */
+  constructor(seed: number) {
+    this.seed = seed;
   }
 
   get bytes(): number {
-    return this.pairs.byteLength + this.starts.length * 18 + this.symbols.length * 100 + this.live * 8;
+    return this.pairs.byteLength + this.starts.length * 22 + this.buckets.byteLength + this.symbols.length * 100 + this.live * 8;
   }
 
+  /** What the labels of all series take. */
+  get labelBytes(): number {
+    return this.textBytes + this.pairsUsed * 4;
+  }
+
+  /** The slot of the series with these labels, which are in order; -1 where there is none. */
+  find(labels: Labels): number {
+    let hash = this.seed;
+    for (const text of labels) {
+      const symbol = this.bySymbol.get(text);
+      if (symbol === undefined) {
+        return -1;
+      }
+      hash = mixed(hash, symbol);
+    }
+    hash = settled(hash);
+    const mask = this.buckets.length - 1;
+    for (let bucket = hash & mask; ; bucket = (bucket + 1) & mask) {
+      const slot = this.buckets[bucket]! - 1;
+      if (slot === -1 || (this.hashes[slot] === hash && this.has(slot, labels))) {
+        return slot;
+      }
+    }
+  }
+
+  /** A series that `find` did not find. */
   add(labels: Labels): number {
     const slot = this.free.pop() ?? this.used++;
     if (slot === this.counts.length) {
       this.starts = widened(this.starts, new Float64Array(slot * 2));
       this.generations = widened(this.generations, new Uint32Array(slot * 2));
-      const counts = new Uint16Array(slot * 2);
-      counts.set(this.counts);
-      this.counts = counts;
+      this.hashes = widened(this.hashes, new Uint32Array(slot * 2));
+      this.counts = widened(this.counts, new Uint16Array(slot * 2));
     }
     if (this.pairsUsed + labels.length > this.pairs.length) {
       this.pairs = widened(this.pairs, new Uint32Array(this.pairs.length * 2 + labels.length));
@@ -52,6 +84,12 @@ export class HeadIndex {
       slots.push(slot);
     }
     this.live++;
+    if (this.live * 2 > this.buckets.length) {
+      this.buckets = new Int32Array(this.buckets.length * 2);
+      this.liveSlots().forEach((other) => this.place(other));
+    } else {
+      this.place(slot);
+    }
     return slot;
   }
 
@@ -153,6 +191,29 @@ export class HeadIndex {
     if (this.pairsDead * 2 > this.pairsUsed) {
       this.rebuild();
     }
+    this.buckets.fill(0);
+    this.liveSlots().forEach((slot) => this.place(slot));
+  }
+
+  private has(slot: number, labels: Labels): boolean {
+    const start = this.starts[slot]!;
+    return this.counts[slot] === labels.length && labels.every((text, i) => this.symbols[this.pairs[start + i]!] === text);
+  }
+
+  private place(slot: number): void {
+    const start = this.starts[slot]!;
+    let hash = this.seed;
+    for (let i = start; i < start + this.counts[slot]!; i++) {
+      hash = mixed(hash, this.pairs[i]!);
+    }
+    hash = settled(hash);
+    this.hashes[slot] = hash;
+    const mask = this.buckets.length - 1;
+    let bucket = hash & mask;
+    while (this.buckets[bucket] !== 0) {
+      bucket = (bucket + 1) & mask;
+    }
+    this.buckets[bucket] = slot + 1;
   }
 
   private metricsMatching(matchers: readonly Matcher[]): Iterable<readonly number[]> {
@@ -171,6 +232,7 @@ export class HeadIndex {
       return known;
     }
     this.bySymbol.set(text, this.symbols.length);
+    this.textBytes += text.length;
     return this.symbols.push(text) - 1;
   }
 
@@ -179,6 +241,7 @@ export class HeadIndex {
     const labels = this.liveSlots().map((slot) => [slot, this.labels(slot)] as const);
     this.symbols = [];
     this.bySymbol = new Map();
+    this.textBytes = 0;
     this.pairs = new Uint32Array(Math.max(4_096, this.pairsUsed - this.pairsDead));
     this.pairsUsed = 0;
     this.pairsDead = 0;

@@ -15,8 +15,10 @@ const known = 0xffff_ffff;
 
 /** All that is newer than the blocks: series by slot, how to find them by what senders write, and their samples. */
 export class Head {
-  readonly index = new HeadIndex();
+  readonly index: HeadIndex;
   readonly samples = new HeadSamples();
+  private readonly seed: number;
+  /** What is forgotten here is found by its labels, and learnt again. */
   private keys: KeyTable;
   private readonly window: number;
   private readonly mostKeys: number;
@@ -35,9 +37,11 @@ export class Head {
   private movedMinTime = Infinity;
 
   constructor(options: { readonly seed: number; readonly window: number; readonly maxSeries: number }) {
-    this.keys = new KeyTable(options.seed);
+    this.seed = options.seed;
+    this.index = new HeadIndex(this.seed);
+    this.keys = new KeyTable(this.seed);
     this.window = options.window;
-    this.mostKeys = options.maxSeries * 3 + 10_000;
+    this.mostKeys = options.maxSeries * 2 + 10_000;
   }
 
   /** Roughly what it all takes in memory. */
@@ -45,11 +49,12 @@ export class Head {
     return this.keys.bytes + this.index.bytes + this.samples.bytes;
   }
 
-  /** What the labels of all series take, as senders write them. */
+  /** What the labels of all series take, those included that senders write in their own ways. */
   get labelBytes(): number {
-    return this.keys.keyBytes;
+    return this.index.labelBytes + this.keys.keyBytes;
   }
 
+  /** The series that a sender wrote in this way before; -1 when that is news. */
   find(bytes: Uint8Array, from: number, to: number, salt: number): number {
     return this.keys.find(bytes, from, to, salt);
   }
@@ -60,13 +65,13 @@ export class Head {
       return;
     }
     if (this.keys.size >= this.mostKeys) {
-      this.keys = this.keys.filtered((_slot, other) => other === 0);
+      this.keys = new KeyTable(this.seed);
     }
     this.keys.add(bytes, from, to, salt, slot);
   }
 
-  /** A new series; its labels once more in the raw form. */
-  add(labels: Labels, raw: Uint8Array, from: number, to: number, ref = this.nextRef): number {
+  /** A series that `index.find` did not find. */
+  add(labels: Labels, ref = this.nextRef): number {
     const slot = this.index.add(labels);
     if (slot >= this.refs.length) {
       this.refs = widened(this.refs, new Float64Array(slot * 2));
@@ -74,7 +79,6 @@ export class Head {
       this.usedAt = widened(this.usedAt, new Uint32Array(slot * 2));
     }
     this.samples.begin(slot);
-    this.keys.add(raw, from, to, 0, slot);
     this.refs[slot] = ref;
     this.nextRef = Math.max(this.nextRef, ref + 1);
     this.definedIn[slot] = 0;
@@ -137,24 +141,12 @@ export class Head {
     if (id === undefined) {
       if (this.stamps.size >= mostStamps) {
         this.stamps.clear();
-        this.keys = this.keys.filtered((_slot, salt) => salt < saltsPerStamp);
+        this.keys = new KeyTable(this.seed);
       }
       id = this.nextStamp++;
       this.stamps.set(text, id);
     }
     return id * saltsPerStamp;
-  }
-
-  /** Every series in raw form, under its number. */
-  eachDefinition(visit: (ref: number, raw: Uint8Array, from: number, to: number) => void): void {
-    // Aliases of plain remote write share salt 0, and define the same series again.
-    const seen = new Set<number>();
-    this.keys.each(0, (slot, arena, from, to) => {
-      if (!seen.has(slot)) {
-        seen.add(slot);
-        visit(this.refs[slot]!, arena, from, to);
-      }
-    });
   }
 
   /** Whether there may be samples in (mint, maxt]. */

@@ -26,7 +26,7 @@ export class Intake {
   readonly batch = new Batch();
   private readonly head: Head;
   private readonly limits: IntakeLimits;
-  private readonly scratch = new Scratch();
+  private readonly scratch = new Scratch(512);
   private readonly reasons = new Map<string, { readonly shown: string; times: number }>();
   private stamp: Stamp = {};
   private salt = 0;
@@ -87,9 +87,7 @@ export class Intake {
     if (problem !== undefined) {
       return this.refuse(problem);
     }
-    writeRawLabels(this.scratch.reset(), labels);
-    const { bytes, at } = this.scratch;
-    const known = this.head.find(bytes, 0, at, 0);
+    const known = this.head.index.find(labels);
     if (known !== -1) {
       return this.touched(known);
     }
@@ -100,7 +98,7 @@ export class Intake {
     if (this.head.labelBytes >= maxLabelBytes) {
       return this.refuse(`the labels of all series take ${maxLabelBytes} bytes; new series are refused, those that are there go on`);
     }
-    return this.touched(this.head.add(labels, bytes, 0, at));
+    return this.touched(this.head.add(labels));
   }
 
   /** A sample of a series that was found; of a refused one it only counts. */

@@ -1,4 +1,5 @@
 import { widened } from './late-samples.ts';
+import { mixed, settled } from './mixing.ts';
 
 /**
  * Which series raw label bytes mean: a hash table over bytes in one arena, without an object per entry. Senders repeat
@@ -87,25 +88,15 @@ export class KeyTable {
   }
 
   /** The keys of slots for which `stays` holds, in a table of its own. */
-  filtered(stays: (slot: number, salt: number) => boolean): KeyTable {
+  filtered(stays: (slot: number) => boolean): KeyTable {
     const table = new KeyTable(this.seed);
     for (let entry = 0; entry < this.size; entry++) {
-      if (stays(this.slots[entry]!, this.salts[entry]!)) {
+      if (stays(this.slots[entry]!)) {
         const start = this.starts[entry]!;
         table.add(this.arena, start, start + this.lengths[entry]!, this.salts[entry]!, this.slots[entry]!);
       }
     }
     return table;
-  }
-
-  /** Every key under `salt` with its slot; the bytes are good during the call. */
-  each(salt: number, visit: (slot: number, arena: Uint8Array, from: number, to: number) => void): void {
-    for (let entry = 0; entry < this.size; entry++) {
-      if (this.salts[entry] === salt) {
-        const start = this.starts[entry]!;
-        visit(this.slots[entry]!, this.arena, start, start + this.lengths[entry]!);
-      }
-    }
   }
 
   private isAt(entry: number, from: number, to: number, salt: number): boolean {
@@ -165,20 +156,15 @@ export class KeyTable {
   }
 }
 
-/** Four bytes at a time, mixed as the murmur family does. */
+/** Four bytes at a time. */
 function hashOf(view: DataView, from: number, to: number, seed: number): number {
   let hash = seed | 0;
   let i = from;
   for (; i + 4 <= to; i += 4) {
-    hash = Math.imul(hash ^ Math.imul(view.getInt32(i, true), 0xcc9e2d51), 0x1b873593);
-    hash = (hash << 13) | (hash >>> 19);
+    hash = mixed(hash, view.getInt32(i, true));
   }
   for (; i < to; i++) {
     hash = Math.imul(hash ^ view.getUint8(i), 0x01000193);
   }
-  hash ^= hash >>> 16;
-  hash = Math.imul(hash, 0x85ebca6b);
-  hash ^= hash >>> 13;
-  hash = Math.imul(hash, 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
+  return settled(hash);
 }

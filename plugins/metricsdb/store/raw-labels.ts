@@ -8,16 +8,37 @@ import { type Scratch } from './scratch.ts';
  */
 export function writeRawLabels(out: Scratch, labels: Labels): void {
   for (let i = 0; i < labels.length; i += 2) {
-    const name = Buffer.from(labels[i]!);
-    const value = Buffer.from(labels[i + 1]!);
+    const name = labels[i]!;
+    const value = labels[i + 1]!;
+    const nameSize = sizeOf(name);
+    const valueSize = sizeOf(value);
     out.u8(0x0a);
-    out.uvarint(2 + name.length + sizeOfVarint(name.length) + value.length + sizeOfVarint(value.length));
+    out.uvarint(2 + nameSize + sizeOfVarint(nameSize) + valueSize + sizeOfVarint(valueSize));
     out.u8(0x0a);
-    out.uvarint(name.length);
-    out.put(name);
+    put(out, name, nameSize);
     out.u8(0x12);
-    out.uvarint(value.length);
-    out.put(value);
+    put(out, value, valueSize);
+  }
+}
+
+function sizeOf(text: string): number {
+  for (let i = 0; i < text.length; i++) {
+    if (text.charCodeAt(i) > 127) {
+      return Buffer.byteLength(text);
+    }
+  }
+  return text.length;
+}
+
+function put(out: Scratch, text: string, size: number): void {
+  out.uvarint(size);
+  if (size > text.length) {
+    out.put(Buffer.from(text));
+    return;
+  }
+  out.ensure(size);
+  for (let i = 0; i < size; i++) {
+    out.bytes[out.at++] = text.charCodeAt(i);
   }
 }
 

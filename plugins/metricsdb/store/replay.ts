@@ -3,9 +3,9 @@ import { labelsOf, type Wal } from 'svc/telemetry';
 
 import { readBatch, recordKinds } from './batch.ts';
 import { type Head } from './head.ts';
-import { readRawLabels, writeRawLabels } from './raw-labels.ts';
+import { readRawLabels } from './raw-labels.ts';
 import { Samples } from './samples.ts';
-import { Cursor, cutShort, Scratch } from './scratch.ts';
+import { Cursor, cutShort } from './scratch.ts';
 import { readCheckpoint } from './wal-checkpoint.ts';
 
 export interface Replayed {
@@ -18,7 +18,6 @@ export interface Replayed {
 /** Brings everything in the log back into an empty head. `floor`: segments below it were completed by a cut; `relieve` is called between records. */
 export async function replay(wal: Wal, head: Head, floor: number, log: Logger, relieve: () => Promise<void> | undefined): Promise<Replayed> {
   const slots = new Map<number, number>();
-  const scratch = new Scratch();
   const samples = new Samples();
   const counts = { samples: 0, records: 0, unknown: 0 };
 
@@ -28,9 +27,8 @@ export async function replay(wal: Wal, head: Head, floor: number, log: Logger, r
       throw cutShort();
     }
     const labels = labelsOf(pairs);
-    writeRawLabels(scratch.reset(), labels);
-    const known = head.find(scratch.bytes, 0, scratch.at, 0);
-    const slot = known === -1 ? head.add(labels, scratch.bytes, 0, scratch.at, ref) : known;
+    const known = head.index.find(labels);
+    const slot = known === -1 ? head.add(labels, ref) : known;
     head.settled(slot);
     slots.set(ref, slot);
   }

@@ -51,6 +51,9 @@ export interface PushOptions {
   readonly stamp?: Stamp;
 }
 
+/** Intakes that wait for the next push: thousands of small ones after a rush, or a few of senders with large bodies. */
+const mostIdleBytes = 4 * 1_048_576;
+
 /** Everything in one folder: what was accepted is in the log, the newest of it in the head, the rest in blocks. */
 export async function openMetricsStore(options: MetricsStoreOptions): Promise<MetricsStore> {
   const { folder, log } = options;
@@ -80,6 +83,7 @@ export class MetricsStore {
   private readonly described: Metadata;
   private readonly reader: PushReader;
   private readonly intakes: Intake[] = [];
+  private idleBytes = 0;
   private readonly applying = new Set<Promise<void>>();
   private readonly counts = { accepted: 0, rejected: 0, pushes: 0 };
 
@@ -190,7 +194,7 @@ export class MetricsStore {
         retryAfterSeconds: 5,
       });
     }
-    const intake = this.intakes.pop() ?? new Intake(this.head, this.limits);
+    const intake = this.idleIntake();
     try {
       read(intake.begin(stamp, this.now()));
       if (!intake.batch.empty) {
@@ -201,9 +205,21 @@ export class MetricsStore {
       this.counts.rejected += intake.rejected;
       return intake.answer();
     } finally {
-      if (this.intakes.length < 8) {
-        this.intakes.push(intake);
-      }
+      this.keepIntake(intake);
+    }
+  }
+
+  private idleIntake(): Intake {
+    const intake = this.intakes.pop();
+    this.idleBytes -= intake?.batch.bytes ?? 0;
+    return intake ?? new Intake(this.head, this.limits);
+  }
+
+  private keepIntake(intake: Intake): void {
+    const { bytes } = intake.batch;
+    if (this.idleBytes + bytes <= mostIdleBytes) {
+      this.intakes.push(intake);
+      this.idleBytes += bytes;
     }
   }
 
