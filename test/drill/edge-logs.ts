@@ -19,12 +19,14 @@ const patienceMs = 60_000;
 
 /**
  * Programs write, files are rotated in both ways, the reader is killed at random moments and at random steps of its work, and the
- * manager is away for half of the time: in the end the log store has every line once and in order.
+ * manager is away for half of the time: in the end the log store has every line once and in order. A reader that lives for half a
+ * second hardly gets to reading: longer runs need longer lives, or rotated files are removed before anybody has read them.
  */
 export async function run({
   seconds = 60,
   'away-seconds': awaySeconds = seconds / 2,
-}: { readonly seconds?: number; readonly 'away-seconds'?: number } = {}): Promise<Outcome> {
+  'life-seconds': lifeSeconds = 0.5,
+}: { readonly seconds?: number; readonly 'away-seconds'?: number; readonly 'life-seconds'?: number } = {}): Promise<Outcome> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-edge-logs-drill-')));
   ['logs', 'state', 'buffer', 'store'].forEach((name) => mkdirSync(join(folder, name)));
   const writers = (['rename', 'copy', 'none'] as const).map((rotation) => new Writer(join(folder, 'logs', `${rotation}.log`), rotation));
@@ -37,12 +39,12 @@ export async function run({
     await agent.ready();
     const began = performance.now();
     for (let elapsed = 0; elapsed < seconds * 1_000; elapsed = performance.now() - began) {
-      agent.start(0.02);
+      agent.start(0.01 / lifeSeconds);
       for (const writer of writers) {
         writer.write();
         writer.rotatePerhaps();
       }
-      if (Math.random() < 0.01) {
+      if (Math.random() < 0.005 / lifeSeconds) {
         agent.kill();
       }
       if (elapsed > awaySeconds * 1_000) {
