@@ -57,12 +57,15 @@ export const limits = {
   promptBytesPerSecond: 128 * 1024,
   turnMs: 1,
   turnBytes: 64 * 1024,
-  /** The same while somebody types, and for so long after: as much as a browser shows, and no more work at a time than an echo can wait for. */
-  typedTurnMs: 8,
+  /**
+   * The same while somebody types, and for so long after: more than anybody reads, and no more work at a time than an echo can wait
+   * for. What the others bring is garbage a moment later, and each collection of it takes as long as several echoes.
+   */
+  typedTurnMs: 32,
   typedTurnBytes: 16 * 1024,
   typedMs: 1_000,
   /** Until the next turn at most, when turns come late because the machine is busy. */
-  longestTurnMs: 40,
+  longestTurnMs: 64,
   /** Sent and not on its way yet: beyond, the shell has to wait. */
   unsentBytes: 256 * 1024,
   /** The same of what a browser that tells how far it has come has not shown. Less than is kept: such a browser misses nothing when it comes back. */
