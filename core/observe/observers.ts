@@ -2,6 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 import type { Disposer, SelfLine, SelfObservation, SelfRequest } from '../sdk/index.ts';
 
+/** Of the start, which is told before anybody can listen: kept for who comes first. */
+const mostEarly = 256;
+
 /** Who watches the house itself. While nobody does, telling costs one look at a number. */
 export interface Observers extends Pick<SelfObservation, 'onLine' | 'onRequest' | 'unobserved'> {
   readonly wantsLines: boolean;
@@ -17,6 +20,8 @@ export function createObservers(broken: (error: unknown) => void): Observers {
   const apart = new AsyncLocalStorage<true>();
   const lines = new Set<(line: SelfLine) => void>();
   const requests = new Set<(request: SelfRequest) => void>();
+  let early: SelfLine[] | undefined = [];
+  const keepsEarly = (): boolean => early !== undefined && early.length < mostEarly;
 
   function tell<T>(listeners: Set<(value: T) => void>, value: T): void {
     if (apart.getStore() === true) {
@@ -41,7 +46,7 @@ export function createObservers(broken: (error: unknown) => void): Observers {
 
   return {
     get wantsLines() {
-      return lines.size > 0;
+      return lines.size > 0 || keepsEarly();
     },
     get wantsRequests() {
       return requests.size > 0;
@@ -49,9 +54,20 @@ export function createObservers(broken: (error: unknown) => void): Observers {
     get size() {
       return lines.size + requests.size;
     },
-    line: (line) => tell(lines, line),
+    line(line) {
+      if (keepsEarly() && apart.getStore() !== true) {
+        early?.push(line);
+      }
+      tell(lines, line);
+    },
     request: (request) => tell(requests, request),
-    onLine: (listener) => join(lines, listener),
+    onLine(listener) {
+      const leave = join(lines, listener);
+      const before = early ?? [];
+      early = undefined;
+      before.forEach((line) => tell(lines, line));
+      return leave;
+    },
     onRequest: (listener) => join(requests, listener),
     unobserved: (work) => apart.run(true, work),
   };

@@ -182,7 +182,7 @@ export interface SelfRequest {
 export interface SelfObservation {
   /** Every metric of this moment. */
   gather(): Promise<readonly SelfSample[]>;
-  /** Listeners are told at once and must not wait; one that throws is not told anything again. */
+  /** Listeners are told at once and must not wait; one that throws is not told anything again. The first one is told of the start, too. */
   onLine(listener: (line: SelfLine) => void): () => void;
   onRequest(listener: (request: SelfRequest) => void): () => void;
   /** What `work` logs is not told to listeners, so that keeping a line does not make a line. */

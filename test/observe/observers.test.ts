@@ -28,7 +28,6 @@ describe('who watches the house', () => {
   test('gets every line that is written, as JSON, with its level and component, and without its secrets', () => {
     const { observers, log } = watched();
     const lines: SelfLine[] = [];
-    log.info({}, 'before');
     const leave = observers.onLine((line) => void lines.push(line));
     log.debug({}, 'below the level');
     log.warn({ password: 'CANARY', rule: 7 }, 'told to Bearer CANARY1234\u0007');
@@ -43,12 +42,30 @@ describe('who watches the house', () => {
     assert.doesNotMatch(text, /CANARY/);
   });
 
+  test('who comes first is told how it all began, as far as that is kept', () => {
+    const { observers, log } = watched();
+    observers.unobserved(() => log.info({}, 'apart'));
+    for (let line = 1; line <= 300; line++) {
+      log.info({}, `line ${line}`);
+    }
+    assert.equal(observers.wantsLines, false);
+    const told = (): string[] => {
+      const texts: string[] = [];
+      observers.onLine(({ text }) => void texts.push((JSON.parse(text) as { message: string }).message));
+      return texts;
+    };
+    const [first, second] = [told(), told()];
+    log.info({}, 'now');
+    assert.deepEqual([first.length, first[0], first[255], first[256]], [257, 'line 1', 'line 256', 'now']);
+    assert.deepEqual(second, ['now']);
+  });
+
   test('gets every request, until it leaves', () => {
     const { observers } = watched();
     const requests: SelfRequest[] = [];
     assert.equal(observers.wantsRequests, false);
     const leave = observers.onRequest((one) => void requests.push(one));
-    assert.deepEqual([observers.wantsRequests, observers.wantsLines, observers.size], [true, false, 1]);
+    assert.deepEqual([observers.wantsRequests, observers.wantsLines, observers.size], [true, true, 1], 'lines are kept for who comes first');
     observers.request(request);
     leave();
     observers.request(request);
