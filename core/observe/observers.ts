@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-import type { Disposer, SelfLine, SelfObservation, SelfRequest } from '../sdk/index.ts';
+import type { SelfLine, SelfObservation, SelfRequest } from '../sdk/index.ts';
 
 /** Of the start, which is told before anybody can listen: kept for who comes first. */
 const mostEarly = 256;
@@ -37,7 +37,7 @@ export function createObservers(broken: (error: unknown) => void): Observers {
     }
   }
 
-  function join<T>(listeners: Set<(value: T) => void>, listener: (value: T) => void): Disposer {
+  function join<T>(listeners: Set<(value: T) => void>, listener: (value: T) => void): () => void {
     // The same function twice is two listeners.
     const own = (value: T): void => listener(value);
     listeners.add(own);
