@@ -103,8 +103,6 @@ export interface BlockFile {
   read(index: number): Uint8Array;
   /** The section when `isWanted` says so, which looks at it in memory of the unpacker; the cache keeps only what is wanted. */
   search(index: number, unpacker: Unpacker, isWanted: (section: Uint8Array) => boolean): Uint8Array | undefined;
-  /** Begins what `search` will want, on another core; undefined when there is nothing to wait for. */
-  ahead(index: number, unpacker: Unpacker): Promise<void> | undefined;
   storedBytes(index: number): number;
   rawBytes(index: number): number;
   close(): void;
@@ -145,27 +143,15 @@ export function openBlock(path: string, cache?: SectionCache): BlockFile {
     }
   }
 
-  /** Whether it holds what was written. */
-  const fill = (packed: Buffer, { offset, sum }: Section): boolean => readAll(descriptor, packed, offset) && crc32(packed) === sum;
-
-  function load(index: number): Uint8Array {
-    const section = sectionAt(index);
-    return unpacked(index, Buffer.allocUnsafeSlow(section.stored), decompress);
-  }
-
-  /** Valid until the unpacker is used again. */
-  const lend = (index: number, unpacker: Unpacker): Uint8Array =>
-    unpacker.take(keyOf(index)) ?? unpacked(index, unpacker.room(sectionAt(index).stored), (...packed) => unpacker.unpack(...packed));
-
-  function unpacked(index: number, room: Buffer, unpack: typeof decompress): Uint8Array {
-    const section = sectionAt(index);
-    if (!fill(room, section)) {
+  /** With an unpacker, what it answers is valid until that is used again. */
+  function load(index: number, unpacker?: Unpacker): Uint8Array {
+    const { offset, stored, raw, codec, sum } = sectionAt(index);
+    const bytes = unpacker?.room(stored) ?? Buffer.allocUnsafeSlow(stored);
+    if (!readAll(descriptor, bytes, offset) || crc32(bytes) !== sum) {
       throw damaged(path, `section ${index} does not hold what was written`);
     }
-    return unpack(section.codec, room, section.raw);
+    return unpacker === undefined ? decompress(codec, bytes, raw) : unpacker.unpack(codec, bytes, raw);
   }
-
-  const keyOf = (index: number): string => `${path}\0${index}`;
 
   return {
     path,
@@ -177,15 +163,10 @@ export function openBlock(path: string, cache?: SectionCache): BlockFile {
     search(index, unpacker, isWanted) {
       assertOpen();
       if (cache !== undefined) {
-        return cache.search(path, index, () => lend(index, unpacker), isWanted);
+        return cache.search(path, index, () => load(index, unpacker), isWanted);
       }
-      const section = lend(index, unpacker);
+      const section = load(index, unpacker);
       return isWanted(section) ? new Uint8Array(section) : undefined;
-    },
-    ahead(index, unpacker) {
-      assertOpen();
-      const section = sectionAt(index);
-      return cache?.has(path, index) ? undefined : unpacker.ahead(keyOf(index), section, (packed) => fill(packed, section));
     },
     storedBytes: (index) => sectionAt(index).stored,
     rawBytes: (index) => sectionAt(index).raw,

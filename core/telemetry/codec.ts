@@ -1,4 +1,3 @@
-import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
 
 import { SvcError } from '../sdk/index.ts';
@@ -34,28 +33,12 @@ export function compress(bytes: Uint8Array, windowBits = 22): Compressed {
 
 /** Exactly `rawLength` bytes, or an error: what is stored may be damaged, and must not inflate without bounds. */
 export function decompress(codec: number, bytes: Uint8Array, rawLength: number): Uint8Array {
-  return checked(inflated(codec, bytes, rawLength), rawLength);
-}
-
-const brotliDecompress = promisify(zlib.brotliDecompress);
-
-/** The same on another core for the codec that we write, and here for the others; `bytes` must stay as they are meanwhile. */
-export async function decompressAside(codec: number, bytes: Uint8Array, rawLength: number): Promise<Uint8Array> {
-  return codec === codecs.brotli ? checked(await brotliDecompress(bytes, roomFor(rawLength)), rawLength) : decompress(codec, bytes, rawLength);
-}
-
-function checked(raw: Uint8Array, rawLength: number): Uint8Array {
+  const raw = inflated(codec, bytes, rawLength);
   if (raw.length !== rawLength) {
     throw new SvcError('internal', `compressed data holds ${raw.length} bytes where ${rawLength} were written`);
   }
   return raw;
 }
-
-/** One buffer of the right size: the runtime would put it together from pieces of 16 KiB, and would get another for what may follow one that is full. */
-const roomFor = (rawLength: number): { maxOutputLength: number; chunkSize: number } => ({
-  maxOutputLength: Math.max(1, rawLength),
-  chunkSize: Math.min(Math.max(64, rawLength + 1), largestPiece),
-});
 
 function inflated(codec: number, bytes: Uint8Array, rawLength: number): Uint8Array {
   if (codec === codecs.none) {
@@ -65,11 +48,13 @@ function inflated(codec: number, bytes: Uint8Array, rawLength: number): Uint8Arr
     throw new SvcError('unavailable', `this data is compressed with zstd, which Node ${process.versions.node} cannot read: start svc with Node 22.15 or newer`);
   }
   try {
+    // One buffer of the right size: the runtime would put it together from pieces of 16 KiB, and would get another for what may follow one that is full.
+    const options = { maxOutputLength: Math.max(1, rawLength), chunkSize: Math.min(Math.max(64, rawLength + 1), largestPiece) };
     if (codec === codecs.brotli) {
-      return zlib.brotliDecompressSync(bytes, roomFor(rawLength));
+      return zlib.brotliDecompressSync(bytes, options);
     }
     if (codec === codecs.zstd) {
-      return runtime.zstdDecompressSync!(bytes, roomFor(rawLength));
+      return runtime.zstdDecompressSync!(bytes, options);
     }
   } catch (error) {
     throw new SvcError('internal', 'compressed data is damaged', { cause: error });

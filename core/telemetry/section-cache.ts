@@ -6,7 +6,6 @@ export interface SectionCache {
    * and kept: a search through everything must neither push out what is used nor leave as much behind for the collector.
    */
   search(path: string, index: number, lend: () => Uint8Array, isWanted: (section: Uint8Array) => boolean): Uint8Array | undefined;
-  has(path: string, index: number): boolean;
   /** Lets go of what belongs to one block. */
   forget(path: string): void;
   readonly bytes: number;
@@ -78,7 +77,6 @@ export function sectionCache(maxBytes: number): SectionCache {
       const lent = lend();
       return isWanted(lent) ? get(path, index, () => new Uint8Array(lent)) : undefined;
     },
-    has: (path, index) => entries.has(keyOf(path, index)),
     forget(path) {
       for (const index of [...(indexes.get(path) ?? [])]) {
         remove(path, index);

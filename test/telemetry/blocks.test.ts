@@ -142,37 +142,6 @@ describe('a block', () => {
     unpacker.close();
   });
 
-  test('is unpacked ahead of a search, two sections at a time, and what is damaged says so when it is wanted', async (t) => {
-    const folder = folderOf(t);
-    const sections = [0, 1, 2, 3].map((i) => Buffer.alloc(50_000, `section ${i} `));
-    const { file } = await writeBlock(folder, 'ahead', (block) => sections.forEach((section, i) => block.section(section, { raw: i === 3 })));
-    const unpacker = new Unpacker();
-    const cache = sectionCache(1_000_000);
-    const block = openBlock(join(folder, file), cache);
-    const searched = (index: number): string => text(block.search(index, unpacker, () => true)!);
-    const first = block.ahead(0, unpacker);
-    const second = block.ahead(1, unpacker);
-    assert.equal(block.ahead(0, unpacker), first, 'it is on its way once');
-    assert.equal(block.ahead(2, unpacker), undefined, 'a third has to wait');
-    await first;
-    await second;
-    const whole = readFileSync(join(folder, file));
-    writeFileSync(join(folder, file), Buffer.alloc(whole.length));
-    assert.equal(searched(0), sections[0]!.toString(), 'what was unpacked ahead is not read again');
-    assert.equal(block.ahead(0, unpacker), undefined, 'the cache has it');
-    assert.equal(block.ahead(2, unpacker), undefined, 'and this one is damaged');
-    assert.throws(() => searched(2), { message: /section 2 does not hold what was written/ });
-    assert.equal(searched(1), sections[1]!.toString());
-    writeFileSync(join(folder, file), whole);
-    assert.equal(block.ahead(3, unpacker), undefined, 'it was never packed');
-    const unawaited = block.ahead(2, unpacker);
-    assert.equal(searched(2), sections[2]!.toString(), 'whoever cannot wait unpacks it again');
-    await unawaited;
-    block.close();
-    assert.throws(() => block.ahead(0, unpacker), { code: 'internal' });
-    unpacker.close();
-  });
-
   test('is unpacked once while its sections are in use, and the cache keeps to its size', async (t) => {
     const folder = folderOf(t);
     for (const name of ['a', 'b']) {

@@ -7,8 +7,6 @@ export interface Piece {
   /** Milliseconds, both inclusive. */
   readonly mint: number;
   readonly maxt: number;
-  /** Begins what `load` has to do, on another core; undefined when there is nothing to wait for. */
-  ahead?(): Promise<void> | undefined;
   /** Undefined when it holds nothing that is asked for, or cannot be read. */
   load(): Columns | undefined;
 }
@@ -32,8 +30,6 @@ export class Pieces {
   readonly #held: Piece[];
   #rows: readonly ChunkRow[] = [];
   #at = 0;
-  /** Of the row that is next, once somebody looked at it. */
-  #stored: Piece | undefined;
   #isLast: boolean;
 
   constructor(stream: Stream, held: readonly Piece[], table: ChunkTable, window: PieceWindow, pieceOf: (row: ChunkRow) => Piece) {
@@ -47,21 +43,20 @@ export class Pieces {
     this.#isLast = !stream.stored;
   }
 
-  peek(): Piece | undefined {
+  peek(): Pick<Piece, 'mint' | 'maxt'> | undefined {
     const row = this.#row();
     const held = this.#held[this.#held.length - 1];
-    return row === undefined || (held !== undefined && this.#comesFirst(held, row)) ? held : (this.#stored ??= this.#pieceOf(row));
+    return row === undefined || (held !== undefined && this.#comesFirst(held, row)) ? held : row;
   }
 
   take(): Piece {
     const next = this.peek()!;
-    if (next === this.#stored) {
-      this.#stored = undefined;
+    const row = this.#row();
+    if (next === row) {
       this.#at++;
-    } else {
-      this.#held.pop();
+      return this.#pieceOf(row);
     }
-    return next;
+    return this.#held.pop()!;
   }
 
   #comesFirst(a: Pick<Piece, 'mint' | 'maxt'>, b: Pick<Piece, 'mint' | 'maxt'>): boolean {

@@ -22,15 +22,6 @@ export interface ReaderParts {
   readonly log: Logger;
 }
 
-/** One question. */
-interface Question {
-  readonly needles: readonly Buffer[];
-  readonly unpacker: Unpacker;
-  readonly budget: Budget;
-  /** Is told what could not be read. */
-  readonly unread: (what: string) => void;
-}
-
 const mostOpenFiles = 64;
 /** Where chunks that are in no block stand in the cache; no block is called so. */
 const sealedPath = 'sealed';
@@ -40,6 +31,7 @@ export class Reader {
   readonly #parts: ReaderParts;
   /** By name, the most lately used last. */
   readonly #files = new Map<string, BlockFile>();
+  readonly #unpacker = new Unpacker();
 
   constructor(parts: ReaderParts) {
     this.#parts = parts;
@@ -59,51 +51,32 @@ export class Reader {
     unread: (what: string) => void,
   ): AsyncGenerator<LogBatch> {
     const backward = direction === 'backward';
-    const question: Question = { needles: needlesOf(contains), unpacker: new Unpacker(), budget, unread };
+    const needles = needlesOf(contains);
     const window = { mint: start.ms, maxt: end.ns === 0 ? end.ms - 1 : end.ms, upTo: this.#parts.chunks.lastId(), backward };
-    const pieceOf = (row: ChunkRow): Piece => this.#storedPiece(row, question);
+    const pieceOf = (row: ChunkRow): Piece => ({ mint: row.mint, maxt: row.maxt, load: () => this.#load(row, needles, budget, unread) });
+    const options = { start, end, backward, needles, bound, pause: () => budget.breathe() };
     const queue = new TurnQueue<StreamReader>(backward);
-    const options = { start, end, backward, needles: question.needles, bound, pause: () => budget.breathe(), rival: () => queue.first };
     // All at once, before the first wait: what is in memory now may be in a block a moment later, and must not be told twice.
     for (const stream of this.#parts.streams.matching(matchers)) {
-      const pieces = new Pieces(stream, this.#heldPieces(stream, question), this.#parts.chunks, window, pieceOf);
+      const pieces = new Pieces(stream, this.#heldPieces(stream, needles, budget), this.#parts.chunks, window, pieceOf);
       queue.add(new StreamReader(stream.labels, pieces, options));
     }
-    try {
-      for (let reader = queue.take(); reader !== undefined; reader = queue.take()) {
-        if (isBeyond(reader.edge!, bound(), backward)) {
-          return;
-        }
-        for await (const entries of reader.turn()) {
-          yield { labels: reader.labels, entries };
-        }
-        queue.add(reader);
+    for (let reader = queue.take(); reader !== undefined; reader = queue.take()) {
+      if (isBeyond(reader.edge!, bound(), backward)) {
+        return;
       }
-    } finally {
-      question.unpacker.close();
+      for await (const entries of reader.turn()) {
+        yield { labels: reader.labels, entries };
+      }
+      queue.add(reader);
     }
   }
 
-  #storedPiece(row: ChunkRow, question: Question): Piece {
-    const load = (): Columns | undefined => this.#load(row, question);
-    const { needles, unpacker } = question;
-    return { mint: row.mint, maxt: row.maxt, load, ...(needles.length > 0 && { ahead: () => this.#ahead(row, unpacker) }) };
-  }
-
-  #ahead({ file, section }: ChunkRow, unpacker: Unpacker): Promise<void> | undefined {
-    try {
-      return this.#file(file).ahead(section, unpacker);
-    } catch {
-      // Whoever loads it meets the same.
-      return undefined;
-    }
-  }
-
-  #load(row: ChunkRow, { needles, unpacker, budget, unread }: Question): Columns | undefined {
+  #load(row: ChunkRow, needles: readonly Buffer[], budget: Budget, unread: (what: string) => void): Columns | undefined {
     try {
       const file = this.#file(row.file);
       budget.bytes(file.rawBytes(row.section));
-      const chunk = needles.length === 0 ? file.read(row.section) : file.search(row.section, unpacker, holding(needles));
+      const chunk = needles.length === 0 ? file.read(row.section) : file.search(row.section, this.#unpacker, holding(needles));
       return chunk && decodeChunk(chunk);
     } catch (error) {
       if (isRefusal(error)) {
@@ -115,14 +88,13 @@ export class Reader {
   }
 
   /** What the stream has in memory, as it is at this moment. */
-  #heldPieces(stream: Stream, question: Question): Piece[] {
-    const { needles, budget } = question;
+  #heldPieces(stream: Stream, needles: readonly Buffer[], budget: Budget): Piece[] {
     const pieces: Piece[] = stream.sealed.map((chunk) => ({
       mint: chunk.mint,
       maxt: chunk.maxt,
       load: () => {
         budget.bytes(chunk.rawLength);
-        const bytes = this.#sealed(chunk, question);
+        const bytes = this.#sealed(chunk, needles);
         return bytes && decodeChunk(bytes);
       },
     }));
@@ -140,11 +112,11 @@ export class Reader {
     return pieces;
   }
 
-  #sealed({ number, packed: { codec, bytes }, rawLength }: SealedChunk, { needles, unpacker }: Question): Uint8Array | undefined {
+  #sealed({ number, packed: { codec, bytes }, rawLength }: SealedChunk, needles: readonly Buffer[]): Uint8Array | undefined {
     const { cache } = this.#parts;
     return needles.length === 0
       ? cache.get(sealedPath, number, () => decompress(codec, bytes, rawLength))
-      : cache.search(sealedPath, number, () => unpacker.unpack(codec, bytes, rawLength), holding(needles));
+      : cache.search(sealedPath, number, () => this.#unpacker.unpack(codec, bytes, rawLength), holding(needles));
   }
 
   /** One chunk that cannot be read costs its lines, not the answer. */
@@ -184,6 +156,7 @@ export class Reader {
     for (const file of [...this.#files.keys()]) {
       this.forget(file);
     }
+    this.#unpacker.close();
   }
 }
 

@@ -11,8 +11,6 @@ const batchBytes = 512 * 1024;
 export interface ReaderOptions extends Asked {
   /** Before a chunk is read and between batches. */
   readonly pause: () => Promise<void> | undefined;
-  /** Who takes the next turn, unless this one goes on. */
-  readonly rival: () => StreamReader | undefined;
   /** The worst time that is still wanted. */
   readonly bound: () => Nanos | undefined;
 }
@@ -38,11 +36,6 @@ export class StreamReader {
   get edge(): number | undefined {
     const next = this.#pieces.peek();
     return next && (this.#options.backward ? next.maxt : next.mint);
-  }
-
-  /** Begins to unpack what it reads next. */
-  ahead(): void {
-    void this.#pieces.peek()?.ahead?.();
   }
 
   /** Reads on until no chunk is open: the least after which another stream may take its turn. */
@@ -85,11 +78,7 @@ export class StreamReader {
   async #openReached(): Promise<void> {
     for (let best = this.#best(); this.#pieces.peek() !== undefined && (best === undefined || this.#reached(best)); best = this.#best()) {
       await this.#options.pause();
-      const piece = this.#pieces.take();
-      const unpacking = piece.ahead?.();
-      this.#next()?.ahead();
-      await unpacking;
-      const columns = piece.load();
+      const columns = this.#pieces.take().load();
       const cursor = columns && new Cursor(columns, this.#options);
       if (cursor?.done === false) {
         this.#open.push(cursor);
@@ -97,14 +86,6 @@ export class StreamReader {
         return;
       }
     }
-  }
-
-  /** Whose chunk is likely to be opened after this one. */
-  #next(): StreamReader | undefined {
-    const { rival, backward } = this.#options;
-    const other = rival();
-    const [mine, theirs] = [this.edge, other?.edge];
-    return theirs === undefined || (mine !== undefined && (backward ? mine >= theirs : mine <= theirs)) ? this : other;
   }
 
   #reached(cursor: Cursor): boolean {

@@ -23,10 +23,6 @@ export class TurnQueue<R extends { readonly edge: number | undefined }> {
     heap[at] = item;
   }
 
-  get first(): R | undefined {
-    return this.#heap[0]?.reader;
-  }
-
   take(): R | undefined {
     const heap = this.#heap;
     const first = heap[0];
