@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { agentsOf } from '../local-agents.ts';
 import { startWholeHouse, type WholeHouse } from '../whole-house.ts';
 
 const asked = (path: string, parameters: Readonly<Record<string, string>>): string => `${path}?${new URLSearchParams(parameters).toString()}`;
@@ -92,14 +93,3 @@ test(
     }
   },
 );
-
-/** Processes of the local agent of this data folder. */
-const agentsOf = (dataDir: string): string[] =>
-  readdirSync('/proc').filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(join(dataDir, 'local-edge'));
-    } catch {
-      // It has ended since it was listed.
-      return false;
-    }
-  });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -10,6 +10,7 @@ import { startTestHost } from 'svc/testing';
 import { keepLocalEdge, type LocalParts } from '../../../plugins/edge/local-edge.ts';
 import { createRoll } from '../../../plugins/edge/roll.ts';
 import type { EdgeTables } from '../../../plugins/edge/tables.ts';
+import { agentsOf } from '../../local-agents.ts';
 import { around, until } from './house.ts';
 
 /** Stands for the agent, and stays. */
@@ -20,17 +21,6 @@ function folder(t: TestContext): string {
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   return dataDir;
 }
-
-/** Processes of the agent of this data folder. */
-const agentsOf = (dataDir: string): string[] =>
-  readdirSync('/proc').filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(join(dataDir, 'local-edge'));
-    } catch {
-      // It has ended since it was listed.
-      return false;
-    }
-  });
 
 test('the edge of this machine stays away once it was deleted, until its folder is removed', async (t) => {
   const dataDir = folder(t);
