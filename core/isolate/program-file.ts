@@ -31,10 +31,10 @@ export async function endLeftover(file: string, log: Logger): Promise<void> {
   if (note !== undefined && isSame(note)) {
     log.warn({ pid: note.pid }, 'a program that an earlier run has left behind is ended');
     signalGroup(note.pid, 'SIGTERM');
-    for (const deadline = performance.now() + graceMs; isSame(note) && performance.now() < deadline; await sleep(lookMs));
-    if (isSame(note)) {
+    await gone(note);
+    if (isThere(note)) {
       signalGroup(note.pid, 'SIGKILL');
-      for (const deadline = performance.now() + graceMs; isSame(note) && performance.now() < deadline; await sleep(lookMs));
+      await gone(note);
     }
   }
   forgetProgram(file);
@@ -55,6 +55,13 @@ const isSame = ({ pid, started, command }: Note): boolean => {
   const identity = identityOf(pid);
   return identity?.started === started && identity.command === command;
 };
+
+/** A process that is ending has lost its command line already, but not yet its sockets and files. */
+const isThere = ({ pid, started }: Note): boolean => identityOf(pid)?.started === started;
+
+async function gone(note: Note): Promise<void> {
+  for (const deadline = performance.now() + graceMs; isThere(note) && performance.now() < deadline; await sleep(lookMs));
+}
 
 function readNote(file: string): Note | undefined {
   try {
