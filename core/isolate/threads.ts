@@ -39,7 +39,7 @@ export interface Threads {
 /** Nobody gives up on a thread here: who counts the strikes of its owner does. */
 const threadPatience: RestartPolicy = { ...patience, firstMs: 500, maxMs: 60_000, maxRestarts: Infinity };
 /** Three times a half of the young generation, which would grow to 32 MB in each thread that is busy; a quarter of that costs no time that can be measured. */
-const youngMb = 12;
+export const youngMb = 12;
 const usualTiming: ThreadTiming = { openMs: 10 * 60_000, pingMs: 5_000, stuckMs: 60_000 };
 
 export function createThreads({ clock, restart, timing, random = Math.random, ...program }: ThreadsOptions): Threads {

@@ -9,6 +9,10 @@ import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
 
+import { youngMb } from '../../core/isolate/threads.ts';
+
+/** New objects have as much room as in the thread of the plugin. */
+const asInThread = `--max-semi-space-size=${youngMb / 3}`;
 const child = fileURLToPath(new URL('./metrics-child.ts', import.meta.url));
 
 /** One engine under measurement, as a process of its own. */
@@ -36,7 +40,7 @@ export async function startOurs(folder: string): Promise<OwnEngine> {
   });
   const env = { ...process.env, NODE_OPTIONS: '', NODE_PATH: fileURLToPath(new URL('../../node_modules', import.meta.url)) };
   const launch = async (): Promise<{ process: ChildProcess; url: string }> => {
-    const running = spawn(process.execPath, [program, join(folder, 'data')], { stdio: ['ignore', 'pipe', 'inherit'], env });
+    const running = spawn(process.execPath, [asInThread, program, join(folder, 'data')], { stdio: ['ignore', 'pipe', 'inherit'], env });
     const [port] = (await once(createInterface({ input: running.stdout }), 'line')) as [string];
     return { process: running, url: `http://127.0.0.1:${port}` };
   };

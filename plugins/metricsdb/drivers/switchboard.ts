@@ -22,6 +22,8 @@ export class Switchboard {
   #driver: Driver;
   #recipe: string;
   #changing: Promise<unknown> = Promise.resolve();
+  /** Changes that are under way or wait for their turn. */
+  #turns = 0;
 
   constructor(supply: Supply) {
     this.#supply = supply;
@@ -36,6 +38,12 @@ export class Switchboard {
 
   /** Brings the settings into force. */
   async settle(): Promise<void> {
+    const { name, recipe } = this.#supply.wanted();
+    if (this.#turns === 0 && recipe === this.#recipe) {
+      // Told at once: whoever asks after the change is answered under it, however busy the thread is.
+      await this.#supply.settle(name);
+      return;
+    }
     const { told } = await this.#inTurn(() => this.#switch(false));
     await told;
   }
@@ -86,7 +94,8 @@ export class Switchboard {
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#changing.then(work);
+    this.#turns += 1;
+    const turn = this.#changing.then(work).finally(() => (this.#turns -= 1));
     this.#changing = turn.catch((error: unknown) => messageOf(error));
     return turn;
   }

@@ -28,6 +28,7 @@ const losesName = ({ rows }: Group): boolean => rows.some(({ dropName }) => drop
 async function foldGroups(run: Run, op: string, groups: readonly Group[], grid: Grid): Promise<readonly Row[]> {
   run.budget.bytes(grid.count * 32);
   const fold = folds[op]!(grid.count);
+  const paced = pace(run);
   const builder = new RowBuilder(run, grid);
   const result: Row[] = [];
   for (const group of groups) {
@@ -38,7 +39,10 @@ async function foldGroups(run: Run, op: string, groups: readonly Group[], grid: 
           fold.add(from + i, values[i]!);
         }
       }
-      await run.budget.breathe();
+      const pause = paced(values.length);
+      if (pause !== undefined) {
+        await pause;
+      }
     }
     for (let step = 0; step < grid.count; step++) {
       if (fold.count[step]! > 0) {

@@ -1,4 +1,4 @@
-import { keepLabels, type Labels, labelsKey, withoutLabels } from 'svc/telemetry';
+import { keepLabels, type Labels, labelsKey, labelValue, withoutLabels } from 'svc/telemetry';
 
 import type { Aggregation } from './ast.ts';
 import type { Row } from './rows.ts';
@@ -17,15 +17,24 @@ export function groupingOf({ grouping, without }: Pick<Aggregation, 'grouping' |
 export function groupRows(rows: readonly Row[], expr: Aggregation): readonly Group[] {
   const groups = new Map<string, Group>();
   const project = groupingOf(expr);
+  const keyOf = keyFor(expr, project);
   for (const row of rows) {
-    const labels = project(row.labels);
-    const key = labelsKey(labels);
+    const key = keyOf(row.labels);
     const group = groups.get(key);
     if (group === undefined) {
-      groups.set(key, { labels, rows: [row] });
+      groups.set(key, { labels: project(row.labels), rows: [row] });
     } else {
       group.rows.push(row);
     }
   }
   return [...groups.values()];
+}
+
+/** By one label, as most are, its value tells groups apart, and by none there is one: no labels need to be put together for each series. */
+function keyFor({ grouping, without }: Aggregation, project: (labels: Labels) => Labels): (labels: Labels) => string {
+  const [name, ...others] = grouping;
+  if (without || others.length > 0) {
+    return (labels) => labelsKey(project(labels));
+  }
+  return name === undefined ? () => '' : (labels) => labelValue(labels, name);
 }

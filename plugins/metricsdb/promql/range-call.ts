@@ -10,7 +10,7 @@ import { executionError } from './position.ts';
 import { type RangeVector, rangeVector, type Samples } from './range-vector.ts';
 import { rateFunctions } from './rate.ts';
 import { regressionFunctions } from './regression.ts';
-import { nameless, refuseDuplicates, type Row, RowBuilder } from './rows.ts';
+import { LostNames, nameless, refuseDuplicates, type Row, RowBuilder } from './rows.ts';
 import { type Grid, type Run, scalarsOf, timeAt } from './run.ts';
 import { marksOf, type RangeFunction, Window } from './window.ts';
 
@@ -38,22 +38,31 @@ export async function callRangeFunction(run: Run, call: Call, grid: Grid): Promi
   const rows: Row[] = [];
   const builder = new RowBuilder(run, grid);
   const check = checkOf(run, call);
-  await vector.each(async (series) => {
-    if (func.sweep !== undefined && vector.edges === undefined) {
-      sweep(grid, vector, series, func, builder);
-    } else {
-      await slide(run, grid, vector, series, func, scalars, builder, check);
-    }
+  const lost = new LostNames();
+  const take = (series: Samples): void => {
     const dropName = func.keepsName !== true || series.dropName;
-    const row = builder.take(dropName ? nameless(run, series.labels) : series.labels, dropName);
+    const labels = dropName ? nameless(run, series.labels) : series.labels;
+    const row = builder.take(labels, dropName);
     if (row !== undefined) {
       rows.push(row);
+      lost.add(series.labels, labels);
       if (call.func === 'rate' || call.func === 'increase') {
         doubtCounter(run, vector.position, series);
       }
     }
-  });
-  if (!run.delayedNameRemoval && call.func !== 'absent_over_time') {
+  };
+  if (func.sweep !== undefined && vector.edges === undefined) {
+    await vector.each((series) => {
+      sweep(grid, vector, series, func, builder);
+      take(series);
+    });
+  } else {
+    await vector.each(async (series) => {
+      await slide(run, grid, vector, series, func, scalars, builder, check);
+      take(series);
+    });
+  }
+  if (!run.delayedNameRemoval && !lost.alike && call.func !== 'absent_over_time') {
     refuseDuplicates(rows);
   }
   return rows;

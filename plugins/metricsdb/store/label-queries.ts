@@ -1,4 +1,4 @@
-import { type Budget, type Labels, type Matcher } from 'svc/telemetry';
+import { type Budget, type Labels, labelsKey, type Matcher } from 'svc/telemetry';
 
 import { find, type SelectParts } from './select.ts';
 
@@ -11,12 +11,12 @@ type MatcherSets = readonly (readonly Matcher[])[];
 
 /** Label sets of series that any of the matcher sets lets through and that have samples about the window. */
 export async function matchingSeries(parts: SelectParts, matcherSets: MatcherSets, window: Window, cost: Budget): Promise<Labels[]> {
-  const found = new Map<string | number, Labels>();
+  const found = new Map<string, Labels>();
   for (const matchers of matcherSets) {
     await within(parts, window, async (rows) => {
-      for (const [key, { labels }] of await find(parts, rows, matchers, window.mint, window.maxt, cost)) {
+      for (const { labels } of await find(parts, rows, matchers, window.mint, window.maxt, cost)) {
         cost.spend(1);
-        found.set(key, labels);
+        found.set(labelsKey(labels), labels);
       }
     });
   }

@@ -54,7 +54,7 @@ export async function scan(
   try {
     const found = await find(parts, taken.rows, matchers, mint, maxt, cost);
     const samples = level !== rawLevel ? new Samples().counting() : new Samples();
-    for (const series of found.values()) {
+    for (const series of found) {
       const { slot, generation, inBlocks } = series;
       samples.clear();
       for (let i = 0; i < inBlocks.length; i += 2) {
@@ -113,9 +113,12 @@ export async function find(
   mint: number,
   maxt: number,
   cost: Budget,
-): Promise<ReadonlyMap<string | number, Found>> {
+): Promise<Iterable<Found>> {
   const { head, blocks } = parts;
-  const found = new Map<string | number, Found>();
+  if (rows.length === 0) {
+    return head.touches(mint, maxt) ? head.index.matching(matchers).map((slot) => inHead(head, slot)) : [];
+  }
+  const found = new Map<string, Found>();
   for (const [position, row] of rows.entries()) {
     blocks.from(row, (reader) => {
       for (const series of reader.matching(matchers)) {
@@ -132,21 +135,21 @@ export async function find(
   }
   if (head.touches(mint, maxt)) {
     for (const slot of head.index.matching(matchers)) {
-      const labels = head.index.labels(slot);
-      // Without blocks nothing is there twice, and to make keys would take longer than to read the samples.
-      const key = rows.length === 0 ? slot : labelsKey(labels);
+      const series = inHead(head, slot);
+      const key = labelsKey(series.labels);
       const known = found.get(key);
-      const generation = head.index.generation(slot);
       if (known === undefined) {
-        found.set(key, { labels, slot, generation, inBlocks: [] });
+        found.set(key, series);
       } else {
         known.slot = slot;
-        known.generation = generation;
+        known.generation = series.generation;
       }
     }
   }
-  return found;
+  return found.values();
 }
+
+const inHead = ({ index }: Head, slot: number): Found => ({ labels: index.labels(slot), slot, generation: index.generation(slot), inBlocks: [] });
 
 /** Cuts result arrays from large ones: thousands of small buffers would cost more than what they hold. */
 class Pool {

@@ -146,3 +146,32 @@ test('a label called __proto__ or a metric called constructor is one like any ot
   const answer = await instant(store, { query: 'sum by (__proto__) (constructor)', time: 0 }, allowance());
   assert.deepEqual(answer.type === 'vector' && answer.samples, [{ labels: ['__proto__', 'x'], time: 0, value: 1 }]);
 });
+
+test('series that are the same once names, types and units have gone are refused, and only those', async () => {
+  const answerTo = async (all: Readonly<Record<string, string>>[]): Promise<number | string> => {
+    const store = new MemoryStore();
+    for (const labels of all) {
+      store.add(labelsOf(Object.entries(labels)), minute, [0, 60, 120, 180, 240, 300]);
+    }
+    try {
+      const answer = await instant(store, { query: 'rate({host=~".+"}[5m])', time: 5 * minute }, allowance());
+      return answer.type === 'vector' ? answer.samples.length : NaN;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const same = 'vector cannot contain metrics with the same labelset';
+  const named = (name: string, rest: object = {}): Record<string, string> => ({ __name__: name, host: 'a', ...rest });
+  for (const [all, expected] of [
+    [[named('a_total'), named('a_total', { zone: 'b' })], 2],
+    [[named('a_total'), named('b_total', { zone: 'b' })], 2],
+    [[named('a_total'), named('b_total')], same],
+    [[named('a_total', { __type__: 'counter' }), named('a_total', { __type__: 'gauge' })], same],
+    [[named('a_total'), named('a_total', { __unit__: 'seconds' })], same],
+    [[{ __type__: 'counter', host: 'a' }, { __type__: 'gauge', host: 'a' }], same],
+    [[{ host: 'a' }, named('a_total')], same],
+    [[named('a_total', { Upper: '1' }), named('b_total', { Upper: '1' })], same],
+  ] as const) {
+    assert.equal(await answerTo([...all]), expected, JSON.stringify(all));
+  }
+});

@@ -25,9 +25,8 @@ test('limits of questions follow the settings at once', async (t) => {
   await set('max_answer_bytes', 1_024);
   await ingest.write(rows({ ...up, long: 'x'.repeat(1_000) }, [1], end));
   assert.match((await error({ query: 'up', time: at }))!, /answer is larger than 1024 bytes/);
-  await unset('max_answer_bytes');
-
-  await set('lookback', '1s');
+  // Several at once, so that the last of them finds the thread told of others.
+  await Promise.all([unset('max_answer_bytes'), set('max_points', 10_000), set('concurrency', 3), set('lookback', '1s')]);
   assert.deepEqual((await get('query', { query: 'up', time: at + 2 })).body.data.result, []);
   assert.equal((await get('status/flags')).body.data['query.lookback-delta'], '1s');
   await unset('lookback');
