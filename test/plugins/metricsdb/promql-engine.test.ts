@@ -168,7 +168,13 @@ test('series that are the same once names, types and units have gone are refused
     [[named('a_total'), named('b_total')], same],
     [[named('a_total', { __type__: 'counter' }), named('a_total', { __type__: 'gauge' })], same],
     [[named('a_total'), named('a_total', { __unit__: 'seconds' })], same],
-    [[{ __type__: 'counter', host: 'a' }, { __type__: 'gauge', host: 'a' }], same],
+    [
+      [
+        { __type__: 'counter', host: 'a' },
+        { __type__: 'gauge', host: 'a' },
+      ],
+      same,
+    ],
     [[{ host: 'a' }, named('a_total')], same],
     [[named('a_total', { Upper: '1' }), named('b_total', { Upper: '1' })], same],
   ] as const) {
