@@ -33,7 +33,7 @@ const mostBytesPerSample = 1.3;
 export async function run({
   hosts = 63,
   hours = 6,
-  growth = 0,
+  growth = 10,
 }: { readonly hosts?: number; readonly hours?: number; readonly growth?: number } = {}): Promise<Outcome> {
   const found: Found[] = [];
   for (const start of starters()) {
