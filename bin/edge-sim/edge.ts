@@ -40,6 +40,7 @@ export class SimulatedEdge implements Asked {
   #session: TunnelSession | undefined;
   #authorization = '';
   #takesPushes = false;
+  #spreadMs: unknown;
   readonly #deliveries: Deliveries;
   #configHash: string | undefined;
   #plugins: ReadonlyMap<string, boolean> = new Map([['hostmetrics', true]]);
@@ -67,7 +68,7 @@ export class SimulatedEdge implements Asked {
       try {
         const keys = await this.#keys();
         const end = await this.#serve(keys);
-        wait = waitAfter({ upMs: end.upMs, retry: end.retry });
+        wait = waitAfter({ upMs: end.upMs, retry: end.retry, spreadMs: this.#spreadMs });
       } catch (error) {
         if (signal.aborted || error instanceof TokenRefused) {
           return;
@@ -163,6 +164,7 @@ export class SimulatedEdge implements Asked {
     const begun = clock.monotonic();
     const { transport, welcome } = await this.#prove(keys, 'serve');
     this.#takesPushes = welcome.body['takes_pushes'] === true;
+    this.#spreadMs = welcome.body['spread_ms'];
     const session = openSession(transport, { side: 'edge', sweeper, log, handlers, journal, random: this.#random, label: 'manager' });
     tally.connectTimes.add(clock.monotonic() - begun);
     tally.connects += 1;

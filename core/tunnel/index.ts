@@ -22,7 +22,7 @@ export { type AuthenticatedEdge, serverHandshake, type ServerHandshakeOptions } 
 export { type FileJournalOptions, interruptedAnswer, openFileJournal } from './journal-file.ts';
 export type { IdempotencyJournal, Outcome } from './journal.ts';
 export { closeCode, defaultTunnelLimits, maxMessageBytes, type TunnelLimits, tunnelPath, tunnelProtocol } from './limits.ts';
-export { type ReconnectEnd, type ReconnectPolicy, reconnects, retryWindow } from './reconnect.ts';
+export { type ReconnectEnd, type ReconnectPolicy, reconnects, retryWindow, spreadMs } from './reconnect.ts';
 export { openSession } from './session.ts';
 export type { TunnelStream } from './stream.ts';
 export { type Cancel, openSweeper, type Sweeper, sweepMs } from './sweeper.ts';

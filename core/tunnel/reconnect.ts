@@ -6,6 +6,8 @@ export interface ReconnectEnd {
   readonly upMs: number;
   /** What the manager said about coming back. */
   readonly retry?: { readonly minMs: number; readonly maxMs: number } | undefined;
+  /** What the manager said of its fleet when it let this edge in: over how long all of it should come back. */
+  readonly spreadMs?: unknown;
   /** What `connect` threw, if it did. */
   readonly error?: unknown;
 }
@@ -36,7 +38,11 @@ export function reconnects(random: () => number, given: Partial<ReconnectPolicy>
   const policy = { ...usual, ...given };
   let lost = 0;
   let refused = 0;
-  return ({ upMs, retry, error }) => {
+  let spread = 0;
+  return ({ upMs, retry, error, spreadMs: told }) => {
+    if (typeof told === 'number' && told >= 0) {
+      spread = Math.min(told, policy.maxMs);
+    }
     if (upMs >= policy.stableMs) {
       lost = 0;
       refused = 0;
@@ -51,14 +57,21 @@ export function reconnects(random: () => number, given: Partial<ReconnectPolicy>
       refused += 1;
       return Math.max(policy.refusedMs, full * (0.5 + random() / 2));
     }
-    const full = Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(lost, 30));
+    // The first attempt is soon, since most often only this link was lost. When that fails it is the manager, and all have lost it.
+    const full = Math.max(lost === 0 ? 0 : spread, Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(lost, 30)));
     lost += 1;
     return random() * full;
   };
 }
 
-/** The window over which `edges` come back, so that the manager greets no more than `perSecond`. */
-export const retryWindow = (edges: number, perSecond = 500): { readonly retryMinMs: number; readonly retryMaxMs: number } => ({
+/** How many edges a manager greets in a second beside everything else; more would keep people waiting, whose connections stand in the same line. */
+const greetedPerSecond = 400;
+
+/** Over how long so many edges come back. */
+export const spreadMs = (edges: number): number => Math.ceil((edges / greetedPerSecond) * 1_000);
+
+/** The same for those that are sent away. */
+export const retryWindow = (edges: number): { readonly retryMinMs: number; readonly retryMaxMs: number } => ({
   retryMinMs: 500,
-  retryMaxMs: 1_500 + Math.ceil((edges / perSecond) * 1_000),
+  retryMaxMs: 1_500 + spreadMs(edges),
 });

@@ -49,6 +49,7 @@ export class Link {
   #session: TunnelSession | undefined;
   #caps = '';
   #takesPushes = false;
+  #spreadMs: unknown;
   #lostAt = -Infinity;
   /** Why there is no tunnel. */
   problem: string | undefined;
@@ -87,7 +88,7 @@ export class Link {
         const end = await this.#serve(session, signal);
         log.warn({ code: end.code, reason: end.reason }, 'the tunnel has ended');
         this.problem = `the tunnel ended: ${end.reason}`;
-        await this.#pause.wait(signal.aborted ? 0 : waitAfter({ upMs: end.upMs, retry: end.retry }));
+        await this.#pause.wait(signal.aborted ? 0 : waitAfter({ upMs: end.upMs, retry: end.retry, spreadMs: this.#spreadMs }));
       } catch (error) {
         this.problem = messageOf(error);
         const pause = waitAfter({ upMs: 0, error });
@@ -140,6 +141,7 @@ export class Link {
       session: { log, handlers, journal, random, label: 'manager' },
     });
     this.#takesPushes = welcome.body['takes_pushes'] === true;
+    this.#spreadMs = welcome.body['spread_ms'];
     return session;
   }
 

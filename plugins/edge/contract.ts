@@ -72,6 +72,8 @@ export interface EdgeWelcome {
   readonly manager_version: string;
   /** Whether the method `push` may be called, at least until the next welcome. */
   readonly takes_pushes: boolean;
+  /** Over how long all edges come back when this manager is lost without a word. */
+  readonly spread_ms: number;
 }
 
 /** The same, as the manager reads it: an edge of another version may have more, or less. */

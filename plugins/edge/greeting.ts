@@ -6,6 +6,7 @@ import {
   openSession,
   retryWindow,
   serverHandshake,
+  spreadMs,
   type Sweeper,
   type TunnelHandlers,
   TunnelRefusal,
@@ -74,7 +75,13 @@ export function createGreeting(parts: GreetingParts): (ip: string, socket: Socke
         conflicts.assertNone(record, machine);
       }
     }
-    const welcome: EdgeWelcome = { edge_id: record.id, name: record.name, manager_version: parts.managerVersion, takes_pushes: parts.pushes.taken };
+    const welcome: EdgeWelcome = {
+      edge_id: record.id,
+      name: record.name,
+      manager_version: parts.managerVersion,
+      takes_pushes: parts.pushes.taken,
+      spread_ms: spreadMs(roll.size),
+    };
     return { ...welcome };
   }
 

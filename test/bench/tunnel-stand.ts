@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -126,6 +128,17 @@ export class Manager {
       throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
     }
     return (response.status === 204 ? undefined : await response.json()) as T;
+  }
+
+  /** As somebody who opens the page now: on a connection of its own, which stands in line with those of all edges. */
+  async askAnew(path: string): Promise<void> {
+    const token = readFileSync(join(this.#dataDir, 'keys', 'operator.token'), 'utf8').trim();
+    const asked = request(this.url + path, { agent: false, headers: { authorization: `Bearer ${token}` }, timeout: 60_000 }).end();
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    await once(response.resume(), 'end');
+    if (response.statusCode !== 200) {
+      throw new Error(`${path} answered ${response.statusCode}`);
+    }
   }
 
   /** The value of an instant query that has one. */

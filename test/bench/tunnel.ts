@@ -135,7 +135,7 @@ async function killed(manager: Manager, simulator: Simulator, edges: number) {
   const asking = (async () => {
     while (!over) {
       const asked = performance.now();
-      await manager.ask(times.length % 2 === 0 ? '/api/v1/edges?limit=20' : '/api/v1/devices?limit=20');
+      await manager.askAnew(times.length % 2 === 0 ? '/api/v1/edges?limit=20' : '/api/v1/devices?limit=20');
       times.push(performance.now() - asked);
       await pause(50);
     }
