@@ -68,7 +68,7 @@ export class SimulatedEdge implements Asked {
       try {
         const keys = await this.#keys();
         const end = await this.#serve(keys);
-        wait = waitAfter({ upMs: end.upMs, retry: end.retry, spreadMs: this.#spreadMs });
+        wait = waitAfter({ ...end, spreadMs: this.#spreadMs });
       } catch (error) {
         if (signal.aborted || error instanceof TokenRefused) {
           return;

@@ -1,9 +1,11 @@
 import { isRefusal } from './hello.ts';
+import { closeCode } from './limits.ts';
 
 /** How the last attempt or session ended. */
 export interface ReconnectEnd {
   /** How long the session was up; 0 when it never was. */
   readonly upMs: number;
+  readonly code?: number;
   /** What the manager said about coming back. */
   readonly retry?: { readonly minMs: number; readonly maxMs: number } | undefined;
   /** What the manager said of its fleet when it let this edge in: over how long all of it should come back. */
@@ -39,7 +41,7 @@ export function reconnects(random: () => number, given: Partial<ReconnectPolicy>
   let lost = 0;
   let refused = 0;
   let spread = 0;
-  return ({ upMs, retry, error, spreadMs: told }) => {
+  return ({ upMs, code, retry, error, spreadMs: told }) => {
     if (typeof told === 'number' && told >= 0) {
       spread = Math.min(told, policy.maxMs);
     }
@@ -57,15 +59,16 @@ export function reconnects(random: () => number, given: Partial<ReconnectPolicy>
       refused += 1;
       return Math.max(policy.refusedMs, full * (0.5 + random() / 2));
     }
-    // The first attempt is soon, since most often only this link was lost. When that fails it is the manager, and all have lost it.
-    const full = Math.max(lost === 0 ? 0 : spread, Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(lost, 30)));
+    // Silence was on this link alone, and the first attempt is soon. An end without a word, or an attempt that fails: so it is with all of them.
+    const alone = lost === 0 && code !== closeCode.lost;
+    const full = Math.max(alone ? 0 : spread, Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(lost, 30)));
     lost += 1;
     return random() * full;
   };
 }
 
 /** How many edges a manager greets in a second beside everything else; more would keep people waiting, whose connections stand in the same line. */
-const greetedPerSecond = 400;
+const greetedPerSecond = 300;
 
 /** Over how long so many edges come back. */
 export const spreadMs = (edges: number): number => Math.ceil((edges / greetedPerSecond) * 1_000);

@@ -88,7 +88,7 @@ export class Link {
         const end = await this.#serve(session, signal);
         log.warn({ code: end.code, reason: end.reason }, 'the tunnel has ended');
         this.problem = `the tunnel ended: ${end.reason}`;
-        await this.#pause.wait(signal.aborted ? 0 : waitAfter({ upMs: end.upMs, retry: end.retry, spreadMs: this.#spreadMs }));
+        await this.#pause.wait(signal.aborted ? 0 : waitAfter({ ...end, spreadMs: this.#spreadMs }));
       } catch (error) {
         this.problem = messageOf(error);
         const pause = waitAfter({ upMs: 0, error });

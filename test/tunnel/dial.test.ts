@@ -80,14 +80,15 @@ test('edges come back after a random part of a growing wait, and only a stable l
   assert.equal(reconnects(() => 0)({ upMs: 0 }), 0);
 });
 
-test('a fleet that lost its manager tries once soon, and then comes back over as long as the manager has asked for', () => {
-  assert.deepEqual([1, 400, 10_000].map(spreadMs), [3, 1_000, 25_000]);
+test('a fleet that lost its manager comes back over as long as that one has asked for; an edge whose own link went silent tries once soon', () => {
+  assert.deepEqual([1, 300, 10_000].map(spreadMs), [4, 1_000, 33_334]);
   const half = reconnects(() => 0.5);
-  assert.equal(half({ upMs: 90_000, spreadMs: 25_000 }), 500);
+  assert.equal(half({ upMs: 90_000, code: 4408, spreadMs: 25_000 }), 500);
   assert.deepEqual(
     Array.from({ length: 6 }, () => half({ upMs: 0 })),
     [12_500, 12_500, 12_500, 12_500, 16_000, 30_000],
   );
+  assert.equal(half({ upMs: 90_000, code: 1006 }), 12_500);
   for (const spread of [-1, NaN, '5', null]) {
     const other = reconnects(() => 1);
     assert.deepEqual([other({ upMs: 60_000, spreadMs: spread }), other({ upMs: 0 })], [1_000, 2_000], 'what is no time is none');
@@ -106,5 +107,5 @@ test('a refusal that will not pass keeps an edge away from five minutes to an ho
   assert.equal(wait({ upMs: 0, retry: { minMs: 1_000, maxMs: 3_000 } }), 2_000);
   assert.equal(wait({ upMs: 0, retry: { minMs: 1e12, maxMs: 1e13 } }), 3_600_000);
   assert.equal(wait({ upMs: 0, error: new TunnelRefusal(4503, 'full', { minMs: 10, maxMs: 20 }) }), 15);
-  assert.deepEqual(retryWindow(10_000), { retryMinMs: 500, retryMaxMs: 26_500 });
+  assert.deepEqual(retryWindow(10_000), { retryMinMs: 500, retryMaxMs: 34_834 });
 });

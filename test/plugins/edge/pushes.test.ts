@@ -25,7 +25,7 @@ test('an edge pushes through its tunnel, under the limits and with the stamp tha
   };
 
   await t.test('it is told that it may, and what it pushed is that of its device', async () => {
-    assert.deepEqual([welcome.body['takes_pushes'], welcome.body['spread_ms']], [true, 3]);
+    assert.deepEqual([welcome.body['takes_pushes'], welcome.body['spread_ms']], [true, 4]);
     assert.deepEqual(await push('jobs{device_id="of another",edge_id="of another"} 3\n'), {});
     const { device_id: device } = await edge(keys.id);
     const { data } = (await (await house.fetch(`/prometheus/api/v1/query?query=jobs`)).json()) as {
