@@ -68,7 +68,7 @@ export function reconnects(random: () => number, given: Partial<ReconnectPolicy>
 }
 
 /** How many edges a manager greets in a second beside everything else; more would keep people waiting, whose connections stand in the same line. */
-const greetedPerSecond = 300;
+const greetedPerSecond = 250;
 
 /** Over how long so many edges come back. */
 export const spreadMs = (edges: number): number => Math.ceil((edges / greetedPerSecond) * 1_000);
