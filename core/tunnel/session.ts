@@ -95,10 +95,15 @@ class Session implements TunnelSession, Wire {
     };
   }
 
-  async call<R>(method: string, params: unknown, options: CallOptions): Promise<R> {
-    this.#requireOpen();
-    this.#asked ??= new OutboundCalls(this);
-    return (await this.#asked.ask(method, params, options)) as R;
+  /** No async function, which would be two promises more: a whole fleet may be asked at once. */
+  call<R>(method: string, params: unknown, options: CallOptions): Promise<R> {
+    try {
+      this.#requireOpen();
+      this.#asked ??= new OutboundCalls(this);
+      return this.#asked.ask(method, params, options) as Promise<R>;
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   emit(event: string, payload: unknown): boolean {

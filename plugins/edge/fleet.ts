@@ -36,12 +36,17 @@ export function createFleet(roll: Roll, presence: Presence): EdgeFleet {
     list: () => [...roll.all()].map(entryOf),
     capabilities: (edgeId) => roll.byId(edgeId)?.tunnel?.capabilities,
 
-    async call<R>(edgeId: number, method: string, params: unknown, options: Parameters<EdgeFleet['call']>[3]) {
-      const { session, capabilities } = reach(edgeId);
-      if (!capabilities.methods.includes(method)) {
-        throw new SvcError('unavailable', `edge ${edgeId} does not offer ${method}; its agent is too old, or its owner does not allow it`);
+    /** No async function, as in the session. */
+    call<R>(edgeId: number, method: string, params: unknown, options: Parameters<EdgeFleet['call']>[3]): Promise<R> {
+      try {
+        const { session, capabilities } = reach(edgeId);
+        if (!capabilities.methods.includes(method)) {
+          throw new SvcError('unavailable', `edge ${edgeId} does not offer ${method}; its agent is too old, or its owner does not allow it`);
+        }
+        return session.call<R>(method, params, options);
+      } catch (error) {
+        return Promise.reject(error);
       }
-      return await session.call<R>(method, params, options);
     },
 
     async openStream(edgeId, service, meta, options) {
