@@ -59,7 +59,7 @@ export function reconnects(random: () => number, given: Partial<ReconnectPolicy>
       refused += 1;
       return Math.max(policy.refusedMs, full * (0.5 + random() / 2));
     }
-    // Silence was on this link alone, and the first attempt is soon. An end without a word, or an attempt that fails: so it is with all of them.
+    // A link that went silent is most often the only one, and tries again soon. An end without a word, or an attempt that fails, has met all of them.
     const alone = lost === 0 && code !== closeCode.lost;
     const full = Math.max(alone ? 0 : spread, Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(lost, 30)));
     lost += 1;
