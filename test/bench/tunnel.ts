@@ -69,6 +69,7 @@ export async function run({ count = 10_000, seconds = 30, ramp = 0, calls = 2_00
       'RPC p50 ms': round1(sample.p50_ms),
       'RPC p99 ms': round1(sample.p99_ms),
       'RPC to all ms': Math.round(toAllMs),
+      'each of three': broadcasts.map(({ all_ms: ms }) => Math.round(ms)).join(', '),
       'failed calls': failed,
       'RSS after them MB': asked.rssMb,
       ...(back && {
