@@ -27,11 +27,12 @@ export async function startManager(t: TestContext) {
   const told: { event: string; payload: Record<string, unknown> }[] = [];
   const pushes: Push[] = [];
   const hellos: { agent_id: string; caps: readonly string[]; state: unknown; purpose: string }[] = [];
-  const behaviour: { push: (push: Push, response: ServerResponse) => void; accept: boolean; deaf: boolean; takesPushes: boolean } = {
+  const behaviour: { push: (push: Push, response: ServerResponse) => void; accept: boolean; deaf: boolean; takesPushes: boolean; spreadMs: number } = {
     push: (_push, response) => response.writeHead(204).end(),
     accept: true,
     deaf: false,
     takesPushes: false,
+    spreadMs: 0,
   };
   let session: TunnelSession | undefined;
   const listener = (event: string) => (payload: Record<string, unknown> | Record<string, unknown>[]) =>
@@ -94,7 +95,7 @@ export async function startManager(t: TestContext) {
         sweeper,
         ids,
         find: (accessKey) => (accessKey === made.access_key ? keys : []),
-        admit: () => ({ edge_id: 7, takes_pushes: behaviour.takesPushes }),
+        admit: () => ({ edge_id: 7, takes_pushes: behaviour.takesPushes, spread_ms: behaviour.spreadMs }),
       });
       hellos.push({ ...hello, state });
       if (hello.purpose === 'probe') {
@@ -132,6 +133,8 @@ export async function startManager(t: TestContext) {
       await until('an edge is connected', () => session?.live === true);
       return session!;
     },
+    /** As a process that is killed leaves its connections. */
+    vanish: () => sockets.clients.forEach((client) => client.terminate()),
     events: (event: string) => told.filter((one) => one.event === event).map(({ payload }) => payload),
   };
 }
