@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -36,6 +36,7 @@ export async function startSshd(t: Pick<TestContext, 'after' | 'skip'>): Promise
   makeKey('login');
   writeFileSync(join(folder, 'authorized'), readFileSync(join(folder, 'login.pub')));
   chmodSync(join(folder, 'authorized'), 0o600);
+  mkdirSync(join(folder, 'home'));
   writeFileSync(
     join(folder, 'config'),
     [
@@ -51,6 +52,8 @@ export async function startSshd(t: Pick<TestContext, 'after' | 'skip'>): Promise
       'PrintMotd no',
       'PrintLastLog no',
       'MaxStartups 100',
+      // What this machine's user has in the home folder is not what is tested; a shell that is killed in the middle of it would hold up the next.
+      `SetEnv HOME=${join(folder, 'home')}`,
       '',
     ].join('\n'),
   );
