@@ -72,6 +72,10 @@ export async function startHouse(options: HouseOptions): Promise<House> {
     if (options.stands) {
       registry.publish({ add: [standIns(options.stands)] });
     }
+    // Watched before they are read: what changes in between is seen.
+    if (options.watch ?? true) {
+      await interior.live.watch(interior.host);
+    }
     await interior.live.dropIns.load();
     await interior.programs.sweep();
     const emptyCensus = count();
@@ -80,7 +84,7 @@ export async function startHouse(options: HouseOptions): Promise<House> {
     foundation.storage.keys.resume();
     address.port = await interior.http.listen(address.hostname, address.port);
     address.listening = true;
-    await open(foundation, interior, address.url, options.watch ?? true, takeDown);
+    open(foundation, interior.host, address.url, takeDown);
 
     let stopping: Promise<void> | undefined;
     return {
@@ -146,13 +150,10 @@ function publishCore(
 }
 
 /** The doors are open: tells where, and begins the regular work. */
-async function open({ dataDir, clock, storage, logs }: Foundation, { host, live }: Interior, url: string, watch: boolean, takeDown: TakeDown): Promise<void> {
+function open({ dataDir, clock, storage, logs }: Foundation, host: PluginHost, url: string, takeDown: TakeDown): void {
   storage.announce(url);
   writeRunFile(dataDir, url, timestamp(clock.now()));
   takeDown.add(() => removeRunFile(dataDir));
-  if (watch) {
-    await live.watch(host);
-  }
   const log = logs.logger('boot');
   takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));
   takeDown.add(every(60 * minute, 'forgetting old idempotency keys', () => forgetOldKeys(storage, clock.now() - day), log));

@@ -25,6 +25,7 @@ export class PluginHost {
   readonly #retirements: Retirements;
   readonly #reconciler: Reconciler;
   readonly #reconciling: Serial;
+  #started = false;
   #closed = false;
 
   constructor(ports: HostPorts) {
@@ -50,6 +51,7 @@ export class PluginHost {
   async start(): Promise<void> {
     checkEvaluator();
     this.#enterSafeMode();
+    this.#started = true;
     await this.#reconciling.request();
     this.#reconciler.booting = false;
     const missing = [...this.#roster.all.values()].find((record) => record.manifest?.critical && !record.serving);
@@ -58,8 +60,11 @@ export class PluginHost {
     }
   }
 
-  /** Files have changed, or may have: everything they touch gets a new generation. */
+  /** Files have changed, or may have: everything they touch gets a new generation. The start reads them all by itself. */
   async refresh(paths?: ReadonlySet<string>): Promise<void> {
+    if (!this.#started) {
+      return;
+    }
     for (const record of this.#roster.all.values()) {
       if (!paths || [...paths].some((path) => record.concerns(path))) {
         record.stale = true;
@@ -75,10 +80,11 @@ export class PluginHost {
     if (record.state === 'disabled') {
       throw new SvcError('conflict', `${id} is disabled; enable it first`);
     }
+    const before = record.lastAttempt;
     record.stale = true;
     this.#quarantine.release(record);
     await this.#reconciling.request();
-    return outcomeOf(record);
+    return outcomeOf(record, before);
   }
 
   /** Switches a plugin off until enabled; refused while others need it, unless they may fall with it. */
@@ -201,9 +207,9 @@ export class PluginHost {
 }
 
 /** What a reload came to, for whoever asked for it. */
-function outcomeOf(record: PluginRecord): Attempt {
+function outcomeOf(record: PluginRecord, before: Attempt | undefined): Attempt {
   const attempt = record.lastAttempt;
-  if (record.state === 'blocked' || record.stale || !attempt) {
+  if (record.state === 'blocked' || !attempt || attempt === before) {
     throw new SvcError('conflict', `${record.id} is ${record.state}: ${record.cause ?? 'a service it needs is missing'}`);
   }
   if (!attempt.ok) {

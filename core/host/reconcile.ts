@@ -58,27 +58,34 @@ export class Reconciler {
       try {
         record.manifest = readManifest(record.folder);
       } catch (error) {
+        record.stale = false;
         record.attempted({ at: this.#ports.clock.now(), generation: record.generations, ok: false, stage: 'manifest', cause: messageOf(error), timings: {} });
       }
     }
   }
 
-  #takeDown(): void {
+  #takeDown(tried?: Set<PluginRecord>): void {
     const { registry, memory } = this.#ports;
     const off = [...this.#roster.all.values()].filter(({ id }) => memory.disabled().has(id) || this.#quarantine.holds(id));
     this.withdraw(off, 'it was switched off');
     const stranded = strandedBy(new Set(), registry.current).flatMap((id) => this.#roster.all.get(id) ?? []);
     this.withdraw(stranded, 'a service it needs went away');
-    stranded.forEach((record) => (record.stale = true));
+    for (const record of stranded) {
+      record.stale = true;
+      tried?.delete(record);
+    }
   }
 
   /** Raises whatever has its needs met until nothing more can be: so providers come before their users. */
   async #bringUp(): Promise<void> {
+    // One that changes while it is raised is left to the next pass, which whoever saw the change has asked for.
+    const tried = new Set<PluginRecord>();
     for (;;) {
-      const ready = this.#roster.waiting().filter((record) => unmetNeeds(record.manifest!, this.#ports.registry.current).length === 0);
+      const ready = this.#roster.waiting().filter((record) => !tried.has(record) && unmetNeeds(record.manifest!, this.#ports.registry.current).length === 0);
       if (ready.length === 0) {
         return;
       }
+      ready.forEach((record) => tried.add(record));
       // A pack's process starts while areas load; areas take turns, since they share this process.
       const packs = Promise.all(ready.filter(isPack).map((record) => this.#raise(record)));
       for (const record of ready) {
@@ -89,12 +96,13 @@ export class Reconciler {
         }
       }
       await packs;
-      this.#takeDown();
+      this.#takeDown(tried);
     }
   }
 
   async #raise(record: PluginRecord): Promise<void> {
     const old: Draft | undefined = record.draft;
+    record.stale = false;
     if (!old) {
       record.enter('loading');
     }

@@ -42,7 +42,7 @@ export class PluginRecord {
   draft: Draft | undefined;
   lastAttempt: Attempt | undefined;
   generations = 0;
-  /** Wants a new generation: its files changed, or somebody asked. */
+  /** Wants a new generation: its files changed, or somebody asked. Taken back when an attempt begins, so that a wish that comes during it stays. */
   stale = true;
   inputs: ReadonlySet<string> = new Set();
   strikes: readonly Strike[] = [];
@@ -74,7 +74,6 @@ export class PluginRecord {
   /** A failed generation never takes down the one that serves: the state stays, the attempt tells. */
   attempted(attempt: Attempt): void {
     this.lastAttempt = attempt;
-    this.stale = false;
     if (this.draft) {
       this.enter('active');
     } else {

@@ -19,13 +19,20 @@ interface Shown {
   readonly error: string | null;
 }
 
-async function liveHouse(t: TestContext): Promise<{ house: House; product: string; outside: string; shown: (name: string) => Promise<Shown | undefined> }> {
+const manifest = (id: string, more: object = {}): string =>
+  JSON.stringify({ id, version: '1.0.0', title: id, description: 'Of a test.', engines: { host: '^0.1.0' }, ...more });
+
+async function liveHouse(
+  t: TestContext,
+  prepare: (product: string) => void = () => undefined,
+): Promise<{ house: House; product: string; outside: string; shown: (name: string) => Promise<Shown | undefined> }> {
   const product = mkdtempSync(join(tmpdir(), 'svc-live-'));
   const outside = join(product, 'outside');
   cpSync(join(root, 'plugins', 'host'), join(product, 'plugins', 'host'), { recursive: true });
   for (const folder of ['agents', 'skills', 'outside']) {
     mkdirSync(join(product, folder));
   }
+  prepare(product);
   const house = await startHouse({
     product: { version: '0.0.1', root: product },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: join(product, 'data'), SVC_AGENTS_EXTERNAL_DIRS: outside },
@@ -93,6 +100,28 @@ describe('a file dropped into a running house', () => {
 
     rmSync(join(product, 'plugins', 'guest'), { recursive: true });
     await eventually('the name is free again', () => house.registry.current.personas.get('taken')?.owner.pluginId === 'live-files');
+  });
+
+  test('is picked up also when it comes while the house starts', async (t) => {
+    const { house } = await liveHouse(t, (product) => {
+      mkdirSync(join(product, 'guest'));
+      writeFileSync(join(product, 'guest', 'plugin.json'), manifest('guest'));
+      mkdirSync(join(product, 'plugins', 'sower'));
+      writeFileSync(join(product, 'plugins', 'sower', 'plugin.json'), manifest('sower', { entry: 'index.ts' }));
+      writeFileSync(
+        join(product, 'plugins', 'sower', 'index.ts'),
+        `import { renameSync, writeFileSync } from 'node:fs';
+         import { definePlugin } from 'svc/sdk';
+         export default definePlugin({
+           activate() {
+             writeFileSync(${JSON.stringify(join(product, 'outside', 'late.md'))}, ${JSON.stringify(persona('late'))});
+             renameSync(${JSON.stringify(join(product, 'guest'))}, ${JSON.stringify(join(product, 'plugins', 'guest'))});
+           },
+         });`,
+      );
+    });
+    await eventually('the persona serves', () => house.registry.current.personas.has('late'));
+    await eventually('the plugin serves', () => house.registry.current.generations.has('guest'));
   });
 
   test('may be a whole plugin, edited in place, whose stacks name the lines of its source', async (t) => {

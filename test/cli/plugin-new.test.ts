@@ -88,11 +88,12 @@ test('anywhere else it is a pack: its test passes there, and built it serves fro
   assert.equal((await svc(['plugin', 'build', '.'], { cwd: pack })).code, 0);
   const here = await serving(t, join(folder, 'data'));
   cpSync(join(pack, 'dist', 'greeter'), join(folder, 'data', 'packs', 'greeter'), { recursive: true });
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   let answer = await here.fetch('/api/v1/greeter');
   for (; answer.status !== 200 && Date.now() < deadline; answer = await here.fetch('/api/v1/greeter')) {
     await answer.arrayBuffer();
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+  assert.equal(answer.status, 200, here.said());
   assert.deepEqual(await answer.json(), { message: 'Hello operator' });
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -124,6 +125,24 @@ describe('a house of plugins', () => {
     await Promise.all(reloads);
     const generation = house.host.explain('slow').generation!;
     assert.ok(generation >= 2 && generation <= 4, `20 wishes made ${generation - 1} generations`);
+  });
+
+  test('gives a change that comes while its plugin is brought up a generation of its own', async (t) => {
+    let meanwhile = (): void => undefined;
+    const house = testHouse(t, { migrate: async () => meanwhile() });
+    const write = (version: string, text: string): void =>
+      house.plugin('base', { ...provides('base.store'), version }, { 'index.ts': providing('base.store', text), 'migrations/0001_none.sql': 'select 1;' });
+    write('1.0.0', 'old');
+    let seen: Promise<void> | undefined;
+    meanwhile = () => {
+      meanwhile = () => undefined;
+      write('1.1.0', 'new');
+      seen = house.host.refresh(new Set([join(house.pluginsDir, 'base')]));
+    };
+    await house.host.start();
+    await seen;
+    assert.equal(serviceHandle<{ name(): string }>(house.registry, 'base.store').name(), 'new2');
+    assert.equal(house.host.explain('base').version, '1.1.0');
   });
 
   test('quarantines a plugin after three errors and tries again later, ever later', async (t) => {
