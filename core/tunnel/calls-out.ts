@@ -7,6 +7,7 @@ import type { Cancel } from './sweeper.ts';
 import type { Wire } from './wire.ts';
 
 interface OpenCall {
+  readonly id: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly cancel: Cancel;
@@ -17,37 +18,31 @@ interface OpenCall {
 /** The calls that this side has asked and that are not answered yet. */
 export class OutboundCalls {
   readonly #wire: Wire;
-  readonly #open = new Map<number, OpenCall>();
+  /** Mostly one, and in a whole fleet ten thousand times one: an array of its exact size, where a map takes room for more. */
+  #open: readonly OpenCall[] = [];
 
   constructor(wire: Wire) {
     this.#wire = wire;
   }
 
   get size(): number {
-    return this.#open.size;
+    return this.#open.length;
   }
 
   ask(method: string, params: unknown, { timeoutMs, idempotencyKey, signal }: CallOptions): Promise<unknown> {
     const { limits, peer, options } = this.#wire;
     signal?.throwIfAborted();
-    if (this.#open.size >= limits.calls) {
+    if (this.#open.length >= limits.calls) {
       throw new SvcError('unavailable', `${peer} works on ${limits.calls} calls already; try again`, { retryAfterSeconds: 1 });
     }
     const dl = Math.min(longestCallMs, Math.max(1, Math.ceil(timeoutMs)));
     const body = writeRequest({ m: method, p: params, dl, ...(idempotencyKey !== undefined && { i: idempotencyKey }) }, limits.bodyBytes);
     const id = this.#wire.nextId();
     return new Promise((resolve, reject) => {
-      const giveUp = (error: unknown): void => {
-        if (this.#end(id)) {
-          this.#wire.send(frameType.cancel, id);
-          reject(error);
-          this.#wire.settled();
-        }
-      };
-      const cancel = options.sweeper.after(dl, () => giveUp(new SvcError('unavailable', `${peer} did not answer ${method} within ${dl} ms`)));
-      const onAbort = signal && ((): void => giveUp(signal.reason));
+      const cancel = options.sweeper.after(dl, () => this.#giveUp(id, new SvcError('unavailable', `${peer} did not answer ${method} within ${dl} ms`)));
+      const onAbort = signal && ((): void => this.#giveUp(id, signal.reason));
       signal?.addEventListener('abort', onAbort!, { once: true });
-      this.#open.set(id, { resolve, reject, cancel, signal, onAbort });
+      this.#open = [...this.#open, { id, resolve, reject, cancel, signal, onAbort }];
       this.#wire.send(frameType.request, id, body);
     });
   }
@@ -67,15 +62,24 @@ export class OutboundCalls {
 
   /** Nobody will answer any more. */
   fail(error: SvcError): void {
-    for (const id of [...this.#open.keys()]) {
+    for (const { id } of this.#open) {
       this.#end(id)?.reject(error);
     }
   }
 
-  #end(id: number): OpenCall | undefined {
-    const call = this.#open.get(id);
+  #giveUp(id: number, error: unknown): void {
+    const call = this.#end(id);
     if (call) {
-      this.#open.delete(id);
+      this.#wire.send(frameType.cancel, id);
+      call.reject(error);
+      this.#wire.settled();
+    }
+  }
+
+  #end(id: number): OpenCall | undefined {
+    const call = this.#open.find((open) => open.id === id);
+    if (call) {
+      this.#open = this.#open.filter((open) => open !== call);
       call.cancel();
       call.signal?.removeEventListener('abort', call.onAbort!);
     }

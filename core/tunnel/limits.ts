@@ -51,6 +51,13 @@ export const quantumBytes = 16 * 1024;
 /** No call may ask for more. */
 export const longestCallMs = 3_600_000;
 
+/** How long calls and streams may still go on after a good-bye that does not say. */
+export const usualGraceMs = 2_000;
+/** How long a connection may take to close before it is cut. */
+export const closeMs = 2_000;
+/** Ids are 32 bits and never used twice; a connection that runs out of them is made anew. */
+export const lastId = 0xffff_fff0;
+
 export const tunnelPath = '/internal/tunnel';
 export const tunnelProtocol = 'svc.tunnel.v1';
 

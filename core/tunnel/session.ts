@@ -7,17 +7,11 @@ import { Events } from './events.ts';
 import { decodeFrame, encodeCredit, encodeFrame, type Frame, type FrameType, frameType, ProtocolViolation } from './frames.ts';
 import { readGoAway, writeGoAway } from './go-away.ts';
 import { Liveness } from './liveness.ts';
-import { closeCode, defaultTunnelLimits, type TunnelLimits } from './limits.ts';
+import { closeCode, closeMs, defaultTunnelLimits, lastId, type TunnelLimits, usualGraceMs } from './limits.ts';
 import type { TunnelStream } from './stream.ts';
 import { StreamTable } from './streams.ts';
 import { inboxOf, type MessageTransport } from './transport.ts';
 import type { Wire } from './wire.ts';
-
-/** Ids are 32 bits and never used twice; a connection that runs out of them is made anew. */
-const lastId = 0xffff_fff0;
-const usualGraceMs = 2_000;
-/** How long a connection may take to close before it is cut. */
-const closeMs = 2_000;
 
 /** Begins to speak on a transport whose two sides know each other. */
 export const openSession = (transport: MessageTransport, options: SessionOptions): TunnelSession => new Session(transport, options);
@@ -39,6 +33,8 @@ class Session implements TunnelSession, Wire {
   #events: Events | undefined;
   #bytesIn = 0;
   #bytesOut = 0;
+  /** Of what has left the transport. */
+  #isTold = false;
   #leaving: { code: number; message: string } | undefined;
   #retry: SessionEnd['retry'];
   #end: { code: number; reason: string } | undefined;
@@ -51,10 +47,6 @@ class Session implements TunnelSession, Wire {
     this.#lastOwnId = options.side === 'manager' ? 0 : -1;
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
     this.#liveness = new Liveness(this, (reason) => this.#finish(closeCode.silent, reason, true));
-    transport.onDrain(() => {
-      this.#liveness.drained();
-      this.#streams?.pump();
-    });
     inboxOf(transport).take(
       (message) => this.#hear(message),
       (code, reason) => this.#gone(code, reason),
@@ -175,6 +167,14 @@ class Session implements TunnelSession, Wire {
       return;
     }
     this.#bytesOut += frame.length;
+    // To be told of each message that has left costs as much as to send it, and most tunnels are never near a limit.
+    if (!this.#isTold && this.#transport.bufferedBytes + frame.length > this.limits.dataBytes / 2) {
+      this.#isTold = true;
+      this.#transport.onDrain(() => {
+        this.#liveness.drained();
+        this.#streams?.pump();
+      });
+    }
     this.#transport.send(frame);
     const { bufferedBytes } = this.#transport;
     if (bufferedBytes > this.limits.highBytes) {
