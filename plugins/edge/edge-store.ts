@@ -25,6 +25,8 @@ export const edgeStore = (db: EdgeDb) => ({
   enrolledFrom: (enrolmentId: number, machine: string): Promise<EdgeRow | undefined> =>
     db.selectFrom('edge_edges').selectAll().where('enrolment_id', '=', enrolmentId).where('enrolled_machine', '=', machine).executeTakeFirst(),
 
+  madeBy: (who: string): Promise<EdgeRow[]> => db.selectFrom('edge_edges').selectAll().where('created_by', '=', who).orderBy('id').execute(),
+
   insert: (values: Insertable<EdgeTables['edge_edges']>): Promise<EdgeRow> =>
     db.insertInto('edge_edges').values(values).returningAll().executeTakeFirstOrThrow(),
 

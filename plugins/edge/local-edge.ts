@@ -6,12 +6,13 @@ import { type Build, isSvcError, type PluginContext, type ProgramHandle, type Ta
 import { tunnelPath } from 'svc/tunnel';
 
 import { EdgeRemoved } from './contract.ts';
+import { edgeStore } from './edge-store.ts';
 import type { Edges } from './edges.ts';
 import type { Roll } from './roll.ts';
 import type { EdgeTables } from './tables.ts';
 
 export interface LocalParts {
-  readonly edges: Pick<Edges, 'insert' | 'admit'>;
+  readonly edges: Pick<Edges, 'insert' | 'renew' | 'admit'>;
   readonly roll: Pick<Roll, 'byId' | 'byAccessKey'>;
   readonly tables: Tables<EdgeTables>;
 }
@@ -21,6 +22,7 @@ interface Kept {
   readonly [field: string]: unknown;
 }
 
+const self = 'svc';
 const lookMs = 250;
 const again = 'to have one, remove that folder and start svc again';
 
@@ -81,9 +83,13 @@ async function enrolled(folder: string, manager: string, { edges, roll, tables }
     }
     return known.id;
   }
-  const { row, secretKey } = await tables.write((tx) =>
-    edges.insert(tx, { name: hostname(), description: 'The machine of the manager.', labels: {}, createdBy: 'svc' }),
-  );
+  const { row, secretKey } = await tables.write(async (tx) => {
+    // A start that was killed before its keys were kept has left an edge that nobody can be.
+    const lost = (await edgeStore(tx).madeBy(self)).find(({ id }) => roll.byId(id)?.lastRegisteredAt === null);
+    return lost
+      ? { row: lost, secretKey: await edges.renew(tx, lost.id) }
+      : await edges.insert(tx, { name: hostname(), description: 'The machine of the manager.', labels: {}, createdBy: self });
+  });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   keep(file, { manager, tunnel_path: tunnelPath, edge_id: row.id, name: row.name, access_key: row.access_key, secret_key: secretKey });
   await edges.admit(row.id);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -47,13 +47,35 @@ test('the edge of this machine stays away once it was deleted, until its folder 
   assert.deepEqual(agentsOf(dataDir), []);
 });
 
+test('a start that was killed before it kept the keys leaves no second edge behind', async (t) => {
+  const dataDir = folder(t);
+  const keys = join(dataDir, 'local-edge', 'edge.json');
+  const start = async () => {
+    const house = await startTestHost(t, { plugins: ['edge', 'device'], dataDir, agent });
+    return { ...around(house), house };
+  };
+  const first = await start();
+  await until('it has keys', () => existsSync(keys));
+  const before = JSON.parse(readFileSync(keys, 'utf8')) as { edge_id: number; secret_key: string };
+  await first.house.stop();
+  rmSync(keys);
+
+  const second = await start();
+  await until('it has keys again', () => existsSync(keys));
+  const after = JSON.parse(readFileSync(keys, 'utf8')) as typeof before;
+  assert.equal(after.edge_id, before.edge_id);
+  assert.notEqual(after.secret_key, before.secret_key);
+  assert.equal((await second.ask('GET', '/edges')).body.total, 1);
+  await second.house.stop();
+});
+
 test('an edge of this machine that is deleted in the instant of its enrolment gets no agent', async (t) => {
   const dataDir = folder(t);
   const row = { id: 1, name: 'here', access_key: 'svc_ak_1', device_id: null, host_info: null, conflict_since: null, only_machine: null };
   // Whatever is asked, the tables of before the deletion answer.
   const answer = (rows: readonly object[]): object =>
     new Proxy({}, { get: (_, step) => (step === 'execute' ? async () => rows : step === 'executeTakeFirst' ? async () => rows[0] : () => answer(rows)) });
-  const tables = { read: { selectFrom: (table: string) => answer(table === 'edge_edges' ? [row] : []) }, write: (work: (tx: object) => unknown) => work({}) };
+  const tables = { read: { selectFrom: (table: string) => answer(table === 'edge_edges' ? [row] : []) }, write: (work: (tx: object) => unknown) => work({ selectFrom: () => answer([]) }) };
   const roll = createRoll(tables as unknown as Tables<EdgeTables>, { open: () => '' }, () => undefined);
   const edges = {
     insert: async () => ({ row, secretKey: 'svc_sk_1' }),
