@@ -75,7 +75,10 @@ test('an edge of this machine that is deleted in the instant of its enrolment ge
   // Whatever is asked, the tables of before the deletion answer.
   const answer = (rows: readonly object[]): object =>
     new Proxy({}, { get: (_, step) => (step === 'execute' ? async () => rows : step === 'executeTakeFirst' ? async () => rows[0] : () => answer(rows)) });
-  const tables = { read: { selectFrom: (table: string) => answer(table === 'edge_edges' ? [row] : []) }, write: (work: (tx: object) => unknown) => work({ selectFrom: () => answer([]) }) };
+  const tables = {
+    read: { selectFrom: (table: string) => answer(table === 'edge_edges' ? [row] : []) },
+    write: (work: (tx: object) => unknown) => work({ selectFrom: () => answer([]) }),
+  };
   const roll = createRoll(tables as unknown as Tables<EdgeTables>, { open: () => '' }, () => undefined);
   const edges = {
     insert: async () => ({ row, secretKey: 'svc_sk_1' }),
