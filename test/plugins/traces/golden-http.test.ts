@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { TraceIngest } from '../../../plugins/traces/contract.ts';
 import { openHouse } from './house.ts';
 import type { Loose } from './store-house.ts';
+import { toldByTempo } from './told-by-tempo.ts';
 
 const load = (name: string): Loose => JSON.parse(gunzipSync(readFileSync(new URL(`../../golden/traceql/${name}`, import.meta.url))).toString('utf8'));
 
@@ -23,10 +24,10 @@ test('a client is told of 200 traces what a real server told it: tags, values an
     assert.deepEqual([path, answer.status, bare(answer.headers.get('content-type'))], [path, 200, 'application/json']);
     const { metrics, ...told } = (await answer.json()) as Loose;
     assert.equal(typeof metrics, 'object');
-    // The recorded answer leaves out a value that the input has; tags.test.ts holds ours against the input.
-    if (!path.includes('span.http.method/values?q=')) {
-      assert.deepEqual(sorted(told), sorted({ ...expected, metrics: undefined }), path);
+    if (path.includes('span.http.method/values?q=')) {
+      told.tagValues = toldByTempo(traces, 'cart', told.tagValues);
     }
+    assert.deepEqual(sorted(told), sorted({ ...expected, metrics: undefined }), path);
   }
   for (const [path, { status, ct, body }] of Object.entries<Loose>(byid)) {
     const answer = await house.fetch(`/tempo${path}`);
