@@ -52,6 +52,9 @@ const logs = await openLogs({
   shipped: () => undefined,
 });
 const { signal } = new AbortController();
+await logs.tick(signal);
+process.send!('reading');
+process.once('disconnect', () => process.exit());
 for (;;) {
   await logs.tick(signal);
   await new Promise((resolve) => setTimeout(resolve, 10));

@@ -19,8 +19,8 @@ const patienceMs = 60_000;
 
 /**
  * Programs write, files are rotated in both ways, the reader is killed at random moments and at random steps of its work, and the
- * manager is away for half of the time: in the end the log store has every line once and in order. A reader that lives for half a
- * second hardly gets to reading: longer runs need longer lives, or rotated files are removed before anybody has read them.
+ * manager is away for half of the time: in the end the log store has every line once and in order. A reader that reads for half a
+ * second hardly gets far: longer runs need longer lives, or rotated files are removed before anybody has read them.
  */
 export async function run({
   seconds = 60,
@@ -44,7 +44,7 @@ export async function run({
         writer.write();
         writer.rotatePerhaps();
       }
-      if (Math.random() < 0.005 / lifeSeconds) {
+      if (agent.reads && Math.random() < 0.005 / lifeSeconds) {
         agent.kill();
       }
       if (elapsed > awaySeconds * 1_000) {
@@ -88,6 +88,8 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) =
 class Agent {
   readonly #folder: string;
   #process: ChildProcess | undefined;
+  /** Its life begins when it reads: a machine that is busy takes longer to start it. */
+  #reads = false;
   #ended: Promise<unknown> = Promise.resolve();
   kills = 0;
 
@@ -98,8 +100,10 @@ class Agent {
   /** Unless it runs. */
   start(deadly: number): void {
     if (this.#process === undefined) {
-      const running = spawn(process.execPath, ['--import', 'tsx', child, this.#folder, String(deadly)], { stdio: ['ignore', 'ignore', 'inherit'] });
+      const running = spawn(process.execPath, ['--import', 'tsx', child, this.#folder, String(deadly)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
       this.#process = running;
+      this.#reads = false;
+      running.once('message', () => (this.#reads = true));
       this.#ended = new Promise((resolve) => {
         running.once('exit', () => {
           this.kills += 1;
@@ -114,6 +118,10 @@ class Agent {
     for (const deadline = performance.now() + 30_000; !readdirSync(join(this.#folder, 'state')).includes('checkpoint'); await pause(20)) {
       assert.ok(performance.now() < deadline, 'the reader is there within 30 s');
     }
+  }
+
+  get reads(): boolean {
+    return this.#reads;
   }
 
   kill(): void {
