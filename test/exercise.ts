@@ -25,16 +25,17 @@ export async function exercise(folder: string, kind: string, [name, ...flags]: r
     console.error([name === undefined ? `Usage: npm run ${kind} <name> [-- --option value …]` : `There is no ${kind} "${name}".`, ...names].join('\n  '));
     return name === undefined ? 0 : 2;
   }
-  const { run } = (await import(pathToFileURL(join(folder, `${name}.ts`)).href)) as Exercise;
   const options = optionsFrom(flags);
-  const { watched, unread } = watch(options);
+  const known = optionNames(readFileSync(join(folder, `${name}.ts`), 'utf8'));
+  const unknown = Object.keys(options).filter((option) => !known.has(option));
+  // Asked before it begins: whoever is refused has no servers left running.
+  if (unknown.length > 0) {
+    console.error(`${kind} ${name} has no option ${unknown.map((option) => `--${option}`).join(', ')}.`);
+    return 2;
+  }
+  const { run } = (await import(pathToFileURL(join(folder, `${name}.ts`)).href)) as Exercise;
   try {
-    const running = run(watched);
-    if (unread.size > 0) {
-      console.error(`${kind} ${name} has no option ${[...unread].map((option) => `--${option}`).join(', ')}.`);
-      return 2;
-    }
-    const outcome = await running;
+    const outcome = await run(options);
     console.log(`${report(outcome)}\n${JSON.stringify({ [kind]: name, node: process.version, ...options, ...outcome })}`);
     return outcome.ok === false ? 1 : 0;
   } catch (error) {
@@ -63,14 +64,10 @@ function optionsFrom(flags: readonly string[]): Row {
   return options;
 }
 
-/** Tells which options nobody asked for, so that a misspelt one does not pass for obeyed. */
-function watch(options: Row): { watched: Row; unread: ReadonlySet<string> } {
-  const unread = new Set(Object.keys(options));
-  const get = (target: Row, name: string | symbol): Scalar => {
-    unread.delete(String(name));
-    return target[String(name)];
-  };
-  return { watched: new Proxy(options, { get }), unread };
+/** What the parameter list of `run` takes apart, so that a misspelt option does not pass for obeyed. */
+function optionNames(source: string): ReadonlySet<string> {
+  const [, list = ''] = /^export (?:async function|const) run\b[^{(]*\(\{([^}]*)\}/m.exec(source) ?? [];
+  return new Set(Array.from(list.matchAll(/(?:^|,)\s*'?([\w-]+)/g), ([, option]) => option!));
 }
 
 /** Figures one a line, then each list of cases as a table. */

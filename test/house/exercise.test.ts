@@ -22,6 +22,7 @@ async function bench(...args: string[]): Promise<Ended> {
     join(folder, 'sum.ts'),
     `export async function run({ until = 3, good = true } = {}) {
       if (until < 0) throw new Error('cannot count down');
+      if (until === 3) console.error('it has begun');
       setInterval(() => {}, 1000);
       return { ok: until < 10, until, label: 'all', cases: [{ case: 'bare', ratio: 1 / 3 }, { case: 'dressed', ratio: 12 }] };
     }`,
