@@ -18,12 +18,12 @@ import type { Static } from 'typebox';
 
 import type { DeviceDirectory } from '../device/contract.ts';
 import { type EdgeFilter, edgeStore } from './edge-store.ts';
-import { offerPlace, sealPlace } from './live-key.ts';
-import type { Presence } from './presence.ts';
+import { offerPlace, sealPlace } from './connection/live-key.ts';
+import type { Presence } from './connection/presence.ts';
 import { type EdgeRecord, statusOf } from './record.ts';
-import type { Rivalry } from './rivalry.ts';
+import type { Rivalry } from './connection/rivalry.ts';
 import type { Roll } from './roll.ts';
-import { canBeOffered, isBeingOffered, type Rotations } from './rotations.ts';
+import { canBeOffered, isBeingOffered, type Rotations } from './connection/rotations.ts';
 import type { EdgeDraft, EdgeQuery, RotateRequest } from './schema.ts';
 import { drifts, type ShownEdge, shownEdge } from './shown.ts';
 import type { EdgeDb, EdgeRow, EdgeTables } from './tables.ts';

@@ -2,21 +2,21 @@ import { type Handle, isSvcError, type PluginContext, type Tables } from 'svc/sd
 import { retryWindow, type Sweeper, sweepMs } from 'svc/tunnel';
 
 import type { DeviceDirectory } from '../device/contract.ts';
-import type { Catalogue } from './catalogue.ts';
+import type { Catalogue } from './plugins/catalogue.ts';
 import { EdgeOffline, EdgeOnline, EdgeWritten } from './contract.ts';
-import type { Desired } from './desired.ts';
+import type { Desired } from './plugins/desired.ts';
 import { edgeStore } from './edge-store.ts';
-import type { Enrolments } from './enrolments.ts';
+import type { Enrolments } from './enrolment/enrolments.ts';
 import { DeviceChanged, DeviceRemoved } from './neighbours.ts';
-import type { Lobby } from './lobby.ts';
-import type { OnlineSeries } from './online-series.ts';
-import type { HealthKeeper } from './plugin-health.ts';
-import { hysteresisMs, type Presence } from './presence.ts';
-import type { Rivalry } from './rivalry.ts';
+import type { Lobby } from './connection/lobby.ts';
+import type { OnlineSeries } from './connection/online-series.ts';
+import type { HealthKeeper } from './plugins/plugin-health.ts';
+import { hysteresisMs, type Presence } from './connection/presence.ts';
+import type { Rivalry } from './connection/rivalry.ts';
 import type { Roll } from './roll.ts';
-import type { Rotations } from './rotations.ts';
+import type { Rotations } from './connection/rotations.ts';
 import type { EdgeTables } from './tables.ts';
-import type { Upgrades } from './upgrades.ts';
+import type { Upgrades } from './upgrade/upgrades.ts';
 
 export interface Household {
   readonly tables: Tables<EdgeTables>;

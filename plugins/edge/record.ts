@@ -1,8 +1,8 @@
 import type { Cancel } from 'svc/tunnel';
 
 import type { EdgeStatus, EdgeTells, PluginHealth } from './contract.ts';
-import type { LiveKey } from './live-key.ts';
-import type { Tunnel } from './tunnel.ts';
+import type { LiveKey } from './connection/live-key.ts';
+import type { Tunnel } from './connection/tunnel.ts';
 
 /** What a person wants of one plugin of one edge, where that differs from the plugin's defaults. */
 export interface Wish {

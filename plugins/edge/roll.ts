@@ -1,9 +1,9 @@
 import type { Secrets, Tables } from 'svc/sdk';
 
 import { edgeStore } from './edge-store.ts';
-import { hostDigest } from './host-digest.ts';
-import { liveKey } from './live-key.ts';
-import { pluginStore } from './plugin-store.ts';
+import { hostDigest } from './connection/host-digest.ts';
+import { liveKey } from './connection/live-key.ts';
+import { pluginStore } from './plugins/plugin-store.ts';
 import type { EdgeRecord, Wish } from './record.ts';
 import type { EdgeDb, EdgeRow, EdgeTables, KeyRow } from './tables.ts';
 

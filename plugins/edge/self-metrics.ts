@@ -1,8 +1,8 @@
 import type { Metrics } from 'svc/sdk';
 
-import type { Governor } from './governor.ts';
-import type { Introductions } from './introductions.ts';
-import type { Presence } from './presence.ts';
+import type { Governor } from './connection/governor.ts';
+import type { Introductions } from './connection/introductions.ts';
+import type { Presence } from './connection/presence.ts';
 import { statusOf } from './record.ts';
 import type { Roll } from './roll.ts';
 

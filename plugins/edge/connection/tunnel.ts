@@ -1,0 +1,41 @@
+import type { TunnelSession } from 'svc/tunnel';
+
+import type { EdgeCapabilities } from '../contract.ts';
+
+/** The connection that serves one edge at this moment. */
+export interface Tunnel {
+  readonly session: TunnelSession;
+  /** Of the secret it was opened with. */
+  readonly generation: number;
+  readonly machine: string;
+  readonly bootId: string;
+  readonly capabilities: EdgeCapabilities;
+  /** The configuration that the edge has. */
+  configHash: string | undefined;
+  /** Its configuration is on the way. */
+  settling: boolean;
+}
+
+const most = 128;
+const name = /^[a-z][a-z0-9_.-]{0,62}$/;
+
+/** Edges of one version all say the same: they share one object. */
+export function createCapabilityReader(): (caps: readonly string[]) => EdgeCapabilities {
+  const shared = new Map<string, EdgeCapabilities>();
+  return (caps) => {
+    const told = caps.slice(0, most);
+    const key = told.join(' ');
+    const known = shared.get(key);
+    if (known) {
+      return known;
+    }
+    const named = (prefix: string): string[] =>
+      told.filter((cap) => cap.startsWith(prefix) && name.test(cap.slice(prefix.length))).map((cap) => cap.slice(prefix.length));
+    const capabilities = { methods: named('call:'), streams: named('stream:'), webshell: told.includes('webshell') };
+    if (shared.size >= most) {
+      shared.delete(shared.keys().next().value!);
+    }
+    shared.set(key, capabilities);
+    return capabilities;
+  };
+}

@@ -1,0 +1,66 @@
+import { byteRoute, listRoute, route, type RouteDeclaration } from 'svc/sdk';
+
+import type { Packages } from './packages.ts';
+import { partOf } from './part.ts';
+import { EdgeId, PackageFile, UpgradeItem, UpgradePackageRequest, UpgradeRequest, UpgradeStarted } from '../schema.ts';
+import { packagePath, type Upgrades } from './upgrades.ts';
+
+export const upgradeRoutes = (upgrades: Upgrades, packages: Packages): readonly RouteDeclaration[] => [
+  route({
+    method: 'POST',
+    path: '/api/v1/edges/{id}/upgrade',
+    access: 'edge:upgrade',
+    summary: 'Order another version of the agent from an address; the edge checks, tries and, if need be, takes it back',
+    params: EdgeId,
+    body: UpgradeRequest,
+    response: UpgradeStarted,
+    status: 202,
+    action: 'edge:upgrade',
+    errors: ['not_found', 'conflict', 'unavailable'],
+    handle: (call) => upgrades.start(call, call.params.id, call.body),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/edges/{id}/upgrade-package',
+    access: 'edge:upgrade',
+    summary: 'Order another version of the agent from the packages of this manager',
+    params: EdgeId,
+    body: UpgradePackageRequest,
+    response: UpgradeStarted,
+    status: 202,
+    action: 'edge:upgrade',
+    errors: ['not_found', 'conflict', 'unavailable'],
+    handle: (call) => upgrades.startPackage(call, call.params.id, call.body),
+  }),
+  listRoute({
+    path: '/api/v1/edges/{id}/upgrades',
+    access: 'any',
+    summary: 'List the upgrades of an edge, newest first',
+    params: EdgeId,
+    items: UpgradeItem,
+    errors: ['not_found'],
+    handle: ({ params, page }) => upgrades.list(params.id, page),
+  }),
+  byteRoute({
+    method: 'GET',
+    path: `${packagePath}/{file}`,
+    access: 'machine',
+    summary: 'An agent package, for edges; one part of it where a download goes on',
+    params: PackageFile,
+    produces: 'application/octet-stream',
+    timeoutMs: 600_000,
+    errors: ['not_found'],
+    async handle(call) {
+      const { sizeBytes, sha256, read } = await packages.open(call.params.file);
+      const tag = `"${sha256}"`;
+      const part = partOf(call.headers, sizeBytes, tag);
+      call.setHeader('etag', tag);
+      call.setHeader('accept-ranges', 'bytes');
+      if (part) {
+        call.setStatus(206);
+        call.setHeader('content-range', `bytes ${part.first}-${part.last}/${sizeBytes}`);
+      }
+      return read(part);
+    },
+  }),
+];
