@@ -14,7 +14,7 @@ export interface Newcomer {
 /** What an introduction comes to. */
 export type Decision =
   | { readonly kind: 'conflict'; readonly home: number | null; readonly rival: Rival; readonly reason: string }
-  /** `usurped`: the device that had the machine's identity before, and that nobody watches. */
+  /** `usurped`: the device that had the machine's identity before, and that no edge watches. */
   | { readonly kind: 'bind'; readonly device: DeviceRow; readonly usurped: number | undefined }
   | { readonly kind: 'create' };
 
@@ -41,7 +41,7 @@ export async function decide({ edgeId, machine }: Newcomer, db: DeviceDb, online
     if (isWatching(rival) && rival.device_id === known.rival_device_id) {
       return conflict(
         rival,
-        `edge ${rival.edge_id} already watches device ${rival.device_id} with the identity of this machine, and nobody has told them apart`,
+        `edge ${rival.edge_id} already watches device ${rival.device_id} with the identity of this machine, and the conflict between the two is not settled`,
       );
     }
   }

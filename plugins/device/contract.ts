@@ -1,5 +1,5 @@
 import type { HostInfo } from 'svc/probe';
-import { defineEvent, defineService } from 'svc/sdk';
+import { defineEvent, defineExtensionPoint, defineService } from 'svc/sdk';
 
 /** What a machine says about itself. A field that is absent leaves what is known. */
 export type { HostInfo };
@@ -63,6 +63,19 @@ export interface DeviceDirectory {
 
 export const DeviceDirectory = defineService<DeviceDirectory>('device.directory');
 
+/** What another plugin knows of a device; it is shown with the device. */
+export interface DeviceDetails {
+  /** Its host node in the topology. */
+  readonly node_id?: number;
+}
+
+export interface DeviceDetailSource {
+  /** By device; a device of which nothing is known is absent. Asked for each page of devices that is shown. */
+  detailsOf(deviceIds: readonly number[]): Promise<ReadonlyMap<number, DeviceDetails>>;
+}
+
+export const DeviceDetailSources = defineExtensionPoint<DeviceDetailSource>('device.details', { type: 'object', required: ['detailsOf'] });
+
 /** After the commit. Nothing but the id is told: who wants more asks, and gets what is true by then. */
 export const DeviceCreated = defineEvent<{ readonly device_id: number }>('device.created');
 /** What it is, what it is called, or which edges watch it. */
@@ -79,7 +92,7 @@ export interface FleetEdge {
   readonly last_seen_at: number | null;
 }
 
-/** What devices need of whoever keeps the edges. Both are answered from memory. */
+/** What devices need of the plugin that keeps the edges. Both are answered from memory. */
 export interface Fleet {
   /** Ids of the edges whose tunnel is up at this moment. */
   online(): ReadonlySet<number>;

@@ -5,111 +5,146 @@ import { answerTo, decide, type Decision, isSettled, type Newcomer, newsOf } fro
 import type { Bound, DeviceDirectory, DeviceEntry, Introduction } from './contract.ts';
 import { deviceStore } from './device-store.ts';
 import { edgeStore } from './edge-store.ts';
+import type { DeviceEvents } from './events.ts';
 import { nameOf, rolesOf, tagsOf } from './shown.ts';
 import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
-import type { Telling } from './telling.ts';
 
 export interface DirectoryParts {
   readonly tables: Tables<DeviceTables>;
   readonly online: () => ReadonlySet<number>;
   readonly clock: Clock;
-  readonly telling: Telling;
+  readonly events: DeviceEvents;
   readonly log: Logger;
-  readonly mostDevices?: number;
+}
+
+type Conflict = Extract<Decision, { kind: 'conflict' }>;
+type Binding = Exclude<Decision, Conflict>;
+
+/** What was written, and what is said about it once that is committed. */
+interface Settled {
+  readonly bound: Bound;
+  readonly announce: () => void;
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const mostDevices = 50_000;
 
-export function createDirectory({ tables, online, clock, telling, log, mostDevices = 50_000 }: DirectoryParts): DeviceDirectory {
-  const { read, write } = tables;
+export class Directory implements DeviceDirectory {
+  readonly #tables: Tables<DeviceTables>;
+  readonly #online: () => ReadonlySet<number>;
+  readonly #clock: Clock;
+  readonly #events: DeviceEvents;
+  readonly #log: Logger;
+
+  constructor({ tables, online, clock, events, log }: DirectoryParts) {
+    this.#tables = tables;
+    this.#online = online;
+    this.#clock = clock;
+    this.#events = events;
+    this.#log = log;
+  }
 
   /** A fleet that comes back all at once must not write what is written already. */
-  async function bind(newcomer: Newcomer): Promise<Bound> {
-    const decision = await decide(newcomer, read, online());
+  async bind(introduction: Introduction): Promise<Bound> {
+    const newcomer = checked(introduction);
+    const { read, write } = this.#tables;
+    const decision = await decide(newcomer, read, this.#online());
     if (isSettled(decision, await edgeStore(read).find(newcomer.edgeId), newcomer)) {
       return decision.kind === 'conflict' ? answerTo(decision) : await bound(read, (decision as Extract<Decision, { kind: 'bind' }>).device, false);
     }
-    const { bound: answer, tell } = await write((tx) => settle(tx, newcomer));
-    tell();
-    return answer;
+    const settled = await write((tx) => this.#settle(tx, newcomer));
+    settled.announce();
+    return settled.bound;
+  }
+
+  async release(edgeId: number): Promise<void> {
+    const own = await this.#tables.write(async (tx) => {
+      const row = await edgeStore(tx).find(edgeId);
+      await edgeStore(tx).remove(edgeId);
+      return row;
+    });
+    if (own && own.device_id !== null) {
+      this.#events.changed(own.device_id);
+    }
+  }
+
+  async deviceOf(edgeId: number): Promise<number | undefined> {
+    const own = await edgeStore(this.#tables.read).find(edgeId);
+    return own?.rival_device_id === null ? (own.device_id ?? undefined) : undefined;
+  }
+
+  async onlineEdge(deviceId: number): Promise<number | undefined> {
+    const up = this.#online();
+    return (await edgeStore(this.#tables.read).watching(deviceId)).find(({ edge_id }) => up.has(edge_id))?.edge_id;
+  }
+
+  async get(id: number): Promise<DeviceEntry | undefined> {
+    const row = await deviceStore(this.#tables.read).find(id);
+    return row && entryOf(row);
+  }
+
+  async many(ids: readonly number[]): Promise<DeviceEntry[]> {
+    return (await deviceStore(this.#tables.read).many(ids)).map(entryOf);
+  }
+
+  async page(after: number, limit: number): Promise<DeviceEntry[]> {
+    return (await deviceStore(this.#tables.read).page(after, limit)).map(entryOf);
   }
 
   /** Inside the write everything is looked at again: another edge may have come in between. */
-  async function settle(tx: DeviceDb, newcomer: Newcomer): Promise<{ bound: Bound; tell: () => void }> {
-    const decision = await decide(newcomer, tx, online());
-    const edges = edgeStore(tx);
-    const now = clock.now();
-    const row = { edge_id: newcomer.edgeId, machine_uuid: newcomer.machine };
-    if (decision.kind === 'conflict') {
-      const { rival, home } = decision;
-      const before = await edges.find(newcomer.edgeId);
-      await edges.put({
-        ...row,
-        device_id: home,
-        bound_at: home === null ? null : (before?.bound_at ?? null),
-        rival_edge_id: rival.edge_id,
-        rival_device_id: rival.device_id,
-        rival_since: before?.rival_since ?? now,
-      });
-      return {
-        bound: answerTo(decision),
-        tell() {
-          log.warn({ edge: newcomer.edgeId, device: rival.device_id, rival: rival.edge_id }, `edge ${newcomer.edgeId} watches no device: ${decision.reason}`);
-          telling.changed(rival.device_id);
-        },
-      };
-    }
-    const device = decision.kind === 'create' ? await create(tx, newcomer, now) : await update(tx, newcomer, decision, now);
-    await edges.put({ ...row, device_id: device.id, bound_at: now, rival_edge_id: null, rival_device_id: null, rival_since: null });
+  async #settle(tx: DeviceDb, newcomer: Newcomer): Promise<Settled> {
+    const decision = await decide(newcomer, tx, this.#online());
+    return decision.kind === 'conflict' ? await this.#settleConflict(tx, newcomer, decision) : await this.#settleBinding(tx, newcomer, decision);
+  }
+
+  async #settleConflict(tx: DeviceDb, { edgeId, machine }: Newcomer, decision: Conflict): Promise<Settled> {
+    const { rival, home, reason } = decision;
+    const before = await edgeStore(tx).find(edgeId);
+    await edgeStore(tx).put({
+      ...{ edge_id: edgeId, machine_uuid: machine, device_id: home, bound_at: home === null ? null : (before?.bound_at ?? null) },
+      ...{ rival_edge_id: rival.edge_id, rival_device_id: rival.device_id, rival_since: before?.rival_since ?? this.#clock.now() },
+    });
+    return {
+      bound: answerTo(decision),
+      announce: () => {
+        this.#log.warn(
+          { edge: edgeId, device: rival.device_id, rival_edge: rival.edge_id, reason },
+          'edge not bound to a device: its machine identity is taken; take one of the two edges off the device, or give the machine its own identity',
+        );
+        this.#events.changed(rival.device_id);
+      },
+    };
+  }
+
+  async #settleBinding(tx: DeviceDb, newcomer: Newcomer, decision: Binding): Promise<Settled> {
+    const now = this.#clock.now();
     const created = decision.kind === 'create';
-    return { bound: await bound(tx, device, created), tell: () => (created ? telling.created(device.id) : telling.changed(device.id)) };
+    const device = created ? await create(tx, newcomer, now) : await update(tx, newcomer, decision, now);
+    await edgeStore(tx).put({
+      ...{ edge_id: newcomer.edgeId, machine_uuid: newcomer.machine, device_id: device.id, bound_at: now },
+      ...{ rival_edge_id: null, rival_device_id: null, rival_since: null },
+    });
+    return {
+      bound: await bound(tx, device, created),
+      announce: () => (created ? this.#events.created(device.id) : this.#events.changed(device.id)),
+    };
   }
+}
 
-  async function create(tx: DeviceDb, { machine, fingerprint, host }: Newcomer, now: number): Promise<DeviceRow> {
-    const devices = deviceStore(tx);
-    if ((await devices.count()) >= mostDevices) {
-      throw new SvcError('conflict', `there are ${mostDevices} devices already, and no more fit; remove some that are gone`);
-    }
-    return await devices.insert({ ...host, machine_uuid: machine, fingerprint: fingerprint ?? null }, now);
+async function create(tx: DeviceDb, { machine, fingerprint, host }: Newcomer, now: number): Promise<DeviceRow> {
+  const devices = deviceStore(tx);
+  if ((await devices.count()) >= mostDevices) {
+    throw new SvcError('conflict', `there are ${mostDevices} devices already, which is the limit; remove some that are gone`);
   }
+  return await devices.insert({ ...host, machine_uuid: machine, fingerprint: fingerprint ?? null }, now);
+}
 
-  async function update(tx: DeviceDb, newcomer: Newcomer, { device, usurped }: Extract<Decision, { kind: 'bind' }>, now: number): Promise<DeviceRow> {
-    const devices = deviceStore(tx);
-    if (usurped !== undefined) {
-      await devices.forgetMachine(usurped);
-    }
-    return await devices.update(device.id, { ...newsOf(newcomer, device), last_seen_at: now }, now);
+async function update(tx: DeviceDb, newcomer: Newcomer, { device, usurped }: Extract<Decision, { kind: 'bind' }>, now: number): Promise<DeviceRow> {
+  const devices = deviceStore(tx);
+  if (usurped !== undefined) {
+    await devices.forgetMachine(usurped);
   }
-
-  return {
-    bind: async (introduction) => await bind(checked(introduction)),
-
-    async release(edgeId) {
-      const own = await write(async (tx) => {
-        const found = await edgeStore(tx).find(edgeId);
-        await edgeStore(tx).remove(edgeId);
-        return found;
-      });
-      telling.changed(own?.device_id ?? undefined);
-    },
-
-    async deviceOf(edgeId) {
-      const own = await edgeStore(read).find(edgeId);
-      return own?.rival_device_id === null ? (own.device_id ?? undefined) : undefined;
-    },
-
-    async onlineEdge(deviceId) {
-      const up = online();
-      return (await edgeStore(read).watching(deviceId)).find(({ edge_id }) => up.has(edge_id))?.edge_id;
-    },
-
-    async get(id) {
-      const row = await deviceStore(read).find(id);
-      return row && entryOf(row);
-    },
-    many: async (ids) => (await deviceStore(read).many(ids)).map(entryOf),
-    page: async (after, limit) => (await deviceStore(read).page(after, limit)).map(entryOf),
-  };
+  return await devices.update(device.id, { ...newsOf(newcomer, device), last_seen_at: now }, now);
 }
 
 async function bound(db: DeviceDb, device: DeviceRow, created: boolean): Promise<Bound> {

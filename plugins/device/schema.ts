@@ -57,7 +57,7 @@ export const DeviceItem = Type.Object({
 export const DeviceEdge = Type.Object({
   id: Type.Integer(),
   name: orNull(Type.String()),
-  status: orNull(Type.String({ description: 'null while nobody keeps edges' })),
+  status: orNull(Type.String({ description: 'null while the plugin of the edges is away' })),
   agent_version: orNull(Type.String()),
   last_seen_at: orNull(Timestamp),
   binding: Type.Enum(['bound', 'conflict'], { description: 'conflict: it claims what another edge watches, and watches nothing itself' }),

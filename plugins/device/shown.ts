@@ -1,7 +1,7 @@
 import { timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { Fleet } from './contract.ts';
+import type { DeviceDetails, Fleet } from './contract.ts';
 import type { DeviceEdge, DeviceItem } from './schema.ts';
 import type { DeviceRow, EdgeRow } from './tables.ts';
 
@@ -12,14 +12,14 @@ export type ShownEdge = Static<typeof DeviceEdge>;
 export interface Surroundings {
   readonly online: boolean;
   readonly lastSeenAt: number;
-  readonly nodeId: number | undefined;
+  readonly details: DeviceDetails;
 }
 
 export const nameOf = ({ id, display_name: name, hostname }: DeviceRow): string => name ?? hostname ?? `device ${id}`;
 export const tagsOf = ({ tags }: DeviceRow): Record<string, string> => JSON.parse(tags) as Record<string, string>;
 export const rolesOf = ({ roles }: DeviceRow): string[] => JSON.parse(roles) as string[];
 
-export function shownDevice(row: DeviceRow, { online, lastSeenAt, nodeId }: Surroundings): ShownDevice {
+export function shownDevice(row: DeviceRow, { online, lastSeenAt, details }: Surroundings): ShownDevice {
   const { id, hostname, os, os_version, arch, kernel_version, ip_address, cpu_count, mem_total_bytes, disk_total_bytes } = row;
   return {
     id,
@@ -29,7 +29,7 @@ export function shownDevice(row: DeviceRow, { online, lastSeenAt, nodeId }: Surr
     roles: rolesOf(row),
     online,
     last_seen_at: timestamp(lastSeenAt),
-    node_id: nodeId ?? null,
+    node_id: details.node_id ?? null,
     created_at: timestamp(row.created_at),
     updated_at: timestamp(row.updated_at),
   };

@@ -17,8 +17,6 @@ export interface BlastRadius {
 }
 
 export interface TopologyGraph {
-  /** The host nodes of devices, by device. */
-  nodesOf(deviceIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** What fails with a node; empty for one that is not there. */
   blastRadius(nodeId: number, depth: number): Promise<BlastRadius>;
 }

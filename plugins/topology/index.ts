@@ -1,22 +1,23 @@
-import { defineEvent, definePlugin, defineService } from 'svc/sdk';
+import { defineEvent, defineExtensionPoint, definePlugin, defineService } from 'svc/sdk';
 
-import type { DeviceDirectory } from '../device/contract.ts';
+import type { DeviceDetailSource, DeviceDirectory } from '../device/contract.ts';
 import { blastRadius } from './blast-radius.ts';
 import { TopologyGraph } from './contract.ts';
-import { createHostMirror } from './host-mirror.ts';
+import { HostMirror } from './host-mirror.ts';
 import { nodeRoutes } from './node-routes.ts';
 import { nodeStore } from './node-store.ts';
-import { createNodeTypes } from './node-types.ts';
-import { createNodes } from './nodes.ts';
-import { createPropsCheck } from './props.ts';
+import { NodeTypes } from './node-types.ts';
+import { Nodes } from './nodes.ts';
+import { PropsCheck } from './props.ts';
 import { relationRoutes } from './relation-routes.ts';
-import { createRelationTypes } from './relation-types.ts';
-import { createRelations } from './relations.ts';
+import { RelationTypes } from './relation-types.ts';
+import { Relations } from './relations.ts';
 import type { TopologyTables } from './tables.ts';
 import { nodeTypeRoutes, relationTypeRoutes } from './type-routes.ts';
 
 /** By their ids: the folder of the devices may be taken away, and only types may be wanted of it. */
 const Devices = defineService<DeviceDirectory>('device.directory');
+const DeviceDetails = defineExtensionPoint<DeviceDetailSource>('device.details');
 const deviceEvents = ['device.created', 'device.changed', 'device.removed'].map((id) => defineEvent<{ readonly device_id: number }>(id));
 
 const lookMs = 250;
@@ -25,19 +26,19 @@ export default definePlugin({
   activate(ctx) {
     const { clock, log, scope } = ctx;
     const tables = ctx.db<TopologyTables>();
-    const check = createPropsCheck();
+    const check = new PropsCheck();
     const devices = ctx.services.maybe(Devices);
-    const mirror = createHostMirror({ tables, devices, clock, log });
+    const mirror = new HostMirror({ tables, devices, clock, log });
 
-    ctx.services.provide(TopologyGraph, () => ({
-      nodesOf: async (ids) => new Map((await nodeStore(tables.read).ofDevices(ids)).map(({ id, device_id }) => [device_id!, id])),
-      blastRadius: (nodeId, depth) => blastRadius(tables.read, nodeId, depth),
-    }));
+    ctx.services.provide(TopologyGraph, () => ({ blastRadius: (nodeId, depth) => blastRadius(tables.read, nodeId, depth) }));
+    ctx.extend.contribute(DeviceDetails, 'host-node', {
+      detailsOf: async (ids) => new Map((await nodeStore(tables.read).ofDevices(ids)).map(({ id, device_id }) => [device_id!, { node_id: id }])),
+    });
     ctx.http.routes([
-      ...nodeTypeRoutes(createNodeTypes({ tables, check, clock })),
-      ...nodeRoutes(createNodes({ tables, check, clock })),
-      ...relationTypeRoutes(createRelationTypes({ tables, clock })),
-      ...relationRoutes(createRelations({ tables, clock })),
+      ...nodeTypeRoutes(new NodeTypes({ tables, check, clock })),
+      ...nodeRoutes(new Nodes({ tables, check, clock })),
+      ...relationTypeRoutes(new RelationTypes({ tables, clock })),
+      ...relationRoutes(new Relations({ tables, clock })),
     ]);
 
     deviceEvents.forEach((event) => ctx.events.on(event, ({ device_id: id }) => mirror.note(id)));

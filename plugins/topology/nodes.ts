@@ -13,110 +13,104 @@ import { nodeTypeStore } from './type-store.ts';
 /** What a change needs to know of the call that asks for it. */
 type By = Pick<Call, 'requireMatch' | 'note'>;
 
-export interface Nodes {
-  list(filter: NodeFilter, page: PageRequest): Promise<Page<ShownNode>>;
-  get(id: number): Promise<ShownNode>;
-  create(by: By, draft: Static<typeof NodeDraft>): Promise<ShownNode>;
-  update(by: By, id: number, changes: Static<typeof NodePatch>): Promise<ShownNode>;
-  remove(by: By, id: number, cascade: boolean): Promise<void>;
-  blast(id: number, depth: number): Promise<Static<typeof Blast>>;
-}
-
 export interface NodesParts {
   readonly tables: Tables<TopologyTables>;
   readonly check: PropsCheck;
   readonly clock: Clock;
-  readonly mostNodes?: number;
 }
 
-export function createNodes({ tables: { read, write }, check, clock, mostNodes = 100_000 }: NodesParts): Nodes {
-  return {
-    async list(filter, page) {
-      const { items, ...rest } = await nodeStore(read).list(filter, page);
-      return { ...rest, items: items.map(shownNode) };
-    },
+const mostNodes = 100_000;
 
-    get: async (id) => shownNode(await found(id, read)),
+/** What there is, each of a type whose schema its props fit. */
+export class Nodes {
+  readonly #tables: Tables<TopologyTables>;
+  readonly #check: PropsCheck;
+  readonly #clock: Clock;
 
-    create: (by, { type: typeName, name, props = {}, tags = {} }) =>
-      write(async (tx) => {
-        const store = nodeStore(tx);
-        const type = await typed(typeName, tx);
-        check.assertFit(props, type);
-        if ((await store.count()) >= mostNodes) {
-          throw new SvcError('conflict', `there are ${mostNodes} nodes already, and no more fit; delete some that are not needed`);
-        }
-        const now = clock.now();
-        const row = await store.insert({
-          type: type.name,
-          name: name.trim(),
-          props: JSON.stringify(props),
-          tags,
-          device_id: null,
-          created_at: now,
-          updated_at: now,
-        });
-        by.note({ resourceId: row.id, after: shownNode(row) });
-        return shownNode(row);
-      }),
+  constructor({ tables, check, clock }: NodesParts) {
+    this.#tables = tables;
+    this.#check = check;
+    this.#clock = clock;
+  }
 
-    update: (by, id, { name, props, tags }) =>
-      write(async (tx) => {
-        const row = await found(id, tx);
-        const before = shownNode(row);
-        by.requireMatch(before);
-        if (row.device_id !== null && (name !== undefined || tags !== undefined)) {
-          throw new SvcError('conflict', `the node stands for device ${row.device_id}, whose name and tags it has; change them there`);
-        }
-        if (props !== undefined) {
-          check.assertFit(props, await typed(row.type, tx));
-        }
-        const after = shownNode(
-          await nodeStore(tx).update(
-            id,
-            {
-              ...(name !== undefined && { name: name.trim() }),
-              ...(props !== undefined && { props: JSON.stringify(props) }),
-              ...(tags !== undefined && { tags }),
-            },
-            clock.now(),
-          ),
-        );
-        by.note({ before, after });
-        return after;
-      }),
+  async list(filter: NodeFilter, page: PageRequest): Promise<Page<ShownNode>> {
+    const { items, ...rest } = await nodeStore(this.#tables.read).list(filter, page);
+    return { ...rest, items: items.map(shownNode) };
+  }
 
-    remove: (by, id, cascade) =>
-      write(async (tx) => {
-        const row = await found(id, tx);
-        const before = shownNode(row);
-        by.requireMatch(before);
-        if (row.device_id !== null) {
-          throw new SvcError('conflict', `the node stands for device ${row.device_id}; remove the device, and it goes as well`);
-        }
-        const relations = await relationStore(tx).count({ node_id: id });
-        if (relations > 0 && !cascade) {
-          throw new SvcError(
-            'conflict',
-            `${row.name} has ${relations === 1 ? 'a relation' : `${relations} relations`}; delete what hangs on it first, or ask with cascade=true`,
-          );
-        }
-        await relationStore(tx).removeAt(id);
-        await nodeStore(tx).remove(id);
-        by.note({ before: { ...before, relations } });
-      }),
+  async get(id: number): Promise<ShownNode> {
+    return shownNode(await found(id, this.#tables.read));
+  }
 
-    async blast(id, depth) {
-      const node = shownNode(await found(id, read));
-      const { reached, complete } = await blastRadius(read, id, depth);
-      const nodes = new Map((await nodeStore(read).many(reached.map(({ node_id }) => node_id))).map((row) => [row.id, shownNode(row)]));
-      return {
-        ...{ node, depth, complete },
-        // What was deleted in between is not there any more.
-        reached: reached.flatMap(({ node_id: at, distance, via }) => (nodes.has(at) ? [{ node: nodes.get(at)!, distance, via: { ...via } }] : [])),
+  create(by: By, { type: typeName, name, props = {}, tags = {} }: Static<typeof NodeDraft>): Promise<ShownNode> {
+    return this.#tables.write(async (tx) => {
+      const store = nodeStore(tx);
+      const type = await typed(typeName, tx);
+      this.#check.assertFit(props, type);
+      if ((await store.count()) >= mostNodes) {
+        throw new SvcError('conflict', `there are ${mostNodes} nodes already, which is the limit; delete some that are not needed`);
+      }
+      const now = this.#clock.now();
+      const row = await store.insert({
+        ...{ type: type.name, name: name.trim(), props: JSON.stringify(props), tags, device_id: null },
+        ...{ created_at: now, updated_at: now },
+      });
+      by.note({ resourceId: row.id, after: shownNode(row) });
+      return shownNode(row);
+    });
+  }
+
+  update(by: By, id: number, { name, props, tags }: Static<typeof NodePatch>): Promise<ShownNode> {
+    return this.#tables.write(async (tx) => {
+      const row = await found(id, tx);
+      const before = shownNode(row);
+      by.requireMatch(before);
+      if (row.device_id !== null && (name !== undefined || tags !== undefined)) {
+        throw new SvcError('conflict', `node ${id} is the host node of device ${row.device_id}, and has its name and tags; change them at the device`);
+      }
+      if (props !== undefined) {
+        this.#check.assertFit(props, await typed(row.type, tx));
+      }
+      const changes = {
+        ...(name !== undefined && { name: name.trim() }),
+        ...(props !== undefined && { props: JSON.stringify(props) }),
+        ...(tags !== undefined && { tags }),
       };
-    },
-  };
+      const after = shownNode(await nodeStore(tx).update(id, changes, this.#clock.now()));
+      by.note({ before, after });
+      return after;
+    });
+  }
+
+  remove(by: By, id: number, cascade: boolean): Promise<void> {
+    return this.#tables.write(async (tx) => {
+      const row = await found(id, tx);
+      const before = shownNode(row);
+      by.requireMatch(before);
+      if (row.device_id !== null) {
+        throw new SvcError('conflict', `node ${id} is the host node of device ${row.device_id}; remove the device, and its node goes with it`);
+      }
+      const relations = await relationStore(tx).count({ node_id: id });
+      if (relations > 0 && !cascade) {
+        throw new SvcError('conflict', `node ${id} (${row.name}) has relations: ${relations}; delete them first, or ask with cascade=true`);
+      }
+      await relationStore(tx).removeAt(id);
+      await nodeStore(tx).remove(id);
+      by.note({ before: { ...before, relations } });
+    });
+  }
+
+  async blast(id: number, depth: number): Promise<Static<typeof Blast>> {
+    const { read } = this.#tables;
+    const node = shownNode(await found(id, read));
+    const { reached, complete } = await blastRadius(read, id, depth);
+    const nodes = new Map((await nodeStore(read).many(reached.map(({ node_id }) => node_id))).map((row) => [row.id, shownNode(row)]));
+    return {
+      ...{ node, depth, complete },
+      // What was deleted in between is not there any more.
+      reached: reached.flatMap(({ node_id: at, distance, via }) => (nodes.has(at) ? [{ node: nodes.get(at)!, distance, via: { ...via } }] : [])),
+    };
+  }
 }
 
 async function found(id: number, db: TopologyDb): Promise<NodeRow> {

@@ -8,13 +8,6 @@ import { assertSchema, refuse } from './schema-check.ts';
 
 export type Props = Readonly<Record<string, unknown>>;
 
-/** Holds props against the schema of their type. */
-export interface PropsCheck {
-  /** Throws unless the schema is one that props can be held against. */
-  assertSchema(schema: Props): void;
-  assertFit(props: Props, type: { readonly name: string; readonly schema: string }): void;
-}
-
 const longest = 16_384;
 const mostProblems = 20;
 const mostCompiled = 200;
@@ -30,62 +23,62 @@ const formats = {
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i,
 };
 
-export function createPropsCheck(): PropsCheck {
-  const ajv = new Ajv({
+/** Holds props against the schema of their type. */
+export class PropsCheck {
+  readonly #ajv = new Ajv({
     ...{ allErrors: true, ownProperties: true, allowUnionTypes: true, strictTypes: false, strictRequired: false, strictTuples: false, logger: false },
     formats,
-    // Whoever makes a type may write any pattern: it runs on an engine that none can stall.
+    // A user who makes a type may write any pattern: it runs on an engine that none can stall.
     code: { regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), { code: 'RE2JS' }) },
   });
   /** By text: two types may share one. */
-  const compiled = new Map<string, ValidateFunction>();
+  readonly #compiled = new Map<string, ValidateFunction>();
 
-  function compile(schema: Props): ValidateFunction {
+  /** Throws unless the schema is one that props can be held against. */
+  assertSchema(schema: Props): void {
+    assertSchema(schema);
     try {
-      return ajv.compile(schema);
-    } finally {
-      ajv.removeSchema(schema);
+      this.#compile(schema);
+    } catch (error) {
+      refuse('', `is no JSON Schema: ${messageOf(error).slice(0, 300)}`);
     }
   }
 
-  function fitsOf(text: string): ValidateFunction {
-    let fits = compiled.get(text);
+  assertFit(props: Props, { name, schema }: { readonly name: string; readonly schema: string }): void {
+    assertSize(props);
+    const fits = this.#fitsOf(schema);
+    if (!fits(props)) {
+      const details = (fits.errors ?? []).slice(0, mostProblems).map(({ instancePath, message = 'does not fit', params, keyword }) => ({
+        path: `/props${instancePath.slice(0, 200)}`,
+        message: message + hint(keyword, params),
+      }));
+      throw new SvcError(
+        'invalid_argument',
+        `the props do not fit the node type ${name}: ${details.map(({ path, message }) => `${path.slice(1).replaceAll('/', '.')} ${message}`).join('; ')}`,
+        { details },
+      );
+    }
+  }
+
+  #fitsOf(text: string): ValidateFunction {
+    let fits = this.#compiled.get(text);
     if (fits === undefined) {
-      fits = compile(JSON.parse(text) as Props);
-      compiled.set(text, fits);
-      if (compiled.size > mostCompiled) {
-        compiled.delete(compiled.keys().next().value!);
+      fits = this.#compile(JSON.parse(text) as Props);
+      this.#compiled.set(text, fits);
+      if (this.#compiled.size > mostCompiled) {
+        this.#compiled.delete(this.#compiled.keys().next().value!);
       }
     }
     return fits;
   }
 
-  return {
-    assertSchema(schema) {
-      assertSchema(schema);
-      try {
-        compile(schema);
-      } catch (error) {
-        refuse('', `is no JSON Schema: ${messageOf(error).slice(0, 300)}`);
-      }
-    },
-
-    assertFit(props, { name, schema }) {
-      assertSize(props);
-      const fits = fitsOf(schema);
-      if (!fits(props)) {
-        const details = (fits.errors ?? []).slice(0, mostProblems).map(({ instancePath, message = 'does not fit', params, keyword }) => ({
-          path: `/props${instancePath.slice(0, 200)}`,
-          message: message + hint(keyword, params),
-        }));
-        throw new SvcError(
-          'invalid_argument',
-          `the props do not fit the node type ${name}: ${details.map(({ path, message }) => `${path.slice(1).replaceAll('/', '.')} ${message}`).join('; ')}`,
-          { details },
-        );
-      }
-    },
-  };
+  #compile(schema: Props): ValidateFunction {
+    try {
+      return this.#ajv.compile(schema);
+    } finally {
+      this.#ajv.removeSchema(schema);
+    }
+  }
 }
 
 export function assertSize(props: Props): void {

@@ -9,65 +9,66 @@ import { relationTypeStore } from './type-store.ts';
 
 type By = Pick<Call, 'note'>;
 
-/** How things may hang together. */
-export interface RelationTypes {
-  list(page: PageRequest): Promise<Page<ShownRelationType>>;
-  get(name: string): Promise<ShownRelationType>;
-  create(by: By, draft: Static<typeof RelationTypeDraft>): Promise<ShownRelationType>;
-  remove(by: By, name: string): Promise<void>;
-}
-
 export interface RelationTypesParts {
   readonly tables: Tables<TopologyTables>;
   readonly clock: Clock;
-  readonly mostTypes?: number;
 }
 
-export function createRelationTypes({ tables: { read, write }, clock, mostTypes = 200 }: RelationTypesParts): RelationTypes {
-  return {
-    async list(page) {
-      const { items, ...rest } = await relationTypeStore(read).list(page);
-      return { ...rest, items: items.map(shownRelationType) };
-    },
+const mostTypes = 200;
 
-    get: async (name) => shownRelationType(await found(name, read)),
+/** How things may hang together. */
+export class RelationTypes {
+  readonly #tables: Tables<TopologyTables>;
+  readonly #clock: Clock;
 
-    create: (by, { name, display_name: title = name, direction, propagates_failure: propagates }) =>
-      write(async (tx) => {
-        const store = relationTypeStore(tx);
-        if ((await store.find(name)) !== undefined) {
-          throw new SvcError('conflict', `there is a relation type ${name} already`);
-        }
-        if ((await store.list({ limit: 1 })).total >= mostTypes) {
-          throw new SvcError('conflict', `there are ${mostTypes} relation types already, and no more fit; delete some that are not needed`);
-        }
-        const row: RelationTypeRow = {
-          name,
-          display_name: title.trim(),
-          direction,
-          propagates_failure: propagates ? 1 : 0,
-          builtin: 0,
-          created_at: clock.now(),
-        };
-        await store.insert(row);
-        by.note({ resourceId: name, after: shownRelationType(row) });
-        return shownRelationType(row);
-      }),
+  constructor({ tables, clock }: RelationTypesParts) {
+    this.#tables = tables;
+    this.#clock = clock;
+  }
 
-    remove: (by, name) =>
-      write(async (tx) => {
-        const row = await found(name, tx);
-        if (row.builtin === 1) {
-          throw new SvcError('conflict', `the relation type ${name} is built in, and stays`);
-        }
-        const used = await relationStore(tx).count({ type: name });
-        if (used > 0) {
-          throw new SvcError('conflict', `${used === 1 ? 'a relation is' : `${used} relations are`} of the type ${name}; delete what is first`);
-        }
-        await relationTypeStore(tx).remove(name);
-        by.note({ before: shownRelationType(row) });
-      }),
-  };
+  async list(page: PageRequest): Promise<Page<ShownRelationType>> {
+    const { items, ...rest } = await relationTypeStore(this.#tables.read).list(page);
+    return { ...rest, items: items.map(shownRelationType) };
+  }
+
+  async get(name: string): Promise<ShownRelationType> {
+    return shownRelationType(await found(name, this.#tables.read));
+  }
+
+  create(by: By, draft: Static<typeof RelationTypeDraft>): Promise<ShownRelationType> {
+    const { name, display_name: title = name, direction, propagates_failure: propagates } = draft;
+    return this.#tables.write(async (tx) => {
+      const store = relationTypeStore(tx);
+      if ((await store.find(name)) !== undefined) {
+        throw new SvcError('conflict', `there is a relation type ${name} already`);
+      }
+      if ((await store.list({ limit: 1 })).total >= mostTypes) {
+        throw new SvcError('conflict', `there are ${mostTypes} relation types already, which is the limit; delete some that are not needed`);
+      }
+      const row: RelationTypeRow = {
+        ...{ name, display_name: title.trim(), direction, propagates_failure: propagates ? 1 : 0 },
+        ...{ builtin: 0, created_at: this.#clock.now() },
+      };
+      await store.insert(row);
+      by.note({ resourceId: name, after: shownRelationType(row) });
+      return shownRelationType(row);
+    });
+  }
+
+  remove(by: By, name: string): Promise<void> {
+    return this.#tables.write(async (tx) => {
+      const row = await found(name, tx);
+      if (row.builtin === 1) {
+        throw new SvcError('conflict', `the relation type ${name} is built in and cannot be deleted`);
+      }
+      const used = await relationStore(tx).count({ type: name });
+      if (used > 0) {
+        throw new SvcError('conflict', `the relation type ${name} is in use by relations: ${used}; delete them first`);
+      }
+      await relationTypeStore(tx).remove(name);
+      by.note({ before: shownRelationType(row) });
+    });
+  }
 }
 
 async function found(name: string, db: TopologyDb): Promise<RelationTypeRow> {

@@ -11,71 +11,76 @@ import { relationTypeStore } from './type-store.ts';
 
 type By = Pick<Call, 'note'>;
 
-export interface Relations {
-  list(filter: RelationFilter, page: PageRequest): Promise<Page<ShownRelation>>;
-  get(id: number): Promise<ShownRelation>;
-  create(by: By, draft: Static<typeof RelationDraft>): Promise<ShownRelation>;
-  /** Its ends stay: between others it would be another relation. */
-  update(by: By, id: number, changes: Static<typeof RelationPatch>): Promise<ShownRelation>;
-  remove(by: By, id: number): Promise<void>;
-}
-
 export interface RelationsParts {
   readonly tables: Tables<TopologyTables>;
   readonly clock: Clock;
-  readonly mostRelations?: number;
 }
 
-export function createRelations({ tables: { read, write }, clock, mostRelations = 300_000 }: RelationsParts): Relations {
-  return {
-    async list(filter, page) {
-      const { items, ...rest } = await relationStore(read).list(filter, page);
-      return { ...rest, items: items.map(shownRelation) };
-    },
+const mostRelations = 300_000;
 
-    get: async (id) => shownRelation(await found(id, read)),
+/** What hangs together, and how. */
+export class Relations {
+  readonly #tables: Tables<TopologyTables>;
+  readonly #clock: Clock;
 
-    create: (by, { type, src_id: src, dst_id: dst, props = {} }) =>
-      write(async (tx) => {
-        const store = relationStore(tx);
+  constructor({ tables, clock }: RelationsParts) {
+    this.#tables = tables;
+    this.#clock = clock;
+  }
+
+  async list(filter: RelationFilter, page: PageRequest): Promise<Page<ShownRelation>> {
+    const { items, ...rest } = await relationStore(this.#tables.read).list(filter, page);
+    return { ...rest, items: items.map(shownRelation) };
+  }
+
+  async get(id: number): Promise<ShownRelation> {
+    return shownRelation(await found(id, this.#tables.read));
+  }
+
+  create(by: By, { type, src_id: src, dst_id: dst, props = {} }: Static<typeof RelationDraft>): Promise<ShownRelation> {
+    return this.#tables.write(async (tx) => {
+      const store = relationStore(tx);
+      assertSize(props);
+      if (src === dst) {
+        throw refusal('/dst_id', 'is the same node as src_id; a relation joins two');
+      }
+      await assertNode(src, '/src_id', tx);
+      await assertNode(dst, '/dst_id', tx);
+      await assertType(type, tx);
+      await assertFree({ type, src_id: src, dst_id: dst }, tx);
+      if ((await store.count()) >= mostRelations) {
+        throw new SvcError('conflict', `there are ${mostRelations} relations already, which is the limit; delete some that are not needed`);
+      }
+      const row = await store.insert({ type, src_id: src, dst_id: dst, props: JSON.stringify(props), created_at: this.#clock.now() });
+      by.note({ resourceId: row.id, after: shownRelation(row) });
+      return shownRelation(row);
+    });
+  }
+
+  /** Its ends stay: between others it would be another relation. */
+  update(by: By, id: number, { type, props }: Static<typeof RelationPatch>): Promise<ShownRelation> {
+    return this.#tables.write(async (tx) => {
+      const before = await found(id, tx);
+      if (props !== undefined) {
         assertSize(props);
-        if (src === dst) {
-          throw refusal('/dst_id', 'is the node itself; a relation joins two');
-        }
-        await assertNode(src, '/src_id', tx);
-        await assertNode(dst, '/dst_id', tx);
+      }
+      if (type !== undefined && type !== before.type) {
         await assertType(type, tx);
-        await assertFree({ type, src_id: src, dst_id: dst }, tx);
-        if ((await store.count()) >= mostRelations) {
-          throw new SvcError('conflict', `there are ${mostRelations} relations already, and no more fit; delete some that are not needed`);
-        }
-        const row = await store.insert({ type, src_id: src, dst_id: dst, props: JSON.stringify(props), created_at: clock.now() });
-        by.note({ resourceId: row.id, after: shownRelation(row) });
-        return shownRelation(row);
-      }),
+        await assertFree({ ...before, type }, tx);
+      }
+      const after = await relationStore(tx).update(id, { type: type ?? before.type, props: props === undefined ? before.props : JSON.stringify(props) });
+      by.note({ before: shownRelation(before), after: shownRelation(after) });
+      return shownRelation(after);
+    });
+  }
 
-    update: (by, id, { type, props }) =>
-      write(async (tx) => {
-        const before = await found(id, tx);
-        if (props !== undefined) {
-          assertSize(props);
-        }
-        if (type !== undefined && type !== before.type) {
-          await assertType(type, tx);
-          await assertFree({ ...before, type }, tx);
-        }
-        const after = await relationStore(tx).update(id, { type: type ?? before.type, props: props === undefined ? before.props : JSON.stringify(props) });
-        by.note({ before: shownRelation(before), after: shownRelation(after) });
-        return shownRelation(after);
-      }),
-
-    remove: (by, id) =>
-      write(async (tx) => {
-        const before = await found(id, tx);
-        await relationStore(tx).remove(id);
-        by.note({ before: shownRelation(before) });
-      }),
-  };
+  remove(by: By, id: number): Promise<void> {
+    return this.#tables.write(async (tx) => {
+      const before = await found(id, tx);
+      await relationStore(tx).remove(id);
+      by.note({ before: shownRelation(before) });
+    });
+  }
 }
 
 async function found(id: number, db: TopologyDb): Promise<RelationRow> {

@@ -1,6 +1,6 @@
 import { SvcError } from 'svc/sdk';
 
-/** What stands below a keyword: a schema, a list of them, schemas by name, or something else. */
+/** What stands below a keyword: a schema, a list of them, schemas by name, or a plain value. */
 const keywords: ReadonlyMap<string, 'schema' | 'schemas' | 'named' | 'value'> = new Map([
   ...named('schema', 'not if then else additionalItems additionalProperties contains propertyNames'),
   ...named('schemas', 'allOf anyOf oneOf'),

@@ -79,7 +79,7 @@ test('a clone ends in a conflict that anybody can see, and nobody is merged unti
       [1, 'bound', null, null],
     ],
   );
-  assert.ok(house.lines.some((line) => line.includes('edge 2 watches no device')));
+  assert.ok(house.lines.some((line) => line.includes('edge not bound to a device') && line.includes('"edge":2')));
 
   fleet.up.delete(1);
   assert.equal((await connect(2, 1)).status, 'conflict', 'that the original is offline for a moment proves nothing');
@@ -98,7 +98,7 @@ test('a person settles a conflict by taking the edge off that is gone', async (t
   await connect(1, 1);
   await connect(2, 1);
   const online = await ask('DELETE', '/devices/1/edges/1');
-  assert.deepEqual([online.status, online.body.message], [409, 'edge 1 is online and watches device 1; stop it first']);
+  assert.deepEqual([online.status, online.body.message], [409, 'edge 1 is online and watches device 1; stop its agent first']);
   fleet.up.delete(1);
   assert.equal((await ask('DELETE', '/devices/1/edges/1')).status, 204);
   assert.deepEqual(await connect(2, 1), { status: 'bound', device_id: 1, created: false, resembles: [] });

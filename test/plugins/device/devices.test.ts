@@ -87,7 +87,7 @@ test('a device with an edge that is online stays; without one it goes, and the e
   await connect(2, 1);
   const refused = await ask('DELETE', `/devices/${id}`);
   assert.deepEqual([refused.status, refused.body.error], [409, 'conflict']);
-  assert.match(refused.body.message, /edge 1 is online and watches host-1; stop it/);
+  assert.match(refused.body.message, /edge 1 is online and watches device 1 \(host-1\); stop its agent/);
   fleet.up.delete(1);
   assert.equal((await ask('DELETE', `/devices/${id}`)).status, 204, 'an edge in conflict watches nothing');
   assert.equal((await ask('GET', `/devices/${id}`)).status, 404);

@@ -54,7 +54,7 @@ test('relations join two nodes that are there, once in each way and kind', async
   const cb = await relation(c, 'connected_to', b);
   const wrong: readonly (readonly [object, number, RegExp])[] = [
     [{ type: 'nothing', src_id: a, dst_id: b }, 400, /type is no relation type/],
-    [{ type: 'runs_on', src_id: a, dst_id: a }, 400, /dst_id is the node itself/],
+    [{ type: 'runs_on', src_id: a, dst_id: a }, 400, /dst_id is the same node as src_id/],
     [{ type: 'runs_on', src_id: a, dst_id: 999 }, 400, /dst_id is no node: there is no node 999/],
     [{ type: 'runs_on', src_id: 999, dst_id: a }, 400, /src_id is no node/],
     [{ type: 'runs_on', src_id: a }, 400, /dst_id is required/],
@@ -83,7 +83,7 @@ test('relations join two nodes that are there, once in each way and kind', async
   assert.equal((await ask('PATCH', `/relations/${ab}`, { src_id: c })).status, 400, 'ends do not change');
 
   const kept = await ask('DELETE', `/nodes/${b}`);
-  assert.deepEqual([kept.status, kept.body.message], [409, 'b has 4 relations; delete what hangs on it first, or ask with cascade=true']);
+  assert.deepEqual([kept.status, kept.body.message], [409, `node ${b} (b) has relations: 4; delete them first, or ask with cascade=true`]);
   assert.equal((await ask('DELETE', `/nodes/${b}?cascade=false`)).status, 409);
   assert.equal((await ask('DELETE', `/nodes/${b}?cascade=true`)).status, 204);
   assert.deepEqual(await found(''), []);

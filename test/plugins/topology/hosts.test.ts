@@ -25,8 +25,8 @@ test('every device has a host node by its id, which follows the device and leave
   );
 
   assert.equal((await ask('PATCH', `/topology/nodes/${id}`, { props: { location: 'cellar' } })).body.props.location, 'cellar');
-  assert.match((await ask('PATCH', `/topology/nodes/${id}`, { name: 'x' })).body.message, /stands for device 1, whose name and tags it has/);
-  assert.match((await ask('DELETE', `/topology/nodes/${id}?cascade=true`)).body.message, /remove the device, and it goes as well/);
+  assert.match((await ask('PATCH', `/topology/nodes/${id}`, { name: 'x' })).body.message, /is the host node of device 1, and has its name and tags/);
+  assert.match((await ask('DELETE', `/topology/nodes/${id}?cascade=true`)).body.message, /remove the device, and its node goes with it/);
   const { body: app } = await ask('POST', '/topology/nodes', { type: 'app', name: 'shop' });
   assert.equal((await ask('POST', '/topology/relations', { type: 'runs_on', src_id: app.id, dst_id: id })).status, 201);
 
