@@ -61,7 +61,7 @@ test('a type of one’s own is made once, used, and deleted when nothing is of i
   const [a, b] = [await node('a', 'printer'), await node('b', 'printer')];
   const id = await relation(a, 'feeds', b);
   assert.match((await ask('DELETE', '/node-types/printer')).body.message, /printer is in use by nodes: 2/);
-  assert.match((await ask('DELETE', '/relation-types/feeds')).body.message, /a relation is of the type feeds/);
+  assert.match((await ask('DELETE', '/relation-types/feeds')).body.message, /feeds is in use by relations: 1/);
   assert.equal((await ask('DELETE', `/relations/${id}`)).status, 204);
   assert.equal((await ask('DELETE', `/nodes/${a}`)).status, 204);
   assert.equal((await ask('DELETE', `/nodes/${b}`)).status, 204);
