@@ -34,17 +34,12 @@ export interface WholeHouse {
 /** Edge `number` of the fixture `edge-keeper`, as a sender says it. */
 export const edge = (number: number): string => `Basic ${Buffer.from(`svc_ak_${number}:svc_sk_${number}`).toString('base64')}`;
 
-/** A product folder at `folder`: all shipped plugins, but for somebody else who vouches for edges. */
+/** A product folder at `folder`: all shipped plugins, but a stand-in for edges. */
 export function productWithEdges(folder: string): string {
   for (const part of ['plugins', 'config']) {
     cpSync(join(root, part), join(folder, part), { recursive: true });
   }
-  for (const id of readdirSync(join(folder, 'plugins'))) {
-    const manifest = join(folder, 'plugins', id, 'plugin.json');
-    if (existsSync(manifest) && readFileSync(manifest, 'utf8').includes('"service": "edge.verifier", "version"')) {
-      rmSync(join(folder, 'plugins', id), { recursive: true });
-    }
-  }
+  rmSync(join(folder, 'plugins/edge'), { recursive: true });
   cpSync(join(root, 'test/fixtures/edge-keeper'), join(folder, 'plugins/edge-keeper'), { recursive: true });
   return folder;
 }

@@ -7,8 +7,16 @@ import type { Own } from './ports.ts';
 /** A point as its owner reads it: what fits the schema, now, and what came and went at each commit. */
 export function openPoint<T>(registry: Registry, point: ExtensionPoint<T>, own: Own, log: Logger): OpenPoint<T> {
   const fits = checkedBy(point, log);
-  const listIn = (snapshot: Snapshot): readonly Contribution<T>[] =>
-    [...snapshot.contributions.values()].filter((entry) => entry.value.point === point.id && fits(entry)).map((entry) => asContribution<T>(entry));
+  // A snapshot never changes, and some owners read their point at every request.
+  const lists = new WeakMap<Snapshot, readonly Contribution<T>[]>();
+  const listIn = (snapshot: Snapshot): readonly Contribution<T>[] => {
+    let list = lists.get(snapshot);
+    if (list === undefined) {
+      const entries = [...snapshot.contributions.values()].filter((entry) => entry.value.point === point.id && fits(entry));
+      lists.set(snapshot, (list = entries.map((entry) => asContribution<T>(entry))));
+    }
+    return list;
+  };
   return {
     list: () => listIn(registry.seen),
     onChange(listener) {

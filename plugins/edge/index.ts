@@ -7,6 +7,7 @@ import { openSweeper, type TunnelSession } from 'svc/tunnel';
 import type { DeviceDirectory } from '../device/contract.ts';
 import type { EdgePushesContract } from '../ingest/contract.ts';
 import type { MetricsIngest } from '../metricsdb/contract.ts';
+import type { Credentials } from '../session/contract.ts';
 import { createBufferNote } from './connection/buffer-note.ts';
 import { createCatalogue } from './plugins/catalogue.ts';
 import { createConflicts } from './connection/conflicts.ts';
@@ -24,7 +25,7 @@ import { createHearing, type Note } from './connection/hearing.ts';
 import { keepHouse } from './housekeeping.ts';
 import { createIntroductions } from './connection/introductions.ts';
 import { keepLocalEdge } from './enrolment/local-edge.ts';
-import { createKeyring, EdgeVerifier } from './connection/keyring.ts';
+import { createKeyring } from './connection/keyring.ts';
 import { createLiveAnswers } from './live-answers.ts';
 import { createLobby } from './connection/lobby.ts';
 import { createOnlineSeries } from './connection/online-series.ts';
@@ -44,6 +45,9 @@ import { createTelling } from './telling.ts';
 import { tunnelRoute } from './connection/tunnel-route.ts';
 import { upgradeRoutes } from './upgrade/upgrade-routes.ts';
 import { createUpgrades } from './upgrade/upgrades.ts';
+
+/** By its id: what keeps sessions may be away. */
+const credentials: typeof Credentials = { kind: 'extension-point', id: 'session.credentials' };
 
 export default definePlugin({
   async activate(ctx) {
@@ -109,7 +113,7 @@ export default definePlugin({
     await roll.load();
     ctx.services.provide(EdgeFleet, () => fleet);
     ctx.services.provide(FleetSkills, () => createFleetSkills({ fleet, tables, trail, clock, ids }));
-    ctx.services.provide(EdgeVerifier, () => keyring);
+    ctx.extend.contribute(credentials, 'edge-key', keyring);
     ctx.http.routes([
       ...enrolmentRoutes(enrolments),
       ...edgeRoutes(edges, createLiveAnswers(fleet)),

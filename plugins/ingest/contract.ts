@@ -1,19 +1,6 @@
-import { defineService, type MaybePromise } from 'svc/sdk';
+import { defineService } from 'svc/sdk';
 
-/** An edge whose keys are right. */
-export interface VerifiedEdge {
-  readonly edge_id: number | string;
-  /** The device it watches; absent until the two are bound. */
-  readonly device_id?: number | string;
-  /** Known, but may not do anything. */
-  readonly disabled?: boolean;
-}
-
-/** Who knows the keys of edges, and answers from memory: every push asks. */
-export interface EdgeVerifierContract {
-  /** Undefined unless this secret belongs to this access key. */
-  verify(accessKey: string, secretKey: string): MaybePromise<VerifiedEdge | undefined>;
-}
+import type { VerifiedEdge } from '../session/contract.ts';
 
 /** One push as its route takes it. */
 export interface EdgePush {
@@ -40,6 +27,5 @@ export interface IngestActivityContract {
   lastPushes(edgeId: string): LastPushes;
 }
 
-export const EdgeVerifier = defineService<EdgeVerifierContract>('edge.verifier');
 export const EdgePushes = defineService<EdgePushesContract>('ingest.pushes');
 export const IngestActivity = defineService<IngestActivityContract>('ingest.activity');

@@ -1,6 +1,7 @@
 import { type Principal, type RouteDeclaration, SvcError } from 'svc/sdk';
 
-import type { EdgePushesContract, VerifiedEdge } from './contract.ts';
+import type { VerifiedEdge } from '../session/contract.ts';
+import type { EdgePushesContract } from './contract.ts';
 import { mediaType } from './encoding.ts';
 import type { PushCall } from './push.ts';
 

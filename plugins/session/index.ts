@@ -1,16 +1,14 @@
 import { AsyncResource } from 'node:async_hooks';
 import { join } from 'node:path';
 
-import { Authenticator, Banner, definePlugin, defineService } from 'svc/sdk';
+import { Authenticator, Banner, definePlugin } from 'svc/sdk';
 
 import { Directory, Passwords } from '../iam/contract.ts';
-import type { TicketDesk as TicketDeskContract } from '../webshell/contract.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { createApiTokens } from './api-tokens.ts';
 import { authRoutes } from './auth-routes.ts';
-import { createAuthenticator } from './authenticator.ts';
-import { SessionEnded, SessionReplayed } from './contract.ts';
-import { createEdges, EdgeVerifier } from './edges.ts';
+import { SessionAuthenticator } from './authenticator.ts';
+import { Credentials, SessionEnded, SessionReplayed } from './contract.ts';
 import { keepHouse } from './housekeeping.ts';
 import { createRevocations } from './revocations.ts';
 import { sessionRoutes } from './session-routes.ts';
@@ -24,9 +22,7 @@ import type { SessionTables } from './tables.ts';
 import { createThrottle } from './throttle.ts';
 import { tokenRoutes } from './token-routes.ts';
 import { createUses } from './uses.ts';
-
-/** By its id: the folder of the shells may be taken away. */
-const TicketDesk = defineService<TicketDeskContract>('webshell.tickets');
+import { Vouched } from './vouched.ts';
 
 export default definePlugin({
   async activate(ctx) {
@@ -55,15 +51,14 @@ export default definePlugin({
     const revocations = createRevocations(store, clock);
     const uses = createUses(store, clock);
     const apiTokens = createApiTokens({ store, directory, clock, ids, uses, ended });
-    const edges = createEdges(ctx.services.maybe(EdgeVerifier));
-    const tickets = ctx.services.maybe(TicketDesk);
+    const vouched = new Vouched(ctx.extend.open(Credentials));
     const sessions = createSessions({ store, directory, accessTokens, clock, ids, detached, ended, replayed });
     const setupToken = createSetupToken({ store, directory, clock, ids, file: join(ctx.dataDir, 'setup-token') });
     const signIn = createSignIn({ directory, passwords, sessions, throttle: createThrottle(clock), setupToken, settings });
     await revocations.refresh();
     await setupToken.settle();
 
-    ctx.services.provide(Authenticator, () => createAuthenticator({ accessTokens, apiTokens, edges, tickets, directory, revocations, uses, clock }));
+    ctx.services.provide(Authenticator, () => new SessionAuthenticator({ accessTokens, apiTokens, vouched, directory, revocations, uses, clock }));
     ctx.http.routes([...authRoutes(signIn, sessions), ...sessionRoutes(sessions), ...tokenRoutes(apiTokens)]);
     ctx.extend.contribute(Banner, 'setup', { line: (url) => setupToken.waiting && setupLine(url, setupToken.waiting) });
 

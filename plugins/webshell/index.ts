@@ -5,9 +5,8 @@ import { AuditTrail, BuildInfo, definePlugin, defineService } from 'svc/sdk';
 import type { DeviceChanged, DeviceDirectory as Devices, DeviceRemoved } from '../device/contract.ts';
 import type { EdgeFleet as Fleet } from '../edge/contract.ts';
 import type { DirectoryContract, PersonChanged, RoleChanged } from '../iam/contract.ts';
-import type { SessionEnded } from '../session/contract.ts';
+import type { Credentials, SessionEnded } from '../session/contract.ts';
 import { createAuthority } from './authority.ts';
-import { TicketDesk } from './contract.ts';
 import { createFailedLogins } from './failed-logins.ts';
 import { hostKeyRoutes } from './host-key-routes.ts';
 import { createHostKeys } from './host-keys.ts';
@@ -28,6 +27,7 @@ import { noteTo } from './trail.ts';
 const DeviceDirectory = defineService<Devices>('device.directory');
 const EdgeFleet = defineService<Fleet>('edge.fleet');
 const Directory = defineService<DirectoryContract>('iam.directory');
+const credentials: typeof Credentials = { kind: 'extension-point', id: 'session.credentials' };
 const deviceChanged: typeof DeviceChanged = { kind: 'event', id: 'device.changed' };
 const deviceRemoved: typeof DeviceRemoved = { kind: 'event', id: 'device.removed' };
 const personChanged: typeof PersonChanged = { kind: 'event', id: 'iam.person-changed' };
@@ -69,7 +69,7 @@ export default definePlugin({
       after,
     };
 
-    ctx.services.provide(TicketDesk, () => tickets);
+    ctx.extend.contribute(credentials, 'ticket', tickets);
     ctx.http.routes(shellRoutes({ ...parts, tickets, publicUrl: build.publicUrl }));
     ctx.http.routes(sessionRoutes({ tables, shells, recordings, removal }));
     ctx.http.routes(hostKeyRoutes(hostKeys));

@@ -13,7 +13,7 @@ import { startTestHost, type TestHost } from 'svc/testing';
 import type { Outcome } from '../exercise.ts';
 import { findPeer } from '../peers.ts';
 import { numbers } from '../plugins/alert/random.ts';
-import { PretendFleet } from '../plugins/ingest/house.ts';
+import { edgeFleet, PretendFleet } from '../plugins/ingest/house.ts';
 import { freePort } from '../plugins/ingest/nginx.ts';
 
 const evaluationMs = 5_000;
@@ -45,8 +45,8 @@ export async function run({ seconds = 240 }: { readonly seconds?: number } = {})
   const t = { after: (end: () => unknown) => void ends.push(end) };
   try {
     const environment = { SVC_ALERT_EVAL_INTERVAL: '5s', SVC_ALERT_COOLDOWN: '0s' };
-    const plugins = ['iam', 'session', 'ingest', 'metricsdb', 'alert'];
-    const house = await startTestHost(t, { plugins, environment, services: { 'edge.verifier': new PretendFleet() } });
+    const plugins = ['iam', 'session', 'ingest', edgeFleet, 'metricsdb', 'alert'];
+    const house = await startTestHost(t, { plugins, environment, services: { 'test.fleet': new PretendFleet() } });
     await addRules(house);
     const target = await exporter(t);
     const prometheus = await startPrometheus(t, program, house, target);

@@ -1,15 +1,12 @@
-import { type Clock, defineService, type Ids } from 'svc/sdk';
+import type { Clock, Ids } from 'svc/sdk';
 import { verifySecret } from 'svc/tunnel';
 
-import type { EdgeVerifierContract } from '../../ingest/contract.ts';
+import type { EdgeKeyVerifier } from '../../session/contract.ts';
 import type { LiveKey } from './live-key.ts';
 import type { Roll } from '../roll.ts';
 
-/** By its id: the room of pushes may be away. */
-export const EdgeVerifier = defineService<EdgeVerifierContract>('edge.verifier');
-
 /** Who an access key belongs to, and which of its secrets live at this moment. */
-export interface Keyring extends EdgeVerifierContract {
+export interface Keyring extends EdgeKeyVerifier {
   living(accessKey: string): readonly LiveKey[];
 }
 
@@ -24,7 +21,7 @@ export function createKeyring(roll: Roll, clock: Clock, ids: Pick<Ids, 'token'>)
 
   return {
     living,
-    verify(accessKey, secretKey) {
+    recognise(accessKey, secretKey) {
       const keys = living(accessKey);
       const fits = keys.length === 0 ? verifySecret(secretKey, nobodys) && false : keys.some(({ stored_key: stored }) => verifySecret(secretKey, stored));
       const record = fits ? roll.byAccessKey(accessKey) : undefined;

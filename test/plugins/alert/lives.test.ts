@@ -8,7 +8,7 @@ import { startTestHost, type TestHost } from 'svc/testing';
 import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
 import { MetricsIngest, type PushAnswer, type Stamp } from '../../../plugins/metricsdb/contract.ts';
 import type { SpanMetricsNotice } from '../../../plugins/traces/thread-contract.ts';
-import { PretendFleet, seven } from '../ingest/house.ts';
+import { edgeFleet, PretendFleet, seven } from '../ingest/house.ts';
 import { feishuPath, startFeishu } from '../notify/fakes/feishu.ts';
 import type { Platform } from '../notify/fakes/platform.ts';
 import { startReceiver } from '../notify/fakes/receiver.ts';
@@ -145,11 +145,11 @@ interface Listed {
 async function worldOf(t: TestContext, clock: HandClock) {
   const spans = await openService(t, {}, () => clock.now() + step);
   const house = await startTestHost(t, {
-    plugins: ['iam', 'session', 'ingest', 'metricsdb', 'logs', 'alert', 'notify', bystander],
+    plugins: ['iam', 'session', 'ingest', edgeFleet, 'metricsdb', 'logs', 'alert', 'notify', bystander],
     clock,
     environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8', SVC_ALERT_COOLDOWN: '0s' },
     services: {
-      'edge.verifier': new PretendFleet(),
+      'test.fleet': new PretendFleet(),
       // The store of traces itself, but for its thread: that flushes by a clock of its own.
       'traces.ingest': {
         push: (format: 'otlp-proto', body: Uint8Array, { stamp }: { stamp: Stamp }): Promise<PushAnswer> =>

@@ -7,6 +7,7 @@ import { startTestHost, type TestHost, type TestHostOptions } from 'svc/testing'
 import { connect, type IdempotencyJournal, openSweeper, sweepMs, type TunnelMethod, type TunnelService, type TunnelSession } from 'svc/tunnel';
 
 import { systemClock, systemIds } from '../../../core/boot/time.ts';
+import type { EdgeKeyVerifier } from '../../../plugins/session/contract.ts';
 
 const ids = systemIds(systemClock);
 const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -98,6 +99,10 @@ export function around(house: TestHost) {
   const edge = async (id: number) => (await ask('GET', `/edges/${id}`)).body;
   return { ask, create, edge };
 }
+
+/** The verifier of keys that the plugin contributes, as sessions ask it. */
+export const edgeKeys = ({ registry }: TestHost): EdgeKeyVerifier =>
+  registry.current.contributions.get('session.credentials/edge-key')!.value.value as EdgeKeyVerifier;
 
 export const freshMachine = (): string => randomUUID();
 

@@ -1,9 +1,10 @@
 import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import { startTestHost, type TestHost, type TestHostOptions, useNoLeaks } from 'svc/testing';
 
-import type { VerifiedEdge } from '../../../plugins/ingest/contract.ts';
 import type { PushAnswer, Stamp } from '../../../plugins/metricsdb/contract.ts';
+import type { VerifiedEdge } from '../../../plugins/session/contract.ts';
 
 /** What came to a store. */
 export interface Received {
@@ -40,6 +41,9 @@ export function pretendStores(): Stores {
   return stores;
 }
 
+/** The plugin that vouches for the edges of the stand-in `test.fleet`. */
+export const edgeFleet = fileURLToPath(new URL('../../fixtures/edge-fleet', import.meta.url));
+
 /** Edges as the fleet would vouch for them: by access key. */
 export class PretendFleet {
   readonly edges = new Map<string, VerifiedEdge & { readonly secret: string }>([
@@ -49,7 +53,7 @@ export class PretendFleet {
   ]);
   asked = 0;
 
-  async verify(accessKey: string, secretKey: string): Promise<VerifiedEdge | undefined> {
+  async recognise(accessKey: string, secretKey: string): Promise<VerifiedEdge | undefined> {
     this.asked += 1;
     const edge = this.edges.get(accessKey);
     return edge?.secret === secretKey ? edge : undefined;
@@ -75,8 +79,8 @@ export async function ingestHouse(
   options: Partial<TestHostOptions> & { readonly stores?: readonly string[] } = {},
 ): Promise<IngestHouse> {
   const fleet = new PretendFleet();
-  const { stores = [], services, plugins = ['iam', 'session', 'ingest', ...stores], ...rest } = options;
-  const house = await startTestHost(t, { plugins, ...rest, services: { 'edge.verifier': fleet, ...services } });
+  const { stores = [], services, plugins = ['iam', 'session', 'ingest', edgeFleet, ...stores], ...rest } = options;
+  const house = await startTestHost(t, { plugins, ...rest, services: { 'test.fleet': fleet, ...services } });
   useNoLeaks(t, house);
   let people = 0;
   return Object.assign(house, {

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { SvcError } from 'svc/sdk';
 import { ProtoReader, ProtoWriter } from 'svc/telemetry';
 
-import { basic, disabled, ingestHouse, pretendStores, seven, unbound } from './house.ts';
+import { basic, disabled, edgeFleet, ingestHouse, pretendStores, seven, unbound } from './house.ts';
 
 const proto = 'application/x-protobuf';
 const json = 'application/json';
@@ -103,7 +103,7 @@ describe('a push', () => {
 
   test('is not written into the audit trail, a denied one is', async (t) => {
     const stores = pretendStores();
-    const { push, json: get } = await ingestHouse(t, { services: stores.services, plugins: ['iam', 'session', 'ingest', 'audit'] });
+    const { push, json: get } = await ingestHouse(t, { services: stores.services, plugins: ['iam', 'session', 'ingest', edgeFleet, 'audit'] });
     await push('/v1/logs', seven, json, '{}');
     await push('/v1/logs', disabled, json, '{}');
     const { items } = await get('/api/v1/admin/audit-logs');

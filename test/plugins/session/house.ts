@@ -42,7 +42,11 @@ export interface SessionHouse {
 /** The real room in a real house, with stand-ins for the accounts and the trail. Starts with an administrator, a user and a viewer. */
 export async function sessionHouse(
   t: TestContext,
-  { empty = false, ...options }: Partial<TestHostOptions> & { readonly empty?: boolean; readonly people?: People; readonly clock?: MovableClock } = {},
+  {
+    empty = false,
+    services,
+    ...options
+  }: Partial<TestHostOptions> & { readonly empty?: boolean; readonly people?: People; readonly clock?: MovableClock } = {},
 ): Promise<SessionHouse> {
   const clock = options.clock ?? movableClock();
   const accounts = options.people ?? people();
@@ -54,7 +58,7 @@ export async function sessionHouse(
   }
   const house = await startTestHost(t, {
     plugins: ['session', lampFolder],
-    services: { 'iam.directory': accounts.directory, 'iam.passwords': accounts.passwords, 'audit.trail': audit },
+    services: { 'iam.directory': accounts.directory, 'iam.passwords': accounts.passwords, 'audit.trail': audit, ...services },
     ...options,
     clock,
   });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { EdgeVerifier } from '../../../../plugins/ingest/contract.ts';
 import { HandClock } from '../../alert/engine-house.ts';
-import { edgeHouse, machine, until } from '../house.ts';
+import { edgeHouse, edgeKeys, machine, until } from '../house.ts';
 
 const codeOf = async (attempt: Promise<unknown>): Promise<number | string> =>
   await attempt.then(
@@ -28,7 +27,7 @@ test('the newest connection serves; two machines that take turns are both refuse
   assert.equal(await codeOf(simulate(keys, { machine: machine(2) })), 4409);
   const disputed = await edge(keys.id);
   assert.deepEqual(disputed.conflict.machine_uuids, [machine(1), machine(2)]);
-  assert.deepEqual(house.service(EdgeVerifier).verify(keys.access_key, keys.secret_key), { edge_id: keys.id, disabled: true });
+  assert.deepEqual(edgeKeys(house).recognise(keys.access_key, keys.secret_key), { edge_id: keys.id, disabled: true });
   const trail = (await ask('GET', '/admin/audit-logs?action=edge:conflict')).body;
   assert.deepEqual([trail.total, trail.items[0].resource_id], [1, String(keys.id)]);
 
@@ -86,9 +85,9 @@ test('a new secret is offered to an edge that is online, and the old one dies wh
   assert.deepEqual([end.code, offered?.secret_key, offered?.generation], [1012, rotated.body.secret_key, 2]);
   assert.ok(end.retry!.maxMs <= 1_000);
   assert.equal(await codeOf(simulate(keys)), 4401);
-  const verifier = house.service(EdgeVerifier);
-  assert.equal(verifier.verify(keys.access_key, keys.secret_key), undefined);
-  assert.deepEqual(verifier.verify(keys.access_key, rotated.body.secret_key), { edge_id: keys.id });
+  const verifier = edgeKeys(house);
+  assert.equal(verifier.recognise(keys.access_key, keys.secret_key), undefined);
+  assert.deepEqual(verifier.recognise(keys.access_key, rotated.body.secret_key), { edge_id: keys.id });
   assert.equal(await codeOf(simulate(rotated.body)), 'in');
   assert.equal((await edge(keys.id)).previous_secret_until, null);
 });
@@ -107,7 +106,7 @@ test('the secret of an edge that is offline dies at once, or after its grace, in
   await simulate(third);
   assert.equal((await edge(keys.id)).previous_secret_until, null, 'it has logged in with the new one');
   assert.equal(await codeOf(simulate(second, { purpose: 'probe' })), 4401);
-  assert.equal(house.service(EdgeVerifier).verify('svc_ak_nobody', second.secret_key), undefined);
+  assert.equal(edgeKeys(house).recognise('svc_ak_nobody', second.secret_key), undefined);
 });
 
 test('a tunnel whose edge does not take the new secret is closed, for its own is dead', async (t) => {

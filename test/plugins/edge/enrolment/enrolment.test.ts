@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { EdgeFleet } from '../../../../plugins/edge/contract.ts';
-import { EdgeVerifier } from '../../../../plugins/ingest/contract.ts';
 import { HandClock } from '../../alert/engine-house.ts';
-import { edgeHouse, machine } from '../house.ts';
+import { edgeHouse, edgeKeys, machine } from '../house.ts';
 
 const pin = `sha256//${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -100,6 +99,6 @@ test('edges that are made and deleted while the room is reloaded are known, and 
     listed.body.items.map(({ id }: { id: number }) => id).sort((a: number, b: number) => a - b),
   );
   for (const { access_key, secret_key } of made.slice(-20)) {
-    assert.ok(await house.service(EdgeVerifier).verify(access_key, secret_key));
+    assert.ok(await edgeKeys(house).recognise(access_key, secret_key));
   }
 });
