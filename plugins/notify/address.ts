@@ -1,40 +1,48 @@
 import { isSvcError, type Secrets, type Settings, SvcError } from 'svc/sdk';
 
 import type { ChannelAddress, ChannelType } from './contract.ts';
-import { standingOf } from './standing.ts';
+import { addressOfSetting } from './settings-channels.ts';
 import type { ChannelRow } from './tables.ts';
 
 /** Stands for a secret that is set; as a new value it means: leave it. */
 export const mask = '••••';
 
-/** Opens where channels lead; nothing else ever does. */
-export interface Addresses {
-  open(row: ChannelRow): ChannelAddress;
-  seal(ref: string, address: ChannelAddress): { readonly endpoint: string; readonly secret: string | null };
-}
+const placeOf = (ref: string, column: 'endpoint' | 'secret') => ({ table: 'notify_channels', row: ref, column });
 
-export function createAddresses(secrets: Secrets, settings: Pick<Settings, 'get'>): Addresses {
-  const place = (ref: string, column: string) => ({ table: 'notify_channels', row: ref, column });
-  return {
-    open({ ref, standing, endpoint, secret }) {
-      if (standing !== null) {
-        const address = standingOf(settings, standing);
-        if (address.endpoint === '') {
-          throw new SvcError('conflict', `the setting ${standing} is empty, so this channel leads nowhere`);
-        }
-        return address;
+/** Opens where channels lead; no other code does. */
+export class Addresses {
+  readonly #secrets: Secrets;
+  readonly #settings: Pick<Settings, 'get'>;
+
+  constructor(secrets: Secrets, settings: Pick<Settings, 'get'>) {
+    this.#secrets = secrets;
+    this.#settings = settings;
+  }
+
+  open({ ref, standing: setting, endpoint, secret }: ChannelRow): ChannelAddress {
+    if (setting !== null) {
+      const address = addressOfSetting(this.#settings, setting);
+      if (address.endpoint === '') {
+        throw new SvcError('conflict', `the channel has no address: the setting ${setting} is empty; set it, or delete the channel`);
       }
-      try {
-        return { endpoint: secrets.open(place(ref, 'endpoint'), endpoint ?? ''), secret: secret === null ? '' : secrets.open(place(ref, 'secret'), secret) };
-      } catch (error) {
-        throw isSvcError(error) ? new SvcError('conflict', 'the address of the channel cannot be opened any more; enter it again', { cause: error }) : error;
-      }
-    },
-    seal: (ref, { endpoint, secret }) => ({
-      endpoint: secrets.seal(place(ref, 'endpoint'), endpoint),
-      secret: secret === '' ? null : secrets.seal(place(ref, 'secret'), secret),
-    }),
-  };
+      return address;
+    }
+    try {
+      return {
+        endpoint: this.#secrets.open(placeOf(ref, 'endpoint'), endpoint ?? ''),
+        secret: secret === null ? '' : this.#secrets.open(placeOf(ref, 'secret'), secret),
+      };
+    } catch (error) {
+      throw isSvcError(error) ? new SvcError('conflict', 'the stored address of the channel cannot be decrypted; enter it again', { cause: error }) : error;
+    }
+  }
+
+  seal(ref: string, { endpoint, secret }: ChannelAddress): { readonly endpoint: string; readonly secret: string | null } {
+    return {
+      endpoint: this.#secrets.seal(placeOf(ref, 'endpoint'), endpoint),
+      secret: secret === '' ? null : this.#secrets.seal(placeOf(ref, 'secret'), secret),
+    };
+  }
 }
 
 /** The host, and nothing that could be a key. */
@@ -47,7 +55,7 @@ export function shownEndpoint(endpoint: string, type: ChannelType | undefined): 
   return url === undefined || url.origin === 'null' ? mask : url.pathname === '/' && url.search === '' ? url.origin : `${url.origin}/${mask}`;
 }
 
-/** A sentence about a channel without any part of its address that could be a key, whoever put it in. */
+/** A sentence about a channel without any part of its address that could be a key. */
 export function withoutKeys(text: string, { endpoint, secret }: ChannelAddress): string {
   const parts = new Set([secret, endpoint]);
   if (URL.canParse(endpoint)) {

@@ -1,26 +1,24 @@
 import { isSvcError, messageOf, type OutboundReply, type OutboundRequest, SvcError, type Tables } from 'svc/sdk';
 
 import { type Addresses, withoutKeys } from './address.ts';
-import { channelOf } from './channel.ts';
-import { channelTemplate } from './channel-template.ts';
-import type { Kinds } from './channel-types.ts';
-import type { ChannelAddress, ChannelReply, ChannelType, Telling, Verdict } from './contract.ts';
-import { deliveryStore } from './delivery-store.ts';
+import type { ChannelTypeRegistry } from './channel-types.ts';
+import type { ChannelAddress, ChannelMessage, ChannelReply, ChannelType, Verdict } from './contract.ts';
+import { digestMessage, incidentMessage, type LinkOf, testMessage } from './message.ts';
+import { NoticeStore } from './notice-store.ts';
 import { oneLine } from './plain-text.ts';
 import type { ChannelRow, Delivery, NotifyTables } from './tables.ts';
-import { type LinkOf, tellDigest, tellOf, tellTest } from './telling.ts';
 
 /** How one try ended. `unclear`: the platform may have it all the same. */
-export type Tried =
+export type AttemptResult =
   | { readonly result: 'sent' }
   | { readonly result: 'retry'; readonly reason: string; readonly afterMs?: number; readonly unclear: boolean }
   | { readonly result: 'failed'; readonly reason: string; readonly degraded: boolean; readonly unclear: boolean }
-  /** Ended by us, before the platform said anything. */
+  /** Ended by us, before the platform answered. */
   | { readonly result: 'stopped' };
 
 export interface AttemptParts {
   readonly tables: Tables<NotifyTables>;
-  readonly kinds: Kinds;
+  readonly types: ChannelTypeRegistry;
   readonly addresses: Addresses;
   readonly linkOf: LinkOf;
   readonly fetch: (url: string, request: OutboundRequest) => Promise<OutboundReply>;
@@ -34,45 +32,45 @@ const longestReason = 300;
 /** Incidents that a digest may name. */
 const mostEntries = 200;
 
-/** Tells one channel one thing, once. Never throws. */
-export async function attempt(parts: AttemptParts, row: Delivery, channel: ChannelRow, stopped: () => boolean): Promise<Tried> {
+/** Sends one delivery to its channel, once. Never throws. */
+export async function attempt(parts: AttemptParts, row: Delivery, channel: ChannelRow, stopped: () => boolean): Promise<AttemptResult> {
   let address: ChannelAddress = { endpoint: '', secret: '' };
   try {
     address = parts.addresses.open(channel);
-    const type = parts.kinds.find(channel.channel_type);
+    const type = parts.types.find(channel.channel_type);
     if (type === undefined) {
-      return { result: 'retry', reason: `nobody brings channels of type ${channel.channel_type} at the moment`, unclear: false };
+      return { result: 'retry', reason: `the channel type ${channel.channel_type} is not loaded; enable the plugin that brings it`, unclear: false };
     }
     type.check(address);
-    const telling = await tellingOf(parts, row, channel);
-    const rich = await post(parts, type, telling, address, false);
-    const verdict = rich.result === 'plain' ? await post(parts, type, telling, address, true) : rich;
-    return tried(verdict, address);
+    const message = await messageFor(parts, row, channel);
+    const rich = await post(parts, type, message, address, false);
+    const verdict = rich.result === 'plain' ? await post(parts, type, message, address, true) : rich;
+    return resultOf(verdict, address);
   } catch (error) {
-    return stopped() ? { result: 'stopped' } : troubled(error, address);
+    return stopped() ? { result: 'stopped' } : resultOfError(error, address);
   }
 }
 
 async function post(
   { fetch, now, timeoutMs = 10_000 }: AttemptParts,
   type: ChannelType,
-  telling: Telling,
+  message: ChannelMessage,
   address: ChannelAddress,
   plain: boolean,
 ): Promise<Verdict> {
   const at = now();
-  const { url, headers, body } = type.render(telling, address, { now: at, plain });
+  const { url, headers, body } = type.render(message, address, { now: at, plain });
   const reply = await fetch(url, { method: 'POST', headers, body, timeoutMs, maxBytes: mostReplyBytes });
   const read: ChannelReply = { status: reply.status, headers: reply.headers, body: Buffer.from(reply.body).toString('utf8') };
   return type.judge(read, now());
 }
 
-function tried(verdict: Verdict, address: ChannelAddress): Tried {
+function resultOf(verdict: Verdict, address: ChannelAddress): AttemptResult {
   switch (verdict.result) {
     case 'sent':
       return verdict;
     case 'plain':
-      return { result: 'failed', reason: 'the platform could not read the message, not even as plain text', degraded: false, unclear: false };
+      return { result: 'failed', reason: 'the platform refused the message, also as plain text', degraded: false, unclear: false };
     case 'retry':
       return { ...verdict, reason: safe(verdict.reason, address), unclear: false };
     case 'failed':
@@ -81,13 +79,13 @@ function tried(verdict: Verdict, address: ChannelAddress): Tried {
 }
 
 /** What kept the request from being made or answered. */
-function troubled(error: unknown, address: ChannelAddress): Tried {
+function resultOfError(error: unknown, address: ChannelAddress): AttemptResult {
   const reason = safe(messageOf(error), address);
   if (!isSvcError(error)) {
     return { result: 'failed', reason: `the message could not be made: ${reason}`, degraded: false, unclear: false };
   }
   switch (error.code) {
-    // An address that may not be reached, is of the wrong form, or cannot be opened: as long as nobody changes it.
+    // An address that may not be reached, is of the wrong form, or cannot be opened: until it is changed.
     case 'invalid_argument':
     case 'conflict':
     case 'not_found':
@@ -106,19 +104,18 @@ const neverArrived = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUN
 
 const safe = (text: string, address: ChannelAddress): string => oneLine(withoutKeys(text, address), longestReason);
 
-async function tellingOf({ tables, linkOf }: AttemptParts, row: Delivery, channel: ChannelRow): Promise<Telling> {
-  const store = deliveryStore(tables.read);
+async function messageFor({ tables, linkOf }: AttemptParts, row: Delivery, channel: ChannelRow): Promise<ChannelMessage> {
+  const notices = new NoticeStore(tables.read);
   if (row.kind === 'test') {
-    return tellTest(row.id, channel.name, linkOf(undefined));
+    return testMessage(row.id, channel.name, linkOf(undefined));
   }
   if (row.kind === 'digest') {
-    const { notices, counts } = await store.members(row.seq, mostEntries);
-    return tellDigest(row.id, notices, counts, linkOf(undefined));
+    const digest = await notices.inDigest(row.seq, mostEntries);
+    return digestMessage(row.id, digest.notices, digest.counts, linkOf(undefined));
   }
   if (row.notice_id === null) {
-    throw new SvcError('internal', `delivery ${row.id} belongs to no notice`);
+    throw new SvcError('internal', `delivery ${row.id} has no notice`);
   }
-  const { template } = channelOf(channel);
-  const notice = await store.notice(row.notice_id);
-  return tellOf(row.id, notice, linkOf(notice.incident.id), template === undefined ? undefined : channelTemplate(template));
+  const notice = await notices.get(row.notice_id);
+  return incidentMessage(row.id, notice, linkOf(notice.incident.id), channel.template ?? undefined);
 }

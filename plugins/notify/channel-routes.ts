@@ -60,7 +60,7 @@ export const channelRoutes = (channels: Channels, tests: ChannelTests): readonly
     method: 'POST',
     path: `${path}/{id}/test`,
     access: 'channel:test',
-    summary: 'Send a synthetic notification, the way every other goes, and tell what came of it',
+    summary: 'Send a synthetic notification, the way every other goes, and say what came of it',
     description: 'One try; also while the channel is disabled.',
     params: ChannelId,
     response: TestResult,

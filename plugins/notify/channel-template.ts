@@ -1,17 +1,11 @@
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 import { compileTemplate, display, templateFunction } from 'svc/template';
 
-import type { NoticeIncident } from './contract.ts';
-import type { Entry } from './telling.ts';
+import type { MessageEntry, NoticeIncident } from './contract.ts';
 
-export interface TemplateData extends Entry {
+export interface TemplateData extends MessageEntry {
   readonly title: string;
   readonly link: string;
-}
-
-/** The text of a channel's messages, as whoever set the channel up wants it. */
-export interface ChannelTemplate {
-  render(data: TemplateData): { readonly text: string } | { readonly error: string };
 }
 
 /** More than any platform takes in one message. */
@@ -33,25 +27,20 @@ export function checkTemplate(source: string): void {
   }
 }
 
-export function channelTemplate(source: string): ChannelTemplate {
-  let template: ReturnType<typeof compile> | undefined;
-  return {
-    render(data) {
-      try {
-        template ??= compile(source);
-        return { text: template.render(dataOf(data), variablesOf(data.incident)) };
-      } catch (error) {
-        return { error: messageOf(error) };
-      }
-    },
-  };
+/** The text of a message as the channel's own template makes it, or why that failed. */
+export function renderTemplate(source: string, data: TemplateData): { readonly text: string } | { readonly error: string } {
+  try {
+    return { text: compile(source).render(dataOf(data), variablesOf(data.incident)) };
+  } catch (error) {
+    return { error: messageOf(error) };
+  }
 }
 
 function compile(source: string): ReturnType<typeof compileTemplate> {
   try {
     return compileTemplate(source, { functions, variables: ['labels', 'annotations', 'value'], limits });
   } catch (error) {
-    const message = isSvcError(error) ? error.message : `is no template: ${messageOf(error)}`;
+    const message = isSvcError(error) ? error.message : `is not a valid template: ${messageOf(error)}`;
     throw new SvcError('invalid_argument', `template: ${message}`, { details: [{ path: '/template', message }], cause: error });
   }
 }

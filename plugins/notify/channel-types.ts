@@ -11,44 +11,56 @@ import { wecom } from './types/wecom.ts';
 
 export const shippedTypes: Readonly<Record<string, ChannelType>> = { webhook, feishu, slack, dingtalk, wecom, telegram };
 
-/** The kinds of channels there are at this moment. */
-export interface Kinds {
+/** The types of channels there are at this moment. */
+export interface ChannelTypeRegistry {
   find(id: string): ChannelType | undefined;
   /** The id and type for any of its names; throws invalid_argument with all that are known. */
   named(name: string): { readonly id: string; readonly type: ChannelType };
 }
 
-export function kindsOf(point: OpenPoint<ChannelType | DeclaredChannelType>, log: Logger): Kinds {
-  const read = new WeakMap<object, ChannelType | undefined>();
-  const typeOf = ({ id, pluginId, value }: Contribution<ChannelType | DeclaredChannelType>): ChannelType | undefined => {
-    if (!read.has(value)) {
-      read.set(value, attempt(id, pluginId, value));
+type Contributed = Contribution<ChannelType | DeclaredChannelType>;
+
+/** The types that plugins and packs contribute; a description is compiled once, and left out when it is wrong. */
+export class ContributedTypes implements ChannelTypeRegistry {
+  readonly #point: OpenPoint<ChannelType | DeclaredChannelType>;
+  readonly #log: Logger;
+  readonly #compiled = new WeakMap<object, ChannelType | undefined>();
+
+  constructor(point: OpenPoint<ChannelType | DeclaredChannelType>, log: Logger) {
+    this.#point = point;
+    this.#log = log;
+  }
+
+  find(id: string): ChannelType | undefined {
+    return this.#all().find(([known]) => known === id)?.[1];
+  }
+
+  named(name: string): { readonly id: string; readonly type: ChannelType } {
+    const types = this.#all();
+    const found = types.find(([id]) => id === name) ?? types.find(([, { aliases }]) => aliases?.includes(name));
+    if (found === undefined) {
+      const message = `is one of ${types.map(([id]) => id).join(', ')}`;
+      throw new SvcError('invalid_argument', `channel_type ${message}`, { details: [{ path: '/channel_type', message }] });
     }
-    return read.get(value);
-  };
-  const attempt = (id: string, pluginId: string, value: ChannelType | DeclaredChannelType): ChannelType | undefined => {
-    try {
-      return readType(value);
-    } catch (error) {
-      log.warn({ channel_type: id, from: pluginId }, `left out a channel type: ${messageOf(error)}`);
-      return undefined;
-    }
-  };
-  const all = (): (readonly [string, ChannelType])[] =>
-    point.list().flatMap((contribution) => {
-      const type = typeOf(contribution);
+    return { id: found[0], type: found[1] };
+  }
+
+  #all(): (readonly [string, ChannelType])[] {
+    return this.#point.list().flatMap((contribution) => {
+      const type = this.#typeOf(contribution);
       return type === undefined ? [] : [[contribution.id, type] as const];
     });
-  return {
-    find: (id) => all().find(([known]) => known === id)?.[1],
-    named(name) {
-      const types = all();
-      const found = types.find(([id]) => id === name) ?? types.find(([, { aliases }]) => aliases?.includes(name));
-      if (found === undefined) {
-        const message = `is one of ${types.map(([id]) => id).join(', ')}`;
-        throw new SvcError('invalid_argument', `channel_type ${message}`, { details: [{ path: '/channel_type', message }] });
+  }
+
+  #typeOf({ id, pluginId, value }: Contributed): ChannelType | undefined {
+    if (!this.#compiled.has(value)) {
+      try {
+        this.#compiled.set(value, readType(value));
+      } catch (error) {
+        this.#compiled.set(value, undefined);
+        this.#log.warn({ channel_type: id, plugin: pluginId, cause: messageOf(error) }, 'channel type is invalid and was left out; correct it in its plugin');
       }
-      return { id: found[0], type: found[1] };
-    },
-  };
+    }
+    return this.#compiled.get(value);
+  }
 }

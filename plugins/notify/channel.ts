@@ -1,4 +1,12 @@
+import { type Settings, timestamp } from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import { mask, shownEndpoint } from './address.ts';
+import type { ChannelTypeRegistry } from './channel-types.ts';
+import type { ChannelWithState } from './channel-store.ts';
 import type { Severity } from './contract.ts';
+import type { ChannelShown } from './schema.ts';
+import { addressOfSetting } from './settings-channels.ts';
 import type { ChannelRow } from './tables.ts';
 
 export type ScopeType = 'host' | 'global' | 'monitoring_pipeline';
@@ -6,31 +14,58 @@ export type ScopeType = 'host' | 'global' | 'monitoring_pipeline';
 /** A channel without its secrets. */
 export interface Channel {
   readonly id: number;
-  readonly ref: string;
   readonly name: string;
   readonly type: string;
   /** The setting its address comes from. */
-  readonly standing: string | undefined;
+  readonly setting: string | undefined;
   readonly severityMin: Severity | '';
   readonly scopeTypes: readonly ScopeType[];
   readonly labels: Readonly<Record<string, string>>;
   readonly enabled: boolean;
   readonly sendResolved: boolean;
   readonly template: string | undefined;
-  readonly updatedAt: number;
 }
 
 export const channelOf = (row: ChannelRow): Channel => ({
   id: row.id,
-  ref: row.ref,
   name: row.name,
   type: row.channel_type,
-  standing: row.standing ?? undefined,
+  setting: row.standing ?? undefined,
   severityMin: row.match_severity_min as Channel['severityMin'],
   scopeTypes: JSON.parse(row.match_scope_types) as ScopeType[],
   labels: JSON.parse(row.match_labels) as Record<string, string>,
   enabled: row.enabled === 1,
   sendResolved: row.send_resolved === 1,
   template: row.template ?? undefined,
-  updatedAt: row.updated_at,
 });
+
+export type Shown = Static<typeof ChannelShown>;
+
+/** A channel as the outside sees it: of its address the host, of its secret that there is one. */
+export function shownChannel(row: ChannelWithState, types: ChannelTypeRegistry, settings: Pick<Settings, 'get'>): Shown {
+  const channel = channelOf(row);
+  const fromSetting = channel.setting === undefined ? undefined : addressOfSetting(settings, channel.setting);
+  const instant = (ms: number | null): string | null => (ms === null ? null : timestamp(ms));
+  return {
+    id: channel.id,
+    name: channel.name,
+    channel_type: channel.type,
+    endpoint: fromSetting === undefined ? row.endpoint_shown : fromSetting.endpoint === '' ? '' : shownEndpoint(fromSetting.endpoint, types.find(channel.type)),
+    secret: (fromSetting === undefined ? row.secret !== null : fromSetting.secret !== '') ? mask : null,
+    match_severity_min: channel.severityMin,
+    match_scope_types: [...channel.scopeTypes],
+    match_labels: { ...channel.labels },
+    enabled: channel.enabled,
+    send_resolved: channel.sendResolved,
+    template: channel.template ?? null,
+    source: fromSetting === undefined ? 'api' : 'settings',
+    queued: row.queued,
+    last_sent_at: instant(row.last_sent_at),
+    last_error: row.last_error,
+    last_error_at: instant(row.last_error_at),
+    degraded: row.degraded_at !== null,
+    degraded_reason: row.degraded_reason,
+    created_at: timestamp(row.created_at),
+    updated_at: timestamp(row.updated_at),
+  };
+}

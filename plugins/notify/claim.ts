@@ -1,4 +1,4 @@
-import { deliveryStore, type NewDelivery } from './delivery-store.ts';
+import { DeliveryStore, type NewDelivery } from './delivery-store.ts';
 import type { Delivery, Notify } from './tables.ts';
 
 /** More waiting notices than this go as one digest. */
@@ -14,29 +14,28 @@ export interface Claiming {
 }
 
 /**
- * Takes what the channel is to be told next, in the write of the caller: a test at once, everything that waits as one
+ * Claims what the channel is to be sent next, in the write of the caller: a test at once, everything that waits as one
  * digest where it is much, else the oldest that is due and has nothing of its incident before it.
  */
-export async function claim(tx: Notify, claiming: Claiming): Promise<Delivery | undefined> {
-  const { channel, owner, now, waitOf } = claiming;
-  const store = deliveryStore(tx);
-  await store.foldPairs({ channel: channel.id }, now);
+export async function claim(tx: Notify, { channel, owner, now, uuid, waitOf }: Claiming): Promise<Delivery | undefined> {
+  const store = new DeliveryStore(tx);
+  await store.foldResolved({ channel: channel.id }, now);
   const test = await store.oldest(channel.id, 'test');
   if (test !== undefined) {
-    return await store.take(test.seq, owner);
+    return await store.startTry(test.seq, owner);
   }
   const digest = await store.oldest(channel.id, 'digest');
-  const free = await store.free(channel.id, foldAbove + 1);
+  const free = await store.oldestSingle(channel.id, foldAbove + 1);
   if (digest === undefined && free.length <= foldAbove) {
     const next = firstDue(free, waitOf);
-    return next && (await store.take(next.seq, owner));
+    return next && (await store.startTry(next.seq, owner));
   }
   if (digest !== undefined && waitOf(digest) > 0) {
     return undefined;
   }
-  const whole = digest ?? (await newDigest(tx, claiming));
-  if ((await store.absorb(whole)) > 0) {
-    return await store.take(whole.seq, owner);
+  const whole = digest ?? (await store.openDigest(ownDelivery('digest', channel, uuid(), now)));
+  if ((await store.fillDigest(whole)) > 0) {
+    return await store.startTry(whole.seq, owner);
   }
   // Everything in it has been overtaken by resolves.
   await store.remove(whole.seq);
@@ -55,12 +54,7 @@ function firstDue(free: readonly Delivery[], waitOf: Claiming['waitOf']): Delive
   return undefined;
 }
 
-async function newDigest(tx: Notify, { channel, now, uuid }: Claiming): Promise<Delivery> {
-  const row = ownDelivery('digest', channel, uuid(), now);
-  return await tx.insertInto('notify_deliveries').values(row).returningAll().executeTakeFirstOrThrow();
-}
-
-/** A delivery that no notice asked for, and whose outcome nobody is told. */
+/** A delivery that no notice asked for, and whose outcome is not reported. */
 export const ownDelivery = (kind: 'digest' | 'test', channel: Claiming['channel'], id: string, now: number): NewDelivery => ({
   id,
   channel_id: channel.id,

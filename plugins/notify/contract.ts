@@ -24,9 +24,9 @@ export interface NoticeIncident {
   readonly event_count: number;
 }
 
-/** One thing to tell, whoever wants to hear it. */
+/** One thing to tell channels. */
 export interface Notice {
-  /** Unique for good: incident, firing and kind. The same notice accepted twice is told once. */
+  /** Unique for good: incident, firing and kind. The same notice accepted twice is sent once. */
   readonly id: string;
   readonly kind: 'firing' | 'resolved' | 'reminder';
   /** Counts the firings of the incident: a resolve goes to those who got the firing with the same number. */
@@ -60,7 +60,7 @@ export interface NoticeDispatcher {
   unknown(ids: readonly number[]): Promise<readonly number[]>;
 }
 
-/** Whoever raises incidents: keeps their timeline, and knows who counts on a channel. */
+/** What raises incidents: keeps their timeline, and knows which rules pin a channel. */
 export interface NoticeSource {
   /** Repeating an outcome changes nothing. */
   record(outcome: Outcome): Promise<void>;
@@ -72,8 +72,14 @@ export const NoticeDispatcher = defineService<NoticeDispatcher>('notify.dispatch
 export const NoticeSource = defineService<NoticeSource>('alert.notices');
 export const NotificationFinished = defineEvent<Outcome>('notification.finished');
 
+/** What is said of one incident. */
+export interface MessageEntry {
+  readonly kind: Notice['kind'];
+  readonly incident: NoticeIncident;
+}
+
 /** What a channel shows, made from a notice: plain text, which the type escapes for its platform. */
-export interface Telling {
+export interface ChannelMessage {
   readonly delivery_id: string;
   readonly kind: Notice['kind'] | 'test' | 'digest';
   readonly severity: Severity;
@@ -86,7 +92,7 @@ export interface Telling {
   /** Of everything but a digest and a test. */
   readonly incident?: NoticeIncident;
   /** Of a digest: what was folded into it, worst first, and how many there were. */
-  readonly entries?: readonly { readonly kind: Notice['kind']; readonly incident: NoticeIncident }[];
+  readonly entries?: readonly MessageEntry[];
   readonly count?: number;
 }
 
@@ -116,7 +122,7 @@ export type Verdict =
   | { readonly result: 'plain' }
   /** `afterMs`: the platform itself says how long nothing more may come. */
   | { readonly result: 'retry'; readonly reason: string; readonly afterMs?: number }
-  /** `degraded`: nothing else sent there will fare better until somebody looks. */
+  /** `degraded`: nothing else sent there will fare better until its settings or the platform are corrected. */
   | { readonly result: 'failed'; readonly reason: string; readonly degraded?: boolean };
 
 /** One kind of channel. */
@@ -131,7 +137,7 @@ export interface ChannelType {
   check(address: ChannelAddress): void;
   /** What of an endpoint that is no web address may be seen; of others the host is. */
   shown?(endpoint: string): string | undefined;
-  render(telling: Telling, address: ChannelAddress, at: { readonly now: number; readonly plain: boolean }): ChannelRequest;
+  render(message: ChannelMessage, address: ChannelAddress, at: { readonly now: number; readonly plain: boolean }): ChannelRequest;
   judge(reply: ChannelReply, now: number): Verdict;
 }
 

@@ -1,21 +1,20 @@
 import { BuildInfo, definePlugin, isSvcError, messageOf } from 'svc/sdk';
 
-import { createAddresses } from './address.ts';
+import { Addresses } from './address.ts';
 import { channelRoutes } from './channel-routes.ts';
-import { createChannels } from './channels.ts';
-import { kindsOf, shippedTypes } from './channel-types.ts';
+import { ChannelTests } from './channel-tests.ts';
+import { ContributedTypes, shippedTypes } from './channel-types.ts';
+import { Channels } from './channels.ts';
 import { ChannelTypes, NoticeDispatcher, NoticeSource, NotificationFinished } from './contract.ts';
-import { createDispatcher } from './dispatcher.ts';
-import { clearAway } from './retention.ts';
-import { createSender } from './sender.ts';
-import { standingChannels } from './standing.ts';
-import { bringStanding } from './standing-channels.ts';
+import { Dispatcher } from './dispatcher.ts';
+import { OutcomePublisher } from './outcome-publisher.ts';
+import { removeExpired } from './retention.ts';
+import { Sender } from './sender.ts';
+import { createSettingsChannels, settingsChannels } from './settings-channels.ts';
 import type { NotifyTables } from './tables.ts';
-import { createTeller } from './teller.ts';
-import { createTests } from './channel-tests.ts';
 
-const lookMs = 200;
-const tellMs = 500;
+const sendEveryMs = 200;
+const publishEveryMs = 500;
 const hourMs = 3_600_000;
 
 export default definePlugin({
@@ -24,67 +23,58 @@ export default definePlugin({
     const tables = ctx.db<NotifyTables>();
     const build = ctx.services.use(BuildInfo);
     const source = ctx.services.maybe(NoticeSource);
-    const kinds = kindsOf(ctx.extend.open(ChannelTypes), log);
+    const types = new ContributedTypes(ctx.extend.open(ChannelTypes), log);
     Object.entries(shippedTypes).forEach(([id, type]) => ctx.extend.contribute(ChannelTypes, id, type));
-    const addresses = createAddresses(ctx.secrets, settings);
+    const addresses = new Addresses(ctx.secrets, settings);
 
     const linkOf = (incident: number | undefined): string => {
       const path = settings.get<string>(incident === undefined ? 'notify.incidents_path' : 'notify.incident_path');
       return build.publicUrl.replace(/\/$/, '') + path.replaceAll('{id}', String(incident));
     };
-    const sender = createSender({
-      ...{ tables, kinds, addresses, linkOf, clock, log },
+    const sender = new Sender({
+      ...{ tables, types, addresses, linkOf, clock, log },
       fetch: (url, request) => ctx.fetch(url, request),
       uuid: () => ids.uuid(),
       random: () => Number.parseInt(Buffer.from(ids.token(4), 'base64url').toString('hex'), 16) / 2 ** 32,
       process: String(build.startedAt),
       generation: ids.uuid(),
       signal: scope.signal,
-      tries: ctx.metrics.counter('tries_total', 'Tries to tell a channel something.', ['channel_type', 'result']),
+      tries: ctx.metrics.counter('tries_total', 'Tries to deliver a notification to a channel.', ['channel_type', 'result']),
     });
-    const tests = createTests({ tables, clock, ids, sender, after: (ms, late) => scope.timeout('give up waiting for a test', ms, late) });
+    const tests = new ChannelTests({ tables, clock, ids, sender, after: (ms, late) => scope.timeout('give up waiting for a test', ms, late) });
     const outcomes = ctx.metrics.counter('outcomes_total', 'What became of notices, one for each channel.', ['result']);
-    // So that nobody takes the first one for the beginning of the counter.
+    // So that the first one is not taken for the beginning of the counter.
     ['sent', 'failed', 'folded'].forEach((result) => outcomes.add(0, { result }));
-    const teller = createTeller({
+    const publisher = new OutcomePublisher({
       ...{ tables, source, clock, log },
       announce: (outcome) => ctx.events.emit(NotificationFinished, outcome),
       outcomes,
     });
-    const channels = createChannels({ tables, kinds, addresses, settings, source, clock, ids, moved: (id) => sender.forget(id) });
+    const channels = new Channels({ tables, types, addresses, settings, source, clock, ids, addressChanged: (id) => sender.addressChanged(id) });
 
-    ctx.services.provide(NoticeDispatcher, () => createDispatcher({ tables, clock, ids }));
+    ctx.services.provide(NoticeDispatcher, () => new Dispatcher({ tables, clock, ids }));
     ctx.http.routes(channelRoutes(channels, tests));
 
     /** What storage cannot take now is done the next time. */
-    const chore = (label: string, work: () => Promise<void>) => async (): Promise<void> => {
+    const retried = (what: string, work: () => Promise<void>) => async (): Promise<void> => {
       try {
         await work();
       } catch (error) {
         if (!isSvcError(error)) {
           throw error;
         }
-        log.warn({ cause: messageOf(error) }, `${label} must wait`);
+        log.warn({ cause: messageOf(error) }, `could not ${what}; retried`);
       }
     };
-    const bring = chore('making channels of settings', () => bringStanding({ tables, settings, clock, ids }));
-    standingChannels.forEach(({ setting }) => settings.watch(setting, bring));
+    const bringSettings = retried('create the channels that settings bring', () => createSettingsChannels({ tables, settings, clock, ids }));
+    const send = retried('send notifications', () => sender.sendDue());
+    const publish = retried('publish outcomes of deliveries', () => publisher.publish());
+    const expire = retried('remove expired deliveries', () => removeExpired(tables, clock));
+    settingsChannels.forEach(({ setting }) => settings.watch(setting, bringSettings));
     scope.defer('wait for what is being sent', () => sender.settled());
-    scope.interval(
-      'send',
-      lookMs,
-      chore('sending', () => sender.look()),
-    );
-    scope.interval(
-      'tell outcomes',
-      tellMs,
-      chore('telling outcomes', () => teller.tell()),
-    );
-    scope.interval(
-      'clear away what is over',
-      hourMs,
-      chore('clearing away', () => clearAway(tables, clock)),
-    );
-    await bring();
+    scope.interval('send', sendEveryMs, send);
+    scope.interval('publish outcomes', publishEveryMs, publish);
+    scope.interval('remove expired deliveries', hourMs, expire);
+    await bringSettings();
   },
 });

@@ -1,6 +1,6 @@
 const zeroWidth = '\u200b';
 
-/** Text that a platform would take for a call to people is broken by a character that nobody sees. */
+/** Text that a platform would take for a call to people is broken by an invisible character. */
 export const withoutMentions = (text: string): string =>
   text.replaceAll(/(^|[^\p{L}\p{N}_])@(?=[\p{L}\p{N}_])/gu, `$1@${zeroWidth}`).replaceAll(/<(?=\/?(?:at\b|@|!))/gi, `<${zeroWidth}`);
 

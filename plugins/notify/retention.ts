@@ -6,12 +6,12 @@ import type { NotifyTables } from './tables.ts';
 const dayMs = 86_400_000;
 /** How long ended deliveries are kept. */
 const keptMs = 30 * dayMs;
-/** Notices keep their ids longer: one that is accepted again is not told again. */
+/** Notices keep their ids longer: one that is accepted again is not sent again. */
 const idsKeptMs = 365 * dayMs;
 const batch = 2_000;
 
-/** Clears away what nobody asks about any more; a firing stays until its resolve has come, however long that takes. */
-export async function clearAway({ write }: Tables<NotifyTables>, clock: Clock): Promise<void> {
+/** Removes ended deliveries and old notices; a firing stays until its resolve has come, however long that takes. */
+export async function removeExpired({ write }: Tables<NotifyTables>, clock: Clock): Promise<void> {
   const now = clock.now();
   await write(async (tx) => {
     await sql`

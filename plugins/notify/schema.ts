@@ -50,7 +50,7 @@ export const ChannelShown = Type.Object({
   last_sent_at: orNull(Timestamp),
   last_error: orNull(Type.String()),
   last_error_at: orNull(Timestamp),
-  degraded: Type.Boolean({ description: 'it fails, and somebody should look' }),
+  degraded: Type.Boolean({ description: 'sending fails until its settings or the platform are corrected' }),
   degraded_reason: orNull(Type.String()),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -58,7 +58,7 @@ export const ChannelShown = Type.Object({
 
 export const TestResult = Type.Object({
   delivery_id: Type.String(),
-  result: Type.Enum(['sent', 'failed', 'queued'], { description: 'queued: the platform lets nothing through yet' }),
+  result: Type.Enum(['sent', 'failed', 'queued'], { description: 'queued: not tried yet, because the platform makes us wait' }),
   attempts: Type.Integer(),
   error: orNull(Type.String()),
   at: Timestamp,

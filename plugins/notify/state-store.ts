@@ -2,37 +2,45 @@ import { sql } from 'kysely';
 
 import type { Notify, StateRow } from './tables.ts';
 
-/** So many tries that fail, one after the other, and somebody should look. */
+/** So many failed tries in a row make a channel degraded. */
 const degradedAfter = 10;
 
-/** How sending to a channel fares. Writing about one that is gone does nothing. */
-export const stateStore = (db: Notify) => ({
-  find: (channel: number): Promise<StateRow | undefined> => db.selectFrom('notify_states').selectAll().where('channel_id', '=', channel).executeTakeFirst(),
+/** How sending to a channel fares. Writing about one that is deleted does nothing. */
+export class StateStore {
+  readonly #db: Notify;
 
-  async tried(channel: number, recent: readonly number[]): Promise<void> {
-    await db
+  constructor(db: Notify) {
+    this.#db = db;
+  }
+
+  find(channel: number): Promise<StateRow | undefined> {
+    return this.#db.selectFrom('notify_states').selectAll().where('channel_id', '=', channel).executeTakeFirst();
+  }
+
+  async keepSendTimes(channel: number, recent: readonly number[]): Promise<void> {
+    await this.#db
       .updateTable('notify_states')
       .set({ recent: JSON.stringify(recent) })
       .where('channel_id', '=', channel)
       .execute();
-  },
+  }
 
-  async sent(channel: number, now: number): Promise<void> {
-    await db
+  async recordSent(channel: number, now: number): Promise<void> {
+    await this.#db
       .updateTable('notify_states')
       .set({ last_sent_at: now, failures: 0, degraded_at: null, degraded_reason: null, blocked_until: null })
       .where('channel_id', '=', channel)
       .execute();
-  },
+  }
 
-  async failed(
+  async recordFailure(
     channel: number,
     error: string,
     { degraded, blockedUntil }: { readonly degraded: boolean; readonly blockedUntil: number | null },
     now: number,
   ): Promise<void> {
-    const tooMany = `${degradedAfter} tries in a row failed, the last one because ${error}`;
-    await db
+    const tooMany = `${degradedAfter} tries in a row failed; the last error: ${error}`;
+    await this.#db
       .updateTable('notify_states')
       .set({
         last_error: error,
@@ -48,5 +56,5 @@ export const stateStore = (db: Notify) => ({
       })
       .where('channel_id', '=', channel)
       .execute();
-  },
-});
+  }
+}

@@ -1,12 +1,12 @@
 import { writeSync } from 'node:fs';
 
 import { openOutbound, parseAllowed } from '../../core/outbound/index.ts';
-import { createAddresses } from '../../plugins/notify/address.ts';
-import { createDispatcher } from '../../plugins/notify/dispatcher.ts';
-import { createSender } from '../../plugins/notify/sender.ts';
+import { Addresses } from '../../plugins/notify/address.ts';
+import { Dispatcher } from '../../plugins/notify/dispatcher.ts';
+import { OutcomePublisher } from '../../plugins/notify/outcome-publisher.ts';
+import { Sender } from '../../plugins/notify/sender.ts';
 import type { NotifyTables } from '../../plugins/notify/tables.ts';
-import { createTeller } from '../../plugins/notify/teller.ts';
-import { kinds, noticeOf } from '../plugins/notify/office.ts';
+import { noticeOf, types } from '../plugins/notify/office.ts';
 import { openIn } from '../storage/folder.ts';
 import { fastClock, type LedgerTables, prepare } from './notify-crash-model.ts';
 
@@ -22,8 +22,8 @@ const log = { debug() {}, info() {}, warn() {}, error: (_fields: unknown, messag
 const never = new AbortController().signal;
 const ids = { uuid: () => crypto.randomUUID() };
 const settings = { get: <T>() => '' as T };
-const sender = createSender({
-  ...{ tables, kinds, clock, log, addresses: createAddresses(storage.secrets('notify'), settings), linkOf: () => 'https://svc.example/' },
+const sender = new Sender({
+  ...{ tables, types, clock, log, addresses: new Addresses(storage.secrets('notify'), settings), linkOf: () => 'https://svc.example/' },
   ...{ fetch: (url, request) => outbound.fetch(url, { ...request, timeoutMs: 300 }), uuid: ids.uuid, random: Math.random },
   ...{ process: String(process.pid) + String(performance.timeOrigin), generation: 'g', signal: never },
 });
@@ -53,8 +53,8 @@ const source = {
   }),
   onChange: () => () => undefined,
 };
-const teller = createTeller({ tables, source, clock, log, announce: () => undefined });
-const dispatcher = createDispatcher({ tables, clock, ids });
+const publisher = new OutcomePublisher({ tables, source, clock, log, announce: () => undefined });
+const dispatcher = new Dispatcher({ tables, clock, ids });
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function accept(...[incident, kind, more]: Parameters<typeof noticeOf>): Promise<void> {
@@ -78,8 +78,8 @@ async function storm(): Promise<never> {
 }
 
 async function work(): Promise<void> {
-  await sender.look();
-  await teller.tell();
+  await sender.sendDue();
+  await publisher.publish();
 }
 
 if (mode === 'storm') {

@@ -46,10 +46,10 @@ export function jsonReply({ body }: ChannelReply): Readonly<Record<string, unkno
 export const platformSaid = (code: unknown, text: unknown): string =>
   `the platform answered with code ${oneLine(String(code), 40)}${typeof text === 'string' && text !== '' ? `: ${oneLine(text, 160)}` : ''}`;
 
-/** No platform answers so; something stands between, and may be gone later. */
+/** Not an answer of the platform: a proxy between, perhaps, which may be gone later. */
 export const strange = (reply: ChannelReply): Verdict => ({
   result: 'retry',
-  reason: `the platform answered ${reply.status} with something it never answers${excerpt(reply)}`,
+  reason: `the platform answered ${reply.status} with a body that is not its own (a proxy in between?)${excerpt(reply)}`,
 });
 
 export const excerpt = ({ body }: ChannelReply): string => (body.trim() === '' ? '' : `: ${oneLine(body.slice(0, 400), 160)}`);

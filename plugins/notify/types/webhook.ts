@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-import type { ChannelType, Telling } from '../contract.ts';
-import type { Entry } from '../telling.ts';
+import type { ChannelMessage, ChannelType, MessageEntry } from '../contract.ts';
 import { jsonHeaders, requireUrl } from './hook-address.ts';
 import { httpVerdict } from './http-verdict.ts';
 
@@ -11,13 +10,13 @@ export const webhook: ChannelType = {
   secret: 'optional',
   limits: [{ count: 5, per_ms: 1_000 }],
   check: (address) => void requireUrl(address, 'https://example.org/hooks/alerts'),
-  render(telling, { endpoint, secret }, { now }) {
-    const body = bodyOf(telling, now);
+  render(message, { endpoint, secret }, { now }) {
+    const body = bodyOf(message, now);
     return {
       url: endpoint,
       headers: {
         ...jsonHeaders,
-        'idempotency-key': telling.delivery_id,
+        'idempotency-key': message.delivery_id,
         ...(secret !== '' && { 'x-svc-signature': signatureOf(secret, Math.floor(now / 1000), body) }),
       },
       body,
@@ -32,8 +31,8 @@ export const signatureOf = (secret: string, unixSeconds: number, body: string): 
 /** Entries of a digest beyond this are counted only. */
 const mostBytes = 200 * 1024;
 
-function bodyOf(telling: Telling, now: number): string {
-  const { kind, incident, entries, count, templated, lines } = telling;
+function bodyOf(message: ChannelMessage, now: number): string {
+  const { kind, incident, entries, count, templated, lines } = message;
   const frame = { version: '1', event: kind, sent_at: new Date(now).toISOString() };
   if (incident !== undefined) {
     return JSON.stringify({ ...frame, ...aboutIncident(incident), ...(templated && { text: lines.join('\n') }) });
@@ -46,7 +45,7 @@ function bodyOf(telling: Telling, now: number): string {
   return JSON.stringify({ ...frame, ...none, count, omitted: (count ?? entries.length) - notices.length, notices });
 }
 
-function fitting(entries: readonly Entry[]): object[] {
+function fitting(entries: readonly MessageEntry[]): object[] {
   const taken: object[] = [];
   let bytes = 0;
   for (const { kind, incident } of entries) {
@@ -60,7 +59,7 @@ function fitting(entries: readonly Entry[]): object[] {
   return taken;
 }
 
-function aboutIncident(incident: Entry['incident']): object {
+function aboutIncident(incident: MessageEntry['incident']): object {
   const { rule_key, rule_name, severity, runbook_url, dedupe_key } = incident;
   return { incident, rule: { rule_key, name: rule_name, severity, runbook_url: runbook_url ?? '' }, group_key: dedupe_key };
 }

@@ -93,10 +93,10 @@ test('what no channel can be is refused with the field and the reason, and no se
     [{ ...good, endpoint: 'ftp://example.org/s3cr3t' }, /endpoint is an address such as/],
     [{ ...good, endpoint: 'https://u:s3cr3t@example.org/' }, /user name or a password/],
     [{ ...good, endpoint: 'https://example.org/••••' }, /endpoint is masked/],
-    [{ ...good, channel_type: 'slack', secret: 's3cr3t' }, /secret is nothing that a channel of Slack takes/],
+    [{ ...good, channel_type: 'slack', secret: 's3cr3t' }, /secret must be empty: channels of Slack have none/],
     [{ ...good, channel_type: 'dingtalk' }, /endpoint has an access_token/],
     [{ ...good, channel_type: 'wecom' }, /endpoint has a key/],
-    [{ ...good, channel_type: 'telegram', endpoint: '-100123' }, /secret is needed for a channel of Telegram/],
+    [{ ...good, channel_type: 'telegram', endpoint: '-100123' }, /secret is required for a channel of Telegram/],
     [{ ...good, channel_type: 'telegram', endpoint: '-100123', secret: 's3cr3t' }, /secret is the token of the bot/],
     [
       { ...good, channel_type: 'telegram', endpoint: `https://api.telegram.org/bot1:s3cr3t/sendMessage?chat_id=1`, secret: telegramToken },
@@ -267,7 +267,7 @@ test('settings bring channels, whose address nobody else can change or delete', 
     (await ask('PUT', `${path}/${channel.id}`, { ...draft, endpoint: 'https://example.org' })).body.message,
     /come from the setting notify\.slack_url/,
   );
-  assert.match((await ask('DELETE', `${path}/${channel.id}`)).body.message, /the setting notify\.slack_url brings the channel Pager/);
+  assert.match((await ask('DELETE', `${path}/${channel.id}`)).body.message, /the channel Pager comes from the setting notify\.slack_url/);
   await house.reload('notify');
   assert.equal((await ask('GET', path)).body.total, 1, 'a reload brings no second one');
 

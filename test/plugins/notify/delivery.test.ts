@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { clearAway } from '../../../plugins/notify/retention.ts';
+import { removeExpired } from '../../../plugins/notify/retention.ts';
 import { startReceiver } from './fakes/receiver.ts';
 import { noticeOf, openOffice, testClock } from './office.ts';
 
@@ -329,7 +329,7 @@ test('a channel that fails ten times in a row is degraded, and well again after 
   await office.dispatcher.accept(noticeOf(2));
   await office.drain();
   const shown = await office.shown(id);
-  assert.deepEqual([shown.degraded, shown.degraded_reason], [true, '10 tries in a row failed, the last one because the platform answered 502']);
+  assert.deepEqual([shown.degraded, shown.degraded_reason], [true, '10 tries in a row failed; the last error: the platform answered 502']);
   platform.always(undefined);
   await office.dispatcher.accept(noticeOf(3));
   await office.drain();
@@ -356,7 +356,7 @@ test('what another generation of this process is sending is left to it for as lo
   const stop = new AbortController();
   const before = office.makeSender('g0', stop.signal);
   platform.next('slow');
-  await before.look();
+  await before.sendDue();
   while (platform.requests.length === 0) {
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
@@ -400,7 +400,7 @@ test('what is over is cleared away after a month, but a firing waits for its res
   await office.dispatcher.accept(noticeOf(1, 'resolved'));
   await office.turn();
   office.clock.advance(40 * 86_400_000);
-  await clearAway(office.tables, office.clock);
+  await removeExpired(office.tables, office.clock);
   assert.deepEqual(
     (await office.deliveries()).map(({ notice_id: id }) => id),
     ['2/1/firing'],

@@ -9,20 +9,20 @@ import { type Handle, type Logger, SvcError, timestamp } from 'svc/sdk';
 import { openOutbound, parseAllowed } from '../../../core/outbound/index.ts';
 import { loadMigrations } from '../../../core/storage/migration-text.ts';
 import type { Storage } from '../../../core/storage/index.ts';
-import { createAddresses } from '../../../plugins/notify/address.ts';
-import { channelStore } from '../../../plugins/notify/channel-store.ts';
-import { type Kinds, shippedTypes } from '../../../plugins/notify/channel-types.ts';
-import { createChannels, type Draft } from '../../../plugins/notify/channels.ts';
+import { Addresses } from '../../../plugins/notify/address.ts';
+import { ChannelStore } from '../../../plugins/notify/channel-store.ts';
+import { type ChannelTypeRegistry, shippedTypes } from '../../../plugins/notify/channel-types.ts';
+import { Channels, type Draft } from '../../../plugins/notify/channels.ts';
 import type { ChannelType, Notice, NoticeSource, Outcome } from '../../../plugins/notify/contract.ts';
-import { createDispatcher } from '../../../plugins/notify/dispatcher.ts';
-import { createSender, type Sender } from '../../../plugins/notify/sender.ts';
+import { Dispatcher } from '../../../plugins/notify/dispatcher.ts';
+import { OutcomePublisher } from '../../../plugins/notify/outcome-publisher.ts';
+import { Sender } from '../../../plugins/notify/sender.ts';
 import type { NotifyTables } from '../../../plugins/notify/tables.ts';
-import { createTeller } from '../../../plugins/notify/teller.ts';
 import { openIn } from '../../storage/folder.ts';
 
 export const migrations = loadMigrations(fileURLToPath(new URL('../../../plugins/notify/migrations', import.meta.url)));
 
-export const kinds: Kinds = {
+export const types: ChannelTypeRegistry = {
   find: (id) => (Object.hasOwn(shippedTypes, id) ? shippedTypes[id] : undefined),
   named(name) {
     const found = Object.entries<ChannelType>(shippedTypes).find(([id, { aliases }]) => id === name || aliases?.includes(name));
@@ -39,7 +39,7 @@ export interface TestClock {
   monotonic(): number;
   /** Both clocks go on. */
   advance(ms: number): void;
-  /** Somebody sets the wall clock. */
+  /** The wall clock is set. */
   jump(ms: number): void;
 }
 
@@ -78,7 +78,7 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   await storage.declareSealed('notify', [{ table: 'notify_channels', row: 'ref', columns: ['endpoint', 'secret'] }]);
   const tables = storage.tables<NotifyTables>('notify');
   const settings = { get: <T>(key: string) => (options.settings?.[key] ?? '') as T };
-  const addresses = createAddresses(storage.secrets('notify'), settings);
+  const addresses = new Addresses(storage.secrets('notify'), settings);
   const allowed = parseAllowed(options.allow ?? ['127.0.0.0/8']);
   const outbound = openOutbound(() => allowed);
   const stop = new AbortController();
@@ -108,8 +108,8 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   };
   const process = `p${(offices += 1)}`;
   const makeSender = (generation: string, signal: AbortSignal): Sender =>
-    createSender({
-      ...{ tables, kinds, addresses, clock, log, process, generation, signal },
+    new Sender({
+      ...{ tables, types, addresses, clock, log, process, generation, signal },
       linkOf: (incident) => (incident === undefined ? 'https://svc.example/incidents' : `https://svc.example/incidents/${incident}`),
       fetch: (url, request) => outbound.fetch(url, request, signal),
       uuid: ids.uuid,
@@ -117,8 +117,8 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
       ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
     });
   const sender = makeSender('g1', stop.signal);
-  const teller = createTeller({ tables, source, clock, log, announce: (outcome) => void announced.push(outcome) });
-  const channels = createChannels({ tables, kinds, addresses, settings, source, clock, ids, moved: (id) => sender.forget(id) });
+  const publisher = new OutcomePublisher({ tables, source, clock, log, announce: (outcome) => void announced.push(outcome) });
+  const channels = new Channels({ tables, types, addresses, settings, source, clock, ids, addressChanged: (id) => sender.addressChanged(id) });
   let closed = false;
   const close = async (): Promise<void> => {
     if (!closed) {
@@ -137,8 +137,8 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   });
   const by = { note: () => undefined, requireMatch: () => undefined };
   return {
-    ...{ clock, storage, tables, sender, makeSender, teller, channels, recorded, announced, lines, pins, dataDir, close, stop, addresses, source },
-    dispatcher: createDispatcher({ tables, clock, ids }),
+    ...{ clock, storage, tables, sender, makeSender, publisher, channels, recorded, announced, lines, pins, dataDir, close, stop, addresses, source },
+    dispatcher: new Dispatcher({ tables, clock, ids }),
     /** While down, outcomes wait. */
     setSource: (up: boolean) => void (sourceUp = up),
     refuse: (when: ((outcome: Outcome) => boolean) | undefined) => void (state.refuse = when),
@@ -147,12 +147,12 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
     replace: (id: number, draft: Draft) => channels.replace(by, id, draft),
     remove: (id: number) => channels.remove(by, id),
     shown: (id: number) => channels.get(id),
-    row: async (id: number) => (await channelStore(tables.read).find(id))!,
-    /** Sends whatever is due at this instant, and tells of it. */
+    row: async (id: number) => (await new ChannelStore(tables.read).find(id))!,
+    /** Sends whatever is due at this instant, and publishes the outcomes. */
     async turn(): Promise<void> {
-      await sender.look();
+      await sender.sendDue();
       await sender.settled();
-      await teller.tell();
+      await publisher.publish();
     },
     /** Goes on in steps until nothing is queued; fails the test by `most` when something stays. */
     async drain(stepMs = 1_000, most = 5_000): Promise<void> {
@@ -164,7 +164,7 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
         }
         clock.advance(stepMs);
       }
-      throw new Error(`something is still queued after ${(stepMs * most) / 1000} s`);
+      throw new Error(`deliveries are still queued after ${(stepMs * most) / 1000} s`);
     },
     deliveries: () => tables.read.selectFrom('notify_deliveries').selectAll().orderBy('seq').execute(),
   };

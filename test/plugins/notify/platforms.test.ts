@@ -307,11 +307,11 @@ test('what is paced goes on being paced after a restart', async (t) => {
   assert.equal(platform.taken.length, 18);
   const next = office.makeSender('g2', new AbortController().signal);
   await office.dispatcher.accept(noticeOf(19));
-  await next.look();
+  await next.sendDue();
   await next.settled();
   assert.equal(platform.requests.length, 18);
   clock.advance(42_000);
-  await next.look();
+  await next.sendDue();
   await next.settled();
   assert.equal(platform.taken.length, 19);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { channelTemplate, checkTemplate } from '../../../plugins/notify/channel-template.ts';
+import { checkTemplate, renderTemplate } from '../../../plugins/notify/channel-template.ts';
 import { cutToBytes, fitted, withoutMentions } from '../../../plugins/notify/plain-text.ts';
 import { waitFor } from '../../../plugins/notify/pace.ts';
 import { dingtalkSign } from '../../../plugins/notify/types/dingtalk.ts';
@@ -78,11 +78,11 @@ test('a template makes the text of the incident; one that is wrong is refused wi
   const template =
     '{{if .firing}}{{.severity | toUpper}}{{end}} {{$labels.team}} {{printf "%.1f" $value}}{{range $k, $v := .labels}} {{$k}}{{end}}\n{{.title}} {{.link}}';
   checkTemplate(template);
-  assert.deepEqual(channelTemplate(template).render(data), { text: 'WARNING db 93.5 device_id team\nT L' });
+  assert.deepEqual(renderTemplate(template, data), { text: 'WARNING db 93.5 device_id team\nT L' });
   assert.throws(() => checkTemplate('a\n{{ nothing .x }}'), /^SvcError: template: template:2:4: /);
   assert.throws(() => checkTemplate('{{ .summary.first }}'), /template:1:/);
   assert.throws(() => checkTemplate('{{ range .labels }}{{ range $.labels }}{{ end }}'), /template:1:/);
   assert.throws(() => checkTemplate(`{{ range 1000000 }}xxxxxxxxxxxx{{ end }}`), /steps|grows past/);
-  const { error } = channelTemplate('{{ .labels.a.b }}').render({ ...data, incident: { ...incident, labels: { a: 'x' } } }) as { error: string };
+  const { error } = renderTemplate('{{ .labels.a.b }}', { ...data, incident: { ...incident, labels: { a: 'x' } } }) as { error: string };
   assert.match(error, /can't evaluate field b in type string/);
 });

@@ -1,16 +1,11 @@
-import type { Notice, NoticeIncident, Severity, Telling } from './contract.ts';
+import { renderTemplate } from './channel-template.ts';
+import type { ChannelMessage, MessageEntry, Notice, NoticeIncident, Severity } from './contract.ts';
 import { oneLine, withoutControls } from './plain-text.ts';
-import type { ChannelTemplate } from './channel-template.ts';
 
 /** From mild to grave. */
 export const severities: readonly Severity[] = ['info', 'warning', 'critical'];
 
-export interface Entry {
-  readonly kind: Notice['kind'];
-  readonly incident: NoticeIncident;
-}
-
-/** Makes links that work for whoever gets the message. */
+/** Makes links that work for those who get the message. */
 export type LinkOf = (incidentId: number | undefined) => string;
 
 const words = { firing: 'FIRING', resolved: 'RESOLVED', reminder: 'STILL FIRING' } as const;
@@ -18,11 +13,11 @@ const longestTitle = 300;
 const longestLine = 2_000;
 const mostLabels = 30;
 
-/** What is told of one incident; the channel's template has the word, unless it fails. */
-export function tellOf(deliveryId: string, { kind, incident }: Entry, link: string, template: ChannelTemplate | undefined): Telling {
+/** The message about one incident, in the channel's own template unless that fails. */
+export function incidentMessage(deliveryId: string, { kind, incident }: MessageEntry, link: string, template: string | undefined): ChannelMessage {
   const title = headline({ kind, incident });
   const base = { delivery_id: deliveryId, kind, severity: incident.severity, title, link, incident };
-  const made = template?.render({ kind, incident, title, link });
+  const made = template === undefined ? undefined : renderTemplate(template, { kind, incident, title, link });
   return made === undefined
     ? { ...base, lines: usualLines(incident), templated: false }
     : 'text' in made
@@ -30,7 +25,12 @@ export function tellOf(deliveryId: string, { kind, incident }: Entry, link: stri
       : { ...base, lines: [...usualLines(incident), `(the template of this channel failed: ${oneLine(made.error, 200)})`], templated: false };
 }
 
-export function tellDigest(deliveryId: string, entries: readonly Entry[], counts: Readonly<Record<Notice['kind'], number>>, link: string): Telling {
+export function digestMessage(
+  deliveryId: string,
+  entries: readonly MessageEntry[],
+  counts: Readonly<Record<Notice['kind'], number>>,
+  link: string,
+): ChannelMessage {
   const count = counts.firing + counts.resolved + counts.reminder;
   const parts = [
     counts.firing > 0 && `${counts.firing} firing`,
@@ -51,7 +51,7 @@ export function tellDigest(deliveryId: string, entries: readonly Entry[], counts
   };
 }
 
-export const tellTest = (deliveryId: string, channelName: string, link: string): Telling => ({
+export const testMessage = (deliveryId: string, channelName: string, link: string): ChannelMessage => ({
   delivery_id: deliveryId,
   kind: 'test',
   severity: 'info',
@@ -61,7 +61,7 @@ export const tellTest = (deliveryId: string, channelName: string, link: string):
   templated: false,
 });
 
-const headline = ({ kind, incident }: Entry): string =>
+const headline = ({ kind, incident }: MessageEntry): string =>
   oneLine(`[${words[kind]}] ${incident.severity}: ${incident.summary === '' ? incident.rule_name : incident.summary}`, longestTitle);
 
 function usualLines(incident: NoticeIncident): string[] {

@@ -1,0 +1,183 @@
+import type { Clock, Counter, Logger, Tables } from 'svc/sdk';
+
+import { attempt, type AttemptParts, type AttemptResult } from './attempt.ts';
+import { ChannelStore } from './channel-store.ts';
+import { claim } from './claim.ts';
+import { DeliveryStore } from './delivery-store.ts';
+import type { SendSchedule } from './send-schedule.ts';
+import { StateStore } from './state-store.ts';
+import type { ChannelRow, Delivery, Notify, NotifyTables } from './tables.ts';
+
+export interface ChannelSenderParts extends Omit<AttemptParts, 'now'> {
+  readonly tables: Tables<NotifyTables>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly uuid: () => string;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  readonly tries?: Counter;
+  /** Process and generation that send, as they stand in the rows they send. */
+  readonly owner: string;
+  /** After a delivery has ended by a try. */
+  readonly finished: (deliveryId: string) => void;
+}
+
+interface Claimed {
+  readonly row: Delivery;
+  readonly channel: ChannelRow;
+}
+
+/** A try whose result could not be stored yet. */
+interface Unsaved extends Claimed {
+  readonly result: AttemptResult;
+}
+
+/** Tries of one delivery; interrupted ones do not count. */
+const mostTries = 5;
+
+/** Sends to one channel, one delivery at a time. */
+export class ChannelSender {
+  readonly id: number;
+  readonly #parts: ChannelSenderParts;
+  readonly #schedule: SendSchedule;
+  #unsaved: Unsaved | undefined;
+  #isDeleted = false;
+
+  constructor(id: number, schedule: SendSchedule, parts: ChannelSenderParts) {
+    this.id = id;
+    this.#schedule = schedule;
+    this.#parts = parts;
+  }
+
+  get hasUnsaved(): boolean {
+    return this.#unsaved !== undefined;
+  }
+
+  get mayGoOn(): boolean {
+    return this.hasUnsaved || this.#schedule.waitMs <= 0;
+  }
+
+  get isDeleted(): boolean {
+    return this.#isDeleted;
+  }
+
+  /** The platform's wait was for the address before. */
+  addressChanged(): void {
+    this.#schedule.unblock();
+  }
+
+  /** Sends what is next, and stores what came of it; false when no delivery is due. */
+  async sendNext(): Promise<boolean> {
+    const { tables, clock, signal, tries } = this.#parts;
+    if (this.#unsaved) {
+      await this.#save(this.#unsaved);
+    }
+    const claimed = await tables.write((tx) => this.#claim(tx));
+    if (claimed === undefined) {
+      return false;
+    }
+    const { row, channel } = claimed;
+    this.#schedule.retryAfter(row.seq, 0);
+    this.#schedule.recordSend();
+    const result = await attempt({ ...this.#parts, now: () => clock.now() }, row, channel, () => signal.aborted);
+    tries?.add(1, { channel_type: channel.channel_type, result: result.result });
+    this.#unsaved = { row, channel, result };
+    await this.#save(this.#unsaved);
+    return true;
+  }
+
+  async #claim(tx: Notify): Promise<Claimed | undefined> {
+    const { clock, types, owner, uuid } = this.#parts;
+    const channel = await new ChannelStore(tx).find(this.id);
+    const now = clock.now();
+    this.#isDeleted = channel === undefined;
+    if (channel === undefined || channel.enabled === 0) {
+      await new DeliveryStore(tx).failQueued(this.id, `the channel was ${this.#isDeleted ? 'deleted' : 'disabled'} before this was sent`, now, this.#isDeleted);
+    }
+    if (channel === undefined) {
+      return undefined;
+    }
+    this.#schedule.limits = types.find(channel.channel_type)?.limits ?? [];
+    if (this.#schedule.waitMs > 0) {
+      return undefined;
+    }
+    const row = await claim(tx, { channel, owner, now, uuid, waitOf: (candidate) => this.#schedule.retryWaitMs(candidate) });
+    if (row !== undefined) {
+      // Before the request, so that a crash in between counts as one that was made.
+      await new StateStore(tx).keepSendTimes(this.id, this.#schedule.sendTimesWith(now));
+    }
+    return row && { row, channel };
+  }
+
+  /** Until it is stored, the channel gets nothing more: nothing is sent twice because the disk is full. */
+  async #save({ row, channel, result }: Unsaved): Promise<void> {
+    const { tables, clock, random, finished } = this.#parts;
+    const now = clock.now();
+    const askedMs = result.result === 'retry' ? result.afterMs : undefined;
+    const again = result.result === 'retry' && row.attempts < mostTries && row.kind !== 'test';
+    const waitMs = again ? waitAfter(row.attempts, askedMs, random()) : 0;
+    await tables.write((tx) => store(tx, { row, channel, result }, { now, askedMs, retryMs: again ? waitMs : undefined }));
+    this.#unsaved = undefined;
+    if (again) {
+      this.#schedule.retryAfter(row.seq, waitMs);
+    }
+    if (askedMs !== undefined) {
+      this.#schedule.block(askedMs);
+    }
+    this.#logFailure({ row, channel, result }, again);
+    if (!again && result.result !== 'stopped') {
+      finished(row.id);
+    }
+  }
+
+  #logFailure({ row, channel, result }: Unsaved, again: boolean): void {
+    if (result.result === 'failed' || result.result === 'retry') {
+      this.#parts.log.warn(
+        { channel: channel.id, channel_type: channel.channel_type, delivery: row.id, try: row.attempts, again, cause: result.reason },
+        again ? 'could not deliver a notification; tried again later' : 'could not deliver a notification; given up',
+      );
+    }
+  }
+}
+
+interface AfterTry {
+  readonly now: number;
+  /** What the platform itself asks to be waited. */
+  readonly askedMs: number | undefined;
+  /** Undefined: this was the last try. */
+  readonly retryMs: number | undefined;
+}
+
+async function store(tx: Notify, { row, channel, result }: Unsaved, { now, askedMs, retryMs }: AfterTry): Promise<void> {
+  const [deliveries, states] = [new DeliveryStore(tx), new StateStore(tx)];
+  if (result.result === 'stopped') {
+    await deliveries.requeue(row, { due_at: now, wait_ms: 0, error: null, unclear: true, uncounted: true });
+    return;
+  }
+  if (result.result === 'sent') {
+    await deliveries.finish(row, { sent: true, error: null, unclear: false }, now);
+    await states.recordSent(channel.id, now);
+    return;
+  }
+  const { reason: error, unclear } = result;
+  if (retryMs === undefined) {
+    await deliveries.finish(row, { sent: false, error, unclear }, now);
+  } else {
+    await deliveries.requeue(row, { due_at: now + retryMs, wait_ms: retryMs, error, unclear, uncounted: false });
+  }
+  const degraded = result.result === 'failed' && result.degraded;
+  await states.recordFailure(channel.id, error, { degraded, blockedUntil: askedMs === undefined ? null : now + askedMs }, now);
+}
+
+const waitsMs = [5_000, 15_000, 45_000, 135_000];
+const jitter = 0.2;
+
+/** The wait after a try, of which `random` in [0, 1) moves a fifth up or down; what the platform asks for is obeyed to the letter. */
+function waitAfter(tries: number, askedMs: number | undefined, random: number): number {
+  if (askedMs !== undefined) {
+    return askedMs;
+  }
+  const usual = waitsMs[Math.min(Math.max(tries, 1), waitsMs.length) - 1]!;
+  return Math.round(usual * (1 - jitter + 2 * jitter * random));
+}

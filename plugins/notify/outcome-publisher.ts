@@ -1,0 +1,102 @@
+import { type Clock, type Counter, type Handle, type Logger, messageOf, type Tables } from 'svc/sdk';
+
+import type { NoticeSource, Outcome } from './contract.ts';
+import { outcomeOf, OutcomeStore } from './outcome-store.ts';
+import type { Delivery, NotifyTables } from './tables.ts';
+
+export interface OutcomePublisherParts {
+  readonly tables: Tables<NotifyTables>;
+  readonly source: Handle<NoticeSource>;
+  readonly announce: (outcome: Outcome) => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly outcomes?: Counter;
+}
+
+/** Batches in one go; what is beyond them comes the next time. */
+const mostBatches = 10;
+
+const batch = 500;
+const mostAtOnce = 50;
+const firstWaitMs = 1_000;
+const longestWaitMs = 60_000;
+
+/** Publishes the outcome of every delivery: to the source of notices until it has taken it, as an event once. */
+export class OutcomePublisher {
+  readonly #parts: OutcomePublisherParts;
+  /** Outcomes that the source could not take: how often, and until when they wait. */
+  readonly #refused = new Map<number, { readonly times: number; readonly until: number }>();
+
+  constructor(parts: OutcomePublisherParts) {
+    this.#parts = parts;
+  }
+
+  async publish(): Promise<void> {
+    let batches = 1;
+    while ((await this.#publishBatch()) && batches < mostBatches) {
+      batches += 1;
+    }
+  }
+
+  /** Whether there may be more. */
+  async #publishBatch(): Promise<boolean> {
+    const { tables, source } = this.#parts;
+    const announced = await this.#announceBatch();
+    const unrecorded = source.available ? await new OutcomeStore(tables.read).unsent('recorded', batch) : [];
+    const recorded = await this.#recordAll(unrecorded);
+    return announced === batch || (unrecorded.length === batch && recorded > 0);
+  }
+
+  async #announceBatch(): Promise<number> {
+    const { tables, announce, outcomes } = this.#parts;
+    const fresh = await new OutcomeStore(tables.read).unsent('announced', batch);
+    if (fresh.length > 0) {
+      const seqs = fresh.map(({ seq }) => seq);
+      await tables.write((tx) => new OutcomeStore(tx).markSent('announced', seqs));
+      for (const row of fresh) {
+        announce(outcomeOf(row));
+        outcomes?.add(1, { result: row.state });
+      }
+    }
+    return fresh.length;
+  }
+
+  /** Incidents side by side, the outcomes of one in their order. */
+  async #recordAll(rows: readonly Delivery[]): Promise<number> {
+    const byIncident = new Map<number, Delivery[]>();
+    for (const row of rows) {
+      byIncident.set(row.incident_id, [...(byIncident.get(row.incident_id) ?? []), row]);
+    }
+    const all = [...byIncident.values()];
+    let count = 0;
+    for (let from = 0; from < all.length; from += mostAtOnce) {
+      const incidents = all.slice(from, from + mostAtOnce);
+      const recorded = (await Promise.all(incidents.map((deliveries) => this.#recordInOrder(deliveries)))).flat();
+      await this.#parts.tables.write((tx) => new OutcomeStore(tx).markSent('recorded', recorded));
+      count += recorded.length;
+    }
+    return count;
+  }
+
+  async #recordInOrder(rows: readonly Delivery[]): Promise<number[]> {
+    const { source, clock, log } = this.#parts;
+    const recorded: number[] = [];
+    for (const row of rows) {
+      const refused = this.#refused.get(row.seq);
+      if (refused !== undefined && refused.until > clock.monotonic()) {
+        break;
+      }
+      try {
+        await source.get().record(outcomeOf(row));
+      } catch (error) {
+        const times = (refused?.times ?? 0) + 1;
+        this.#refused.set(row.seq, { times, until: clock.monotonic() + Math.min(firstWaitMs * 2 ** (times - 1), longestWaitMs) });
+        log.warn({ delivery: row.id, times, cause: messageOf(error) }, 'could not record the outcome of a delivery on its incident; retried');
+        break;
+      }
+      this.#refused.delete(row.seq);
+      recorded.push(row.seq);
+    }
+    return recorded;
+  }
+}

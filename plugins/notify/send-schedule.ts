@@ -1,0 +1,74 @@
+import type { Clock } from 'svc/sdk';
+
+import { asOf, kept, type Limit, waitFor } from './pace.ts';
+import type { Delivery, StateRow } from './tables.ts';
+
+/** The longest that a stored block is believed after a restart: the clock may have been set. */
+const longestBlockMs = 3_600_000;
+const mostWaits = 500;
+
+/** When one channel may be sent to, and each of its deliveries tried. Waits are on the clock that never jumps. */
+export class SendSchedule {
+  readonly #clock: Clock;
+  #limits: readonly Limit[] = [];
+  #sends: readonly number[];
+  #blockedUntil: number;
+  /** When deliveries may be tried again, by their number. */
+  readonly #retries = new Map<number, number>();
+
+  constructor(state: StateRow | undefined, clock: Clock) {
+    const wallNow = clock.now();
+    this.#clock = clock;
+    this.#sends = asOf(state === undefined ? [] : (JSON.parse(state.recent) as number[]), wallNow, clock.monotonic());
+    this.#blockedUntil = clock.monotonic() + Math.min(Math.max(0, (state?.blocked_until ?? 0) - wallNow), longestBlockMs);
+  }
+
+  set limits(limits: readonly Limit[]) {
+    this.#limits = limits;
+  }
+
+  /** Milliseconds until the platform lets the next message through. */
+  get waitMs(): number {
+    const now = this.#clock.monotonic();
+    return Math.max(this.#blockedUntil - now, waitFor(this.#limits, this.#sends, now));
+  }
+
+  /** Milliseconds until this one may be tried again. */
+  retryWaitMs({ seq, due_at: dueAt, wait_ms: waitMs }: Delivery): number {
+    if (!this.#retries.has(seq)) {
+      // Of the process before this one; no clock that was set makes it longer than it was.
+      this.retryAfter(seq, Math.min(Math.max(0, dueAt - this.#clock.now()), waitMs));
+    }
+    return (this.#retries.get(seq) ?? -Infinity) - this.#clock.monotonic();
+  }
+
+  retryAfter(seq: number, ms: number): void {
+    const now = this.#clock.monotonic();
+    this.#retries.delete(seq);
+    if (ms > 0) {
+      this.#retries.set(seq, now + ms);
+    }
+    // Some end without another try; theirs go when there are many.
+    if (this.#retries.size > mostWaits) {
+      [...this.#retries].filter(([, due]) => due <= now).forEach(([old]) => this.#retries.delete(old));
+    }
+  }
+
+  recordSend(): void {
+    this.#sends = kept(this.#limits, [...this.#sends, this.#clock.monotonic()]);
+  }
+
+  /** The sends for the next process, with one more, on the wall clock. */
+  sendTimesWith(wallNow: number): readonly number[] {
+    const now = this.#clock.monotonic();
+    return kept(this.#limits, [...this.#sends.map((sent) => Math.round(wallNow - (now - sent))), wallNow]);
+  }
+
+  block(ms: number): void {
+    this.#blockedUntil = this.#clock.monotonic() + ms;
+  }
+
+  unblock(): void {
+    this.#blockedUntil = -Infinity;
+  }
+}
