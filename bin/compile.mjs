@@ -6,7 +6,7 @@ import { cacheFolders, ownFolder } from './cache-folder.mjs';
 
 // An import would load all that it re-exports, web cryptography among it, into each agent.
 const { createHash } = process.getBuiltinModule('node:crypto');
-const sources = ['bin', 'core', 'config', 'package.json', 'package-lock.json'];
+const sources = ['bin', 'core', 'plugins/lib', 'config', 'package.json', 'package-lock.json'];
 
 /**
  * The host as a few files of plain JavaScript, made from the sources once and again after each change of them: it starts
@@ -142,12 +142,12 @@ const leanBuiltins = {
   },
 };
 
-/** What no plugin of an edge uses: it has no database and no store of signals, signs no tokens, opens no shells and shows no pages. */
+/** What no plugin of an edge uses: it has no database, signs no tokens, opens no shells and shows no pages. */
 const withoutManager = {
   name: 'without-manager',
   setup(build) {
-    build.onResolve({ filter: /^(kysely|jsonwebtoken|ssh2|typebox|\.\.\/(telemetry|template)\/index\.ts)$/ }, ({ path, kind }) =>
-      kind === 'dynamic-import' ? { path: path.replace(/^\.\.\/(.*)\/index\.ts$/, 'svc/$1'), namespace: 'without-manager' } : undefined,
+    build.onResolve({ filter: /^(kysely|jsonwebtoken|ssh2|typebox)$/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path, namespace: 'without-manager' } : undefined,
     );
     build.onLoad({ filter: /./, namespace: 'without-manager' }, ({ path }) => ({
       contents: `throw new Error("an edge has no ${path} for its plugins");`,

@@ -1,5 +1,5 @@
 import { SvcError, timestamp } from '../../core/sdk/index.ts';
-import type { IdempotencyJournal, InboundCall, Outcome, TunnelMethod, TunnelSession } from '../../core/tunnel/index.ts';
+import type { IdempotencyJournal, InboundCall, Outcome, TunnelMethod, TunnelSession } from 'svc/tunnel';
 
 /** A simulated edge, as the manager asks it. */
 export interface Asked {

@@ -1,5 +1,5 @@
 import { isSvcError, messageOf } from '../../core/sdk/index.ts';
-import type { MessageTransport, TunnelSession } from '../../core/tunnel/index.ts';
+import type { MessageTransport, TunnelSession } from 'svc/tunnel';
 import { type Push, pushByRequest, pushThrough } from './push.ts';
 import type { Shared } from './shared.ts';
 

@@ -11,7 +11,7 @@ import {
   type SessionEnd,
   type TunnelSession,
   type Welcome,
-} from '../../core/tunnel/index.ts';
+} from 'svc/tunnel';
 import { version } from '../product.ts';
 import { type Asked, healthOf } from './answers.ts';
 import { Deliveries } from './deliveries.ts';

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 
 import { systemClock, systemIds } from '../../core/boot/time.ts';
 import { type Logger, messageOf } from '../../core/sdk/index.ts';
-import { openSweeper, sweepMs, type TunnelSession } from '../../core/tunnel/index.ts';
+import { openSweeper, sweepMs, type TunnelSession } from 'svc/tunnel';
 import { answers, type Asked, memoryJournal } from './answers.ts';
 import { DataPlane } from './data-plane.ts';
 import { SimulatedEdge } from './edge.ts';

@@ -1,5 +1,5 @@
 import { SvcError } from '../../core/sdk/index.ts';
-import type { TunnelSession } from '../../core/tunnel/index.ts';
+import type { TunnelSession } from 'svc/tunnel';
 import type { DataPlane } from './data-plane.ts';
 
 /** What a simulated host has to deliver. */

@@ -1,5 +1,5 @@
 import type { Clock, Ids, Logger } from '../../core/sdk/index.ts';
-import type { IdempotencyJournal, Sweeper, TunnelHandlers, TunnelSession } from '../../core/tunnel/index.ts';
+import type { IdempotencyJournal, Sweeper, TunnelHandlers, TunnelSession } from 'svc/tunnel';
 import type { Asked } from './answers.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { KeyFile } from './keys.ts';

@@ -1,4 +1,4 @@
-import { MetricBatch, type WriteBody } from '../../core/probe/index.ts';
+import { MetricBatch, type WriteBody } from 'svc/probe';
 import { timestamp } from '../../core/sdk/index.ts';
 import type { SimulatedHost } from './host.ts';
 import type { Random } from './random.ts';

@@ -6,7 +6,7 @@ import { arch, hostname, release, type } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 
-import { spkiPin } from '../../core/tunnel/index.ts';
+import { spkiPin } from 'svc/tunnel';
 import { messageOf } from '../../core/sdk/index.ts';
 import { writeDurably } from '../../core/storage/index.ts';
 import { Failure, unreachable } from '../cli/failure.ts';

@@ -1,20 +1,19 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import project from '../../package.json' with { type: 'json' };
 import type { BundleSources } from '../host/index.ts';
 import { sharedModules } from './shared-modules.ts';
 
 /** This installation, whatever folder the plugins come from. */
 export const installation = fileURLToPath(new URL('../..', import.meta.url)).replace(/[/\\]$/, '');
 
-/** What the text of a plugin's thread brings along of core. */
+/**
+ * The product's own modules by the names that plugins import: the contract, and the libraries that are bundled into each
+ * plugin that uses them. A plugin is lent the contract; a thread is lent nothing, so its text brings that along as well.
+ */
 const modules: ReadonlyMap<string, string> = new Map(
-  [
-    ['svc/sdk', '../sdk/index.ts'],
-    ['svc/telemetry', '../telemetry/index.ts'],
-    ['svc/template', '../template/index.ts'],
-    ['svc/thread', '../isolate/thread-side.ts'],
-  ].map(([name, file]) => [name!, fileURLToPath(new URL(file!, import.meta.url))]),
+  Object.entries(project.exports).map(([name, file]) => [name.replace('.', 'svc'), join(installation, file)]),
 );
 
 /** How plugins of this installation are bundled. */

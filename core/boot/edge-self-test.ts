@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { messageOf, SvcError } from '../sdk/index.ts';
-import { clientHandshake, closeCode, dial, openSweeper, sweepMs } from '../tunnel/index.ts';
+import { clientHandshake, closeCode, dial, openSweeper, sweepMs } from 'svc/tunnel';
 import { bootSettings } from './boot-settings.ts';
 import { edgeSettings } from './edge-settings.ts';
 import { shippedOnly } from './edge-house.ts';

@@ -13,10 +13,6 @@ import * as sdk from '../sdk/index.ts';
 export const sharedModules: SharedModules = new Map<string, object>([
   ['svc/sdk', sdk],
   ['svc/thread', threadSide],
-  ['svc/telemetry', lentLater(() => import('../telemetry/index.ts'))],
-  ['svc/template', lentLater(() => import('../template/index.ts'))],
-  ['svc/probe', lentLater(() => import('../probe/index.ts'))],
-  ['svc/tunnel', lentLater(() => import('../tunnel/index.ts'))],
   // For shells alone.
   ['ssh2', lentLater(async () => (await import('ssh2')).default)],
   ['typebox', lentLater(() => import('typebox'))],

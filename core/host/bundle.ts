@@ -11,7 +11,7 @@ import { withBundler } from './bundler.ts';
 export interface BundleSources {
   /** Names of the modules that stay imports of a plugin, since the host lends them. */
   readonly lent: ReadonlySet<string>;
-  /** What goes into a thread's text instead, which nobody lends anything to: module name → its file. */
+  /** Modules of the product that go into a text unless they are lent to it, as nothing is to a thread: name → file. */
   readonly modules: ReadonlyMap<string, string>;
   /** The installation: packages are found there also by plugins that lie elsewhere. */
   readonly root: string;
@@ -31,9 +31,9 @@ export interface Bundle {
 
 /** A plugin's code as one CommonJS text; Node's own modules and the lent ones stay imports. */
 export const bundlePlugin = (entry: string, id: string, sources: BundleSources): Promise<Bundle> =>
-  known(sources, ['plugin', resolve(entry), ...sources.lent], async () => {
+  known(sources, ['plugin', resolve(entry), ...sources.lent, ...[...sources.modules].flat()], async () => {
     const folder = dirname(resolve(entry));
-    const plugins = [leave((name) => isBuiltin(name) || sources.lent.has(name))];
+    const plugins = [leave((name) => isBuiltin(name) || sources.lent.has(name)), bringAlong(sources)];
     const { outputFiles, inputs } = await build(id, { entryPoints: [entry], absWorkingDir: folder, sourcemap: 'inline', plugins });
     return { code: outputFiles[0]?.text ?? '', filename: resolve(entry), inputs };
   });

@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { formatDuration, parseDuration } from 'svc/telemetry';
+import { formatDuration, parseDuration } from 'svc/query';
 
 export const longestExpression = 8_192;
 

@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { formatDuration, parseDuration } from 'svc/telemetry';
+import { formatDuration, parseDuration } from 'svc/query';
 
 import type { ImportReport, ImportWish } from './import.ts';
 import type { FileRule, RuleFile, RuleGroup } from './prometheus-file.ts';

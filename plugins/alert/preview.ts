@@ -1,5 +1,5 @@
 import { type Clock, SvcError, timestamp } from 'svc/sdk';
-import { formatDuration, parseDuration } from 'svc/telemetry';
+import { formatDuration, parseDuration } from 'svc/query';
 import type { Static } from 'typebox';
 
 import type { LabelRecord, MatrixAnswer } from '../metricsdb/contract.ts';

@@ -1,4 +1,4 @@
-import { compileRegex, parseDuration, parseFloatGo } from 'svc/telemetry';
+import { compileRegex, parseDuration, parseFloatGo } from 'svc/query';
 import { display, formatGoFloat, sprintf, type TemplateFunction, templateFunction } from 'svc/template';
 
 /** What annotations know besides the functions of the template language itself: those of Prometheus that ask no store. */

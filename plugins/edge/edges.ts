@@ -12,7 +12,7 @@ import {
   SvcError,
   type Tables,
 } from 'svc/sdk';
-import { parseDuration } from 'svc/telemetry';
+import { parseDuration } from 'svc/query';
 import { closeCode, makeCredentials } from 'svc/tunnel';
 import type { Static } from 'typebox';
 

@@ -1,5 +1,5 @@
 import type { ErrorCode, ErrorWording, RequestHeaders, ShownError } from 'svc/sdk';
-import { ProtoWriter } from 'svc/telemetry';
+import { ProtoWriter } from 'svc/store';
 
 import type { PushAnswer } from '../metricsdb/contract.ts';
 import { mediaType } from './encoding.ts';

@@ -1,5 +1,5 @@
 import { type Clock, messageOf, type ThreadHandle } from 'svc/sdk';
-import { memoryOf } from 'svc/telemetry';
+import { memoryOf } from 'svc/store';
 
 import type { LogDriver } from './driver.ts';
 import type { LogStoreStatus } from './store/store.ts';

@@ -1,4 +1,4 @@
-import { type Labels, labelsRecord, matcher, type Matcher } from 'svc/telemetry';
+import { type Labels, labelsRecord, matcher, type Matcher } from 'svc/query';
 import { type ThreadService, type ThreadSetup, transferred } from 'svc/thread';
 
 import type { Enforced, InstantAnswer, MatrixAnswer, Notes } from '../metricsdb/contract.ts';

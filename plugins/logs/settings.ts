@@ -1,5 +1,5 @@
 import type { Settings } from 'svc/sdk';
-import { parseDuration } from 'svc/telemetry';
+import { parseDuration } from 'svc/query';
 
 import type { ThreadSettings } from './thread-contract.ts';
 

@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { JsonBytes, type Labels, labelValue, type Matcher, textOf } from 'svc/telemetry';
+import { JsonBytes, type Labels, labelValue, type Matcher, textOf } from 'svc/query';
 
 import { type FoundLine, streamsOf, tailer } from './logql/index.ts';
 import { writeLabels, writeLine } from './loki/answer.ts';

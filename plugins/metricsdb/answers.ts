@@ -1,5 +1,5 @@
 import { type ErrorCode, isSvcError, messageOf } from 'svc/sdk';
-import { type Budget, labelsRecord, queryError } from 'svc/telemetry';
+import { type Budget, labelsRecord, queryError } from 'svc/query';
 
 import type { InstantAnswer, LabelRecord, MatrixAnswer, Notes } from './contract.ts';
 import type { Desk } from './desk.ts';

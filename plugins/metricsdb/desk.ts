@@ -1,4 +1,4 @@
-import { type Budget, budget, queryGate, type QueryGate } from 'svc/telemetry';
+import { type Budget, budget, queryGate, type QueryGate } from 'svc/query';
 
 import type { QueryLimits } from './thread-contract.ts';
 

@@ -1,4 +1,4 @@
-import { type Labels, labelsRecord } from 'svc/telemetry';
+import { type Labels, labelsRecord } from 'svc/query';
 import { transferred } from 'svc/thread';
 
 import type { InstantAnswer, MatrixAnswer, Notes } from './contract.ts';

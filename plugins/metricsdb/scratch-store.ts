@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { type Budget, compareLabels, type Labels, labelsKey, labelsOf, labelValue, type Matcher } from 'svc/telemetry';
+import { type Budget, compareLabels, type Labels, labelsKey, labelsOf, labelValue, type Matcher } from 'svc/query';
 
 import type { ScratchRow } from './contract.ts';
 import type { SelectHints, Series, SeriesSource } from './promql/index.ts';

@@ -1,5 +1,5 @@
 import { type Settings, type SettingsBoard, SvcError } from 'svc/sdk';
-import { parseDuration } from 'svc/telemetry';
+import { parseDuration } from 'svc/query';
 
 import type { DriverName } from './drivers/driver.ts';
 import type { ThreadSettings } from './thread-contract.ts';

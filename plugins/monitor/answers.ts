@@ -1,4 +1,4 @@
-import { formatFloat } from 'svc/telemetry';
+import { formatFloat } from 'svc/query';
 
 import type { LinesAnswer, LineTime } from '../logs/contract.ts';
 import type { InstantAnswer, LabelRecord, MatrixAnswer } from '../metricsdb/contract.ts';

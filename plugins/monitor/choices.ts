@@ -1,5 +1,5 @@
 import { type Logger, SvcError } from 'svc/sdk';
-import { compileRegex, formatDuration, type Pattern } from 'svc/telemetry';
+import { compileRegex, formatDuration, type Pattern } from 'svc/query';
 
 import type { Variable } from './dashboard.ts';
 import { type Binding, type Bindings, insert } from './insertion.ts';

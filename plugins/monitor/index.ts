@@ -1,5 +1,5 @@
 import { definePlugin, defineService } from 'svc/sdk';
-import { parseDuration } from 'svc/telemetry';
+import { parseDuration } from 'svc/query';
 
 import type { LogQueries } from '../logs/contract.ts';
 import type { MetricsQueries } from '../metricsdb/contract.ts';

@@ -1,4 +1,4 @@
-import { formatDuration } from 'svc/telemetry';
+import { formatDuration } from 'svc/query';
 
 import type { MetricOrigin } from './dashboard.ts';
 import { metricNames } from './metric-names.ts';

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 
 import { type Handle, SvcError } from 'svc/sdk';
-import { queryGate } from 'svc/telemetry';
+import { queryGate } from 'svc/query';
 
 import type { LinesAnswer, LogQueries } from '../logs/contract.ts';
 import type { InstantAnswer, LabelRecord, MatrixAnswer, MetricsQueries, Notes } from '../metricsdb/contract.ts';

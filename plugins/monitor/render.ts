@@ -1,5 +1,5 @@
 import { type Clock, type Logger, type Scope, SvcError, timestamp } from 'svc/sdk';
-import { formatDuration, queryError } from 'svc/telemetry';
+import { formatDuration, queryError } from 'svc/query';
 
 import { emptyData, type Shown, shownInstant, shownLines, shownMatrix } from './answers.ts';
 import { type Choices, choose } from './choices.ts';

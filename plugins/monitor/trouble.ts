@@ -1,5 +1,5 @@
 import { isSvcError, type Logger, messageOf } from 'svc/sdk';
-import { kindOf } from 'svc/telemetry';
+import { kindOf } from 'svc/query';
 
 import { InsertionError } from './insertion.ts';
 

@@ -1,4 +1,4 @@
-import { formatFloat } from 'svc/telemetry';
+import { formatFloat } from 'svc/query';
 
 const bytes = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 const thousands = ['', ' k', ' M', ' G', ' T', ' P', ' E'];

@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { compileRegex, parseDuration } from 'svc/telemetry';
+import { compileRegex, parseDuration } from 'svc/query';
 
 import type { Variable } from './dashboard.ts';
 import { labelValues } from './label-values.ts';

@@ -1,4 +1,4 @@
-import { parseDuration } from 'svc/telemetry';
+import { parseDuration } from 'svc/query';
 
 import { refuse } from './panel.ts';
 

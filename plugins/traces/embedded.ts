@@ -1,5 +1,5 @@
 import { type Clock, isSvcError, messageOf, type ThreadCall, type ThreadHandle } from 'svc/sdk';
-import { memoryOf } from 'svc/telemetry';
+import { memoryOf } from 'svc/store';
 
 import type { DriverStatus, TraceDriver } from './driver.ts';
 import type { TempoQuestion } from './tempo/question.ts';

@@ -1,4 +1,4 @@
-import { ByteWriter } from 'svc/telemetry';
+import { ByteWriter } from 'svc/store';
 
 import type { MetricRow } from './store/span-metrics.ts';
 import type { SpanMetricsBody } from './thread-contract.ts';

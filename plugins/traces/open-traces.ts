@@ -1,5 +1,6 @@
 import { SvcError } from 'svc/sdk';
-import { type Budget, matcher, type Matcher, memoryOf } from 'svc/telemetry';
+import { type Budget, matcher, type Matcher } from 'svc/query';
+import { memoryOf } from 'svc/store';
 import { type ThreadSetup, transferred } from 'svc/thread';
 
 import { Desk } from './desk.ts';

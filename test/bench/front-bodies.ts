@@ -1,4 +1,4 @@
-import { ProtoWriter, snappyEncode } from 'svc/telemetry';
+import { ProtoWriter, snappyEncode } from 'svc/store';
 
 import { edge } from '../whole-house.ts';
 import { pushBodies } from '../plugins/logs/lines.ts';

@@ -1,4 +1,4 @@
-import { budget, type Labels, labelsOf } from '../../core/telemetry/index.ts';
+import { budget, type Labels, labelsOf } from 'svc/query';
 import { lines, type LogEntry, type LogSource, range } from '../../plugins/logs/logql/index.ts';
 import type { Outcome, Row } from '../exercise.ts';
 

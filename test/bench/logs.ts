@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { type Budget, budget, matcher } from 'svc/telemetry';
+import { type Budget, budget, matcher } from 'svc/query';
 
 import { lines } from '../../plugins/logs/logql/index.ts';
 import { type LogStore, openLogStore } from '../../plugins/logs/store/store.ts';

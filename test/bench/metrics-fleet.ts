@@ -1,4 +1,4 @@
-import { ProtoWriter, snappyEncode } from 'svc/telemetry';
+import { ProtoWriter, snappyEncode } from 'svc/store';
 
 /** How one series of a host behaves from scrape to scrape. */
 type Behaviour = (state: number, random: () => number) => number;

@@ -1,4 +1,4 @@
-import { budget, labelsOf } from 'svc/telemetry';
+import { budget, labelsOf } from 'svc/query';
 
 import { instant, range, type Series, type SeriesSource } from '../../plugins/metricsdb/promql/index.ts';
 import type { Outcome } from '../exercise.ts';

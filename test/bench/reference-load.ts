@@ -1,4 +1,4 @@
-import { compress, decompress } from 'svc/telemetry';
+import { compress, decompress } from 'svc/store';
 
 /**
  * What the processor did on an idle box when the goals were set: reading JSON push bodies of 500 log lines, and packing and

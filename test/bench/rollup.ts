@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { budget } from 'svc/telemetry';
+import { budget } from 'svc/query';
 
 import { range, type SeriesSource } from '../../plugins/metricsdb/promql/index.ts';
 import { type MetricsStore, openMetricsStore } from '../../plugins/metricsdb/store/store.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import { ProtoWriter } from 'svc/telemetry';
+import { ProtoWriter } from 'svc/store';
 
 import type { Outcome } from '../exercise.ts';
 import { openTraces } from '../../plugins/traces/open-traces.ts';

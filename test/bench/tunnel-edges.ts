@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 
-import { type Credentials, keysOf } from '../../core/tunnel/index.ts';
+import { type Credentials, keysOf } from 'svc/tunnel';
 
 /** What both processes of the bench need and know: the time, and the keys of every edge, which follow from its number. */
 export const bareClock = { now: () => Date.now(), monotonic: () => performance.now() };

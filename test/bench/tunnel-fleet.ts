@@ -1,4 +1,4 @@
-import { connect, openSweeper, sweepMs, type TunnelSession } from '../../core/tunnel/index.ts';
+import { connect, openSweeper, sweepMs, type TunnelSession } from 'svc/tunnel';
 import { accessKeyOf, bareClock, bareIds, bareLog, keysOfEdge } from './tunnel-edges.ts';
 
 export interface FleetFigures {

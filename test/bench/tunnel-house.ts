@@ -4,17 +4,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import { type WebSocket, WebSocketServer } from 'ws';
 
-import {
-  type Credentials,
-  maxMessageBytes,
-  openSession,
-  openSweeper,
-  serverHandshake,
-  sweepMs,
-  tunnelProtocol,
-  type TunnelSession,
-} from '../../core/tunnel/index.ts';
-import { WebSocketTransport } from '../../core/tunnel/web-socket.ts';
+import { type Credentials, maxMessageBytes, openSession, openSweeper, serverHandshake, sweepMs, tunnelProtocol, type TunnelSession } from 'svc/tunnel';
+import { WebSocketTransport } from '../../plugins/lib/tunnel/web-socket.ts';
 import { bareClock, bareIds, bareLog, keysOfEdge } from './tunnel-edges.ts';
 
 export interface ManagerFigures {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { budget, matcher } from 'svc/telemetry';
+import { budget, matcher } from 'svc/query';
 
 import { type LogStore, openLogStore } from '../../plugins/logs/store/store.ts';
 import type { Outcome } from '../exercise.ts';

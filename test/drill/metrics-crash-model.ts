@@ -1,4 +1,4 @@
-import { budget, matcher } from 'svc/telemetry';
+import { budget, matcher } from 'svc/query';
 
 import { openMetricsStore, type MetricsStore } from '../../plugins/metricsdb/store/store.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { ProtoWriter, snappyEncode } from 'svc/telemetry';
+import { ProtoWriter, snappyEncode } from 'svc/store';
 
 import { bodyOf, spanId, traceId } from '../plugins/traces/bodies.ts';
 import type { WholeHouse } from '../whole-house.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { openWal, type Wal } from '../../core/telemetry/index.ts';
+import { openWal, type Wal } from 'svc/store';
 
 export const writers: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7];
 

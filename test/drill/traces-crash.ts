@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { budget } from 'svc/telemetry';
+import { budget } from 'svc/query';
 
 import type { Outcome } from '../exercise.ts';
 import { counted } from '../counted.ts';

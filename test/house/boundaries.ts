@@ -12,15 +12,23 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   observe: ['sdk'],
   isolate: ['sdk'],
   outbound: ['sdk'],
-  probe: ['sdk'],
-  telemetry: ['sdk', 'probe'],
-  template: ['sdk'],
-  tunnel: ['sdk'],
   boot: ['*'],
 };
 
-/** What of core a plugin sees: the contract, and rooms that compute for those who keep data. */
-const pluginModules = ['svc/sdk', 'svc/telemetry', 'svc/template', 'svc/thread', 'svc/tunnel', 'svc/probe'];
+/** Libraries that plugins share, and the libraries that each of them may build on; all of them see the contract. */
+const libraries: Readonly<Record<string, readonly string[]>> = {
+  query: [],
+  template: [],
+  probe: [],
+  tunnel: [],
+  store: ['query', 'probe'],
+};
+
+/** What a plugin may import by the name of the product: of core the contract and the far side of a thread, and every library. */
+const pluginModules = ['svc/sdk', 'svc/thread', ...Object.keys(libraries).map((name) => `svc/${name}`)];
+
+/** Packages that libraries bundle; those that a plugin is lent are fine as well. */
+const libraryPackages = ['better-sqlite3', 're2js', 'typebox', 'ws'];
 
 /** Packages a plugin may use beside the contract: they compute, and touch nothing. */
 const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'ajv', 'jsonwebtoken', 'ssh2'];
@@ -49,7 +57,7 @@ const pluginEffects: readonly { readonly form: RegExp; readonly instead: string 
 export const patternBuilders: Readonly<Record<string, string>> = {
   'core/boot/edge-schema.ts': 'what an edge loads has come with the product, its patterns too',
   'core/observe/redact.ts': 'joins its own constants',
-  'core/telemetry/regex-native.ts': 'writes every character anew from what was parsed, and only forms whose work is bounded',
+  'plugins/lib/query/regex-native.ts': 'writes every character anew from what was parsed, and only forms whose work is bounded',
 };
 
 const singleHomes: Readonly<Record<string, { readonly homes: readonly string[]; readonly why: string }>> = {
@@ -67,7 +75,8 @@ export function trespasses(sources: readonly Source[]): string[] {
 type Rule = (file: Source) => string[];
 
 const roomOf = (path: string): string | undefined => /^core\/([^/]+)\//.exec(path)?.[1];
-const pluginOf = (path: string): string | undefined => /^plugins\/([^/]+)\//.exec(path)?.[1];
+const libraryOf = (path: string): string | undefined => /^plugins\/lib\/([^/]+)\//.exec(path)?.[1];
+const pluginOf = (path: string): string | undefined => (path.startsWith('plugins/lib/') ? undefined : /^plugins\/([^/]+)\//.exec(path)?.[1]);
 const packageOf = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
 const coreKeepsItsArrows: Rule = ({ path, imports }) => {
@@ -122,6 +131,30 @@ const pluginsKnowOnlyTheContract: Rule = ({ path, imports }) => {
       : [
           `imports ${specifier}; a plugin may import ${pluginModules.join(', ')}, its own files, another plugin's contract.ts, harmless node: modules and ${pluginPackages.join(', ')}`,
         ];
+  });
+};
+
+const librariesStandBelowPlugins: Rule = ({ path, imports }) => {
+  const library = libraryOf(path);
+  if (library === undefined) {
+    return [];
+  }
+  const below = libraries[library];
+  if (below === undefined) {
+    return [`plugins/lib/${library} is no library of the product; add it to the table in test/house/boundaries.ts, and to "exports" in package.json`];
+  }
+  const names = ['svc/sdk', ...below.map((name) => `svc/${name}`)];
+  return imports.flatMap(({ specifier }) => {
+    const leadsTo = target(path, specifier);
+    const allowed =
+      leadsTo === undefined
+        ? names.includes(specifier) ||
+          libraryPackages.includes(packageOf(specifier)) ||
+          (specifier.startsWith('node:') && (!closedToPlugins.test(specifier) || specifier === 'node:timers/promises'))
+        : libraryOf(leadsTo) === library;
+    return allowed
+      ? []
+      : [`imports ${specifier}; this library may import ${names.join(', ')}, its own files, harmless node: modules and ${libraryPackages.join(', ')}`];
   });
 };
 
@@ -220,6 +253,7 @@ const rules: readonly Rule[] = [
   coreKeepsItsArrows,
   contractNeedsNothing,
   pluginsKnowOnlyTheContract,
+  librariesStandBelowPlugins,
   workersOnlyServe,
   contractsOfPluginsAreTypes,
   pluginsOwnTheirEffects,

@@ -1,5 +1,5 @@
 import { SvcError, timestamp } from 'svc/sdk';
-import { formatDuration } from 'svc/telemetry';
+import { formatDuration } from 'svc/query';
 
 import type { Rule } from '../rule.ts';
 import { type Actor, evaluator, type Incident, type NewEvent } from './incident.ts';

@@ -1,4 +1,4 @@
-import { parseDuration } from 'svc/telemetry';
+import { parseDuration } from 'svc/query';
 
 import type { ConditionFields } from '../condition-fields.ts';
 import type { Leg, Rule, ScopeType } from '../rule.ts';

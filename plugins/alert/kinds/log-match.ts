@@ -1,4 +1,4 @@
-import { formatDuration } from 'svc/telemetry';
+import { formatDuration } from 'svc/query';
 
 import { by, groupingOf, type Kind, lastingOf } from './kind.ts';
 import { clean } from './window.ts';

@@ -1,4 +1,4 @@
-import { formatDuration } from 'svc/telemetry';
+import { formatDuration } from 'svc/query';
 
 import { day, type Kind, lastingOf } from './kind.ts';
 import { clean, operand, overWindow } from './window.ts';

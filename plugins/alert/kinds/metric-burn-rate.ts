@@ -1,4 +1,4 @@
-import { parseDuration } from 'svc/telemetry';
+import { parseDuration } from 'svc/query';
 
 import { isSelector } from '../expression.ts';
 import { by, day, groupingOf, type Kind, lastingOf } from './kind.ts';

@@ -1,4 +1,4 @@
-import { formatDuration, parseDuration } from 'svc/telemetry';
+import { formatDuration, parseDuration } from 'svc/query';
 
 import { day, type Kind, lastingOf } from './kind.ts';
 import { clean, operand, overWindow } from './window.ts';

@@ -1,5 +1,5 @@
 import { messageOf, SvcError } from 'svc/sdk';
-import { parseDuration } from 'svc/telemetry';
+import { parseDuration } from 'svc/query';
 import type { Template } from 'svc/template';
 
 import type { LabelRecord, ScratchRow } from '../../metricsdb/contract.ts';

@@ -1,5 +1,5 @@
 import { messageOf } from 'svc/sdk';
-import { parseDuration } from 'svc/telemetry';
+import { parseDuration } from 'svc/query';
 
 import type { InstantAnswer, LabelRecord, ScratchRow, ScratchSeries } from '../../metricsdb/contract.ts';
 import type { RuleGroup } from '../prometheus-file.ts';

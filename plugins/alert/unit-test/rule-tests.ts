@@ -1,5 +1,5 @@
 import { messageOf, SvcError } from 'svc/sdk';
-import { formatDuration, formatFloat } from 'svc/telemetry';
+import { formatDuration, formatFloat } from 'svc/query';
 
 import type { LabelRecord, ScratchRow, ScratchSeries } from '../../metricsdb/contract.ts';
 import type { RuleGroup } from '../prometheus-file.ts';

@@ -1,4 +1,4 @@
-import { parseFloatGo } from 'svc/telemetry';
+import { parseFloatGo } from 'svc/query';
 
 import { wrong } from '../prometheus-file.ts';
 

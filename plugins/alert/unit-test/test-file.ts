@@ -1,4 +1,4 @@
-import { parseDuration } from 'svc/telemetry';
+import { parseDuration } from 'svc/query';
 
 import { fieldsOf, readYaml, textOf, textsOf, wrong } from '../prometheus-file.ts';
 import { type NotedSeries, readMetric, readNumber, readSeries } from './series-notation.ts';

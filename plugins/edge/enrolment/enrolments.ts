@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { oneLine } from 'svc/probe';
 import { type Call, type Clock, type Ids, type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
-import { parseDuration } from 'svc/telemetry';
+import { parseDuration } from 'svc/query';
 import { tunnelPath } from 'svc/tunnel';
 import type { Static } from 'typebox';
 

@@ -1,4 +1,4 @@
-import { labelsOf, labelValue, withLabel, type Labels } from 'svc/telemetry';
+import { labelsOf, labelValue, withLabel, type Labels } from 'svc/query';
 
 /** Labels that name the service of a stream, best first. */
 const serviceLabels = [

@@ -1,4 +1,4 @@
-import { type Budget, compareLabels, kindOf, type Labels, type Matcher, queryError } from 'svc/telemetry';
+import { type Budget, compareLabels, kindOf, type Labels, type Matcher, queryError } from 'svc/query';
 
 import { Effort } from './effort.ts';
 import { labelSets } from './label-sets.ts';

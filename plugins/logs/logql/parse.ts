@@ -1,5 +1,5 @@
 import { messageOf } from 'svc/sdk';
-import { compileRegex } from 'svc/telemetry';
+import { compileRegex } from 'svc/query';
 
 import { labelFilter } from './pipeline/label-filter.ts';
 import { pipelineOf } from './pipeline/pipeline.ts';

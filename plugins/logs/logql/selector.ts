@@ -1,4 +1,4 @@
-import { type Matcher, matcher } from 'svc/telemetry';
+import { type Matcher, matcher } from 'svc/query';
 
 import type { MatcherText } from './syntax/ast.ts';
 import { parseError } from './syntax/parse-error.ts';

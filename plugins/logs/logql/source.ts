@@ -1,4 +1,4 @@
-import type { Budget, Labels, Matcher } from 'svc/telemetry';
+import type { Budget, Labels, Matcher } from 'svc/query';
 
 /** A point in time: milliseconds since 1970 and the nanoseconds beyond them, 0 to 999,999. */
 export interface Nanos {

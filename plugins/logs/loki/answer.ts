@@ -1,4 +1,4 @@
-import { JsonBytes, type Labels } from 'svc/telemetry';
+import { JsonBytes, type Labels } from 'svc/query';
 
 import { type FoundLine, type InstantResult, type LinesResult, type RangeResult, streamsOf } from '../logql/index.ts';
 import { nanosText } from '../store/nanos.ts';

@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { type Labels, labelsRecord, type Matcher } from 'svc/telemetry';
+import { type Labels, labelsRecord, type Matcher } from 'svc/query';
 
 import type { Asking, Desk } from '../desk.ts';
 import { instant, lines, parse, printExpr, range, tailer, typeOf } from '../logql/index.ts';

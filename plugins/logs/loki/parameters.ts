@@ -1,4 +1,4 @@
-import { parseDuration, queryError } from 'svc/telemetry';
+import { parseDuration, queryError } from 'svc/query';
 
 import type { Nanos } from '../store/nanos.ts';
 import { instantOf } from './instant-text.ts';

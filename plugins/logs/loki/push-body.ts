@@ -1,4 +1,4 @@
-import { JsonBytes, type Labels } from 'svc/telemetry';
+import { JsonBytes, type Labels } from 'svc/query';
 
 import type { Batch } from '../store/batch.ts';
 import { nanosText } from '../store/nanos.ts';

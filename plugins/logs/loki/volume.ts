@@ -1,4 +1,4 @@
-import { type Labels, keepLabels, labelsKey, labelsRecord, type Matcher, queryError } from 'svc/telemetry';
+import { type Labels, keepLabels, labelsKey, labelsRecord, type Matcher, queryError } from 'svc/query';
 
 import type { StreamSize } from '../store/directory.ts';
 import { plainAnswer } from './answer.ts';

@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { foreignJson, type JsonRecord, parseFloatGo } from 'svc/telemetry';
+import { foreignJson, type JsonRecord, parseFloatGo } from 'svc/query';
 
 import type { InstantAnswer, LabelRecord, MatrixAnswer } from '../../metricsdb/contract.ts';
 import type { Line } from '../contract.ts';

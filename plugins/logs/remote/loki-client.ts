@@ -1,5 +1,5 @@
 import { type OutboundReply, type OutboundRequest, type PluginContext, SvcError } from 'svc/sdk';
-import { queryError } from 'svc/telemetry';
+import { queryError } from 'svc/query';
 
 import type { RemoteSettings } from '../settings.ts';
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-import { type Labels, labelValue, noLabels, withLabel } from 'svc/telemetry';
+import { type Labels, labelValue, noLabels, withLabel } from 'svc/query';
 
 import type { Stamp } from '../../metricsdb/contract.ts';
 import { detectedLevel } from '../logql/discovery.ts';

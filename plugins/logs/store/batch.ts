@@ -1,4 +1,4 @@
-import { type Labels, labelsKey, noLabels } from 'svc/telemetry';
+import { type Labels, labelsKey, noLabels } from 'svc/query';
 
 import { giveMemory, takeMemory } from './batch-memory.ts';
 

@@ -1,4 +1,5 @@
-import { type Catalogue, type Labels } from 'svc/telemetry';
+import { type Labels } from 'svc/query';
+import { type Catalogue } from 'svc/store';
 
 import type { StreamTable } from './stream-table.ts';
 

@@ -1,4 +1,5 @@
-import { ByteReader, type ByteWriter, type Labels, noLabels } from 'svc/telemetry';
+import { type Labels, noLabels } from 'svc/query';
+import { ByteReader, type ByteWriter } from 'svc/store';
 
 import { type Columns, startOf } from './columns.ts';
 

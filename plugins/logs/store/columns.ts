@@ -1,4 +1,4 @@
-import type { Labels } from 'svc/telemetry';
+import type { Labels } from 'svc/query';
 
 /** Lines of one stream, oldest first, as they come out of a chunk or a head. Entry `i` is `lines[ends[i - 1] … ends[i]]`. */
 export interface Columns {

@@ -1,4 +1,4 @@
-import { textOf } from 'svc/telemetry';
+import { textOf } from 'svc/query';
 
 import type { LogEntry } from '../logql/source.ts';
 import { type Columns, lowerBound, startOf } from './columns.ts';

@@ -1,5 +1,6 @@
 import { type Logger, messageOf } from 'svc/sdk';
-import { type Budget, budget, ByteWriter, type Catalogue, codecs, compress, type Compressed, writeBlock } from 'svc/telemetry';
+import { type Budget, budget } from 'svc/query';
+import { ByteWriter, type Catalogue, codecs, compress, type Compressed, writeBlock } from 'svc/store';
 
 import { encodeChunk } from './chunk.ts';
 import type { ChunkTable } from './chunk-table.ts';

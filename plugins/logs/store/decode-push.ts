@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { gunzip, reusableBuffer, snappyDecode } from 'svc/telemetry';
+import { gunzip, reusableBuffer, snappyDecode } from 'svc/store';
 
 import type { Batch } from './batch.ts';
 import { readJsonPush } from './json-push.ts';

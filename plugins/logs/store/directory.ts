@@ -1,4 +1,4 @@
-import { type Budget, type Labels, labelValue, type Matcher } from 'svc/telemetry';
+import { type Budget, type Labels, labelValue, type Matcher } from 'svc/query';
 
 import type { ChunkTable } from './chunk-table.ts';
 import type { Nanos } from './nanos.ts';

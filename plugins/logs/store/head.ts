@@ -1,4 +1,4 @@
-import { type Labels, noLabels } from 'svc/telemetry';
+import { type Labels, noLabels } from 'svc/query';
 
 import type { Batch, StreamPart } from './batch.ts';
 import { type Columns, startOf } from './columns.ts';

@@ -1,4 +1,4 @@
-import type { Wal } from 'svc/telemetry';
+import type { Wal } from 'svc/store';
 
 import type { Batch } from './batch.ts';
 import { decodeRecord, encodeRecord } from './record.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
 import { SvcError } from 'svc/sdk';
-import { type Labels } from 'svc/telemetry';
+import { type Labels } from 'svc/query';
 
 import { Batch } from './batch.ts';
 import { LabelSets } from './label-sets.ts';

@@ -1,4 +1,4 @@
-import { type Labels, labelsOf } from 'svc/telemetry';
+import { type Labels, labelsOf } from 'svc/query';
 
 import { parseLabelsText } from './label-text.ts';
 import { remembered } from './remembered.ts';

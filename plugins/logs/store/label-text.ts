@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { type Labels, labelsOf } from 'svc/telemetry';
+import { type Labels, labelsOf } from 'svc/query';
 
 /** A label set as it stands in sentences: `{app="web", host="h1"}`. */
 export function labelsText(labels: Labels): string {

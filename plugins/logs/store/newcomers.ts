@@ -1,4 +1,4 @@
-import { type Labels, labelsKey } from 'svc/telemetry';
+import { type Labels, labelsKey } from 'svc/query';
 
 import { labelsText } from './label-text.ts';
 import type { LogLimits } from './limits.ts';

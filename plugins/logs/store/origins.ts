@@ -1,4 +1,4 @@
-import { type Labels, labelsKey, withLabel } from 'svc/telemetry';
+import { type Labels, labelsKey, withLabel } from 'svc/query';
 
 import type { Stamp } from '../../metricsdb/contract.ts';
 import { detectedLevel, withServiceName } from '../logql/discovery.ts';

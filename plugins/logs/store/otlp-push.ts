@@ -1,4 +1,5 @@
 import { SvcError } from 'svc/sdk';
+import { type Labels, labelsOf } from 'svc/query';
 import {
   anyValueFromJson,
   anyValueText,
@@ -14,14 +15,12 @@ import {
   jsonText,
   type KeyValue,
   keyValuesFromJson,
-  type Labels,
-  labelsOf,
   type OtlpResource,
   type OtlpScope,
   ProtoReader,
   resourceFromJson,
   scopeFromJson,
-} from 'svc/telemetry';
+} from 'svc/store';
 
 import { Batch } from './batch.ts';
 import { LabelSets } from './label-sets.ts';

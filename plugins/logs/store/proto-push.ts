@@ -1,4 +1,5 @@
-import { type Labels, noLabels, ProtoReader } from 'svc/telemetry';
+import { type Labels, noLabels } from 'svc/query';
+import { ProtoReader } from 'svc/store';
 
 import { Batch } from './batch.ts';
 import { LabelSets } from './label-sets.ts';

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 
 import { type Logger, messageOf } from 'svc/sdk';
-import { type BlockFile, type Budget, type Catalogue, decompress, type Matcher, openBlock, type SectionCache, Unpacker } from 'svc/telemetry';
+import { type Budget, type Matcher } from 'svc/query';
+import { type BlockFile, type Catalogue, decompress, openBlock, type SectionCache, Unpacker } from 'svc/store';
 
 import type { LogBatch, LogSource, SelectOptions } from '../logql/source.ts';
 import { chunkLines, decodeChunk } from './chunk.ts';

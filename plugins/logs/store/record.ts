@@ -1,5 +1,6 @@
 import { SvcError } from 'svc/sdk';
-import { ByteReader, ByteWriter, type Labels } from 'svc/telemetry';
+import { type Labels } from 'svc/query';
+import { ByteReader, ByteWriter } from 'svc/store';
 
 import { Batch } from './batch.ts';
 

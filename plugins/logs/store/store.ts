@@ -1,20 +1,19 @@
 import { join } from 'node:path';
 
 import { type Logger, SvcError } from 'svc/sdk';
+import { type Labels, labelsOf } from 'svc/query';
 import {
   type Catalogue,
   type DiskLimits,
   diskSpace,
   type DiskSpace,
-  type Labels,
-  labelsOf,
   openCatalogue,
   openWal,
   type RetentionLimits,
   sectionCache,
   type Wal,
   type WalFiles,
-} from 'svc/telemetry';
+} from 'svc/store';
 
 import type { LogIngest } from '../contract.ts';
 import type { PushAnswer, Stamp } from '../../metricsdb/contract.ts';

@@ -1,4 +1,4 @@
-import { type Labels, labelsKey } from 'svc/telemetry';
+import { type Labels, labelsKey } from 'svc/query';
 
 import type { LogEntry } from '../logql/source.ts';
 import { type Asked, Cursor } from './cursor.ts';

@@ -1,4 +1,5 @@
-import { type Compressed, type Labels, labelsKey, labelValue, type Matcher } from 'svc/telemetry';
+import { type Labels, labelsKey, labelValue, type Matcher } from 'svc/query';
+import { type Compressed } from 'svc/store';
 
 import { Head } from './head.ts';
 import { HeadMemory } from './head-memory.ts';

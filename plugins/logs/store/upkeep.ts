@@ -1,5 +1,5 @@
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
-import { type Catalogue, retain, type RetentionLimits, type Wal } from 'svc/telemetry';
+import { type Catalogue, retain, type RetentionLimits, type Wal } from 'svc/store';
 
 import type { ChunkTable } from './chunk-table.ts';
 import type { Cutter } from './cutter.ts';

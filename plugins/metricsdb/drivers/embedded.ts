@@ -1,5 +1,5 @@
 import { type Build, type Clock, messageOf, SvcError, type ThreadHandle } from 'svc/sdk';
-import { memoryOf } from 'svc/telemetry';
+import { memoryOf } from 'svc/store';
 
 import type { BatchAnswer } from '../answers.ts';
 import type { ThreadStats } from '../open-metrics.ts';

@@ -1,5 +1,5 @@
 import { type OutboundReply, SvcError } from 'svc/sdk';
-import { queryError, type QueryErrorKind } from 'svc/telemetry';
+import { queryError, type QueryErrorKind } from 'svc/query';
 
 const longest = 1_000;
 const kinds: Readonly<Record<string, QueryErrorKind>> = { bad_data: 'bad_data', execution: 'execution', timeout: 'timeout', canceled: 'canceled' };

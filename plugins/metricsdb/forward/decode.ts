@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { labelsOf, type Labels, labelsRecord, parseFloatGo } from 'svc/telemetry';
+import { labelsOf, type Labels, labelsRecord, parseFloatGo } from 'svc/query';
 
 import type { ServiceAnswer } from '../answers.ts';
 import { matrixAnswer, vectorAnswer } from '../matrix.ts';

@@ -1,4 +1,5 @@
-import { type Labels, ProtoWriter, snappyEncode } from 'svc/telemetry';
+import { type Labels } from 'svc/query';
+import { ProtoWriter, snappyEncode } from 'svc/store';
 
 import { Head } from '../store/head.ts';
 import { Intake, refused } from '../store/intake.ts';

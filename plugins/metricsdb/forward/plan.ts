@@ -1,4 +1,4 @@
-import { type Matcher, queryError } from 'svc/telemetry';
+import { type Matcher, queryError } from 'svc/query';
 
 import { assertAnswerable } from '../answers.ts';
 import type { Desk } from '../desk.ts';

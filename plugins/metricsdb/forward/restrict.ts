@@ -1,4 +1,4 @@
-import { type Matcher, queryError } from 'svc/telemetry';
+import { type Matcher, queryError } from 'svc/query';
 
 import { type Expr, parse, print } from '../promql/index.ts';
 

@@ -1,4 +1,4 @@
-import { type Budget, JsonBytes, type Labels, queryError } from 'svc/telemetry';
+import { type Budget, JsonBytes, type Labels, queryError } from 'svc/query';
 
 import type { InstantResult, RangeResult, RangeSeries } from '../promql/index.ts';
 

@@ -1,4 +1,4 @@
-import { type Budget, compareLabels, queryError } from 'svc/telemetry';
+import { type Budget, compareLabels, queryError } from 'svc/query';
 
 import type { Desk } from '../desk.ts';
 import { instant, print, range } from '../promql/index.ts';

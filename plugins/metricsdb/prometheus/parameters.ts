@@ -1,5 +1,5 @@
 import { isSvcError, messageOf } from 'svc/sdk';
-import { parseDuration, parseFloatGo, queryError } from 'svc/telemetry';
+import { parseDuration, parseFloatGo, queryError } from 'svc/query';
 
 import type { Asked, Pairs } from '../thread-contract.ts';
 

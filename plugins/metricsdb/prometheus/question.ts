@@ -1,4 +1,4 @@
-import { queryError } from 'svc/telemetry';
+import { queryError } from 'svc/query';
 
 import { parse, valueTypeOf } from '../promql/index.ts';
 import type { QueryLimits } from '../thread-contract.ts';

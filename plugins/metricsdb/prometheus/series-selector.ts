@@ -1,5 +1,5 @@
 import { isSvcError } from 'svc/sdk';
-import { type Matcher, matcher, queryError } from 'svc/telemetry';
+import { type Matcher, matcher, queryError } from 'svc/query';
 
 import type { Enforced } from '../contract.ts';
 import { parse } from '../promql/index.ts';

@@ -1,4 +1,4 @@
-import type { Matcher } from 'svc/telemetry';
+import type { Matcher } from 'svc/query';
 
 import type { Span } from './position.ts';
 

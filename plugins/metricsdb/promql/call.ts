@@ -1,4 +1,4 @@
-import { type Labels, withLabel } from 'svc/telemetry';
+import { type Labels, withLabel } from 'svc/query';
 
 import { greater, lesser } from './arithmetic.ts';
 import { type Call, type Expr, withoutParens } from './ast.ts';

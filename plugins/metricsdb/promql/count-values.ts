@@ -1,4 +1,4 @@
-import { type Labels, labelsKey, withLabel } from 'svc/telemetry';
+import { type Labels, labelsKey, withLabel } from 'svc/query';
 
 import { groupingOf } from './grouping.ts';
 import type { Aggregation, StringLiteral } from './ast.ts';

@@ -1,4 +1,4 @@
-import { type Budget, compareLabels, type Labels, type Matcher } from 'svc/telemetry';
+import { type Budget, compareLabels, type Labels, type Matcher } from 'svc/query';
 
 import { type Expr, selectorsOf, withoutParens } from './ast.ts';
 import { extended } from './edges.ts';

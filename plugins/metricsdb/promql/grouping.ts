@@ -1,4 +1,4 @@
-import { keepLabels, type Labels, labelsKey, labelValue, withoutLabels } from 'svc/telemetry';
+import { keepLabels, type Labels, labelsKey, labelValue, withoutLabels } from 'svc/query';
 
 import type { Aggregation } from './ast.ts';
 import type { Row } from './rows.ts';

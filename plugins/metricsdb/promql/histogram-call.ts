@@ -1,4 +1,4 @@
-import { labelsKey, labelValue, parseFloatGo, withLabel, type Labels, withoutLabels } from 'svc/telemetry';
+import { labelsKey, labelValue, parseFloatGo, withLabel, type Labels, withoutLabels } from 'svc/query';
 
 import type { Call } from './ast.ts';
 import { type Bucket, bucketFraction, bucketQuantile, coalesce } from './buckets.ts';

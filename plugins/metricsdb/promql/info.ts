@@ -1,4 +1,4 @@
-import { type Labels, labelsKey, labelValue, type Matcher, matcher, withLabel } from 'svc/telemetry';
+import { type Labels, labelsKey, labelValue, type Matcher, matcher, withLabel } from 'svc/query';
 
 import { type Call, childrenOf, type Expr, type Placement, type VectorSelector, withoutParens } from './ast.ts';
 import { quoted } from './go-text.ts';

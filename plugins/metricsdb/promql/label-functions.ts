@@ -1,4 +1,4 @@
-import { compileRegex, compareLabels, type Labels, labelValue, type Pattern, withLabel } from 'svc/telemetry';
+import { compileRegex, compareLabels, type Labels, labelValue, type Pattern, withLabel } from 'svc/query';
 
 import { type Call, type Expr, withoutParens } from './ast.ts';
 import { compareNumbers } from './choose.ts';

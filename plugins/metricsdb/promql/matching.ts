@@ -1,4 +1,4 @@
-import { keepLabels, type Labels, labelsKey, withLabel, withoutLabels } from 'svc/telemetry';
+import { keepLabels, type Labels, labelsKey, withLabel, withoutLabels } from 'svc/query';
 
 import type { Matching } from './ast.ts';
 import type { Row } from './rows.ts';

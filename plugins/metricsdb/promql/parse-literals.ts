@@ -1,4 +1,4 @@
-import { parseDuration, parseFloatGo } from 'svc/telemetry';
+import { parseDuration, parseFloatGo } from 'svc/query';
 
 import type { NumberLiteral } from './ast.ts';
 import { quoted } from './go-text.ts';

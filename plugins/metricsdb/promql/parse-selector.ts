@@ -1,5 +1,5 @@
 import { isSvcError } from 'svc/sdk';
-import { type Matcher, matcher, type MatchOp } from 'svc/telemetry';
+import { type Matcher, matcher, type MatchOp } from 'svc/query';
 
 import type { VectorSelector } from './ast.ts';
 import { unquoted } from './go-text.ts';

@@ -1,4 +1,4 @@
-import { queryError } from 'svc/telemetry';
+import { queryError } from 'svc/query';
 
 /** A stretch of the query text, in UTF-16 units. */
 export interface Span {

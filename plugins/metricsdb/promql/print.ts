@@ -1,4 +1,4 @@
-import { formatDuration, type Matcher } from 'svc/telemetry';
+import { formatDuration, type Matcher } from 'svc/query';
 
 import type { Aggregation, Binary, Duration, DurationPart, Expr, NumberLiteral, Placement, VectorSelector } from './ast.ts';
 import { plainFloat, quoted } from './go-text.ts';

@@ -1,4 +1,4 @@
-import { labelValue } from 'svc/telemetry';
+import { labelValue } from 'svc/query';
 
 import type { Call } from './ast.ts';
 import { isCounterName } from './counter-name.ts';

@@ -1,4 +1,4 @@
-import type { Labels } from 'svc/telemetry';
+import type { Labels } from 'svc/query';
 
 import { type Edges, type Expr, type MatrixSelector, type Subquery, withoutParens } from './ast.ts';
 import { dataTime, milliseconds, type Placed, place } from './placement.ts';

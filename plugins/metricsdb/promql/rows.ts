@@ -1,4 +1,4 @@
-import { type Labels, labelsKey, labelValue, metricName, withoutLabels } from 'svc/telemetry';
+import { type Labels, labelsKey, labelValue, metricName, withoutLabels } from 'svc/query';
 
 import { executionError } from './position.ts';
 import type { Grid, Run } from './run.ts';

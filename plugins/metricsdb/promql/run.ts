@@ -1,4 +1,4 @@
-import type { Budget, Matcher } from 'svc/telemetry';
+import type { Budget, Matcher } from 'svc/query';
 
 import type { Expr } from './ast.ts';
 import type { Notes } from './notes.ts';

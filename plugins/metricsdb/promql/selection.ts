@@ -1,4 +1,4 @@
-import { labelsKey, type Matcher } from 'svc/telemetry';
+import { labelsKey, type Matcher } from 'svc/query';
 
 import type { VectorSelector } from './ast.ts';
 import { dataTime, place } from './placement.ts';

@@ -1,4 +1,4 @@
-import type { Budget, Labels, Matcher } from 'svc/telemetry';
+import type { Budget, Labels, Matcher } from 'svc/query';
 
 /** One series as a store hands it out: times ascend, and only the first `length` entries count. */
 export interface Series {

@@ -1,4 +1,5 @@
-import { labelValue, metricName, type BlockWriter, type Labels } from 'svc/telemetry';
+import { labelValue, metricName, type Labels } from 'svc/query';
+import { type BlockWriter } from 'svc/store';
 
 import { groupSeries, layoutVersion, pageSeries, sliceMs, sliceOf, thinLayoutVersion } from './block-layout.ts';
 import { PageDraft } from './page-draft.ts';

@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { metricName, type Matcher } from 'svc/telemetry';
+import { metricName, type Matcher } from 'svc/query';
 
 import { layoutVersion, sliceMs, thinLayoutVersion } from './block-layout.ts';
 import { readTexts } from './label-group.ts';

@@ -1,4 +1,5 @@
-import { openBlock, type BlockFile, type Labels, type Matcher, type SectionCache } from 'svc/telemetry';
+import { type Labels, type Matcher } from 'svc/query';
+import { openBlock, type BlockFile, type SectionCache } from 'svc/store';
 
 import { BlockDirectory, sectionOf, type Slice } from './block-directory.ts';
 import { groupSeries, pageSeries, sliceMs } from './block-layout.ts';

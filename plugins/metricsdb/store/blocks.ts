@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import { isSvcError, messageOf, type Logger } from 'svc/sdk';
-import { sectionCache, type BlockRow, type Catalogue, type SectionCache } from 'svc/telemetry';
+import { sectionCache, type BlockRow, type Catalogue, type SectionCache } from 'svc/store';
 
 import { BlockReader } from './block-reader.ts';
 import { GroupCache } from './label-group.ts';

@@ -1,4 +1,4 @@
-import type { Catalogue } from 'svc/telemetry';
+import type { Catalogue } from 'svc/store';
 
 type Db = Catalogue['db'];
 

@@ -1,4 +1,5 @@
-import { budget, compareLabels, labelValue, metricName, writeBlock, type BlockRow, type Catalogue, type Labels } from 'svc/telemetry';
+import { budget, compareLabels, labelValue, metricName, type Labels } from 'svc/query';
+import { writeBlock, type BlockRow, type Catalogue } from 'svc/store';
 
 import { BlockBuilder, type Finished } from './block-builder.ts';
 import { sliceOf } from './block-layout.ts';

@@ -1,4 +1,5 @@
-import { budget, compareLabels, writeBlock, type Catalogue, type Labels, type NewBlock, type Wal } from 'svc/telemetry';
+import { budget, compareLabels, type Labels } from 'svc/query';
+import { writeBlock, type Catalogue, type NewBlock, type Wal } from 'svc/store';
 
 import { BlockBuilder, type Finished } from './block-builder.ts';
 import { type Blocks } from './blocks.ts';

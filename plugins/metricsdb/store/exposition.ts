@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { parseFloatGo } from 'svc/telemetry';
+import { parseFloatGo } from 'svc/query';
 
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';

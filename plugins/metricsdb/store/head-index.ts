@@ -1,4 +1,4 @@
-import { labelValue, metricName, type Labels, type Matcher } from 'svc/telemetry';
+import { labelValue, metricName, type Labels, type Matcher } from 'svc/query';
 
 import { widened } from './late-samples.ts';
 import { mixed, settled } from './mixing.ts';

@@ -1,4 +1,4 @@
-import { labelsKey, type Labels, type Matcher } from 'svc/telemetry';
+import { labelsKey, type Labels, type Matcher } from 'svc/query';
 
 import { RowMatcher } from './row-matcher.ts';
 import { Cursor } from './scratch.ts';

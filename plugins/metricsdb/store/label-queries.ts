@@ -1,4 +1,4 @@
-import { type Budget, type Labels, labelsKey, type Matcher } from 'svc/telemetry';
+import { type Budget, type Labels, labelsKey, type Matcher } from 'svc/query';
 
 import { find, type SelectParts } from './select.ts';
 

@@ -1,5 +1,5 @@
-import type { Labels } from 'svc/telemetry';
-import { metricName } from 'svc/telemetry';
+import type { Labels } from 'svc/query';
+import { metricName } from 'svc/query';
 
 export interface LabelLimits {
   readonly maxNameBytes: number;

@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { jsonArray, jsonNanos, jsonNumber, jsonObject, jsonText, keyValuesFromJson, resourceFromJson } from 'svc/telemetry';
+import { jsonArray, jsonNanos, jsonNumber, jsonObject, jsonText, keyValuesFromJson, resourceFromJson } from 'svc/store';
 
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';

@@ -1,4 +1,5 @@
-import { anyValueText, formatFloat, type KeyValue } from 'svc/telemetry';
+import { formatFloat } from 'svc/query';
+import { anyValueText, type KeyValue } from 'svc/store';
 
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';

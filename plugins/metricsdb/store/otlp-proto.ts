@@ -1,4 +1,4 @@
-import { decodeKeyValue, decodeResource, ProtoReader, type KeyValue } from 'svc/telemetry';
+import { decodeKeyValue, decodeResource, ProtoReader, type KeyValue } from 'svc/store';
 
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';

@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { gunzip, reusableBuffer, snappyDecode } from 'svc/telemetry';
+import { gunzip, reusableBuffer, snappyDecode } from 'svc/store';
 
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';

@@ -1,4 +1,4 @@
-import { type Labels } from 'svc/telemetry';
+import { type Labels } from 'svc/query';
 
 import { type Scratch } from './scratch.ts';
 

@@ -1,5 +1,5 @@
 import { messageOf, type Logger } from 'svc/sdk';
-import { type Catalogue } from 'svc/telemetry';
+import { type Catalogue } from 'svc/store';
 
 import { spillHead } from './cut.ts';
 import { type Head } from './head.ts';

@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { ProtoReader } from 'svc/telemetry';
+import { ProtoReader } from 'svc/store';
 
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';

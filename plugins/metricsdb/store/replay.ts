@@ -1,5 +1,6 @@
 import { type Logger } from 'svc/sdk';
-import { labelsOf, type Wal } from 'svc/telemetry';
+import { labelsOf } from 'svc/query';
+import { type Wal } from 'svc/store';
 
 import { readBatch, recordKinds } from './batch.ts';
 import { type Head } from './head.ts';

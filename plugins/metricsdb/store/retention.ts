@@ -1,4 +1,4 @@
-import { overdue, type BlockRow } from 'svc/telemetry';
+import { overdue, type BlockRow } from 'svc/store';
 
 import { type MetricsLimits } from './limits.ts';
 import { thinnedOf } from './rollup.ts';

@@ -1,4 +1,5 @@
-import { budget, labelValue, metricName, writeBlock, type BlockRow, type Catalogue, type Matcher } from 'svc/telemetry';
+import { budget, labelValue, metricName, type Matcher } from 'svc/query';
+import { writeBlock, type BlockRow, type Catalogue } from 'svc/store';
 
 import { isCounterName } from '../promql/counter-name.ts';
 import type { SelectHints } from '../promql/source.ts';

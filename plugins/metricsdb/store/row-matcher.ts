@@ -1,4 +1,4 @@
-import type { Matcher } from 'svc/telemetry';
+import type { Matcher } from 'svc/query';
 
 const unknown = 0;
 const yes = 1;

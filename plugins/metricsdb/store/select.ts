@@ -1,4 +1,5 @@
-import { labelsKey, type BlockRow, type Budget, type Labels, type Matcher } from 'svc/telemetry';
+import { labelsKey, type Budget, type Labels, type Matcher } from 'svc/query';
+import { type BlockRow } from 'svc/store';
 
 import type { SelectHints, Series, Visit } from '../promql/source.ts';
 import { rawLevel } from './block-layout.ts';

@@ -1,19 +1,8 @@
 import { join } from 'node:path';
 
 import { SvcError, type Logger } from 'svc/sdk';
-import {
-  diskSpace,
-  openCatalogue,
-  openWal,
-  type Budget,
-  type Catalogue,
-  type DiskLimits,
-  type DiskSpace,
-  type Labels,
-  type Matcher,
-  type Wal,
-  type WalOptions,
-} from 'svc/telemetry';
+import { type Budget, type Labels, type Matcher } from 'svc/query';
+import { diskSpace, openCatalogue, openWal, type Catalogue, type DiskLimits, type DiskSpace, type Wal, type WalOptions } from 'svc/store';
 
 import type { PushAnswer, SampleRow, Stamp } from '../contract.ts';
 import { type SeriesSource } from '../promql/source.ts';

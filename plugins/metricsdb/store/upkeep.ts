@@ -1,5 +1,5 @@
 import { messageOf, type Logger } from 'svc/sdk';
-import { type DiskSpace } from 'svc/telemetry';
+import { type DiskSpace } from 'svc/store';
 
 import { sliceMs } from './block-layout.ts';
 import { getState } from './catalogue-schema.ts';

@@ -1,5 +1,6 @@
 import { SvcError } from 'svc/sdk';
-import { foreignJson, ProtoReader } from 'svc/telemetry';
+import { foreignJson } from 'svc/query';
+import { ProtoReader } from 'svc/store';
 
 import type { FoundSpan, FoundTrace } from '../contract.ts';
 import type { TracesMetrics } from '../thread-contract.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 
-import { type BlockFile, type BlockRow, type Budget, ByteReader, ByteWriter, type NewBlock, openBlock, type SectionCache, writeBlock } from 'svc/telemetry';
+import { type Budget } from 'svc/query';
+import { type BlockFile, type BlockRow, ByteReader, ByteWriter, type NewBlock, openBlock, type SectionCache, writeBlock } from 'svc/store';
 
 import { BitFilter, hashesOf, hashOfKey, hashOfTextValue, hashOfTrace, nameKey } from './bit-filter.ts';
 import { scopeBits, type ScopeName } from './columns.ts';

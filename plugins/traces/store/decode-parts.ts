@@ -1,4 +1,4 @@
-import type { ProtoReader } from 'svc/telemetry';
+import type { ProtoReader } from 'svc/store';
 
 import type { Range, Reading } from './reading.ts';
 

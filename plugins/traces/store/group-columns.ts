@@ -1,4 +1,4 @@
-import { ByteReader } from 'svc/telemetry';
+import { ByteReader } from 'svc/store';
 
 import type { EventColumns, LinkColumns } from './columns.ts';
 import { parentCodes } from './group-writer.ts';

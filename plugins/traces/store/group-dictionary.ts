@@ -1,4 +1,4 @@
-import { ByteReader } from 'svc/telemetry';
+import { ByteReader } from 'svc/store';
 
 import type { Attribute, Scope } from '../traceql/span.ts';
 import type { SpanDictionary } from './columns.ts';

@@ -1,4 +1,4 @@
-import { type BlockWriter, ByteWriter } from 'svc/telemetry';
+import { type BlockWriter, ByteWriter } from 'svc/store';
 
 import type { Head } from './head.ts';
 import { placesOf } from './places.ts';

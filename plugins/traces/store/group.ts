@@ -1,4 +1,4 @@
-import { ByteReader } from 'svc/telemetry';
+import { ByteReader } from 'svc/store';
 
 import type { EventColumns, LinkColumns, SpanTable } from './columns.ts';
 import { GroupDictionary } from './group-dictionary.ts';

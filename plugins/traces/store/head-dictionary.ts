@@ -1,4 +1,5 @@
-import { asBuffer, ProtoReader, textOf } from 'svc/telemetry';
+import { asBuffer, textOf } from 'svc/query';
+import { ProtoReader } from 'svc/store';
 
 import type { Attribute, Scope } from '../traceql/span.ts';
 import { ByteDictionary } from './byte-dictionary.ts';

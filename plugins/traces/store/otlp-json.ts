@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { jsonArray, jsonNanos, jsonNumber, jsonObject, jsonText, ProtoWriter } from 'svc/telemetry';
+import { jsonArray, jsonNanos, jsonNumber, jsonObject, jsonText, ProtoWriter } from 'svc/store';
 
 /** The JSON form of an ExportTraceServiceRequest as the protobuf one, so that there is one reader and one log. */
 export function protoFromJson(body: Uint8Array): Uint8Array {

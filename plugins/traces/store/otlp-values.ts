@@ -1,4 +1,5 @@
-import { type JsonBytes, ProtoReader, type ProtoWriter } from 'svc/telemetry';
+import { type JsonBytes } from 'svc/query';
+import { ProtoReader, type ProtoWriter } from 'svc/store';
 
 import type { Attribute, Value } from '../traceql/span.ts';
 import type { TraceLimits } from './limits.ts';

@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { asBuffer } from 'svc/telemetry';
+import { asBuffer } from 'svc/query';
 
 import { gather, type Shelves } from './scan.ts';
 import { decodeTraces } from './decode.ts';

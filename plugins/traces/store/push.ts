@@ -1,5 +1,6 @@
 import { SvcError } from 'svc/sdk';
-import { asBuffer, gunzip } from 'svc/telemetry';
+import { asBuffer } from 'svc/query';
+import { gunzip } from 'svc/store';
 
 import type { Tally } from './decode.ts';
 import type { ServerStamp } from './head-dictionary.ts';

@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { ProtoReader } from 'svc/telemetry';
+import { ProtoReader } from 'svc/store';
 
 import type { ScopeName } from './columns.ts';
 import type { Head } from './head.ts';

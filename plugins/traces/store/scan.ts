@@ -1,4 +1,4 @@
-import type { Budget } from 'svc/telemetry';
+import type { Budget } from 'svc/query';
 
 import type { Prefilter, SearchWindow, SpanPrefilter, SpanSource, TraceBatch } from '../traceql/source.ts';
 import type { Span, TraceSpans } from '../traceql/span.ts';

@@ -1,4 +1,4 @@
-import { JsonBytes } from 'svc/telemetry';
+import { JsonBytes } from 'svc/query';
 
 import type { MatchedSpanset, MetricsResult, SearchResult } from '../traceql/engine.ts';
 import type { Attribute } from '../traceql/span.ts';

@@ -1,4 +1,4 @@
-import { type Catalogue, isDamagedBlock, type RetentionLimits, retain, type SectionCache, sectionCache } from 'svc/telemetry';
+import { type Catalogue, isDamagedBlock, type RetentionLimits, retain, type SectionCache, sectionCache } from 'svc/store';
 import { type Logger, messageOf } from 'svc/sdk';
 
 import { StoredBlock } from './block.ts';

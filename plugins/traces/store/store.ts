@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
-import { budget, type Catalogue, diskSpace, type DiskLimits, openCatalogue, openWal, type Wal, type WalFiles } from 'svc/telemetry';
+import { budget } from 'svc/query';
+import { type Catalogue, diskSpace, type DiskLimits, openCatalogue, openWal, type Wal, type WalFiles } from 'svc/store';
 
 import type { SpanSource } from '../traceql/source.ts';
 import type { TraceSpans } from '../traceql/span.ts';

@@ -1,4 +1,4 @@
-import type { Budget, Matcher } from 'svc/telemetry';
+import type { Budget, Matcher } from 'svc/query';
 
 import { type Evaluate, compileField } from '../traceql/field.ts';
 import { sightOf } from '../traceql/enforce.ts';

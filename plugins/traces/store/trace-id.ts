@@ -1,4 +1,4 @@
-import { queryError } from 'svc/telemetry';
+import { queryError } from 'svc/query';
 
 /** A trace id as people type it: hexadecimal, zeros at its front may be left out. */
 export function traceIdOf(text: string): Uint8Array {

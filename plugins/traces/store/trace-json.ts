@@ -1,4 +1,5 @@
-import { JsonBytes, ProtoWriter } from 'svc/telemetry';
+import { JsonBytes } from 'svc/query';
+import { ProtoWriter } from 'svc/store';
 
 import type { Attribute, Scope, Span, TraceSpans } from '../traceql/span.ts';
 import { keyOf } from '../traceql/values.ts';

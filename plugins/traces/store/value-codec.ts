@@ -1,4 +1,4 @@
-import type { ByteReader, ByteWriter } from 'svc/telemetry';
+import type { ByteReader, ByteWriter } from 'svc/store';
 import { SvcError } from 'svc/sdk';
 
 import type { Attribute, Value } from '../traceql/span.ts';

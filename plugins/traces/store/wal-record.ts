@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from 'svc/telemetry';
+import { ByteReader, ByteWriter } from 'svc/store';
 import { SvcError } from 'svc/sdk';
 
 import type { ServerStamp } from './head-dictionary.ts';

@@ -1,4 +1,4 @@
-import { parseDuration, queryError, readGoDuration } from 'svc/telemetry';
+import { parseDuration, queryError, readGoDuration } from 'svc/query';
 
 import { instantMs } from './instant-text.ts';
 import type { ParameterList } from './parameter-list.ts';

@@ -1,4 +1,4 @@
-import { queryError } from 'svc/telemetry';
+import { queryError } from 'svc/query';
 
 import type { InstantInput, MetricsInput, SearchInput, TagsInput, TagValuesInput } from '../thread-contract.ts';
 import type { ParameterList } from './parameter-list.ts';

@@ -1,4 +1,4 @@
-import { compileRegex, queryError } from 'svc/telemetry';
+import { compileRegex, queryError } from 'svc/query';
 
 import type { FieldExpression, FieldOperator, Intrinsic, MetricsStage, Query, ScalarExpression, SpansetExpression, Stage } from './ast.ts';
 import { printField, printScalar } from './print.ts';

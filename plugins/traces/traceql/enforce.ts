@@ -1,4 +1,4 @@
-import type { Matcher } from 'svc/telemetry';
+import type { Matcher } from 'svc/query';
 
 import type { Condition, SpanPrefilter } from './source.ts';
 import { attribute, type Attribute, type Span, type TraceSpans, type Value } from './span.ts';

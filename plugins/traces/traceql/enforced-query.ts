@@ -1,4 +1,4 @@
-import { type Matcher, queryError } from 'svc/telemetry';
+import { type Matcher, queryError } from 'svc/query';
 
 import type { FieldExpression, Query, ScalarExpression, SpansetExpression, Stage } from './ast.ts';
 import { isSpanset } from './parser.ts';

@@ -1,4 +1,4 @@
-import { compileRegex, queryError } from 'svc/telemetry';
+import { compileRegex, queryError } from 'svc/query';
 
 import type { AttributeField, FieldExpression, Intrinsic } from './ast.ts';
 import type { AttributeScope } from './source.ts';

@@ -1,4 +1,4 @@
-import { parseDuration, queryError, readGoDuration } from 'svc/telemetry';
+import { parseDuration, queryError, readGoDuration } from 'svc/query';
 
 import type { AttributeScope } from './source.ts';
 

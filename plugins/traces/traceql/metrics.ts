@@ -1,4 +1,4 @@
-import { type Budget, type Matcher, queryError } from 'svc/telemetry';
+import { type Budget, type Matcher, queryError } from 'svc/query';
 
 import type { MetricsStage, Query, RankStage } from './ast.ts';
 import { sightOf } from './enforce.ts';

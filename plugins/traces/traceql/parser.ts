@@ -1,4 +1,4 @@
-import { queryError } from 'svc/telemetry';
+import { queryError } from 'svc/query';
 
 import type {
   AggregateFunction,

@@ -1,4 +1,4 @@
-import { type Budget, kindOf, type Matcher } from 'svc/telemetry';
+import { type Budget, kindOf, type Matcher } from 'svc/query';
 
 import type { AttributeField, FieldExpression, Query, ScalarExpression, SpansetExpression, Stage } from './ast.ts';
 import { sightOf } from './enforce.ts';

@@ -1,4 +1,4 @@
-import type { Budget } from 'svc/telemetry';
+import type { Budget } from 'svc/query';
 
 import type { TraceSpans, Value } from './span.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { budget } from 'svc/telemetry';
+import { budget } from 'svc/query';
 
 import { comparisonOf, compares, isSelector } from '../../../plugins/alert/expression.ts';
 import { answerRows } from '../../../plugins/alert/evaluator/answer-rows.ts';

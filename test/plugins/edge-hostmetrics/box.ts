@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test';
 import ajvModule from 'ajv';
 import { MachineFiles, pageSizeOf, type WriteBody } from 'svc/probe';
 import type { Logger } from 'svc/sdk';
-import { ProtoReader, snappyDecode } from 'svc/telemetry';
+import { ProtoReader, snappyDecode } from 'svc/store';
 
 import { Canonical } from '../../../plugins/edge-hostmetrics/canonical.ts';
 import { Collection } from '../../../plugins/edge-hostmetrics/collection.ts';

@@ -9,7 +9,7 @@ import type { PluginContext, PluginDefinition } from 'svc/sdk';
 import { startTestEdge } from 'svc/testing';
 
 import { Ajv as EdgeAjv } from '../../../core/boot/edge-ajv.ts';
-import { canonicalMetrics } from '../../../core/probe/index.ts';
+import { canonicalMetrics } from 'svc/probe';
 import hostmetrics from '../../../plugins/edge-hostmetrics/index.ts';
 import procmetrics from '../../../plugins/edge-procmetrics/index.ts';
 import { EdgeMethods, type EdgeMethod, type Parcel } from '../../../plugins/edge-uplink/contract.ts';

@@ -9,7 +9,7 @@ import { makeCredentials, openSession, openSweeper, serverHandshake, sweepMs, ty
 import { WebSocketServer } from 'ws';
 
 import { systemClock, systemIds } from '../../../core/boot/time.ts';
-import { WebSocketTransport } from '../../../core/tunnel/web-socket.ts';
+import { WebSocketTransport } from '../../../plugins/lib/tunnel/web-socket.ts';
 
 export interface Push {
   readonly path: string;

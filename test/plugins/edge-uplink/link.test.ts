@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { systemClock, systemIds } from '../../../core/boot/time.ts';
 import { openCredentials } from '../../../plugins/edge-uplink/credentials.ts';
 import { Link } from '../../../plugins/edge-uplink/link.ts';
-import { realSweeper } from '../../tunnel/pair.ts';
+import { realSweeper } from '../lib/tunnel/pair.ts';
 import { startManager, until } from './far-side.ts';
 
 test('an agent whose manager vanished comes back within the time that its welcome asked for, also when the next attempt fails', async (t) => {

@@ -13,7 +13,7 @@ import { askEdge } from '../../../core/boot/edge-door.ts';
 import { systemClock } from '../../../core/boot/time.ts';
 import { createPusher } from '../../../plugins/edge-uplink/push.ts';
 import { peer } from '../../peers.ts';
-import { certificate } from '../../tunnel/certificate.ts';
+import { certificate } from '../lib/tunnel/certificate.ts';
 import { startNginx } from '../ingest/nginx.ts';
 import { startManager, until } from './far-side.ts';
 

@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import type { Certificate } from '../../tunnel/certificate.ts';
+import type { Certificate } from '../lib/tunnel/certificate.ts';
 
 /** The file as it ships. */
 const shipped = fileURLToPath(new URL('../../../config/nginx.conf', import.meta.url));

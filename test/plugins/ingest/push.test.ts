@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { SvcError } from 'svc/sdk';
-import { ProtoReader, ProtoWriter } from 'svc/telemetry';
+import { ProtoReader, ProtoWriter } from 'svc/store';
 
 import { basic, disabled, edgeFleet, ingestHouse, pretendStores, seven, unbound } from './house.ts';
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
-import { ProtoWriter, snappyEncode } from 'svc/telemetry';
+import { ProtoWriter, snappyEncode } from 'svc/store';
 import { WebSocket } from 'ws';
 
 import { basic, ingestHouse, type IngestHouse, seven } from './house.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { budget, matcher } from 'svc/telemetry';
+import { budget, matcher } from 'svc/query';
 
 import { openStore, present, push } from './fixture.ts';
 

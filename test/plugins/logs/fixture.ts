@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-import { budget, labelsRecord, type Matcher, matcher } from 'svc/telemetry';
+import { budget, labelsRecord, type Matcher, matcher } from 'svc/query';
 
 import { type LogStore, type LogStoreOptions, openLogStore } from '../../../plugins/logs/store/store.ts';
 

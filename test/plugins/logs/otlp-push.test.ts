@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import fc from 'fast-check';
-import { ProtoWriter } from 'svc/telemetry';
+import { ProtoWriter } from 'svc/store';
 
 import { readOtlpJson, readOtlpProto } from '../../../plugins/logs/store/otlp-push.ts';
 import { present } from './fixture.ts';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
-import { labelsRecord, matcher, ProtoWriter, snappyEncode } from 'svc/telemetry';
+import { labelsRecord, matcher } from 'svc/query';
+import { ProtoWriter, snappyEncode } from 'svc/store';
 
 import { parseLabelsText } from '../../../plugins/logs/store/label-text.ts';
 import { nanosText, parseNanos } from '../../../plugins/logs/store/nanos.ts';

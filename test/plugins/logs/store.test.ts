@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
-import { budget, matcher } from 'svc/telemetry';
+import { budget, matcher } from 'svc/query';
 
 import { body, linesOf, openStore, present, push, read } from './fixture.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
-import { matcher } from 'svc/telemetry';
+import { matcher } from 'svc/query';
 
 import { instantOf } from '../../../plugins/logs/loki/instant-text.ts';
 import { Parameters } from '../../../plugins/logs/loki/parameters.ts';

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { test } from 'node:test';
 
-import { budget, formatFloat, type Labels, labelsOf, labelsRecord, ProtoReader, snappyDecode } from 'svc/telemetry';
+import { budget, formatFloat, type Labels, labelsOf, labelsRecord } from 'svc/query';
+import { ProtoReader, snappyDecode } from 'svc/store';
 
 import { instant, range } from '../../../plugins/metricsdb/promql/index.ts';
 import { httpEngine } from '../../golden/promql-test/runner/http-engine.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { budget, kindOf, labelsOf, labelsRecord, matcher } from 'svc/telemetry';
+import { budget, kindOf, labelsOf, labelsRecord, matcher } from 'svc/query';
 
 import { type EngineOptions, instant, parse, range, type SeriesSource, selectorsOf, valueTypeOf } from '../../../plugins/metricsdb/promql/index.ts';
 import { MemoryStore } from '../../golden/promql-test/runner/memory.ts';

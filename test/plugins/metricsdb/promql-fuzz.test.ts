@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import fc from 'fast-check';
-import { kindOf } from 'svc/telemetry';
+import { kindOf } from 'svc/query';
 
 import { parse, print } from '../../../plugins/metricsdb/promql/index.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
-import { budget, kindOf, labelsKey, labelsOf, type Labels } from 'svc/telemetry';
+import { budget, kindOf, labelsKey, labelsOf, type Labels } from 'svc/query';
 
 import { type EngineOptions, instant, range } from '../../../plugins/metricsdb/promql/index.ts';
 import { MemoryStore } from '../../golden/promql-test/runner/memory.ts';

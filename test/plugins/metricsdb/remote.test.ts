@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 
-import { ProtoReader, snappyDecode } from 'svc/telemetry';
+import { ProtoReader, snappyDecode } from 'svc/store';
 
 import { authority, clientCert, clientKey, serverCert, serverKey } from './certificates.ts';
 import { metricsHouse, rows, until } from './house.ts';

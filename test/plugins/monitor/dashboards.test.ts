@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
 import { SvcError } from 'svc/sdk';
-import { queryError } from 'svc/telemetry';
+import { queryError } from 'svc/query';
 
 import { parse, selectorsOf } from '../../../plugins/metricsdb/promql/index.ts';
 import { gardenFolder, type Json, monitorHouse } from './house.ts';

@@ -1,4 +1,4 @@
-import { ProtoWriter } from 'svc/telemetry';
+import { ProtoWriter } from 'svc/store';
 
 export type Plain = string | number | boolean | bigint | readonly Plain[] | { readonly [key: string]: Plain };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { Board } from 'svc/sdk';
-import { ProtoReader } from 'svc/telemetry';
+import { ProtoReader } from 'svc/store';
 import type { TestHost } from 'svc/testing';
 
 import { TraceIngest, TraceQueries } from '../../../plugins/traces/contract.ts';

@@ -1,4 +1,4 @@
-import { ProtoReader } from 'svc/telemetry';
+import { ProtoReader } from 'svc/store';
 
 import type { MetricRow } from '../../../plugins/traces/store/span-metrics.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
-import { ProtoWriter } from 'svc/telemetry';
+import { ProtoWriter } from 'svc/store';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 import { TraceIngest, TraceQueries } from '../../../plugins/traces/contract.ts';

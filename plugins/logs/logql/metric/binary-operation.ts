@@ -1,4 +1,4 @@
-import { type Labels, labelsKey, labelsOf, labelValue, queryError } from 'svc/telemetry';
+import { type Labels, labelsKey, labelsOf, labelValue, queryError } from 'svc/query';
 
 import type { BinaryExpr, BinaryOp, Matching } from '../syntax/ast.ts';
 import { emptyRow, isEmpty, put, type Row, type Value } from './matrix.ts';

@@ -1,4 +1,4 @@
-import type { Labels } from 'svc/telemetry';
+import type { Labels } from 'svc/query';
 
 import type { Fold } from './fold.ts';
 import { emptyRow, put, type Row } from './matrix.ts';

@@ -1,4 +1,4 @@
-import { noLabels } from 'svc/telemetry';
+import { noLabels } from 'svc/query';
 
 import type { Grouping, MetricExpr, RangeExpr, VectorExpr } from '../syntax/ast.ts';
 import { binaryOperation } from './binary-operation.ts';

@@ -1,4 +1,4 @@
-import { compileRegex, labelsKey, labelValue, queryError, withLabel } from 'svc/telemetry';
+import { compileRegex, labelsKey, labelValue, queryError, withLabel } from 'svc/query';
 
 import type { ReplaceExpr } from '../syntax/ast.ts';
 import type { Row } from './matrix.ts';

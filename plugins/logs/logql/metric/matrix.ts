@@ -1,4 +1,4 @@
-import type { Labels } from 'svc/telemetry';
+import type { Labels } from 'svc/query';
 
 /** Values of one label set at every step; where `present` is 0 there is none. */
 export interface Row {

@@ -1,4 +1,4 @@
-import { type Labels, labelValue, type QueryError, queryError } from 'svc/telemetry';
+import { type Labels, labelValue, type QueryError, queryError } from 'svc/query';
 import { quote } from 'svc/template';
 
 import { errorLabel } from '../pipeline/working-line.ts';

@@ -1,4 +1,4 @@
-import { type Budget, type Labels, labelsKey, labelsOf, type Matcher, noLabels, parseFloatGo, readGoDuration } from 'svc/telemetry';
+import { type Budget, type Labels, labelsKey, labelsOf, type Matcher, noLabels, parseFloatGo, readGoDuration } from 'svc/query';
 
 import { parseByteSize } from '../pipeline/byte-size.ts';
 import { labelFilter } from '../pipeline/label-filter.ts';

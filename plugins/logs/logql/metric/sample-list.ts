@@ -1,4 +1,4 @@
-import type { Labels } from 'svc/telemetry';
+import type { Labels } from 'svc/query';
 
 import type { SampleSeries } from './cell-series.ts';
 import { emptyRow, put } from './matrix.ts';

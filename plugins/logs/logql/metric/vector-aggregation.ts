@@ -1,4 +1,4 @@
-import { labelsKey } from 'svc/telemetry';
+import { labelsKey } from 'svc/query';
 
 import type { Grouping, VectorOp } from '../syntax/ast.ts';
 import { groupLabels } from './grouping.ts';

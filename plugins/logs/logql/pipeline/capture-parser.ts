@@ -1,4 +1,4 @@
-import { compileRegex } from 'svc/telemetry';
+import { compileRegex } from 'svc/query';
 
 import { isLabelName } from './label-name.ts';
 import { capturePattern } from './line-pattern.ts';

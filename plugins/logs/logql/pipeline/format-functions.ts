@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { compileRegex, type Pattern, readGoDuration } from 'svc/telemetry';
+import { compileRegex, type Pattern, readGoDuration } from 'svc/query';
 import { display, isTrue, type TemplateFunction, templateFunction, typeName } from 'svc/template';
 
 import { parseByteSize } from './byte-size.ts';

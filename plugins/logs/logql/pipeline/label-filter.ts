@@ -1,4 +1,4 @@
-import { matcher, parseFloatGo, readGoDuration } from 'svc/telemetry';
+import { matcher, parseFloatGo, readGoDuration } from 'svc/query';
 
 import type { CompareOp, LabelFilter, MatcherText } from '../syntax/ast.ts';
 import { parseByteSize } from './byte-size.ts';

@@ -1,4 +1,4 @@
-import { compileRegex } from 'svc/telemetry';
+import { compileRegex } from 'svc/query';
 
 import type { LineOp, LineText } from '../syntax/ast.ts';
 import { addressMatcher, lineHasAddress } from './ip-match.ts';

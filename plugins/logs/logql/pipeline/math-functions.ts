@@ -1,4 +1,4 @@
-import { parseFloatGo } from 'svc/telemetry';
+import { parseFloatGo } from 'svc/query';
 import { type TemplateFunction, templateFunction, typeName } from 'svc/template';
 
 const int = (value: bigint): bigint => BigInt.asIntN(64, value);

@@ -1,4 +1,4 @@
-import { matcher } from 'svc/telemetry';
+import { matcher } from 'svc/query';
 
 import type { LabelPick } from '../syntax/ast.ts';
 import type { StageRun } from './stage.ts';

@@ -1,4 +1,4 @@
-import type { Labels } from 'svc/telemetry';
+import type { Labels } from 'svc/query';
 
 /** Where a label comes from; a lower origin keeps the name when two of them have the same. */
 const stream = 0;

@@ -1,4 +1,4 @@
-import type { MatchOp } from 'svc/telemetry';
+import type { MatchOp } from 'svc/query';
 
 export type LineOp = '|=' | '!=' | '|~' | '!~' | '|>' | '!>';
 export type CompareOp = '=' | '!=' | '>' | '>=' | '<' | '<=';

@@ -1,4 +1,4 @@
-import type { QueryError } from 'svc/telemetry';
+import type { QueryError } from 'svc/query';
 
 import { placeOf, type Token, tokenize } from './lexer.ts';
 import { parseError } from './parse-error.ts';

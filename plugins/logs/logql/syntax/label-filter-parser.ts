@@ -1,4 +1,4 @@
-import type { MatchOp } from 'svc/telemetry';
+import type { MatchOp } from 'svc/query';
 
 import type { CompareOp, LabelFilter } from './ast.ts';
 import type { Cursor } from './cursor.ts';

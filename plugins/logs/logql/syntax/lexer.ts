@@ -1,4 +1,4 @@
-import { parseDuration, parseFloatGo, type QueryError, readGoDuration } from 'svc/telemetry';
+import { parseDuration, parseFloatGo, type QueryError, readGoDuration } from 'svc/query';
 import { unquote } from 'svc/template';
 
 import { parseByteSize } from '../pipeline/byte-size.ts';

@@ -1,4 +1,4 @@
-import type { MatchOp } from 'svc/telemetry';
+import type { MatchOp } from 'svc/query';
 
 import type { Extraction, LabelFormat, LabelPick, LineOp, LineText, MatcherText, Stage } from './ast.ts';
 import type { Cursor } from './cursor.ts';

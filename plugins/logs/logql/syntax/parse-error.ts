@@ -1,4 +1,4 @@
-import { type QueryError, queryError } from 'svc/telemetry';
+import { type QueryError, queryError } from 'svc/query';
 
 /** A query that cannot be understood, in the words Loki's clients know; without a place when the whole of it is wrong. */
 export function parseError(message: string, place?: { readonly line: number; readonly column: number }): QueryError {

@@ -1,4 +1,4 @@
-import { formatDuration, formatFloat } from 'svc/telemetry';
+import { formatDuration, formatFloat } from 'svc/query';
 import { quote } from 'svc/template';
 
 import type { Expr, Extraction, Grouping, LabelFilter, LabelPick, LogExpr, Matching, RangeExpr, Stage, Unwrap } from './ast.ts';

@@ -1,4 +1,4 @@
-import { queryError } from 'svc/telemetry';
+import { queryError } from 'svc/query';
 
 import type { MatcherText, RangeExpr, RangeOp, VectorOp } from './ast.ts';
 import { parseError } from './parse-error.ts';

@@ -1,4 +1,4 @@
-import { compareLabels, type Labels, labelsKey, labelsRecord } from 'svc/telemetry';
+import { compareLabels, type Labels, labelsKey, labelsRecord } from 'svc/query';
 
 import type { Answer, Points } from './engine.ts';
 import type { Eval } from './script.ts';

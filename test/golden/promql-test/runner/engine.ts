@@ -1,4 +1,4 @@
-import { budget, type Labels } from 'svc/telemetry';
+import { budget, type Labels } from 'svc/query';
 
 import { instant, range } from '../../../../plugins/metricsdb/promql/index.ts';
 import { MemoryStore } from './memory.ts';

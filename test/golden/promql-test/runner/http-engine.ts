@@ -1,4 +1,5 @@
-import { type Labels, labelsOf, ProtoWriter, snappyEncode } from 'svc/telemetry';
+import { type Labels, labelsOf } from 'svc/query';
+import { ProtoWriter, snappyEncode } from 'svc/store';
 
 import { type Expr, parse, print } from '../../../../plugins/metricsdb/promql/index.ts';
 import type { Answer, Engine, Points } from './engine.ts';

@@ -1,4 +1,4 @@
-import { type Budget, compareLabels, type Labels, labelsKey, labelValue, type Matcher } from 'svc/telemetry';
+import { type Budget, compareLabels, type Labels, labelsKey, labelValue, type Matcher } from 'svc/query';
 
 import type { Series, SeriesSource } from '../../../../plugins/metricsdb/promql/index.ts';
 import type { Item } from './series-line.ts';

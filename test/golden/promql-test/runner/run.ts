@@ -1,4 +1,4 @@
-import { type Labels, labelValue, type Matcher, withLabel } from 'svc/telemetry';
+import { type Labels, labelValue, type Matcher, withLabel } from 'svc/query';
 
 import { parse, selectorsOf } from '../../../../plugins/metricsdb/promql/index.ts';
 import { difference, differenceOfRemarks } from './compare.ts';

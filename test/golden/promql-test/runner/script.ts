@@ -1,4 +1,4 @@
-import { parseDuration } from 'svc/telemetry';
+import { parseDuration } from 'svc/query';
 
 import { parse } from '../../../../plugins/metricsdb/promql/index.ts';
 import { readNumber, readSeriesLine, type SeriesLine } from './series-line.ts';

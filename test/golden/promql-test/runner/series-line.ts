@@ -1,4 +1,4 @@
-import { type Labels, labelsOf } from 'svc/telemetry';
+import { type Labels, labelsOf } from 'svc/query';
 
 import { parse } from '../../../../plugins/metricsdb/promql/index.ts';
 

@@ -10,7 +10,7 @@ import { openFileJournal, type TunnelMethod, type TunnelSession } from 'svc/tunn
 
 import { systemClock } from '../../../../core/boot/time.ts';
 import { EdgeFleet } from '../../../../plugins/edge/contract.ts';
-import { chaosProxy } from '../../../tunnel/chaos-proxy.ts';
+import { chaosProxy } from '../../lib/tunnel/chaos-proxy.ts';
 import { edgeHouse, simulator, until } from '../house.ts';
 
 /** A manager, and an edge with a journal on disk behind a line as the world has them. */

@@ -11,8 +11,8 @@ import { clientHandshake, maxMessageBytes, openSweeper, sweepMs, tunnelPath, tun
 import { WebSocket } from 'ws';
 
 import { systemClock, systemIds } from '../../../../core/boot/time.ts';
-import { encodeCredit, encodeFrame, frameType } from '../../../../core/tunnel/frames.ts';
-import { WebSocketTransport } from '../../../../core/tunnel/web-socket.ts';
+import { encodeCredit, encodeFrame, frameType } from '../../../../plugins/lib/tunnel/frames.ts';
+import { WebSocketTransport } from '../../../../plugins/lib/tunnel/web-socket.ts';
 import { EdgeFleet } from '../../../../plugins/edge/contract.ts';
 import { edgeHouse, type Keys, machine, until } from '../house.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { budget, labelsOf, labelsRecord, labelValue, matcher } from '../../../../core/telemetry/index.ts';
+import { budget, labelsOf, labelsRecord, labelValue, matcher } from 'svc/query';
 import { detectedLevel, instant, lines, range, tailer, withServiceName } from '../../../../plugins/logs/logql/index.ts';
 import { memorySource } from './memory-source.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
-import { budget, formatFloat, labelsRecord } from '../../../../core/telemetry/index.ts';
+import { budget, formatFloat, labelsRecord } from 'svc/query';
 import { instant, lines, range, streamsOf } from '../../../../plugins/logs/logql/index.ts';
 import { memorySource, nanosOf } from './memory-source.ts';
 

@@ -1,4 +1,4 @@
-import { labelsKey, labelsOf, type Labels } from '../../../../core/telemetry/index.ts';
+import { labelsKey, labelsOf, type Labels } from 'svc/query';
 import {
   detectedLevel,
   type LogBatch,

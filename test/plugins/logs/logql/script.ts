@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { budget, labelsRecord, parseDuration, formatFloat } from '../../../../core/telemetry/index.ts';
+import { budget, labelsRecord, parseDuration, formatFloat } from 'svc/query';
 import { instant, lines, parse, range, type Nanos } from '../../../../plugins/logs/logql/index.ts';
 import { type MemorySource, memorySource } from './memory-source.ts';
 

@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync, renameSync, statSync, t
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { nodeFiles, type WalFiles } from 'svc/telemetry';
+import { nodeFiles, type WalFiles } from 'svc/store';
 
 import { run as crashDrill } from '../../../drill/metrics-crash.ts';
 import { hour, matchers, noon, pointsOf, storeHouse, type StoreHouse } from './house.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
-import { ProtoWriter, snappyEncode } from 'svc/telemetry';
+import { ProtoWriter, snappyEncode } from 'svc/store';
 
 import { matchers, noon, pointsOf, remoteWrite, storeHouse } from './house.ts';
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 import type { Logger } from 'svc/sdk';
-import { budget, matcher, ProtoWriter, snappyEncode, type Budget, type Matcher, type MatchOp } from 'svc/telemetry';
+import { budget, matcher, type Budget, type Matcher, type MatchOp } from 'svc/query';
+import { ProtoWriter, snappyEncode } from 'svc/store';
 
 import type { Series } from '../../../../plugins/metricsdb/promql/source.ts';
 import { openMetricsStore, type MetricsStore, type MetricsStoreOptions } from '../../../../plugins/metricsdb/store/store.ts';

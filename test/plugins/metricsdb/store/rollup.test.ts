@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { budget } from 'svc/telemetry';
+import { budget } from 'svc/query';
 
 import { range } from '../../../../plugins/metricsdb/promql/engine.ts';
 import type { SeriesSource } from '../../../../plugins/metricsdb/promql/source.ts';

@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
 import fc from 'fast-check';
-import { budget } from 'svc/telemetry';
+import { budget } from 'svc/query';
 
 import { metrics, parse, printQuery, search } from '../../../../plugins/traces/traceql/engine.ts';
 import type { SpanSource } from '../../../../plugins/traces/traceql/source.ts';

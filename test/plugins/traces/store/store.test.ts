@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
-import { nodeFiles } from 'svc/telemetry';
+import { nodeFiles } from 'svc/store';
 
 import { bodyOf, type Sent, spanId, startMs, traceId } from '../bodies.ts';
 import { folder, jsonOf, type Loose, noCall, openService, openStore, type Service } from '../store-house.ts';

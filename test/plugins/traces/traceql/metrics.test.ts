@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { budget, matcher } from 'svc/telemetry';
+import { budget, matcher } from 'svc/query';
 
 import { metrics, type MetricsOptions, type MetricsResult, parse } from '../../../../plugins/traces/traceql/engine.ts';
 import { epochMs, memorySource, traceOf } from '../spans.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { budget, matcher } from 'svc/telemetry';
+import { budget, matcher } from 'svc/query';
 
 import { parse, search, type SearchOptions, type SearchResult } from '../../../../plugins/traces/traceql/engine.ts';
 import type { TraceSpans } from '../../../../plugins/traces/traceql/span.ts';

@@ -1,0 +1,82 @@
+import { SvcError } from 'svc/sdk';
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+const week = 7 * day;
+const year = 365 * day;
+
+const form = /^(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/;
+const units = [year, week, day, hour, minute, second, 1];
+
+/** What the services this follows hold as nanoseconds in 64 bits. */
+const longest = 9_223_372_036_854;
+
+/** `1h30m`, `500ms`, `2w`, `0`: units from large to small, each at most once. In milliseconds. */
+export function parseDuration(text: string): number {
+  const parts = form.exec(text);
+  if (text === '0') {
+    return 0;
+  }
+  if (parts === null || text === '') {
+    throw new SvcError('invalid_argument', `not a valid duration string: ${JSON.stringify(text.slice(0, 64))}; write it like 1h30m, 15s or 500ms`);
+  }
+  const total = units.reduce((sum, unit, index) => sum + unit * Number(parts[index + 1] ?? 0), 0);
+  if (total > longest) {
+    throw new SvcError('invalid_argument', `duration out of range: ${text.slice(0, 64)}`);
+  }
+  return total;
+}
+
+const written: readonly (readonly [name: string, unit: number, onlyWhole: boolean])[] = [
+  ['y', year, true],
+  ['w', week, true],
+  ['d', day, true],
+  ['h', hour, false],
+  ['m', minute, false],
+  ['s', second, false],
+  ['ms', 1, false],
+];
+
+/** Years, weeks and days only where nothing remains: 26 hours are `1d2h` to nobody, but `26h`. */
+export function formatDuration(ms: number): string {
+  if (ms === 0) {
+    return '0s';
+  }
+  let rest = Math.abs(Math.trunc(ms));
+  let text = ms < 0 ? '-' : '';
+  for (const [name, unit, onlyWhole] of written) {
+    const count = Math.floor(rest / unit);
+    if (count > 0 && !(onlyWhole && rest % unit !== 0)) {
+      text += `${count}${name}`;
+      rest -= count * unit;
+    }
+  }
+  return text;
+}
+
+const nanoseconds: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, μs: 1e3, ms: 1e6, s: 1e9, m: 6e10, h: 3.6e12 };
+const goForm = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|[\u00b5\u03bc]s|ms|s|m|h))+)$/;
+const goPart = /(\d+\.?\d*|\.\d+)(ns|us|[\u00b5\u03bc]s|ms|s|m|h)/g;
+
+/** `1.5h`, `300ms`, `-10µs`, `1h2m`: any units in any order. In nanoseconds; undefined when the text is no duration. */
+export function readGoDuration(text: string): number | undefined {
+  if (text.length > 128 || !goForm.test(text)) {
+    return undefined;
+  }
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(goPart)) {
+    total += Number(amount) * nanoseconds[unit!]!;
+  }
+  return total > 2 ** 63 ? undefined : text.startsWith('-') ? -total : total;
+}
+
+/** As `readGoDuration`, for texts that must be one. */
+export function parseGoDuration(text: string): number {
+  const ns = readGoDuration(text);
+  if (ns === undefined) {
+    throw new SvcError('invalid_argument', `not a valid duration: ${JSON.stringify(text.slice(0, 64))}; write it like 1.5h, 300ms or 10µs`);
+  }
+  return ns;
+}

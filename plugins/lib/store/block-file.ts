@@ -1,0 +1,238 @@
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { ByteReader, ByteWriter } from './bytes.ts';
+import { codecs, compress, type Compressed, decompress } from './codec.ts';
+import { crc32 } from './crc32.ts';
+import type { SectionCache } from './section-cache.ts';
+import type { Unpacker } from './unpacker.ts';
+import { syncFolder } from './wal-files.ts';
+
+/**
+ * A block is written once: magic, sections one behind the other, the index of the sections, and a trailer of 16 bytes
+ * (length and checksum of the index, magic).
+ */
+const magic = Buffer.from('svcblk1\n');
+const trailerBytes = 16;
+export const draftSuffix = '.tmp';
+
+export interface BlockWriter {
+  /** Adds a section and answers its index; `raw` for what does not get smaller. */
+  section(bytes: Uint8Array, options?: { readonly raw?: boolean }): number;
+  /** The same of what was compressed before, and how long it was then. */
+  compressed(section: Compressed, rawLength: number): number;
+}
+
+interface Section {
+  readonly offset: number;
+  readonly stored: number;
+  readonly raw: number;
+  readonly codec: number;
+  readonly sum: number;
+}
+
+/** The file has its name only when all of it is on disk. A name is used once. */
+export async function writeBlock(folder: string, name: string, write: (writer: BlockWriter) => void | Promise<void>): Promise<{ file: string; bytes: number }> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const draft = join(folder, `${name}${draftSuffix}`);
+  await rm(draft, { force: true });
+  try {
+    const bytes = await writeDraft(draft, write);
+    await rename(draft, join(folder, name));
+    await syncFolder(folder);
+    return { file: name, bytes };
+  } catch (error) {
+    await rm(draft, { force: true });
+    const full = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
+    throw full ? new SvcError('unavailable', `the disk under ${folder} is full`, { cause: error, retryAfterSeconds: 30 }) : error;
+  }
+}
+
+async function writeDraft(draft: string, write: (writer: BlockWriter) => void | Promise<void>): Promise<number> {
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    const sections: Section[] = [];
+    let size = writeAll(handle.fd, magic);
+    const compressed = ({ codec, bytes: stored }: Compressed, rawLength: number): number => {
+      sections.push({ offset: size, stored: stored.length, raw: rawLength, codec, sum: crc32(stored) });
+      size += writeAll(handle.fd, stored);
+      return sections.length - 1;
+    };
+    await write({
+      compressed,
+      section: (bytes, options) => compressed(options?.raw === true ? { codec: codecs.none, bytes } : compress(bytes), bytes.length),
+    });
+    const index = indexOf(sections);
+    const trailer = Buffer.alloc(trailerBytes);
+    trailer.writeUInt32LE(index.length, 0);
+    trailer.writeUInt32LE(crc32(index), 4);
+    magic.copy(trailer, 8);
+    size += writeAll(handle.fd, index) + writeAll(handle.fd, trailer);
+    await handle.sync();
+    return size;
+  } finally {
+    await handle.close();
+  }
+}
+
+function writeAll(descriptor: number, bytes: Uint8Array): number {
+  for (let written = 0; written < bytes.length;) {
+    written += writeSync(descriptor, bytes, written, bytes.length - written);
+  }
+  return bytes.length;
+}
+
+function indexOf(sections: readonly Section[]): Uint8Array {
+  const writer = new ByteWriter(sections.length * 16 + 8);
+  writer.uvarint(sections.length);
+  for (const { codec, raw, stored, sum } of sections) {
+    writer.u8(codec);
+    writer.uvarint(raw);
+    writer.uvarint(stored);
+    writer.u32le(sum);
+  }
+  return writer.take();
+}
+
+export interface BlockFile {
+  readonly path: string;
+  readonly sections: number;
+  /** The section as it was written, checked. May be shared with other readers: it must not be changed. */
+  read(index: number): Uint8Array;
+  /** The section when `isWanted` says so, which looks at it in memory of the unpacker; the cache keeps only what is wanted. */
+  search(index: number, unpacker: Unpacker, isWanted: (section: Uint8Array) => boolean): Uint8Array | undefined;
+  storedBytes(index: number): number;
+  rawBytes(index: number): number;
+  close(): void;
+}
+
+/** What a block that does not hold what was written throws; `damagedBlock` is the path, also across threads. */
+export type DamagedBlock = SvcError & { readonly damagedBlock: string };
+
+function damaged(path: string, what: string, cause?: unknown): DamagedBlock {
+  return Object.assign(new SvcError('internal', `the block ${path} is damaged: ${what}`, { cause }), { damagedBlock: path });
+}
+
+export const isDamagedBlock = (error: unknown): error is DamagedBlock => isSvcError(error) && 'damagedBlock' in error;
+
+/** Sections that were read lately stay in `cache`, unpacked. */
+export function openBlock(path: string, cache?: SectionCache): BlockFile {
+  const descriptor = openDescriptor(path);
+  let sections: readonly Section[];
+  try {
+    sections = readIndex(descriptor, path);
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+  let isOpen = true;
+
+  function sectionAt(index: number): Section {
+    const section = sections[index];
+    if (section === undefined) {
+      throw damaged(path, `section ${index} is asked for and there are ${sections.length}`);
+    }
+    return section;
+  }
+
+  function assertOpen(): void {
+    if (!isOpen) {
+      throw new SvcError('internal', `the block ${path} is closed`);
+    }
+  }
+
+  /** With an unpacker, what it answers is valid until that is used again. */
+  function load(index: number, unpacker?: Unpacker): Uint8Array {
+    const { offset, stored, raw, codec, sum } = sectionAt(index);
+    const bytes = unpacker?.room(stored) ?? Buffer.allocUnsafeSlow(stored);
+    if (!readAll(descriptor, bytes, offset) || crc32(bytes) !== sum) {
+      throw damaged(path, `section ${index} does not hold what was written`);
+    }
+    return unpacker === undefined ? decompress(codec, bytes, raw) : unpacker.unpack(codec, bytes, raw);
+  }
+
+  return {
+    path,
+    sections: sections.length,
+    read(index) {
+      assertOpen();
+      return cache === undefined ? load(index) : cache.get(path, index, () => load(index));
+    },
+    search(index, unpacker, isWanted) {
+      assertOpen();
+      if (cache !== undefined) {
+        return cache.search(path, index, () => load(index, unpacker), isWanted);
+      }
+      const section = load(index, unpacker);
+      return isWanted(section) ? new Uint8Array(section) : undefined;
+    },
+    storedBytes: (index) => sectionAt(index).stored,
+    rawBytes: (index) => sectionAt(index).raw,
+    close() {
+      if (isOpen) {
+        isOpen = false;
+        cache?.forget(path);
+        closeSync(descriptor);
+      }
+    },
+  };
+}
+
+function openDescriptor(path: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    throw damaged(path, messageOf(error), error);
+  }
+}
+
+function readIndex(descriptor: number, path: string): Section[] {
+  const { size } = fstatSync(descriptor);
+  const trailer = Buffer.alloc(trailerBytes);
+  const start = Buffer.alloc(magic.length);
+  if (size < magic.length + trailerBytes || !readAll(descriptor, start, 0) || !readAll(descriptor, trailer, size - trailerBytes)) {
+    throw damaged(path, `it has only ${size} bytes`);
+  }
+  const length = trailer.readUInt32LE(0);
+  if (!start.equals(magic) || !trailer.subarray(8).equals(magic) || length > size - magic.length - trailerBytes) {
+    throw damaged(path, 'it does not begin and end as a block does');
+  }
+  const index = Buffer.alloc(length);
+  if (!readAll(descriptor, index, size - trailerBytes - length) || crc32(index) !== trailer.readUInt32LE(4)) {
+    throw damaged(path, 'its index does not hold what was written');
+  }
+  const sections = sectionsOf(index);
+  const end = sections.reduce((sum, { stored }) => sum + stored, magic.length);
+  if (end !== size - trailerBytes - length) {
+    throw damaged(path, 'its sections have not the size that the index tells');
+  }
+  return sections;
+}
+
+function sectionsOf(index: Uint8Array): Section[] {
+  const reader = new ByteReader(index);
+  const sections: Section[] = [];
+  let offset = magic.length;
+  for (let count = reader.uvarint(); count > 0; count--) {
+    const codec = reader.u8();
+    const raw = reader.uvarint();
+    const stored = reader.uvarint();
+    sections.push({ offset, stored, raw, codec, sum: reader.u32le() });
+    offset += stored;
+  }
+  return sections;
+}
+
+/** Whether the file has that many bytes there. */
+function readAll(descriptor: number, into: Uint8Array, position: number): boolean {
+  for (let filled = 0; filled < into.length;) {
+    const count = readSync(descriptor, into, filled, into.length - filled, position + filled);
+    if (count === 0) {
+      return false;
+    }
+    filled += count;
+  }
+  return true;
+}

@@ -1,0 +1,63 @@
+import * as zlib from 'node:zlib';
+
+import { SvcError } from 'svc/sdk';
+
+/** Written into blocks: never renumber. */
+export const codecs = { none: 0, brotli: 1, zstd: 2 } as const;
+
+const runtime = zlib as {
+  zstdCompressSync?: (bytes: Uint8Array, options?: object) => Buffer;
+  zstdDecompressSync?: (bytes: Uint8Array, options?: object) => Buffer;
+};
+
+const largestPiece = 1024 * 1024;
+
+export interface Compressed {
+  readonly codec: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Brotli at its fastest, which every runtime has; as it is where that does not make it smaller. It looks back `windowBits` at the most. */
+export function compress(bytes: Uint8Array, windowBits = 22): Compressed {
+  const packed = zlib.brotliCompressSync(bytes, {
+    chunkSize: Math.min(Math.max(1024, bytes.length >> 2), largestPiece),
+    params: {
+      [zlib.constants.BROTLI_PARAM_QUALITY]: 1,
+      [zlib.constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      // A reader makes room for the whole window, which is 4 MiB unless it is told that less is enough.
+      [zlib.constants.BROTLI_PARAM_LGWIN]: Math.min(Math.max(zlib.constants.BROTLI_MIN_WINDOW_BITS, Math.ceil(Math.log2(bytes.length + 16))), windowBits),
+    },
+  });
+  return packed.length < bytes.length ? { codec: codecs.brotli, bytes: packed } : { codec: codecs.none, bytes };
+}
+
+/** Exactly `rawLength` bytes, or an error: what is stored may be damaged, and must not inflate without bounds. */
+export function decompress(codec: number, bytes: Uint8Array, rawLength: number): Uint8Array {
+  const raw = inflated(codec, bytes, rawLength);
+  if (raw.length !== rawLength) {
+    throw new SvcError('internal', `compressed data holds ${raw.length} bytes where ${rawLength} were written`);
+  }
+  return raw;
+}
+
+function inflated(codec: number, bytes: Uint8Array, rawLength: number): Uint8Array {
+  if (codec === codecs.none) {
+    return bytes;
+  }
+  if (codec === codecs.zstd && runtime.zstdDecompressSync === undefined) {
+    throw new SvcError('unavailable', `this data is compressed with zstd, which Node ${process.versions.node} cannot read: start svc with Node 22.15 or newer`);
+  }
+  try {
+    // One buffer of the right size: the runtime would put it together from pieces of 16 KiB, and would get another for what may follow one that is full.
+    const options = { maxOutputLength: Math.max(1, rawLength), chunkSize: Math.min(Math.max(64, rawLength + 1), largestPiece) };
+    if (codec === codecs.brotli) {
+      return zlib.brotliDecompressSync(bytes, options);
+    }
+    if (codec === codecs.zstd) {
+      return runtime.zstdDecompressSync!(bytes, options);
+    }
+  } catch (error) {
+    throw new SvcError('internal', 'compressed data is damaged', { cause: error });
+  }
+  throw new SvcError('unavailable', `this data is compressed with codec ${codec}, which this version of svc does not know: was it written by a newer one?`);
+}

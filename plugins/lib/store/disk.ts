@@ -1,0 +1,68 @@
+import { statfsSync } from 'node:fs';
+
+import { messageOf, SvcError } from 'svc/sdk';
+
+export interface DiskLimits {
+  /** Below this share of the disk nothing is written; default 0.05. */
+  readonly minFreeShare?: number;
+  /** Below this nothing is written; default 256 MiB. */
+  readonly minFreeBytes?: number;
+  /** How long an answer of the disk is believed; default 1 000. */
+  readonly everyMs?: number;
+  /** Milliseconds that never jump. */
+  readonly now?: () => number;
+  /** Asks the disk; for tests. */
+  readonly look?: (folder: string) => { readonly free: number; readonly total: number };
+}
+
+export interface DiskSpace {
+  /** Why nothing may be written at this moment; reading goes on. */
+  refusal(): string | undefined;
+  /** Throws `unavailable`, with a time to try again, while there is a refusal. */
+  assertWritable(): void;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** Refuses writes before the disk is full, and takes them again by itself when a tenth more than the least is free. */
+export function diskSpace(folder: string, limits: DiskLimits = {}): DiskSpace {
+  const { minFreeShare = 0.05, minFreeBytes = 256 * mebibyte, everyMs = 1_000, now = () => performance.now(), look = statfs } = limits;
+  let lookedAt = -Infinity;
+  let why: string | undefined;
+
+  function judge(): string | undefined {
+    try {
+      const { free, total } = look(folder);
+      const least = Math.max(minFreeBytes, total * minFreeShare) * (why === undefined ? 1 : 1.1);
+      return free >= least
+        ? undefined
+        : `only ${Math.floor(free / mebibyte)} MiB of the disk under ${folder} are free and ${Math.ceil(least / mebibyte)} MiB are needed: nothing new is stored until there is space`;
+    } catch (error) {
+      return `the disk under ${folder} does not answer: ${messageOf(error)}`;
+    }
+  }
+
+  function refusal(): string | undefined {
+    const time = now();
+    if (time - lookedAt >= everyMs) {
+      why = judge();
+      lookedAt = time;
+    }
+    return why;
+  }
+
+  return {
+    refusal,
+    assertWritable() {
+      const problem = refusal();
+      if (problem !== undefined) {
+        throw new SvcError('unavailable', problem, { retryAfterSeconds: 30 });
+      }
+    },
+  };
+}
+
+function statfs(folder: string): { free: number; total: number } {
+  const { bavail, blocks, bsize } = statfsSync(folder);
+  return { free: bavail * bsize, total: blocks * bsize };
+}

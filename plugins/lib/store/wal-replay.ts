@@ -1,0 +1,61 @@
+import { open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { type Logger, messageOf } from 'svc/sdk';
+import { frameBytes, readSegment, seal, segmentName } from './wal-segment.ts';
+
+export interface ReplayedSegment {
+  readonly records: number;
+  readonly tornBytes: number;
+  /** What could not be read, as sentences. */
+  readonly damage: readonly string[];
+  /** Of the file now; 0 when nothing was in it and it is gone. */
+  readonly size: number;
+}
+
+/** Reads one segment, cuts away what a crash left unfinished, and seals it: from now on a change of any byte shows. */
+export async function replaySegment(
+  folder: string,
+  segment: number,
+  each: (record: Buffer, segment: number) => void | Promise<void>,
+  log: Logger,
+): Promise<ReplayedSegment> {
+  const name = segmentName(segment);
+  const path = join(folder, name);
+  const { how, goodBytes, fileBytes, records } = await readSegment(path, segment, (record) => each(record, segment));
+  const rest = fileBytes - goodBytes;
+  if (how === 'sealed') {
+    return { records, tornBytes: 0, damage: [], size: fileBytes };
+  }
+  if (how === 'damaged') {
+    const what = `${name} is damaged at byte ${goodBytes}: ${records} records before it were read, up to ${rest} bytes from there on were not`;
+    log.error({ folder, segment }, what);
+    return { records, tornBytes: 0, damage: [what], size: fileBytes };
+  }
+  if (how === 'torn') {
+    log.warn({ folder, segment, bytes: rest }, 'a write that a crash cut short was cut away');
+  }
+  if (records === 0) {
+    await rm(path);
+    return { records, tornBytes: rest, damage: [], size: 0 };
+  }
+  return { records, tornBytes: rest, damage: [], size: await finish(path, goodBytes, log) };
+}
+
+/** A seal that finds no space is only missed: the records count without it, too. */
+async function finish(path: string, goodBytes: number, log: Logger): Promise<number> {
+  const handle = await open(path, 'r+');
+  try {
+    await handle.truncate(goodBytes);
+    try {
+      await handle.write(seal(), 0, frameBytes, goodBytes);
+    } catch (error) {
+      log.warn({ path, cause: messageOf(error) }, 'a segment of the log could not be sealed');
+      await handle.truncate(goodBytes);
+    }
+    await handle.sync();
+    return (await handle.stat()).size;
+  } finally {
+    await handle.close();
+  }
+}

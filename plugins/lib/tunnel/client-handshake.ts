@@ -1,0 +1,83 @@
+import { timingSafeEqual } from 'node:crypto';
+
+import { type Ids, SvcError } from 'svc/sdk';
+import { text } from './body.ts';
+import { readSecret } from './credentials.ts';
+import { exchange } from './exchange.ts';
+import { frameType, headerBytes, ProtocolViolation } from './frames.ts';
+import { type EdgeHello, type EdgeState, TunnelRefusal } from './hello.ts';
+import { closeCode } from './limits.ts';
+import { proveEdge, transcriptBytes } from './proof.ts';
+import { strangerBytes } from './server-handshake.ts';
+import type { Sweeper } from './sweeper.ts';
+import type { MessageTransport } from './transport.ts';
+
+/** What the manager told after both proofs. */
+export interface Welcome {
+  readonly sessionId: string;
+  /** Milliseconds since the epoch by the manager's clock, about half a round trip ago. */
+  readonly serverTime: number;
+  /** What the manager's `admit` returned. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface ClientHandshakeOptions {
+  readonly sweeper: Sweeper;
+  readonly ids: Ids;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly hello: EdgeHello;
+  /** Hello and state together have room for about 700 bytes. */
+  readonly state?: EdgeState;
+  readonly channelBinding?: string;
+  /** Default 15 s. */
+  readonly timeoutMs?: number;
+}
+
+/** A manager may say more than a stranger may, but not without end. */
+const managerBytes = 64 * 1024;
+
+/** Throws a TunnelRefusal when the manager refuses, or cannot prove that it knows the edge; the connection is then closed. */
+export function clientHandshake(transport: MessageTransport, options: ClientHandshakeOptions): Promise<Welcome> {
+  const { sweeper, ids, accessKey, secretKey, state = {}, channelBinding = 'none', timeoutMs = 15_000 } = options;
+  return exchange(transport, { sweeper, timeoutMs, mostBytes: managerBytes }, async ({ say, hear }) => {
+    const secret = readSecret(secretKey);
+    if (!secret) {
+      throw new SvcError('invalid_argument', 'the secret key of this edge is not one');
+    }
+    const clientNonce = ids.token(32);
+    const { agent_id, boot_id, agent_version, caps, purpose } = options.hello;
+    const hello = JSON.stringify({ v: 1, ak: accessKey, cnonce: clientNonce, agent_id, boot_id, agent_version, caps, purpose });
+    const stateText = JSON.stringify(state);
+    // The proof and its JSON take 80 bytes.
+    if (Buffer.byteLength(hello) + Buffer.byteLength(JSON.stringify(stateText)) + 2 * headerBytes + 80 > strangerBytes) {
+      throw new SvcError('invalid_argument', `hello and state of this edge do not fit into ${strangerBytes} bytes`);
+    }
+    say(frameType.hello, hello);
+
+    const { frame, body } = await hear(frameType.challenge);
+    const serverNonce = text(body, 'snonce', 64);
+    const transcript = transcriptBytes({
+      accessKey,
+      clientNonce,
+      serverNonce,
+      hello: Buffer.from(hello),
+      challenge: frame.payload,
+      state: stateText,
+      channelBinding,
+    });
+    const { proof, expected } = proveEdge(secret, transcript);
+    say(frameType.auth, JSON.stringify({ proof: proof.toString('base64url'), state: stateText }));
+
+    const { body: answer } = await hear(frameType.authOk);
+    const sig = Buffer.from(text(answer, 'sig', 64), 'base64url');
+    if (sig.length !== expected.length || !timingSafeEqual(sig, expected)) {
+      throw new TunnelRefusal(closeCode.unauthorized, 'whoever answers here does not know this edge, so it is not the manager');
+    }
+    const { time, welcome } = answer;
+    if (typeof time !== 'number' || typeof welcome !== 'object' || welcome === null) {
+      throw new ProtocolViolation('a welcome without time or body');
+    }
+    return { sessionId: text(answer, 'session_id', 64), serverTime: time, body: welcome as Record<string, unknown> };
+  });
+}

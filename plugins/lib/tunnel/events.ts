@@ -1,0 +1,65 @@
+import { messageOf, SvcError } from 'svc/sdk';
+import { parseBody, text } from './body.ts';
+import { frameType } from './frames.ts';
+import { Rate } from './rate.ts';
+import type { Wire } from './wire.ts';
+
+/** The events of one session, both ways: few enough, or counted and lost. */
+export class Events {
+  readonly #wire: Wire;
+  #told: Rate | undefined;
+  #heard: Rate | undefined;
+  #warned = false;
+  dropped = 0;
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+  }
+
+  emit(event: string, payload: unknown): boolean {
+    const { highBytes, bodyBytes } = this.#wire.limits;
+    const now = this.#now();
+    this.#told ??= this.#rate(now);
+    if (this.#wire.bufferedBytes > highBytes || !this.#told.take(now)) {
+      this.dropped += 1;
+      return false;
+    }
+    const body = JSON.stringify({ e: event, p: payload });
+    if (Buffer.byteLength(body) > bodyBytes) {
+      throw new SvcError('invalid_argument', `an event may carry ${bodyBytes} bytes`, { status: 413 });
+    }
+    this.#wire.send(frameType.event, 0, body);
+    return true;
+  }
+
+  hear(payload: Buffer): void {
+    const { options, limits, session } = this.#wire;
+    const { log, label, handlers } = options;
+    const now = this.#now();
+    this.#heard ??= this.#rate(now);
+    if (!this.#heard.take(now)) {
+      this.dropped += 1;
+      if (!this.#warned) {
+        this.#warned = true;
+        log.warn({ tunnel: label, per_second: limits.eventsPerSecond }, 'a tunnel sends more events than are taken; the rest is dropped and counted');
+      }
+      return;
+    }
+    const body = parseBody(payload, limits.jsonDepth);
+    const name = text(body, 'e', 128);
+    try {
+      handlers?.events?.get(name)?.(body['p'], session);
+    } catch (error) {
+      log.error({ tunnel: label, event: name, cause: messageOf(error) }, 'a listener of the tunnel failed');
+    }
+  }
+
+  #rate(now: number): Rate {
+    const { eventsPerSecond, eventBurst } = this.#wire.limits;
+    return new Rate(eventsPerSecond, eventBurst, now);
+  }
+
+  #now(): number {
+    return this.#wire.options.sweeper.clock.monotonic();
+  }
+}

@@ -1,0 +1,275 @@
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+import { type Clock, messageOf, SvcError } from 'svc/sdk';
+import type { IdempotencyJournal, Outcome } from './journal.ts';
+
+export interface FileJournalOptions {
+  /** Beside it a temporary file is written when it is rewritten. */
+  readonly file: string;
+  readonly clock: Clock;
+  /** Outcomes that are kept; default 256. */
+  readonly keep?: number;
+  /** Default 10 minutes. */
+  readonly keepMs?: number;
+  /** Told when an outcome could not be written; from then on no command is run, and each is refused with the cause. */
+  readonly onTrouble?: (error: unknown) => void;
+}
+
+/** Answer to a key whose command was running when the process ended. */
+export const interruptedAnswer =
+  'the agent ended while this command ran, so nobody knows whether it took effect; look at the host before you send it again with a new key';
+const forgottenAnswer = 'this command has run already, and its outcome is no longer kept; send it with a new key to run it once more';
+
+/** Beyond it a command is not worth remembering word by word. */
+const mostOutcomeBytes = 256 * 1024;
+const mostBytes = 8 * 1024 * 1024;
+/** Keys whose outcome is gone but which must not run again. */
+const mostKeys = 4_096;
+/** Lines that may have become useless before the file is written anew. */
+const mostStale = 1_024;
+
+interface Entry {
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly at: number;
+  outcome: Outcome | undefined;
+  bytes: number;
+  running: Promise<Outcome> | undefined;
+  forgotten: boolean;
+}
+
+/** One line a step: begun before the command runs, ended before it is answered; each on disk before what follows it. */
+export async function openFileJournal(options: FileJournalOptions): Promise<IdempotencyJournal> {
+  await mkdir(dirname(options.file), { recursive: true, mode: 0o700 });
+  const journal = new FileJournal(options);
+  await journal.load();
+  return journal;
+}
+
+class FileJournal implements IdempotencyJournal {
+  readonly #file: string;
+  readonly #clock: Clock;
+  readonly #keep: number;
+  readonly #keepMs: number;
+  readonly #onTrouble: ((error: unknown) => void) | undefined;
+  /** Oldest first. */
+  readonly #entries = new Map<string, Entry>();
+  #handle: FileHandle | undefined;
+  #lines = 0;
+  #writing: Promise<void> = Promise.resolve();
+  #broken: Error | undefined;
+  #closed = false;
+
+  constructor({ file, clock, keep = 256, keepMs = 600_000, onTrouble }: FileJournalOptions) {
+    this.#file = file;
+    this.#clock = clock;
+    this.#keep = keep;
+    this.#keepMs = keepMs;
+    this.#onTrouble = onTrouble;
+  }
+
+  async load(): Promise<void> {
+    for (const line of (await readIfThere(this.#file)).split('\n')) {
+      const step = readStep(line);
+      if (!step) {
+        continue; // The last line of a process that was killed; it had promised nothing yet.
+      }
+      if (step.t !== undefined) {
+        this.#entries.delete(step.k);
+        this.#entries.set(step.k, entryOf(step.k, step.f ?? '', step.t));
+      }
+      const entry = this.#entries.get(step.k);
+      if (entry && (step.o || step.x)) {
+        entry.outcome = step.o;
+        entry.bytes = line.length;
+        entry.forgotten = step.x === true;
+      }
+    }
+    this.#forget();
+    await this.#rewrite();
+  }
+
+  async run(key: string, fingerprint: string, work: () => Promise<Outcome>): Promise<Outcome> {
+    if (!/^[\w.:-]{1,64}$/.test(key)) {
+      throw new SvcError('invalid_argument', 'an idempotency key has 1 to 64 letters, digits and . : _ -');
+    }
+    this.#forget();
+    const known = this.#entries.get(key);
+    if (known) {
+      return this.#again(known, fingerprint);
+    }
+    if (this.#closed || this.#broken) {
+      throw new SvcError('unavailable', `commands cannot be written down (${this.#broken?.message ?? 'the agent is stopping'}), so none is run`);
+    }
+    if (this.#entries.size >= mostKeys) {
+      throw new SvcError('rate_limited', `${mostKeys} commands in ${this.#keepMs / 60_000} minutes are the most`, { retryAfterSeconds: 60 });
+    }
+    const entry = entryOf(key, fingerprint, this.#clock.now());
+    this.#entries.set(key, entry);
+    entry.running = this.#first(entry, work);
+    return entry.running;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled([...this.#entries.values()].map(async ({ running }) => running));
+    await this.#writing;
+    await this.#handle?.close();
+    this.#handle = undefined;
+  }
+
+  async #first(entry: Entry, work: () => Promise<Outcome>): Promise<Outcome> {
+    const { key, fingerprint, at } = entry;
+    try {
+      await this.#append({ k: key, f: fingerprint, t: at });
+    } catch (error) {
+      this.#entries.delete(key);
+      throw new SvcError('unavailable', `the command could not be written down (${messageOf(error)}), so it was not run`, { cause: error });
+    }
+    const outcome = worthKeeping(await work());
+    try {
+      await this.#append({ k: key, o: outcome });
+    } catch (error) {
+      // Its beginning is on disk, so it will not run again; whoever waits may hear what it came to.
+      this.#onTrouble?.(error);
+    }
+    entry.outcome = outcome;
+    entry.bytes = JSON.stringify(outcome).length;
+    entry.running = undefined;
+    return outcome;
+  }
+
+  #again(entry: Entry, fingerprint: string): Promise<Outcome> | Outcome {
+    if (entry.fingerprint !== fingerprint) {
+      throw new SvcError('conflict', 'this idempotency key belongs to another command');
+    }
+    if (entry.forgotten) {
+      throw new SvcError('conflict', forgottenAnswer);
+    }
+    const outcome = entry.running ?? entry.outcome;
+    if (!outcome) {
+      throw new SvcError('conflict', interruptedAnswer);
+    }
+    return outcome;
+  }
+
+  /** What is too old goes wholly; what is too much keeps its key, so that it does not run again. */
+  #forget(): void {
+    const since = this.#clock.now() - this.#keepMs;
+    let kept = 0;
+    let bytes = 0;
+    for (const entry of [...this.#entries.values()].toReversed()) {
+      if (entry.at < since && !entry.running) {
+        this.#entries.delete(entry.key);
+      } else if (entry.outcome) {
+        kept += 1;
+        bytes += entry.bytes;
+        if (kept > this.#keep || bytes > mostBytes) {
+          entry.outcome = undefined;
+          entry.bytes = 0;
+          entry.forgotten = true;
+        }
+      }
+    }
+  }
+
+  /** In order; resolves when it is on disk. */
+  #append(step: Step): Promise<void> {
+    const done = this.#writing.then(async () => {
+      if (this.#broken) {
+        throw this.#broken;
+      }
+      try {
+        await this.#handle!.appendFile(`${JSON.stringify(step)}\n`);
+        await this.#handle!.datasync();
+        this.#lines += 1;
+        if (this.#lines > 2 * this.#entries.size + mostStale) {
+          await this.#rewrite();
+        }
+      } catch (error) {
+        // What is on disk is not known any more, so no further command may rely on it.
+        this.#broken = error as Error;
+        throw error;
+      }
+    });
+    this.#writing = done.catch(() => undefined);
+    return done;
+  }
+
+  async #rewrite(): Promise<void> {
+    const fresh = `${this.#file}.new`;
+    const handle = await open(fresh, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND, 0o600);
+    const steps = [...this.#entries.values()].flatMap(({ key, fingerprint, at, outcome, forgotten }): Step[] => [
+      { k: key, f: fingerprint, t: at },
+      ...(outcome ? [{ k: key, o: outcome }] : forgotten ? [{ k: key, x: true as const }] : []),
+    ]);
+    await handle.writeFile(steps.map((step) => `${JSON.stringify(step)}\n`).join(''));
+    await handle.datasync();
+    await rename(fresh, this.#file);
+    await syncFolder(dirname(this.#file));
+    await this.#handle?.close();
+    this.#handle = handle;
+    this.#lines = steps.length;
+  }
+}
+
+interface Step {
+  readonly k: string;
+  readonly f?: string;
+  readonly t?: number;
+  readonly o?: Outcome;
+  readonly x?: true;
+}
+
+const entryOf = (key: string, fingerprint: string, at: number): Entry => ({
+  key,
+  fingerprint,
+  at,
+  outcome: undefined,
+  bytes: 0,
+  running: undefined,
+  forgotten: false,
+});
+
+function readStep(line: string): Step | undefined {
+  try {
+    const step = JSON.parse(line) as Step | null;
+    return typeof step?.k === 'string' ? step : undefined;
+  } catch {
+    return undefined; // Torn by a kill: see `load`.
+  }
+}
+
+function worthKeeping(outcome: Outcome): Outcome {
+  let text: string;
+  try {
+    text = JSON.stringify(outcome);
+  } catch {
+    return { error: { code: 'internal', message: 'the command has run; its result is no plain JSON' } };
+  }
+  return text.length <= mostOutcomeBytes
+    ? outcome
+    : { error: { code: 'upstream_error', message: `the command has run; its result has ${text.length} bytes, of which none is kept` } };
+}
+
+async function readIfThere(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      return '';
+    }
+    throw error;
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,407 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+
+import fc from 'fast-check';
+
+import {
+  type BlockRow,
+  type Catalogue,
+  compress,
+  diskSpace,
+  isDamagedBlock,
+  openBlock,
+  openCatalogue,
+  overdue,
+  retain,
+  sectionCache,
+  Unpacker,
+  writeBlock,
+} from 'svc/store';
+import { folderOf, listener } from './folder.ts';
+
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+
+describe('a block', () => {
+  test('holds its sections, packed or not', async (t) => {
+    const folder = join(folderOf(t), 'blocks');
+    const large = Buffer.alloc(200_000, 'many of the same bytes ');
+    const { file, bytes } = await writeBlock(folder, 'b1', async (block) => {
+      assert.equal(block.section(large), 0);
+      await Promise.resolve();
+      assert.equal(block.section(Buffer.from('raw'), { raw: true }), 1);
+      assert.equal(block.section(new Uint8Array(0)), 2);
+    });
+    assert.equal(bytes, statSync(join(folder, file)).size);
+    assert.ok(bytes < 5_000);
+    const block = openBlock(join(folder, file));
+    assert.equal(block.sections, 3);
+    assert.ok(large.equals(block.read(0)));
+    assert.equal(text(block.read(1)), 'raw');
+    assert.equal(block.read(2).length, 0);
+    assert.deepEqual([block.storedBytes(1), block.rawBytes(0)], [3, 200_000]);
+    assert.throws(() => block.read(3), isDamagedBlock);
+    block.close();
+    block.close();
+    assert.throws(() => block.read(0), { code: 'internal' });
+  });
+
+  test('with any byte changed says so, and only the section that has it is lost', async (t) => {
+    const folder = folderOf(t);
+    const sections = ['first first first first first', 'second', 'third third third third third'];
+    await writeBlock(folder, 'good', (block) => sections.forEach((section, i) => block.section(Buffer.from(section), { raw: i === 1 })));
+    const good = readFileSync(join(folder, 'good'));
+    const isolated = new Set<number>();
+    for (let at = 0; at < good.length; at++) {
+      const bad = Buffer.from(good);
+      bad[at]! ^= 0x20;
+      const path = join(folder, 'bad');
+      writeFileSync(path, bad);
+      const read: string[] = [];
+      try {
+        const block = openBlock(path);
+        for (let i = 0; i < block.sections; i++) {
+          try {
+            read.push(text(block.read(i)));
+          } catch (error) {
+            assert.ok(isDamagedBlock(error), `byte ${at}: ${String(error)}`);
+            read.push('damaged');
+          }
+        }
+        block.close();
+      } catch (error) {
+        assert.ok(isDamagedBlock(error), `byte ${at}: ${String(error)}`);
+        assert.equal(error.damagedBlock, path);
+        continue;
+      }
+      const lost = read.indexOf('damaged');
+      isolated.add(lost);
+      assert.deepEqual(read, sections.toSpliced(lost, 1, 'damaged'), `byte ${at}`);
+    }
+    assert.deepEqual(
+      [...isolated].sort((a, b) => a - b),
+      [0, 1, 2],
+    );
+  });
+
+  test('that is cut anywhere, empty or missing is damaged', async (t) => {
+    const folder = folderOf(t);
+    await writeBlock(folder, 'good', (block) => void block.section(Buffer.from('content content content')));
+    const good = readFileSync(join(folder, 'good'));
+    for (let cut = 0; cut < good.length; cut++) {
+      writeFileSync(join(folder, 'bad'), good.subarray(0, cut));
+      assert.throws(() => openBlock(join(folder, 'bad')), isDamagedBlock);
+    }
+    assert.throws(() => openBlock(join(folder, 'none')), isDamagedBlock);
+  });
+
+  test('that cannot be finished leaves nothing behind', async (t) => {
+    const folder = folderOf(t);
+    await assert.rejects(
+      writeBlock(folder, 'b', (block) => {
+        block.section(Buffer.from('x'));
+        throw new Error('no more');
+      }),
+      /no more/,
+    );
+    assert.deepEqual(readdirSync(folder), []);
+    writeFileSync(join(folder, 'b.tmp'), 'left by a crash');
+    await writeBlock(folder, 'b', (block) => void block.section(Buffer.from('x')));
+    assert.deepEqual(readdirSync(folder), ['b']);
+  });
+
+  test('is searched: what is not wanted is neither kept nor cached, what is wanted stays as it is', async (t) => {
+    const folder = folderOf(t);
+    const texts = [0, 1, 2, 3].map((i) => Buffer.alloc(1_000, `section ${i} `));
+    const { file } = await writeBlock(folder, 'searched', (block) => {
+      assert.equal(block.compressed(compress(texts[0]!), 1_000), 0);
+      texts.slice(1).forEach((section, i) => block.section(section, { raw: i === 2 }));
+    });
+    const unpacker = new Unpacker();
+    const holds = (wanted: string) => (section: Uint8Array) => Buffer.from(section).includes(wanted);
+    for (const cache of [undefined, sectionCache(100_000)]) {
+      const block = openBlock(join(folder, file), cache);
+      const search = (wanted: string): (Uint8Array | undefined)[] => texts.map((_, i) => block.search(i, unpacker, holds(wanted)));
+      assert.deepEqual(search('nothing of the kind'), [undefined, undefined, undefined, undefined]);
+      assert.equal(cache?.bytes ?? 0, 0);
+      for (const [i, raw] of texts.entries()) {
+        const found = search(`section ${i}`);
+        search('nothing of the kind');
+        assert.deepEqual(
+          found.map((section) => section && text(section)),
+          texts.map((_, k) => (k === i ? raw.toString() : undefined)),
+        );
+      }
+      assert.equal(cache?.bytes ?? 4_000, 4_000);
+      assert.equal(text(block.read(2)), texts[2]!.toString());
+      assert.equal(search('section 2').filter((section) => section !== undefined).length, 1);
+      block.close();
+      assert.throws(() => block.search(0, unpacker, () => true), { code: 'internal' });
+    }
+    unpacker.close();
+  });
+
+  test('is unpacked once while its sections are in use, and the cache keeps to its size', async (t) => {
+    const folder = folderOf(t);
+    for (const name of ['a', 'b']) {
+      await writeBlock(folder, name, (block) => [0, 1, 2, 3].forEach((i) => block.section(Buffer.alloc(100, i))));
+    }
+    const cache = sectionCache(450);
+    const [a, b] = [openBlock(join(folder, 'a'), cache), openBlock(join(folder, 'b'), cache)];
+    const first = a.read(0);
+    assert.equal(a.read(0), first);
+    [1, 2, 3].forEach((i) => a.read(i));
+    assert.equal(cache.bytes, 400);
+    a.read(0);
+    b.read(0);
+    assert.equal(cache.bytes, 400);
+    assert.equal(a.read(0), first, 'what was used last stays');
+    a.close();
+    assert.equal(cache.bytes, 100);
+    b.close();
+    assert.equal(cache.bytes, 0);
+    const small = sectionCache(200);
+    const again = openBlock(join(folder, 'a'), small);
+    again.read(0);
+    assert.equal(small.bytes, 0, 'a section that is large for the cache does not push out the others');
+    again.close();
+  });
+});
+
+const row = (
+  file: string,
+  mint: number,
+  maxt: number,
+  bytes = 10,
+): { file: string; level: number; mint: number; maxt: number; bytes: number; rows: number } => ({ file, level: 0, mint, maxt, bytes, rows: 1 });
+
+async function withBlocks(folder: string, names: readonly string[], schema: readonly string[] = []): Promise<Catalogue> {
+  const catalogue = openCatalogue(join(folder, 'catalogue.db'), schema);
+  for (const [i, name] of names.entries()) {
+    const { file, bytes } = await writeBlock(catalogue.blocksFolder, name, (block) => void block.section(Buffer.from(name)));
+    catalogue.blocks.add(row(file, i * 100, i * 100 + 99, bytes));
+  }
+  return catalogue;
+}
+
+const files = (folder: string): string[] => readdirSync(join(folder, 'blocks')).sort();
+
+describe('the catalogue of the blocks', () => {
+  test('keeps what it is told, beside what the store keeps in it', async (t) => {
+    const folder = folderOf(t);
+    const catalogue = await withBlocks(folder, ['a', 'b', 'c'], ['create table series (id integer primary key) strict']);
+    const ids = catalogue.blocks.list().map(({ id }) => id);
+    const added = catalogue.blocks.add(
+      { ...row('d', 0, 1), level: 1, meta: '{"k":1}' },
+      (id) => void catalogue.db.prepare('insert into series values (?)').run(id),
+    );
+    assert.deepEqual({ ...added }, { ...row('d', 0, 1), level: 1, meta: '{"k":1}', id: added.id, damaged: 0, cause: null });
+    assert.deepEqual(catalogue.db.prepare('select id from series').pluck().all(), [added.id]);
+    assert.deepEqual(
+      catalogue.blocks.list({ mint: 99, maxt: 100 }).map(({ file }) => file),
+      ['a', 'b'],
+    );
+    assert.deepEqual(
+      catalogue.blocks.list({ mint: 0, maxt: 1e9, level: 1 }).map(({ file }) => file),
+      ['d'],
+    );
+    assert.throws(
+      () =>
+        catalogue.blocks.add(row('e', 0, 1), () => {
+          throw new Error('no');
+        }),
+      /no/,
+    );
+    assert.throws(
+      () =>
+        catalogue.blocks.remove(ids, () => {
+          throw new Error('no');
+        }),
+      /no/,
+    );
+    assert.deepEqual(files(folder), ['a', 'b', 'c'], 'a file goes only when its row is gone');
+    assert.equal(catalogue.blocks.list().length, 4);
+    await writeBlock(catalogue.blocksFolder, 'merged', (block) => void block.section(Buffer.from('ab')));
+    catalogue.blocks.replace(ids.slice(0, 2), [row('merged', 0, 199, 7)]);
+    assert.deepEqual(files(folder), ['c', 'merged']);
+    assert.equal(catalogue.blocks.bytes(), 7 + 10 + statSync(join(folder, 'blocks', 'c')).size);
+    assert.equal(statSync(join(folder, 'catalogue.db')).mode & 0o777, 0o600);
+    catalogue.close();
+  });
+
+  test('takes on new versions of its schema, and refuses one it does not know', (t) => {
+    const path = join(folderOf(t), 'catalogue.db');
+    const first = 'create table series (id integer primary key) strict';
+    openCatalogue(path, [first]).close();
+    const second = openCatalogue(path, [first, 'alter table series add column name text']);
+    second.db.prepare("insert into series (name) values ('x')").run();
+    second.close();
+    openCatalogue(path, [first, 'alter table series add column name text']).close();
+    assert.throws(() => openCatalogue(path, [first]), { code: 'unavailable', message: /newer/ });
+    assert.throws(() => openCatalogue(path, [first, 'alter table series add column name text', 'create table half (a)', 'nonsense']), /nonsense/);
+    const unchanged = openCatalogue(path, [first, 'alter table series add column name text']);
+    assert.deepEqual(unchanged.db.prepare("select name from sqlite_master where name = 'half'").all(), []);
+    unchanged.close();
+  });
+
+  test('that is no database says so', (t) => {
+    const path = join(folderOf(t), 'catalogue.db');
+    writeFileSync(path, 'this is no database, whatever else it is'.repeat(40));
+    assert.throws(() => openCatalogue(path, []), { code: 'internal', message: /catalogue\.db cannot be opened/ });
+  });
+
+  test('agrees with the files after a crash at any step of making a block', async (t) => {
+    const folder = folderOf(t);
+    (await withBlocks(folder, ['a'])).close();
+    const blocks = join(folder, 'blocks');
+
+    writeFileSync(join(blocks, 'b.tmp'), 'half of a bl');
+    openCatalogue(join(folder, 'catalogue.db'), []).close();
+    assert.deepEqual(files(folder), ['a'], 'while the file was written');
+
+    await writeBlock(blocks, 'b', (block) => void block.section(Buffer.from('b')));
+    const log = listener();
+    openCatalogue(join(folder, 'catalogue.db'), [], { log }).close();
+    assert.deepEqual(files(folder), ['a'], 'after the file had its name, before it had its row');
+    assert.deepEqual(log.said, ['info: a block that was not finished was removed']);
+
+    const { file } = await writeBlock(blocks, 'b', (block) => void block.section(Buffer.from('b')));
+    const complete = openCatalogue(join(folder, 'catalogue.db'), [], { log });
+    assert.deepEqual(files(folder), ['a']);
+    await writeBlock(blocks, 'b', (block) => void block.section(Buffer.from('b')));
+    complete.blocks.add(row(file, 100, 199));
+    complete.close();
+    openCatalogue(join(folder, 'catalogue.db'), []).close();
+    assert.deepEqual(files(folder), ['a', 'b'], 'after it had its row');
+  });
+
+  test('agrees with the files after a crash at any step of removing one', async (t) => {
+    const folder = folderOf(t);
+    const catalogue = await withBlocks(folder, ['a', 'b']);
+    const [a] = catalogue.blocks.list();
+    const content = readFileSync(join(folder, 'blocks', 'a'));
+    catalogue.blocks.remove([a!.id]);
+    catalogue.close();
+    writeFileSync(join(folder, 'blocks', 'a'), content);
+    const again = openCatalogue(join(folder, 'catalogue.db'), []);
+    assert.deepEqual(files(folder), ['b']);
+    assert.deepEqual(
+      again.blocks.list().map(({ file }) => file),
+      ['b'],
+    );
+    again.close();
+  });
+
+  test('marks a block whose file is gone, once, and keeps its row', async (t) => {
+    const folder = folderOf(t);
+    (await withBlocks(folder, ['a', 'b'])).close();
+    rmSync(join(folder, 'blocks', 'a'));
+    const log = listener();
+    for (let i = 0; i < 2; i++) {
+      const catalogue = openCatalogue(join(folder, 'catalogue.db'), [], { log });
+      assert.deepEqual(
+        catalogue.blocks.list().map(({ file, damaged, cause }) => [file, damaged, cause]),
+        [
+          ['a', 1, 'the file is missing'],
+          ['b', 0, null],
+        ],
+      );
+      catalogue.close();
+    }
+    assert.deepEqual(log.said, ['error: a block is gone: what it held cannot be answered']);
+  });
+
+  test('that was lost does not take the blocks with it', async (t) => {
+    const folder = folderOf(t);
+    (await withBlocks(folder, ['a', 'b'])).close();
+    mkdirSync(join(folder, 'away'));
+    for (const name of readdirSync(folder).filter((other) => other.startsWith('catalogue.db'))) {
+      renameSync(join(folder, name), join(folder, 'away', name));
+    }
+    const log = listener();
+    openCatalogue(join(folder, 'catalogue.db'), [], { log }).close();
+    assert.deepEqual(readdirSync(join(folder, 'blocks', 'without-catalogue')).sort(), ['a', 'b']);
+    assert.match(log.said.join(), /error: the catalogue was lost/);
+    openCatalogue(join(folder, 'catalogue.db'), [], { log }).close();
+    assert.ok(existsSync(join(folder, 'blocks', 'without-catalogue', 'a')));
+  });
+});
+
+describe('retention', () => {
+  const block = (id: number, maxt: number, bytes = 10): Pick<BlockRow, 'id' | 'maxt' | 'bytes'> => ({ id, maxt, bytes });
+
+  test('lets go of what is too old, or too much, oldest first', () => {
+    const blocks = [block(3, 300), block(1, 100), block(2, 200), block(4, 400)];
+    assert.deepEqual(overdue(blocks, { maxAgeMs: 1_000, maxBytes: 1_000 }, 500), []);
+    assert.deepEqual(overdue(blocks, { maxAgeMs: 250, maxBytes: 1_000 }, 500), [1, 2]);
+    assert.deepEqual(overdue(blocks, { maxAgeMs: 300, maxBytes: 1_000 }, 500), [1], 'a block that ends at the limit stays');
+    assert.deepEqual(overdue(blocks, { maxAgeMs: 1_000, maxBytes: 25 }, 500), [1, 2]);
+    assert.deepEqual(overdue(blocks, { maxAgeMs: 0, maxBytes: 0 }, 5_000), [1, 2, 3], 'the newest stays');
+    assert.deepEqual(overdue([], { maxAgeMs: 0, maxBytes: 0 }, 0), []);
+  });
+
+  test('never takes more than it must, nor a newer one before an older', () => {
+    const some = fc.array(fc.tuple(fc.nat(1_000), fc.nat(50)), { maxLength: 12 }).map((all) => all.map(([maxt, bytes], id) => block(id, maxt, bytes)));
+    fc.assert(
+      fc.property(some, fc.nat(1_000), fc.nat(300), (blocks, maxAgeMs, maxBytes) => {
+        const now = 1_000;
+        const gone = new Set(overdue(blocks, { maxAgeMs, maxBytes }, now));
+        const kept = blocks.filter(({ id }) => !gone.has(id));
+        const taken = blocks.filter(({ id }) => gone.has(id));
+        assert.ok(blocks.length === 0 || kept.length > 0);
+        assert.ok(taken.every(({ maxt }) => kept.every((other) => other.maxt >= maxt)));
+        if (kept.length > 1) {
+          assert.ok(kept.reduce((sum, { bytes }) => sum + bytes, 0) <= maxBytes);
+          assert.ok(kept.every(({ maxt }) => maxt >= now - maxAgeMs));
+        }
+        const last = taken.toSorted((a, b) => a.maxt - b.maxt || a.id - b.id).at(-1);
+        if (last !== undefined) {
+          assert.ok(last.maxt < now - maxAgeMs || kept.reduce((sum, { bytes }) => sum + bytes, last.bytes) > maxBytes, 'the last one had to go');
+        }
+      }),
+    );
+  });
+
+  test('removes rows and files, and what the store keeps for them in the same step', async (t) => {
+    const folder = folderOf(t);
+    const catalogue = await withBlocks(folder, ['a', 'b', 'c']);
+    const told: number[][] = [];
+    assert.deepEqual(
+      retain(catalogue, { maxAgeMs: 150, maxBytes: 1e9 }, 300, (ids) => told.push([...ids])).map(({ file }) => file),
+      ['a'],
+    );
+    assert.deepEqual(files(folder), ['b', 'c']);
+    assert.equal(told.length, 1);
+    assert.deepEqual(retain(catalogue, { maxAgeMs: 1e9, maxBytes: 1e9 }, 300), []);
+    catalogue.close();
+  });
+});
+
+describe('the space on the disk', () => {
+  test('refuses writes in time, and takes them again by itself', () => {
+    let now = 0;
+    let free = 1_000;
+    const disk = diskSpace('/data', { minFreeBytes: 100, minFreeShare: 0.05, everyMs: 10, now: () => now, look: () => ({ free, total: 4_000 }) });
+    assert.equal(disk.refusal(), undefined);
+    disk.assertWritable();
+    free = 199;
+    assert.equal(disk.refusal(), undefined, 'it looks only now and then');
+    now = 10;
+    assert.match(disk.refusal()!, /only 0 MiB of the disk under \/data are free/);
+    assert.throws(() => disk.assertWritable(), { code: 'unavailable', retryAfterSeconds: 30 });
+    free = 210;
+    now = 20;
+    assert.notEqual(disk.refusal(), undefined, 'not to and fro');
+    free = 221;
+    now = 30;
+    assert.equal(disk.refusal(), undefined);
+  });
+
+  test('refuses when the disk does not answer, and asks the real one', (t) => {
+    const disk = diskSpace('/nowhere/at/all');
+    assert.match(disk.refusal()!, /does not answer/);
+    assert.equal(diskSpace(folderOf(t), { minFreeBytes: 1, minFreeShare: 0 }).refusal(), undefined);
+    assert.match(diskSpace(folderOf(t), { minFreeBytes: Number.MAX_SAFE_INTEGER }).refusal()!, /are needed/);
+  });
+});

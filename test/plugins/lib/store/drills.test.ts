@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { run as crash } from '../../../drill/telemetry-crash.ts';
+import { run as diskFull } from '../../../drill/telemetry-disk-full.ts';
+
+test('kill -9 of the whole house while metrics, logs and traces come in loses nothing that was acknowledged', { timeout: 300_000 }, async () => {
+  const found = await crash({ rounds: 3, fill: 0 });
+  for (const what of ['samples', 'lines', 'spans']) {
+    assert.ok(Number(found[`acknowledged ${what}`]) > 10, JSON.stringify(found));
+  }
+});
+
+test('on a full disk the whole house answers, pushes are told to come back, and are taken again by themselves', { timeout: 300_000 }, async (t) => {
+  const { skipped } = await diskFull({ rounds: 1 });
+  if (typeof skipped === 'string') {
+    assert.notEqual(process.env['SVC_TEST_PEERS'], 'required', skipped);
+    t.skip(skipped);
+  }
+});
