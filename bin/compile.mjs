@@ -127,8 +127,8 @@ const smallSchemas = {
       if (!inCore) {
         return undefined;
       }
-      const file = path === 'ajv' ? 'edge-ajv.ts' : 'edge-setting-shape.ts';
-      return { path: join(importer.slice(0, inCore.index), 'core', 'boot', file), sideEffects: false };
+      const file = path === 'ajv' ? 'small-ajv.ts' : 'setting-shape.ts';
+      return { path: join(importer.slice(0, inCore.index), 'bin', 'edge', file), sideEffects: false };
     });
   },
 };

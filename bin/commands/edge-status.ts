@@ -1,4 +1,4 @@
-import { askEdge } from '../../core/boot/edge.ts';
+import { askEdge } from '../edge/index.ts';
 import type { Command } from '../cli/command.ts';
 import { unreachable } from '../cli/failure.ts';
 import { printable, table } from '../cli/layout.ts';

@@ -1,4 +1,4 @@
-import { serveEdge, testEdge } from '../../core/boot/edge.ts';
+import { serveEdge, testEdge } from '../edge/index.ts';
 import { edgeEnvironment } from '../edge/data-dir.ts';
 import type { Command } from '../cli/command.ts';
 import type { ExitCode } from '../cli/failure.ts';

@@ -3,7 +3,7 @@ import { chownSync, existsSync, lstatSync, readdirSync, readFileSync, rmSync, wr
 import { join, resolve } from 'node:path';
 import { isSea } from 'node:sea';
 
-import { agentCommand } from '../../core/boot/edge.ts';
+import { agentCommand } from './index.ts';
 import { messageOf } from '../../core/sdk/index.ts';
 import { Failure } from '../cli/failure.ts';
 import { closedPath } from './closed-path.ts';

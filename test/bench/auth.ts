@@ -8,7 +8,7 @@ import { identify } from '../../core/http/authenticate.ts';
 import { authorize } from '../../core/http/authorize.ts';
 import type { Front } from '../../core/http/front.ts';
 import { Passwords } from '../../plugins/iam/contract.ts';
-import { startTestHost, type TestHost, type TestHostOptions } from '../../core/boot/testing.ts';
+import { startTestHost, type TestHost, type TestHostOptions } from '../kit/index.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { lampFolder } from '../plugins/session/house.ts';
 import { people } from '../plugins/session/people.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { startTestHost } from '../../core/boot/testing.ts';
+import { startTestHost } from '../kit/index.ts';
 import { buildZoo } from '../fixtures/zoo.ts';
 
 const area = (body: string): string => `import { definePlugin } from 'svc/sdk';\nexport default definePlugin({ activate(ctx) { ${body} } });\n`;

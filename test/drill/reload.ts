@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
-import { startTestHost, type TestHost } from '../../core/boot/testing.ts';
+import { startTestHost, type TestHost } from '../kit/index.ts';
 
 export interface UnderFire {
   readonly ok: boolean;

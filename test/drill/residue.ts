@@ -4,7 +4,7 @@ import vm from 'node:vm';
 import { fileURLToPath } from 'node:url';
 
 import { censusGrowth } from '../../core/boot/census.ts';
-import { startTestHost, type TestHost } from '../../core/boot/testing.ts';
+import { startTestHost, type TestHost } from '../kit/index.ts';
 
 export const everyFixture = fileURLToPath(new URL('../fixtures/plugins/every', import.meta.url));
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { startTestHost, type TestHost } from '../../core/boot/testing.ts';
+import { startTestHost, type TestHost } from '../kit/index.ts';
 import { type Animal, buildZoo, laterZoo, packZoo, zoo } from '../fixtures/zoo.ts';
 
 async function houseWith(t: TestContext, animals: readonly Animal[]): Promise<TestHost> {

@@ -55,7 +55,7 @@ const pluginEffects: readonly { readonly form: RegExp; readonly instead: string 
 
 /** Files that may build a pattern at run time, and why that is safe there. All others use literals, or RE2 for what users type. */
 export const patternBuilders: Readonly<Record<string, string>> = {
-  'core/boot/edge-schema.ts': 'what an edge loads has come with the product, its patterns too',
+  'bin/edge/small-schema.ts': 'what an edge loads has come with the product, its patterns too',
   'core/observe/redact.ts': 'joins its own constants',
   'plugins/lib/query/regex-native.ts': 'writes every character anew from what was parsed, and only forms whose work is bounded',
 };
@@ -64,7 +64,7 @@ const singleHomes: Readonly<Record<string, { readonly homes: readonly string[]; 
   'gray-matter': { homes: ['core/host/front-matter.ts'], why: 'it runs code in front matter unless it is called with care' },
   jsonwebtoken: { homes: ['plugins/session/access-tokens.ts', 'core/boot/shared-modules.ts'], why: 'who signs and verifies decides who anybody is' },
   ssh2: { homes: ['plugins/webshell/ssh/connect.ts', 'core/boot/shared-modules.ts'], why: 'who speaks SSH sees passwords, and must bring the stream itself' },
-  'reflect-metadata': { homes: ['bin/svc.ts', 'bin/edge.ts', 'core/boot/testing.ts'], why: 'it must come first, once, in whoever starts a process' },
+  'reflect-metadata': { homes: ['bin/svc.ts', 'bin/edge.ts', 'test/kit/index.ts'], why: 'it must come first, once, in whoever starts a process' },
 };
 
 /** Every import or effect that runs against the plan of the house, as a sentence that says where and what is allowed. */

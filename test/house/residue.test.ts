@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { censusGrowth } from '../../core/boot/census.ts';
-import { startTestHost } from '../../core/boot/testing.ts';
+import { startTestHost } from '../kit/index.ts';
 import { OwnedScope } from '../../core/registry/index.ts';
 import type { EffectNode } from '../../core/sdk/index.ts';
 import { everyFixture, run } from '../drill/residue.ts';

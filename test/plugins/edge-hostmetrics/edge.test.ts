@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { PluginContext, PluginDefinition } from 'svc/sdk';
 import { startTestEdge } from 'svc/testing';
 
-import { Ajv as EdgeAjv } from '../../../core/boot/edge-ajv.ts';
+import { Ajv as EdgeAjv } from '../../../bin/edge/small-ajv.ts';
 import { canonicalMetrics } from 'svc/probe';
 import hostmetrics from '../../../plugins/edge-hostmetrics/index.ts';
 import procmetrics from '../../../plugins/edge-procmetrics/index.ts';

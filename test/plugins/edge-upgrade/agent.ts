@@ -2,11 +2,11 @@ import 'reflect-metadata';
 import fs, { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
-import { startEdgeHouse } from '../../../core/boot/edge-house.ts';
-import { testEdge } from '../../../core/boot/edge.ts';
+import { startEdgeHouse } from '../../../bin/edge/agent.ts';
+import { testEdge } from '../../../bin/edge/index.ts';
 import { runInForeground } from '../../../core/boot/foreground.ts';
 import { productFromSource } from '../../../core/boot/product.ts';
-import { rootOf, testedRoot } from '../../../core/boot/testing-roots.ts';
+import { rootOf, testedRoot } from '../../kit/roots.ts';
 
 // The agent with two plugins, as a version that its starter names: `edge --data <folder>`, and with --self-test.
 const args = process.argv.slice(2);

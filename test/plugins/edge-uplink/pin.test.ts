@@ -9,7 +9,7 @@ import { startTestEdge } from 'svc/testing';
 import { spkiPin } from 'svc/tunnel';
 
 import { enrol } from '../../../bin/edge/enrol.ts';
-import { askEdge } from '../../../core/boot/edge-door.ts';
+import { askEdge } from '../../../bin/edge/status-socket.ts';
 import { systemClock } from '../../../core/boot/time.ts';
 import { createPusher } from '../../../plugins/edge-uplink/push.ts';
 import { peer } from '../../peers.ts';

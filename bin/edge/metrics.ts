@@ -1,5 +1,5 @@
-import type { Own } from '../host/index.ts';
-import type { Metrics, SelfSample } from '../sdk/index.ts';
+import type { Own } from '../../core/host/index.ts';
+import type { Metrics, SelfSample } from '../../core/sdk/index.ts';
 
 /** The metrics of an edge: small, and told to nobody who does not ask through `core.self`. */
 export interface EdgeMetrics {

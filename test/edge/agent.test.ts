@@ -9,9 +9,9 @@ import { Plugins } from 'svc/sdk';
 import { startTestEdge } from 'svc/testing';
 
 import pluginSchema from '../../config/plugin.schema.json' with { type: 'json' };
-import { Ajv } from '../../core/boot/edge-ajv.ts';
-import { askEdge } from '../../core/boot/edge-door.ts';
-import { createEdgeMetrics } from '../../core/boot/edge-metrics.ts';
+import { Ajv } from '../../bin/edge/small-ajv.ts';
+import { askEdge } from '../../bin/edge/status-socket.ts';
+import { createEdgeMetrics } from '../../bin/edge/metrics.ts';
 
 const plugins = fileURLToPath(new URL('../../plugins', import.meta.url));
 

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-import type { PluginHost } from '../host/index.ts';
-import type { Registry } from '../registry/index.ts';
-import { type Clock, type ServiceToken, SvcError } from '../sdk/index.ts';
-import { startEdgeHouse } from './edge-house.ts';
-import { productFromSource } from './product.ts';
-import { rootOf, testedRoot } from './testing-roots.ts';
+import type { PluginHost } from '../../core/host/index.ts';
+import type { Registry } from '../../core/registry/index.ts';
+import { type Clock, type ServiceToken, SvcError } from '../../core/sdk/index.ts';
+import { startEdgeHouse } from '../../bin/edge/agent.ts';
+import { productFromSource } from '../../core/boot/product.ts';
+import { rootOf, testedRoot } from './roots.ts';
 
 export interface TestEdgeOptions {
   /** Folders of plugins, or ids of shipped ones. */

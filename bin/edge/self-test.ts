@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { messageOf, SvcError } from '../sdk/index.ts';
+import { messageOf, SvcError } from '../../core/sdk/index.ts';
 import { clientHandshake, closeCode, dial, openSweeper, sweepMs } from 'svc/tunnel';
-import { bootSettings } from './boot-settings.ts';
-import { edgeSettings } from './edge-settings.ts';
-import { shippedOnly } from './edge-house.ts';
-import type { Product } from './product.ts';
-import type { Environment } from './settings.ts';
-import { every } from './ticker.ts';
-import { systemClock, systemIds } from './time.ts';
+import { bootSettings } from '../../core/boot/boot-settings.ts';
+import { edgeSettings } from './settings.ts';
+import { shippedOnly } from './agent.ts';
+import type { Product } from '../../core/boot/product.ts';
+import type { Environment } from '../../core/boot/settings.ts';
+import { every } from '../../core/boot/ticker.ts';
+import { systemClock, systemIds } from '../../core/boot/time.ts';
 
 export interface SelfTest {
   readonly version: string;

@@ -1,5 +1,5 @@
-import type { FieldProblem } from '../sdk/index.ts';
-import { misfits, type Schema } from './edge-schema.ts';
+import type { FieldProblem } from '../../core/sdk/index.ts';
+import { misfits, type Schema } from './small-schema.ts';
 
 /** In the place of setting-shape.ts in the program of an edge. */
 export function misfit(schema: object, value: unknown): FieldProblem | undefined {

@@ -1,9 +1,9 @@
-import type { HostPorts, PluginSources } from '../host/index.ts';
-import { SvcError } from '../sdk/index.ts';
-import { lentPorts } from './lent-ports.ts';
-import type { Commons } from './commons.ts';
-import type { EdgeMetrics } from './edge-metrics.ts';
-import type { Ground } from './ground.ts';
+import type { HostPorts, PluginSources } from '../../core/host/index.ts';
+import { SvcError } from '../../core/sdk/index.ts';
+import { lentPorts } from '../../core/boot/lent-ports.ts';
+import type { Commons } from '../../core/boot/commons.ts';
+import type { EdgeMetrics } from './metrics.ts';
+import type { Ground } from '../../core/boot/ground.ts';
 
 export interface EdgeRooms extends Ground, Commons {
   readonly sources: PluginSources;

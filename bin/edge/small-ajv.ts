@@ -1,4 +1,4 @@
-import { type Misfit, misfits, type Schema } from './edge-schema.ts';
+import { type Misfit, misfits, type Schema } from './small-schema.ts';
 
 /** In the place of the package of that name in the program of an edge: a twentieth of its size, and of what it can. */
 export class Ajv {

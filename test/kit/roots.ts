@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { SvcError } from '../sdk/index.ts';
+import { SvcError } from '../../core/sdk/index.ts';
 
 /** The checkout whose tests run. */
 export const testedRoot = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,20 +1,20 @@
-import { PluginHost, type PluginSources } from '../host/index.ts';
-import { createHealth } from '../observe/index.ts';
-import type { Registry } from '../registry/index.ts';
-import { Board, BuildInfo, type Clock, Health, type Ids, Plugins, Self, timestamp } from '../sdk/index.ts';
-import { openCommons } from './commons.ts';
-import { coreDraft, coreService } from './core-draft.ts';
-import { openEdgeDoor } from './edge-door.ts';
-import { createEdgeMetrics } from './edge-metrics.ts';
-import { edgePorts } from './edge-ports.ts';
-import { edgeSettings } from './edge-settings.ts';
-import { layGround } from './ground.ts';
-import { pluginSources, type Product } from './product.ts';
-import type { Environment } from './settings.ts';
-import { standIns } from './synthetic.ts';
-import { TakeDown } from './take-down.ts';
-import { every } from './ticker.ts';
-import { systemClock, systemIds } from './time.ts';
+import { PluginHost, type PluginSources } from '../../core/host/index.ts';
+import { createHealth } from '../../core/observe/index.ts';
+import type { Registry } from '../../core/registry/index.ts';
+import { Board, BuildInfo, type Clock, Health, type Ids, Plugins, Self, timestamp } from '../../core/sdk/index.ts';
+import { openCommons } from '../../core/boot/commons.ts';
+import { coreDraft, coreService } from '../../core/boot/core-draft.ts';
+import { openEdgeDoor } from './status-socket.ts';
+import { createEdgeMetrics } from './metrics.ts';
+import { edgePorts } from './host-ports.ts';
+import { edgeSettings } from './settings.ts';
+import { layGround } from '../../core/boot/ground.ts';
+import { pluginSources, type Product } from '../../core/boot/product.ts';
+import type { Environment } from '../../core/boot/settings.ts';
+import { standIns } from '../../core/boot/synthetic.ts';
+import { TakeDown } from '../../core/boot/take-down.ts';
+import { every } from '../../core/boot/ticker.ts';
+import { systemClock, systemIds } from '../../core/boot/time.ts';
 
 export interface EdgeHouseOptions {
   readonly product: Product;

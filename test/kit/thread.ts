@@ -1,10 +1,10 @@
 import type { TestContext } from 'node:test';
 
-import { bundleThread } from '../host/index.ts';
-import type { ThreadHandle, ThreadNotice } from '../sdk/index.ts';
-import { bundleSources } from './bundles.ts';
-import { systemClock } from './time.ts';
-import { pluginThreads } from './workers.ts';
+import { bundleThread } from '../../core/host/index.ts';
+import type { ThreadHandle, ThreadNotice } from '../../core/sdk/index.ts';
+import { bundleSources } from '../../core/boot/bundles.ts';
+import { systemClock } from '../../core/boot/time.ts';
+import { pluginThreads } from '../../core/boot/workers.ts';
 
 export interface TestThread extends ThreadHandle {
   /** Why it ended last, as long as it has not opened again. */

@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-import type { PluginHost } from '../host/index.ts';
-import type { Registry } from '../registry/index.ts';
-import { type Clock, type ServiceToken, SvcError } from '../sdk/index.ts';
-import { type Census, censusGrowth } from './census.ts';
-import { startHouse } from './house.ts';
-import { productFromSource } from './product.ts';
-import { rootOf, testedRoot } from './testing-roots.ts';
+import type { PluginHost } from '../../core/host/index.ts';
+import type { Registry } from '../../core/registry/index.ts';
+import { type Clock, type ServiceToken, SvcError } from '../../core/sdk/index.ts';
+import { type Census, censusGrowth } from '../../core/boot/census.ts';
+import { startHouse } from '../../core/boot/house.ts';
+import { productFromSource } from '../../core/boot/product.ts';
+import { rootOf, testedRoot } from './roots.ts';
 
-export { startTestEdge, type TestEdge, type TestEdgeOptions } from './testing-edge.ts';
-export { startThreadForTest, type TestThread } from './testing-thread.ts';
+export { startTestEdge, type TestEdge, type TestEdgeOptions } from './edge.ts';
+export { startThreadForTest, type TestThread } from './thread.ts';
 
 export interface TestHostOptions {
   /** Folders of plugins, or ids of shipped ones. */

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 
-import { messageOf, SvcError } from '../sdk/index.ts';
+import { messageOf, SvcError } from '../../core/sdk/index.ts';
 
 const answerMs = 3_000;
 const mostBytes = 4 * 1024 * 1024;
