@@ -15,6 +15,8 @@ export const sharedModules: SharedModules = new Map<string, object>([
   ['svc/thread', threadSide],
   // For shells alone.
   ['ssh2', lentLater(async () => (await import('ssh2')).default)],
+  // For the library of tunnels: one copy beside that of the host.
+  ['ws', lentLater(() => import('ws'))],
   ['typebox', lentLater(() => import('typebox'))],
   ['kysely', lentLater(() => import('kysely'))],
   ['re2js', lentLater(() => import('re2js'))],

@@ -34,7 +34,13 @@ export const bundlePlugin = (entry: string, id: string, sources: BundleSources):
   known(sources, ['plugin', resolve(entry), ...sources.lent, ...[...sources.modules].flat()], async () => {
     const folder = dirname(resolve(entry));
     const plugins = [leave((name) => isBuiltin(name) || sources.lent.has(name)), bringAlong(sources)];
-    const { outputFiles, inputs } = await build(id, { entryPoints: [entry], absWorkingDir: folder, sourcemap: 'inline', plugins });
+    const { outputFiles, inputs } = await build(id, {
+      entryPoints: [entry],
+      absWorkingDir: folder,
+      sourcemap: 'inline',
+      minifyWhitespace: sources.portable ?? false,
+      plugins,
+    });
     return { code: outputFiles[0]?.text ?? '', filename: resolve(entry), inputs };
   });
 
