@@ -98,7 +98,18 @@ export function scratch(t: TestContext): string {
 /** A checkout of svc with only these plugins, which a test may change; its packages are links to ours. */
 export function checkout(t: TestContext, ...plugins: string[]): string {
   const root = join(scratch(t), 'svc');
-  for (const name of ['bin', 'core', 'plugins/lib', 'test/kit', 'config', 'package.json', 'package-lock.json', 'tsconfig.json', '.oxfmtrc.json', '.oxlintrc.json']) {
+  for (const name of [
+    'bin',
+    'core',
+    'plugins/lib',
+    'test/kit',
+    'config',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    '.oxfmtrc.json',
+    '.oxlintrc.json',
+  ]) {
     cpSync(join(projectRoot, name), join(root, name), { recursive: true });
   }
   for (const id of plugins) {
