@@ -1,8 +1,8 @@
 import type { Entry, Snapshot } from '../registry/index.ts';
 import { type Access, type ErrorCode, errorStatus, type RouteDeclaration } from '../sdk/index.ts';
-import { pathSegments } from './declaration.ts';
-import { compileRoute } from './route-table.ts';
-import { closed, modern, type Schema } from './schema.ts';
+import { pathSegments } from './routes/declaration.ts';
+import { compileRoute } from './routes/route-table.ts';
+import { closed, modern, type Schema } from './routes/schema.ts';
 
 export interface Operation {
   readonly operationId: string;

@@ -4,9 +4,9 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
 import { operatorAuthenticator } from '../../core/auth/index.ts';
-import { identify } from '../../core/http/authenticate.ts';
-import { authorize } from '../../core/http/authorize.ts';
-import type { Front } from '../../core/http/front.ts';
+import { identify } from '../../core/http/pipeline/authenticate.ts';
+import { authorize } from '../../core/http/pipeline/authorize.ts';
+import type { Front } from '../../core/http/server/front.ts';
 import { Passwords } from '../../plugins/iam/contract.ts';
 import { startTestHost, type TestHost, type TestHostOptions } from '../kit/index.ts';
 import type { Outcome, Row } from '../exercise.ts';

@@ -13,7 +13,7 @@ import { type HostMemory, PluginHost, type QuarantineEntry } from '../../core/ho
 import { readPersona } from '../../core/host/persona-file.ts';
 import { readSkill } from '../../core/host/skill-file.ts';
 import type { HostPorts } from '../../core/host/ports.ts';
-import { routeKey } from '../../core/http/declaration.ts';
+import { routeKey } from '../../core/http/routes/declaration.ts';
 import { Registry } from '../../core/registry/index.ts';
 import type { Logger } from '../../core/sdk/index.ts';
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import Type, { type TSchema } from 'typebox';
 
-import { RouteShapes } from '../../core/http/shapes.ts';
+import { RouteShapes } from '../../core/http/routes/shapes.ts';
 import { type FieldProblem, route, type SvcError } from '../../core/sdk/index.ts';
 import { generationOf } from '../registry/fixtures.ts';
 

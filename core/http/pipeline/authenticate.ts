@@ -1,0 +1,59 @@
+import { anonymous } from '../../auth/index.ts';
+import { type Generation, type Snapshot, withPin } from '../../registry/index.ts';
+import { type AuthenticatorContract, Authenticator, type Credential, isSvcError, type MaybePromise, type Principal, SvcError } from '../../sdk/index.ts';
+import { withDeadline } from './deadline.ts';
+import type { Exchange } from './exchange.ts';
+import type { Front } from '../server/front.ts';
+
+const answerMs = 10_000;
+const longestCredential = 8_192;
+const ticketProtocol = 'svc.ticket.';
+
+/** What the caller shows: a bearer token, `id:secret` of Basic, or the ticket that a browser's WebSocket offers as a subprotocol. */
+export function readCredential({ req, ip, upgrade }: Exchange): Credential | undefined {
+  const { authorization } = req.headers;
+  if (authorization !== undefined && authorization.length <= longestCredential) {
+    if (/^bearer /i.test(authorization)) {
+      return { scheme: 'bearer', value: authorization.slice(7).trim(), ip };
+    }
+    if (/^basic /i.test(authorization)) {
+      return { scheme: 'basic', value: Buffer.from(authorization.slice(6).trim(), 'base64').toString('utf8'), ip };
+    }
+  }
+  const ticket = upgrade?.protocols.find((protocol) => protocol.startsWith(ticketProtocol));
+  return ticket === undefined ? undefined : { scheme: 'ticket', value: ticket.slice(ticketProtocol.length), ip };
+}
+
+/** Who shows this credential, as the given snapshot knows them; whoever is unknown is anonymous. */
+export function identify(front: Front, snapshot: Snapshot, credential: Credential): MaybePromise<Principal> {
+  const known = front.operator.authenticate(credential);
+  if (known !== undefined && !(known instanceof Promise)) {
+    return known;
+  }
+  const entry = snapshot.services.get(Authenticator.id);
+  if (!entry) {
+    return anonymous;
+  }
+  const { owner } = entry;
+  const provider = entry.value.instance as AuthenticatorContract;
+  try {
+    const answer = withPin({ snapshot, owner }, () => provider.authenticate(credential));
+    return answer instanceof Promise ? inTime(answer).then(orAnonymous, (error: unknown) => refuse(front, owner, error)) : orAnonymous(answer);
+  } catch (error) {
+    return refuse(front, owner, error);
+  }
+}
+
+/** A provider that breaks is not a caller that is unknown: nobody is let in, and nobody is told that their credential is bad. */
+function refuse(front: Front, owner: Generation, error: unknown): never {
+  if (isSvcError(error)) {
+    throw error;
+  }
+  front.strike(owner, `service ${Authenticator.id}`, error);
+  throw new SvcError('unavailable', 'nobody can be authenticated at the moment', { cause: error, retryAfterSeconds: 5 });
+}
+
+const inTime = <T>(answer: Promise<T>): Promise<T> =>
+  withDeadline(answer, answerMs, () => new SvcError('unavailable', 'authentication took too long', { retryAfterSeconds: 5 }));
+
+const orAnonymous = (principal: Principal | undefined): Principal => principal ?? anonymous;

@@ -1,0 +1,112 @@
+import { isUtf8 } from 'node:buffer';
+
+import { SvcError } from '../../sdk/index.ts';
+import type { Exchange } from './exchange.ts';
+import { parseJson } from './json.ts';
+import type { CompiledRoute } from '../routes/route-table.ts';
+
+/** Reads, limits and decodes what the request carries; a body that the route did not ask for is refused. */
+export async function readBody(exchange: Exchange, { declaration }: CompiledRoute): Promise<unknown> {
+  const wanted = declaration.kind === 'bytes' ? declaration.consumes : declaration.method === 'GET' ? undefined : ['application/json'];
+  if (wanted === undefined) {
+    throw new SvcError('invalid_argument', 'this route takes no body');
+  }
+  requireType(exchange, wanted, declaration.kind === 'bytes');
+  const bytes = await collect(exchange, declaration.maxBodyBytes ?? exchange.front.limits.bodyBytes);
+  exchange.bodyRead = true;
+  exchange.rawBody = bytes;
+  return declaration.kind === 'bytes' ? bytes : decodeJson(bytes, declaration.body);
+}
+
+/** What a handler gets when nothing was sent. */
+export function noBody(exchange: Exchange, { declaration }: CompiledRoute): unknown {
+  exchange.bodyRead = true;
+  return declaration.kind === 'bytes' ? Buffer.alloc(0) : absent(declaration.body);
+}
+
+/** Checks the decoded body against the route's schema. */
+export function checkBody(exchange: Exchange, { declaration, shapes }: CompiledRoute, body: unknown): void {
+  if (declaration.body !== undefined) {
+    shapes.checkBody(body, exchange.rawBody?.length ?? 0);
+  } else if (declaration.kind !== 'bytes' && body !== undefined && !isEmptyObject(body)) {
+    const [field] = typeof body === 'object' && body !== null ? Object.keys(body) : [];
+    throw new SvcError(
+      'invalid_argument',
+      field === undefined ? 'this route takes no body' : `this route takes no body, but got the field "${field.slice(0, 100)}"`,
+    );
+  }
+}
+
+/** An object of optional fields may be left out altogether; then its required fields are what is missing. */
+const absent = (schema: object | undefined): unknown => (schema !== undefined && (schema as { type?: unknown }).type === 'object' ? {} : undefined);
+
+function decodeJson(bytes: Buffer, schema: object | undefined): unknown {
+  if (bytes.length === 0) {
+    return absent(schema);
+  }
+  if (!isUtf8(bytes)) {
+    throw new SvcError('invalid_argument', 'the body is not valid UTF-8');
+  }
+  return parseJson(bytes.toString('utf8'));
+}
+
+/**
+ * A form or plain text is what another site can make a browser send, so the type is demanded, not guessed.
+ * Byte routes get encoded bodies as they came and inflate them under their own limits.
+ */
+function requireType({ req }: Exchange, wanted: readonly string[], encodingAllowed: boolean): void {
+  const [type = '', ...parameters] = (req.headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const charset = parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice(8)
+    .replaceAll('"', '');
+  if (!wanted.some((accepted) => accepted === type || accepted === '*/*' || (accepted.endsWith('/*') && type.startsWith(accepted.slice(0, -1))))) {
+    throw new SvcError('invalid_argument', `the body must be ${wanted.join(' or ')}; name it in the Content-Type header`, { status: 415 });
+  }
+  if (!encodingAllowed && charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+    throw new SvcError('invalid_argument', 'the body must be in UTF-8', { status: 415 });
+  }
+  const encoding = req.headers['content-encoding'];
+  if (!encodingAllowed && encoding !== undefined && encoding !== 'identity') {
+    throw new SvcError('invalid_argument', 'the body must not be compressed on this route', { status: 415 });
+  }
+}
+
+function collect({ req, front, passage }: Exchange, most: number): Promise<Buffer> {
+  const tooLarge = (): SvcError => new SvcError('invalid_argument', `the body is larger than ${sizeText(most)}`, { status: 413 });
+  const { bodyBytes, requestTimeoutMs, uploadTimeoutMs } = front.limits;
+  if (Number(req.headers['content-length'] ?? 0) > most) {
+    return Promise.reject(tooLarge());
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (end: () => void): void => {
+      clearTimeout(timer);
+      req.off('data', take).off('end', done).off('error', broken).off('close', broken);
+      end();
+    };
+    const take = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > most) {
+        settle(() => reject(tooLarge()));
+        return;
+      }
+      try {
+        passage?.take(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
+        settle(() => reject(error));
+      }
+    };
+    const done = (): void => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
+    const broken = (): void => settle(() => reject(new SvcError('invalid_argument', 'the request ended before its body was complete')));
+    const slow = (): void => settle(() => reject(new SvcError('invalid_argument', 'the body took too long to arrive')));
+    const timer = setTimeout(slow, most > bodyBytes ? uploadTimeoutMs : requestTimeoutMs);
+    req.on('data', take).on('end', done).on('error', broken).on('close', broken);
+  });
+}
+
+const isEmptyObject = (body: unknown): boolean => typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0;
+
+const sizeText = (bytes: number): string => (bytes >= 1024 * 1024 ? `${Math.floor(bytes / 1024 / 1024)} MiB` : `${Math.floor(bytes / 1024)} KiB`);

@@ -1,0 +1,54 @@
+import { SvcError } from '../../sdk/index.ts';
+
+const plain = /^[A-Za-z0-9\-_~!$&'()*+,=:@/.]*$/;
+/** Encoded slash, backslash and control characters, or the raw ones. */
+// oxlint-disable-next-line no-control-regex
+const forbidden = /%2f|%5c|%7f|%[01][0-9a-f]|[\\\u0000-\u0020\u007f-\uffff]/i;
+
+/** Where a request goes: its path in the one spelling that is accepted, and what follows the question mark. */
+export interface Target {
+  readonly segments: readonly string[];
+  readonly path: string;
+  readonly search: string;
+}
+
+/** Splits the target once; a path with two readings is refused before anybody decides by it. */
+export function readTarget(url: string): Target {
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const search = mark < 0 ? '' : url.slice(mark + 1);
+  if (path.charCodeAt(0) !== 47 /* / */) {
+    throw new SvcError('invalid_argument', 'the request target must be a path that begins with "/"');
+  }
+  if (path === '/') {
+    return { segments: [], path, search };
+  }
+  const segments = path.slice(1).split('/');
+  if (!plain.test(path)) {
+    for (const [index, segment] of segments.entries()) {
+      segments[index] = decode(segment);
+    }
+  }
+  if (path.includes('/.') && segments.some(isDotSegment)) {
+    throw new SvcError('invalid_argument', 'the path has a "." or ".." segment; send the path it stands for');
+  }
+  return { segments, path, search };
+}
+
+function decode(segment: string): string {
+  if (forbidden.test(segment)) {
+    throw new SvcError('invalid_argument', 'the path has an encoded slash, a backslash or a control character, which no route accepts');
+  }
+  try {
+    const text = decodeURIComponent(segment);
+    if (isDotSegment(text)) {
+      throw new SvcError('invalid_argument', 'the path has an encoded "." or ".." segment, which no route accepts');
+    }
+    return text;
+  } catch (error) {
+    throw error instanceof SvcError ? error : new SvcError('invalid_argument', 'the path has a broken percent encoding');
+  }
+}
+
+/** Also `..;x`: some servers in front drop what follows the semicolon. */
+const isDotSegment = (segment: string): boolean => /^\.{1,2}(;|$)/.test(segment);

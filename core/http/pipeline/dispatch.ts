@@ -1,0 +1,165 @@
+import { isSvcError, type Method, SvcError } from '../../sdk/index.ts';
+import { recordRefusal } from './audit.ts';
+import { authorize } from './authorize.ts';
+import { identify, readCredential } from './authenticate.ts';
+import { checkBody, noBody, readBody } from './body.ts';
+import { sendBytes } from '../replies/bytes.ts';
+import { HandlerCall } from './call.ts';
+import { readTarget } from './canonical-path.ts';
+import { replyError } from '../replies/error-reply.ts';
+import { sendEvents } from '../streams/events.ts';
+import type { Exchange } from './exchange.ts';
+import { sendJson } from '../replies/json-reply.ts';
+import { readPage, takePage } from '../replies/paging.ts';
+import { enter } from './passage.ts';
+import { parseQuery } from './query.ts';
+import { hasBody, reply } from '../replies/reply.ts';
+import { allowedMethods, findRoute, readParams, type RouteTable, routeTable, type Served } from '../routes/route-table.ts';
+import { openSocket } from '../streams/socket.ts';
+
+/** Takes one request from its first line to its answer; never rejects. */
+export async function serve(exchange: Exchange): Promise<void> {
+  const { front } = exchange;
+  const { leases, current } = front.registry;
+  front.open += 1;
+  // The pin lasts as long as the work does, not as long as the client reads: no code of the house runs after it.
+  leases.pin(current);
+  exchange.snapshot = current;
+  try {
+    requireHost(exchange);
+    exchange.target = readTarget(exchange.req.url ?? '');
+    const served = match(exchange, routeTable(current));
+    if (served) {
+      exchange.served = served;
+      await answer(exchange, served);
+    }
+  } catch (error) {
+    await refuse(exchange, error);
+  } finally {
+    exchange.end();
+    exchange.leaveSnapshot();
+    front.open -= 1;
+    exchange.report();
+  }
+}
+
+/** The stages between finding a route and running it, in the order in which they protect each other. */
+async function answer(exchange: Exchange, served: Served): Promise<void> {
+  const { front, req, target } = exchange;
+  const { route } = served;
+  const { declaration } = route;
+
+  exchange.params = readParams(route, target!.segments);
+  exchange.ip = front.addresses.of(req.socket.remoteAddress, forwardedFor(exchange));
+  if (declaration.access !== 'public') {
+    const asking = authenticate(exchange);
+    if (asking) {
+      await asking;
+    }
+    authorize(exchange.principal, declaration.access, exchange.params, exchange.credential !== undefined);
+  }
+
+  const sent = hasBody(exchange);
+  if (sent) {
+    enter(exchange, served);
+  }
+  const body = sent ? await readBody(exchange, route) : noBody(exchange, route);
+  route.shapes.checkParams(exchange.params);
+  const query = parseQuery(target!.search);
+  const asked = declaration.kind === 'list' ? takePage(query) : undefined;
+  route.shapes.checkQuery(query);
+  checkBody(exchange, route, body);
+
+  const call = new HandlerCall(exchange, query, body, asked && readPage(exchange, asked, query));
+  switch (declaration.kind) {
+    case 'json':
+    case 'list':
+      return sendJson(exchange, served, call);
+    case 'bytes':
+      return sendBytes(exchange, served, call);
+    case 'events':
+      return sendEvents(exchange, served, call);
+    case 'socket':
+      return openSocket(exchange, served, call);
+  }
+}
+
+/** Two servers on one connection must not disagree about whom a request is for. */
+function requireHost({ req }: Exchange): void {
+  if (req.headers.host === undefined && req.httpVersion === '1.1') {
+    throw new SvcError('invalid_argument', 'the request has no Host header');
+  }
+}
+
+function match(exchange: Exchange, table: RouteTable): Served | undefined {
+  const { target, req } = exchange;
+  const { segments } = target!;
+  const served = findRoute(table, (req.method === 'HEAD' ? 'GET' : req.method) as Method, segments);
+  if (served) {
+    return served;
+  }
+  const allowed = allowedMethods(table, segments);
+  if (allowed.length === 0) {
+    throw new SvcError('not_found', 'there is no such route');
+  }
+  exchange.setHeader('allow', allowed.join(', '));
+  if (req.method !== 'OPTIONS') {
+    throw new SvcError(
+      'not_found',
+      `this route does not answer ${req.method}; it answers ${allowed.join(', ')}`,
+      isForeign(table, segments, allowed) ? { status: 405 } : {},
+    );
+  }
+  exchange.status = 204;
+  reply(exchange, 204, '', undefined);
+  return undefined;
+}
+
+/** Whether the path belongs to a protocol that words its errors itself: its clients expect the plain status of HTTP. */
+const isForeign = (table: RouteTable, segments: readonly string[], allowed: readonly string[]): boolean =>
+  allowed.some((method) => findRoute(table, method as Method, segments)?.route.declaration.wording !== undefined);
+
+/** A promise only when the authenticator has to look somewhere: most know their callers by heart. */
+function authenticate(exchange: Exchange): Promise<void> | undefined {
+  const credential = readCredential(exchange);
+  if (credential === undefined) {
+    refuseOpenSecret(exchange);
+    return undefined;
+  }
+  exchange.credential = credential;
+  const principal = identify(exchange.front, exchange.snapshot!, credential);
+  if (principal instanceof Promise) {
+    return principal.then((known) => void (exchange.principal = known));
+  }
+  exchange.principal = principal;
+  return undefined;
+}
+
+/** A refused call changes nothing from here on. An audited one, and every denial, is written down before its caller hears of it. */
+async function refuse(exchange: Exchange, error: unknown): Promise<void> {
+  exchange.abandoned = true;
+  exchange.abort(isSvcError(error) ? error : new SvcError('internal', 'the request failed'));
+  if (exchange.served && (exchange.served.route.audited || isDenial(exchange, error))) {
+    await recordRefusal(exchange, error);
+  }
+  replyError(exchange, error);
+}
+
+/** Somebody known who may not, or a credential that is none; not merely a stranger who has not signed in yet. */
+const isDenial = ({ credential }: Exchange, error: unknown): boolean =>
+  isSvcError(error) && (error.code === 'forbidden' || (error.code === 'unauthorized' && credential !== undefined));
+
+/** What stands in an address ends in logs and histories; whoever opens a WebSocket that way should learn it at once. */
+function refuseOpenSecret({ upgrade, target }: Exchange): void {
+  if (upgrade?.isWebSocket && /(?:^|&)(?:access_token|token|ticket|jwt|api_key)=/i.test(target!.search)) {
+    throw new SvcError(
+      'invalid_argument',
+      'no credential belongs in an address: show it as an Authorization header, or a ticket as the subprotocol svc.ticket.<ticket>',
+    );
+  }
+}
+
+function forwardedFor({ req }: Exchange): string | undefined {
+  const header = req.headers['x-forwarded-for'];
+  return Array.isArray(header) ? header.join(',') : header;
+}

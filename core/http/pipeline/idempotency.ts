@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+
+import { principalKey } from '../../auth/index.ts';
+import { messageOf, SvcError } from '../../sdk/index.ts';
+import type { Exchange } from './exchange.ts';
+import type { IdempotencyPlace, IdempotencyRow } from '../ports.ts';
+import { seal, unseal } from './seal.ts';
+
+const keptMs = 24 * 3_600_000;
+const saneKey = /^[\x21-\x7e]{1,200}$/;
+
+/** The answer that the first request with this key got. */
+export interface EarlierAnswer {
+  readonly status: number;
+  readonly body: string | undefined;
+}
+
+/** A key that this request is the first to use. */
+export interface Claim {
+  readonly row: IdempotencyRow;
+  /** The row went along with a change, or was rolled back with it. */
+  taken(): void;
+  untaken(): void;
+  /** Keeps the answer for a repeat; does nothing while no change has taken the row along. */
+  answer(status: number, body: string | undefined): Promise<void>;
+  release(): void;
+}
+
+/** Claims the request's `Idempotency-Key`, or finds the answer it got before. */
+export async function claimKey(exchange: Exchange): Promise<Claim | EarlierAnswer | undefined> {
+  const { front, req, principal, served } = exchange;
+  const key = req.headers['idempotency-key'];
+  // Callers without a name would share their keys, and with them each other's answers.
+  if (key === undefined || served!.route.declaration.method !== 'POST' || principal.kind === 'anonymous') {
+    return undefined;
+  }
+  if (typeof key !== 'string' || !saneKey.test(key)) {
+    throw new SvcError('invalid_argument', 'Idempotency-Key must be 1 to 200 printable characters without spaces');
+  }
+  const place: IdempotencyPlace = { principal: principalKey(principal), route: served!.route.key, key };
+  const name = JSON.stringify([place.principal, place.route, key]);
+  if (front.claims.has(name)) {
+    throw new SvcError('conflict', 'a request with this Idempotency-Key is still running; wait for its answer');
+  }
+  front.claims.add(name);
+  try {
+    const requestHash = hashRequest(exchange);
+    const row = await front.changes.idempotency.find(place, front.clock.now() - keptMs);
+    if (row) {
+      front.claims.delete(name);
+      return earlierAnswer(exchange, row, requestHash);
+    }
+    return newClaim(exchange, { ...place, requestHash, createdAt: front.clock.now(), answer: undefined }, name);
+  } catch (error) {
+    front.claims.delete(name);
+    throw error;
+  }
+}
+
+export const isClaim = (found: Claim | EarlierAnswer): found is Claim => 'row' in found;
+
+function newClaim({ front, requestId }: Exchange, row: IdempotencyRow, name: string): Claim {
+  let taken = false;
+  return {
+    row,
+    taken: () => void (taken = true),
+    untaken: () => void (taken = false),
+    async answer(status, body) {
+      if (!taken) {
+        return;
+      }
+      try {
+        await front.changes.idempotency.complete(row, { status, body: seal(front.cursorKey, purpose(row), JSON.stringify({ body })) });
+      } catch (error) {
+        // The change stands and its caller is about to hear of it; only a repeat would have to ask again.
+        front.log.warn({ request_id: requestId, route: row.route, cause: messageOf(error) }, 'the answer for a repeated request was not kept');
+      }
+    },
+    release: () => void front.claims.delete(name),
+  };
+}
+
+function earlierAnswer({ front }: Exchange, row: IdempotencyRow, requestHash: string): EarlierAnswer {
+  if (row.requestHash !== requestHash) {
+    throw new SvcError('conflict', 'this Idempotency-Key was used for a different request; take a new key');
+  }
+  const text = row.answer && unseal(front.cursorKey, purpose(row), row.answer.body);
+  if (row.answer === undefined || text === undefined) {
+    throw new SvcError('conflict', 'the request with this Idempotency-Key was applied, but its answer was lost; look at the result instead of repeating it');
+  }
+  return { status: row.answer.status, body: (JSON.parse(text) as { body?: string }).body };
+}
+
+function hashRequest({ req, rawBody }: Exchange): string {
+  const hash = createHash('sha256').update(`${req.url}\n${req.headers['content-type'] ?? ''}\n`);
+  return hash.update(rawBody ?? '').digest('hex');
+}
+
+const purpose = ({ principal, route, key }: IdempotencyPlace): string => JSON.stringify(['answer', principal, route, key]);

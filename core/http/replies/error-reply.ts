@@ -1,0 +1,77 @@
+import { type ErrorWording, type FieldProblem, isSvcError, messageOf, type RequestHeaders, SvcError } from '../../sdk/index.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { jsonType, reply } from './reply.ts';
+
+export interface ErrorBody {
+  readonly error: string;
+  readonly message: string;
+  readonly request_id?: string;
+  readonly details?: readonly FieldProblem[];
+}
+
+/** The one place where anything thrown becomes something a user may read. */
+export function publicError(error: unknown): SvcError {
+  return isSvcError(error) && error.code !== 'internal' ? error : new SvcError('internal', 'something went wrong inside; the log has it under this request id');
+}
+
+/** A sentence may repeat what the caller typed, and the caller may have typed a secret into the wrong place. */
+export function errorBody({ code, message, details }: SvcError, { requestId, front: { hideSecrets = (text) => text } }: Exchange): ErrorBody {
+  const safe = details?.map((problem) => ({ path: hideSecrets(problem.path), message: hideSecrets(problem.message) }));
+  return { error: code, message: hideSecrets(message), request_id: requestId, ...(safe && { details: safe }) };
+}
+
+/** Answers with the error, unless an answer has begun or nobody is left to read one. */
+export function replyError(exchange: Exchange, error: unknown): void {
+  const shown = publicError(error);
+  logError(exchange, shown, error);
+  if (exchange.res.headersSent) {
+    exchange.res.destroy();
+    return;
+  }
+  // What a handler set was meant for the answer that did not come.
+  exchange.headers = exchange.headers?.filter((_, index, all) => kept.has(all[index - (index % 2)]!));
+  for (const [name, value] of Object.entries(shown.headers ?? {})) {
+    exchange.setHeader(name, value);
+  }
+  if (shown.retryAfterSeconds !== undefined) {
+    exchange.setHeader('retry-after', String(Math.max(1, Math.ceil(shown.retryAfterSeconds))));
+  }
+  if (shown.status === 401 && exchange.header('www-authenticate') === undefined) {
+    exchange.setHeader('www-authenticate', isForMachines(exchange) ? 'Basic realm="svc", Bearer realm="svc"' : 'Bearer realm="svc"');
+  }
+  const { status = shown.status, type, body } = wordingOf(exchange, shown);
+  exchange.status = status;
+  reply(exchange, status, type, body);
+}
+
+/** Browsers ask for a password when they see Basic, so only senders without one are told of it. */
+function isForMachines({ served }: Exchange): boolean {
+  const access = served?.route.declaration.access;
+  return access === 'machine' || (typeof access === 'object' && 'machine' in access);
+}
+
+/** As the protocol of the route says it, where it has one and the caller may use it at all. */
+function wordingOf(exchange: Exchange, shown: SvcError): ErrorWording {
+  const house = errorBody(shown, exchange);
+  const wording = shown.status === 401 || shown.status === 403 ? undefined : exchange.served?.route.declaration.wording;
+  if (wording === undefined) {
+    return { type: jsonType, body: JSON.stringify(house) };
+  }
+  const kind = (shown as { readonly kind?: unknown }).kind;
+  const error = { code: shown.code, status: shown.status, message: house.message, kind: typeof kind === 'string' ? kind : undefined };
+  return wording(error, exchange.req.headers as RequestHeaders);
+}
+
+const kept = new Set(['allow', 'www-authenticate', 'retry-after', 'upgrade']);
+
+function logError(exchange: Exchange, shown: SvcError, error: unknown): void {
+  const fields = { request_id: exchange.requestId, route: exchange.label, status: shown.status, code: shown.code };
+  const { log } = exchange.front;
+  if (shown.code === 'internal') {
+    log.error({ ...fields, cause: messageOf(error), stack: error instanceof Error ? error.stack : undefined }, 'a request failed inside');
+  } else if (shown.status >= 500) {
+    log.warn({ ...fields, cause: shown.message }, 'a request could not be served');
+  } else {
+    log.debug({ ...fields, cause: shown.message }, 'a request was refused');
+  }
+}

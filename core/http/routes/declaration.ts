@@ -1,0 +1,121 @@
+import { type RouteDeclaration, SvcError } from '../../sdk/index.ts';
+
+const literal = /^[A-Za-z0-9._~-]+$/;
+const param = /^\{([a-z][a-z0-9_]*)\}$/;
+const action = /^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$/;
+const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const kinds: readonly string[] = ['json', 'list', 'events', 'bytes', 'socket'];
+
+/** One segment of a declared path. */
+export interface Segment {
+  readonly name: string;
+  readonly isParam: boolean;
+}
+
+/** `GET /api/v1/plugins/{}`: two declarations with the same key would answer the same requests. */
+export function routeKey({ method, path }: Pick<RouteDeclaration, 'method' | 'path'>): string {
+  return `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`;
+}
+
+export function pathSegments(path: string): readonly Segment[] {
+  if (path === '/') {
+    return [];
+  }
+  return path
+    .slice(1)
+    .split('/')
+    .map((segment) => {
+      const name = param.exec(segment)?.[1];
+      return name === undefined ? { name: segment, isParam: false } : { name, isParam: true };
+    });
+}
+
+/** Refuses a declaration that could not be served as it is meant, and gives the key of one that can. */
+export function checkRoute(declaration: RouteDeclaration): string {
+  const at = `route ${String(declaration.method)} ${String(declaration.path)}`;
+  const refuse = (cause: string): never => {
+    throw new SvcError('invalid_argument', `${at} ${cause}`);
+  };
+  if (!kinds.includes(declaration.kind)) {
+    refuse('has no kind; declare it with route(), listRoute(), eventRoute(), byteRoute() or socketRoute()');
+  }
+  if (!methods.includes(declaration.method)) {
+    refuse(`has no method that can be declared; use one of ${methods.join(', ')}`);
+  }
+  const names = checkPath(declaration.path, refuse);
+  checkAccess(declaration, names, refuse);
+  checkParams(declaration, names, refuse);
+  checkShape(declaration, refuse);
+  return routeKey(declaration);
+}
+
+type Refuse = (cause: string) => never;
+
+function checkPath(path: unknown, refuse: Refuse): readonly string[] {
+  if (typeof path !== 'string' || !path.startsWith('/')) {
+    return refuse('has a path that does not begin with "/"');
+  }
+  const segments = pathSegments(path);
+  for (const { name, isParam } of segments) {
+    if (!isParam && (!literal.test(name) || name === '.' || name === '..')) {
+      refuse(`has the path segment "${name}"; a segment is plain text or one whole parameter such as {id}`);
+    }
+  }
+  const names = segments.filter((segment) => segment.isParam).map((segment) => segment.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  return twice === undefined ? names : refuse(`names the parameter {${twice}} twice`);
+}
+
+function checkAccess({ access }: RouteDeclaration, names: readonly string[], refuse: Refuse): void {
+  if (access === undefined || access === null) {
+    refuse('says nothing about access; declare who may call it, for example access: "any"');
+  }
+  const guarded = typeof access === 'object' ? access.action : access;
+  const plain = typeof access === 'object' ? ['admin'] : ['public', 'any', 'admin', 'machine', 'webshell'];
+  if (!plain.includes(guarded) && !action.test(guarded)) {
+    refuse(`has the access "${String(guarded)}", which is neither one of ${plain.join(', ')} nor an action such as "edge:create"`);
+  }
+  if (typeof access === 'object' && 'machine' in access) {
+    if ((access.machine as unknown) !== true || access.action === ('admin' as string)) {
+      refuse('lets edges through beside administrators; name the action that people need for it, such as "ingest:push"');
+    }
+  } else if (typeof access === 'object' && !names.includes(access.self)) {
+    refuse(`lets {${access.self}} through as self, but its path has no such parameter`);
+  }
+}
+
+function checkParams({ params }: RouteDeclaration, names: readonly string[], refuse: Refuse): void {
+  if (params === undefined) {
+    return;
+  }
+  const described = Object.keys((params as { properties?: object }).properties ?? {});
+  const missing = names.find((name) => !described.includes(name));
+  const unknown = described.find((name) => !names.includes(name));
+  if (missing !== undefined) {
+    refuse(`has the parameter {${missing}} in its path but not in its params schema`);
+  }
+  if (unknown !== undefined) {
+    refuse(`describes the parameter "${unknown}" that its path does not have`);
+  }
+}
+
+function checkShape(declaration: RouteDeclaration, refuse: Refuse): void {
+  if (typeof declaration.summary !== 'string' || declaration.summary === '') {
+    refuse('has no summary; say in one line what it does');
+  }
+  if (typeof declaration.handle !== 'function') {
+    refuse('has no handle function');
+  }
+  if (declaration.method === 'GET' && (declaration.body !== undefined || declaration.consumes !== undefined)) {
+    refuse('is a GET with a body; use POST, or take the input from the query');
+  }
+  if (declaration.kind === 'list' && declaration.items === undefined) {
+    refuse('is a list without an items schema');
+  }
+  if (declaration.kind === 'bytes' && declaration.produces === undefined) {
+    refuse('is a byte route that does not say which media type it produces');
+  }
+  if ((declaration.kind === 'list' || declaration.kind === 'socket') && declaration.method !== 'GET') {
+    refuse(`is a ${declaration.kind} route, which is always a GET`);
+  }
+}

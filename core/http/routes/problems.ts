@@ -1,0 +1,86 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+
+import type { FieldProblem } from '../../sdk/index.ts';
+
+/** The validator's findings as sentences about fields; a value is never repeated, it may be a secret. */
+export function problemsOf(errors: readonly ErrorObject[] | null | undefined): readonly FieldProblem[] {
+  const found = errors ?? [];
+  const unions = found.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf');
+  const problems = unions.flatMap((union) => unionProblems(union, found));
+  for (const error of found) {
+    const withinUnion = unions.some((union) => error === union || isBranch(error, union));
+    if (!withinUnion && error.keyword !== 'if') {
+      problems.push(problemOf(error));
+    }
+  }
+  return distinct(problems);
+}
+
+/** A union of constants is a choice; of another union the branch that came closest is shown. */
+function unionProblems(union: ErrorObject, found: readonly ErrorObject[]): FieldProblem[] {
+  const branches = found.filter((error) => isBranch(error, union));
+  const constants = branches.filter((error) => error.keyword === 'const' && error.instancePath === union.instancePath);
+  if (branches.length > 0 && constants.length + branches.filter((error) => error.keyword === 'type').length === branches.length && constants.length > 0) {
+    return [{ path: union.instancePath, message: choice(constants.map((error) => error.params.allowedValue as unknown)) }];
+  }
+  const inside = branches.filter((error) => error.keyword !== 'const' && (error.keyword !== 'type' || error.instancePath !== union.instancePath));
+  return inside.length > 0 ? inside.map(problemOf) : [{ path: union.instancePath, message: 'fits none of the accepted shapes' }];
+}
+
+const isBranch = (error: ErrorObject, union: ErrorObject): boolean => error !== union && error.schemaPath.startsWith(`${union.schemaPath}/`);
+
+function problemOf(error: ErrorObject): FieldProblem {
+  const params = error.params as Record<string, unknown>;
+  const at = (field: unknown): string => `${error.instancePath}/${String(field).replaceAll('~', '~0').replaceAll('/', '~1').slice(0, 100)}`;
+  switch (error.keyword) {
+    case 'required':
+      return { path: at(params.missingProperty), message: 'is required' };
+    case 'additionalProperties':
+      return { path: at(params.additionalProperty), message: 'is not a known field' };
+    case 'unevaluatedProperties':
+      return { path: at(params.unevaluatedProperty), message: 'is not a known field' };
+    default:
+      return { path: error.instancePath, message: sentence(error.keyword, params) ?? error.message ?? 'is not valid' };
+  }
+}
+
+function sentence(keyword: string, params: Record<string, unknown>): string | undefined {
+  const limit = String(params.limit);
+  switch (keyword) {
+    case 'type':
+      return `must be ${[params.type].flat().map(typeName).join(' or ')}`;
+    case 'enum':
+      return choice(params.allowedValues as unknown[]);
+    case 'const':
+      return choice([params.allowedValue]);
+    case 'minLength':
+      return limit === '1' ? 'must not be empty' : `must have at least ${limit} characters`;
+    case 'maxLength':
+      return `must have at most ${limit} characters`;
+    case 'minItems':
+      return limit === '1' ? 'must not be empty' : `must have at least ${limit} entries`;
+    case 'maxItems':
+      return `must have at most ${limit} entries`;
+    case 'uniqueItems':
+      return 'must not repeat an entry';
+    case 'format':
+      return `must be a valid ${String(params.format)}`;
+    case 'pattern':
+      return `must match the pattern ${String(params.pattern)}`;
+    default:
+      return undefined;
+  }
+}
+
+const choice = (values: readonly unknown[]): string => (values.length === 1 ? `must be ${String(values[0])}` : `must be one of ${values.join(', ')}`);
+
+const typeName = (type: unknown): string => (/^[aio]/.test(String(type)) ? `an ${String(type)}` : type === 'null' ? 'null' : `a ${String(type)}`);
+
+/** Names of fields are the caller's text, and errors go into logs and the audit trail. */
+const longestPath = 300;
+const bounded = ({ path, message }: FieldProblem): FieldProblem => ({ path: path.length > longestPath ? `${path.slice(0, longestPath)}…` : path, message });
+
+function distinct(problems: readonly FieldProblem[]): readonly FieldProblem[] {
+  const seen = new Map(problems.map(bounded).map((problem) => [`${problem.path} ${problem.message}`, problem]));
+  return [...seen.values()];
+}

@@ -1,0 +1,110 @@
+import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import { RE2JS } from 're2js';
+
+import type { Generation } from '../../registry/index.ts';
+import { type FieldProblem, type RouteDeclaration, SvcError } from '../../sdk/index.ts';
+import { formats } from './formats.ts';
+import { problemsOf } from './problems.ts';
+import { closed, type Schema } from './schema.ts';
+
+/** Larger bodies are told their first problem only: collecting all of them would cost more than reading them. */
+const thoroughBytes = 64 * 1024;
+const mostProblems = 20;
+
+type Dialect = 'text' | 'json' | 'thorough';
+
+const dialects: Readonly<Record<Dialect, Options>> = {
+  // Paths and queries are text: `7` becomes a number where a number is asked for, `a` a list where a list is.
+  text: { coerceTypes: 'array', allErrors: true },
+  json: {},
+  thorough: { allErrors: true },
+};
+
+/** Compilers by generation: they leave with it, and with them everything they compiled. */
+const compilers = new WeakMap<Generation, Partial<Record<Dialect, Ajv2020>>>();
+
+/** The shapes one route accepts and answers with; each compiles when it is first needed. */
+export class RouteShapes {
+  readonly #declaration: RouteDeclaration;
+  readonly #owner: Generation;
+  #params: ValidateFunction | undefined;
+  #query: ValidateFunction | undefined;
+  #body: ValidateFunction | undefined;
+  #reply: ValidateFunction | undefined;
+
+  constructor(declaration: RouteDeclaration, owner: Generation) {
+    this.#declaration = declaration;
+    this.#owner = owner;
+  }
+
+  checkParams(params: Record<string, unknown>): void {
+    if (this.#declaration.params !== undefined) {
+      this.#params ??= this.#compile('text', this.#declaration.params);
+      demand(this.#params, params, 'path');
+    }
+  }
+
+  /** A route without a query schema takes no query. */
+  checkQuery(query: Record<string, unknown>): void {
+    this.#query ??= this.#compile('text', this.#declaration.query ?? { type: 'object', properties: {} });
+    demand(this.#query, query, 'query');
+  }
+
+  checkBody(body: unknown, bytes: number): void {
+    this.#body ??= this.#compile('json', this.#declaration.body!);
+    if (!this.#body(body)) {
+      const found = this.#body.errors;
+      // The quick check may have filled in defaults, which is harmless to look at a second time.
+      const every = bytes <= thoroughBytes ? this.#compile('thorough', this.#declaration.body!) : this.#body;
+      throw refusal(every(body) ? problemsOf(found) : problemsOf(every.errors), 'body');
+    }
+  }
+
+  /** What is wrong with a reply of this route, as `[path] sentence`. */
+  replyProblem(reply: unknown): string | undefined {
+    const schema = this.#declaration.kind === 'list' ? this.#declaration.items : this.#declaration.response;
+    if (schema === undefined) {
+      return undefined;
+    }
+    this.#reply ??= this.#compile('json', schema);
+    const [problem] = this.#reply(reply) ? [] : problemsOf(this.#reply.errors);
+    return problem && `${problem.path || '/'} ${problem.message}`;
+  }
+
+  #compile(dialect: Dialect, schema: object): ValidateFunction {
+    const known = compilers.get(this.#owner) ?? {};
+    compilers.set(this.#owner, known);
+    known[dialect] ??= new Ajv2020({ ...common, ...dialects[dialect], ...(this.#owner.manifest.kind === 'pack' && linearPatterns) });
+    return known[dialect].compile(closed(schema as Schema));
+  }
+}
+
+const common: Options = {
+  strict: false,
+  meta: false,
+  validateSchema: false,
+  useDefaults: true,
+  ownProperties: true,
+  verbose: true,
+  logger: false,
+  formats,
+};
+
+/** A pack's patterns are not ours: they run on an engine that no pattern can stall. */
+const linearPatterns: Options = {
+  code: {
+    regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), { code: 'RE2JS' }),
+  },
+};
+
+function demand(validate: ValidateFunction, value: unknown, part: string): void {
+  if (!validate(value)) {
+    throw refusal(problemsOf(validate.errors), part);
+  }
+}
+
+function refusal(problems: readonly FieldProblem[], part: string): SvcError {
+  const details = problems.slice(0, mostProblems);
+  const sentences = details.map(({ path, message }) => (path === '' ? `it ${message}` : `${path.slice(1).replaceAll('/', '.')} ${message}`));
+  return new SvcError('invalid_argument', `the ${part} is not valid: ${sentences.join('; ')}`, { details });
+}

@@ -1,0 +1,119 @@
+import type { Server } from 'node:http';
+import { Server as NetServer } from 'node:net';
+
+import express from 'express';
+
+import { messageOf, SvcError } from '../../sdk/index.ts';
+import { answerMalformed, closeSilent, limitConnections } from './connections.ts';
+import { serve } from '../pipeline/dispatch.ts';
+import { Exchange } from '../pipeline/exchange.ts';
+import { createExpressServer } from './express-server.ts';
+import { type Front, openFront } from './front.ts';
+import type { HttpOptions } from '../ports.ts';
+import { requestIdOf } from '../pipeline/request-id.ts';
+import { serveUpgrade } from './upgrade.ts';
+
+const headerBytes = 16 * 1024;
+/** Longer than proxies keep theirs, so that it is never we who close under a request that is on its way. */
+const idleMs = 75_000;
+/** How long a connection must be quiet before a closing server ends it. */
+const quietMs = 150;
+/** Connections that wait to be accepted: a fleet comes back in one moment, and whoever does not fit tries again after seconds. */
+const backlog = 4_096;
+
+export interface HttpServer {
+  /** Resolves with the port that was bound. */
+  listen(host: string, port: number): Promise<number>;
+  /** Takes no new connection, tells streams and sockets to come back later, and lets requests finish for `graceMs`. */
+  close(graceMs: number): Promise<void>;
+  readonly listening: boolean;
+  /** Requests that are not answered yet, streams and sockets among them. */
+  readonly open: number;
+}
+
+/** The one server of the house; what it serves is whatever the registry's snapshot says at the moment. */
+export function createHttpServer(options: HttpOptions): HttpServer {
+  const front = openFront(options);
+  const app = express().disable('x-powered-by').disable('etag').set('query parser', 'simple');
+  app.use((req, res) => void serve(new Exchange(front, req, res, requestIdOf(req.headers['x-request-id'], front.ids))));
+  const server = createExpressServer(app, {
+    maxHeaderSize: headerBytes,
+    insecureHTTPParser: false,
+    // Asked for in the pipeline, where the answer gets a body.
+    requireHostHeader: false,
+    keepAliveTimeout: idleMs,
+    headersTimeout: front.limits.headersTimeoutMs,
+    // Node knows one limit for all routes; the shorter one of ordinary routes is kept where bodies are read.
+    requestTimeout: front.limits.uploadTimeoutMs,
+    connectionsCheckingInterval: Math.min(5_000, Math.ceil(front.limits.headersTimeoutMs / 2)),
+  });
+  limitConnections(server, front);
+  answerMalformed(server);
+  // An expectation nobody knows is no reason for an answer without a body.
+  server.on('checkExpectation', app);
+  server.on('upgrade', (req, socket, head) => serveUpgrade(front, req, socket, head));
+
+  return {
+    listen: (host, port) => listen(server, host, port),
+    close: (graceMs) => close(server, front, graceMs),
+    get listening() {
+      return server.listening;
+    },
+    get open() {
+      return front.open;
+    },
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void => reject(new SvcError('unavailable', listenFailure(error, host, port), { cause: error }));
+    server.once('error', failed);
+    server.listen({ host, port, backlog }, () => {
+      server.off('error', failed);
+      resolve((server.address() as { port: number }).port);
+    });
+  });
+}
+
+function listenFailure(error: NodeJS.ErrnoException, host: string, port: number): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `${host}:${port} is in use by another process; stop it or set SVC_HTTP_ADDR to a free address`;
+    case 'EACCES':
+      return `${host}:${port} may not be opened by this user; set SVC_HTTP_ADDR to a port above 1023`;
+    default:
+      return `${host}:${port} cannot be listened on (${messageOf(error)}); check SVC_HTTP_ADDR`;
+  }
+}
+
+async function close(server: Server, front: Front, graceMs: number): Promise<void> {
+  if (front.closing) {
+    throw new SvcError('conflict', 'the server is closing already');
+  }
+  front.closing = true;
+  const ended = new Promise<void>((resolve) => {
+    // Not the HTTP server's own close: it would cut connections on which a request is just arriving.
+    NetServer.prototype.close.call(server, () => resolve());
+  });
+  for (const guest of front.guests) {
+    guest.leave();
+  }
+  let quiet = 0;
+  const sweep = setInterval(() => {
+    quiet = front.open === 0 ? quiet + 1 : 0;
+    if (quiet >= 3) {
+      server.closeIdleConnections();
+      closeSilent(front);
+    }
+  }, quietMs / 3);
+  const deadline = setTimeout(() => {
+    server.closeAllConnections();
+    for (const guest of front.guests) {
+      guest.cut();
+    }
+  }, graceMs);
+  await ended;
+  clearInterval(sweep);
+  clearTimeout(deadline);
+}

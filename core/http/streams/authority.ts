@@ -1,0 +1,58 @@
+import { allows, principalKey } from '../../auth/index.ts';
+import { messageOf } from '../../sdk/index.ts';
+import { identify } from '../pipeline/authenticate.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+
+/** Rounds in a row in which nobody could be asked before the caller counts as gone. */
+const mostUnanswered = 3;
+
+const unwatched = (): void => undefined;
+
+/** Asks again and again whether the caller of a long-lived call may still be here; the returned function ends it. */
+export function watchAuthority(exchange: Exchange, ended: () => void): () => void {
+  const { front, credential, served } = exchange;
+  if (credential === undefined || served!.route.declaration.access === 'public') {
+    return unwatched;
+  }
+  let unanswered = 0;
+  let asking = false;
+  const round = async (): Promise<void> => {
+    if (asking) {
+      return;
+    }
+    asking = true;
+    try {
+      if (!(await mayStay(exchange))) {
+        ended();
+      }
+      unanswered = 0;
+    } catch (error) {
+      unanswered += 1;
+      front.log.warn({ request_id: exchange.requestId, route: exchange.label, cause: messageOf(error) }, 'the authority of a stream could not be checked');
+      if (unanswered >= mostUnanswered) {
+        ended();
+      }
+    } finally {
+      asking = false;
+    }
+  };
+  const timer = setInterval(() => void round(), front.limits.recheckMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** The same principal as at the beginning, under the grants of today. */
+async function mayStay({ front, credential, principal, served, params }: Exchange): Promise<boolean> {
+  const { leases, current } = front.registry;
+  leases.pin(current);
+  try {
+    // A ticket is spent by its first use; only what it stood for could be asked, and nobody here can.
+    if (credential!.scheme === 'ticket') {
+      return true;
+    }
+    const known = await identify(front, current, credential!);
+    return principalKey(known) === principalKey(principal) && allows(known, served!.route.declaration.access, params);
+  } finally {
+    leases.unpin(current);
+  }
+}

@@ -1,0 +1,201 @@
+import type { WebSocket } from 'ws';
+
+import { withPin } from '../../registry/index.ts';
+import { isSvcError, type MaybePromise, type Socket } from '../../sdk/index.ts';
+import { watchAuthority } from './authority.ts';
+import type { HandlerCall } from '../pipeline/call.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { Front, Guest } from '../server/front.ts';
+import { isThenable } from '../pipeline/handle.ts';
+import { onRetirement } from './retirement.ts';
+import type { Served } from '../routes/route-table.ts';
+
+/** Close codes of RFC 6455 and its registry. */
+const closeCode = { goingAway: 1001, refused: 1008, broken: 1011, restart: 1012 } as const;
+const stay = (): void => undefined;
+
+/** Lets a socket route's handler speak until the socket is closed, by whomever. Returns at once, so that nobody waits with the request in hand. */
+export function converse(exchange: Exchange, served: Served, call: HandlerCall, ws: WebSocket): void {
+  const { front, requestId } = exchange;
+  const { declaration } = served.route;
+  exchange.leaveSnapshot();
+  exchange.report();
+  const conversation = new Conversation(front, served, ws, requestId);
+  conversation.unwatch = declaration.authority === 'own' ? stay : watchAuthority(exchange, () => ws.close(closeCode.refused, 'your access has ended'));
+  conversation.begin(() => declaration.handle(call, conversation));
+}
+
+/**
+ * The live socket as its handler sees it; everything it is told runs on its plugin's account. There may be ten thousand, open for
+ * weeks: it keeps nothing of the request that it began as.
+ */
+class Conversation implements Socket, Guest {
+  readonly #front: Front;
+  readonly #owner: Served['route']['owner'];
+  readonly #key: string;
+  readonly #ws: WebSocket;
+  readonly #requestId: string;
+  readonly #unretire: () => void;
+  readonly #letGo: () => void;
+  #drained: (() => void) | undefined;
+  #farewells: (() => void)[] | undefined;
+  /** The handler has asked to wait with further messages. */
+  #held = false;
+  unwatch: () => void = stay;
+
+  constructor(front: Front, { route: { owner, key, declaration } }: Served, ws: WebSocket, requestId: string) {
+    this.#front = front;
+    this.#owner = owner;
+    this.#key = key;
+    this.#ws = ws;
+    this.#requestId = requestId;
+    front.open += 1;
+    front.registry.leases.hold(owner);
+    front.guests.add(this);
+    this.#unretire = onRetirement(owner.scope.signal, () => this.#retire());
+    this.#letGo = front.keepAlive.watch(ws, declaration.heartbeat === 'own');
+    ws.once('close', () => this.#end());
+    // A broken frame or a reset; ws closes the socket itself and 'close' follows.
+    ws.on('error', (error) => front.log.debug({ request_id: this.#requestId, route: key, cause: error.message }, 'a socket broke'));
+  }
+
+  begin(start: () => unknown): void {
+    // Until the handler listens, messages wait in the connection.
+    this.#ws.pause();
+    void this.#settled(start).then(() => this.#held || this.#ws.resume());
+    if (this.#owner.scope.signal.aborted) {
+      this.#retire();
+    } else if (this.#front.closing) {
+      this.leave();
+    }
+  }
+
+  /** The service stops. */
+  leave(): void {
+    this.#leave(closeCode.goingAway, 'the service is stopping');
+  }
+
+  cut(): void {
+    this.#ws.terminate();
+  }
+
+  get protocol(): string {
+    return this.#ws.protocol;
+  }
+
+  get bufferedBytes(): number {
+    return this.#ws.bufferedAmount;
+  }
+
+  send(data: string | Uint8Array): void {
+    if (this.#ws.bufferedAmount > this.#front.limits.socketBufferBytes) {
+      this.#ws.terminate();
+      return;
+    }
+    this.#ws.send(data, this.#drained);
+  }
+
+  close(code = 1000, text = ''): void {
+    this.#ws.close(code, reason(text));
+  }
+
+  terminate(): void {
+    this.#ws.terminate();
+  }
+
+  pause(): void {
+    this.#held = true;
+    this.#ws.pause();
+  }
+
+  resume(): void {
+    this.#held = false;
+    this.#ws.resume();
+  }
+
+  onDrain(listener: () => void): void {
+    const before = this.#drained;
+    this.#drained = () => {
+      before?.();
+      void this.#settled(listener);
+    };
+  }
+
+  onMessage(listener: (data: string | Uint8Array) => MaybePromise<void>): void {
+    this.#ws.on('message', (data: Buffer, isBinary) => void this.#settled(() => listener(isBinary ? data : data.toString('utf8'))));
+    if (!this.#held) {
+      this.#ws.resume();
+    }
+  }
+
+  onClose(listener: (code: number, reason: string) => MaybePromise<void>): void {
+    this.#ws.on('close', (code, text) => void this.#settled(() => listener(code, text.toString('utf8'))));
+  }
+
+  onLeave(listener: () => void): void {
+    // Most have one: a list that grows from nothing takes room for seventeen.
+    this.#farewells = this.#farewells ? [...this.#farewells, listener] : [listener];
+  }
+
+  #retire(): void {
+    this.#leave(closeCode.restart, 'reloading; come back');
+  }
+
+  #leave(code: number, text: string): void {
+    for (const say of this.#farewells?.splice(0) ?? []) {
+      try {
+        this.#account(say);
+      } catch (error) {
+        this.#fail(error);
+      }
+    }
+    this.#ws.close(code, text);
+  }
+
+  #end(): void {
+    const { guests, registry } = this.#front;
+    this.#letGo();
+    this.unwatch();
+    this.#unretire();
+    guests.delete(this);
+    registry.leases.release(this.#owner);
+    this.#front.open -= 1;
+  }
+
+  #account<R>(work: () => R): R {
+    return withPin({ snapshot: undefined, owner: this.#owner }, work);
+  }
+
+  /** Runs plugin code that may throw now or later; either way the error ends the socket. A promise is waited for only where there is one: most have none. */
+  #settled(work: () => unknown): Promise<void> {
+    try {
+      const outcome = this.#account(work);
+      return isThenable(outcome) ? Promise.resolve(outcome).then(stay, (error: unknown) => this.#fail(error)) : settledAlready;
+    } catch (error) {
+      this.#fail(error);
+      return settledAlready;
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (isSvcError(error)) {
+      this.#ws.close(closeCode.refused, reason(error.message));
+    } else {
+      this.#front.strike(this.#owner, this.#key, error);
+      this.#ws.close(closeCode.broken, 'something went wrong inside');
+    }
+  }
+}
+
+const settledAlready = Promise.resolve();
+
+/** A close frame has room for 123 bytes of text. */
+function reason(text: string): string {
+  const bytes = Buffer.from(text);
+  return bytes.length <= 123
+    ? text
+    : bytes
+        .subarray(0, 120)
+        .toString('utf8')
+        .replace(/\uFFFD$/, '');
+}
