@@ -118,21 +118,6 @@ const keepAddresses = {
   },
 };
 
-/** The program of an edge checks what came with it: it needs no compiler of schemas for that. */
-const smallSchemas = {
-  name: 'small-schemas',
-  setup(build) {
-    build.onResolve({ filter: /^(ajv|\.\/setting-shape\.ts)$/ }, ({ path, importer }) => {
-      const inCore = /[\\/]core[\\/](host|boot)[\\/][^\\/]+$/.exec(importer);
-      if (!inCore) {
-        return undefined;
-      }
-      const file = path === 'ajv' ? 'small-ajv.ts' : 'setting-shape.ts';
-      return { path: join(importer.slice(0, inCore.index), 'bin', 'edge', file), sideEffects: false };
-    });
-  },
-};
-
 /** Modules of Node by require: an import reads each of their exports, and loads what those that nobody uses stand for. */
 const leanBuiltins = {
   name: 'lean-builtins',
@@ -142,27 +127,13 @@ const leanBuiltins = {
   },
 };
 
-/** What no plugin of an edge uses: it has no database, signs no tokens, opens no shells and shows no pages. */
-const withoutManager = {
-  name: 'without-manager',
-  setup(build) {
-    build.onResolve({ filter: /^(kysely|jsonwebtoken|ssh2|typebox)$/ }, ({ path, kind }) =>
-      kind === 'dynamic-import' ? { path, namespace: 'without-manager' } : undefined,
-    );
-    build.onLoad({ filter: /./, namespace: 'without-manager' }, ({ path }) => ({
-      contents: `throw new Error("an edge has no ${path} for its plugins");`,
-      loader: 'js',
-    }));
-  },
-};
-
 /** How the program of an edge is built, from source and for the single binary: its text stays in memory, and it is there for ever. */
 export const smallProgram = {
   // A tunnel sends no Blob, and the global loads the streams of the web.
   define: { Blob: 'undefined' },
   minifyWhitespace: true,
   minifySyntax: true,
-  plugins: [smallSchemas, leanBuiltins, withoutManager],
+  plugins: [leanBuiltins],
 };
 
 /** Programs of threads, each one text of its own. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { bootSettings, type Environment, storageWorkers } from '../../core/boot/index.ts';
+import { ajvSchemas, bootSettings, type Environment, storageWorkers } from '../../core/boot/index.ts';
 import { SvcError } from '../../core/sdk/index.ts';
 import { databaseName } from '../../core/storage/index.ts';
 import { currentProduct } from '../product.ts';
@@ -9,7 +9,7 @@ import { currentProduct } from '../product.ts';
 /** What the commands that work on a data folder, and not through a running svc, need of it. */
 export async function openDataFolder(environment: Environment) {
   const product = await currentProduct();
-  const { dataDir } = bootSettings(product, environment);
+  const { dataDir } = bootSettings(product, environment, { schemas: ajvSchemas });
   return {
     dataDir,
     startWorker: storageWorkers(product),

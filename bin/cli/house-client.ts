@@ -3,7 +3,7 @@ import { request as tlsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
-import { bootSettings, type Environment, type RunningHouse, runningHouse } from '../../core/boot/index.ts';
+import { ajvSchemas, bootSettings, type Environment, type RunningHouse, runningHouse } from '../../core/boot/index.ts';
 import { type ErrorCode, messageOf } from '../../core/sdk/index.ts';
 import { currentProduct, version } from '../product.ts';
 import { Failure, unreachable } from './failure.ts';
@@ -36,12 +36,12 @@ const downloadWithinMs = 3_600_000;
 
 /** The house that serves the data folder of this machine, if one does. */
 export async function findLocalHouse(environment: Environment): Promise<RunningHouse | undefined> {
-  return runningHouse(bootSettings(await currentProduct(), environment).dataDir);
+  return runningHouse(bootSettings(await currentProduct(), environment, { schemas: ajvSchemas }).dataDir);
 }
 
 /** The same; throws where none does. */
 export async function localHouse(environment: Environment): Promise<RunningHouse> {
-  const { dataDir } = bootSettings(await currentProduct(), environment);
+  const { dataDir } = bootSettings(await currentProduct(), environment, { schemas: ajvSchemas });
   const house = runningHouse(dataDir);
   if (!house) {
     throw unreachable(`no svc serves the data folder ${dataDir}: start it with "svc serve", or name another folder with --data`);

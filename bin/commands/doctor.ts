@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-import { bootSettings, type Environment, type Product, runningHouse } from '../../core/boot/index.ts';
+import { ajvSchemas, bootSettings, type Environment, type Product, runningHouse } from '../../core/boot/index.ts';
 import { messageOf } from '../../core/sdk/index.ts';
 import type { Command } from '../cli/command.ts';
 import { printable, table } from '../cli/layout.ts';
@@ -52,7 +52,7 @@ async function lookAtAll(product: Product, environment: Environment): Promise<re
 /** Settings that cannot be read are a finding; the folder is then the one that the environment names. */
 function readSettings(product: Product, environment: Environment): { readonly dataDir: string; readonly settings: Examination } {
   try {
-    const { dataDir } = bootSettings(product, environment);
+    const { dataDir } = bootSettings(product, environment, { schemas: ajvSchemas });
     return { dataDir, settings: (subject) => ok(subject, 'environment and files are in order') };
   } catch (error) {
     const dataDir = resolve(environment['SVC_DATA_DIR'] ?? 'data');

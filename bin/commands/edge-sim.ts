@@ -1,4 +1,4 @@
-import { bootSettings } from '../../core/boot/index.ts';
+import { ajvSchemas, bootSettings } from '../../core/boot/index.ts';
 import type { Command } from '../cli/command.ts';
 import { Failure } from '../cli/failure.ts';
 import { printable } from '../cli/layout.ts';
@@ -31,7 +31,7 @@ export const command: Command = {
 
   async run(call) {
     const options = simOptions(call);
-    const { dataDir } = bootSettings(await currentProduct(), call.environment);
+    const { dataDir } = bootSettings(await currentProduct(), call.environment, { schemas: ajvSchemas });
     const fleet = startFleet(options, dataDir);
     const begun = performance.now();
     const seconds = (): number => Math.round((performance.now() - begun) / 1_000);

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { isSea } from 'node:sea';
 
-import { discover, readManifest } from '../../core/host/index.ts';
+import { discover } from '../../core/host/index.ts';
+import { readManifest } from '../../core/boot/settings/schemas.ts';
 import { SvcError } from '../../core/sdk/index.ts';
 import type { Command } from '../cli/command.ts';
 import { usageFailure } from '../cli/failure.ts';

@@ -6,11 +6,13 @@ import { openCommons } from '../../core/boot/commons.ts';
 import { coreDraft, coreService } from '../../core/boot/core-draft.ts';
 import { openEdgeDoor } from './status-socket.ts';
 import { createEdgeMetrics } from './metrics.ts';
+import { agentModules } from './agent-modules.ts';
 import { edgePorts } from './host-ports.ts';
+import { smallSchemas } from './small-ajv.ts';
 import { edgeSettings } from './settings.ts';
 import { layGround } from '../../core/boot/ground.ts';
 import { pluginSources, type Product } from '../../core/boot/product.ts';
-import type { Environment } from '../../core/boot/settings.ts';
+import type { Environment } from '../../core/boot/settings/settings.ts';
 import { standIns } from '../../core/boot/synthetic.ts';
 import { TakeDown } from '../../core/boot/take-down.ts';
 import { every } from '../../core/boot/ticker.ts';
@@ -40,7 +42,7 @@ export async function startEdgeHouse(options: EdgeHouseOptions): Promise<EdgeHou
   const sources = options.sources ?? shippedOnly(product);
   const takeDown = new TakeDown();
   try {
-    const ground = layGround({ product, environment, clock, ids, writeLog, sources }, 'edge', edgeSettings);
+    const ground = layGround({ schemas: smallSchemas, shared: agentModules, product, environment, clock, ids, writeLog, sources }, 'edge', edgeSettings);
     const { dataDir, registry, logs, settings, observers } = ground;
     const metrics = createEdgeMetrics();
     const ownMetrics = metrics.forPlugin('core', (_label, undo) => undo);

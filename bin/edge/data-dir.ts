@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-import type { Environment } from '../../core/boot/settings.ts';
+import type { Environment } from '../../core/boot/settings/settings.ts';
 
 /** Where an installed agent keeps what it keeps. */
 export const installedDir = '/var/lib/svc-edge';

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 
 import { messageOf, SvcError } from '../../core/sdk/index.ts';
 import { clientHandshake, closeCode, dial, openSweeper, sweepMs } from 'svc/tunnel';
-import { bootSettings } from '../../core/boot/boot-settings.ts';
+import { bootSettings } from '../../core/boot/settings/read-settings.ts';
+import { smallSchemas } from './small-ajv.ts';
 import { edgeSettings } from './settings.ts';
 import { shippedOnly } from './agent.ts';
 import type { Product } from '../../core/boot/product.ts';
-import type { Environment } from '../../core/boot/settings.ts';
+import type { Environment } from '../../core/boot/settings/settings.ts';
 import { every } from '../../core/boot/ticker.ts';
 import { systemClock, systemIds } from '../../core/boot/time.ts';
 
@@ -29,7 +30,7 @@ const wholeMs = 25_000;
 
 /** Whether this program could be the agent of a data folder: it can read the configuration and the keys, and the manager takes them. Changes nothing. */
 export async function testEdge(product: Product, environment: Environment): Promise<SelfTest> {
-  const { dataDir } = bootSettings(product, environment, { sources: shippedOnly(product), runsOn: 'edge', core: edgeSettings });
+  const { dataDir } = bootSettings(product, environment, { schemas: smallSchemas, sources: shippedOnly(product), runsOn: 'edge', core: edgeSettings });
   const keys = kept<Keys>(join(dataDir, 'edge.json'));
   const machine = kept<{ readonly uuid: string }>(join(dataDir, 'machine.json'));
   const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -1,7 +1,7 @@
 import { startEdgeHouse } from './agent.ts';
 import { runInForeground } from '../../core/boot/foreground.ts';
 import type { Product } from '../../core/boot/product.ts';
-import type { Environment } from '../../core/boot/settings.ts';
+import type { Environment } from '../../core/boot/settings/settings.ts';
 
 /** Runs the house of an edge in the foreground until a signal ends it. */
 export async function serveEdge(product: Product, environment: Environment): Promise<number> {

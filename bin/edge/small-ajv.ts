@@ -1,6 +1,7 @@
-import { type Misfit, misfits, type Schema } from './small-schema.ts';
+import type { Schemas } from '../../core/host/index.ts';
+import { type Misfit, misfits, type Schema } from './schemas.ts';
 
-/** In the place of the package of that name in the program of an edge: a twentieth of its size, and of what it can. */
+/** What plugins of an agent are lent as `ajv`: a twentieth of the size of that package, and of what it can. */
 export class Ajv {
   /** Plugins that are lent the package find the class where that has it. */
   static readonly Ajv = Ajv;
@@ -23,4 +24,10 @@ export class Ajv {
   }
 }
 
-export default Ajv;
+/** The same for the host of an agent. */
+export const smallSchemas: Schemas = {
+  compile:
+    (schema, { defaults = false } = {}) =>
+    (value) =>
+      misfits(schema as Schema, value, { root: schema as Schema, defaults }),
+};

@@ -1,17 +1,8 @@
 import { basename, dirname } from 'node:path';
 import { Script } from 'node:vm';
 
-import {
-  bundlePlugin,
-  bundleThread,
-  folderOnDisk,
-  type PluginFolder,
-  readManifest,
-  readPersona,
-  readSkill,
-  verifyIntegrity,
-  workersIn,
-} from '../../core/host/index.ts';
+import { bundlePlugin, bundleThread, folderOnDisk, type PluginFolder, readPersona, readSkill, verifyIntegrity, workersIn } from '../../core/host/index.ts';
+import { readManifest } from '../../core/boot/settings/schemas.ts';
 import { messageOf, type PluginManifest, SvcError } from '../../core/sdk/index.ts';
 import { scripts } from '../../core/storage/index.ts';
 import { placementOf } from './placement.ts';

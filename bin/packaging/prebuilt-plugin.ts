@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { join, relative, sep } from 'node:path';
 
 import { bundleSources } from '../../core/boot/bundles.ts';
-import { bundlePlugin, type BundleSources, bundleThread, type PluginFolder, readManifest, workersIn } from '../../core/host/index.ts';
+import { bundlePlugin, type BundleSources, bundleThread, type PluginFolder, workersIn } from '../../core/host/index.ts';
+import { readManifest } from '../../core/boot/settings/schemas.ts';
 import type { PluginManifest } from '../../core/sdk/index.ts';
 
 const builtEntry = 'index.cjs';

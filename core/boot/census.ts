@@ -3,7 +3,7 @@ import type { HttpServer } from '../http/index.ts';
 import type { Programs, Threads } from '../isolate/index.ts';
 import type { Observers, SelfMetrics } from '../observe/index.ts';
 import { type Registry, scopeTimers, tableNames } from '../registry/index.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from './settings/settings.ts';
 
 export type Census = Readonly<Record<string, number>>;
 

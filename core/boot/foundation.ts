@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createOperatorToken, type OperatorToken } from '../auth/index.ts';
 import { createSelfMetrics, type SelfMetrics } from '../observe/index.ts';
 import { openStorage, type Storage } from '../storage/index.ts';
-import { coreSettings } from './core-settings.ts';
+import { coreSettings } from './settings/core-settings.ts';
 import { type Ground, type GroundOptions, layGround } from './ground.ts';
 import type { TakeDown } from './take-down.ts';
 import { storageWorkers } from './workers.ts';

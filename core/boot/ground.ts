@@ -1,14 +1,17 @@
 import { mkdirSync } from 'node:fs';
 
-import type { PluginSources } from '../host/index.ts';
+import type { PluginSources, ReadManifest, Schemas, SharedModules } from '../host/index.ts';
 import { createLogs, createObservers, type LogLevel, type Logs, type Observers } from '../observe/index.ts';
 import { Registry } from '../registry/index.ts';
 import { type Clock, type Ids, messageOf, type SettingDeclaration } from '../sdk/index.ts';
-import { bootSettings } from './boot-settings.ts';
+import { bootSettings } from './settings/read-settings.ts';
 import type { Product } from './product.ts';
-import type { Environment, Settings } from './settings.ts';
+import type { Environment, Settings } from './settings/settings.ts';
 
 export interface GroundOptions {
+  readonly schemas: Schemas;
+  /** What plugins are lent, by the name they import it by. */
+  readonly shared: SharedModules;
   readonly product: Product;
   readonly environment: Environment;
   readonly clock: Clock;
@@ -19,6 +22,9 @@ export interface GroundOptions {
 
 /** What either house stands on, that of the manager and that of an edge: settings, log, an empty registry. */
 export interface Ground {
+  readonly schemas: Schemas;
+  readonly readManifest: ReadManifest;
+  readonly shared: SharedModules;
   readonly product: Product;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -30,17 +36,17 @@ export interface Ground {
 }
 
 export function layGround(
-  { product, environment, clock, ids, writeLog, sources }: GroundOptions,
+  { product, environment, clock, ids, writeLog, sources, schemas, shared }: GroundOptions,
   runsOn: 'manager' | 'edge',
   core: Readonly<Record<string, SettingDeclaration>>,
 ): Ground {
-  const { settings, dataDir } = bootSettings(product, environment, { log: () => logs.logger('settings'), sources, runsOn, core });
+  const { settings, dataDir, readManifest } = bootSettings(product, environment, { schemas, log: () => logs.logger('settings'), sources, runsOn, core });
   const observers = createObservers((error) =>
     logs.logger('observe').error({ cause: messageOf(error) }, 'who watched the house broke and is told nothing any more'),
   );
   const logs = openLogs(settings, clock, observers, writeLog);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  return { product, clock, ids, settings, dataDir, logs, observers, registry: new Registry() };
+  return { schemas, readManifest, shared, product, clock, ids, settings, dataDir, logs, observers, registry: new Registry() };
 }
 
 function openLogs(settings: Settings, clock: Clock, observers: Observers, write: ((line: string) => void) | undefined): Logs {

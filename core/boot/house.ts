@@ -11,8 +11,10 @@ import { type Foundation, layFoundation } from './foundation.ts';
 import { furnish, type Interior } from './interior.ts';
 import { pluginSources, type Product } from './product.ts';
 import { readiness } from './readiness.ts';
+import { ajvSchemas } from './settings/schemas.ts';
+import { sharedModules } from './shared-modules.ts';
 import { removeRunFile, writeRunFile } from './run-file.ts';
-import type { Environment } from './settings.ts';
+import type { Environment } from './settings/settings.ts';
 import { standIns } from './synthetic.ts';
 import { TakeDown } from './take-down.ts';
 import { every } from './ticker.ts';
@@ -62,7 +64,7 @@ export async function startHouse(options: HouseOptions): Promise<House> {
   const { product, environment, clock = systemClock, ids = systemIds(clock), writeLog, checkResponses = false, sources } = options;
   const takeDown = new TakeDown();
   try {
-    const foundation = await layFoundation({ product, environment, clock, ids, writeLog, sources }, takeDown);
+    const foundation = await layFoundation({ schemas: ajvSchemas, shared: sharedModules, product, environment, clock, ids, writeLog, sources }, takeDown);
     const { dataDir, registry, operator, logs } = foundation;
     const interior = furnish(foundation, sources ?? pluginSources(product, dataDir), checkResponses, takeDown);
     const count = (): Census => census({ ...foundation, ...interior });

@@ -1,11 +1,12 @@
 export { bundleSources } from './bundles.ts';
-export { bootSettings, type BootSettings } from './boot-settings.ts';
+export { bootSettings, type BootSettings } from './settings/read-settings.ts';
 export { type House, type HouseOptions, startHouse } from './house.ts';
 export { type Census, censusGrowth } from './census.ts';
-export { nearest } from './nearest.ts';
+export { nearest } from './settings/nearest.ts';
+export { ajvSchemas, readManifest } from './settings/schemas.ts';
 export { type EmbeddedAssets, pluginSources, type Product, productFromSource } from './product.ts';
 export { type RunningHouse, runningHouse } from './run-file.ts';
 export { serve } from './serve.ts';
-export type { Environment } from './settings.ts';
+export type { Environment } from './settings/settings.ts';
 export { storageWorkers } from './workers.ts';
 export { sharedModules } from './shared-modules.ts';

@@ -5,12 +5,13 @@ import type { HostPorts, PluginSources } from '../host/index.ts';
 import { bundleSources } from './bundles.ts';
 import type { Commons } from './commons.ts';
 import type { Ground } from './ground.ts';
-import { sharedModules } from './shared-modules.ts';
 
 type Common =
   | 'registry'
   | 'container'
   | 'sources'
+  | 'schemas'
+  | 'readManifest'
   | 'shared'
   | 'bundles'
   | 'clock'
@@ -27,7 +28,7 @@ type Common =
 
 /** What a host is lent in either house. */
 export function lentPorts(rooms: Ground & Commons & { readonly sources: PluginSources }): Pick<HostPorts, Common> {
-  const { dataDir, sources, registry, container, memory, clock, ids, logs, settings, bus, outbound, programs } = rooms;
+  const { dataDir, sources, registry, container, memory, clock, ids, logs, settings, bus, outbound, programs, schemas, readManifest, shared } = rooms;
   const dataFolder = (id: string): string => {
     const folder = join(dataDir, 'plugins', id);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -37,7 +38,9 @@ export function lentPorts(rooms: Ground & Commons & { readonly sources: PluginSo
     registry,
     container,
     sources,
-    shared: sharedModules,
+    schemas,
+    readManifest,
+    shared,
     // The installation may belong to somebody else, as that of an agent with a user of its own does.
     bundles: { ...bundleSources, cacheDirs: [...bundleSources.cacheDirs!, join(dataDir, 'cache', 'bundles')] },
     clock,

@@ -4,7 +4,7 @@ import { createDropIns, type DropIns, type PluginHost, watchFolders } from '../h
 import type { Registry, TableName } from '../registry/index.ts';
 import { type Clock, type FieldProblem, type Logger, SvcError } from '../sdk/index.ts';
 import type { Product } from './product.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from './settings/settings.ts';
 import { syntheticDraft } from './synthetic.ts';
 
 const liveFilesId = 'live-files';

@@ -7,7 +7,7 @@ import { standInFront } from '../isolate/index.ts';
 import { messageOf } from '../sdk/index.ts';
 import { startHouse } from './house.ts';
 import type { Product } from './product.ts';
-import type { Environment } from './settings.ts';
+import type { Environment } from './settings/settings.ts';
 
 /** By default V8 lets garbage grow to three times what lives before it looks, where the machine has memory: svc shares the machine. */
 const heapFlags = ['--heap-growing-percent=50'];

@@ -110,7 +110,7 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
         open(`extend.open ${point.id}`);
         requireListed(manifest.extension_points, point.id, pluginId, 'extension_points');
         draft.add('points', point.id, { point: point.id, schema: point.schema });
-        return openPoint(registry, point, own, ports.log(pluginId));
+        return openPoint(registry, point, ports.schemas, own, ports.log(pluginId));
       },
     },
     threads: {

@@ -1,12 +1,11 @@
-import { Ajv, type ValidateFunction } from 'ajv';
-
 import type { Entry, PointContribution, Registry, Snapshot } from '../registry/index.ts';
 import { type Contribution, type ExtensionPoint, type Logger, type OpenPoint, SvcError } from '../sdk/index.ts';
 import type { Own } from './ports.ts';
+import type { Misfit, Schemas } from './schemas.ts';
 
 /** A point as its owner reads it: what fits the schema, now, and what came and went at each commit. */
-export function openPoint<T>(registry: Registry, point: ExtensionPoint<T>, own: Own, log: Logger): OpenPoint<T> {
-  const fits = checkedBy(point, log);
+export function openPoint<T>(registry: Registry, point: ExtensionPoint<T>, schemas: Schemas, own: Own, log: Logger): OpenPoint<T> {
+  const fits = checkedBy(point, schemas, log);
   // A snapshot never changes, and some owners read their point at every request.
   const lists = new WeakMap<Snapshot, readonly Contribution<T>[]>();
   const listIn = (snapshot: Snapshot): readonly Contribution<T>[] => {
@@ -34,26 +33,27 @@ export function openPoint<T>(registry: Registry, point: ExtensionPoint<T>, own: 
 }
 
 /** A draft's contributions against the points that are open: a misfit keeps the plugin from committing. */
-export function checkContributions(entries: Iterable<Entry<PointContribution>>, snapshot: Snapshot): void {
+export function checkContributions(entries: Iterable<Entry<PointContribution>>, snapshot: Snapshot, schemas: Schemas): void {
   for (const { value, owner } of entries) {
     const schema = snapshot.points.get(value.point)?.value.schema;
-    const check = schema && new Ajv({ strict: false, meta: false, validateSchema: false }).compile(schema);
-    if (check && !check(value.value)) {
-      throw new SvcError('invalid_argument', `${owner.pluginId} contributes "${value.id}" to ${value.point}: ${firstProblem(check)}`);
+    const [problem] = schema ? schemas.compile(schema)(value.value) : [];
+    if (problem) {
+      throw new SvcError('invalid_argument', `${owner.pluginId} contributes "${value.id}" to ${value.point}: ${sentence(problem)}`);
     }
   }
 }
 
-function checkedBy(point: { readonly id: string; readonly schema?: object }, log: Logger): (entry: Entry<PointContribution>) => boolean {
-  const check = point.schema && new Ajv({ strict: false, meta: false, validateSchema: false }).compile(point.schema);
+function checkedBy(point: { readonly id: string; readonly schema?: object }, schemas: Schemas, log: Logger): (entry: Entry<PointContribution>) => boolean {
+  const check = point.schema && schemas.compile(point.schema);
   const verdicts = new WeakMap<object, boolean>();
   return (entry) => {
     let verdict = verdicts.get(entry);
     if (verdict === undefined) {
-      verdict = !check || check(entry.value.value);
+      const [problem] = check ? check(entry.value.value) : [];
+      verdict = problem === undefined;
       verdicts.set(entry, verdict);
-      if (check && !verdict) {
-        log.warn({ point: point.id, from: entry.owner.pluginId, contribution: entry.value.id }, `left out a contribution: ${firstProblem(check)}`);
+      if (problem) {
+        log.warn({ point: point.id, from: entry.owner.pluginId, contribution: entry.value.id }, `contribution left out: ${sentence(problem)}`);
       }
     }
     return verdict;
@@ -66,7 +66,4 @@ const asContribution = <T>(entry: Entry<PointContribution>): Contribution<T> => 
   value: entry.value.value as T,
 });
 
-const firstProblem = (check: ValidateFunction): string => {
-  const error = check.errors?.[0];
-  return `${error?.instancePath || 'the value'} ${error?.message ?? 'does not fit the schema of the point'}`;
-};
+const sentence = ({ instancePath, message }: Misfit): string => `${instancePath || 'the value'} ${message ?? 'does not fit the schema of the point'}`;

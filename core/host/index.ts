@@ -13,6 +13,7 @@ export { readPersona } from './persona-file.ts';
 export { readSkill } from './skill-file.ts';
 export { watchFolders } from './watch.ts';
 export type { HostMemory, HostPorts, Migration, Own, PackLaunch, PackProcess, PluginThread, ThreadLaunch, QuarantineEntry } from './ports.ts';
-export { readManifest } from './read-manifest.ts';
+export { manifestReader, type ReadManifest } from './read-manifest.ts';
+export type { Misfit, SchemaCheck, Schemas } from './schemas.ts';
 export { type Attempt, pluginStates, type PluginState, type Stage, type Strike } from './record.ts';
 export { verifyIntegrity } from './verify-integrity.ts';

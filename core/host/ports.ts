@@ -26,6 +26,8 @@ import type {
 } from '../sdk/index.ts';
 import type { BundleSources } from './bundle.ts';
 import type { PluginSources } from './discover.ts';
+import type { ReadManifest } from './read-manifest.ts';
+import type { Schemas } from './schemas.ts';
 import type { SharedModules } from './shared.ts';
 
 export interface Migration {
@@ -130,6 +132,8 @@ export interface HostPorts {
   readonly container: DependencyContainer;
   readonly sources: PluginSources;
   readonly runsOn: 'manager' | 'edge';
+  readonly schemas: Schemas;
+  readonly readManifest: ReadManifest;
   readonly shared: SharedModules;
   readonly bundles: BundleSources;
   readonly clock: Clock;

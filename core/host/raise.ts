@@ -59,7 +59,7 @@ export async function raise(record: PluginRecord, manifest: PluginManifest, host
       }),
     );
     await watch.run('self-test', () => selfTest(definition, activated));
-    await watch.run('commit', () => commit(activated.draft, ports.registry, host.outagesWithout(manifest.id)));
+    await watch.run('commit', () => commit(activated.draft, ports.registry, ports.schemas, host.outagesWithout(manifest.id)));
     committed = true;
     await watch.run('start', () => start(definition, activated, previous !== undefined));
     return { attempt: watch.attempt(generation.number, true), compiled, draft: activated.draft };

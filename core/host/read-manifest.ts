@@ -1,27 +1,33 @@
-import { Ajv, type ErrorObject } from 'ajv';
 import semver from 'semver';
 
 import pluginSchema from '../../config/plugin.schema.json' with { type: 'json' };
 import { type PluginManifest, messageOf, sdkVersion, SvcError } from '../sdk/index.ts';
 import type { PluginFolder } from './folder.ts';
+import type { Misfit, Schemas } from './schemas.ts';
 
 const maxManifestBytes = 256 * 1024;
-const validate = new Ajv({
-  meta: false,
-  validateSchema: false,
-  useDefaults: true,
-  allErrors: true,
-  strict: true,
-  allowUnionTypes: true,
-}).compile<PluginManifest>(pluginSchema);
 
 /** `plugin.json` of a folder, validated and with its defaults; every refusal names file, field and fix. */
-export function readManifest(folder: PluginFolder): PluginManifest {
-  const where = `${folder.path}/plugin.json`;
-  const manifest = parse(folder, where);
-  if (!validate(manifest)) {
-    throw new SvcError('invalid_argument', `${where}: ${(validate.errors ?? []).slice(0, 3).map(sentence).join('; ')}`);
-  }
+export type ReadManifest = (folder: PluginFolder) => PluginManifest;
+
+export function manifestReader(schemas: Schemas): ReadManifest {
+  const misfits = schemas.compile(pluginSchema, { defaults: true });
+  return (folder) => {
+    const where = `${folder.path}/plugin.json`;
+    const parsed = parse(folder, where);
+    const problems = misfits(parsed);
+    if (problems.length > 0) {
+      throw new SvcError('invalid_argument', `${where}: ${problems.slice(0, 3).map(sentence).join('; ')}`);
+    }
+    const manifest = parsed as PluginManifest;
+    checkIdentity(manifest, folder, where);
+    checkEngine(manifest, where);
+    checkKind(manifest, folder, where);
+    return deepFreeze(manifest);
+  };
+}
+
+function checkIdentity(manifest: PluginManifest, folder: PluginFolder, where: string): void {
   if (manifest.id !== folder.id) {
     throw new SvcError('invalid_argument', `${where}: id is "${manifest.id}" but the folder is "${folder.id}"; they must be the same`);
   }
@@ -30,9 +36,6 @@ export function readManifest(folder: PluginFolder): PluginManifest {
       throw new SvcError('invalid_argument', `${where}: range "${need.range}" of ${need.service} is not a semver range such as "^1.0.0"`);
     }
   }
-  checkEngine(manifest, where);
-  checkKind(manifest, folder, where);
-  return deepFreeze(manifest);
 }
 
 function parse(folder: PluginFolder, where: string): unknown {
@@ -75,9 +78,9 @@ function checkKind(manifest: PluginManifest, { origin }: PluginFolder, where: st
   }
 }
 
-function sentence(error: ErrorObject): string {
+function sentence(error: Misfit): string {
   const field = error.instancePath === '' ? 'the manifest' : error.instancePath.slice(1).replaceAll('/', '.');
-  const parameters = error.params as Record<string, unknown>;
+  const parameters = error.params;
   switch (error.keyword) {
     case 'additionalProperties':
       return `${field} has an unknown field "${String(parameters['additionalProperty'])}"; remove it`;

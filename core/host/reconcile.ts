@@ -4,7 +4,6 @@ import { blockedCause, strandedBy, unmetNeeds } from './plan.ts';
 import type { HostPorts } from './ports.ts';
 import type { Quarantine } from './quarantine.ts';
 import { raise, type Raising } from './raise.ts';
-import { readManifest } from './read-manifest.ts';
 import type { PluginRecord } from './record.ts';
 import type { Retirements } from './retirement.ts';
 import type { Roster } from './roster.ts';
@@ -56,7 +55,7 @@ export class Reconciler {
         continue;
       }
       try {
-        record.manifest = readManifest(record.folder);
+        record.manifest = this.#ports.readManifest(record.folder);
       } catch (error) {
         record.stale = false;
         record.attempted({ at: this.#ports.clock.now(), generation: record.generations, ok: false, stage: 'manifest', cause: messageOf(error), timings: {} });

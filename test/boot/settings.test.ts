@@ -7,15 +7,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import type { Logger, SettingDeclaration } from 'svc/sdk';
 
-import { coreSettings } from '../../core/boot/core-settings.ts';
-import { type Environment, Settings } from '../../core/boot/settings.ts';
-import { readSettingsFile } from '../../core/boot/settings-file.ts';
+import { coreSettings } from '../../core/boot/settings/core-settings.ts';
+import { ajvSchemas } from '../../core/boot/settings/schemas.ts';
+import { type Environment, Settings } from '../../core/boot/settings/settings.ts';
+import { readSettingsFile } from '../../core/boot/settings/settings-file.ts';
 
 const limit: SettingDeclaration = { schema: { type: 'integer', minimum: 1 }, default: 10, env: 'SVC_LAMP_LIMIT', description: 'How many lamps.' };
 const name: SettingDeclaration = { schema: { type: 'string', minLength: 2 }, default: 'lamp', description: 'What it is called.' };
 
 function settingsOf(declarations: Record<string, SettingDeclaration>, environment: Environment = {}, file: Record<string, unknown> = {}): Settings {
-  const settings = new Settings(environment, new Map(Object.entries(file)));
+  const settings = new Settings(environment, new Map(Object.entries(file)), { schemas: ajvSchemas });
   settings.declare('lamp', declarations);
   return settings;
 }
@@ -39,13 +40,13 @@ describe('where a value comes from', () => {
 
   test('what the defaults file of the product says is a default, so that file means a choice of the operator', () => {
     const shipped = new Map<string, unknown>([['lamp.limit', 6]]);
-    const untouched = new Settings({}, new Map(), { shipped });
+    const untouched = new Settings({}, new Map(), { schemas: ajvSchemas, shipped });
     untouched.declare('lamp', { 'lamp.limit': limit });
     assert.deepEqual(sourced(untouched, 'lamp.limit'), [6, 'default']);
-    const chosen = new Settings({}, new Map([['lamp.limit', 7]]), { shipped });
+    const chosen = new Settings({}, new Map([['lamp.limit', 7]]), { schemas: ajvSchemas, shipped });
     chosen.declare('lamp', { 'lamp.limit': limit });
     assert.deepEqual(sourced(chosen, 'lamp.limit'), [7, 'file']);
-    const broken = new Settings({}, new Map(), { shipped: new Map([['lamp.limit', 'six']]) });
+    const broken = new Settings({}, new Map(), { schemas: ajvSchemas, shipped: new Map([['lamp.limit', 'six']]) });
     assert.throws(() => broken.declare('lamp', { 'lamp.limit': limit }), /the defaults file: lamp\.limit must be integer/);
   });
 
@@ -193,7 +194,7 @@ describe('watching', () => {
   test('a listener that fails is logged and hinders no other', async () => {
     const lines: string[] = [];
     const log: Logger = { debug() {}, info() {}, warn() {}, error: (_fields, message) => void lines.push(message) };
-    const settings = new Settings({}, new Map(), { log: () => log });
+    const settings = new Settings({}, new Map(), { schemas: ajvSchemas, log: () => log });
     settings.declare('lamp', { 'lamp.limit': limit });
     let heard = 0;
     settings.watch('lamp.limit', () => {
@@ -221,7 +222,7 @@ describe('generations of a plugin', () => {
   });
 
   test('an old generation that leaves takes nothing from the new one', async () => {
-    const settings = new Settings({}, new Map());
+    const settings = new Settings({}, new Map(), { schemas: ajvSchemas });
     const leave = settings.declare('lamp', { 'lamp.limit': limit, 'lamp.name': name });
     const stay = settings.declare('lamp', { 'lamp.limit': limit });
     await leave();

@@ -8,6 +8,7 @@ import type { TestContext } from 'node:test';
 import { container } from 'tsyringe';
 
 import { bundleSources } from '../../core/boot/bundles.ts';
+import { ajvSchemas, readManifest } from '../../core/boot/settings/schemas.ts';
 import { sharedModules } from '../../core/boot/shared-modules.ts';
 import { type HostMemory, PluginHost, type QuarantineEntry } from '../../core/host/index.ts';
 import { readPersona } from '../../core/host/persona-file.ts';
@@ -45,6 +46,8 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
     container: container.createChildContainer(),
     sources: { roots: [{ path: pluginsDir, origin: 'shipped' }], embedded: [] },
     runsOn: 'manager',
+    schemas: ajvSchemas,
+    readManifest,
     shared,
     bundles: bundleSources,
     clock: { now: () => clock.time, monotonic: () => performance.now() },

@@ -55,7 +55,7 @@ const pluginEffects: readonly { readonly form: RegExp; readonly instead: string 
 
 /** Files that may build a pattern at run time, and why that is safe there. All others use literals, or RE2 for what users type. */
 export const patternBuilders: Readonly<Record<string, string>> = {
-  'bin/edge/small-schema.ts': 'what an edge loads has come with the product, its patterns too',
+  'bin/edge/schemas.ts': 'what an edge loads has come with the product, its patterns too',
   'core/observe/redact.ts': 'joins its own constants',
   'plugins/lib/query/regex-native.ts': 'writes every character anew from what was parsed, and only forms whose work is bounded',
 };

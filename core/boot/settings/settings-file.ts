@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { parse as parseYaml } from 'yaml';
 
-import { messageOf, SvcError } from '../sdk/index.ts';
+import { messageOf, SvcError } from '../../sdk/index.ts';
 
 /** `category: { key: value }` of a YAML file as `category.key` → value; a missing file is empty. */
 export function readSettingsFile(file: string): ReadonlyMap<string, unknown> {

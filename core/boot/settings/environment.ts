@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
 
-import { messageOf, type SettingDeclaration, SvcError } from '../sdk/index.ts';
+import { messageOf, type SettingDeclaration, SvcError } from '../../sdk/index.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

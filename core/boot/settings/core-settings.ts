@@ -1,4 +1,4 @@
-import type { SettingDeclaration } from '../sdk/index.ts';
+import type { SettingDeclaration } from '../../sdk/index.ts';
 
 /** What the house itself can be told. Areas declare theirs in their manifests. */
 export const coreSettings: Readonly<Record<string, SettingDeclaration>> = {

@@ -1,18 +1,21 @@
 import { resolve } from 'node:path';
 
-import { discover, type PluginSources, readManifest } from '../host/index.ts';
-import { isSvcError, type Logger, type SettingDeclaration } from '../sdk/index.ts';
+import { discover, manifestReader, type PluginSources, type ReadManifest, type Schemas } from '../../host/index.ts';
+import { isSvcError, type Logger, type SettingDeclaration } from '../../sdk/index.ts';
 import { coreSettings, otherEnvironment } from './core-settings.ts';
-import { defaultsFile, pluginSources, type Product } from './product.ts';
-import { type Environment, Settings } from './settings.ts';
+import { defaultsFile, pluginSources, type Product } from '../product.ts';
+import { type Environment, Settings, type SettingsOptions } from './settings.ts';
 import { readSettingsFile } from './settings-file.ts';
 
 export interface BootSettings {
+  /** How this process reads the manifests of plugins. */
+  readonly readManifest: ReadManifest;
   readonly settings: Settings;
   readonly dataDir: string;
 }
 
 export interface BootSettingsOptions {
+  readonly schemas: Schemas;
   readonly log?: () => Logger;
   /** Plugins from elsewhere than the product and the data folder. */
   readonly sources?: PluginSources | undefined;
@@ -26,31 +29,32 @@ export interface BootSettingsOptions {
 export function bootSettings(
   product: Product,
   environment: Environment,
-  { log, sources, runsOn = 'manager', core = coreSettings }: BootSettingsOptions = {},
+  { schemas, log, sources, runsOn = 'manager', core = coreSettings }: BootSettingsOptions,
 ): BootSettings {
   const shipped = readSettingsFile(defaultsFile(product));
-  const dataDir = dataDirOf(environment, shipped, core);
+  const dataDir = dataDirOf(environment, { schemas, shipped }, core);
   const own = `${dataDir}/svc.yaml`;
   const ownValues = readSettingsFile(own);
-  const settings = new Settings(environment, ownValues, { shipped, log });
+  const settings = new Settings(environment, ownValues, { schemas, shipped, log });
   settings.declare('core', core);
-  const release = declareForPlugins(settings, sources ?? pluginSources(product, dataDir), runsOn);
+  const readManifest = manifestReader(schemas);
+  const release = declareForPlugins(settings, sources ?? pluginSources(product, dataDir), readManifest, runsOn);
   // The shipped file may speak of a room that was taken away; the operator's own may not.
   settings.assertAllKnown(otherEnvironment, ownValues.keys(), own);
   // Each plugin declares its keys itself, with its own life time, when it is brought up.
   release();
-  return { settings, dataDir };
+  return { settings, dataDir, readManifest };
 }
 
 /** The data folder holds a settings file itself, so it is the one setting that comes from outside only. */
-function dataDirOf(environment: Environment, shipped: ReadonlyMap<string, unknown>, core: NonNullable<BootSettingsOptions['core']>): string {
-  const outside = new Settings(environment, new Map(), { shipped });
+function dataDirOf(environment: Environment, options: SettingsOptions, core: NonNullable<BootSettingsOptions['core']>): string {
+  const outside = new Settings(environment, new Map(), options);
   outside.declare('core', { 'data.dir': core['data.dir']! });
   return resolve(outside.get<string>('data.dir'));
 }
 
 /** Manifests alone, read before any plugin runs; a broken one is its own plugin's problem, later. */
-function declareForPlugins(settings: Settings, sources: PluginSources, runsOn: 'manager' | 'edge'): () => void {
+function declareForPlugins(settings: Settings, sources: PluginSources, readManifest: ReadManifest, runsOn: 'manager' | 'edge'): () => void {
   const releases: (() => unknown)[] = [];
   for (const folder of discover(sources).values()) {
     try {

@@ -1,7 +1,16 @@
-import { type Disposer, type Logger, messageOf, type SettingDeclaration, type SettingsBoard, type SettingState, SvcError } from '../sdk/index.ts';
+import type { Misfit, SchemaCheck, Schemas } from '../../host/index.ts';
+import {
+  type Disposer,
+  type FieldProblem,
+  type Logger,
+  messageOf,
+  type SettingDeclaration,
+  type SettingsBoard,
+  type SettingState,
+  SvcError,
+} from '../../sdk/index.ts';
 import { type Environment, type EnvironmentLayer, environmentLayer } from './environment.ts';
 import { nearest } from './nearest.ts';
-import { misfit } from './setting-shape.ts';
 
 export type { Environment };
 
@@ -11,6 +20,7 @@ interface Declared {
 }
 
 export interface SettingsOptions {
+  readonly schemas: Schemas;
   readonly shipped?: ReadonlyMap<string, unknown>;
   readonly log?: (() => Logger) | undefined;
 }
@@ -28,9 +38,13 @@ export class Settings implements SettingsBoard {
   readonly #declared = new Map<string, readonly Declared[]>();
   readonly #watchers = new Set<{ key: string; last: unknown; listener: (value: unknown) => unknown }>();
   readonly #declaring = new Set<() => void>();
+  readonly #schemas: Schemas;
+  /** By text: a reload brings the same schema as another object. */
+  readonly #checks = new Map<string, SchemaCheck>();
   readonly #onWatcherError: (key: string, error: unknown) => void;
 
-  constructor(environment: Environment, file: ReadonlyMap<string, unknown>, { shipped = new Map<string, unknown>(), log }: SettingsOptions = {}) {
+  constructor(environment: Environment, file: ReadonlyMap<string, unknown>, { schemas, shipped = new Map<string, unknown>(), log }: SettingsOptions) {
+    this.#schemas = schemas;
     this.#environment = environment;
     this.#fromEnvironment = environmentLayer(environment);
     this.#file = file;
@@ -96,7 +110,7 @@ export class Settings implements SettingsBoard {
       const places = declaration.env === undefined ? 'svc.yaml' : `${declaration.env} or svc.yaml`;
       throw new SvcError('conflict', `${key} is read once, at the start: set it in ${places} and start svc again`);
     }
-    assertFits(key, declaration, value, 'the value');
+    this.#assertFits(key, declaration, value, 'the value');
   }
 
   override(key: string, value: unknown): void {
@@ -158,16 +172,16 @@ export class Settings implements SettingsBoard {
   #assertLayers(key: string, declaration: SettingDeclaration): void {
     const fromEnvironment = this.#fromEnvironment(declaration);
     if (fromEnvironment !== undefined) {
-      assertFits(key, declaration, fromEnvironment, `environment: ${declaration.env}`);
+      this.#assertFits(key, declaration, fromEnvironment, `environment: ${declaration.env}`);
     }
     if (this.#file.has(key)) {
-      assertFits(key, declaration, this.#file.get(key), `configuration file: ${key}`);
+      this.#assertFits(key, declaration, this.#file.get(key), `configuration file: ${key}`);
     }
     if (this.#shipped.has(key)) {
-      assertFits(key, declaration, this.#shipped.get(key), `the defaults file: ${key}`);
+      this.#assertFits(key, declaration, this.#shipped.get(key), `the defaults file: ${key}`);
     }
     if (declaration.default !== undefined) {
-      assertFits(key, declaration, declaration.default, `the declared default of ${key}`);
+      this.#assertFits(key, declaration, declaration.default, `the declared default of ${key}`);
     }
   }
 
@@ -191,12 +205,33 @@ export class Settings implements SettingsBoard {
   #settle(): void {
     for (const [key, value] of this.#database) {
       const declared = this.#declared.get(key)?.at(-1);
-      if (declared && misfit(declared.declaration.schema, value)) {
+      if (declared && this.#misfit(declared.declaration.schema, value)) {
         this.#database.delete(key);
       }
     }
     this.#declaring.forEach((listener) => listener());
     this.#notify();
+  }
+
+  #misfit(schema: object, value: unknown): FieldProblem | undefined {
+    const text = JSON.stringify(schema);
+    let check = this.#checks.get(text);
+    if (check === undefined) {
+      check = this.#schemas.compile(schema);
+      this.#checks.set(text, check);
+    }
+    const [first] = check(value);
+    return first && problemOf(first);
+  }
+
+  #assertFits(key: string, { schema, description }: SettingDeclaration, value: unknown, where: string): void {
+    const problem = this.#misfit(schema, value);
+    if (problem) {
+      const inside = problem.path === '' ? '' : ` (${problem.path.slice(1).replaceAll('/', '.')})`;
+      throw new SvcError('invalid_argument', `${where}${inside} ${problem.message} (${key}: ${description})`, {
+        details: [{ path: `/value${problem.path}`, message: problem.message }],
+      });
+    }
   }
 
   #notify(): void {
@@ -214,14 +249,10 @@ export class Settings implements SettingsBoard {
   }
 }
 
-function assertFits(key: string, { schema, description }: SettingDeclaration, value: unknown, where: string): void {
-  const problem = misfit(schema, value);
-  if (problem) {
-    const inside = problem.path === '' ? '' : ` (${problem.path.slice(1).replaceAll('/', '.')})`;
-    throw new SvcError('invalid_argument', `${where}${inside} ${problem.message} (${key}: ${description})`, {
-      details: [{ path: `/value${problem.path}`, message: problem.message }],
-    });
-  }
+/** The first problem. It never repeats the value, which may be a secret. */
+function problemOf({ keyword, params, instancePath, message }: Misfit): FieldProblem {
+  const allowed = keyword === 'enum' ? `: ${(params['allowedValues'] as unknown[]).join(', ')}` : '';
+  return { path: instancePath, message: `${message ?? 'does not fit'}${allowed}` };
 }
 
 const foldedText = (value: unknown): string => (typeof value === 'string' ? value.trim().normalize('NFC').toLowerCase() : '');

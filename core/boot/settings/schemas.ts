@@ -1,0 +1,35 @@
+import { Ajv } from 'ajv';
+import { RE2JS } from 're2js';
+
+import { manifestReader, type Misfit, type ReadManifest, type Schemas } from '../../host/index.ts';
+
+const options = {
+  strict: false,
+  meta: false,
+  validateSchema: false,
+  allErrors: true,
+  logger: false,
+  // Schemas of packs are strangers' work: their patterns run on an engine that no pattern can stall.
+  code: {
+    regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), { code: 'RE2JS' }),
+  },
+} as const;
+
+const plain = new Ajv(options);
+const filling = new Ajv({ ...options, useDefaults: true });
+
+/** JSON Schema whole, for a manager. */
+export const ajvSchemas: Schemas = {
+  compile(schema, { defaults = false } = {}) {
+    const compiler = defaults ? filling : plain;
+    const check = compiler.compile(schema);
+    // A reload brings the same `$id` again, perhaps with another text.
+    compiler.removeSchema(schema);
+    return (value) => (check(value) ? [] : (check.errors as readonly Misfit[]));
+  },
+};
+
+let reader: ReadManifest | undefined;
+
+/** For commands that look at plugins without a host; the schema is compiled when the first one is read. */
+export const readManifest: ReadManifest = (folder) => (reader ??= manifestReader(ajvSchemas))(folder);

@@ -1,0 +1,16 @@
+/** Why a value does not fit a schema, named as JSON Schema validators name it. */
+export interface Misfit {
+  readonly instancePath: string;
+  readonly keyword: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly message?: string | undefined;
+}
+
+/** Empty when the value fits. */
+export type SchemaCheck = (value: unknown) => readonly Misfit[];
+
+/** Checks values against JSON Schemas. The manager and the agent bring one each: that of an agent is small. */
+export interface Schemas {
+  /** `defaults` puts what a schema declares where a property is missing. */
+  compile(schema: object, options?: { readonly defaults?: boolean }): SchemaCheck;
+}
