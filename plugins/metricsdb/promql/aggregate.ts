@@ -4,8 +4,8 @@ import { countValues } from './count-values.ts';
 import { folds } from './fold.ts';
 import { type Group, groupRows } from './grouping.ts';
 import { quantileOf } from './quantile.ts';
-import { indexAt, type Row, RowBuilder } from './rows.ts';
-import { type Grid, pace, type Run, rowsOf, scalarsOf } from './run.ts';
+import { indexAt, RowBuilder } from './rows.ts';
+import { type Grid, pace, type Row, rowsOf, type Run, scalarsOf } from './run.ts';
 
 export async function aggregate(run: Run, expr: Aggregation, grid: Grid): Promise<readonly Row[]> {
   const param = expr.param === undefined ? undefined : withoutParens(expr.param);

@@ -1,8 +1,8 @@
 import { arithmetic, comparisons } from './arithmetic.ts';
 import type { Binary } from './ast.ts';
 import { valueTypeOf } from './functions.ts';
-import { charge, mergeSteps, nameless, type Row, RowBuilder } from './rows.ts';
-import { type Grid, type Run, rowsOf, scalarsOf, type Value } from './run.ts';
+import { charge, mergeSteps, nameless, RowBuilder } from './rows.ts';
+import { type Grid, type Row, rowsOf, type Run, scalarsOf, type Value } from './run.ts';
 import { combineSets } from './set-operation.ts';
 import { setOperators } from './token.ts';
 import { combineVectors } from './vector-operation.ts';

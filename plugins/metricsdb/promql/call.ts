@@ -7,8 +7,8 @@ import { info } from './info.ts';
 import { labelJoin, labelReplace, sortByLabel, sortByValue } from './label-functions.ts';
 import { dateFunctions, type NumberFunction, numberFunctions } from './number-functions.ts';
 import { callRangeFunction, rangeFunctions } from './range-call.ts';
-import { charge, mapRow, mergeSteps, nameless, type Row, RowBuilder } from './rows.ts';
-import { type Grid, type Run, rowsOf, scalarsOf, timeAt, type Value } from './run.ts';
+import { charge, mapRow, mergeSteps, nameless, RowBuilder } from './rows.ts';
+import { type Grid, type Row, rowsOf, type Run, scalarsOf, timeAt, type Value } from './run.ts';
 import { instantRows } from './selection.ts';
 
 type Handler = (run: Run, call: Call, grid: Grid) => Promise<readonly Row[]>;

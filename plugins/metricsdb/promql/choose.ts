@@ -3,8 +3,8 @@ import { type Labels, labelsKey } from 'svc/query';
 import type { Group } from './grouping.ts';
 import { generalFloat } from './go-text.ts';
 import { executionError } from './position.ts';
-import { charge, indexAt, type Row, RowBuilder } from './rows.ts';
-import { type Grid, pace, type Run } from './run.ts';
+import { charge, indexAt, RowBuilder } from './rows.ts';
+import { type Grid, pace, type Row, type Run } from './run.ts';
 
 /** Aggregations whose result is some of their input: topk, bottomk, limitk, limit_ratio. */
 export async function chooseRows(

@@ -4,8 +4,8 @@ import { groupingOf } from './grouping.ts';
 import type { Aggregation, StringLiteral } from './ast.ts';
 import { isLabelName, plainFloat, quoted } from './go-text.ts';
 import { executionError } from './position.ts';
-import { type Row, RowBuilder } from './rows.ts';
-import { type Grid, type Run } from './run.ts';
+import { RowBuilder } from './rows.ts';
+import { type Grid, type Row, type Run } from './run.ts';
 
 interface Counted {
   readonly labels: Labels;

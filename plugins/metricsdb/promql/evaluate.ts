@@ -3,8 +3,8 @@ import { type Expr, type Unary, withoutParens } from './ast.ts';
 import { binary } from './binary.ts';
 import { callFunction } from './call.ts';
 import { isStepInvariant } from './functions.ts';
-import { charge, mapRow, mergeRows, nameless, type Row } from './rows.ts';
-import { type Grid, type Run, type Value } from './run.ts';
+import { charge, mapRow, mergeRows, nameless } from './rows.ts';
+import { type Grid, type Row, type Run, type Value } from './run.ts';
 import { instantRows } from './selection.ts';
 import { smoothedRows } from './smoothed.ts';
 

@@ -1,7 +1,7 @@
 import { keepLabels, type Labels, labelsKey, labelValue, withoutLabels } from 'svc/query';
 
 import type { Aggregation } from './ast.ts';
-import type { Row } from './rows.ts';
+import type { Row } from './run.ts';
 
 export interface Group {
   readonly labels: Labels;

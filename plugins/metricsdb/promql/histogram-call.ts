@@ -4,8 +4,8 @@ import type { Call } from './ast.ts';
 import { type Bucket, bucketFraction, bucketQuantile, coalesce } from './buckets.ts';
 import { plainFloat } from './go-text.ts';
 import { textOf } from './label-functions.ts';
-import { indexAt, mergeSteps, nameless, type Row, RowBuilder } from './rows.ts';
-import { type Grid, pace, type Run, rowsOf, scalarsOf, timeAt } from './run.ts';
+import { indexAt, mergeSteps, nameless, RowBuilder } from './rows.ts';
+import { type Grid, pace, type Row, rowsOf, type Run, scalarsOf, timeAt } from './run.ts';
 
 /** The bucket series of one histogram. */
 interface Histogram {

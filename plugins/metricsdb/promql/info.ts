@@ -5,8 +5,8 @@ import { quoted } from './go-text.ts';
 import { shownLabels } from './matching.ts';
 import { milliseconds } from './placement.ts';
 import { executionError } from './position.ts';
-import { indexAt, mergeRows, type Row, RowBuilder } from './rows.ts';
-import { type Grid, type Run, rowsOf } from './run.ts';
+import { indexAt, mergeRows, RowBuilder } from './rows.ts';
+import { type Grid, type Row, rowsOf, type Run } from './run.ts';
 import { instantRows } from './selection.ts';
 
 /** The labels that say which info series tells of a series. */

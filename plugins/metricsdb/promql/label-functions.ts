@@ -5,8 +5,8 @@ import { compareNumbers } from './choose.ts';
 import { isLabelName } from './go-text.ts';
 import { naturalOrder } from './natural-order.ts';
 import { executionError } from './position.ts';
-import { mergeRows, type Row } from './rows.ts';
-import { type Grid, pace, type Run, rowsOf } from './run.ts';
+import { mergeRows } from './rows.ts';
+import { type Grid, pace, type Row, rowsOf, type Run } from './run.ts';
 
 /** The type checker has seen to it that it is a text. */
 export function textOf(expr: Expr): string {

@@ -1,7 +1,7 @@
 import { keepLabels, type Labels, labelsKey, withLabel, withoutLabels } from 'svc/query';
 
 import type { Matching } from './ast.ts';
-import type { Row } from './rows.ts';
+import type { Row } from './run.ts';
 
 /** The rows of both sides whose labels match each other. */
 export interface MatchGroup {

@@ -10,8 +10,8 @@ import { executionError } from './position.ts';
 import { type RangeVector, rangeVector, type Samples } from './range-vector.ts';
 import { rateFunctions } from './rate.ts';
 import { regressionFunctions } from './regression.ts';
-import { LostNames, nameless, refuseDuplicates, type Row, RowBuilder } from './rows.ts';
-import { type Grid, type Run, scalarsOf, timeAt } from './run.ts';
+import { LostNames, nameless, refuseDuplicates, RowBuilder } from './rows.ts';
+import { type Grid, type Row, type Run, scalarsOf, timeAt } from './run.ts';
 import { marksOf, type RangeFunction, Window } from './window.ts';
 
 export const rangeFunctions: ReadonlyMap<string, RangeFunction> = new Map([

@@ -1,19 +1,7 @@
 import { type Labels, labelsKey, labelValue, metricName, withoutLabels } from 'svc/query';
 
 import { executionError } from './position.ts';
-import type { Grid, Run } from './run.ts';
-
-/** One series of an instant vector over the steps of a grid. */
-export interface Row {
-  readonly labels: Labels;
-  /** Its name has lost its meaning, and goes from the answer. */
-  readonly dropName: boolean;
-  /** The step of `values[0]`; there is nothing before. */
-  readonly from: number;
-  readonly values: Float64Array;
-  /** 1 where there is a value; absent when there is one everywhere. */
-  readonly present?: Uint8Array;
-}
+import type { Grid, Row, Run } from './run.ts';
 
 const metadata: ReadonlySet<string> = new Set(['__name__', '__type__', '__unit__']);
 

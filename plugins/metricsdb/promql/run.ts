@@ -1,8 +1,7 @@
-import type { Budget, Matcher } from 'svc/query';
+import type { Budget, Labels, Matcher } from 'svc/telemetry';
 
 import type { Expr } from './ast.ts';
 import type { Notes } from './notes.ts';
-import type { Row } from './rows.ts';
 import type { Series, SeriesSource } from './source.ts';
 
 /** The times an expression is evaluated at: `start + i * step`, in milliseconds. */
@@ -10,6 +9,18 @@ export interface Grid {
   readonly start: number;
   readonly step: number;
   readonly count: number;
+}
+
+/** One series of an instant vector over the steps of a grid. */
+export interface Row {
+  readonly labels: Labels;
+  /** Its name has lost its meaning, and goes from the answer. */
+  readonly dropName: boolean;
+  /** The step of `values[0]`; there is nothing before. */
+  readonly from: number;
+  readonly values: Float64Array;
+  /** 1 where there is a value; absent when there is one everywhere. */
+  readonly present?: Uint8Array;
 }
 
 export type Value =

@@ -3,8 +3,8 @@ import { labelsKey, type Matcher } from 'svc/query';
 import type { VectorSelector } from './ast.ts';
 import { dataTime, place } from './placement.ts';
 import { printMatcher } from './print.ts';
-import { type Row, RowBuilder } from './rows.ts';
-import type { Grid, Run } from './run.ts';
+import { RowBuilder } from './rows.ts';
+import type { Grid, Row, Run } from './run.ts';
 import type { SelectHints, Series, Visit } from './source.ts';
 
 /** Tells selectors apart by what they select. */

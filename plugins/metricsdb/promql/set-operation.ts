@@ -1,7 +1,7 @@
 import type { Matching } from './ast.ts';
 import { matchRows } from './matching.ts';
-import { mergeSteps, type Row, RowBuilder } from './rows.ts';
-import type { Grid, Run } from './run.ts';
+import { mergeSteps, RowBuilder } from './rows.ts';
+import type { Grid, Row, Run } from './run.ts';
 
 /** `and`, `or` and `unless`: which samples stay hangs on whether the other side has a matching one at that step. */
 export async function combineSets(run: Run, grid: Grid, op: string, matching: Matching, left: readonly Row[], right: readonly Row[]): Promise<readonly Row[]> {

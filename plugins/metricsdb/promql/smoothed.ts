@@ -1,8 +1,8 @@
 import type { VectorSelector } from './ast.ts';
 import { smoothedAt } from './edges.ts';
 import { dataTime, place } from './placement.ts';
-import { type Row, RowBuilder } from './rows.ts';
-import type { Grid, Run } from './run.ts';
+import { RowBuilder } from './rows.ts';
+import type { Grid, Row, Run } from './run.ts';
 import { eachSelected, withoutStale } from './selection.ts';
 
 /** An instant vector whose values lie on the lines between samples. */

@@ -5,8 +5,8 @@ import type { Binary } from './ast.ts';
 import { quoted } from './go-text.ts';
 import { matchRows, resultLabels, shownLabels, signature } from './matching.ts';
 import { executionError } from './position.ts';
-import { indexAt, mergeSteps, type Row, RowBuilder } from './rows.ts';
-import type { Grid, Run } from './run.ts';
+import { indexAt, mergeSteps, RowBuilder } from './rows.ts';
+import type { Grid, Row, Run } from './run.ts';
 
 /** The sides as the matching sees them: every row of `many` finds at most one of `one` at a step. */
 interface Sides {

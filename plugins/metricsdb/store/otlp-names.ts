@@ -1,5 +1,3 @@
-import type { OtlpMetric } from './otlp-metric.ts';
-
 /** Units as OTLP writes them, and the words that stand for them in a metric's name. */
 const units: ReadonlyMap<string, string> = new Map([
   ['d', 'days'],
@@ -39,8 +37,15 @@ const times: ReadonlyMap<string, string> = new Map([
   ['y', 'year'],
 ]);
 
+/** What the name of a metric is made of; only the kinds `gauge` and `counter` show in it. */
+interface NameParts {
+  readonly name: string;
+  readonly unit: string;
+  readonly kind: string;
+}
+
 /** The name that Prometheus' conventions give a metric: no dots, the unit behind it, `_total` on what only grows. */
-export function metricNameOf({ name, unit, kind }: Pick<OtlpMetric, 'name' | 'unit' | 'kind'>): string {
+export function metricNameOf({ name, unit, kind }: NameParts): string {
   const words = name.split(/[^a-zA-Z0-9:]+/).filter((word) => word !== '');
   for (const word of unitWords(unit)) {
     if (!words.includes(word)) {
