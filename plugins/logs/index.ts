@@ -9,7 +9,7 @@ import { remoteDriver } from './remote/remote.ts';
 import { selfMetrics } from './self-metrics.ts';
 import { driverOf, remoteSettings, threadKeys, threadSettings } from './settings.ts';
 import { tailRoute } from './tail-route.ts';
-import { testRoutes } from './test-routes.ts';
+import { testRoutes } from './log-routes.ts';
 import type { ThreadData } from './thread-contract.ts';
 
 const heapMb = 1_024;

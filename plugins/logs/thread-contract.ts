@@ -12,7 +12,13 @@ export interface ThreadData extends ThreadSettings {
 export interface ThreadSettings {
   readonly limits: Partial<LogLimits>;
   readonly retention: { readonly maxAgeMs: number; readonly maxBytes: number };
-  readonly query: { readonly timeoutMs: number; readonly maxBytes: number };
+  readonly query: QueryLimits;
+}
+
+export interface QueryLimits {
+  readonly timeoutMs: number;
+  /** Of lines, unpacked, that one query may read. */
+  readonly maxBytes: number;
 }
 
 export interface PushInput {

@@ -1,7 +1,7 @@
 import { type Budget, compareLabels, kindOf, type Labels, type Matcher, queryError } from 'svc/query';
 
 import { Effort } from './effort.ts';
-import { labelSets } from './label-sets.ts';
+import { LabelSets } from './label-sets.ts';
 import { evaluate } from './metric/evaluate.ts';
 import { isEmpty, type Row } from './metric/matrix.ts';
 import { type FoundLine, Page } from './page.ts';
@@ -92,7 +92,7 @@ function logOf(query: string): LogExpr {
 
 function lineQuery(expr: LogExpr, enforce: readonly Matcher[], now: () => number): LineQuery {
   const { run, contains } = pipelineOf(expr.stages, { now });
-  const labelsFor = labelSets();
+  const sets = new LabelSets();
   const work = new WorkingLine();
   return {
     matchers: [...matchersOf(expr.matchers), ...enforce],
@@ -100,7 +100,7 @@ function lineQuery(expr: LogExpr, enforce: readonly Matcher[], now: () => number
     stages: expr.stages.length,
     process(labels, { line, ms, ns, metadata }) {
       work.start(line, ms, ns, labels, metadata);
-      return run(work) ? { labels: labelsFor(work), ms, ns, line: work.line } : undefined;
+      return run(work) ? { labels: sets.of(work), ms, ns, line: work.line } : undefined;
     },
   };
 }

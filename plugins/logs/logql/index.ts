@@ -12,9 +12,8 @@ export {
   type RangeResult,
   tailer,
 } from './engine.ts';
-export type { FoundLine } from './page.ts';
+export { type FoundLine, streamsOf } from './page.ts';
 export { check, parse, type QueryType, typeOf } from './parse.ts';
 export type { LogBatch, LogEntry, LogSource, Nanos, SelectOptions } from './source.ts';
-export { streamsOf } from './streams.ts';
 export type { Expr } from './syntax/ast.ts';
 export { printExpr } from './syntax/print.ts';

@@ -4,38 +4,41 @@ import type { WorkingLine } from './pipeline/working-line.ts';
 
 const mostRemembered = 10_000;
 
-/** One object per distinct label set, and no sorting where no stage touched the labels. */
-export function labelSets(): (work: WorkingLine) => Labels {
-  let sets = new Map<string, Labels>();
-  let base: Labels | undefined;
-  let ofBase = new Map<Labels, Labels>();
-  const intern = (work: WorkingLine): Labels => {
-    const flat = work.flat();
-    const key = labelsKey(flat);
-    const known = sets.get(key);
-    if (known !== undefined) {
-      return known;
-    }
-    if (sets.size >= mostRemembered) {
-      sets = new Map();
-    }
-    sets.set(key, Object.freeze(flat));
-    return flat;
-  };
-  return (work) => {
+/** One object per distinct label set of the lines that come out of a pipeline, and no sorting where no stage touched the labels. */
+export class LabelSets {
+  #byKey = new Map<string, Labels>();
+  /** What `#ofBase` is about: the labels of the stream whose lines came last. */
+  #base: Labels | undefined;
+  #ofBase = new Map<Labels, Labels>();
+
+  of(work: WorkingLine): Labels {
     const same = work.untouched;
     if (same === undefined) {
-      return intern(work);
+      return this.#intern(work);
     }
     if (same.beside === undefined || same.beside.length === 0) {
       return same.base;
     }
-    if (same.base !== base || ofBase.size > mostRemembered) {
-      base = same.base;
-      ofBase = new Map();
+    if (same.base !== this.#base || this.#ofBase.size > mostRemembered) {
+      this.#base = same.base;
+      this.#ofBase = new Map();
     }
-    const known = ofBase.get(same.beside) ?? intern(work);
-    ofBase.set(same.beside, known);
+    const known = this.#ofBase.get(same.beside) ?? this.#intern(work);
+    this.#ofBase.set(same.beside, known);
     return known;
-  };
+  }
+
+  #intern(work: WorkingLine): Labels {
+    const flat = work.flat();
+    const key = labelsKey(flat);
+    const known = this.#byKey.get(key);
+    if (known !== undefined) {
+      return known;
+    }
+    if (this.#byKey.size >= mostRemembered) {
+      this.#byKey = new Map();
+    }
+    this.#byKey.set(key, Object.freeze(flat));
+    return flat;
+  }
 }

@@ -1,4 +1,4 @@
-import type { Labels } from 'svc/query';
+import { type Labels, labelsKey } from 'svc/telemetry';
 
 import type { Nanos } from './source.ts';
 
@@ -92,4 +92,21 @@ export class Page {
       i = worst;
     }
   }
+}
+
+export interface FoundStream {
+  readonly labels: Labels;
+  readonly lines: readonly FoundLine[];
+}
+
+/** The lines of a page, by their label sets; each in the order of the page. */
+export function streamsOf(lines: readonly FoundLine[]): FoundStream[] {
+  const streams = new Map<string, { labels: Labels; lines: FoundLine[] }>();
+  for (const line of lines) {
+    const key = labelsKey(line.labels);
+    const stream = streams.get(key) ?? { labels: line.labels, lines: [] };
+    streams.set(key, stream);
+    stream.lines.push(line);
+  }
+  return [...streams.values()];
 }

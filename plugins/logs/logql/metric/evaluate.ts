@@ -1,8 +1,7 @@
-import { noLabels } from 'svc/query';
+import { compileRegex, labelsKey, labelValue, noLabels, queryError, withLabel } from 'svc/telemetry';
 
-import type { Grouping, MetricExpr, RangeExpr, VectorExpr } from '../syntax/ast.ts';
+import type { Grouping, MetricExpr, RangeExpr, ReplaceExpr, VectorExpr } from '../syntax/ast.ts';
 import { binaryOperation } from './binary-operation.ts';
-import { labelReplace } from './label-replace.ts';
 import { emptyRow, put, type Row, type Value } from './matrix.ts';
 import { type Evaluation, rangeAggregation } from './range-aggregation.ts';
 import { vectorAggregation } from './vector-aggregation.ts';
@@ -62,4 +61,20 @@ function canJoin({ op }: VectorExpr, { op: inner, grouping }: RangeExpr): boolea
     grouping === undefined &&
     ((op === 'sum' && summing.includes(inner)) || (op === 'max' && inner === 'max_over_time') || (op === 'min' && inner === 'min_over_time'))
   );
+}
+
+/** Writes one label from the parts of another, where that matches. */
+function labelReplace({ target, replacement, source, regex }: ReplaceExpr, rows: readonly Row[]): Row[] {
+  const pattern = compileRegex(regex, { anchored: true });
+  const seen = new Set<string>();
+  return rows.map((row) => {
+    const groups = pattern.exec(labelValue(row.labels, source));
+    const labels = groups === undefined ? row.labels : withLabel(row.labels, target, pattern.expand(groups, replacement));
+    const key = labelsKey(labels);
+    if (seen.has(key)) {
+      throw queryError('execution', 'vector cannot contain metrics with the same labelset');
+    }
+    seen.add(key);
+    return { ...row, labels };
+  });
 }

@@ -1,18 +1,30 @@
-import { type Budget, type Labels, labelsKey, labelsOf, type Matcher, noLabels, parseFloatGo, readGoDuration } from 'svc/query';
+import {
+  type Budget,
+  type Labels,
+  labelsKey,
+  labelsOf,
+  labelValue,
+  type Matcher,
+  noLabels,
+  parseFloatGo,
+  type QueryError,
+  queryError,
+  readGoDuration,
+} from 'svc/telemetry';
+import { quote } from 'svc/template';
 
+import { Effort } from '../effort.ts';
 import { parseByteSize } from '../pipeline/byte-size.ts';
 import { labelFilter } from '../pipeline/label-filter.ts';
 import { labelsOfFilter, pipelineOf } from '../pipeline/pipeline.ts';
-import { WorkingLine } from '../pipeline/working-line.ts';
+import { errorLabel, WorkingLine } from '../pipeline/working-line.ts';
 import { matchersOf } from '../selector.ts';
 import type { LogSource } from '../source.ts';
 import type { Conversion, Grouping, RangeExpr, Unwrap } from '../syntax/ast.ts';
 import { cellSeries, type SampleSeries } from './cell-series.ts';
 import { foldOf } from './fold.ts';
-import { Effort } from '../effort.ts';
 import { groupLabels } from './grouping.ts';
 import { emptyRow, put, type Row } from './matrix.ts';
-import { pipelineError } from './pipeline-error.ts';
 import { counterRate, quantile, sampleList } from './sample-list.ts';
 import { type Windows, windowsOf } from './windows.ts';
 
@@ -184,4 +196,20 @@ function byLabels(work: WorkingLine, { labels }: Grouping): string[] {
     }
   }
   return flat;
+}
+
+/** Numbers over lines that could not be parsed would be wrong numbers; the asker says what to do with such lines. */
+function pipelineError(labels: Labels): QueryError {
+  const kind = labelValue(labels, errorLabel);
+  const pairs: string[] = [];
+  for (let i = 0; i < labels.length; i += 2) {
+    pairs.push(`${labels[i]!}=${quote(labels[i + 1]!)}`);
+  }
+  return queryError(
+    'bad_data',
+    `pipeline error: '${kind}' for series: '{${pairs.join(', ')}}'.\n` +
+      `Use a label filter to intentionally skip this error. (e.g | __error__!="${kind}").\n` +
+      'To skip all potential errors you can match empty errors.(e.g __error__="")\n' +
+      'The label filter can also be specified after unwrap. (e.g | unwrap latency | __error__="" )\n',
+  );
 }

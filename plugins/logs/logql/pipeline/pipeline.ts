@@ -1,6 +1,7 @@
 import { isSvcError, messageOf } from 'svc/sdk';
+import { matcher } from 'svc/telemetry';
 
-import type { LabelFilter, Stage } from '../syntax/ast.ts';
+import type { LabelFilter, LabelPick, Stage } from '../syntax/ast.ts';
 import { parseError } from '../syntax/parse-error.ts';
 import { printStage } from '../syntax/print.ts';
 import { decolorize, patternParser, regexpParser } from './capture-parser.ts';
@@ -9,7 +10,6 @@ import { jsonParser, unpackParser } from './json-parser.ts';
 import { labelFilter } from './label-filter.ts';
 import { lineFilter } from './line-filter.ts';
 import { logfmtParser } from './logfmt-parser.ts';
-import { dropLabels, keepPicked } from './pick-stage.ts';
 import type { StageContext, StageRun } from './stage.ts';
 
 export interface Pipeline {
@@ -120,4 +120,37 @@ function askedBy(stage: Stage, after: ReadonlySet<string>): ReadonlySet<string> 
 
 export function labelsOfFilter(filter: LabelFilter): string[] {
   return 'left' in filter ? [...labelsOfFilter(filter.left), ...labelsOfFilter(filter.right)] : [filter.name];
+}
+
+type Test = (value: string) => boolean;
+
+const testOf = ({ name, op, value }: LabelPick): Test => (op === undefined ? () => true : matcher(name, op, value!).matches);
+
+/** `| drop a, b="x"`: takes these labels away, some only when their value matches. */
+function dropLabels(picks: readonly LabelPick[]): StageRun {
+  const tests = picks.map((pick) => [pick.name, testOf(pick)] as const);
+  return (work) => {
+    for (const [name, test] of tests) {
+      const value = work.get(name);
+      if (value !== undefined && test(value)) {
+        work.remove(name);
+        if (name === '__error__') {
+          work.errorDetails = '';
+        }
+      }
+    }
+    return true;
+  };
+}
+
+/** `| keep a, b="x"`: takes every other label away; errors stay. */
+function keepPicked(picks: readonly LabelPick[]): StageRun {
+  const tests = new Map<string, Test[]>();
+  for (const pick of picks) {
+    tests.set(pick.name, [...(tests.get(pick.name) ?? []), testOf(pick)]);
+  }
+  return (work) => {
+    work.keepOnly((name, value) => tests.get(name)?.some((test) => test(value)) ?? false);
+    return true;
+  };
 }

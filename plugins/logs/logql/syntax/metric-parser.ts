@@ -1,9 +1,19 @@
-import { type BinaryOp, type Expr, type Matching, type MetricExpr, type RangeExpr, type RangeOp, rangeOps, type VectorOp, vectorOps } from './ast.ts';
+import {
+  type BinaryOp,
+  type Expr,
+  type Grouping,
+  type Matching,
+  type MetricExpr,
+  type RangeExpr,
+  type RangeOp,
+  rangeOps,
+  type VectorOp,
+  vectorOps,
+} from './ast.ts';
 import type { Cursor } from './cursor.ts';
-import { parseGrouping, parseLabelList } from './grouping-parser.ts';
+import { parseError } from './parse-error.ts';
 import { parseLog, parseLogRange } from './range-parser.ts';
 import { checkAggregation, checkRange } from './rules.ts';
-import { parseError } from './parse-error.ts';
 
 const precedence: ReadonlyMap<string, number> = new Map([
   ['or', 1],
@@ -188,4 +198,27 @@ function rangeAggregation(cursor: Cursor, op: RangeOp): MetricExpr {
   const expr: RangeExpr = { kind: 'range', op, ...range, ...(parameter !== undefined && { parameter }), ...(by !== undefined && { grouping: by }) };
   checkRange(expr);
   return expr;
+}
+
+/** `by (a, b)` or `without (a)`, where there is one. */
+function parseGrouping(cursor: Cursor): Grouping | undefined {
+  const without = cursor.isWord('without');
+  if (!without && !cursor.isWord('by')) {
+    return undefined;
+  }
+  cursor.take();
+  return { without, labels: parseLabelList(cursor) };
+}
+
+function parseLabelList(cursor: Cursor): string[] {
+  cursor.expectSign('(', '(');
+  const labels: string[] = [];
+  while (!cursor.isSign(')')) {
+    labels.push(cursor.expect('IDENTIFIER', 'IDENTIFIER').text);
+    if (!cursor.takeSign(',') && !cursor.isSign(')')) {
+      throw cursor.unexpected(')', ',');
+    }
+  }
+  cursor.take();
+  return labels;
 }
