@@ -3,13 +3,12 @@ import { definePlugin, messageOf, type PluginContext, type ThreadHandle } from '
 import { LogIngest, LogQueries } from './contract.ts';
 import type { LogDriver } from './driver.ts';
 import { embeddedDriver } from './embedded.ts';
-import { logRoutes } from './log-routes.ts';
+import { logRoutes, testRoutes } from './log-routes.ts';
 import { lokiRoutes } from './loki-routes.ts';
 import { remoteDriver } from './remote/remote.ts';
 import { selfMetrics } from './self-metrics.ts';
 import { driverOf, remoteSettings, threadKeys, threadSettings } from './settings.ts';
 import { tailRoute } from './tail-route.ts';
-import { testRoutes } from './log-routes.ts';
 import type { ThreadData } from './thread-contract.ts';
 
 const heapMb = 1_024;
@@ -55,7 +54,7 @@ function keepSettled({ settings, scope, log }: PluginContext, thread: ThreadHand
   const settle = (): Promise<void> =>
     thread
       .call<void>('settle', threadSettings(settings))
-      .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'changed settings have not reached the store of logs'));
+      .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'could not apply changed settings to the log store; change one again or restart'));
   for (const key of threadKeys) {
     scope.defer(`stop watching ${key}`, settings.watch<unknown>(key, settle));
   }

@@ -2,7 +2,7 @@ import { type ErrorCode, isSvcError, messageOf } from 'svc/sdk';
 import { type Budget, labelsRecord, queryError } from 'svc/query';
 
 import type { InstantAnswer, LabelRecord, MatrixAnswer, Notes } from './contract.ts';
-import type { Desk } from './desk.ts';
+import type { QueryRunner } from './query-runner.ts';
 import { instantAnswerOf, rangeAnswerOf } from './matrix.ts';
 import { assertPoints, demandRangeQuery } from './prometheus/question.ts';
 import { enforced, matcherSets } from './prometheus/series-selector.ts';
@@ -17,28 +17,28 @@ export type ServiceAnswer = InstantAnswer | (MatrixAnswer & Notes) | readonly La
 
 /** Answers another plugin: no text, but labels and arrays of numbers. */
 export async function serviceAnswer(
-  { store, desk }: { readonly store: StoreKeeper; readonly desk: Desk },
+  { store, runner }: { readonly store: StoreKeeper; readonly runner: QueryRunner },
   question: ServiceQuestion,
   signal: AbortSignal,
 ): Promise<ServiceAnswer> {
-  assertAnswerable(question, desk);
+  assertAnswerable(question, runner);
   const { timeoutMs, maxSamples } = question.options;
-  return await store.use((open) => desk.ask({ signal, timeoutMs, maxSamples }, (budget) => answered(open, question, desk, budget)));
+  return await store.use((open) => runner.run({ signal, timeoutMs, maxSamples }, (budget) => answered(open, question, runner, budget)));
 }
 
 /** A batch has one place in the line, and its questions are answered one after another. */
 export function batchAnswers(
-  { store, desk }: { readonly store: StoreKeeper; readonly desk: Desk },
+  { store, runner }: { readonly store: StoreKeeper; readonly runner: QueryRunner },
   { queries, time, options }: BatchQuestion,
   signal: AbortSignal,
 ): Promise<readonly BatchAnswer[]> {
   const asking = { signal, timeoutMs: options.timeoutMs, maxSamples: options.maxSamples };
   return store.use((open) =>
-    desk.ask(asking, async (whole) => {
+    runner.run(asking, async (whole) => {
       const answers: BatchAnswer[] = [];
       for (const query of queries) {
         await whole.breathe();
-        answers.push((await answered(open, { kind: 'instant', query, time, options }, desk, desk.budget(asking)).catch(failureOf)) as BatchAnswer);
+        answers.push((await answered(open, { kind: 'instant', query, time, options }, runner, runner.budget(asking)).catch(failureOf)) as BatchAnswer);
       }
       return answers;
     }),
@@ -47,7 +47,7 @@ export function batchAnswers(
 
 const failureOf = (error: unknown): BatchAnswer => ({ failed: isSvcError(error) ? error.code : 'internal', message: messageOf(error) });
 
-async function answered(store: MetricsStore, question: ServiceQuestion, { limits }: Desk, budget: Budget): Promise<ServiceAnswer> {
+async function answered(store: MetricsStore, question: ServiceQuestion, { limits }: QueryRunner, budget: Budget): Promise<ServiceAnswer> {
   const { lookbackMs = limits.lookbackMs, enforce } = question.options;
   const also = enforced(enforce);
   const settled = { lookbackMs, delayedNameRemoval: limits.delayedNameRemoval, enforce: also };
@@ -64,7 +64,7 @@ async function answered(store: MetricsStore, question: ServiceQuestion, { limits
 }
 
 /** The same for whichever driver answers. */
-export function assertAnswerable(question: ServiceQuestion, { limits }: Pick<Desk, 'limits'>): void {
+export function assertAnswerable(question: ServiceQuestion, { limits }: Pick<QueryRunner, 'limits'>): void {
   if (question.kind === 'range') {
     if (!(question.step > 0) || question.end < question.start) {
       throw queryError('bad_data', 'a range needs a step above zero and an end that is not before its start');

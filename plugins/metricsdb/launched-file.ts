@@ -3,24 +3,31 @@ import { join } from 'node:path';
 
 import type { Launched } from './settings.ts';
 
-const fileOf = (folder: string): string => join(folder, 'launched.json');
+/** Keeps what was launched last over a restart. */
+export class LaunchedFile {
+  readonly #path: string;
 
-/** What was launched last; nothing when the file is missing or says nothing that can be used. */
-export function readLaunched(folder: string): Launched {
-  try {
-    const { driver, retention } = JSON.parse(readFileSync(fileOf(folder), 'utf8')) as Record<string, unknown>;
-    return {
-      ...((driver === 'embedded' || driver === 'process' || driver === 'remote') && { driver }),
-      ...(typeof retention === 'string' && /^[1-9]\d{0,3}[ywdh]$/.test(retention) && { retention }),
-    };
-  } catch {
-    // Nothing was ever launched, or the file was damaged: the settings alone count then.
-    return {};
+  constructor(folder: string) {
+    this.#path = join(folder, 'launched.json');
   }
-}
 
-export function writeLaunched(folder: string, launched: Launched): void {
-  const draft = `${fileOf(folder)}.new`;
-  writeFileSync(draft, JSON.stringify(launched), { mode: 0o600 });
-  renameSync(draft, fileOf(folder));
+  /** Nothing when the file is missing or says nothing that can be used. */
+  read(): Launched {
+    try {
+      const { driver, retention } = JSON.parse(readFileSync(this.#path, 'utf8')) as Record<string, unknown>;
+      return {
+        ...((driver === 'embedded' || driver === 'process' || driver === 'remote') && { driver }),
+        ...(typeof retention === 'string' && /^[1-9]\d{0,3}[ywdh]$/.test(retention) && { retention }),
+      };
+    } catch {
+      // Nothing was ever launched, or the file was damaged: the settings alone count then.
+      return {};
+    }
+  }
+
+  write(launched: Launched): void {
+    const draft = `${this.#path}.new`;
+    writeFileSync(draft, JSON.stringify(launched), { mode: 0o600 });
+    renameSync(draft, this.#path);
+  }
 }

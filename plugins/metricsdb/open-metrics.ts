@@ -1,7 +1,7 @@
 import { type ThreadService, type ThreadSetup, transferred } from 'svc/thread';
 
 import { batchAnswers, checkQuery, serviceAnswer } from './answers.ts';
-import { Desk } from './desk.ts';
+import { QueryRunner } from './query-runner.ts';
 import { Forwarder } from './forward/forwarder.ts';
 import { answer, format } from './prometheus/endpoints.ts';
 import { enforced } from './prometheus/series-selector.ts';
@@ -28,9 +28,9 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
   const { folder, ...settings } = setup.data as ThreadData;
   const { now, log } = setup;
   const store = new StoreKeeper({ folder, now, log });
-  const desk = new Desk(settings.query, now);
-  const forwarder = new Forwarder(desk, settings.push, now);
-  const scratches = new Scratches(desk, now);
+  const runner = new QueryRunner(settings.query, now);
+  const forwarder = new Forwarder(runner, settings.push, now);
+  const scratches = new Scratches(runner, now);
   setup.every(maintainMs, () => scratches.forget());
   let inUse = settings.store !== undefined;
   await store.keep(settings.store);
@@ -40,17 +40,17 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
   return {
     methods: {
       async settle({ anew = false, ...changed }: ThreadSettings & { readonly anew?: boolean }) {
-        desk.settle(changed.query);
+        runner.limits = changed.query;
         forwarder.settle(changed.push);
         inUse = changed.store !== undefined;
         await store.keep(changed.store, anew);
       },
       async ask(asked: Asked, { signal }: Signal) {
-        const bytes = await answer({ store, desk, now }, asked, signal);
+        const bytes = await answer({ store, runner, now }, asked, signal);
         return transferred(bytes, [bytes]);
       },
-      service: (question: ServiceQuestion, { signal }: Signal) => serviceAnswer({ store, desk }, question, signal),
-      instants: (question: BatchQuestion, { signal }: Signal) => batchAnswers({ store, desk }, question, signal),
+      service: (question: ServiceQuestion, { signal }: Signal) => serviceAnswer({ store, runner }, question, signal),
+      instants: (question: BatchQuestion, { signal }: Signal) => batchAnswers({ store, runner }, question, signal),
       check: (query: string) => checkQuery(query),
       format: (asked: Asked) => format(asked),
       push: ({ format: kind, body, encoding, stamp }: PushInput) =>
@@ -58,8 +58,7 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
       write: (rows: readonly SampleRow[]) => store.use((open) => open.write(rows)),
       end: ({ matchers, time }: EndInput) => store.use((open) => open.end(enforced(matchers), time)),
       async stats(): Promise<ThreadStats> {
-        const { running, waiting } = desk.gate;
-        return { asked: desk.asked, running, waiting, store: inUse ? await store.use((open) => ({ ...open.stats(), damage: open.damage() })) : undefined };
+        return { ...runner.load, store: inUse ? await store.use((open) => ({ ...open.stats(), damage: open.damage() })) : undefined };
       },
       ...forwarder.methods(),
       ...scratches.methods(),

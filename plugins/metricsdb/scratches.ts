@@ -1,7 +1,7 @@
 import { SvcError } from 'svc/sdk';
 
 import type { InstantAnswer, ScratchRow } from './contract.ts';
-import type { Desk } from './desk.ts';
+import type { QueryRunner } from './query-runner.ts';
 import { instantAnswerOf } from './matrix.ts';
 import { instant } from './promql/index.ts';
 import { ScratchStore } from './scratch-store.ts';
@@ -17,12 +17,12 @@ interface Scratch {
 /** Stores in memory that others try things out on; the engine and its limits are those of every other question. */
 export class Scratches {
   readonly #open = new Map<number, Scratch>();
-  readonly #desk: Desk;
+  readonly #runner: QueryRunner;
   readonly #now: () => number;
   #last = 0;
 
-  constructor(desk: Desk, now: () => number) {
-    this.#desk = desk;
+  constructor(runner: QueryRunner, now: () => number) {
+    this.#runner = runner;
     this.#now = now;
   }
 
@@ -51,8 +51,8 @@ export class Scratches {
         { id, query, time }: { readonly id: number; readonly query: string; readonly time: number },
         { signal }: { readonly signal: AbortSignal },
       ): Promise<InstantAnswer> =>
-        this.#desk.ask({ signal }, async (budget) => {
-          const { delayedNameRemoval } = this.#desk.limits;
+        this.#runner.run({ signal }, async (budget) => {
+          const { delayedNameRemoval } = this.#runner.limits;
           return instantAnswerOf(await instant(this.#used(id), { query, time, delayedNameRemoval }, budget));
         }),
       scratchClose: ({ id }: { readonly id: number }): void => void this.#open.delete(id),

@@ -34,10 +34,10 @@ export function selfMetrics({ metrics, scope, log }: PluginContext, thread: Thre
   scope.interval('read the figures of the metrics store', everyMs, async () => {
     up((await driver().probe()).ok ? 1 : 0);
     try {
-      const { store, ...desk } = await thread.call<ThreadStats>('stats');
-      waiting(desk.waiting);
-      running(desk.running);
-      grow(asked, 'asked', desk.asked);
+      const { store, ...load } = await thread.call<ThreadStats>('stats');
+      waiting(load.waiting);
+      running(load.running);
+      grow(asked, 'asked', load.asked);
       series(store?.series ?? 0);
       headBytes(store?.headBytes ?? 0);
       walBytes(store?.walBytes ?? 0);

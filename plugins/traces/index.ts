@@ -9,8 +9,7 @@ import { driverOf, remoteSettings, searchRangeMs, threadKeys, threadSettings } f
 import { relaySpanMetrics } from './span-metrics-relay.ts';
 import { Reader } from './tempo/question.ts';
 import { tempoRoutes } from './tempo-routes.ts';
-import { testRoutes } from './test-routes.ts';
-import { traceRoutes } from './trace-routes.ts';
+import { testRoutes, traceRoutes } from './trace-routes.ts';
 import type { TracesData } from './thread-contract.ts';
 
 const heapMb = 1_024;
@@ -65,7 +64,7 @@ function keepSettled({ settings, scope, log }: PluginContext, thread: ThreadHand
   const settle = (): Promise<void> =>
     thread
       .call<void>('settle', threadSettings(settings))
-      .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'changed settings have not reached the store of traces'));
+      .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'could not apply changed settings to the trace store; change one again or restart'));
   for (const key of threadKeys) {
     scope.defer(`stop watching ${key}`, settings.watch<unknown>(key, settle));
   }

@@ -1,6 +1,5 @@
 import type { Enforced, PushAnswer, Stamp } from '../metricsdb/contract.ts';
 import type { FoundTrace } from './contract.ts';
-import type { DeskLimits } from './desk.ts';
 import type { TraceLimits } from './store/limits.ts';
 import type { Relayed } from './store/passing.ts';
 import type { PushFormat } from './store/push.ts';
@@ -12,14 +11,20 @@ import type { TagSearch } from './traceql/tag-search.ts';
 export interface TracesData {
   readonly folder: string;
   readonly limits?: Partial<TraceLimits>;
-  readonly query?: DeskLimits;
+  readonly query?: QueryLimits;
   readonly nativeBinding?: string;
 }
 
 /** What may change while it runs. */
 export interface ThreadSettings {
   readonly limits: Partial<TraceLimits>;
-  readonly query: DeskLimits;
+  readonly query: QueryLimits;
+}
+
+export interface QueryLimits {
+  readonly timeoutMs: number;
+  /** Spans that one query may look at. */
+  readonly maxSpans: number;
 }
 
 export interface Asked {

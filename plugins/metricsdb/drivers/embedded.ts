@@ -1,11 +1,12 @@
-import { type Build, type Clock, messageOf, SvcError, type ThreadHandle } from 'svc/sdk';
-import { memoryOf } from 'svc/store';
+import { type Build, type Clock, type HealthReport, messageOf, SvcError, type ThreadHandle } from 'svc/sdk';
+import { memoryOf } from 'svc/telemetry';
 
 import type { BatchAnswer } from '../answers.ts';
+import type { Enforced, InstantAnswer, LabelRecord, MatrixAnswer, Notes, PushAnswer, QueryOptions, SampleRow } from '../contract.ts';
 import type { ThreadStats } from '../open-metrics.ts';
 import type { MetricsSettings } from '../settings.ts';
 import type { Asked, BatchQuestion, EndInput, PushInput, ServiceQuestion } from '../thread-contract.ts';
-import type { Driver } from './driver.ts';
+import type { Driver, DriverState, StatusPage } from './driver.ts';
 import { ownPage } from './status-pages.ts';
 
 /** A little more than any query may take in the thread: its own deadline is the one that says why. */
@@ -19,52 +20,109 @@ export interface EmbeddedParts {
   readonly build: Build;
 }
 
-/** Asks the thread of this plugin. */
-export function embeddedDriver({ thread, settings, clock, build }: EmbeddedParts): Driver {
-  const startedAt = clock.now();
-  const call = <R>(method: string, input: unknown, signal?: AbortSignal, transfer: readonly ArrayBuffer[] = []): Promise<R> =>
-    thread.call<R>(method, input, { timeoutMs: patienceMs, transfer, ...(signal && { signal }) });
-  const service = <R>(question: ServiceQuestion, signal?: AbortSignal): Promise<R> => call('service', question, signal);
-  const stats = (): Promise<ThreadStats> => thread.call('stats', undefined, { timeoutMs: probeMs });
+interface Window {
+  readonly start: number;
+  readonly end: number;
+}
 
-  return {
-    name: 'embedded',
-    ask: (asked: Asked, signal) => call('ask', asked, signal),
-    instant: (query, time, { signal, ...options } = {}) => service({ kind: 'instant', query, time, options }, signal),
-    async instants(queries, time, { signal, ...options } = {}) {
-      const answers = await call<readonly BatchAnswer[]>('instants', { queries, time, options } satisfies BatchQuestion, signal);
-      return answers.map((answer) => ('failed' in answer ? new SvcError(answer.failed, answer.message) : answer));
-    },
-    range: (query, { start, end, step }, { signal, ...options } = {}) => service({ kind: 'range', query, start, end, step, options }, signal),
-    series: (matchers, { start, end }, { signal, ...options } = {}) => service({ kind: 'series', matchers, start, end, options }, signal),
-    // Without the signal of its sender: the store takes a push as a whole, and sooner than anybody could take it back.
-    push: (format, body, { encoding, stamp, given = false }) =>
-      call('push', { format, body, encoding, stamp } satisfies PushInput, undefined, given ? memoryOf(body) : []),
-    write: (rows) => call('write', rows),
-    end: (matchers, time) => call('end', { matchers, time } satisfies EndInput),
-    async page(page) {
-      if (page !== 'tsdb') {
-        return ownPage(page, { settings, build, startedAt });
-      }
-      const { store } = await stats();
-      if (store === undefined) {
-        throw new SvcError('unavailable', 'the embedded metrics store is not in use');
-      }
-      const headStats = { numSeries: store.series, chunkCount: store.blocks, minTime: finite(store.oldest), maxTime: finite(store.newest) };
-      return JSON.stringify({ status: 'success', data: { headStats } });
-    },
-    health: async () => ({ ok: true, detail: damageOf(await stats()) ?? 'embedded' }),
-    async probe() {
-      try {
-        const told = await stats();
-        return { ok: told.store !== undefined, detail: damageOf(told) ?? `the embedded store holds ${told.store!.series} series`, version: build.version };
-      } catch (error) {
-        return { ok: false, detail: messageOf(error), code: 'unavailable' };
-      }
-    },
-    state: () => ({ status: thread.state === 'running' ? 'running' : 'starting', url: `${build.publicUrl}/prometheus`, pid: process.pid, startedAt }),
-    close: async () => undefined,
-  };
+/** Asks the thread of this plugin. */
+export class EmbeddedDriver implements Driver {
+  readonly name = 'embedded';
+  readonly #thread: ThreadHandle;
+  readonly #settings: MetricsSettings;
+  readonly #build: Build;
+  readonly #startedAt: number;
+
+  constructor({ thread, settings, clock, build }: EmbeddedParts) {
+    this.#thread = thread;
+    this.#settings = settings;
+    this.#build = build;
+    this.#startedAt = clock.now();
+  }
+
+  ask(asked: Asked, signal: AbortSignal): Promise<Uint8Array> {
+    return this.#call('ask', asked, signal);
+  }
+
+  instant(query: string, time: number, { signal, ...options }: QueryOptions = {}): Promise<InstantAnswer> {
+    return this.#service({ kind: 'instant', query, time, options }, signal);
+  }
+
+  async instants(queries: readonly string[], time: number, { signal, ...options }: QueryOptions = {}): Promise<readonly (InstantAnswer | Error)[]> {
+    const answers = await this.#call<readonly BatchAnswer[]>('instants', { queries, time, options } satisfies BatchQuestion, signal);
+    return answers.map((answer) => ('failed' in answer ? new SvcError(answer.failed, answer.message) : answer));
+  }
+
+  range(query: string, { start, end, step }: Window & { readonly step: number }, { signal, ...options }: QueryOptions = {}): Promise<MatrixAnswer & Notes> {
+    return this.#service({ kind: 'range', query, start, end, step, options }, signal);
+  }
+
+  series(matchers: readonly string[], { start, end }: Window, { signal, ...options }: QueryOptions = {}): Promise<readonly LabelRecord[]> {
+    return this.#service({ kind: 'series', matchers, start, end, options }, signal);
+  }
+
+  /** Without the signal of its sender: the store takes a push as a whole, and sooner than it could be taken back. */
+  push(...[format, body, { encoding, stamp, given = false }]: Parameters<Driver['push']>): Promise<PushAnswer> {
+    return this.#call('push', { format, body, encoding, stamp } satisfies PushInput, undefined, given ? memoryOf(body) : []);
+  }
+
+  write(rows: readonly SampleRow[]): Promise<PushAnswer> {
+    return this.#call('write', rows);
+  }
+
+  end(matchers: readonly Enforced[], time: number): Promise<number> {
+    return this.#call('end', { matchers, time } satisfies EndInput);
+  }
+
+  async page(page: StatusPage): Promise<string> {
+    if (page !== 'tsdb') {
+      return ownPage(page, { settings: this.#settings, build: this.#build, startedAt: this.#startedAt });
+    }
+    const { store } = await this.#stats();
+    if (store === undefined) {
+      throw new SvcError('unavailable', 'the embedded metrics store is not in use');
+    }
+    const headStats = { numSeries: store.series, chunkCount: store.blocks, minTime: finite(store.oldest), maxTime: finite(store.newest) };
+    return JSON.stringify({ status: 'success', data: { headStats } });
+  }
+
+  async health(): Promise<HealthReport> {
+    return { ok: true, detail: damageOf(await this.#stats()) ?? 'embedded' };
+  }
+
+  async probe(): ReturnType<Driver['probe']> {
+    try {
+      const stats = await this.#stats();
+      return {
+        ok: stats.store !== undefined,
+        detail: damageOf(stats) ?? `the embedded store holds ${stats.store!.series} series`,
+        version: this.#build.version,
+      };
+    } catch (error) {
+      return { ok: false, detail: messageOf(error), code: 'unavailable' };
+    }
+  }
+
+  state(): DriverState {
+    const status = this.#thread.state === 'running' ? 'running' : 'starting';
+    return { status, url: `${this.#build.publicUrl}/prometheus`, pid: process.pid, startedAt: this.#startedAt };
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #service<R>(question: ServiceQuestion, signal?: AbortSignal): Promise<R> {
+    return this.#call('service', question, signal);
+  }
+
+  #stats(): Promise<ThreadStats> {
+    return this.#thread.call('stats', undefined, { timeoutMs: probeMs });
+  }
+
+  #call<R>(method: string, input: unknown, signal?: AbortSignal, transfer: readonly ArrayBuffer[] = []): Promise<R> {
+    return this.#thread.call<R>(method, input, { timeoutMs: patienceMs, transfer, ...(signal && { signal }) });
+  }
 }
 
 /** What is wrong with the store; a damaged part costs its samples, not the rest. */

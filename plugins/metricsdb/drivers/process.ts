@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { type PluginContext, type ProgramHandle, SvcError } from 'svc/sdk';
-import { parseDuration } from 'svc/query';
+import { type HealthReport, type PluginContext, type ProgramHandle, SvcError } from 'svc/sdk';
+import { parseDuration } from 'svc/telemetry';
 
 import type { ProcessSettings, RemoteSettings } from '../settings.ts';
-import type { Driver } from './driver.ts';
-import { type RemoteParts, remoteDriver } from './remote.ts';
+import type { DriverState } from './driver.ts';
+import { RemoteDriver, type RemoteParts } from './remote.ts';
 
 export interface ProcessParts extends RemoteParts {
   readonly programs: PluginContext['processes'];
@@ -20,45 +20,54 @@ const stopMs = 10_000;
 const searched: readonly string[] = ['prometheus', 'victoria-metrics', 'victoria-metrics-prod'];
 
 /** Runs a server of the Prometheus API on the loopback, and then asks it like any other. */
-export function processDriver(parts: ProcessParts, settings: ProcessSettings): Driver {
-  const { programs } = parts;
-  const file = settings.binary === '' ? searched.map((name) => programs.find(name)).find((found) => found !== undefined) : programs.find(settings.binary);
-  const program = file === undefined ? undefined : launch(parts, settings, file);
-  const address = (): string => (program?.port === undefined ? '' : `http://127.0.0.1:${program.port}`);
+export class ProcessDriver extends RemoteDriver {
+  readonly #program: ProgramHandle | undefined;
 
-  async function ready(signal?: AbortSignal): Promise<void> {
-    if (program === undefined) {
-      const wanted = settings.binary === '' ? 'prometheus nor victoria-metrics is' : `"${settings.binary}", the metricsdb.process_binary, is not`;
-      throw new SvcError('unavailable', `the metrics store cannot run: ${settings.binary === '' ? 'neither ' : ''}${wanted} a program on this machine`);
-    }
-    await program.ready(readyMs, signal);
+  constructor(parts: ProcessParts, settings: ProcessSettings) {
+    const { programs } = parts;
+    const file = settings.binary === '' ? searched.map((name) => programs.find(name)).find((found) => found !== undefined) : programs.find(settings.binary);
+    const program = file === undefined ? undefined : launch(parts, settings, file);
+    super(parts, {
+      name: 'process',
+      settings: unprotected,
+      reach: 'loopback',
+      async base(signal) {
+        await assertRunnable(program, settings).ready(readyMs, signal);
+        return addressOf(program);
+      },
+    });
+    this.#program = program;
   }
 
-  const remote = remoteDriver(parts, {
-    name: 'process',
-    settings: unprotected,
-    reach: 'loopback',
-    async base(signal) {
-      await ready(signal);
-      return address();
-    },
-  });
-  return {
-    ...remote,
-    health() {
-      const status = statusOf(program);
-      return { ok: status !== 'failed', detail: program?.cause === undefined ? `process, ${status}` : `process, ${status}: it ${program.cause}` };
-    },
-    state: () => ({ status: statusOf(program), url: address(), pid: program?.pid ?? null, startedAt: program?.startedAt ?? null }),
-    async close() {
-      await program?.stop();
-    },
-  };
+  override health(): HealthReport {
+    const status = statusOf(this.#program);
+    const cause = this.#program?.cause;
+    return { ok: status !== 'failed', detail: cause === undefined ? `process, ${status}` : `process, ${status}: it ${cause}` };
+  }
+
+  override state(): DriverState {
+    const program = this.#program;
+    return { status: statusOf(program), url: addressOf(program), pid: program?.pid ?? null, startedAt: program?.startedAt ?? null };
+  }
+
+  override async close(): Promise<void> {
+    await this.#program?.stop();
+  }
 }
+
+function assertRunnable(program: ProgramHandle | undefined, { binary }: ProcessSettings): ProgramHandle {
+  if (program === undefined) {
+    const wanted = binary === '' ? 'neither prometheus nor victoria-metrics is' : `"${binary}", the metricsdb.process_binary, is not`;
+    throw new SvcError('unavailable', `the metrics store cannot run: ${wanted} a program on this machine`);
+  }
+  return program;
+}
+
+const addressOf = (program: ProgramHandle | undefined): string => (program?.port === undefined ? '' : `http://127.0.0.1:${program.port}`);
 
 const unprotected: RemoteSettings = { url: '', token: '', user: '', password: '', tenant: '', tls: { ca: '', cert: '', key: '', insecure: false } };
 
-function statusOf(program: ProgramHandle | undefined): 'running' | 'starting' | 'failed' {
+function statusOf(program: ProgramHandle | undefined): DriverState['status'] {
   return program === undefined || program.state === 'stopped' || program.state === 'backing-off'
     ? 'failed'
     : program.state === 'running'

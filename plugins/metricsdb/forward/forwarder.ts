@@ -1,7 +1,7 @@
 import { transferred } from 'svc/thread';
 
 import type { ServiceAnswer } from '../answers.ts';
-import type { Desk } from '../desk.ts';
+import type { QueryRunner } from '../query-runner.ts';
 import { toolAnswer } from '../prometheus/answer.ts';
 import type { Asked, Forwarded, Packed, PackInput, ServiceQuestion } from '../thread-contract.ts';
 import { decodeAnswer, decodeRange } from './decode.ts';
@@ -10,12 +10,12 @@ import { plan, planService } from './plan.ts';
 
 /** What is computed in the thread for a driver that keeps its samples elsewhere. */
 export class Forwarder {
-  readonly #desk: Desk;
+  readonly #runner: QueryRunner;
   readonly #now: () => number;
   readonly #packer: Packer;
 
-  constructor(desk: Desk, limits: PackLimits, now: () => number) {
-    this.#desk = desk;
+  constructor(runner: QueryRunner, limits: PackLimits, now: () => number) {
+    this.#runner = runner;
     this.#now = now;
     this.#packer = new Packer(limits, now);
   }
@@ -25,13 +25,13 @@ export class Forwarder {
   }
 
   methods() {
-    const desk = this.#desk;
+    const runner = this.#runner;
     return {
-      plan: (asked: Asked): Forwarded => plan(desk, asked, this.#now()),
-      planService: (question: ServiceQuestion): Forwarded => planService(desk, question),
+      plan: (asked: Asked): Forwarded => plan(runner, asked, this.#now()),
+      planService: (question: ServiceQuestion): Forwarded => planService(runner, question),
       decode: ({ body, kind }: { readonly body: Uint8Array; readonly kind: 'query' | 'series' }): ServiceAnswer => decodeAnswer(body, kind),
       async reshape(body: Uint8Array, { signal }: { readonly signal: AbortSignal }) {
-        const bytes = await desk.ask({ signal }, (budget) => toolAnswer({ budget, maxBytes: desk.limits.maxAnswerBytes }, decodeRange(body)));
+        const bytes = await runner.run({ signal }, (budget) => toolAnswer({ budget, maxBytes: runner.limits.maxAnswerBytes }, decodeRange(body)));
         return transferred(bytes, [bytes]);
       },
       pack: (input: PackInput): Packed => {

@@ -1,7 +1,7 @@
 import { type Matcher, queryError } from 'svc/query';
 
 import { assertAnswerable } from '../answers.ts';
-import type { Desk } from '../desk.ts';
+import type { QueryRunner } from '../query-runner.ts';
 import { Parameters } from '../prometheus/parameters.ts';
 import { readInstant, readRange, readSettled } from '../prometheus/question.ts';
 import { enforced, labelName, matcherSets } from '../prometheus/series-selector.ts';
@@ -11,8 +11,8 @@ import type { Asked, Forwarded, Pairs, ServiceQuestion } from '../thread-contrac
 import { restricted } from './restrict.ts';
 
 /** Rebuilds a call from what is known, checked and bounded, so that nothing else of the caller's reaches the other side. */
-export function plan(desk: Desk, asked: Asked, now: number): Forwarded {
-  const { limits } = desk;
+export function plan(runner: QueryRunner, asked: Asked, now: number): Forwarded {
+  const { limits } = runner;
   const parameters = Parameters.of(asked);
   const { timeoutMs = limits.timeoutMs } = readSettled(parameters, limits);
   const longest = Math.min(timeoutMs, limits.timeoutMs);
@@ -58,9 +58,9 @@ export function plan(desk: Desk, asked: Asked, now: number): Forwarded {
 }
 
 /** The same for a question of another plugin, which may be restricted. */
-export function planService(desk: Desk, question: ServiceQuestion): Forwarded {
-  assertAnswerable(question, desk);
-  const { limits } = desk;
+export function planService(runner: QueryRunner, question: ServiceQuestion): Forwarded {
+  assertAnswerable(question, runner);
+  const { limits } = runner;
   const { timeoutMs = limits.timeoutMs, enforce, lookbackMs } = question.options;
   const longest = Math.min(timeoutMs, limits.timeoutMs);
   const also = enforced(enforce);

@@ -1,6 +1,6 @@
 import { type Budget, compareLabels, queryError } from 'svc/query';
 
-import type { Desk } from '../desk.ts';
+import type { QueryRunner } from '../query-runner.ts';
 import { instant, print, range } from '../promql/index.ts';
 import type { StoreKeeper } from '../store-keeper.ts';
 import type { MetricsStore } from '../store/store.ts';
@@ -12,7 +12,7 @@ import { labelName, matcherSets } from './series-selector.ts';
 
 export interface AnswerParts {
   readonly store: StoreKeeper;
-  readonly desk: Desk;
+  readonly runner: QueryRunner;
   readonly now: () => number;
 }
 
@@ -31,8 +31,8 @@ const readers: Readonly<Record<Endpoint, Reader>> = {
     return async (store, page, settled) => instantAnswer(page, await instant(store.source(), { query, time, ...settled }, page.budget));
   },
 
-  query_range(asked, { desk }, { shape }) {
-    const question = readRange(asked, desk.limits);
+  query_range(asked, { runner }, { shape }) {
+    const question = readRange(asked, runner.limits);
     demandRangeQuery(question.query);
     const write = shape === 'tool' ? toolAnswer : rangeAnswer;
     return async (store, page, settled) => write(page, await range(store.source(), { ...question, ...settled }, page.budget));
@@ -106,13 +106,13 @@ const readers: Readonly<Record<Endpoint, Reader>> = {
 
 /** A finished answer of the Prometheus API, or a query error. */
 export async function answer(parts: AnswerParts, asked: Asked, signal: AbortSignal): Answer {
-  const { store, desk } = parts;
+  const { store, runner } = parts;
   const parameters = Parameters.of(asked);
-  const settled = readSettled(parameters, desk.limits);
+  const settled = readSettled(parameters, runner.limits);
   const limit = parameters.limit();
   const work = readers[asked.endpoint](parameters, parts, asked);
-  const page = (budget: Budget): Page => ({ budget, maxBytes: desk.limits.maxAnswerBytes, limit });
-  return await store.use((open) => desk.ask({ signal, timeoutMs: settled.timeoutMs }, (budget) => work(open, page(budget), settled)));
+  const page = (budget: Budget): Page => ({ budget, maxBytes: runner.limits.maxAnswerBytes, limit });
+  return await store.use((open) => runner.run({ signal, timeoutMs: settled.timeoutMs }, (budget) => work(open, page(budget), settled)));
 }
 
 /** The text of an expression in the one way it is printed; needs no store. */

@@ -162,7 +162,7 @@ interface GroupEntry {
 }
 
 /** What all blocks share: memory for what was read lately, and a limit of open files. */
-export interface BlockKeeper {
+export interface BlockParts {
   readonly cache: SectionCache;
   /** Told whenever a file is opened. */
   opened(block: StoredBlock): void;
@@ -174,16 +174,16 @@ export class StoredBlock {
   readonly row: BlockRow;
   readonly meta: BlockMeta;
   readonly path: string;
-  readonly #keeper: BlockKeeper;
+  readonly #parts: BlockParts;
   readonly #traceFilter: BitFilter;
   readonly #groups: readonly GroupEntry[];
   #file: BlockFile | undefined;
 
-  constructor(folder: string, row: BlockRow, keeper: BlockKeeper) {
+  constructor(folder: string, row: BlockRow, parts: BlockParts) {
     this.row = row;
     this.meta = JSON.parse(row.meta) as BlockMeta;
     this.path = join(folder, row.file);
-    this.#keeper = keeper;
+    this.#parts = parts;
     const file = this.#open();
     this.#traceFilter = new BitFilter(Uint8Array.from(file.read(file.sections - tail.traceFilter)), probes);
     this.#groups = readHeader(file.read(file.sections - tail.header));
@@ -235,13 +235,13 @@ export class StoredBlock {
   /** Reads through the block: a file that was given back meanwhile is opened again. */
   #group(firstSection: number, rows: number, traces: number): Group {
     const read = (section: number): Uint8Array => this.#open().read(firstSection + section);
-    return this.#keeper.groupAt(`${this.row.id}/${firstSection}`, () => new Group(read, rows, traces));
+    return this.#parts.groupAt(`${this.row.id}/${firstSection}`, () => new Group(read, rows, traces));
   }
 
   #open(): BlockFile {
     if (this.#file === undefined) {
-      this.#file = openBlock(this.path, this.#keeper.cache);
-      this.#keeper.opened(this);
+      this.#file = openBlock(this.path, this.#parts.cache);
+      this.#parts.opened(this);
     }
     return this.#file;
   }

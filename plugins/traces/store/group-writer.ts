@@ -1,8 +1,7 @@
 import { type BlockWriter, ByteWriter } from 'svc/store';
 
 import type { Head } from './head.ts';
-import { placesOf } from './places.ts';
-import { Renumbering } from './renumbering.ts';
+import { placesOf, Renumbering } from './row-numbers.ts';
 import { encodeText, encodeValue } from './value-codec.ts';
 
 /** Sections of one group within a block, in this order. */

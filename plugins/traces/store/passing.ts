@@ -1,7 +1,7 @@
 import { SvcError } from 'svc/sdk';
 import { asBuffer } from 'svc/query';
 
-import { gather, type Shelves } from './scan.ts';
+import { gather, type SpanTables } from './scan.ts';
 import { decodeTraces } from './decode.ts';
 import type { Head } from './head.ts';
 import { type PushFormat, type PushOptions, type PushResult, requestOf, resultOf } from './push.ts';
@@ -52,8 +52,8 @@ export class Passing {
     }
   }
 
-  /** Traces that another server has answered with, as shelves of their own. */
-  shelvesOf(bodies: readonly Uint8Array[]): Shelves {
+  /** Traces that another server has answered with, as tables of their own. */
+  tablesOf(bodies: readonly Uint8Array[]): SpanTables {
     const head = this.#store.newHead();
     const limits = { ...this.#store.limits, spanBytes: Infinity, traceSpans: Infinity, futureMs: Infinity };
     for (const body of bodies) {

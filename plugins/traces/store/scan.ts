@@ -10,7 +10,7 @@ import { maskOf } from './mask.ts';
 import { StoredSpan } from './stored-span.ts';
 
 /** What there is to look through. */
-export interface Shelves {
+export interface SpanTables {
   heads(): readonly Head[];
   blocks(): readonly StoredBlock[];
 }
@@ -25,7 +25,7 @@ interface Candidate {
 const batchTraces = 32;
 
 /** All spans of one trace, wherever they lie; one that was sent twice once. */
-export function gather({ heads, blocks }: Shelves, id: Uint8Array): TraceSpans | undefined {
+export function gather({ heads, blocks }: SpanTables, id: Uint8Array): TraceSpans | undefined {
   const spans: Span[] = [];
   const known = new Set<string>();
   const take = (table: SpanTable | undefined): void => {
@@ -52,15 +52,15 @@ export function gather({ heads, blocks }: Shelves, id: Uint8Array): TraceSpans |
   return spans.length === 0 ? undefined : { traceId: Buffer.from(id).toString('hex'), spans };
 }
 
-export function spanSource(shelves: Shelves): SpanSource {
+export function spanSource(tables: SpanTables): SpanSource {
   return {
     traces: (window, prefilter, budget) =>
-      prefilter.partial ? matchingSpans(shelves, window, prefilter, budget) : wholeTraces(shelves, window, prefilter.spans, budget),
+      prefilter.partial ? matchingSpans(tables, window, prefilter, budget) : wholeTraces(tables, window, prefilter.spans, budget),
   };
 }
 
 /** The blocks that may hold something, those with the latest starts first. */
-function blocksFor({ blocks }: Shelves, { startMs, endMs }: SearchWindow, filter: SpanPrefilter | undefined): StoredBlock[] {
+function blocksFor({ blocks }: SpanTables, { startMs, endMs }: SearchWindow, filter: SpanPrefilter | undefined): StoredBlock[] {
   return blocks()
     .filter(({ row }) => row.maxt >= startMs && row.mint <= endMs)
     .filter((block) => filter === undefined || mayHold(block.attributeFilter(), filter))
@@ -68,8 +68,8 @@ function blocksFor({ blocks }: Shelves, { startMs, endMs }: SearchWindow, filter
 }
 
 /** From the newest trace to the oldest, as far as one table can tell; a block is opened when its turn has come. */
-async function* wholeTraces(shelves: Shelves, window: SearchWindow, filter: SpanPrefilter | undefined, budget: Budget): AsyncIterable<TraceBatch> {
-  const unopened = blocksFor(shelves, window, filter);
+async function* wholeTraces(tables: SpanTables, window: SearchWindow, filter: SpanPrefilter | undefined, budget: Budget): AsyncIterable<TraceBatch> {
+  const unopened = blocksFor(tables, window, filter);
   const lines: Candidate[][] = [];
   const open = (tables: Iterable<SpanTable>): void => {
     const found: Candidate[] = [];
@@ -90,7 +90,7 @@ async function* wholeTraces(shelves: Shelves, window: SearchWindow, filter: Span
   };
   const seen = new Set<string>();
   let traces: TraceSpans[] = [];
-  open(shelves.heads());
+  open(tables.heads());
   for (;;) {
     const line = nextLine();
     const newestLeft = Math.max(line?.at(-1)!.start ?? -Infinity, unopened[0]?.meta.maxStart ?? -Infinity);
@@ -110,7 +110,7 @@ async function* wholeTraces(shelves: Shelves, window: SearchWindow, filter: Span
       const id = table.traceId(trace);
       if (!seen.has(id)) {
         seen.add(id);
-        const whole = gather(shelves, Buffer.from(id, 'hex'));
+        const whole = gather(tables, Buffer.from(id, 'hex'));
         if (whole !== undefined) {
           traces.push(whole);
         }
@@ -159,11 +159,11 @@ function rowTest(table: SpanTable, { startMs: from, endMs: to }: SearchWindow, m
 }
 
 /** Only the spans that fit, table by table. */
-async function* matchingSpans(shelves: Shelves, window: SearchWindow, { spans: filter }: Prefilter, budget: Budget): AsyncIterable<TraceBatch> {
-  for (const head of shelves.heads()) {
+async function* matchingSpans(tables: SpanTables, window: SearchWindow, { spans: filter }: Prefilter, budget: Budget): AsyncIterable<TraceBatch> {
+  for (const head of tables.heads()) {
     yield { traces: matchesIn(head, window, filter), newestLeft: Infinity };
   }
-  for (const block of blocksFor(shelves, window, filter)) {
+  for (const block of blocksFor(tables, window, filter)) {
     for (const group of block.groups()) {
       yield { traces: matchesIn(group, window, filter), newestLeft: Infinity };
       const pause = budget.breathe();

@@ -1,5 +1,5 @@
+import type { BlockSet } from './block-set.ts';
 import type { Head } from './head.ts';
-import type { Shelf } from './shelf.ts';
 import type { SpanMetrics } from './span-metrics.ts';
 
 export interface StoreStats {
@@ -22,25 +22,25 @@ export interface StoreStats {
 }
 
 export interface StatsParts {
-  readonly shelf: Shelf;
+  readonly blocks: BlockSet;
   readonly heads: readonly Head[];
   readonly walBytes: number;
   readonly totals: Pick<StoreStats, 'accepted' | 'rejected' | 'trimmed'>;
   readonly metrics: SpanMetrics;
 }
 
-export function statsOf({ shelf, heads, walBytes, totals, metrics }: StatsParts): StoreStats {
-  const { blocks } = shelf;
+export function statsOf({ blocks: set, heads, walBytes, totals, metrics }: StatsParts): StoreStats {
+  const { blocks } = set;
   return {
     headSpans: heads.reduce((sum, head) => sum + head.rows, 0),
     headBytes: heads.reduce((sum, head) => sum + head.bytes, 0),
     blocks: blocks.length,
     blockSpans: blocks.reduce((sum, { row }) => sum + row.rows, 0),
     blockBytes: blocks.reduce((sum, { row }) => sum + row.bytes, 0),
-    damagedBlocks: shelf.damaged,
+    damagedBlocks: set.damaged,
     walBytes,
     oldest: blocks.length === 0 ? undefined : blocks.reduce((oldest, { row }) => Math.min(oldest, row.mint), Infinity),
-    residentBytes: shelf.residentBytes,
+    residentBytes: set.residentBytes,
     ...totals,
     metricSeries: metrics.series,
     metricSpansDropped: metrics.dropped,

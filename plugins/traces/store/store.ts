@@ -7,12 +7,12 @@ import { type Catalogue, diskSpace, type DiskLimits, openCatalogue, openWal, typ
 import type { SpanSource } from '../traceql/source.ts';
 import type { TraceSpans } from '../traceql/span.ts';
 import { writeTraceBlock } from './block.ts';
+import { BlockSet } from './block-set.ts';
 import { decodeTraces } from './decode.ts';
 import { Head } from './head.ts';
 import { defaultLimits, type TraceLimits } from './limits.ts';
 import { type PushFormat, type PushOptions, type PushResult, requestOf, resultOf } from './push.ts';
-import { gather, type Shelves, spanSource } from './scan.ts';
-import { openShelf, type Shelf } from './shelf.ts';
+import { gather, type SpanTables, spanSource } from './scan.ts';
 import { type MetricRow, type SpanMetrics, spanMetrics } from './span-metrics.ts';
 import { statsOf, type StoreStats } from './stats.ts';
 import { readRecord, recordHead } from './wal-record.ts';
@@ -39,8 +39,8 @@ export interface TracesStore {
   /** Counts rows of a head in the metrics of spans. */
   count(head: Head, first: number, end: number): void;
   source(): SpanSource;
-  readonly shelves: Shelves;
-  /** A question to the source or the shelves; damaged blocks are left out. */
+  readonly tables: SpanTables;
+  /** A question to the source or the tables; damaged blocks are left out. */
   read<T>(question: () => Promise<T>): Promise<T>;
   trace(id: Uint8Array): Promise<TraceSpans | undefined>;
   /** Makes the head a block when it is time, or at once; removes what is too old or too much. */
@@ -61,7 +61,7 @@ export async function openTracesStore({ folder, log, now, limits: given, disk: d
   const limits = { ...defaultLimits, ...given };
   const catalogue = openCatalogue(join(folder, 'catalogue.db'), schema, { log, ...(nativeBinding !== undefined && { nativeBinding }) });
   const wal = await openWal({ folder: join(folder, 'wal'), log, ...(files !== undefined && { files }) });
-  const store = new Store(limits, catalogue, wal, openShelf(catalogue, log), log, now, diskSpace(folder, diskLimits));
+  const store = new Store(limits, catalogue, wal, new BlockSet(catalogue, log), log, now, diskSpace(folder, diskLimits));
   try {
     await store.replay();
   } catch (error) {
@@ -81,13 +81,13 @@ class Store implements TracesStore {
   #limits: TraceLimits;
   readonly #catalogue: Catalogue;
   readonly #wal: Wal;
-  readonly #shelf: Shelf;
+  readonly #blocks: BlockSet;
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #disk: ReturnType<typeof diskSpace>;
   #metrics: SpanMetrics;
   readonly #waiting: Waiting[] = [];
-  readonly shelves: Shelves;
+  readonly tables: SpanTables;
   #head: Head;
   #emptying: Promise<void> | undefined;
   #blocksMade = 0;
@@ -95,17 +95,17 @@ class Store implements TracesStore {
   #closed = false;
   readonly #totals = { accepted: 0, rejected: 0, trimmed: 0 };
 
-  constructor(limits: TraceLimits, catalogue: Catalogue, wal: Wal, shelf: Shelf, log: Logger, now: () => number, disk: ReturnType<typeof diskSpace>) {
+  constructor(limits: TraceLimits, catalogue: Catalogue, wal: Wal, blocks: BlockSet, log: Logger, now: () => number, disk: ReturnType<typeof diskSpace>) {
     this.#limits = limits;
     this.#catalogue = catalogue;
     this.#wal = wal;
-    this.#shelf = shelf;
+    this.#blocks = blocks;
     this.#log = log;
     this.#now = now;
     this.#disk = disk;
     this.#metrics = spanMetrics(limits.metricSeries);
     this.#head = this.newHead();
-    this.shelves = { heads: () => [this.#head, ...this.#waiting.map(({ head }) => head)], blocks: () => shelf.blocks };
+    this.tables = { heads: () => [this.#head, ...this.#waiting.map(({ head }) => head)], blocks: () => blocks.blocks };
   }
 
   /** Brings back what is in the log and in no block. A head is cut only between segments, so that each is in one of them. */
@@ -168,15 +168,15 @@ class Store implements TracesStore {
   }
 
   source(): SpanSource {
-    return spanSource(this.shelves);
+    return spanSource(this.tables);
   }
 
   read<T>(question: () => Promise<T>): Promise<T> {
-    return this.#shelf.read(question);
+    return this.#blocks.read(question);
   }
 
   trace(id: Uint8Array): Promise<TraceSpans | undefined> {
-    return this.#shelf.read(() => Promise.resolve(gather(this.shelves, id)));
+    return this.#blocks.read(() => Promise.resolve(gather(this.tables, id)));
   }
 
   async tend({ now: atOnce = false }: { readonly now?: boolean } = {}): Promise<void> {
@@ -186,7 +186,7 @@ class Store implements TracesStore {
       this.#retireHead(this.#wal.cut());
     }
     await this.#empty();
-    this.#shelf.retain({ maxAgeMs: this.#limits.maxAgeMs, maxBytes: this.#limits.maxBytes }, this.#now());
+    this.#blocks.retain({ maxAgeMs: this.#limits.maxAgeMs, maxBytes: this.#limits.maxBytes }, this.#now());
   }
 
   count(head: Head, first: number, end: number): void {
@@ -204,7 +204,7 @@ class Store implements TracesStore {
   }
 
   stats(): StoreStats {
-    return statsOf({ shelf: this.#shelf, heads: this.shelves.heads(), walBytes: this.#wal.bytes, totals: this.#totals, metrics: this.#metrics });
+    return statsOf({ blocks: this.#blocks, heads: this.tables.heads(), walBytes: this.#wal.bytes, totals: this.#totals, metrics: this.#metrics });
   }
 
   /** What is in the head stays in the log, and is read from there at the next start. */
@@ -212,7 +212,7 @@ class Store implements TracesStore {
     this.#closed = true;
     await this.#emptying;
     await this.#wal.close();
-    this.#shelf.close();
+    this.#blocks.close();
     this.#catalogue.close();
   }
 
@@ -260,7 +260,7 @@ class Store implements TracesStore {
       advance();
     } else {
       const row = this.#catalogue.blocks.add(block, advance);
-      this.#shelf.add(this.#shelf.load(row));
+      this.#blocks.add(row);
     }
     // In the same turn: a question sees these spans in the one or in the other.
     this.#waiting.shift();

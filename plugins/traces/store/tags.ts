@@ -15,7 +15,7 @@ import { keyOf } from '../traceql/values.ts';
 import type { SpanTable } from './columns.ts';
 import { type ScopeName, scopeBits } from './columns.ts';
 import { valueText } from './otlp-values.ts';
-import { type Shelves, spanSource } from './scan.ts';
+import { type SpanTables, spanSource } from './scan.ts';
 
 export interface TagOptions {
   readonly window: SearchWindow;
@@ -44,15 +44,15 @@ export const intrinsicTags: readonly string[] = [
 const scopeNames = Object.keys(scopeBits) as ScopeName[];
 
 /** Keys of attributes in the window, by scope, each list sorted. */
-export async function tagNames(shelves: Shelves, { window, enforce = [] }: TagOptions, budget: Budget): Promise<TagNames> {
+export async function tagNames(tables: SpanTables, { window, enforce = [] }: TagOptions, budget: Budget): Promise<TagNames> {
   const found: Record<ScopeName, Set<string>> = { span: new Set(), resource: new Set(), event: new Set(), link: new Set(), instrumentation: new Set() };
   if (enforce.length > 0) {
-    await namesInSight(shelves, window, enforce, found, budget);
+    await namesInSight(tables, window, enforce, found, budget);
   } else {
-    for (const head of shelves.heads()) {
+    for (const head of tables.heads()) {
       addKeys(head, found);
     }
-    for (const block of overlapping(shelves, window)) {
+    for (const block of overlapping(tables, window)) {
       scopeNames.forEach((scope) => block.meta.keys[scope].forEach((key) => found[scope].add(key)));
       if (block.meta.more) {
         for (const group of block.groups()) {
@@ -65,7 +65,7 @@ export async function tagNames(shelves: Shelves, { window, enforce = [] }: TagOp
   return Object.fromEntries(scopeNames.map((scope) => [scope, [...found[scope]].sort()])) as unknown as TagNames;
 }
 
-const overlapping = ({ blocks }: Shelves, { startMs, endMs }: SearchWindow) => blocks().filter(({ row }) => row.maxt >= startMs && row.mint <= endMs);
+const overlapping = ({ blocks }: SpanTables, { startMs, endMs }: SearchWindow) => blocks().filter(({ row }) => row.maxt >= startMs && row.mint <= endMs);
 
 function addKeys({ dictionary }: SpanTable, found: Readonly<Record<ScopeName, Set<string>>>): void {
   for (const { key, scopes } of dictionary.keys()) {
@@ -74,14 +74,14 @@ function addKeys({ dictionary }: SpanTable, found: Readonly<Record<ScopeName, Se
 }
 
 async function namesInSight(
-  shelves: Shelves,
+  tables: SpanTables,
   window: SearchWindow,
   enforce: readonly Matcher[],
   found: Readonly<Record<ScopeName, Set<string>>>,
   budget: Budget,
 ): Promise<void> {
   const sight = sightOf(enforce);
-  for await (const { traces } of spanSource(shelves).traces(window, { spans: sight.narrow(undefined), partial: true }, budget)) {
+  for await (const { traces } of spanSource(tables).traces(window, { spans: sight.narrow(undefined), partial: true }, budget)) {
     for (const trace of traces) {
       for (const span of sight.visible(trace)?.spans ?? []) {
         span.attributes.forEach(({ key }) => found.span.add(key));
@@ -95,7 +95,7 @@ async function namesInSight(
 }
 
 /** Values of a tag such as `resource.service.name`, `.http.method` or `status`; each once. */
-export async function tagValues(shelves: Shelves, tag: string, options: TagValueOptions, budget: Budget): Promise<readonly TagValue[]> {
+export async function tagValues(tables: SpanTables, tag: string, options: TagValueOptions, budget: Budget): Promise<readonly TagValue[]> {
   const field = fieldOf(tag);
   const keywords = keywordsOf(field);
   if (keywords !== undefined) {
@@ -114,9 +114,9 @@ export async function tagValues(shelves: Shelves, tag: string, options: TagValue
   };
   const everything = (options.query ?? '').trim() === '' && (options.enforce ?? []).length === 0;
   if (everything && field.kind === 'attribute') {
-    await ofDictionaries(shelves, field, options, add, () => found.size >= options.limit, budget);
+    await ofDictionaries(tables, field, options, add, () => found.size >= options.limit, budget);
   } else {
-    await ofSpans(shelves, field, options, add, () => found.size >= options.limit, budget);
+    await ofSpans(tables, field, options, add, () => found.size >= options.limit, budget);
   }
   return [...found.values()];
 }
@@ -166,7 +166,7 @@ function toldOf(value: Value): TagValue | undefined {
 }
 
 async function ofDictionaries(
-  shelves: Shelves,
+  tables: SpanTables,
   field: Extract<FieldExpression, { kind: 'attribute' }>,
   { window }: TagValueOptions,
   add: (value: Value) => void,
@@ -181,8 +181,8 @@ async function ofDictionaries(
       }
     }
   };
-  shelves.heads().forEach(look);
-  for (const block of overlapping(shelves, window)) {
+  tables.heads().forEach(look);
+  for (const block of overlapping(tables, window)) {
     const { keys, more } = block.meta;
     if (!more && !scopeNames.some((scope) => (scopeBits[scope] & wanted) !== 0 && keys[scope].includes(field.name))) {
       continue;
@@ -199,7 +199,7 @@ async function ofDictionaries(
 
 /** Whole traces only where the tag or the filter speaks of them. */
 async function ofSpans(
-  shelves: Shelves,
+  tables: SpanTables,
   field: FieldExpression,
   { window, enforce = [], query }: TagValueOptions,
   add: (value: Value | undefined) => void,
@@ -213,7 +213,7 @@ async function ofSpans(
   const byTrace = field.kind === 'intrinsic' && (field.intrinsic === 'rootName' || field.intrinsic === 'rootServiceName');
   const hint = filter === undefined ? undefined : prefilterOf({ ...filter, metrics: { function: 'rate', field: undefined, quantiles: [], by: [] } });
   const prefilter = { spans: sight.narrow(hint?.spans), partial: !byTrace && hint?.partial !== false };
-  for await (const { traces } of spanSource(shelves).traces(window, prefilter, budget)) {
+  for await (const { traces } of spanSource(tables).traces(window, prefilter, budget)) {
     for (const trace of traces) {
       const visible = sight.visible(trace);
       if (visible === undefined) {

@@ -72,39 +72,124 @@ export function tokensOf(query: string): Token[] {
   if (query.length > longestQuery) {
     throw queryError('bad_data', `invalid TraceQL query: it has ${query.length} characters, and ${longestQuery} are the limit`);
   }
-  const tokens: Token[] = [];
-  let at = 0;
-  let line = 1;
-  let lineStart = 0;
+  return new Lexer(query).tokens();
+}
 
-  const place = (): { line: number; column: number } => ({ line, column: at - lineStart + 1 });
-  const read = (form: RegExp): RegExpExecArray | undefined => {
-    form.lastIndex = at;
-    return form.exec(query) ?? undefined;
-  };
-  const push = (token: Omit<Token, 'line' | 'column'>, length: number): void => {
-    tokens.push({ ...token, ...place() });
-    at += length;
-  };
+class Lexer {
+  readonly #query: string;
+  readonly #tokens: Token[] = [];
+  #at = 0;
+  #line = 1;
+  #lineStart = 0;
 
-  function skipSpace(): void {
+  constructor(query: string) {
+    this.#query = query;
+  }
+
+  tokens(): Token[] {
     for (;;) {
-      const [blank] = read(space)!;
-      for (let i = blank.indexOf('\n'); i >= 0; i = blank.indexOf('\n', i + 1)) {
-        line++;
-        lineStart = at + i + 1;
+      this.#skipSpace();
+      if (this.#at >= this.#query.length) {
+        this.#push({ type: 'end', text: '', value: 0 }, 0);
+        return this.#tokens;
       }
-      at += blank.length;
-      const remark = read(comment);
+      this.#readToken();
+    }
+  }
+
+  #readToken(): void {
+    const char = this.#query[this.#at]!;
+    const startsNumber = /[0-9]/.test(char) || (char === '.' && /[0-9]/.test(this.#query[this.#at + 1] ?? ''));
+    if (startsNumber && this.#readNumber()) {
+      return;
+    }
+    const prefix = this.#match(scopePrefix);
+    if (prefix !== undefined) {
+      this.#readAttribute(prefix);
+    } else if (char === '"' || char === '`') {
+      const { text, end } = this.#quoted(this.#at);
+      this.#push({ type: 'string', text, value: 0 }, end - this.#at);
+    } else {
+      this.#readWordOrSign();
+    }
+  }
+
+  #readNumber(): boolean {
+    const span = this.#match(duration)?.[0];
+    const ns = span === undefined ? undefined : nanosecondsOf(span);
+    if (span !== undefined && ns !== undefined) {
+      this.#push({ type: 'duration', text: span, value: ns }, span.length);
+      return true;
+    }
+    const digits = this.#match(number)?.[0];
+    if (digits === undefined) {
+      return false;
+    }
+    this.#push({ type: /^\d+$/.test(digits) ? 'integer' : 'float', text: digits, value: Number(digits) }, digits.length);
+    return true;
+  }
+
+  #readAttribute(prefix: RegExpExecArray): void {
+    const start = this.#at + prefix[0].length;
+    const name = this.#attributeName(start);
+    if (name.text === '') {
+      throw parseError(this.#place(start), 'syntax error: unexpected END_ATTRIBUTE, expecting IDENTIFIER');
+    }
+    const ofParent = prefix[1] !== undefined || prefix[3] !== undefined;
+    const scope = (prefix[2] ?? 'any') as AttributeScope;
+    this.#push({ type: 'attribute', text: name.text, value: 0, scope, ...(ofParent && { ofParent }) }, name.end - this.#at);
+  }
+
+  #readWordOrSign(): void {
+    const word = this.#match(scopedIntrinsic)?.[0] ?? this.#match(identifier)?.[0];
+    const sign = word === undefined ? signs.find((candidate) => this.#query.startsWith(candidate, this.#at)) : undefined;
+    if (word !== undefined) {
+      this.#push({ type: words.has(word) ? 'word' : 'identifier', text: word, value: 0 }, word.length);
+    } else if (sign !== undefined) {
+      this.#push({ type: 'sign', text: sign, value: 0 }, sign.length);
+    } else {
+      throw parseError(this.#place(), `syntax error: unexpected ${JSON.stringify(String.fromCodePoint(this.#query.codePointAt(this.#at)!))}`);
+    }
+  }
+
+  #skipSpace(): void {
+    for (;;) {
+      const [blank] = this.#match(space)!;
+      for (let i = blank.indexOf('\n'); i >= 0; i = blank.indexOf('\n', i + 1)) {
+        this.#line++;
+        this.#lineStart = this.#at + i + 1;
+      }
+      this.#at += blank.length;
+      const remark = this.#match(comment);
       if (remark === undefined) {
         return;
       }
-      at += remark[0].length;
+      this.#at += remark[0].length;
+    }
+  }
+
+  /** A name goes on to the next space or sign; parts of it may stand in quotes. */
+  #attributeName(start: number): { text: string; end: number } {
+    let text = '';
+    let end = start;
+    for (;;) {
+      const plain = this.#match(plainName, end)?.[0];
+      if (plain !== undefined) {
+        text += plain;
+        end += plain.length;
+      } else if (this.#query[end] === '"') {
+        const part = this.#quoted(end);
+        text += part.text;
+        end = part.end;
+      } else {
+        return { text, end };
+      }
     }
   }
 
   /** The text between quotes from `from`, and where it ends. */
-  function quoted(from: number): { text: string; end: number } {
+  #quoted(from: number): { text: string; end: number } {
+    const query = this.#query;
     const quote = query[from]!;
     let text = '';
     for (let i = from + 1; i < query.length; i++) {
@@ -121,86 +206,26 @@ export function tokensOf(query: string): Token[] {
       }
       const escape = readEscape(query, i);
       if (escape === undefined) {
-        throw parseError({ line, column: i - lineStart + 1 }, 'invalid char escape');
+        throw parseError(this.#place(i), 'invalid char escape');
       }
       text += escape.text;
       i = escape.end - 1;
     }
-    throw parseError(place(), 'literal not terminated');
+    throw parseError(this.#place(), 'literal not terminated');
   }
 
-  /** A name goes on to the next space or sign; parts of it may stand in quotes. */
-  function attributeName(start: number): { text: string; end: number } {
-    let text = '';
-    let end = start;
-    for (;;) {
-      plainName.lastIndex = end;
-      const plain = plainName.exec(query)?.[0];
-      if (plain !== undefined) {
-        text += plain;
-        end += plain.length;
-      } else if (query[end] === '"') {
-        const part = quoted(end);
-        text += part.text;
-        end = part.end;
-      } else {
-        return { text, end };
-      }
-    }
+  #match(form: RegExp, at = this.#at): RegExpExecArray | undefined {
+    form.lastIndex = at;
+    return form.exec(this.#query) ?? undefined;
   }
 
-  function readAttribute(prefix: RegExpExecArray): void {
-    const name = attributeName(at + prefix[0].length);
-    if (name.text === '') {
-      throw parseError({ line, column: at + prefix[0].length - lineStart + 1 }, 'syntax error: unexpected END_ATTRIBUTE, expecting IDENTIFIER');
-    }
-    const ofParent = prefix[1] !== undefined || prefix[3] !== undefined;
-    const scope = (prefix[2] ?? 'any') as AttributeScope;
-    push({ type: 'attribute', text: name.text, value: 0, scope, ...(ofParent && { ofParent }) }, name.end - at);
+  #push(token: Omit<Token, 'line' | 'column'>, length: number): void {
+    this.#tokens.push({ ...token, ...this.#place() });
+    this.#at += length;
   }
 
-  function readNumber(): boolean {
-    const span = read(duration)?.[0];
-    const ns = span === undefined ? undefined : nanosecondsOf(span);
-    if (span !== undefined && ns !== undefined) {
-      push({ type: 'duration', text: span, value: ns }, span.length);
-      return true;
-    }
-    const digits = read(number)?.[0];
-    if (digits === undefined) {
-      return false;
-    }
-    push({ type: /^\d+$/.test(digits) ? 'integer' : 'float', text: digits, value: Number(digits) }, digits.length);
-    return true;
-  }
-
-  for (;;) {
-    skipSpace();
-    if (at >= query.length) {
-      push({ type: 'end', text: '', value: 0 }, 0);
-      return tokens;
-    }
-    const char = query[at]!;
-    if (/[0-9.]/.test(char) && !(char === '.' && !/[0-9]/.test(query[at + 1] ?? '')) && readNumber()) {
-      continue;
-    }
-    const prefix = read(scopePrefix);
-    if (prefix !== undefined) {
-      readAttribute(prefix);
-    } else if (char === '"' || char === '`') {
-      const { text, end } = quoted(at);
-      push({ type: 'string', text, value: 0 }, end - at);
-    } else {
-      const word = read(scopedIntrinsic)?.[0] ?? read(identifier)?.[0];
-      const sign = word === undefined ? signs.find((candidate) => query.startsWith(candidate, at)) : undefined;
-      if (word !== undefined) {
-        push({ type: words.has(word) ? 'word' : 'identifier', text: word, value: 0 }, word.length);
-      } else if (sign !== undefined) {
-        push({ type: 'sign', text: sign, value: 0 }, sign.length);
-      } else {
-        throw parseError(place(), `syntax error: unexpected ${JSON.stringify(String.fromCodePoint(query.codePointAt(at)!))}`);
-      }
-    }
+  #place(at = this.#at): { line: number; column: number } {
+    return { line: this.#line, column: at - this.#lineStart + 1 };
   }
 }
 

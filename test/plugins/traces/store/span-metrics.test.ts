@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { metricBodies } from '../../../../plugins/traces/metric-bodies.ts';
+import { SpanMetricsWriter } from '../../../../plugins/traces/span-metrics-writer.ts';
 import type { MetricRow } from '../../../../plugins/traces/store/span-metrics.ts';
 import type { SpanMetricsNotice } from '../../../../plugins/traces/thread-contract.ts';
 import { bodyOf, spanId, startMs, traceId } from '../bodies.ts';
@@ -112,13 +112,13 @@ test('counters begin anew after a restart, and what was counted before is not co
 
 test('many samples are told in several bodies, each series in one of them', () => {
   const rows = Array.from({ length: 25_000 }, (_, at): MetricRow => ({ labels: { __name__: 'calls', span_name: `ü ${at}` }, time: startMs, value: at / 2 }));
-  const bodiesOf = metricBodies();
+  const writer = new SpanMetricsWriter();
   assert.deepEqual(
-    bodiesOf(rows).map((body) => body.rows),
+    writer.bodies(rows).map((body) => body.rows),
     [10_000, 10_000, 5_000],
   );
   assert.deepEqual(
-    bodiesOf(rows).flatMap(({ body }) => rowsIn(body)),
+    writer.bodies(rows).flatMap(({ body }) => rowsIn(body)),
     rows,
     'also from labels that were written before',
   );

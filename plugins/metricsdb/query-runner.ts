@@ -2,18 +2,18 @@ import { type Budget, budget, queryGate, type QueryGate } from 'svc/query';
 
 import type { QueryLimits } from './thread-contract.ts';
 
-export interface Asking {
+export interface QueryCall {
   readonly signal: AbortSignal;
   readonly timeoutMs?: number | undefined;
   readonly maxSamples?: number | undefined;
 }
 
-/** Gives every question its turn and its budget. */
-export class Desk {
+/** Runs the queries of the thread, a few at a time, each with a budget. */
+export class QueryRunner {
   readonly #now: () => number;
   #limits: QueryLimits;
   #gate: QueryGate;
-  asked = 0;
+  #asked = 0;
 
   constructor(limits: QueryLimits, now: () => number) {
     this.#limits = limits;
@@ -25,24 +25,24 @@ export class Desk {
     return this.#limits;
   }
 
-  get gate(): Pick<QueryGate, 'running' | 'waiting'> {
-    return this.#gate;
-  }
-
-  settle(limits: QueryLimits): void {
-    // Who waits in the old line is served by it.
+  set limits(limits: QueryLimits) {
+    // Queries that wait at the old gate are let in by it.
     this.#gate = limits.atOnce === this.#limits.atOnce ? this.#gate : queryGate({ atOnce: limits.atOnce });
     this.#limits = limits;
   }
 
-  /** What one question may use up. */
-  budget({ signal, timeoutMs, maxSamples }: Asking): Budget {
+  get load(): { readonly running: number; readonly waiting: number; readonly asked: number } {
+    return { running: this.#gate.running, waiting: this.#gate.waiting, asked: this.#asked };
+  }
+
+  /** What one query may use up. */
+  budget({ signal, timeoutMs, maxSamples }: QueryCall): Budget {
     const { timeoutMs: longest, maxSamples: most } = this.#limits;
     return budget({ timeoutMs: Math.min(timeoutMs ?? longest, longest), maxSamples: Math.min(maxSamples ?? most, most), signal, now: this.#now });
   }
 
-  ask<T>(asking: Asking, work: (budget: Budget) => Promise<T>): Promise<T> {
-    this.asked += 1;
-    return this.#gate.run(() => work(this.budget(asking)), asking.signal);
+  run<T>(call: QueryCall, work: (budget: Budget) => Promise<T>): Promise<T> {
+    this.#asked += 1;
+    return this.#gate.run(() => work(this.budget(call)), call.signal);
   }
 }
