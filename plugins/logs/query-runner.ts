@@ -1,4 +1,4 @@
-import { type Budget, budget, type QueryGate, queryGate } from 'svc/telemetry';
+import { type Budget, budget, type QueryGate, queryGate } from 'svc/query';
 
 import type { LogSource } from './logql/index.ts';
 import type { Cost } from './loki/answer.ts';

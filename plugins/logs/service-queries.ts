@@ -1,4 +1,4 @@
-import { type Labels, labelsRecord, matcher, type Matcher } from 'svc/telemetry';
+import { type Labels, labelsRecord, matcher, type Matcher } from 'svc/query';
 
 import type { Enforced, InstantAnswer, MatrixAnswer, Notes } from '../metricsdb/contract.ts';
 import type { Line, LinesAnswer } from './contract.ts';

@@ -1,4 +1,4 @@
-import { memoryOf } from 'svc/telemetry';
+import { memoryOf } from 'svc/store';
 import { type ThreadSetup, transferred } from 'svc/thread';
 
 import { foundTrace, matrixOf } from './found-trace.ts';

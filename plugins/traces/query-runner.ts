@@ -1,4 +1,4 @@
-import { type Budget, budget, type QueryGate, queryGate } from 'svc/telemetry';
+import { type Budget, budget, type QueryGate, queryGate } from 'svc/query';
 
 import type { TracesStore } from './store/store.ts';
 import type { Asked, Call, QueryLimits } from './thread-contract.ts';

@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { matcher, type Matcher } from 'svc/telemetry';
+import { matcher, type Matcher } from 'svc/query';
 
 import type { QueryRunner } from './query-runner.ts';
 import type { TracesStore } from './store/store.ts';

@@ -1,4 +1,4 @@
-import { queryError } from 'svc/telemetry';
+import { queryError } from 'svc/query';
 import { transferred } from 'svc/thread';
 
 import { answerProto, noTrace, traceJson, tracesProto } from './store/trace-json.ts';

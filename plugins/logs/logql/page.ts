@@ -1,4 +1,4 @@
-import { type Labels, labelsKey } from 'svc/telemetry';
+import { type Labels, labelsKey } from 'svc/query';
 
 import type { Nanos } from './source.ts';
 

@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { keepLabels, type Labels, labelsKey, labelsRecord, type Matcher, queryError } from 'svc/telemetry';
+import { keepLabels, type Labels, labelsKey, labelsRecord, type Matcher, queryError } from 'svc/query';
 
 import type { QueryCall, QueryRunner } from '../query-runner.ts';
 import { instant, lines, parse, printExpr, range, tailer, typeOf } from '../logql/index.ts';

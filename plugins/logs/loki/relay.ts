@@ -1,4 +1,4 @@
-import { JsonBytes, type Labels } from 'svc/telemetry';
+import { JsonBytes, type Labels } from 'svc/query';
 
 import type { Enforced } from '../../metricsdb/contract.ts';
 import { type Expr, parse, printExpr } from '../logql/index.ts';

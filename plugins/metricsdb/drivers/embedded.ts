@@ -1,5 +1,5 @@
 import { type Build, type Clock, type HealthReport, messageOf, SvcError, type ThreadHandle } from 'svc/sdk';
-import { memoryOf } from 'svc/telemetry';
+import { memoryOf } from 'svc/store';
 
 import type { BatchAnswer } from '../answers.ts';
 import type { Enforced, InstantAnswer, LabelRecord, MatrixAnswer, Notes, PushAnswer, QueryOptions, SampleRow } from '../contract.ts';

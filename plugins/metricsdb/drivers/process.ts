@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 import { type HealthReport, type PluginContext, type ProgramHandle, SvcError } from 'svc/sdk';
-import { parseDuration } from 'svc/telemetry';
+import { parseDuration } from 'svc/query';
 
 import type { ProcessSettings, RemoteSettings } from '../settings.ts';
 import type { DriverState } from './driver.ts';

@@ -1,5 +1,5 @@
 import { type MaybePromise, messageOf, type OutboundReply, type OutboundRequest, SvcError } from 'svc/sdk';
-import { queryError, type QueryErrorKind } from 'svc/telemetry';
+import { queryError, type QueryErrorKind } from 'svc/query';
 
 import type { RemoteSettings } from '../settings.ts';
 import type { Pairs } from '../thread-contract.ts';

@@ -1,4 +1,4 @@
-import type { Budget, Labels, Matcher } from 'svc/telemetry';
+import type { Budget, Labels, Matcher } from 'svc/query';
 
 import type { Expr } from './ast.ts';
 import type { Notes } from './notes.ts';

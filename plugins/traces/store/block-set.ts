@@ -1,5 +1,5 @@
 import { type Logger, messageOf } from 'svc/sdk';
-import { type Catalogue, isDamagedBlock, type RetentionLimits, retain, type SectionCache, sectionCache } from 'svc/telemetry';
+import { type Catalogue, isDamagedBlock, type RetentionLimits, retain, type SectionCache, sectionCache } from 'svc/store';
 
 import { type BlockParts, StoredBlock } from './block.ts';
 import type { Group } from './group.ts';

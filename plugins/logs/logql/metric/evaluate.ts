@@ -1,4 +1,4 @@
-import { compileRegex, labelsKey, labelValue, noLabels, queryError, withLabel } from 'svc/telemetry';
+import { compileRegex, labelsKey, labelValue, noLabels, queryError, withLabel } from 'svc/query';
 
 import type { Grouping, MetricExpr, RangeExpr, ReplaceExpr, VectorExpr } from '../syntax/ast.ts';
 import { binaryOperation } from './binary-operation.ts';

@@ -10,7 +10,7 @@ import {
   type QueryError,
   queryError,
   readGoDuration,
-} from 'svc/telemetry';
+} from 'svc/query';
 import { quote } from 'svc/template';
 
 import { Effort } from '../effort.ts';

@@ -1,5 +1,5 @@
 import { isSvcError, messageOf } from 'svc/sdk';
-import { matcher } from 'svc/telemetry';
+import { matcher } from 'svc/query';
 
 import type { LabelFilter, LabelPick, Stage } from '../syntax/ast.ts';
 import { parseError } from '../syntax/parse-error.ts';
