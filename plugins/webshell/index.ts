@@ -6,21 +6,22 @@ import type { DeviceChanged, DeviceDirectory as Devices, DeviceRemoved } from '.
 import type { EdgeFleet as Fleet } from '../edge/contract.ts';
 import type { DirectoryContract, PersonChanged, RoleChanged } from '../iam/contract.ts';
 import type { Credentials, SessionEnded } from '../session/contract.ts';
-import { createAuthority } from './authority.ts';
-import { createFailedLogins } from './failed-logins.ts';
+import { Authority } from './authority.ts';
+import { FailedLogins } from './failed-logins.ts';
 import { hostKeyRoutes } from './host-key-routes.ts';
-import { createHostKeys } from './host-keys.ts';
-import { createKeeper } from './keeper.ts';
-import { openRecordings } from './recording/recordings.ts';
+import { HostKeys } from './host-keys.ts';
+import { ShellQuota } from './quota.ts';
+import { Recordings } from './recording/recordings.ts';
+import { recordingRoutes } from './recording-routes.ts';
 import { closeLeftBehind } from './recovery.ts';
-import { createRemoval } from './retention.ts';
-import { createSeats } from './seats.ts';
+import { Retention } from './retention.ts';
+import { SessionJournal } from './session-journal.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { shellRoutes } from './shell-routes.ts';
-import { createShells } from './shells.ts';
-import { createTurns } from './ssh/turns.ts';
+import { Shells } from './shells.ts';
+import { Turns } from './ssh/turns.ts';
 import type { WebshellTables } from './tables.ts';
-import { createTickets } from './tickets.ts';
+import { Tickets } from './tickets.ts';
 import { noteTo } from './trail.ts';
 
 /** By their ids: the folders of other rooms may be taken away, and only types may be wanted of them. */
@@ -44,34 +45,34 @@ export default definePlugin({
     const tables = ctx.db<WebshellTables>();
     const build = ctx.services.use(BuildInfo);
     const devices = ctx.services.use(DeviceDirectory);
-    const authority = createAuthority(ctx.services.use(Directory));
+    const authority = new Authority(ctx.services.use(Directory));
     const note = noteTo(ctx.services.maybe(AuditTrail), clock, ids);
-    const tickets = createTickets({ clock, ids, authority });
-    const recordings = openRecordings({ folder: join(ctx.dataDir, 'recordings'), secrets: ctx.secrets, ids });
-    const removal = createRemoval({ tables, recordings, settings, note, clock });
-    const shells = createShells({ clock, authority });
-    const hostKeys = createHostKeys(tables, clock);
+    const tickets = new Tickets({ clock, ids, authority });
+    const recordings = new Recordings({ folder: join(ctx.dataDir, 'recordings'), secrets: ctx.secrets, ids });
+    const retention = new Retention({ tables, recordings, settings, note, clock });
+    const shells = new Shells({ clock, authority });
+    const hostKeys = new HostKeys(tables, clock);
     const life = String(build.startedAt);
-    const after = (ms: number, work: () => void): (() => unknown) => scope.timeout('go on with a shell', ms, work);
+    const after = (ms: number, work: () => void): (() => unknown) => scope.timeout('timer of a shell', ms, work);
     const parts = {
       ...{
         devices,
         fleet: ctx.services.maybe(EdgeFleet),
         authority,
         hostKeys,
-        seats: createSeats(),
-        failedLogins: createFailedLogins(clock),
+        quota: new ShellQuota(),
+        failedLogins: new FailedLogins(clock),
         shells,
-        turns: createTurns({ after, now: () => clock.monotonic() }),
+        turns: new Turns({ after, now: () => clock.monotonic() }),
         settings,
       },
-      ...{ keeper: createKeeper({ tables, note, recordings, settings, clock, life }), clock, log },
+      ...{ journal: new SessionJournal({ tables, note, recordings, settings, clock, life }), clock, log },
       after,
     };
 
     ctx.extend.contribute(credentials, 'ticket', tickets);
     ctx.http.routes(shellRoutes({ ...parts, tickets, publicUrl: build.publicUrl }));
-    ctx.http.routes(sessionRoutes({ tables, shells, recordings, removal }));
+    ctx.http.routes([...sessionRoutes(tables, shells), ...recordingRoutes({ tables, recordings, retention })]);
     ctx.http.routes(hostKeyRoutes(hostKeys));
 
     ctx.events.on(personChanged, () => shells.recheck());
@@ -81,7 +82,7 @@ export default definePlugin({
       await shells.endWhere(({ standing }) => standing.principal.session === session, 'revoked', 'the session in which this shell was opened has ended');
     });
     const lost = (id: number, edges: (edgeId: number) => boolean): Promise<void> =>
-      shells.endWhere(({ deviceId, edgeId }) => deviceId === id && edges(edgeId), 'device_lost', 'the device is not what it was when this shell was opened');
+      shells.endWhere(({ deviceId, edgeId }) => deviceId === id && edges(edgeId), 'device_lost', 'the device was removed, or is watched by another edge now');
     ctx.events.on(deviceChanged, async ({ device_id: id }) => {
       if (shells.list().some(({ deviceId }) => deviceId === id)) {
         const edge = await devices.onlineEdge(id);
@@ -94,16 +95,16 @@ export default definePlugin({
     });
 
     const open = ctx.metrics.gauge('open', 'Shells that are open.');
-    scope.interval('look after shells', secondMs, () => {
+    scope.interval('check shells', secondMs, () => {
       shells.tick();
       open.set(shells.list().length);
     });
     const recovery = { tables, recordings, note, clock, log };
-    scope.interval('close what nobody holds', minuteMs, () =>
+    scope.interval('close abandoned sessions', minuteMs, () =>
       closeLeftBehind(recovery, ({ id, started_at: startedAt }) => shells.get(id) === undefined && startedAt < clock.now() - minuteMs),
     );
-    scope.timeout('remove old recordings soon after the start', secondMs, () => removal.tidy());
-    scope.interval('remove old recordings', hourMs, () => removal.tidy());
+    scope.timeout('remove old recordings soon after the start', secondMs, () => retention.apply());
+    scope.interval('remove old recordings', hourMs, () => retention.apply());
     scope.defer('end the shells that are open', () => shells.endWhere(() => true, 'manager_restart', 'the service stops, or reloads its shells'));
     return { closeOthers: () => closeLeftBehind(recovery, (row) => row.life !== life) };
   },

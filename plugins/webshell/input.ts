@@ -11,73 +11,77 @@ export interface InputOptions {
 }
 
 /** What is typed, on its way to the device: no faster than it is read there, and no faster than people type and paste. */
-export interface Input {
-  push(bytes: Uint8Array): void;
+export class Input {
+  readonly #channel: Writable;
+  readonly #after: InputOptions['after'];
+  readonly #now: () => number;
+  #socket: Socket | undefined;
+  #typed = 0;
+  #allowance: number = limits.inputBytes;
+  #refilledAt: number;
+  #isFull = false;
+  #isTooFast = false;
+
+  constructor({ channel, after, now }: InputOptions) {
+    this.#channel = channel;
+    this.#after = after;
+    this.#now = now;
+    this.#refilledAt = now();
+  }
+
   /** Bytes since the beginning. */
-  readonly typed: number;
-  /** From now on it is this browser that has to wait, or nobody. */
-  attach(socket: Socket | undefined): void;
-}
+  get typed(): number {
+    return this.#typed;
+  }
 
-export function createInput({ channel, after, now }: InputOptions): Input {
-  let socket: Socket | undefined;
-  let typed = 0;
-  let allowance: number = limits.inputBytes;
-  let seenAt = now();
-  let isFull = false;
-  let isTooFast = false;
-
-  function obey(): void {
-    if (isFull || isTooFast) {
-      socket?.pause();
-    } else {
-      socket?.resume();
+  push(bytes: Uint8Array): void {
+    this.#typed += bytes.length;
+    this.#refill();
+    this.#allowance -= bytes.length;
+    if (!this.#isTooFast) {
+      this.#slowDown();
+    }
+    if (!this.#channel.write(bytes) && !this.#isFull) {
+      this.#isFull = true;
+      this.#channel.once('drain', () => {
+        this.#isFull = false;
+        this.#throttle();
+      });
+    }
+    if (this.#isFull || this.#isTooFast) {
+      this.#throttle();
     }
   }
 
-  function refill(): void {
-    const at = now();
-    allowance = Math.min(limits.inputBytes, allowance + ((at - seenAt) * limits.inputBytesPerSecond) / 1_000);
-    seenAt = at;
+  /** From now on it is this browser that has to wait, or none. */
+  attach(socket: Socket | undefined): void {
+    this.#socket = socket;
+    this.#throttle();
   }
 
-  /** Whoever has come too fast waits until that is made up for. */
-  function slowDown(): void {
-    isTooFast = allowance < 0;
-    if (isTooFast) {
-      after(Math.ceil((-allowance * 1_000) / limits.inputBytesPerSecond), () => {
-        refill();
-        slowDown();
-        obey();
+  #throttle(): void {
+    if (this.#isFull || this.#isTooFast) {
+      this.#socket?.pause();
+    } else {
+      this.#socket?.resume();
+    }
+  }
+
+  #refill(): void {
+    const at = this.#now();
+    this.#allowance = Math.min(limits.inputBytes, this.#allowance + ((at - this.#refilledAt) * limits.inputBytesPerSecond) / 1_000);
+    this.#refilledAt = at;
+  }
+
+  /** A browser that was too fast waits until that is made up for. */
+  #slowDown(): void {
+    this.#isTooFast = this.#allowance < 0;
+    if (this.#isTooFast) {
+      this.#after(Math.ceil((-this.#allowance * 1_000) / limits.inputBytesPerSecond), () => {
+        this.#refill();
+        this.#slowDown();
+        this.#throttle();
       });
     }
   }
-
-  return {
-    get typed() {
-      return typed;
-    },
-    push(bytes) {
-      typed += bytes.length;
-      refill();
-      allowance -= bytes.length;
-      if (!isTooFast) {
-        slowDown();
-      }
-      if (!channel.write(bytes) && !isFull) {
-        isFull = true;
-        channel.once('drain', () => {
-          isFull = false;
-          obey();
-        });
-      }
-      if (isFull || isTooFast) {
-        obey();
-      }
-    },
-    attach(next) {
-      socket = next;
-      obey();
-    },
-  };
 }

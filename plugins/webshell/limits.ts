@@ -74,7 +74,7 @@ export const limits = {
   inputBytes: 64 * 1024,
   inputBytesPerSecond: 64 * 1024,
   /** For a browser to close its side when we have closed ours. */
-  farewellMs: 1_000,
+  closeMs: 1_000,
   /** Output that is not on disk yet: beyond, the shell has to wait. */
   unrecordedBytes: 1024 * 1024,
   recordBatchBytes: 256 * 1024,

@@ -2,18 +2,18 @@ import { type Clock, isSvcError, type Logger, type Settings, SvcError } from 'sv
 
 import type { DeviceEntry } from '../device/contract.ts';
 import type { Authority } from './authority.ts';
+import type { Connection } from './connection.ts';
 import type { FailedLogins } from './failed-logins.ts';
 import type { OpenFrame } from './frames.ts';
 import type { HostKeys } from './host-keys.ts';
-import type { Keeper } from './keeper.ts';
 import { limits } from './limits.ts';
 import { portOf, reach, type ReachParts } from './reach.ts';
-import { type LiveShell, startShell } from './shell.ts';
+import type { SessionJournal } from './session-journal.ts';
+import { LiveShell } from './shell.ts';
 import type { Shells } from './shells.ts';
 import { assertLogin, openShell, type SshShell } from './ssh/connect.ts';
 import type { HostKey } from './ssh/fingerprint.ts';
 import type { Turns } from './ssh/turns.ts';
-import type { Visit } from './visit.ts';
 
 export interface OpeningParts extends ReachParts {
   readonly authority: Authority;
@@ -21,31 +21,29 @@ export interface OpeningParts extends ReachParts {
   readonly failedLogins: FailedLogins;
   readonly shells: Shells;
   readonly turns: Turns;
-  readonly keeper: Keeper;
+  readonly journal: SessionJournal;
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Logger;
   readonly after: (ms: number, work: () => void) => () => unknown;
 }
 
-export interface Entered {
+/** A login that the SSH server of a device has accepted. */
+export interface AcceptedLogin {
   readonly device: DeviceEntry;
   readonly edgeId: number;
   readonly user: string;
   readonly ssh: SshShell;
   readonly trust: 'known' | 'first_use';
-  /** Told of each keystroke. */
+  /** Called at each keystroke. */
   readonly typed: () => void;
 }
 
 /** Through the tunnel and past the login of the SSH server; what it refuses is written down. */
-export async function enter(parts: OpeningParts, visit: Visit, frame: OpenFrame): Promise<Entered> {
-  const { deviceId, standing } = visit;
-  const { failedLogins, hostKeys, fleet, settings, keeper, authority } = parts;
-  const user = visit.user ?? frame.user;
-  if (user === undefined || (frame.user !== undefined && frame.user !== user)) {
-    throw new SvcError('invalid_argument', user === undefined ? 'say as which user to log in' : `the ticket is for ${user}`);
-  }
+export async function logIn(parts: OpeningParts, connection: Connection, frame: OpenFrame): Promise<AcceptedLogin> {
+  const { deviceId, standing } = connection;
+  const { failedLogins, hostKeys, fleet, settings, journal, authority } = parts;
+  const user = remoteUser(connection, frame);
   assertLogin(frame.auth);
   failedLogins.check(deviceId);
   const { device, edgeId } = await reach(parts, deviceId);
@@ -72,26 +70,37 @@ export async function enter(parts: OpeningParts, visit: Visit, frame: OpenFrame)
       if (error.code === 'unauthorized') {
         failedLogins.count(deviceId);
       }
-      await keeper.refused({ visit, edgeId, user, auth: frame.auth.type, fingerprint: shown?.fingerprint, error });
+      await journal.refused({ connection, edgeId, user, auth: frame.auth.type, fingerprint: shown?.fingerprint, error });
     }
     throw error;
   }
 }
 
-/** From here on there is a session: whatever happens, it is written down how it ended, and `over` is told. */
-export async function begin(
+function remoteUser(connection: Connection, frame: OpenFrame): string {
+  const user = connection.user ?? frame.user;
+  if (user === undefined) {
+    throw new SvcError('invalid_argument', '"user" is missing: name the user to log in as, in the ticket or in the first frame');
+  }
+  if (frame.user !== undefined && frame.user !== user) {
+    throw new SvcError('invalid_argument', `the ticket is for ${user}`);
+  }
+  return user;
+}
+
+/** From here on there is a session: whatever happens, it is written down how it ended, and `ended` is called. */
+export async function openSession(
   parts: OpeningParts,
-  visit: Visit,
+  connection: Connection,
   frame: OpenFrame,
-  { entered: { device, edgeId, user, ssh, trust, typed }, over }: { readonly entered: Entered; readonly over: () => void },
+  { login: { device, edgeId, user, ssh, trust, typed }, ended }: { readonly login: AcceptedLogin; readonly ended: () => void },
 ): Promise<LiveShell> {
-  const { keeper, shells, settings, clock, log, after } = parts;
+  const { journal, shells, settings, clock, log, after } = parts;
+  const { socket, standing, deviceId } = connection;
   try {
-    const kept = await keeper.open({ visit, edgeId, user, auth: frame.auth.type, hostKey: ssh.hostKey, trust });
-    const { socket, standing, deviceId } = visit;
+    const kept = await journal.open({ connection, edgeId, user, auth: frame.auth.type, hostKey: ssh.hostKey, trust });
     try {
-      const shell = await startShell({
-        ...{ id: kept.id, deviceId, edgeId, viewer: { socket, standing, acks: frame.acks }, ssh, clock, log, after },
+      const shell = await LiveShell.start({
+        ...{ id: kept.id, deviceId, edgeId, attachment: { socket, standing, acks: frame.acks }, ssh, clock, log, after },
         typed,
         idleMs: () => settings.get<number>('webshell.idle_minutes') * 60_000,
         record:
@@ -103,7 +112,7 @@ export async function begin(
             await kept.close(end);
           } finally {
             shells.remove(kept.id);
-            over();
+            ended();
           }
         },
       });

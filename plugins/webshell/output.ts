@@ -1,7 +1,6 @@
 import type { Socket } from 'svc/sdk';
 
 import { limits } from './limits.ts';
-import { createReplay } from './replay.ts';
 
 export interface OutputOptions {
   readonly after: (ms: number, work: () => void) => void;
@@ -11,120 +10,169 @@ export interface OutputOptions {
 }
 
 /** What a shell prints, on its way to the browser: in few messages, and never more of them than the browser reads. */
-export interface Output {
-  push(bytes: Uint8Array): void;
+export class Output {
+  readonly #options: OutputOptions;
+  readonly #replay = new Replay();
+  #socket: Socket | undefined;
+  #pieces: Uint8Array[] = [];
+  #waiting = 0;
+  #acks = false;
+  #acknowledged = 0;
+  #flushedAt = Number.NEGATIVE_INFINITY;
+  #isTimed = false;
+  #isFull = false;
+
+  constructor(options: OutputOptions) {
+    this.#options = options;
+  }
+
   /** Bytes since the beginning. */
-  readonly printed: number;
+  get printed(): number {
+    return this.#replay.end;
+  }
+
   /** The shell has to wait. */
-  readonly full: boolean;
+  get full(): boolean {
+    return this.#isFull;
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#replay.push(bytes);
+    if (this.#socket) {
+      this.#collect(bytes);
+    }
+    if (this.#isTooMuch()) {
+      this.#isFull = true;
+      this.#flush();
+    }
+  }
+
   /** From where on a browser can be shown what it has missed since `place`. */
-  nearest(place: number): number;
+  nearest(place: number): number {
+    return this.#replay.nearest(place);
+  }
+
   /** From now on this browser is shown what is printed, and first what was printed since `from`. `acks`: it tells what it has shown. */
-  attach(socket: Socket, view: { readonly acks: boolean; readonly from: number }): void;
-  /** Nobody is shown anything: what is printed now must still be here when somebody is. */
-  detach(): void;
+  attach(socket: Socket, { acks, from }: { readonly acks: boolean; readonly from: number }): void {
+    this.#leave();
+    this.#socket = socket;
+    this.#acks = acks;
+    this.#acknowledged = from;
+    socket.onDrain(() => this.#relieve());
+    const missed = this.#replay.since(from);
+    for (let at = 0; at < missed.length; at += limits.outputBytes) {
+      socket.send(missed.subarray(at, at + limits.outputBytes));
+    }
+    this.#relieve();
+  }
+
+  /** No browser is shown anything: what is printed now must still be here when one comes back. */
+  detach(): void {
+    if (!this.#acks) {
+      this.#acknowledged = this.#sent;
+      this.#acks = true;
+    }
+    this.#leave();
+    this.#relieve();
+  }
+
   /** The browser has shown so many bytes since the beginning. */
-  acknowledge(bytes: number): void;
-  end(): void;
-}
-
-export function createOutput({ after, now, drained }: OutputOptions): Output {
-  const replay = createReplay();
-  let socket: Socket | undefined;
-  let pieces: Uint8Array[] = [];
-  let waiting = 0;
-  let counts = false;
-  let acknowledged = 0;
-  let flushedAt = Number.NEGATIVE_INFINITY;
-  let isTimed = false;
-  let isFull = false;
-
-  const sent = (): number => replay.end - waiting;
-  const tooMuch = (): boolean => (socket?.bufferedBytes ?? 0) > limits.unsentBytes || (counts && replay.end - acknowledged > limits.unacknowledgedBytes);
-
-  function flush(): void {
-    if (waiting > 0) {
-      const message = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-      pieces = [];
-      waiting = 0;
-      flushedAt = now();
-      socket?.send(message);
-    }
+  acknowledge(bytes: number): void {
+    this.#acknowledged = Math.min(Math.max(this.#acknowledged, bytes), this.#sent);
+    this.#relieve();
   }
 
-  function relieve(): void {
-    if (isFull && !tooMuch()) {
-      isFull = false;
-      drained();
-    }
+  end(): void {
+    this.#flush();
+    this.#leave();
   }
 
-  function collect(bytes: Uint8Array): void {
-    pieces.push(bytes);
-    waiting += bytes.length;
+  get #sent(): number {
+    return this.#replay.end - this.#waiting;
+  }
+
+  #isTooMuch(): boolean {
+    const unsent = this.#socket?.bufferedBytes ?? 0;
+    return unsent > limits.unsentBytes || (this.#acks && this.#replay.end - this.#acknowledged > limits.unacknowledgedBytes);
+  }
+
+  #collect(bytes: Uint8Array): void {
+    const { after, now } = this.#options;
+    this.#pieces.push(bytes);
+    this.#waiting += bytes.length;
     // The first keystroke after a pause is echoed at once; what follows it closely goes together, and so does a page of text.
-    if (waiting >= limits.outputBytes || (waiting <= limits.echoBytes && now() - flushedAt >= limits.outputMs)) {
-      flush();
-    } else if (!isTimed) {
-      isTimed = true;
+    if (this.#waiting >= limits.outputBytes || (this.#waiting <= limits.echoBytes && now() - this.#flushedAt >= limits.outputMs)) {
+      this.#flush();
+    } else if (!this.#isTimed) {
+      this.#isTimed = true;
       after(limits.outputMs, () => {
-        isTimed = false;
-        flush();
+        this.#isTimed = false;
+        this.#flush();
       });
     }
   }
 
-  function leave(): void {
-    socket = undefined;
-    pieces = [];
-    waiting = 0;
+  #flush(): void {
+    if (this.#waiting > 0) {
+      const message = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces);
+      this.#pieces = [];
+      this.#waiting = 0;
+      this.#flushedAt = this.#options.now();
+      this.#socket?.send(message);
+    }
   }
 
-  return {
-    push(bytes) {
-      replay.push(bytes);
-      if (socket) {
-        collect(bytes);
-      }
-      if (tooMuch()) {
-        isFull = true;
-        flush();
-      }
-    },
-    get printed() {
-      return replay.end;
-    },
-    get full() {
-      return isFull;
-    },
-    nearest: (place) => replay.nearest(place),
-    attach(next, { acks, from }) {
-      leave();
-      socket = next;
-      counts = acks;
-      acknowledged = from;
-      next.onDrain(relieve);
-      const missed = replay.since(from);
-      for (let at = 0; at < missed.length; at += limits.outputBytes) {
-        next.send(missed.subarray(at, at + limits.outputBytes));
-      }
-      relieve();
-    },
-    detach() {
-      if (!counts) {
-        acknowledged = sent();
-        counts = true;
-      }
-      leave();
-      relieve();
-    },
-    acknowledge(bytes) {
-      acknowledged = Math.min(Math.max(acknowledged, bytes), sent());
-      relieve();
-    },
-    end() {
-      flush();
-      leave();
-    },
-  };
+  #relieve(): void {
+    if (this.#isFull && !this.#isTooMuch()) {
+      this.#isFull = false;
+      this.#options.drained();
+    }
+  }
+
+  #leave(): void {
+    this.#socket = undefined;
+    this.#pieces = [];
+    this.#waiting = 0;
+  }
+}
+
+/**
+ * The last bytes that a shell has printed, for a browser that comes back. Places are counted from its first byte on. Copies what
+ * it keeps: a piece of output is a small part of the memory that it came in.
+ */
+export class Replay {
+  readonly #ring: Buffer;
+  #end = 0;
+
+  constructor(size: number = limits.replayBytes) {
+    this.#ring = Buffer.alloc(size);
+  }
+
+  /** How much there was so far. */
+  get end(): number {
+    return this.#end;
+  }
+
+  push(bytes: Uint8Array): void {
+    const size = this.#ring.length;
+    const kept = bytes.subarray(Math.max(0, bytes.length - size));
+    const at = (this.#end + bytes.length - kept.length) % size;
+    this.#ring.set(kept.subarray(0, size - at), at);
+    this.#ring.set(kept.subarray(size - at), 0);
+    this.#end += bytes.length;
+  }
+
+  /** The place nearest to this one from which all is still here. */
+  nearest(place: number): number {
+    return Math.max(place, this.#end - this.#ring.length);
+  }
+
+  /** All from there on. */
+  since(place: number): Buffer {
+    const size = this.#ring.length;
+    const from = this.nearest(place);
+    const at = from % size;
+    const length = this.#end - from;
+    return Buffer.concat([this.#ring.subarray(at, Math.min(size, at + length)), this.#ring.subarray(0, Math.max(0, at + length - size))]);
+  }
 }

@@ -8,7 +8,7 @@ export interface ReachParts {
   readonly fleet: Handle<EdgeFleet>;
 }
 
-/** Where a device can be reached: unavailable when it cannot, forbidden when its owner wants no shells. */
+/** Where a device can be reached: unavailable when it cannot, forbidden when its owner allows no shells. */
 export async function reach({ devices, fleet }: ReachParts, deviceId: number): Promise<{ device: DeviceEntry; edgeId: number }> {
   const device = await devices.get(deviceId);
   if (!device) {
@@ -19,7 +19,7 @@ export async function reach({ devices, fleet }: ReachParts, deviceId: number): P
     throw new SvcError('unavailable', `device ${deviceId} is offline: no edge that watches it is connected`);
   }
   if (fleet.get().capabilities(edgeId)?.webshell === false) {
-    throw new SvcError('forbidden', `the owner of device ${deviceId} allows no shells, in the policy file of its edge`);
+    throw new SvcError('forbidden', `the owner of device ${deviceId} allows no shells: "webshell" of policy.yaml is false on its edge`);
   }
   return { device, edgeId };
 }
@@ -31,7 +31,7 @@ export function portOf({ tags }: DeviceEntry, settings: Settings): number {
     return settings.get<number>('webshell.ssh_port');
   }
   if (!/^[1-9]\d{0,4}$/.test(own) || Number(own) > 65_535) {
-    throw new SvcError('invalid_argument', `the tag ssh_port of this device is "${own.slice(0, 32)}", and that is no port`);
+    throw new SvcError('invalid_argument', `the tag ssh_port of this device is "${own.slice(0, 32)}"; it must be a port from 1 to 65535`);
   }
   return Number(own);
 }

@@ -3,7 +3,7 @@ import { type Clock, type Logger, messageOf, type Tables } from 'svc/sdk';
 import type { Recordings } from './recording/recordings.ts';
 import { sessionStore } from './session-store.ts';
 import type { SessionRow, WebshellTables } from './tables.ts';
-import { caretaker, type Note } from './trail.ts';
+import { type Note, webshellItself } from './trail.ts';
 
 export interface RecoveryParts {
   readonly tables: Tables<WebshellTables>;
@@ -13,7 +13,7 @@ export interface RecoveryParts {
   readonly log: Logger;
 }
 
-/** Says of sessions that nobody holds any more that they have ended, and what is left of their recordings. */
+/** Writes down of sessions whose process is gone that they have ended, and what is left of their recordings. */
 export async function closeLeftBehind({ tables, recordings, note, clock, log }: RecoveryParts, isLeft: (row: SessionRow) => boolean): Promise<void> {
   for (const row of (await sessionStore(tables.read).open()).filter(isLeft)) {
     const kept = row.recording_key === null ? undefined : await salvaged(row);
@@ -28,7 +28,7 @@ export async function closeLeftBehind({ tables, recordings, note, clock, log }: 
       const { bytesIn, bytesOut } = kept?.tally ?? { bytesIn: row.bytes_in, bytesOut: row.bytes_out };
       await sessionStore(tx).count(row.id, bytesIn, bytesOut);
       await note(tx, {
-        ...{ action: 'webshell:close', principal: caretaker, ip: '', userAgent: '', resource: { type: 'session', id: row.id } },
+        ...{ action: 'webshell:close', principal: webshellItself, ip: '', userAgent: '', resource: { type: 'session', id: row.id } },
         after: {
           ...{ device_id: row.device_id, user_id: row.user_id, remote_user: row.remote_user, ended_by: 'manager_restart' },
           ...(kept && { bytes_in: bytesIn, bytes_out: bytesOut, duration_ms: kept.tally.ms }),
@@ -36,14 +36,14 @@ export async function closeLeftBehind({ tables, recordings, note, clock, log }: 
         },
       });
     });
-    log.warn({ session: row.id, device_id: row.device_id }, 'a shell was left open by a process that is gone; it is closed now');
+    log.warn({ session: row.id, device_id: row.device_id }, 'closed a session that an earlier process had left open');
   }
 
   async function salvaged(row: SessionRow) {
     try {
       return await recordings.salvage(row);
     } catch (error) {
-      log.error({ session: row.id, cause: messageOf(error) }, 'the recording of a shell that was left open is lost');
+      log.error({ session: row.id, cause: messageOf(error) }, 'recovering the recording of an interrupted session failed; it is lost');
       return undefined;
     }
   }

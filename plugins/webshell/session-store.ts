@@ -47,7 +47,7 @@ export const sessionStore = (db: WebshellDb) => ({
     await db.updateTable('webshell_sessions').set({ bytes_in: bytesIn, bytes_out: bytesOut }).where('id', '=', id).execute();
   },
 
-  /** Nobody has said how they ended. */
+  /** Without an end in their row. */
   open: (): Promise<SessionRow[]> => db.selectFrom('webshell_sessions').selectAll().where('ended_at', 'is', null).orderBy('id').execute(),
 
   /** Ended before `before`, with a recording that is still there; the oldest first. */

@@ -1,69 +1,86 @@
-import type { Clock } from 'svc/sdk';
+import { type Clock, SvcError } from 'svc/sdk';
 
-import type { Authority, Standing } from './authority.ts';
-import type { Ending } from './limits.ts';
-import { limits } from './limits.ts';
+import type { Authority } from './authority.ts';
+import { type Ending, limits } from './limits.ts';
 import type { LiveShell } from './shell.ts';
 
-/** All shells that are open in this process. */
-export interface Shells {
-  add(shell: LiveShell): void;
-  /** It has ended, and that is written down. */
-  remove(id: number): void;
-  get(id: number): LiveShell | undefined;
-  /** The same, or one that has ended and may still be come back to, to hear how. */
-  toShow(id: number): LiveShell | undefined;
-  list(): readonly LiveShell[];
-  /** Ends those of everybody whose right has ended. */
-  recheck(): void;
-  endWhere(which: (shell: LiveShell) => boolean, ending: Ending, message: string): Promise<void>;
-  /** Every second. */
-  tick(): void;
-}
+const rightLost = 'your right to this shell has ended';
 
-const hasLost = 'your right to this shell has ended';
-
-export function createShells({ clock, authority }: { readonly clock: Clock; readonly authority: Authority }): Shells {
-  const open = new Map<number, LiveShell>();
+/** All shells that are open in this process, and for a while those whose end their user has not received yet. */
+export class Shells {
+  readonly #clock: Clock;
+  readonly #authority: Authority;
+  readonly #open = new Map<number, LiveShell>();
   /** The oldest first. */
-  const awaited = new Map<number, LiveShell>();
-  let checkedAt = clock.monotonic();
+  readonly #awaited = new Map<number, LiveShell>();
+  #checkedAt: number;
 
-  async function endWhere(which: (shell: LiveShell) => boolean, ending: Ending, message: string): Promise<void> {
-    await Promise.all([...open.values()].filter(which).map((shell) => shell.end(ending, message)));
+  constructor({ clock, authority }: { readonly clock: Clock; readonly authority: Authority }) {
+    this.#clock = clock;
+    this.#authority = authority;
+    this.#checkedAt = clock.monotonic();
   }
 
-  const lost = (standing: Standing): boolean => !authority.holds(standing);
-  const recheck = (): void => void endWhere(({ standing }) => lost(standing), 'revoked', hasLost);
+  add(shell: LiveShell): void {
+    this.#open.set(shell.id, shell);
+  }
 
-  return {
-    add: (shell) => void open.set(shell.id, shell),
-    remove(id) {
-      const shell = open.get(id);
-      open.delete(id);
-      if (shell?.isAwaited === true) {
-        awaited.set(id, shell);
-      }
-      const [oldest] = awaited.keys();
-      if (awaited.size > limits.awaited && oldest !== undefined) {
-        awaited.delete(oldest);
-      }
-    },
-    get: (id) => open.get(id),
-    toShow(id) {
-      const past = awaited.get(id);
-      return open.get(id) ?? (past?.isAwaited === true ? past : undefined);
-    },
-    list: () => [...open.values()],
-    recheck,
-    endWhere,
-    tick() {
-      open.forEach((shell) => shell.tick());
-      awaited.forEach(({ isAwaited }, id) => isAwaited || awaited.delete(id));
-      if (clock.monotonic() - checkedAt >= limits.recheckMs) {
-        checkedAt = clock.monotonic();
-        recheck();
-      }
-    },
-  };
+  /** It has ended, and that is written down. */
+  remove(id: number): void {
+    const shell = this.#open.get(id);
+    this.#open.delete(id);
+    if (shell?.isAwaited === true) {
+      this.#awaited.set(id, shell);
+    }
+    const [oldest] = this.#awaited.keys();
+    if (this.#awaited.size > limits.awaited && oldest !== undefined) {
+      this.#awaited.delete(oldest);
+    }
+  }
+
+  get(id: number): LiveShell | undefined {
+    return this.#open.get(id);
+  }
+
+  /** The same, or one that has ended and may still be attached to, to receive how. */
+  attachable(id: number): LiveShell | undefined {
+    const past = this.#awaited.get(id);
+    return this.#open.get(id) ?? (past?.isAwaited === true ? past : undefined);
+  }
+
+  /** The same; throws not_found without one. */
+  requireAttachable(id: number): LiveShell {
+    const shell = this.attachable(id);
+    if (!shell) {
+      throw new SvcError('not_found', `shell ${id} has ended; open a new one`);
+    }
+    return shell;
+  }
+
+  list(): readonly LiveShell[] {
+    return [...this.#open.values()];
+  }
+
+  /** Ends those whose user has lost the right. */
+  recheck(): void {
+    void this.endWhere(({ standing }) => !this.#authority.holds(standing), 'revoked', rightLost);
+  }
+
+  async endWhere(which: (shell: LiveShell) => boolean, ending: Ending, message: string): Promise<void> {
+    await Promise.all(
+      this.list()
+        .filter(which)
+        .map((shell) => shell.end(ending, message)),
+    );
+  }
+
+  /** Every second. */
+  tick(): void {
+    this.#open.forEach((shell) => shell.tick());
+    this.#awaited.forEach(({ isAwaited }, id) => isAwaited || this.#awaited.delete(id));
+    if (this.#clock.monotonic() - this.#checkedAt >= limits.recheckMs) {
+      this.#checkedAt = this.#clock.monotonic();
+      this.recheck();
+    }
+  }
 }

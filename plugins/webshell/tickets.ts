@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { type Clock, type Ids, type Principal, SvcError } from 'svc/sdk';
 
+import type { TicketVerifier } from '../session/contract.ts';
 import { type Authority, shellAction, type Standing } from './authority.ts';
 import { limits } from './limits.ts';
 
@@ -18,69 +19,71 @@ export interface Ticket {
   readonly until: number;
 }
 
-/** Browsers cannot send a header with a WebSocket; instead they show one of these, once. Kept in memory, by their hashes alone. */
-export interface Tickets {
-  issue(wish: Omit<Ticket, 'standing' | 'until'> & { readonly principal: Principal }): { readonly ticket: string; readonly expiresAt: number };
-  /** Spends it. The principal may open a shell and nothing else. */
-  recognise(ticket: string, ip: string): Principal | undefined;
-  /** The ticket by which this very principal came. */
-  of(principal: Principal): Ticket | undefined;
-  /** Those of a session that has ended are worth nothing. */
-  forget(session: string): void;
-}
-
 const form = /^[\w-]{43}$/;
 const digest = (ticket: string): string => createHash('sha256').update(ticket).digest('base64url');
 
-export function createTickets({ clock, ids, authority }: { readonly clock: Clock; readonly ids: Ids; readonly authority: Authority }): Tickets {
-  const open = new Map<string, Ticket>();
-  const shown = new WeakMap<Principal, Ticket>();
+/** Browsers cannot send a header with a WebSocket; instead they show one of these, once. Kept in memory, by their hashes alone. */
+export class Tickets implements TicketVerifier {
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  readonly #authority: Authority;
+  readonly #open = new Map<string, Ticket>();
+  readonly #shown = new WeakMap<Principal, Ticket>();
 
-  function dropExpired(): void {
-    const now = clock.monotonic();
-    for (const [hash, { until }] of open) {
-      if (until <= now) {
-        open.delete(hash);
+  constructor({ clock, ids, authority }: { readonly clock: Clock; readonly ids: Ids; readonly authority: Authority }) {
+    this.#clock = clock;
+    this.#ids = ids;
+    this.#authority = authority;
+  }
+
+  issue({ principal, ...bounds }: Omit<Ticket, 'standing' | 'until'> & { readonly principal: Principal }): {
+    readonly ticket: string;
+    readonly expiresAt: number;
+  } {
+    this.#dropExpired();
+    const own = [...this.#open.values()].filter(({ standing: { principal: holder } }) => holder.kind === principal.kind && holder.id === principal.id).length;
+    if (this.#open.size >= limits.tickets || own >= limits.ticketsPerUser) {
+      throw new SvcError('rate_limited', 'too many unused tickets; they expire within 30 s', { retryAfterSeconds: 30 });
+    }
+    const standing = this.#authority.require(principal);
+    const ticket = this.#ids.token(32);
+    this.#open.set(digest(ticket), { ...bounds, standing, until: this.#clock.monotonic() + limits.ticketMs });
+    return { ticket, expiresAt: this.#clock.now() + limits.ticketMs };
+  }
+
+  /** The principal may open a shell and nothing else. */
+  recognise(text: string, ip: string): Principal | undefined {
+    const hash = form.test(text) ? digest(text) : '';
+    const ticket = this.#open.get(hash);
+    this.#open.delete(hash);
+    if (!ticket || ticket.until <= this.#clock.monotonic() || ticket.ip !== ip || !this.#authority.holds(ticket.standing)) {
+      return undefined;
+    }
+    const principal = { ...ticket.standing.principal, grants: [shellAction] };
+    this.#shown.set(principal, ticket);
+    return principal;
+  }
+
+  /** The ticket by which this very principal came. */
+  of(principal: Principal): Ticket | undefined {
+    return this.#shown.get(principal);
+  }
+
+  /** Those of a session that has ended are worth nothing. */
+  forget(session: string): void {
+    for (const [hash, { standing }] of this.#open) {
+      if (standing.principal.session === session) {
+        this.#open.delete(hash);
       }
     }
   }
 
-  return {
-    issue({ principal, ...bounds }) {
-      dropExpired();
-      const own = [...open.values()].filter(({ standing }) => standing.principal.kind === principal.kind && standing.principal.id === principal.id).length;
-      if (open.size >= limits.tickets || own >= limits.ticketsPerUser) {
-        throw new SvcError('rate_limited', 'there are too many tickets that nobody has used yet; they run out within 30 s', { retryAfterSeconds: 30 });
+  #dropExpired(): void {
+    const now = this.#clock.monotonic();
+    for (const [hash, { until }] of this.#open) {
+      if (until <= now) {
+        this.#open.delete(hash);
       }
-      const standing = authority.standing(principal);
-      if (!standing) {
-        throw new SvcError('forbidden', 'only people and their API tokens open shells');
-      }
-      const ticket = ids.token(32);
-      open.set(digest(ticket), { ...bounds, standing, until: clock.monotonic() + limits.ticketMs });
-      return { ticket, expiresAt: clock.now() + limits.ticketMs };
-    },
-
-    recognise(text, ip) {
-      const hash = form.test(text) ? digest(text) : '';
-      const ticket = open.get(hash);
-      open.delete(hash);
-      if (!ticket || ticket.until <= clock.monotonic() || ticket.ip !== ip || !authority.holds(ticket.standing)) {
-        return undefined;
-      }
-      const principal = { ...ticket.standing.principal, grants: [shellAction] };
-      shown.set(principal, ticket);
-      return principal;
-    },
-
-    of: (principal) => shown.get(principal),
-
-    forget(session) {
-      for (const [hash, { standing }] of open) {
-        if (standing.principal.session === session) {
-          open.delete(hash);
-        }
-      }
-    },
-  };
+    }
+  }
 }

@@ -17,8 +17,8 @@ export interface ShellEvent {
 /** Joins the change's own transaction. */
 export type Note = (tx: WebshellDb, event: ShellEvent) => Promise<void>;
 
-/** The house itself, where nobody asked. */
-export const caretaker: Principal = Object.freeze({ kind: 'system', id: 'webshell', name: 'webshell', role: 'none', grants: Object.freeze([]) });
+/** Acts where no request asked for it. */
+export const webshellItself: Principal = Object.freeze({ kind: 'system', id: 'webshell', name: 'webshell', role: 'none', grants: Object.freeze([]) });
 
 export const noteTo =
   (trail: Handle<AuditTrailContract>, clock: Clock, ids: Ids): Note =>

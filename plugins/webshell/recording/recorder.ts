@@ -6,8 +6,7 @@ import type { Clock } from 'svc/sdk';
 
 import type { Size } from '../frames.ts';
 import { limits } from '../limits.ts';
-import { createCast } from './cast.ts';
-import { createPage } from './page.ts';
+import { Cast } from './cast.ts';
 import type { SealedFile, Tally } from './sealed-file.ts';
 
 const packed = promisify<Uint8Array, { readonly level: number; readonly chunkSize: number }, Buffer>(gzip);
@@ -15,6 +14,7 @@ const packed = promisify<Uint8Array, { readonly level: number; readonly chunkSiz
 const quick = 1;
 /** What zlib hands on at a time; between two of them it waits for the loop. */
 const chunk = { least: 1_024, most: 64 * 1_024 };
+const leastPageBytes = 1_024;
 
 export interface RecorderOptions extends Size {
   readonly file: SealedFile;
@@ -24,7 +24,7 @@ export interface RecorderOptions extends Size {
   readonly maxBytes: number;
   /** What the session has come to; kept with each batch. */
   readonly counted: () => Omit<Tally, 'ms'>;
-  /** Nothing more can be recorded. Told once. */
+  /** Nothing more can be recorded. Called once. */
   readonly failed: (why: 'full' | 'disk', cause: unknown) => void;
   /** There is room again after `full`. */
   readonly drained: () => void;
@@ -38,115 +38,162 @@ export interface Recorded {
 }
 
 /** Writes a recording as it happens. Each batch is a gzip member of its own, so a file that ends early is still one. */
-export interface Recorder {
-  output(bytes: Uint8Array): void;
-  resize(size: Size): void;
+export class Recorder {
+  readonly #options: RecorderOptions;
+  readonly #startedAt: number;
+  readonly #cast: Cast;
+  readonly #hash = createHash('sha256');
+  readonly #page = new Page();
+  #unwritten = 0;
+  #bytes = 0;
+  #isFull = false;
+  #hasBegun = false;
+  #broken: { readonly why: 'full' | 'disk'; readonly cause: unknown } | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(options: RecorderOptions) {
+    const { clock, cols, rows, term, title } = options;
+    this.#options = options;
+    this.#startedAt = clock.monotonic();
+    this.#cast = new Cast({ cols, rows, term, title, timestamp: Math.floor(clock.now() / 1_000) });
+  }
+
+  /** Writes the header at once: a disk that takes nothing is found before anything is shown. */
+  static async start(options: RecorderOptions): Promise<Recorder> {
+    const recorder = new Recorder(options);
+    recorder.#add(recorder.#cast.header);
+    await recorder.flush();
+    if (recorder.#broken) {
+      await options.file.close();
+      throw recorder.#broken.cause;
+    }
+    recorder.#hasBegun = true;
+    return recorder;
+  }
+
   /** So much is not on disk yet that the shell has to wait. */
-  readonly full: boolean;
+  get full(): boolean {
+    return this.#isFull;
+  }
+
+  output(bytes: Uint8Array): void {
+    this.#add(this.#cast.output(this.#elapsedMs(), bytes));
+  }
+
+  resize(size: Size): void {
+    this.#add(this.#cast.resize(this.#elapsedMs(), size));
+  }
+
   /** Hands on what there is; resolves once it is written. */
-  flush(): Promise<void>;
+  flush(): Promise<void> {
+    if (this.#page.length > 0) {
+      const batch = this.#page.take();
+      const reached = this.#tally();
+      this.#writing = this.#writing.then(() => this.#write(batch, reached));
+    }
+    return this.#writing;
+  }
+
   /** Undefined when it could not be completed. */
-  finish(): Promise<Recorded | undefined>;
-}
+  async finish(): Promise<Recorded | undefined> {
+    const { file } = this.#options;
+    const durationMs = Math.round(this.#elapsedMs());
+    this.#add(this.#cast.end(durationMs));
+    await this.flush();
+    try {
+      // One that became full is as long as it may be, and complete.
+      if (this.#broken?.why !== 'disk') {
+        await file.finish(this.#tally());
+      }
+    } catch (cause) {
+      this.#broken = { why: 'disk', cause };
+    }
+    await file.close();
+    return this.#broken?.why !== 'disk' ? { bytes: this.#bytes, sha256: this.#hash.digest('hex'), durationMs } : undefined;
+  }
 
-export async function startRecorder({ file, term, title, clock, maxBytes, counted, failed, drained, ...size }: RecorderOptions): Promise<Recorder> {
-  const startedAt = clock.monotonic();
-  const since = (): number => clock.monotonic() - startedAt;
-  const tally = (): Tally => ({ ...counted(), ms: Math.round(since()) });
-  const cast = createCast({ ...size, term, title, timestamp: Math.floor(clock.now() / 1_000) });
-  const hash = createHash('sha256');
-  const page = createPage();
-  let unwritten = 0;
-  let bytes = 0;
-  let wasFull = false;
-  let hasBegun = false;
-  const state: { broken?: { readonly why: 'full' | 'disk'; readonly cause: unknown } } = {};
-  let writing: Promise<void> = Promise.resolve();
+  #elapsedMs(): number {
+    return this.#options.clock.monotonic() - this.#startedAt;
+  }
 
-  function add(line: string): void {
-    if (line === '' || state.broken) {
+  #tally(): Tally {
+    return { ...this.#options.counted(), ms: Math.round(this.#elapsedMs()) };
+  }
+
+  #add(line: string): void {
+    if (line === '' || this.#broken) {
       return;
     }
-    unwritten += page.add(line);
-    wasFull ||= unwritten > limits.unrecordedBytes;
-    if (page.length >= limits.recordBatchBytes) {
-      void flush();
+    this.#unwritten += this.#page.add(line);
+    this.#isFull ||= this.#unwritten > limits.unrecordedBytes;
+    if (this.#page.length >= limits.recordBatchBytes) {
+      void this.flush();
     }
   }
 
-  async function writeBatch(batch: Uint8Array, reached: Tally): Promise<void> {
-    if (state.broken) {
+  async #write(batch: Uint8Array, reached: Tally): Promise<void> {
+    if (this.#broken) {
       return;
     }
     try {
       const chunkSize = Math.min(chunk.most, Math.max(chunk.least, batch.length));
       const member = await packed(batch, { level: quick, chunkSize });
-      if (bytes + member.length > maxBytes) {
-        state.broken = { why: 'full', cause: undefined };
-        report('full', undefined);
-        return;
+      if (this.#bytes + member.length > this.#options.maxBytes) {
+        return this.#break('full', undefined);
       }
-      await file.write(member, reached);
-      hash.update(member);
-      bytes += member.length;
+      await this.#options.file.write(member, reached);
+      this.#hash.update(member);
+      this.#bytes += member.length;
     } catch (cause) {
-      state.broken = { why: 'disk', cause };
-      report('disk', cause);
+      this.#break('disk', cause);
     } finally {
-      unwritten -= batch.length;
-      if (wasFull && unwritten <= limits.unrecordedBytes / 2) {
-        wasFull = false;
-        drained();
+      this.#unwritten -= batch.length;
+      if (this.#isFull && this.#unwritten <= limits.unrecordedBytes / 2) {
+        this.#isFull = false;
+        this.#options.drained();
       }
     }
   }
 
-  /** What fails before it has begun is thrown. */
-  function report(why: 'full' | 'disk', cause: unknown): void {
-    if (hasBegun) {
-      failed(why, cause);
+  /** What fails before it has begun is thrown instead. */
+  #break(why: 'full' | 'disk', cause: unknown): void {
+    this.#broken = { why, cause };
+    if (this.#hasBegun) {
+      this.#options.failed(why, cause);
     }
   }
+}
 
-  function flush(): Promise<void> {
-    if (page.length > 0) {
-      const batch = page.take();
-      const reached = tally();
-      writing = writing.then(() => writeBatch(batch, reached));
+/** Lines on their way to the disk. As bytes at once: kept as text they would be in the way of the garbage collector, and all be turned into bytes at one time. */
+class Page {
+  #bytes = Buffer.alloc(0);
+  #length = 0;
+  /** What the last one came to, and a bit more. */
+  #usual = leastPageBytes;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Says how many bytes it has become. */
+  add(line: string): number {
+    const more = Buffer.byteLength(line);
+    if (this.#length + more > this.#bytes.length) {
+      const wider = Buffer.allocUnsafeSlow(Math.max(this.#usual, 2 * this.#length, this.#length + more));
+      wider.set(this.#bytes.subarray(0, this.#length));
+      this.#bytes = wider;
     }
-    return writing;
+    this.#bytes.write(line, this.#length);
+    this.#length += more;
+    return more;
   }
 
-  // At once: a disk that takes nothing is found before anything is shown.
-  add(cast.header);
-  await flush();
-  if (state.broken) {
-    await file.close();
-    throw state.broken.cause;
+  /** All there is; what comes next is written elsewhere. */
+  take(): Uint8Array {
+    const taken = this.#bytes.subarray(0, this.#length);
+    this.#usual = Math.max(leastPageBytes, this.#length + (this.#length >> 3));
+    this.#bytes = Buffer.alloc(0);
+    this.#length = 0;
+    return taken;
   }
-  hasBegun = true;
-
-  return {
-    output: (piece) => add(cast.output(since(), piece)),
-    resize: (next) => add(cast.resize(since(), next)),
-    get full() {
-      return wasFull;
-    },
-    flush,
-    async finish() {
-      const durationMs = Math.round(since());
-      add(cast.end(durationMs));
-      await flush();
-      try {
-        // One that became full is as long as it may be, and complete.
-        if (state.broken?.why !== 'disk') {
-          await file.finish(tally());
-        }
-      } catch (cause) {
-        state.broken = { why: 'disk', cause };
-      }
-      await file.close();
-      return state.broken?.why !== 'disk' ? { bytes, sha256: hash.digest('hex'), durationMs } : undefined;
-    },
-  };
 }

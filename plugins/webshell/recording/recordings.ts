@@ -5,23 +5,11 @@ import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { Readable } from 'node:stream';
 
-import { type Ids, messageOf, type Secrets, SvcError, type Tables } from 'svc/sdk';
+import { type Ids, messageOf, type Secrets, SvcError } from 'svc/sdk';
 
 import { sessionStore } from '../session-store.ts';
-import type { SessionRow, WebshellTables } from '../tables.ts';
-import { createSealedFile, readSealedFile, type SealedFile, type SealedPlace, type Tally } from './sealed-file.ts';
-
-/** The files of recordings, each under a key of its own that the master key seals. */
-export interface Recordings {
-  /** Joins the write that makes the session. */
-  newKey(tx: Tables<WebshellTables>['read'], id: number): Promise<Uint8Array>;
-  create(id: number, key: Uint8Array): Promise<SealedFile>;
-  /** The bytes of a `.cast.gz`, or of the `.cast` in it. */
-  read(row: SessionRow, form: 'gz' | 'cast'): AsyncIterable<Uint8Array>;
-  /** What a crash has left of a file; undefined when that is nothing. */
-  salvage(row: SessionRow): Promise<{ readonly bytes: number; readonly sha256: string; readonly tally: Tally } | undefined>;
-  remove(id: number): Promise<void>;
-}
+import type { SessionRow, WebshellDb } from '../tables.ts';
+import { readSealedFile, SealedFile, type SealedPlace, type Tally } from './sealed-file.ts';
 
 export interface RecordingsOptions {
   readonly folder: string;
@@ -29,53 +17,72 @@ export interface RecordingsOptions {
   readonly ids: Ids;
 }
 
-export function openRecordings({ folder, secrets, ids }: RecordingsOptions): Recordings {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const sealedAt = (id: number) => ({ table: 'webshell_sessions', row: String(id), column: 'recording_key' });
-  const pathOf = (id: number): string => join(folder, `${id}.cast.gz.sealed`);
-  const placeOf = (id: number, key: Uint8Array): SealedPlace => ({ path: pathOf(id), key, name: String(id) });
+/** The files of recordings, each under a key of its own that the master key seals. */
+export class Recordings {
+  readonly #options: RecordingsOptions;
 
-  function placeOfRow({ id, recording_key: sealed }: SessionRow): SealedPlace {
+  constructor(options: RecordingsOptions) {
+    this.#options = options;
+    mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+  }
+
+  /** Joins the write that makes the session. */
+  async newKey(tx: WebshellDb, id: number): Promise<Uint8Array> {
+    const { ids, secrets } = this.#options;
+    const key = ids.token(32);
+    await sessionStore(tx).update(id, { recording_key: secrets.seal(sealedAt(id), key) });
+    return Buffer.from(key, 'base64url');
+  }
+
+  create(id: number, key: Uint8Array): Promise<SealedFile> {
+    return SealedFile.create(this.#place(id, key));
+  }
+
+  /** The bytes of a `.cast.gz`, or of the `.cast` in it. */
+  read(row: SessionRow, form: 'gz' | 'cast'): AsyncIterable<Uint8Array> {
+    const pieces = readSealedFile(this.#placeOf(row), { torn: row.recording_state !== 'complete' });
+    return form === 'gz' ? pieces : unpacked(pieces);
+  }
+
+  /** What a crash has left of a file; undefined when that is nothing. */
+  async salvage(row: SessionRow): Promise<{ readonly bytes: number; readonly sha256: string; readonly tally: Tally } | undefined> {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    let reached: Tally = { bytesIn: 0, bytesOut: 0, ms: 0 };
+    try {
+      for await (const piece of readSealedFile(this.#placeOf(row), { torn: true, tally: (tally) => (reached = tally) })) {
+        hash.update(piece);
+        bytes += piece.length;
+      }
+    } catch (error) {
+      if (bytes === 0) {
+        throw new SvcError('internal', `recording ${row.id} is unreadable: ${messageOf(error)}`, { cause: error });
+      }
+    }
+    return bytes === 0 ? undefined : { bytes, sha256: hash.digest('hex'), tally: reached };
+  }
+
+  remove(id: number): Promise<void> {
+    return rm(this.#path(id), { force: true });
+  }
+
+  #path(id: number): string {
+    return join(this.#options.folder, `${id}.cast.gz.sealed`);
+  }
+
+  #place(id: number, key: Uint8Array): SealedPlace {
+    return { path: this.#path(id), key, name: String(id) };
+  }
+
+  #placeOf({ id, recording_key: sealed }: SessionRow): SealedPlace {
     if (sealed === null) {
       throw new SvcError('not_found', `there is no recording ${id}`);
     }
-    return placeOf(id, Buffer.from(secrets.open(sealedAt(id), sealed), 'base64url'));
+    return this.#place(id, Buffer.from(this.#options.secrets.open(sealedAt(id), sealed), 'base64url'));
   }
-
-  return {
-    async newKey(tx, id) {
-      const key = ids.token(32);
-      await sessionStore(tx).update(id, { recording_key: secrets.seal(sealedAt(id), key) });
-      return Buffer.from(key, 'base64url');
-    },
-
-    create: (id, key) => createSealedFile(placeOf(id, key)),
-
-    read(row, form) {
-      const pieces = readSealedFile(placeOfRow(row), { torn: row.recording_state !== 'complete' });
-      return form === 'gz' ? pieces : unpacked(pieces);
-    },
-
-    async salvage(row) {
-      const hash = createHash('sha256');
-      let bytes = 0;
-      let reached: Tally = { bytesIn: 0, bytesOut: 0, ms: 0 };
-      try {
-        for await (const piece of readSealedFile(placeOfRow(row), { torn: true, tally: (told) => (reached = told) })) {
-          hash.update(piece);
-          bytes += piece.length;
-        }
-      } catch (error) {
-        if (bytes === 0) {
-          throw new SvcError('internal', `nothing of recording ${row.id} can be read: ${messageOf(error)}`, { cause: error });
-        }
-      }
-      return bytes === 0 ? undefined : { bytes, sha256: hash.digest('hex'), tally: reached };
-    },
-
-    remove: (id) => rm(pathOf(id), { force: true }),
-  };
 }
+
+const sealedAt = (id: number) => ({ table: 'webshell_sessions', row: String(id), column: 'recording_key' });
 
 async function* unpacked(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const source = Readable.from(pieces, { objectMode: false });

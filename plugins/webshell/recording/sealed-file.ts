@@ -30,14 +30,7 @@ export interface Tally {
 
 const tallyFields = ['bytesIn', 'bytesOut', 'ms'] as const;
 const tallyFieldBytes = 6;
-const mostTold = 2 ** (8 * tallyFieldBytes) - 1;
-
-export interface SealedFile {
-  write(piece: Uint8Array, tally: Tally): Promise<void>;
-  /** Says that nothing is missing, and that it is on disk. */
-  finish(tally: Tally): Promise<void>;
-  close(): Promise<void>;
-}
+const mostTallied = 2 ** (8 * tallyFieldBytes) - 1;
 
 export interface SealedPlace {
   readonly path: string;
@@ -47,32 +40,52 @@ export interface SealedPlace {
   readonly name: string;
 }
 
-export async function createSealedFile({ path, key, name }: SealedPlace): Promise<SealedFile> {
-  const handle = await open(path, 'w', 0o600);
-  let index = 0;
-  const append = async (piece: Uint8Array, final: boolean, tally: Tally): Promise<void> => {
+/** A file that is being written. */
+export class SealedFile {
+  readonly #handle: FileHandle;
+  readonly #place: SealedPlace;
+  #index = 0;
+
+  private constructor(handle: FileHandle, place: SealedPlace) {
+    this.#handle = handle;
+    this.#place = place;
+  }
+
+  static async create(place: SealedPlace): Promise<SealedFile> {
+    const handle = await open(place.path, 'w', 0o600);
+    try {
+      await writeAll(handle, magic);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+    return new SealedFile(handle, place);
+  }
+
+  write(piece: Uint8Array, tally: Tally): Promise<void> {
+    return this.#append(piece, false, tally);
+  }
+
+  /** Says that nothing is missing, and that it is on disk. */
+  async finish(tally: Tally): Promise<void> {
+    await this.#append(new Uint8Array(0), true, tally);
+    await this.#handle.datasync();
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+
+  async #append(piece: Uint8Array, final: boolean, tally: Tally): Promise<void> {
+    const { key, name } = this.#place;
     const header = Buffer.alloc(headerBytes);
     header.writeUInt32BE(piece.length, 0);
     header[4] = final ? 1 : 0;
-    tallyFields.forEach((field, at) => header.writeUIntBE(Math.min(tally[field], mostTold), 5 + at * tallyFieldBytes, tallyFieldBytes));
-    const cipher = createCipheriv('aes-256-gcm', key, nonceOf(index)).setAAD(bond(name, index, header));
-    index += 1;
-    await writeAll(handle, Buffer.concat([header, cipher.update(piece), cipher.final(), cipher.getAuthTag()]));
-  };
-  try {
-    await writeAll(handle, magic);
-  } catch (error) {
-    await handle.close();
-    throw error;
+    tallyFields.forEach((field, at) => header.writeUIntBE(Math.min(tally[field], mostTallied), 5 + at * tallyFieldBytes, tallyFieldBytes));
+    const cipher = createCipheriv('aes-256-gcm', key, nonceOf(this.#index)).setAAD(bond(name, this.#index, header));
+    this.#index += 1;
+    await writeAll(this.#handle, Buffer.concat([header, cipher.update(piece), cipher.final(), cipher.getAuthTag()]));
   }
-  return {
-    write: (piece, tally) => append(piece, false, tally),
-    async finish(tally) {
-      await append(new Uint8Array(0), true, tally);
-      await handle.datasync();
-    },
-    close: () => handle.close(),
-  };
 }
 
 async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
@@ -84,7 +97,7 @@ async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
 export interface SealedReading {
   /** It stops where a crash has cut the file off; otherwise that is an error. */
   readonly torn: boolean;
-  /** Told of each piece before it comes. */
+  /** Called before each piece. */
   readonly tally?: (tally: Tally) => void;
 }
 
@@ -149,4 +162,4 @@ async function readAt(handle: FileHandle, position: number, length: number): Pro
 }
 
 const damaged = (name: string, cause?: unknown): SvcError =>
-  new SvcError('internal', `recording ${name} is damaged: its file was altered, cut off, or is another one's`, { cause });
+  new SvcError('internal', `recording ${name} is damaged: its file was altered, cut off, or belongs to another session`, { cause });

@@ -21,7 +21,7 @@ export interface SshOrder extends Size {
 export interface SshShell {
   readonly channel: ClientChannel;
   readonly hostKey: HostKey;
-  /** What the server has told of the end, which may come before anybody listens. */
+  /** What the server has told of the end, which may come before there is a listener. */
   readonly fate: { exit?: { readonly code: number | null; readonly signal: string | null }; isClosed: boolean };
   /** Ends the connection at once. */
   close(): void;
@@ -99,11 +99,11 @@ function signIn(client: Client, { stream, user, login, known, verify }: SshOrder
   });
 }
 
-/** Refuses a private key that cannot be read, before anybody is called. */
+/** Refuses a private key that cannot be read, before a connection is made. */
 export function assertLogin(login: Login): void {
   const parsed = login.type === 'key' ? utils.parseKey(login.private_key, login.passphrase) : undefined;
   if (parsed instanceof Error || (Array.isArray(parsed) && parsed.some((key) => key instanceof Error))) {
-    throw new SvcError('invalid_argument', 'the private key cannot be read: it is of no known form, or its passphrase is wrong');
+    throw new SvcError('invalid_argument', 'the private key cannot be read: its format is unknown, or the passphrase is wrong');
   }
 }
 

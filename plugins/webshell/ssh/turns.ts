@@ -2,96 +2,105 @@ import type { Duplex } from 'node:stream';
 
 import { limits } from '../limits.ts';
 
-/** Lets shells be read in turns, so that those which print without end leave the others, and everybody else, their time. */
-export interface Turns {
-  /**
-   * From now on the stream waits for its turn, once it has brought more than a person reads. The returned function is told of
-   * each keystroke: whoever types waits for the echo, so for a moment the turns of the others are shorter and further apart.
-   */
-  pace(stream: Duplex): () => void;
-}
-
 export interface TurnParts {
   readonly after: (ms: number, work: () => void) => unknown;
   readonly now: () => number;
 }
 
-export function createTurns({ after, now }: TurnParts): Turns {
+/** Lets shells be read in turns, so that those which print without end leave the others, and all other work, their time. */
+export class Turns {
+  readonly #after: TurnParts['after'];
+  readonly #now: () => number;
   /** What each may bring before it waits, as of when. */
-  const allowances = new WeakMap<Duplex, { readonly bytes: number; readonly at: number }>();
+  readonly #allowances = new WeakMap<Duplex, { readonly bytes: number; readonly at: number }>();
   /** In the order in which they began to wait. */
-  const waiting = new Set<Duplex>();
+  readonly #waiting = new Set<Duplex>();
   /** A turn is due, or taken. */
-  let isArranged = false;
-  /** How late the last turn was: then others want the processor as well. */
-  let late = 0;
-  let typed: { readonly stream: Duplex; readonly at: number } | undefined;
+  #isArranged = false;
+  /** How late the last turn was: then other work wants the processor as well. */
+  #lateMs = 0;
+  #typed: { readonly stream: Duplex; readonly at: number } | undefined;
 
-  const isTypedBeside = (stream: Duplex): boolean => typed !== undefined && typed.stream !== stream && now() - typed.at < limits.typedMs;
+  constructor({ after, now }: TurnParts) {
+    this.#after = after;
+    this.#now = now;
+  }
 
-  function queue(stream: Duplex): void {
-    stream.pause();
-    waiting.add(stream);
-    if (!isArranged) {
-      arrange();
+  /**
+   * From now on the stream waits for its turn, once it has brought more than a person reads. The returned function is called at
+   * each keystroke: a person who types waits for the echo, so for a moment the turns of the others are shorter and further apart.
+   */
+  pace(stream: Duplex): () => void {
+    this.#allow(stream, limits.promptBytes);
+    stream.on('data', (piece: Buffer) => this.#charge(stream, piece.length));
+    stream.once('close', () => {
+      this.#waiting.delete(stream);
+      this.#typed = this.#typed?.stream === stream ? undefined : this.#typed;
+    });
+    return () => void (this.#typed = { stream, at: this.#now() });
+  }
+
+  #allow(stream: Duplex, bytes: number): void {
+    this.#allowances.set(stream, { bytes, at: this.#now() });
+  }
+
+  #charge(stream: Duplex, length: number): void {
+    const { bytes, at } = this.#allowances.get(stream)!;
+    const grown = bytes + Math.floor(((this.#now() - at) * limits.promptBytesPerSecond) / 1_000);
+    const rest = Math.min(limits.promptBytes, grown) - length;
+    this.#allow(stream, Math.max(0, rest));
+    if (rest <= 0) {
+      this.#queue(stream);
     }
   }
 
-  /** In between everybody else is served; when the last turn came late because of them, they have as long again. */
-  function arrange(): void {
-    const [first] = waiting;
-    isArranged = first !== undefined;
+  #queue(stream: Duplex): void {
+    stream.pause();
+    this.#waiting.add(stream);
+    if (!this.#isArranged) {
+      this.#arrange();
+    }
+  }
+
+  /** In between all other work is done; when the last turn came late because of it, it has as long again. */
+  #arrange(): void {
+    const [first] = this.#waiting;
+    this.#isArranged = first !== undefined;
     if (first) {
-      const wanted = isTypedBeside(first) ? limits.typedTurnMs + 4 * late : limits.turnMs + late;
+      const wanted = this.#isTypedBeside(first) ? limits.typedTurnMs + 4 * this.#lateMs : limits.turnMs + this.#lateMs;
       const ms = Math.min(Math.round(wanted), limits.longestTurnMs);
-      const due = now() + ms;
-      after(ms, () => {
-        late = Math.max(0, now() - due - 1);
-        turn();
+      const due = this.#now() + ms;
+      this.#after(ms, () => {
+        this.#lateMs = Math.max(0, this.#now() - due - 1);
+        this.#turn();
       });
     }
   }
 
-  function turn(): void {
-    const [first] = waiting;
+  #turn(): void {
+    const [first] = this.#waiting;
     try {
       if (first) {
-        waiting.delete(first);
-        read(first, isTypedBeside(first) ? limits.typedTurnBytes : limits.turnBytes);
+        this.#waiting.delete(first);
+        this.#read(first, this.#isTypedBeside(first) ? limits.typedTurnBytes : limits.turnBytes);
       }
     } finally {
-      arrange();
+      this.#arrange();
     }
   }
 
   /** So much of what has arrived, which as a rule lets it wait again; where there is less, of what comes next. */
-  function read(stream: Duplex, bytes: number): void {
-    allowances.set(stream, { bytes, at: now() });
-    for (let piece: unknown = stream; piece !== null && !waiting.has(stream);) {
-      piece = stream.read(Math.min(stream.readableLength, allowances.get(stream)!.bytes));
+  #read(stream: Duplex, bytes: number): void {
+    this.#allow(stream, bytes);
+    for (let piece: unknown = stream; piece !== null && !this.#waiting.has(stream);) {
+      piece = stream.read(Math.min(stream.readableLength, this.#allowances.get(stream)!.bytes));
     }
-    if (!waiting.has(stream)) {
+    if (!this.#waiting.has(stream)) {
       stream.resume();
     }
   }
 
-  return {
-    pace(stream) {
-      allowances.set(stream, { bytes: limits.promptBytes, at: now() });
-      stream.on('data', (piece: Buffer) => {
-        const { bytes, at } = allowances.get(stream)!;
-        const grown = bytes + Math.floor(((now() - at) * limits.promptBytesPerSecond) / 1_000);
-        const rest = Math.min(limits.promptBytes, grown) - piece.length;
-        allowances.set(stream, { bytes: Math.max(0, rest), at: now() });
-        if (rest <= 0) {
-          queue(stream);
-        }
-      });
-      stream.once('close', () => {
-        waiting.delete(stream);
-        typed = typed?.stream === stream ? undefined : typed;
-      });
-      return () => void (typed = { stream, at: now() });
-    },
-  };
+  #isTypedBeside(stream: Duplex): boolean {
+    return this.#typed !== undefined && this.#typed.stream !== stream && this.#now() - this.#typed.at < limits.typedMs;
+  }
 }

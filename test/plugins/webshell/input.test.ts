@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import type { Socket } from 'svc/sdk';
 
-import { createInput } from '../../../plugins/webshell/input.ts';
+import { Input } from '../../../plugins/webshell/input.ts';
 
 /** A browser of which is only known whether it has to wait. */
 function browser(): Socket & { waits: boolean } {
@@ -16,7 +16,7 @@ test('whoever pastes more than 64 KiB a second waits, and so does the browser th
   let at = 0;
   const due: { readonly ms: number; readonly work: () => void }[] = [];
   const channel = new PassThrough({ highWaterMark: 1024 * 1024 });
-  const input = createInput({ channel, now: () => at, after: (ms, work) => due.push({ ms, work }) });
+  const input = new Input({ channel, now: () => at, after: (ms, work) => due.push({ ms, work }) });
   const first = browser();
   input.attach(first);
   for (let key = 0; key < 200; key += 1) {
@@ -43,7 +43,7 @@ test('whoever pastes more than 64 KiB a second waits, and so does the browser th
 
 test('a device that does not read lets the browser wait', async () => {
   const channel = new PassThrough({ highWaterMark: 8 });
-  const input = createInput({ channel, now: () => 0, after: () => assert.fail() });
+  const input = new Input({ channel, now: () => 0, after: () => assert.fail() });
   const only = browser();
   input.attach(only);
   input.push(Buffer.from('more than eight'));

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 
 import type { Logger, Socket } from 'svc/sdk';
 
-import { startRecorder } from '../../../plugins/webshell/recording/recorder.ts';
+import { Recorder, type RecorderOptions } from '../../../plugins/webshell/recording/recorder.ts';
 import type { SealedFile } from '../../../plugins/webshell/recording/sealed-file.ts';
-import { type End, type ShellOptions, startShell } from '../../../plugins/webshell/shell.ts';
+import { type End, LiveShell, type ShellOptions } from '../../../plugins/webshell/shell.ts';
 import { until } from './house.ts';
 
 test('a disk that becomes full while a shell is open ends it with 4500, and nothing more is shown', async () => {
@@ -20,21 +20,21 @@ test('a disk that becomes full while a shell is open ends it with 4500, and noth
   } as unknown as Socket;
   const channel = Object.assign(new PassThrough(), { stderr: new PassThrough(), setWindow() {} });
   let isFull = false;
-  const file: SealedFile = {
+  const file = {
     write: () => (isFull ? Promise.reject(new Error('ENOSPC: no space left on device')) : Promise.resolve()),
     finish: () => Promise.resolve(),
     close: () => Promise.resolve(),
-  };
+  } as unknown as SealedFile;
   const clock = { now: () => Date.now(), monotonic: () => performance.now() };
   const logged: string[] = [];
   const ends: End[] = [];
-  const shell = await startShell({
-    ...{ id: 1, deviceId: 1, edgeId: 1, clock, viewer: { socket, standing: {}, acks: false }, typed() {}, idleMs: () => 60_000 },
+  const shell = await LiveShell.start({
+    ...{ id: 1, deviceId: 1, edgeId: 1, clock, attachment: { socket, standing: {}, acks: false }, typed() {}, idleMs: () => 60_000 },
     ssh: { channel, fate: { isClosed: false }, close: () => channel.destroy() },
     log: { error: (_fields: object, text: string) => void logged.push(text) } as unknown as Logger,
     after: (_ms: number, work: () => void) => setImmediate(work),
-    record: (reports: Pick<Parameters<typeof startRecorder>[0], 'counted' | 'failed' | 'drained'>) =>
-      startRecorder({ ...reports, file, clock, cols: 80, rows: 24, term: 'xterm', title: 'x', maxBytes: 1e6 }),
+    record: (reports: Pick<RecorderOptions, 'counted' | 'failed' | 'drained'>) =>
+      Recorder.start({ ...reports, file, clock, cols: 80, rows: 24, term: 'xterm', title: 'x', maxBytes: 1e6 }),
     ready: { type: 'notice', code: 'idle', message: 'it begins' },
     keep: (end: End) => Promise.resolve(void ends.push(end)),
   } as unknown as ShellOptions);

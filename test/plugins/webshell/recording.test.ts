@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
-import { createCast } from '../../../plugins/webshell/recording/cast.ts';
-import { startRecorder } from '../../../plugins/webshell/recording/recorder.ts';
-import { createSealedFile, readSealedFile } from '../../../plugins/webshell/recording/sealed-file.ts';
+import { Cast } from '../../../plugins/webshell/recording/cast.ts';
+import { Recorder } from '../../../plugins/webshell/recording/recorder.ts';
+import { readSealedFile, SealedFile } from '../../../plugins/webshell/recording/sealed-file.ts';
 
 const key = Buffer.alloc(32, 7);
 const clock = { now: () => 1_700_000_000_000, monotonic: () => performance.now() };
@@ -33,7 +33,7 @@ test('characters that a connection cuts anywhere are whole in the recording', ()
   const text = 'grüße 漢字 🦊 é ok';
   const bytes = Buffer.from(text);
   for (let at = 0; at <= bytes.length; at += 1) {
-    const cast = createCast({ ...size, timestamp: 0 });
+    const cast = new Cast({ ...size, timestamp: 0 });
     const lines = cast.output(1, bytes.subarray(0, at)) + cast.output(2, bytes.subarray(at)) + cast.end(3);
     const shown = lines
       .trimEnd()
@@ -46,7 +46,14 @@ test('characters that a connection cuts anywhere are whole in the recording', ()
 test('a recording is sealed, reads as it was written, and does not open when anything of it is another', async (t) => {
   const path = join(folder(t), '1');
   const place = { path, key, name: '1' };
-  const recorder = await startRecorder({ ...size, file: await createSealedFile(place), clock, maxBytes: 1e6, failed: () => assert.fail(), drained: () => {} });
+  const recorder = await Recorder.start({
+    ...size,
+    file: await SealedFile.create(place),
+    clock,
+    maxBytes: 1e6,
+    failed: () => assert.fail(),
+    drained: () => {},
+  });
   recorder.output(Buffer.from('a secret line\r\n'));
   await recorder.flush();
   recorder.resize({ cols: 100, rows: 30 });
@@ -72,7 +79,14 @@ test('a recording is sealed, reads as it was written, and does not open when any
 test('of a recording that a crash has cut off, everything up to the last whole second is there', async (t) => {
   const path = join(folder(t), '1');
   const place = { path, key, name: '1' };
-  const recorder = await startRecorder({ ...size, file: await createSealedFile(place), clock, maxBytes: 1e6, failed: () => assert.fail(), drained: () => {} });
+  const recorder = await Recorder.start({
+    ...size,
+    file: await SealedFile.create(place),
+    clock,
+    maxBytes: 1e6,
+    failed: () => assert.fail(),
+    drained: () => {},
+  });
   recorder.output(Buffer.from('first'));
   await recorder.flush();
   recorder.output(Buffer.from('second'));
@@ -90,14 +104,15 @@ test('of a recording that a crash has cut off, everything up to the last whole s
 test('a disk that takes no more is told at once, and so is a recording that is as long as it may be', async (t) => {
   const full = join(folder(t), 'full');
   symlinkSync('/dev/full', full);
-  await assert.rejects(createSealedFile({ path: full, key, name: '1' }), { code: 'ENOSPC' });
+  await assert.rejects(SealedFile.create({ path: full, key, name: '1' }), { code: 'ENOSPC' });
 
   const place = { path: join(folder(t), '2'), key, name: '2' };
   const told: string[] = [];
-  const file = await createSealedFile(place);
+  const file = await SealedFile.create(place);
   let broken = false;
-  const disk = { ...file, write: (...piece: Parameters<typeof file.write>) => (broken ? Promise.reject(new Error('ENOSPC')) : file.write(...piece)) };
-  const recorder = await startRecorder({ ...size, file: disk, clock, maxBytes: 1e6, failed: (why) => told.push(why), drained: () => {} });
+  const write = file.write.bind(file);
+  file.write = (...piece) => (broken ? Promise.reject(new Error('ENOSPC')) : write(...piece));
+  const recorder = await Recorder.start({ ...size, file, clock, maxBytes: 1e6, failed: (why) => told.push(why), drained: () => {} });
   broken = true;
   recorder.output(Buffer.from('lost'));
   await recorder.flush();
@@ -105,9 +120,9 @@ test('a disk that takes no more is told at once, and so is a recording that is a
   assert.equal(await recorder.finish(), undefined);
 
   const small = { path: join(folder(t), '3'), key, name: '3' };
-  const short = await startRecorder({
+  const short = await Recorder.start({
     ...size,
-    file: await createSealedFile(small),
+    file: await SealedFile.create(small),
     clock,
     maxBytes: 1_000,
     failed: (why) => told.push(why),

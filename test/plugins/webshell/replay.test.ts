@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { createReplay } from '../../../plugins/webshell/replay.ts';
+import { Replay } from '../../../plugins/webshell/output.ts';
 
 test('what was printed last is there from any place that is still kept, whatever the pieces were', () => {
-  const replay = createReplay(10);
+  const replay = new Replay(10);
   let all = '';
   for (const piece of ['', 'abc', 'defghij', 'k', 'lmnopqrs', 'tuvwxyz0123456789', 'A', 'BC']) {
     replay.push(Buffer.from(piece));

@@ -3,16 +3,16 @@ import { test } from 'node:test';
 
 import type { Principal } from 'svc/sdk';
 
-import { createAuthority } from '../../../plugins/webshell/authority.ts';
+import { Authority } from '../../../plugins/webshell/authority.ts';
 import type { LiveShell } from '../../../plugins/webshell/shell.ts';
-import { createShells } from '../../../plugins/webshell/shells.ts';
+import { Shells } from '../../../plugins/webshell/shells.ts';
 
 function stand() {
   const clock = { at: 0, now: () => clock.at, monotonic: () => clock.at };
   const people = new Map([1, 2].map((id) => [id, { status: 'active', grants: ['webshell'], version: 1 }]));
-  const authority = createAuthority({ live: (id) => people.get(id) as never });
+  const authority = new Authority({ live: (id) => people.get(id) as never });
   const ended: unknown[] = [];
-  const shellOf = (person: number, id = person): Omit<LiveShell, 'isAwaited'> & { isAwaited: boolean } => {
+  const shellOf = (person: number, id = person): LiveShell & { isAwaited: boolean } => {
     const principal: Principal = { kind: 'user', id: String(person), name: 'x', role: 'shells', grants: ['webshell'] };
     return {
       id,
@@ -29,9 +29,9 @@ function stand() {
       left: () => Promise.resolve(),
       tick() {},
       end: (...why: unknown[]) => Promise.resolve(void ended.push([id, ...why])),
-    };
+    } as unknown as LiveShell & { isAwaited: boolean };
   };
-  return { clock, people, ended, shellOf, shells: createShells({ clock, authority }) };
+  return { clock, people, ended, shellOf, shells: new Shells({ clock, authority }) };
 }
 
 test('a right that ends without anybody telling is noticed within 30 s, and only its shells end', () => {
@@ -62,7 +62,7 @@ test('shells that ended unseen are kept to tell how, the last 64 of them, and ar
     shell.isAwaited = shell.id !== 3;
     shells.remove(shell.id);
   }
-  const kept = (): number[] => all.map(({ id }) => id).filter((id) => shells.toShow(id) !== undefined);
+  const kept = (): number[] => all.map(({ id }) => id).filter((id) => shells.attachable(id) !== undefined);
   assert.deepEqual(
     kept(),
     all.map(({ id }) => id).filter((id) => id !== 1 && id !== 3),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 
-import { createTurns } from '../../../plugins/webshell/ssh/turns.ts';
+import { Turns } from '../../../plugins/webshell/ssh/turns.ts';
 
 const piece = Buffer.alloc(64 * 1024, 'y');
 const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -10,7 +10,7 @@ const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 test('shells that print without end are read one piece each in turn, one that is typed in at once', async () => {
   let at = 0;
   const due: { readonly ms: number; readonly work: () => void }[] = [];
-  const turns = createTurns({ now: () => at, after: (ms, work) => due.push({ ms, work }) });
+  const turns = new Turns({ now: () => at, after: (ms, work) => due.push({ ms, work }) });
   const read: string[] = [];
   const typedIn = new Map<string, () => void>();
   const shell = (name: string): PassThrough => {
