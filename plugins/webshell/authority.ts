@@ -26,7 +26,7 @@ export class Authority {
   }
 
   /** The same; throws forbidden for a principal that may not. */
-  require(principal: Principal): Standing {
+  requireStanding(principal: Principal): Standing {
     const standing = this.standing(principal);
     if (!standing) {
       throw new SvcError('forbidden', 'only users and their API tokens may open shells');

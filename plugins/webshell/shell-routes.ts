@@ -54,14 +54,14 @@ function shellSocket(parts: ShellRouteParts): RouteDeclaration {
         return void shells.requireAttachable(ticket.session);
       }
       if (!ticket) {
-        authority.require(principal);
+        authority.requireStanding(principal);
       }
       quota.check(principal, params.device_id);
       await reach(parts, params.device_id);
     },
     handle({ principal, params, ip, headers }, socket) {
       const ticket = tickets.of(principal);
-      const standing = ticket?.standing ?? authority.require(principal);
+      const standing = ticket?.standing ?? authority.requireStanding(principal);
       const { user, session } = ticket ?? {};
       return serveConnection(parts, { socket, standing, deviceId: params.device_id, user, session, ip, userAgent: headers['user-agent'] ?? '' });
     },

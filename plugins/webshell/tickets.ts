@@ -45,7 +45,7 @@ export class Tickets implements TicketVerifier {
     if (this.#open.size >= limits.tickets || own >= limits.ticketsPerUser) {
       throw new SvcError('rate_limited', 'too many unused tickets; they expire within 30 s', { retryAfterSeconds: 30 });
     }
-    const standing = this.#authority.require(principal);
+    const standing = this.#authority.requireStanding(principal);
     const ticket = this.#ids.token(32);
     this.#open.set(digest(ticket), { ...bounds, standing, until: this.#clock.monotonic() + limits.ticketMs });
     return { ticket, expiresAt: this.#clock.now() + limits.ticketMs };
