@@ -12,7 +12,6 @@ export function banner({ version }: Product, { url, dataDir, host, bannerLines }
   const open = !/^http:\/\/(127\.|localhost|\[::1\])/.test(url);
   const lines = [
     `svc v${version} serves at ${url}`,
-    `API      ${url}/api/docs`,
     `Data     ${dataDir}`,
     `Plugins  ${active} active${troubled.map(({ id, state }) => `, ${id} ${state} (svc plugin why ${id})`).join('')}`,
     ...bannerLines,

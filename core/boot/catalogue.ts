@@ -1,5 +1,8 @@
-import type { Registry } from '../registry/index.ts';
-import type { HouseCatalogue } from '../sdk/index.ts';
+import { describeRoute } from '../http/index.ts';
+import type { Registry, Snapshot } from '../registry/index.ts';
+import type { DescribedRoute, HouseCatalogue } from '../sdk/index.ts';
+
+const described = new WeakMap<Snapshot, readonly DescribedRoute[]>();
 
 /** Reads the catalogue out of the snapshot that the caller sees. */
 export const catalogueOf = (registry: Registry): HouseCatalogue => ({
@@ -15,4 +18,10 @@ export const catalogueOf = (registry: Registry): HouseCatalogue => ({
       summary,
       pluginId: owner.pluginId,
     })),
+  declarations() {
+    const snapshot = registry.seen;
+    const known = described.get(snapshot) ?? [...snapshot.routes.values()].map(describeRoute);
+    described.set(snapshot, known);
+    return known;
+  },
 });

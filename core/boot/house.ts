@@ -118,7 +118,7 @@ function publishCore(
   agent: readonly string[],
 ): void {
   const health = createHealth({ checks: () => [...registry.seen.checks.values()].map(({ value }) => value), clock });
-  const routes = coreRoutes({ registry, version: product.version, readiness: () => readiness({ host, storage, health }), metrics: () => metrics.text() });
+  const routes = coreRoutes({ readiness: () => readiness({ host, storage, health }), metrics: () => metrics.text() });
   const draft = coreDraft(
     [
       coreService(Plugins, host),

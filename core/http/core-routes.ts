@@ -1,11 +1,6 @@
-import { createHash } from 'node:crypto';
-
 import Type from 'typebox';
 
-import type { Registry } from '../registry/index.ts';
 import { byteRoute, type MaybePromise, route, type RouteDeclaration, SvcError } from '../sdk/index.ts';
-import { docsPage, docsStyle } from './docs-page.ts';
-import { openApi } from './openapi.ts';
 
 /** One part of the house and whether it can serve. */
 export interface Readiness {
@@ -15,8 +10,6 @@ export interface Readiness {
 }
 
 export interface CorePorts {
-  readonly registry: Registry;
-  readonly version: string;
   readonly readiness: () => MaybePromise<readonly Readiness[]>;
   /** Self metrics in the text format of Prometheus. */
   readonly metrics: () => MaybePromise<string>;
@@ -29,7 +22,7 @@ const Ready = Type.Object({
 });
 
 /** What the house answers by itself, with no plugin installed. */
-export function coreRoutes({ registry, version, readiness, metrics }: CorePorts): readonly RouteDeclaration[] {
+export function coreRoutes({ readiness, metrics }: CorePorts): readonly RouteDeclaration[] {
   return [
     route({
       method: 'GET',
@@ -64,27 +57,5 @@ export function coreRoutes({ registry, version, readiness, metrics }: CorePorts)
       produces: 'text/plain; version=0.0.4; charset=utf-8',
       handle: () => metrics(),
     }),
-    byteRoute({
-      method: 'GET',
-      path: '/api/v1/openapi.json',
-      access: 'any',
-      summary: 'This API as an OpenAPI 3.1 document',
-      produces: 'application/json; charset=utf-8',
-      handle: () => JSON.stringify(openApi(registry.seen, version)),
-    }),
-    byteRoute({
-      method: 'GET',
-      path: '/api/docs',
-      access: 'public',
-      summary: 'This API as a page to read',
-      produces: 'text/html; charset=utf-8',
-      handle(call) {
-        call.setHeader('content-security-policy', docsPolicy);
-        return docsPage(openApi(registry.seen, version));
-      },
-    }),
   ];
 }
-
-/** The page brings its one style sheet with it and may load nothing else. */
-const docsPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(docsStyle).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;

@@ -1,6 +1,7 @@
 import type { SettingDeclaration } from './manifest.ts';
 import type { EffectNode } from './scope.ts';
-import type { Access, Method } from './route.ts';
+import type { ErrorCode } from './errors.ts';
+import type { Access, Method, RouteDeclaration } from './route.ts';
 import { defineExtensionPoint, defineService } from './tokens.ts';
 
 /** One plugin as the plugin pages show it. */
@@ -100,10 +101,26 @@ export interface DeclaredRoute {
   readonly pluginId: string;
 }
 
+/** A route with all that a document can say of it; its shapes are JSON Schema 2020-12, as they are checked. */
+export interface DescribedRoute extends DeclaredRoute, Pick<RouteDeclaration, 'kind' | 'description' | 'consumes' | 'produces'> {
+  /** Of an ordinary answer. */
+  readonly status: number;
+  readonly params: object | undefined;
+  readonly query: object | undefined;
+  readonly body: object | undefined;
+  readonly response: object | undefined;
+  /** Of one item of a list. */
+  readonly items: object | undefined;
+  /** Codes beyond those of the pipeline. */
+  readonly errors: readonly ErrorCode[];
+}
+
 /** What the plugins that serve now declare: the closed list that roles are made from. */
 export interface HouseCatalogue {
   actions(): readonly DeclaredAction[];
   routes(): readonly DeclaredRoute[];
+  /** The routes in full; the same list until anything is published. */
+  declarations(): readonly DescribedRoute[];
 }
 
 /** What this process is. */

@@ -2,10 +2,8 @@ import type { Area } from '../area.ts';
 
 export const area: Area = {
   routes: `
-    GET  /healthz              public
-    GET  /readyz               public
-    GET  /metrics              host:metrics
-    GET  /api/v1/openapi.json  any
-    GET  /api/docs             public
+    GET  /healthz  public
+    GET  /readyz   public
+    GET  /metrics  host:metrics
   `,
 };

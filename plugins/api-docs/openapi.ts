@@ -1,8 +1,9 @@
-import type { Entry, Snapshot } from '../registry/index.ts';
-import { type Access, type ErrorCode, errorStatus, type RouteDeclaration } from '../sdk/index.ts';
-import { pathSegments } from './routes/declaration.ts';
-import { compileRoute } from './routes/route-table.ts';
-import { closed, modern, type Schema } from './routes/schema.ts';
+import { type Access, type DescribedRoute, type ErrorCode, errorStatus } from 'svc/sdk';
+
+/** A JSON Schema as data. */
+interface Schema {
+  readonly [keyword: string]: unknown;
+}
 
 export interface Operation {
   readonly operationId: string;
@@ -32,61 +33,55 @@ export interface OpenApiDocument {
   readonly components: object;
 }
 
-const documents = new WeakMap<Snapshot, OpenApiDocument>();
-
-/** The API as this snapshot serves it, made from the declarations that also validate. */
-export function openApi(snapshot: Snapshot, version: string): OpenApiDocument {
-  let document = documents.get(snapshot);
-  if (!document) {
-    document = assemble(snapshot, version);
-    documents.set(snapshot, document);
-  }
-  return document;
-}
-
-function assemble(snapshot: Snapshot, version: string): OpenApiDocument {
+/** The API as it is served, made from the declarations that also validate. */
+export function openApi(declarations: readonly DescribedRoute[], version: string): OpenApiDocument {
   const paths: Record<string, Record<string, Operation>> = {};
-  const entries = [...snapshot.routes.values()].sort((a, b) => (a.value.path < b.value.path ? -1 : a.value.path > b.value.path ? 1 : 0));
-  for (const entry of entries) {
-    (paths[entry.value.path] ??= {})[entry.value.method.toLowerCase()] = operation(entry);
+  for (const declaration of declarations.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))) {
+    (paths[declaration.path] ??= {})[declaration.method.toLowerCase()] = operation(declaration);
   }
   return { openapi: '3.1.0', info: { title: 'svc', version }, paths, components };
 }
 
-function operation(entry: Entry<RouteDeclaration>): Operation {
-  const { value: declaration, owner } = entry;
-  const { method, path, summary, description, access } = declaration;
+function operation(declaration: DescribedRoute): Operation {
+  const { method, path, summary, description, access, pluginId } = declaration;
   const body = requestBody(declaration);
   return {
     operationId: operationId(method, path),
     summary,
     ...(description !== undefined && { description }),
-    tags: [pathSegments(path.replace(/^\/api\/v\d+/, ''))[0]?.name ?? 'service'],
+    tags: [segmentsOf(path.replace(/^\/api\/v\d+/, ''))[0]?.name ?? 'service'],
     security: access === 'public' ? [] : isForMachines(access) ? [{ bearer: [] }, { basic: [] }] : [{ bearer: [] }],
     'x-svc-access': access,
-    'x-svc-plugin': owner.pluginId,
+    'x-svc-plugin': pluginId,
     parameters: [...pathParameters(declaration), ...queryParameters(declaration)],
     ...(body && { requestBody: body }),
-    responses: { ...success(declaration, compileRoute(entry).status), ...failures(declaration) },
+    responses: { ...success(declaration), ...failures(declaration) },
   };
 }
+
+/** Parts of a declared path, each one word or one whole parameter. */
+const segmentsOf = (path: string): readonly { readonly name: string; readonly isParam: boolean }[] =>
+  path
+    .split('/')
+    .filter((part) => part !== '')
+    .map((part) => (part.startsWith('{') ? { name: part.slice(1, -1), isParam: true } : { name: part, isParam: false }));
 
 const isForMachines = (access: Access): boolean => access === 'machine' || (typeof access === 'object' && 'machine' in access);
 
 /** `getApiV1PluginsById`: stable, so that generated clients keep their names. */
 function operationId(method: string, path: string): string {
-  const words = pathSegments(path).map(({ name, isParam }) => (isParam ? `by-${name}` : name));
+  const words = segmentsOf(path).map(({ name, isParam }) => (isParam ? `by-${name}` : name));
   return method.toLowerCase() + words.map((word) => word.replace(/(^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, __, first: string) => first.toUpperCase())).join('');
 }
 
-function pathParameters({ path, params }: RouteDeclaration): readonly Parameter[] {
+function pathParameters({ path, params }: DescribedRoute): readonly Parameter[] {
   const shapes = propertiesOf(params);
-  return pathSegments(path)
+  return segmentsOf(path)
     .filter((segment) => segment.isParam)
     .map(({ name }) => ({ name, in: 'path', required: true, schema: shapes[name] ?? { type: 'string' } }));
 }
 
-function queryParameters({ kind, query }: RouteDeclaration): readonly Parameter[] {
+function queryParameters({ kind, query }: DescribedRoute): readonly Parameter[] {
   const required = ((query as Schema | undefined)?.required ?? []) as readonly string[];
   const own = Object.entries(propertiesOf(query)).map(([name, schema]): Parameter => ({
     name,
@@ -111,15 +106,14 @@ const pageParameters: readonly Parameter[] = [
 
 const lastEventId: Parameter = { name: 'Last-Event-ID', in: 'header', required: false, description: 'Resume after this event', schema: { type: 'string' } };
 
-function requestBody({ kind, body, consumes }: RouteDeclaration): Operation['requestBody'] {
+function requestBody({ kind, body, consumes }: DescribedRoute): Operation['requestBody'] {
   if (kind === 'bytes') {
     return consumes && { required: true, content: Object.fromEntries(consumes.map((type) => [type, { schema: {} }])) };
   }
-  return body && { required: true, content: { 'application/json': { schema: closed(body as Schema) } } };
+  return body && { required: true, content: { 'application/json': { schema: body as Schema } } };
 }
 
-function success(declaration: RouteDeclaration, status: number): Record<string, object> {
-  const { kind, produces, response, items } = declaration;
+function success({ kind, status, produces, response, items }: DescribedRoute): Record<string, object> {
   switch (kind) {
     case 'socket':
       return { 101: { description: 'The connection is a WebSocket from here on' } };
@@ -131,8 +125,7 @@ function success(declaration: RouteDeclaration, status: number): Record<string, 
       return { [status]: { description: 'One page', content: { 'application/json': { schema: pageSchema(items as Schema) } } } };
     default:
       return {
-        [status]:
-          response === undefined ? { description: 'Done' } : { description: 'Done', content: { 'application/json': { schema: modern(response as Schema) } } },
+        [status]: response === undefined ? { description: 'Done' } : { description: 'Done', content: { 'application/json': { schema: response } } },
       };
   }
 }
@@ -141,14 +134,14 @@ const pageSchema = (items: Schema): Schema => ({
   type: 'object',
   required: ['items', 'next_cursor', 'total'],
   properties: {
-    items: { type: 'array', items: modern(items) },
+    items: { type: 'array', items },
     next_cursor: { type: 'string', description: 'Empty on the last page' },
     total: { type: 'integer', minimum: 0, description: 'Size of the filtered set' },
   },
 });
 
 /** What the stages of the pipeline may answer with, and what the handler adds. */
-function failures({ access, path, query, body, params, kind, consumes, method, errors = [] }: RouteDeclaration): Record<string, object> {
+function failures({ access, path, query, body, params, kind, consumes, method, errors }: DescribedRoute): Record<string, object> {
   const takesInput = query ?? body ?? params ?? consumes ?? (kind === 'list' ? true : undefined);
   const codes: readonly (ErrorCode | false)[] = [
     takesInput !== undefined && 'invalid_argument',
@@ -172,7 +165,8 @@ function failures({ access, path, query, body, params, kind, consumes, method, e
 
 const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
 
-const propertiesOf = (schema: unknown): Readonly<Record<string, Schema>> => (modern((schema ?? {}) as Schema).properties ?? {}) as Record<string, Schema>;
+const propertiesOf = (schema: object | undefined): Readonly<Record<string, Schema>> =>
+  ((schema as Schema | undefined)?.properties ?? {}) as Record<string, Schema>;
 
 const components = {
   securitySchemes: {

@@ -1,0 +1,8 @@
+import type { Area } from '../area.ts';
+
+export const area: Area = {
+  routes: `
+    GET  /api/v1/openapi.json  any
+    GET  /api/docs             public
+  `,
+};
