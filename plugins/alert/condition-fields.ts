@@ -16,7 +16,7 @@ interface Bounds {
   readonly most?: number;
 }
 
-/** One element of `conditions` as it was sent: each field is asked for by its name and kind, and what nobody asked for is refused. */
+/** One element of `conditions` as it was sent: each field is read by its name and kind, and others are refused. */
 export class ConditionFields {
   readonly #values: Readonly<Record<string, unknown>>;
   readonly #asked = new Set<string>();
@@ -30,7 +30,7 @@ export class ConditionFields {
     this.path = path;
   }
 
-  #take(name: string): unknown {
+  #read(name: string): unknown {
     this.#asked.add(name);
     return Object.hasOwn(this.#values, name) ? this.#values[name] : undefined;
   }
@@ -40,11 +40,11 @@ export class ConditionFields {
   }
 
   has(name: string): boolean {
-    return this.#take(name) !== undefined;
+    return this.#read(name) !== undefined;
   }
 
   text(name: string, most = longestExpression): string {
-    const value = this.#take(name);
+    const value = this.#read(name);
     if (typeof value !== 'string' || value.trim() === '') {
       throw this.wrong(name, value === undefined ? 'is required' : 'must be a text that is not empty');
     }
@@ -55,7 +55,7 @@ export class ConditionFields {
   }
 
   number(name: string, { above, least, below, most }: Bounds = {}): number {
-    const value = this.#take(name);
+    const value = this.#read(name);
     if (typeof value !== 'number' || !Number.isFinite(value)) {
       throw this.wrong(name, value === undefined ? 'is required' : 'must be a number');
     }
@@ -89,7 +89,7 @@ export class ConditionFields {
   }
 
   choice<const T extends string>(name: string, choices: readonly T[]): T {
-    const value = this.#take(name);
+    const value = this.#read(name);
     const found = choices.find((choice) => choice === value);
     if (found === undefined) {
       throw this.wrong(name, value === undefined ? 'is required' : `must be one of ${choices.join(', ')}`);
@@ -105,11 +105,12 @@ export class ConditionFields {
     return { for: this.span('for', { leastMs: 1, mostMs: 30 * 86_400_000 }).text };
   }
 
-  end(): void {
+  /** Throws for a field that was not read. */
+  refuseOthers(): void {
     const unknown = Object.keys(this.#values).find((name) => !this.#asked.has(name));
     if (unknown !== undefined) {
       const shown = unknown.slice(0, 100);
-      throw this.wrong(shown, `is no field of this kind of condition; its fields are ${[...this.#asked].join(', ')}`);
+      throw this.wrong(shown, `is not a field of this kind of condition; its fields are ${[...this.#asked].join(', ')}`);
     }
   }
 }

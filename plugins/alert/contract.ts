@@ -4,7 +4,7 @@ import type { NoticeIncident } from '../notify/contract.ts';
 
 export type IncidentStatus = 'open' | 'acknowledged' | 'silenced' | 'resolved';
 
-/** An incident for other plugins: what channels are told of it, and where it stands. */
+/** An incident for other plugins: what channels are sent of it, and where it stands. */
 export interface IncidentView extends NoticeIncident {
   readonly status: IncidentStatus;
   /** First of all its firings; `fired_at` is the one that lasts, or was the last. */
@@ -21,7 +21,7 @@ export interface IncidentEventView {
   readonly created_at: string;
 }
 
-/** Incidents, for whoever looks into them. */
+/** Incidents, for other plugins. */
 export interface Incidents {
   get(id: number): Promise<IncidentView | undefined>;
   /** Newest first. */
@@ -54,9 +54,9 @@ export interface IncidentChangedEvent {
   readonly events: readonly string[];
 }
 
-/** For tests and commands: looks at the rules that are due, without waiting for the clock of the machine. */
+/** For tests and commands: evaluates the rules that are due, without waiting for the clock of the machine. */
 export interface AlertEvaluator {
-  /** Resolves when all that was due has been looked at and stored. */
+  /** Resolves when all that was due has been evaluated and stored. */
   tick(): Promise<void>;
 }
 

@@ -1,10 +1,14 @@
 import { SvcError } from 'svc/sdk';
 import { formatDuration, parseDuration } from 'svc/query';
+import type { Static } from 'typebox';
 
-import type { ImportReport, ImportWish } from './import.ts';
 import type { FileRule, RuleFile, RuleGroup } from './prometheus-file.ts';
 import type { Draft } from './rule-draft.ts';
+import type { ImportShown, RuleFileBody } from './rule-schema.ts';
 import { compileAnnotation } from './template.ts';
+
+export type ImportRequest = Static<typeof RuleFileBody>;
+export type ImportReport = Static<typeof ImportShown>;
 
 /** A rule of a file as a rule of ours, and what of it has no place here. */
 export interface Candidate {
@@ -33,7 +37,10 @@ const severities: Readonly<Record<string, Draft['severity']>> = {
   none: 'info',
 };
 
-export function candidatesOf({ groups }: RuleFile, wish: ImportWish): { readonly candidates: readonly Candidate[]; readonly leftOut: readonly LeftOut[] } {
+export function candidatesOf(
+  { groups }: RuleFile,
+  request: ImportRequest,
+): { readonly candidates: readonly Candidate[]; readonly leftOut: readonly LeftOut[] } {
   const leftOut: LeftOut[] = [];
   const keys = new Map<string, number>();
   const candidates = groups.flatMap((group) =>
@@ -42,12 +49,12 @@ export function candidatesOf({ groups }: RuleFile, wish: ImportWish): { readonly
         leftOut.push({
           group: group.name,
           rule: rule.record!,
-          reason: 'is a recording rule: nothing here computes series in advance; write its expression where it is used',
+          reason: 'is a recording rule, which is not supported; write its expression where it is used',
         });
         return [];
       }
       try {
-        return [candidateOf(group, rule, rule.alert, wish, keys)];
+        return [candidateOf(group, rule, rule.alert, request, keys)];
       } catch (error) {
         leftOut.push({ group: group.name, rule: rule.alert, reason: error instanceof Error ? error.message : String(error) });
         return [];
@@ -57,53 +64,53 @@ export function candidatesOf({ groups }: RuleFile, wish: ImportWish): { readonly
   return { candidates, leftOut };
 }
 
-function candidateOf(group: RuleGroup, rule: FileRule, alert: string, wish: ImportWish, keys: Map<string, number>): Candidate {
+function candidateOf(group: RuleGroup, rule: FileRule, alert: string, request: ImportRequest, keys: Map<string, number>): Candidate {
   const notes: string[] = [];
   const all = { ...group.labels, ...rule.labels };
   const severity = severities[(all['severity'] ?? '').toLowerCase()];
   if (severity === undefined && all['severity'] !== undefined) {
-    notes.push(`label severity: ${all['severity']} is none of ours, so it is ${wish.severity ?? 'warning'}`);
+    notes.push(`label severity: ${all['severity']} is not a severity here, so it is ${request.severity ?? 'warning'}`);
   }
   const labels = kept(all, (name, text) => {
     const reason = text.includes('{{')
       ? 'is a template, and labels are plain here'
       : !/^[a-zA-Z_][a-zA-Z0-9_]{0,99}$/.test(name)
-        ? 'has a name that no label here may have'
+        ? 'has a name that is not valid for a label here'
         : undefined;
-    return reason && notes.push(`label ${name} was not taken: it ${reason}`) > 0;
+    return reason && notes.push(`label ${name} was not imported: it ${reason}`) > 0;
   });
   const annotations = kept(rule.annotations, (name, text) => {
     const reason = faultOf(text);
-    return reason !== undefined && notes.push(`annotation ${name} was not taken: ${reason}`) > 0;
+    return reason !== undefined && notes.push(`annotation ${name} was not imported: ${reason}`) > 0;
   });
   const { runbook_url: runbook, ...others } = annotations;
   const address = runbook !== undefined && /^https?:\/\/\S+$/.test(runbook) && !runbook.includes('{{') ? runbook : undefined;
   const lasting = rule.for === undefined ? 0 : parseDuration(rule.for);
   const interval = group.interval === undefined ? 0 : Math.max(5, Math.round(parseDuration(group.interval) / 1_000));
-  note(notes, rule.keepFiringFor !== undefined, 'keep_firing_for was not taken: a rule here clears when two evaluations in a row find it clear');
-  note(notes, group.limit > 0, `limit ${group.limit} of the group was not taken: every rule has 500 incidents at most`);
-  note(notes, group.queryOffset !== undefined, 'query_offset of the group was not taken: how late samples are is known of each store');
-  note(notes, interval > 86_400, 'the interval of the group is longer than a day, which was not taken');
-  [...group.unknown, ...rule.unknown].forEach((name) => notes.push(`${name} was not taken: it is not known`));
+  note(notes, rule.keepFiringFor !== undefined, 'keep_firing_for was not imported: a rule here clears when two evaluations in a row find it clear');
+  note(notes, group.limit > 0, `limit ${group.limit} of the group was not imported: every rule has 500 incidents at most`);
+  note(notes, group.queryOffset !== undefined, 'query_offset of the group was not imported: the delay of samples is known for each store');
+  note(notes, interval > 86_400, 'the interval of the group is longer than a day, which was not imported');
+  [...group.unknown, ...rule.unknown].forEach((name) => notes.push(`${name} was not imported: the field is not known`));
   return {
     group: group.name,
     alert,
     notes,
     draft: {
-      rule_key: keyOf(alert, wish.key_prefix ?? '', keys),
+      rule_key: keyOf(alert, request.key_prefix ?? '', keys),
       name: alert.slice(0, 200),
       kind: 'metric_raw',
       source_type: 'metricsdb_external',
-      scope_type: wish.scope_type ?? 'global',
+      scope_type: request.scope_type ?? 'global',
       join_mode: 'all',
-      severity: severity ?? wish.severity ?? 'warning',
-      enabled: wish.enabled ?? true,
+      severity: severity ?? request.severity ?? 'warning',
+      enabled: request.enabled ?? true,
       conditions: [{ expr: rule.expr, ...(lasting > 0 && { for: formatDuration(lasting) }) }],
       labels: { alertname: alert.slice(0, 1_000), ...labels },
       annotations: address === undefined ? annotations : others,
       ...(address !== undefined && { runbook_url: address }),
       ...(interval <= 86_400 && { interval_seconds: interval }),
-      ...(wish.dimensions !== undefined && { dimensions: wish.dimensions }),
+      ...(request.dimensions !== undefined && { dimensions: request.dimensions }),
     },
   };
 }
@@ -131,7 +138,7 @@ export function keyOf(alert: string, prefix: string, keys: Map<string, number>):
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/^[^a-z]+|_+$/g, '');
   if (snake === '') {
-    throw new SvcError('invalid_argument', 'has a name that no rule_key can be made of');
+    throw new SvcError('invalid_argument', 'has a name without a letter or digit, so no rule_key can be made of it');
   }
   const key = `${prefix === '' ? '' : `${prefix.replace(/_$/, '')}_`}${snake}`.slice(0, 90);
   const count = (keys.get(key) ?? 0) + 1;

@@ -1,15 +1,15 @@
 import { definePlugin } from 'svc/sdk';
 
-import { alertEngine } from './engine.ts';
+import { AlertEngine } from './alert-engine.ts';
+import { AlertRules } from './alert-rules.ts';
 import { Delays } from './evaluator/delays.ts';
 import { planOf } from './rule-plan.ts';
-import { alertRules } from './rule-room.ts';
 
 export default definePlugin({
   activate(ctx) {
     const delays = new Delays();
-    const rules = alertRules(ctx, { delayOf: delays.of });
-    const engine = alertEngine(ctx, { book: rules.book, render: rules.render, planOf, delays });
+    const rules = new AlertRules(ctx, { delayOf: delays.of });
+    const engine = new AlertEngine(ctx, { book: rules.book, render: rules.render, planOf, delays });
     return { rules, engine };
   },
   async start(_ctx, { rules, engine }) {

@@ -3,10 +3,10 @@ import { SvcError } from 'svc/sdk';
 import type { MatrixAnswer } from '../metricsdb/contract.ts';
 import { answerRows } from './evaluator/answer-rows.ts';
 import { advance, type Instance, type Row } from './evaluator/instance.ts';
-import { mostInstances } from './evaluator/settle.ts';
+import { mostInstances } from './evaluator/findings.ts';
 import type { Plan, Rule } from './rule.ts';
 
-/** Something that would have fired. */
+/** What would have fired. */
 export interface PastFiring {
   readonly key: string;
   readonly at: number;
@@ -108,6 +108,6 @@ export const mostValues = 2_000_000;
 
 export function assertManageable(values: number): void {
   if (values > mostValues) {
-    throw new SvcError('budget_exceeded', 'the conditions match too much to look at it all; choose a shorter lookback, or a narrower selector');
+    throw new SvcError('budget_exceeded', `the conditions match more than ${mostValues} values; choose a shorter lookback or a narrower selector`);
   }
 }

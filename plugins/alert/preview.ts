@@ -9,16 +9,16 @@ import { phaseOf, slotAt } from './evaluator/slots.ts';
 import { logRange } from './log-range.ts';
 import { assertManageable, PreviewRun } from './preview-run.ts';
 import type { Leg, Plan, Rule } from './rule.ts';
-import { assertWorks, type Authorities } from './rule-check.ts';
+import { assertWorks, type RuleDependencies } from './rule-check.ts';
 import { bodyOf } from './rule-draft.ts';
 import { intervalOf, planOf } from './rule-plan.ts';
 import type { PreviewDraft, PreviewShown } from './rule-schema.ts';
 
 export type PreviewResult = Static<typeof PreviewShown>;
-export type Preview = (draft: Static<typeof PreviewDraft>, signal: AbortSignal) => Promise<PreviewResult>;
+type PreviewRequest = Static<typeof PreviewDraft>;
 
 export interface PreviewParts {
-  readonly authorities: Authorities;
+  readonly dependencies: RuleDependencies;
   readonly clock: Clock;
   /** From one evaluation to the next of rules that say nothing themselves. */
   readonly intervalMs: () => number;
@@ -35,32 +35,22 @@ const mostPoints = 300;
 const mostShown = 200;
 
 /** The same plan and the same steps as the evaluator's, over what is stored. */
-export const createPreview =
-  ({ authorities, clock, intervalMs: usual, delayOf }: PreviewParts): Preview =>
-  async ({ lookback = '24h', ...sent }, signal) => {
-    const draft = {
-      rule_key: 'preview',
-      name: 'preview',
-      source_type: 'svc_builtin' as const,
-      join_mode: 'all' as const,
-      severity: 'warning' as const,
-      ...sent,
-    };
-    const body = bodyOf(draft);
-    await assertWorks(body, authorities);
+export class Preview {
+  readonly #parts: PreviewParts;
+
+  constructor(parts: PreviewParts) {
+    this.#parts = parts;
+  }
+
+  async run({ lookback = '24h', ...sent }: PreviewRequest, signal: AbortSignal): Promise<PreviewResult> {
+    const { dependencies, clock, intervalMs: usual, delayOf } = this.#parts;
+    const body = bodyOf({ ...unnamed, ...sent });
+    await assertWorks(body, dependencies);
     const now = clock.now();
     const rule: Rule = { ...body, id: 0, created_by: '', created_at: timestamp(now), updated_at: timestamp(now) };
     const plan = planOf(rule, usual());
-    const interval = intervalOf(rule, usual());
-    const phase = phaseOf(plan.legs[0]?.measure ?? plan.legs[0]?.query ?? rule.rule_key, interval);
-    const last = slotAt(now, phase, interval);
-    const lookbackMs = spanOf(lookback, interval);
-    const first = last - Math.floor(lookbackMs / interval) * interval;
-    if ((last - first) / interval > mostSlots) {
-      throw wrongField('/lookback', `is ${mostSlots} evaluations or more of a rule that is evaluated every ${formatDuration(interval)}; choose a shorter one`);
-    }
-    const window = { first, last, interval };
-    const questions = new Questions(authorities, delayOf, signal);
+    const window = windowOf(rule, plan, { lookback, now, interval: intervalOf(rule, usual()) });
+    const questions = new Questions(dependencies, delayOf, signal);
     const run = await walked(new PreviewRun(rule, plan), plan, window, questions);
     const { series, leftOut } = await shownSeries(plan, window, questions);
     return {
@@ -77,16 +67,31 @@ export const createPreview =
       eta_at: await firstEta(plan, window, questions),
       query: plan.legs[0]!.query,
       queries: plan.legs.map(({ query }) => query),
-      from: timestamp(first),
-      to: timestamp(last),
+      from: timestamp(window.first),
+      to: timestamp(window.last),
       warnings: [...questions.warnings, ...remarks(rule, plan, run, series, window)],
     };
-  };
+  }
+}
+
+/** What is only tried needs no name. */
+const unnamed = { rule_key: 'preview', name: 'preview', source_type: 'svc_builtin', join_mode: 'all', severity: 'warning' } as const;
 
 interface Window {
   readonly first: number;
   readonly last: number;
   readonly interval: number;
+}
+
+function windowOf(rule: Rule, plan: Plan, asked: { readonly lookback: string; readonly now: number; readonly interval: number }): Window {
+  const { lookback, now, interval } = asked;
+  const phase = phaseOf(plan.legs[0]?.measure ?? plan.legs[0]?.query ?? rule.rule_key, interval);
+  const last = slotAt(now, phase, interval);
+  const first = last - Math.floor(spanOf(lookback, interval) / interval) * interval;
+  if ((last - first) / interval > mostSlots) {
+    throw wrongField('/lookback', `is more than ${mostSlots} evaluations of a rule that is evaluated every ${formatDuration(interval)}; choose a shorter one`);
+  }
+  return { first, last, interval };
 }
 
 const at = (ms: number | undefined): string | null => (ms === undefined ? null : timestamp(ms));
@@ -148,7 +153,7 @@ function remarks(rule: Rule, plan: Plan, { unscoped, crowded }: PreviewRun, seri
     ...silent.map(({ measure, query }) => `nothing was found for ${(measure ?? query).slice(0, 300)}`),
     ...(rule.notify_min_fires > 0 && needed > rule.notify_window_seconds * 1_000
       ? [
-          `a rule that is evaluated every ${formatDuration(interval)} cannot fire ${rule.notify_min_fires} times within ${rule.notify_window_seconds} s, so nobody would be told`,
+          `a rule that is evaluated every ${formatDuration(interval)} cannot fire ${rule.notify_min_fires} times within ${rule.notify_window_seconds} s, so no notification would be sent`,
         ]
       : []),
   ];
@@ -156,13 +161,13 @@ function remarks(rule: Rule, plan: Plan, { unscoped, crowded }: PreviewRun, seri
 
 /** Questions about the past, the answers at the times of slots although samples come later. */
 class Questions {
-  readonly #authorities: Authorities;
+  readonly #dependencies: RuleDependencies;
   readonly #delayOf: PreviewParts['delayOf'];
   readonly #signal: AbortSignal;
   readonly #warnings = new Set<string>();
 
-  constructor(authorities: Authorities, delayOf: PreviewParts['delayOf'], signal: AbortSignal) {
-    this.#authorities = authorities;
+  constructor(dependencies: RuleDependencies, delayOf: PreviewParts['delayOf'], signal: AbortSignal) {
+    this.#dependencies = dependencies;
     this.#delayOf = delayOf;
     this.#signal = signal;
   }
@@ -178,10 +183,10 @@ class Questions {
   ): Promise<MatrixAnswer> {
     const delay = this.#delayOf(store);
     const window = { start: start - delay, end: end - delay, step };
-    const { metrics, logs } = this.#authorities;
+    const { metrics, logs } = this.#dependencies;
     const engine = store === 'logs' ? logs : metrics;
     if (!engine.available) {
-      throw new SvcError('unavailable', `the ${store === 'logs' ? 'log' : 'metrics'} store is not there to look at the past`);
+      throw new SvcError('unavailable', `the ${store === 'logs' ? 'log' : 'metrics'} store is not running; enable its plugin to preview rules`);
     }
     const answer =
       store === 'logs' ? await logRange(logs.get(), query, window, this.#signal) : await metrics.get().range(query, window, { signal: this.#signal });

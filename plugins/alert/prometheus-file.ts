@@ -37,7 +37,7 @@ export function readYaml(text: string, what: string): unknown {
   const document = parseDocument(text, { logLevel: 'silent', prettyErrors: true, customTags: [], uniqueKeys: true });
   const [error] = document.errors;
   if (error !== undefined) {
-    throw new SvcError('invalid_argument', `${what} is no YAML: ${error.message.split('\n')[0]!}`);
+    throw new SvcError('invalid_argument', `${what} is not YAML: ${error.message.split('\n')[0]!}`);
   }
   try {
     return document.toJS({ mapAsMap: true, maxAliasCount: 50 });
@@ -46,12 +46,12 @@ export function readYaml(text: string, what: string): unknown {
   }
 }
 
-/** Throws invalid_argument, naming the place, for what is no rule file. */
+/** Throws invalid_argument, naming the place, for what is not a rule file. */
 export function readRuleFile(text: string): RuleFile {
   const root = fieldsOf(readYaml(text, 'the rule file'), 'the rule file');
   const groups = root.get('groups');
   if (!Array.isArray(groups)) {
-    throw wrong('groups', 'is missing, or no list: a rule file is a list of groups with rules');
+    throw wrong('groups', 'must be a list: a rule file is a list of groups with rules');
   }
   return { groups: groups.map((group, index) => readGroup(group, `groups[${index}]`)) };
 }

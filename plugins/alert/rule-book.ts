@@ -35,7 +35,7 @@ export class RuleMemory implements RuleBook {
     return [...this.#rules.values()].filter((rule) => rule.notify_channel_ids.includes(channelId)).map(({ name }) => name);
   }
 
-  /** All that is stored; tells what is new, changed or gone since the last time. */
+  /** All that is stored; notifies of what is new, changed or gone since the last time. */
   load(rules: readonly Rule[]): void {
     const gone = new Set(this.#rules.keys());
     for (const rule of rules) {
@@ -51,7 +51,7 @@ export class RuleMemory implements RuleBook {
     if (rule === undefined) {
       if (before !== undefined) {
         this.#rules.delete(id);
-        this.#tell({ kind: 'deleted', rule: before, before });
+        this.#notify({ kind: 'deleted', rule: before, before });
       }
       return;
     }
@@ -60,10 +60,10 @@ export class RuleMemory implements RuleBook {
       return;
     }
     this.#rules.set(id, rule);
-    this.#tell(before === undefined ? { kind: 'created', rule } : { kind: changeOf(before, rule), rule, before });
+    this.#notify(before === undefined ? { kind: 'created', rule } : { kind: changeOf(before, rule), rule, before });
   }
 
-  #tell(change: RuleChange): void {
+  #notify(change: RuleChange): void {
     this.#enabled = undefined;
     for (const listener of this.#listeners) {
       try {

@@ -8,15 +8,15 @@ import { kinds } from './kinds/kinds.ts';
 import { planOf, usualIntervalMs } from './rule-plan.ts';
 import type { RuleBody } from './rule-tables.ts';
 
-/** Whoever can say whether what a rule names is there. */
-export interface Authorities {
+/** Services that know whether what a rule names exists. */
+export interface RuleDependencies {
   readonly metrics: Handle<MetricsQueries>;
   readonly logs: Handle<LogQueries>;
   readonly channels: Handle<NoticeDispatcher>;
 }
 
 /** Asks the engines about every expression and the notifier about every channel; throws invalid_argument for what does not hold. */
-export async function assertWorks(rule: RuleBody, { metrics, logs, channels }: Authorities): Promise<void> {
+export async function assertWorks(rule: RuleBody, { metrics, logs, channels }: RuleDependencies): Promise<void> {
   for (const [index, condition] of rule.conditions.entries()) {
     for (const written of kinds[rule.kind].written(condition as Condition)) {
       await assertWritten(written, `/conditions/${index}/${written.field}`, { metrics, logs });
@@ -32,7 +32,7 @@ export async function assertWorks(rule: RuleBody, { metrics, logs, channels }: A
   await assertChannels(rule.notify_channel_ids, channels);
 }
 
-async function assertWritten({ text, language, wants }: Written, path: string, { metrics, logs }: Pick<Authorities, 'metrics' | 'logs'>): Promise<void> {
+async function assertWritten({ text, language, wants }: Written, path: string, { metrics, logs }: Pick<RuleDependencies, 'metrics' | 'logs'>): Promise<void> {
   const type = await typeOf(text, language, path, { metrics, logs });
   const fits = wants === 'number' ? type === 'vector' || type === 'scalar' : type === wants;
   if (!fits) {
@@ -49,10 +49,18 @@ const described: Readonly<Record<string, string>> = {
   string: 'a text',
 };
 
-async function typeOf(text: string, language: Written['language'], path: string, { metrics, logs }: Pick<Authorities, 'metrics' | 'logs'>): Promise<string> {
+async function typeOf(
+  text: string,
+  language: Written['language'],
+  path: string,
+  { metrics, logs }: Pick<RuleDependencies, 'metrics' | 'logs'>,
+): Promise<string> {
   const engine = language === 'promql' ? metrics : logs;
   if (!engine.available) {
-    throw new SvcError('unavailable', `the ${language === 'promql' ? 'metrics' : 'log'} store is not there to check the expression; try again when it is`);
+    throw new SvcError(
+      'unavailable',
+      `the ${language === 'promql' ? 'metrics' : 'log'} store is not running, so the expression cannot be checked; try again when it is`,
+    );
   }
   try {
     return (await engine.get().check(text)).type;

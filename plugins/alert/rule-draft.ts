@@ -5,7 +5,7 @@ import { ConditionFields, wrongField } from './condition-fields.ts';
 import { selfRule } from './evaluator/self-rule.ts';
 import type { Condition, Frame } from './kinds/kind.ts';
 import { type AcceptedKind, kinds, storedKindOf } from './kinds/kinds.ts';
-import { compileThreshold } from './kinds/metric-threshold.ts';
+import { compileThreshold } from './kinds/metric-raw.ts';
 import type { RuleBody } from './rule-tables.ts';
 import type { RuleDraft } from './rule-schema.ts';
 import { assertAnnotations } from './template.ts';

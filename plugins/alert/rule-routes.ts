@@ -1,13 +1,13 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
-import type { Importer } from './import.ts';
+import type { RuleImporter } from './import.ts';
 import type { Preview } from './preview.ts';
 import { EnabledFlag, ImportShown, PreviewDraft, PreviewShown, RuleDraft, RuleFileBody, RuleId, RuleQuery, RuleShown } from './rule-schema.ts';
 import type { Rules } from './rules.ts';
 
 const path = '/api/v1/alert-rules';
 
-export const ruleRoutes = (rules: Rules, preview: Preview, importer: Importer): readonly RouteDeclaration[] => [
+export const ruleRoutes = (rules: Rules): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
@@ -70,19 +70,25 @@ export const ruleRoutes = (rules: Rules, preview: Preview, importer: Importer): 
     errors: ['not_found', 'conflict'],
     handle: (call) => rules.enable(call, call.params.id, call.body.enabled),
   }),
+];
+
+export const previewRoutes = (preview: Preview): readonly RouteDeclaration[] => [
   route({
     method: 'POST',
     path: `${path}/preview`,
     access: 'alert:preview',
-    summary: 'Run a rule definition over past data: what it would have done',
+    summary: 'Run a rule definition over past data, and show when it would have fired',
     body: PreviewDraft,
     response: PreviewShown,
     status: 200,
     timeoutMs: 60_000,
     audited: false,
     errors: ['unavailable', 'budget_exceeded'],
-    handle: (call) => preview(call.body, call.signal),
+    handle: (call) => preview.run(call.body, call.signal),
   }),
+];
+
+export const importRoutes = (importer: RuleImporter): readonly RouteDeclaration[] => [
   route({
     method: 'POST',
     path: `${path}/import`,
@@ -94,6 +100,6 @@ export const ruleRoutes = (rules: Rules, preview: Preview, importer: Importer): 
     status: 200,
     timeoutMs: 60_000,
     errors: ['conflict', 'unavailable'],
-    handle: (call) => importer(call, call.body),
+    handle: (call) => importer.import(call, call.body),
   }),
 ];

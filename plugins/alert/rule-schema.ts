@@ -38,7 +38,7 @@ const Runbook = Type.String({
 const Channels = Type.Array(Id, {
   maxItems: 50,
   uniqueItems: true,
-  description: 'only these channels are told; none: all whose filters let the incident through',
+  description: 'only these channels are notified; none: all whose filters let the incident through',
 });
 const Seconds = (most: number, description: string) => Type.Integer({ minimum: 0, maximum: most, description });
 
@@ -135,8 +135,8 @@ export const RuleQuery = Type.Object({
 const Point = Type.Unsafe<readonly [number, number]>({ type: 'array', prefixItems: [{ type: 'number' }, { type: 'number' }], minItems: 2, maxItems: 2 });
 
 export const PreviewShown = Type.Object({
-  would_fire: Type.Boolean({ description: 'whether anything would have fired' }),
-  fire_count: Type.Integer({ description: 'how often something would have begun to fire' }),
+  would_fire: Type.Boolean({ description: 'whether it would have fired' }),
+  fire_count: Type.Integer({ description: 'how often it would have begun to fire' }),
   first_fire_at: Type.Union([Timestamp, Type.Null()]),
   last_fire_at: Type.Union([Timestamp, Type.Null()]),
   series: Type.Array(
@@ -186,7 +186,7 @@ export const ImportShown = Type.Object({
       alert: Type.String(),
       rule_key: Type.String(),
       id: Type.Union([Id, Type.Null()]),
-      notes: Type.Array(Type.String(), { description: 'what of it was not taken, and why' }),
+      notes: Type.Array(Type.String(), { description: 'what of it was not imported, and why' }),
     }),
   ),
   left_out: Type.Array(Type.Object({ group: Type.String(), rule: Type.String(), reason: Type.String() })),

@@ -13,64 +13,74 @@ export interface RuleFilter {
   readonly q?: string;
 }
 
-/** Rules the house has in common: whoever may read them sees all of them. Deleted ones are not there. */
-export const ruleStore = (db: RuleDb) => {
-  const there = () => db.selectFrom('alert_rules').selectAll().where('deleted_at', 'is', null);
-  return {
-    async list(filter: RuleFilter, page: PageRequest): Promise<Page<Rule>> {
-      const { items, ...rest } = await pageOf(there().where(fits(filter)), 'id', page);
-      return { ...rest, items: items.map(ruleOf) };
-    },
+/** Rules that are not deleted. They belong to no user: every reader sees all of them. */
+export class RuleStore {
+  readonly #db: RuleDb;
 
-    all: async (): Promise<Rule[]> => (await there().orderBy('id').execute()).map(ruleOf),
+  constructor(db: RuleDb) {
+    this.#db = db;
+  }
 
-    async find(id: number): Promise<Rule | undefined> {
-      const row = await there().where('id', '=', id).executeTakeFirst();
-      return row && ruleOf(row);
-    },
+  #existing() {
+    return this.#db.selectFrom('alert_rules').selectAll().where('deleted_at', 'is', null);
+  }
 
-    async named(key: string): Promise<Rule | undefined> {
-      const row = await there().where('rule_key', '=', key).executeTakeFirst();
-      return row && ruleOf(row);
-    },
+  async list(filter: RuleFilter, page: PageRequest): Promise<Page<Rule>> {
+    const { items, ...rest } = await pageOf(this.#existing().where(matching(filter)), 'id', page);
+    return { ...rest, items: items.map(ruleOf) };
+  }
 
-    async count(): Promise<number> {
-      const counted = db.selectFrom('alert_rules').where('deleted_at', 'is', null);
-      return (await counted.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()).total;
-    },
+  async all(): Promise<Rule[]> {
+    return (await this.#existing().orderBy('id').execute()).map(ruleOf);
+  }
 
-    async insert(rule: RuleBody, by: string, now: number): Promise<Rule> {
-      const values = { ...rowOf(rule), created_by: by, created_at: now, updated_at: now, deleted_at: null };
-      return ruleOf(await db.insertInto('alert_rules').values(values).returningAll().executeTakeFirstOrThrow());
-    },
+  async find(id: number): Promise<Rule | undefined> {
+    const row = await this.#existing().where('id', '=', id).executeTakeFirst();
+    return row && ruleOf(row);
+  }
 
-    async update(id: number, rule: Partial<ReturnType<typeof rowOf>>, now: number): Promise<Rule> {
-      return ruleOf(
-        await db
-          .updateTable('alert_rules')
-          // Its version: two changes in one millisecond are still two.
-          .set({ ...rule, updated_at: sql<number>`max(${now}, updated_at + 1)` })
-          .where('id', '=', id)
-          .returningAll()
-          .executeTakeFirstOrThrow(),
-      );
-    },
+  async findByKey(key: string): Promise<Rule | undefined> {
+    const row = await this.#existing().where('rule_key', '=', key).executeTakeFirst();
+    return row && ruleOf(row);
+  }
 
-    async remove(id: number, now: number): Promise<void> {
-      await db.updateTable('alert_rules').set({ deleted_at: now, enabled: 0 }).where('id', '=', id).execute();
-    },
+  async count(): Promise<number> {
+    const counted = this.#db.selectFrom('alert_rules').where('deleted_at', 'is', null);
+    return (await counted.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()).total;
+  }
 
-    async seeded(): Promise<ReadonlySet<string>> {
-      return new Set((await db.selectFrom('alert_seeds').select('rule_key').execute()).map(({ rule_key: key }) => key));
-    },
+  async insert(rule: RuleBody, author: string, now: number): Promise<Rule> {
+    const values = { ...rowOf(rule), created_by: author, created_at: now, updated_at: now, deleted_at: null };
+    return ruleOf(await this.#db.insertInto('alert_rules').values(values).returningAll().executeTakeFirstOrThrow());
+  }
 
-    async markSeeded(key: string, now: number): Promise<void> {
-      await db.insertInto('alert_seeds').values({ rule_key: key, inserted_at: now }).execute();
-    },
-  };
-};
+  async update(id: number, rule: Partial<ReturnType<typeof rowOf>>, now: number): Promise<Rule> {
+    return ruleOf(
+      await this.#db
+        .updateTable('alert_rules')
+        // Its version: two changes in one millisecond are still two.
+        .set({ ...rule, updated_at: sql<number>`max(${now}, updated_at + 1)` })
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirstOrThrow(),
+    );
+  }
 
-const fits =
+  async remove(id: number, now: number): Promise<void> {
+    await this.#db.updateTable('alert_rules').set({ deleted_at: now, enabled: 0 }).where('id', '=', id).execute();
+  }
+
+  /** Keys of the built-in rules that were ever installed. */
+  async installedKeys(): Promise<ReadonlySet<string>> {
+    return new Set((await this.#db.selectFrom('alert_seeds').select('rule_key').execute()).map(({ rule_key: key }) => key));
+  }
+
+  async markInstalled(key: string, now: number): Promise<void> {
+    await this.#db.insertInto('alert_seeds').values({ rule_key: key, inserted_at: now }).execute();
+  }
+}
+
+const matching =
   ({ enabled, q, ...exact }: RuleFilter) =>
   (eb: ExpressionBuilder<RuleTables, 'alert_rules'>) =>
     eb.and([

@@ -36,7 +36,7 @@ export type RuleDb = Kysely<RuleTables>;
 
 export type RuleRow = Selectable<RuleTables['alert_rules']>;
 
-/** A rule as somebody wants it to be. */
+/** A rule without what its storage adds. */
 export type RuleBody = Omit<Rule, 'id' | 'created_by' | 'created_at' | 'updated_at'>;
 
 export const rowOf = (rule: RuleBody) => ({

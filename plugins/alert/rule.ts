@@ -59,13 +59,13 @@ export interface Leg {
   readonly forMs: number;
 }
 
-/** What the evaluator knows of the rules; kept in memory by whoever stores them. */
+/** What the evaluator knows of the rules, in memory. */
 export interface RuleBook {
   enabled(): readonly Rule[];
   /** Disabled ones too. */
   readonly total: number;
   get(id: number): Rule | undefined;
-  /** Told after the commit. */
+  /** Called after the commit. */
   onChange(listener: (change: RuleChange) => void): () => void;
   /** Names of the rules, disabled ones too, that pin the channel. */
   pinning(channelId: number): readonly string[];

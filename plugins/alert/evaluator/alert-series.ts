@@ -33,12 +33,12 @@ interface Written {
 const mostWaiting = 50_000;
 const mostInWrite = 5_000;
 const patienceMs = 10_000;
-/** A series that nothing is written to for five minutes has ended for whoever asks. */
+/** A series that nothing is written to for five minutes has ended for queries. */
 const repeatMs = 60_000;
 
 /**
  * `ALERTS` and `ALERTS_FOR_STATE` in the metrics store, as Prometheus writes them of its own alerts: for dashboards, and for
- * rules about alerts. What the store does not take is lost and counted; nobody waits for it but whoever asks to.
+ * rules about alerts. What the store does not take is lost and counted; evaluations do not wait for it.
  */
 export class AlertSeries {
   readonly #parts: AlertSeriesParts;
@@ -52,7 +52,7 @@ export class AlertSeries {
   }
 
   /** After the commit of what was found. */
-  tell({ rule, slot, at, rows }: Standing): void {
+  update({ rule, slot, at, rows }: Standing): void {
     const { instances, live } = this.#parts.ledger;
     const series = new Map<string, SampleRow>();
     for (const [key, instance] of instances.get(rule.id) ?? []) {
@@ -68,18 +68,18 @@ export class AlertSeries {
     this.#replace(rule.id, series, slot);
   }
 
-  /** Whether something of the rule stands in the store that must be ended some time. */
-  knows(ruleId: number): boolean {
+  /** Whether the store has series of the rule that must be ended some time. */
+  hasSeries(ruleId: number): boolean {
     return this.#written.has(ruleId);
   }
 
-  /** Nobody evaluates the rule any more. */
-  end(ruleId: number, now: number): void {
+  /** The rule is not evaluated any more. */
+  endRule(ruleId: number, now: number): void {
     this.#replace(ruleId, new Map(), now);
   }
 
-  /** Says again what nothing was said of for a while: rules that are rarely evaluated, or cannot be at the moment. */
-  repeat(now: number): void {
+  /** Writes again what was not written for a while: of rules that are rarely evaluated, or cannot be at the moment. */
+  refresh(now: number): void {
     for (const [ruleId, { series, at }] of this.#written) {
       if (Math.abs(now - at) >= repeatMs) {
         this.#replace(ruleId, new Map([...series].map(([key, row]) => [key, { ...row, time: now }])), now);
@@ -124,26 +124,26 @@ export class AlertSeries {
     while (this.#waiting.length > 0) {
       const rows = this.#waiting.splice(0, mostInWrite);
       try {
-        const { rejected, reasons } = await within(patienceMs, 'the metrics store did not take the series of alerts', () => store.get().write(rows));
+        const { rejected, reasons } = await within(patienceMs, 'the metrics store did not take the ALERTS series', () => store.get().write(rows));
         if (rejected > 0) {
           lost(rejected);
-          this.#complain(reasons.join('; '));
+          this.#logOutage(reasons.join('; '));
         } else if (this.#out) {
           this.#out = false;
-          log.info({}, 'the series of alerts are stored again');
+          log.info({}, 'ALERTS series are written again');
         }
       } catch (error) {
         lost(rows.length);
-        this.#complain(messageOf(error));
+        this.#logOutage(messageOf(error));
       }
     }
   }
 
-  /** An outage is told once. */
-  #complain(cause: string): void {
+  /** An outage is logged once. */
+  #logOutage(cause: string): void {
     if (!this.#out) {
       this.#out = true;
-      this.#parts.log.warn({ cause }, 'series of alerts could not be stored');
+      this.#parts.log.warn({ cause }, 'could not write ALERTS series; samples are dropped until the metrics store takes them');
     }
   }
 }

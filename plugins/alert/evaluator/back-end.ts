@@ -16,7 +16,7 @@ export type Ask = (queries: readonly string[], time: number, question: Question)
 export interface BackEndParts {
   readonly name: StoreName;
   readonly ask: Ask;
-  /** Rejects at the deadline whatever becomes of the work, and tells it by its signal. */
+  /** Rejects at the deadline whatever becomes of the work, and aborts its signal. */
   readonly within: Within;
   readonly monotonic: () => number;
 }
@@ -37,7 +37,7 @@ const mostSlow = 10_000;
 
 /**
  * One store as the evaluator asks it. Quick queries go together, since a round trip costs more than most of them; one that
- * was slow before goes alone, in a lane of its own, so that nobody waits for it.
+ * was slow before goes alone, in a lane of its own, so that no other waits for it.
  */
 export class BackEnd {
   readonly #parts: BackEndParts;
@@ -118,7 +118,7 @@ export class BackEnd {
 
   async #alone(query: string, time: number, leftMs: number): Promise<InstantAnswer | Error> {
     if (leftMs <= 0) {
-      return new SvcError('unavailable', 'no answer in time: slower queries were before it');
+      return new SvcError('unavailable', 'the query did not start in time: slower queries were before it');
     }
     try {
       const found = await this.#parts.within(leftMs, 'the query did not finish', (signal) => this.#parts.ask([query], time, { timeoutMs: leftMs, signal }));
@@ -180,5 +180,5 @@ export const lateError = (what: string, ms: number): SvcError =>
 const isLate = (error: unknown): boolean => typeof error === 'object' && error !== null && late in error;
 const asError = (error: unknown): Error => (error instanceof Error ? error : new SvcError('upstream_error', messageOf(error)));
 
-/** A query that does not fit says nothing about who was asked. */
+/** A query that does not fit says nothing about the store. */
 const isFaultOfStore = (error: Error): boolean => !isSvcError(error) || !['invalid_argument', 'not_found', 'conflict', 'forbidden'].includes(error.code);

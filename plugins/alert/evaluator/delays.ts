@@ -13,13 +13,13 @@ export class Delays {
 
   readonly of = (store: StoreName): number => (store === 'metrics' ? this.#metricsMs : logsMs);
 
-  /** Asks the metrics store where it is; while it does not say, what it said last counts. */
+  /** Asks the metrics store where it is; while it does not answer, its last answer counts. */
   async learn(metrics: Handle<MetricsQueries>, log: PluginContext['log']): Promise<void> {
     try {
       const { driver } = await metrics.get().status();
       this.#metricsMs = driver === 'embedded' ? 0 : remoteMs;
     } catch (error) {
-      log.debug({ cause: messageOf(error) }, 'the metrics store does not say what it is');
+      log.debug({ cause: messageOf(error) }, 'could not read the driver of the metrics store; its last delay counts');
     }
   }
 }

@@ -1,10 +1,11 @@
 import type { Clock, Logger } from 'svc/sdk';
 
-import type { Surroundings } from '../gates/review.ts';
+import type { GateInputs } from '../gates/review.ts';
 import type { Ledger } from '../incident/ledger.ts';
 import type { Plan, RenderAnnotations, Rule, RuleBook } from '../rule.ts';
 import type { AlertSeries } from './alert-series.ts';
 import type { BackEnd, StoreName } from './back-end.ts';
+import type { EvaluatorCounters } from './counters.ts';
 import type { Timeline } from './timeline.ts';
 
 export interface EvaluatorParts {
@@ -20,12 +21,6 @@ export interface EvaluatorParts {
   /** How much later than a slot its samples are there. */
   readonly delayOf: (store: StoreName) => number;
   readonly intervalMs: () => number;
-  readonly surroundings: () => Surroundings;
-  readonly counted: EvaluatorCounts;
-}
-
-export interface EvaluatorCounts {
-  evaluated(store: StoreName | 'self', ms: number): void;
-  failed(store: StoreName): void;
-  missed(count: number): void;
+  readonly gateInputs: () => GateInputs;
+  readonly counters: EvaluatorCounters;
 }

@@ -6,32 +6,24 @@ import type { Asked, StoreName } from './back-end.ts';
 import { withEtas } from './eta.ts';
 import type { EvaluatorParts } from './evaluator-parts.ts';
 import type { Row } from './instance.ts';
-import { Pace } from './pace.ts';
 import { applyRuleChange, reconcile } from './rule-changes.ts';
+import { ScheduledRule } from './scheduled-rule.ts';
 import { selfAnnotations, selfPlan, selfRows, selfRule } from './self-rule.ts';
-import { type Finding, isQuiet, settle, type SettleParts } from './settle.ts';
+import { type Finding, Findings } from './findings.ts';
 import { sweep } from './sweep.ts';
-import { Work } from './work.ts';
 
 const longestMs = 10_000;
 const etaMs = 2_000;
 const beatMs = 10_000;
-/** What one turn of the ledger takes on. */
-const findingsInTurn = 100;
-/** After so many intervals without a look nobody knows whether a condition has lasted. */
+/** After so many intervals without an evaluation it is not known whether a condition has lasted. */
 const mostGap = 2;
 
-type Ready = { readonly finding: Finding; readonly done: () => void };
-
-/** Looks at every rule in its slot, and brings what it finds to the ledger. */
+/** Evaluates every rule in its slot, and brings what it finds to the ledger. */
 export class Evaluator {
   readonly #parts: EvaluatorParts;
-  readonly #settling: SettleParts;
-  readonly #works = new Map<number, Work>();
-  readonly #self: Work;
-  readonly #pace = new Pace();
-  #ready: Ready[] = [];
-  #flushing: Promise<void> | undefined;
+  readonly #findings: Findings;
+  readonly #rules = new Map<number, ScheduledRule>();
+  readonly #self = new ScheduledRule(selfRule, selfPlan, undefined);
   #running = new Set<Promise<unknown>>();
   #beatAt: number | undefined;
   #stopped = false;
@@ -39,13 +31,13 @@ export class Evaluator {
   #jumps: number;
 
   constructor(parts: EvaluatorParts) {
-    const { ledger, alerts, clock, surroundings, backEnds } = parts;
+    const { ledger, alerts, clock, log, gateInputs, backEnds } = parts;
     this.#parts = parts;
     this.#jumps = parts.timeline.jumps;
     const render: RenderAnnotations = (rule, snapshot) =>
       rule === selfRule ? selfAnnotations(snapshot.scope_id, backEnds.values()) : parts.render(rule, snapshot);
-    this.#settling = { ledger, alerts, render, now: () => clock.now(), surroundings };
-    this.#self = new Work(selfRule, selfPlan, undefined);
+    const isCurrent = (rule: Rule): boolean => rule === selfRule || this.#rules.get(rule.id)?.rule === rule;
+    this.#findings = new Findings({ ledger, alerts, render, now: () => clock.now(), gateInputs, isCurrent, log });
   }
 
   /** Brings memory up to what is on disk, and follows the rules from here on. */
@@ -56,9 +48,9 @@ export class Evaluator {
     await this.#reconcile();
     const follow = book.onChange((change) => this.#follow(change));
     this.#self.lastOk = ledger.heartbeat?.at;
-    this.#self.settle(this.#parts.clock.now(), this.#parts.intervalMs());
+    this.#self.schedule(this.#parts.clock.now(), this.#parts.intervalMs());
     for (const rule of book.enabled()) {
-      this.#employ(rule, ledger.heartbeat?.at);
+      this.#schedule(rule, ledger.heartbeat?.at);
     }
     return follow;
   }
@@ -67,68 +59,68 @@ export class Evaluator {
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#running);
-    await this.#flushing;
+    await this.#findings.settled();
     await this.#parts.alerts.settled();
   }
 
-  /** Something that all plans depend on has changed. */
+  /** The usual interval, on which all plans depend, has changed. */
   replan(): void {
-    for (const { rule, lastOk } of [...this.#works.values()]) {
-      this.#employ(rule, lastOk);
+    for (const { rule, lastOk } of [...this.#rules.values()]) {
+      this.#schedule(rule, lastOk);
     }
   }
 
   /** May be gone through more than once. */
-  get works(): Iterable<Work> {
-    return { [Symbol.iterator]: () => this.#works.values() };
+  get rules(): Iterable<ScheduledRule> {
+    return { [Symbol.iterator]: () => this.#rules.values() };
   }
 
-  get pace(): Pace {
-    return this.#pace;
-  }
-
-  /** One look at the clock: resolves when all that was due is stored. Nothing waits for the tick before. */
+  /** Evaluates what is due: resolves when all of it is stored. Does not wait for the tick before. */
   async tick(): Promise<void> {
     if (this.#stopped) {
       return;
     }
-    const { timeline, ledger, alerts, surroundings, log } = this.#parts;
+    const { timeline, ledger, alerts, gateInputs, counters, intervalMs } = this.#parts;
     const now = timeline.look();
-    if (this.#jumps !== timeline.jumps) {
-      this.#jumps = timeline.jumps;
-      log.warn({ now }, 'the clock of this machine has jumped; rules go on from their next slots');
-      [...this.#works.values(), this.#self].forEach((work) => work.forget());
-      this.#beatAt = undefined;
-    }
-    this.#pace.at(now, this.#parts.intervalMs());
-    const sweeping = this.#own('look at silences and gates', sweep(ledger, now, surroundings()));
-    const looking = this.#due(now).map(([slot, works]) => this.#own('evaluate', this.#look(slot, works)));
-    await Promise.all([sweeping, ...looking, this.#beat(now)]);
-    alerts.repeat(now);
+    this.#noticeJump(now);
+    counters.beginCycle(now, intervalMs());
+    const sweeping = this.#own('check silences and gates', sweep(ledger, now, gateInputs()));
+    const evaluating = this.#due(now).map(([slot, rules]) => this.#own('evaluate rules', this.#evaluateSlot(slot, rules)));
+    await Promise.all([sweeping, ...evaluating, this.#beat(now)]);
+    alerts.refresh(now);
     await alerts.settled();
   }
 
+  #noticeJump(now: number): void {
+    const { timeline, log } = this.#parts;
+    if (this.#jumps !== timeline.jumps) {
+      this.#jumps = timeline.jumps;
+      log.warn({ now }, 'the wall clock jumped; alert rules continue at their next slots');
+      [...this.#rules.values(), this.#self].forEach((scheduled) => scheduled.skipToNextSlot());
+      this.#beatAt = undefined;
+    }
+  }
+
   /** Rules whose slot has come, by slot. */
-  #due(now: number): readonly (readonly [slot: number, works: readonly Work[]])[] {
-    const due = new Map<number, Work[]>();
+  #due(now: number): readonly (readonly [slot: number, rules: readonly ScheduledRule[]])[] {
+    const due = new Map<number, ScheduledRule[]>();
     const usual = this.#parts.intervalMs();
-    for (const work of [...this.#works.values(), this.#self]) {
-      const missed = work.missed;
-      const slot = work.take(now, usual);
-      if (work.missed > missed) {
-        this.#parts.counted.missed(work.missed - missed);
-        this.#pace.add({ missed: work.missed - missed });
+    for (const scheduled of [...this.#rules.values(), this.#self]) {
+      const missed = scheduled.missed;
+      const slot = scheduled.takeSlot(now, usual);
+      if (scheduled.missed > missed) {
+        this.#parts.counters.missed(scheduled.missed - missed);
       }
       if (slot !== undefined) {
-        due.set(slot, [...(due.get(slot) ?? []), work]);
+        due.set(slot, [...(due.get(slot) ?? []), scheduled]);
       }
     }
     return [...due];
   }
 
-  async #look(slot: number, works: readonly Work[]): Promise<void> {
+  async #evaluateSlot(slot: number, rules: readonly ScheduledRule[]): Promise<void> {
     const { backEnds, delayOf } = this.#parts;
-    const asked = works.filter((work) => work !== this.#self);
+    const asked = rules.filter((scheduled) => scheduled !== this.#self);
     const legs = asked.flatMap(({ plan }) => plan.legs);
     const timeoutMs = Math.min(longestMs, ...asked.map(({ intervalMs }) => intervalMs));
     const replies = new Map<StoreName, ReadonlyMap<string, Promise<Asked>>>();
@@ -139,25 +131,24 @@ export class Evaluator {
       }
     }
     const replyTo = ({ store, query }: Leg): Promise<Asked> => replies.get(store)!.get(query)!;
-    await Promise.all(works.map((work) => (work === this.#self ? this.#lookAtSelf(slot) : this.#lookAt(work, slot, replyTo))));
+    await Promise.all(rules.map((scheduled) => (scheduled === this.#self ? this.#evaluateSelf(slot) : this.#evaluate(scheduled, slot, replyTo))));
   }
 
-  async #lookAt(work: Work, slot: number, replyTo: (leg: Leg) => Promise<Asked>): Promise<void> {
-    work.running = true;
+  async #evaluate(scheduled: ScheduledRule, slot: number, replyTo: (leg: Leg) => Promise<Asked>): Promise<void> {
+    scheduled.running = true;
     try {
-      const { rule, plan } = work;
+      const { rule, plan } = scheduled;
       const answers = await Promise.all(plan.legs.map(replyTo));
       const failed = answers.findIndex(({ answer }) => answer instanceof Error);
-      work.ms = answers.reduce((sum, { ms }) => sum + ms, 0);
-      this.#parts.counted.evaluated(plan.legs[0]?.store ?? 'self', work.ms);
+      scheduled.ms = answers.reduce((sum, { ms }) => sum + ms, 0);
       if (failed >= 0) {
-        this.#fail(work, plan.legs[failed]!.store, answers[failed]!.answer as Error);
+        this.#fail(scheduled, plan.legs[failed]!.store, answers[failed]!.answer as Error);
         return;
       }
       const found = answers.map(({ answer }, at) => answerRows(answer as Exclude<typeof answer, Error>, rule, plan.legs[at]!.threshold));
-      work.series = found.reduce((sum, { series }) => sum + series, 0);
-      work.unscoped = found.reduce((sum, { unscoped }) => sum + unscoped, 0);
-      this.#pace.add({ rulesEvaluated: 1, durationMs: work.ms, seriesSeen: work.series });
+      scheduled.series = found.reduce((sum, { series }) => sum + series, 0);
+      scheduled.unscoped = found.reduce((sum, { unscoped }) => sum + unscoped, 0);
+      this.#parts.counters.evaluated(plan.legs[0]?.store ?? 'self', scheduled.ms, scheduled.series);
       const { backEnds, delayOf, ledger } = this.#parts;
       const rows = await withEtas(found, {
         rule,
@@ -166,101 +157,73 @@ export class Evaluator {
         ask: ({ store }, query) =>
           backEnds
             .get(store)!
-            .round([query], slot - delayOf(store), Math.min(etaMs, work.intervalMs))
+            .round([query], slot - delayOf(store), Math.min(etaMs, scheduled.intervalMs))
             .get(query)!,
       });
-      await this.#settle(work, slot, rows);
-      work.error = undefined;
-      work.failures = 0;
+      await this.#store(scheduled, slot, rows);
+      scheduled.succeeded();
     } finally {
-      work.running = false;
+      scheduled.running = false;
     }
   }
 
-  async #lookAtSelf(slot: number): Promise<void> {
-    await this.#settle(this.#self, slot, [selfRows(this.#parts.backEnds.values())]);
+  async #evaluateSelf(slot: number): Promise<void> {
+    await this.#store(this.#self, slot, [selfRows(this.#parts.backEnds.values())]);
   }
 
-  #fail(work: Work, store: StoreName, error: Error): void {
-    work.errorSince = work.error === undefined ? this.#parts.clock.now() : work.errorSince;
-    work.error = messageOf(error).slice(0, 500);
-    work.failures += 1;
-    this.#parts.counted.failed(store);
-    this.#pace.add({ rulesEvaluated: 1, rulesFailed: 1, durationMs: work.ms });
+  #fail(scheduled: ScheduledRule, store: StoreName, error: Error): void {
+    scheduled.failed(messageOf(error), this.#parts.clock.now());
+    this.#parts.counters.failed(store, scheduled.ms);
   }
 
-  async #settle(work: Work, slot: number, rows: readonly ReadonlyMap<string, Row>[]): Promise<void> {
-    const { timeline } = this.#parts;
-    const at = timeline.steady(slot);
-    const gap = work.lastOk === undefined ? Infinity : at - work.lastOk;
-    const continuous = gap >= 0 && gap <= mostGap * work.intervalMs;
-    const finding: Finding = { rule: work.rule, plan: work.plan, slot, at, continuous, rows, crowded: (is) => (work.crowded = is) };
-    // A rule that has left while its answer was on its way has nothing to say any more.
-    const employed = work === this.#self || this.#works.get(work.rule.id) === work;
-    if (employed && isQuiet(finding, this.#settling)) {
-      work.crowded = false;
-    } else if (employed) {
-      await this.#stored(finding);
+  async #store(scheduled: ScheduledRule, slot: number, rows: readonly ReadonlyMap<string, Row>[]): Promise<void> {
+    const { rule, plan, lastOk, intervalMs } = scheduled;
+    const at = this.#parts.timeline.steady(slot);
+    const gap = lastOk === undefined ? Infinity : at - lastOk;
+    const continuous = gap >= 0 && gap <= mostGap * intervalMs;
+    const finding: Finding = { rule, plan, slot, at, continuous, rows, crowded: (is) => (scheduled.crowded = is) };
+    // What a rule found that was changed or removed while its answer was on its way counts for nothing.
+    const isScheduled = scheduled === this.#self || this.#rules.get(rule.id) === scheduled;
+    if (isScheduled && this.#findings.isQuiet(finding)) {
+      scheduled.crowded = false;
+    } else if (isScheduled) {
+      await this.#findings.store(finding);
     }
-    work.lastOk = at;
-  }
-
-  /** Resolves once the finding is stored; those that come together are stored together. */
-  #stored(finding: Finding): Promise<void> {
-    return new Promise((resolve) => {
-      this.#ready.push({ finding, done: resolve });
-      this.#flushing ??= this.#flush().finally(() => (this.#flushing = undefined));
-    });
-  }
-
-  async #flush(): Promise<void> {
-    // Answers of one batch come in the same breath.
-    await Promise.resolve();
-    while (this.#ready.length > 0) {
-      const part = this.#ready.splice(0, findingsInTurn);
-      await this.#attempt(
-        'store what was found',
-        settle(
-          part.map(({ finding }) => finding).filter(({ rule }) => rule === selfRule || this.#works.get(rule.id)?.rule === rule),
-          this.#settling,
-        ),
-      );
-      part.forEach(({ done }) => done());
-    }
+    scheduled.lastOk = at;
   }
 
   #follow(change: RuleChange): void {
     const { rule } = change;
-    const known = this.#works.get(rule.id);
+    const known = this.#rules.get(rule.id);
     if (change.kind === 'deleted' || !rule.enabled) {
-      this.#works.delete(rule.id);
-      this.#parts.alerts.end(rule.id, this.#parts.clock.now());
+      this.#rules.delete(rule.id);
+      this.#parts.alerts.endRule(rule.id, this.#parts.clock.now());
     } else {
-      this.#employ(rule, known?.lastOk);
+      this.#schedule(rule, known?.lastOk);
     }
     const applied = applyRuleChange(change, this.#changing()).catch((error: unknown) => {
-      // No evaluation finds this again: incidents of a rule that is gone have nobody else to close them.
+      // No evaluation finds this again: only this closes incidents of a rule that is gone.
       this.#reconciled = false;
       throw error;
     });
-    void this.#own('follow a changed rule', applied);
+    void this.#own('apply a changed rule to its incidents', applied);
   }
 
-  #employ(rule: Rule, lastOk: number | undefined): void {
-    const work = new Work(rule, this.#parts.planOf(rule), lastOk);
-    work.settle(this.#parts.clock.now(), this.#parts.intervalMs());
-    this.#works.set(rule.id, work);
+  #schedule(rule: Rule, lastOk: number | undefined): void {
+    const scheduled = new ScheduledRule(rule, this.#parts.planOf(rule), lastOk);
+    scheduled.schedule(this.#parts.clock.now(), this.#parts.intervalMs());
+    this.#rules.set(rule.id, scheduled);
   }
 
   #changing() {
-    const { ledger, planOf, clock, surroundings } = this.#parts;
-    return { ledger, planOf, now: () => clock.now(), surroundings };
+    const { ledger, planOf, clock, gateInputs } = this.#parts;
+    return { ledger, planOf, now: () => clock.now(), gateInputs };
   }
 
   /** Fails when the generation before this one is still at work on the same incidents: then once more. */
   #reconcile(): Promise<void> {
     return this.#attempt(
-      'close what nobody closes any more',
+      'close incidents of rules that are gone',
       reconcile(this.#parts.book, this.#changing()).then(() => {
         this.#reconciled = true;
       }),
@@ -271,7 +234,7 @@ export class Evaluator {
     if (this.#beatAt === undefined || Math.abs(now - this.#beatAt) >= beatMs) {
       this.#beatAt = now;
       const { ledger, timeline } = this.#parts;
-      await this.#attempt('note that it is at work', ledger.beat({ at: timeline.steady(now), drift: timeline.drift }));
+      await this.#attempt('store its heartbeat', ledger.saveHeartbeat({ at: timeline.steady(now), drift: timeline.drift }));
       if (!this.#reconciled) {
         await this.#reconcile();
       }
@@ -285,11 +248,11 @@ export class Evaluator {
     return attempt.finally(() => this.#running.delete(attempt));
   }
 
-  /** What fails now is found again at the next evaluation. */
+  /** What fails now is done again at the next evaluation. */
   #attempt(what: string, work: Promise<unknown>): Promise<void> {
     return work.then(
       () => undefined,
-      (error: unknown) => this.#parts.log.warn({ cause: messageOf(error) }, `the evaluator could not ${what}`),
+      (error: unknown) => this.#parts.log.warn({ cause: messageOf(error) }, `the alert evaluator could not ${what}; retried`),
     );
   }
 }

@@ -1,30 +1,30 @@
-import { review, type Surroundings } from '../gates/review.ts';
+import { review, type GateInputs } from '../gates/review.ts';
 import type { Draft } from '../incident/draft.ts';
 import type { Ledger } from '../incident/ledger.ts';
 import { ofRule, type ResolveReason } from '../incident/transitions.ts';
 import type { Plan, Rule, RuleBook, RuleChange } from '../rule.ts';
 import { selfRule } from './self-rule.ts';
-import { close } from './settle.ts';
+import { close } from './findings.ts';
 
 export interface ChangeParts {
   readonly ledger: Ledger;
   readonly planOf: (rule: Rule) => Plan;
   readonly now: () => number;
-  readonly surroundings: () => Surroundings;
+  readonly gateInputs: () => GateInputs;
 }
 
 /** Brings a change of a rule to the incidents that it has raised. */
-export function applyRuleChange({ kind, rule, before }: RuleChange, { ledger, planOf, now, surroundings }: ChangeParts): Promise<void> {
-  return ledger.turn((draft) => {
+export function applyRuleChange({ kind, rule, before }: RuleChange, { ledger, planOf, now, gateInputs }: ChangeParts): Promise<void> {
+  return ledger.transact((draft) => {
     switch (kind) {
       case 'deleted':
       case 'disabled':
-        return end(rule.id, kind === 'deleted' ? 'rule_deleted' : 'rule_disabled', ledger, draft, now());
+        return closeAll(rule.id, kind === 'deleted' ? 'rule_deleted' : 'rule_disabled', ledger, draft, now());
       case 'updated':
         return !rule.enabled
-          ? end(rule.id, 'rule_disabled', ledger, draft, now())
+          ? closeAll(rule.id, 'rule_disabled', ledger, draft, now())
           : before !== undefined && keysOf(before) !== keysOf(rule)
-            ? end(rule.id, 'rule_changed', ledger, draft, now())
+            ? closeAll(rule.id, 'rule_changed', ledger, draft, now())
             : edit(rule, before !== undefined && JSON.stringify(planOf(before)) !== JSON.stringify(planOf(rule)));
       case 'created':
       case 'enabled':
@@ -34,47 +34,47 @@ export function applyRuleChange({ kind, rule, before }: RuleChange, { ledger, pl
     function edit(edited: Rule, looksElsewhere: boolean): void {
       for (const incident of ledger.live.values()) {
         if (incident.rule_id === edited.id && JSON.stringify(ofRule(edited)) !== JSON.stringify(pick(incident))) {
-          draft.put({ ...incident, ...ofRule(edited), updated_at: now() });
+          draft.setIncident({ ...incident, ...ofRule(edited), updated_at: now() });
         }
       }
       for (const [key, { phase }] of looksElsewhere ? (ledger.instances.get(edited.id) ?? []) : []) {
         if (phase === 'pending' || phase === 'partial') {
-          draft.place(edited.id, key, undefined);
+          draft.setInstance(edited.id, key, undefined);
         }
       }
-      review(draft, draft.touched, surroundings());
+      review(draft, draft.changedKeys, gateInputs());
     }
   });
 }
 
-/** After a start: rules may have changed while nobody listened, and no incident may stay open with nobody to close it. */
+/** After a start: rules may have changed while this did not run, and an incident whose rule is gone must not stay open. */
 export function reconcile(book: RuleBook, { ledger, now }: ChangeParts): Promise<void> {
-  return ledger.turn((draft) => {
+  return ledger.transact((draft) => {
     const at = now();
     for (const incident of ledger.live.values()) {
       const rule = incident.rule_id === selfRule.id ? selfRule : book.get(incident.rule_id);
       if (rule === undefined || !rule.enabled) {
         close(draft, incident, rule === undefined ? 'rule_deleted' : 'rule_disabled', at);
       } else if (ledger.instances.get(rule.id)?.has(incident.dedupe_key) !== true) {
-        draft.place(rule.id, incident.dedupe_key, { key: incident.dedupe_key, phase: 'firing', legs: [], since: at, clearedAt: null });
+        draft.setInstance(rule.id, incident.dedupe_key, { key: incident.dedupe_key, phase: 'firing', legs: [], since: at, clearedAt: null });
       }
     }
     for (const [ruleId, instances] of ledger.instances) {
       if (ruleId !== selfRule.id && book.get(ruleId)?.enabled !== true) {
-        [...instances.keys()].forEach((key) => draft.place(ruleId, key, undefined));
+        [...instances.keys()].forEach((key) => draft.setInstance(ruleId, key, undefined));
       }
     }
   });
 }
 
-function end(ruleId: number, reason: ResolveReason, ledger: Ledger, draft: Draft, now: number): void {
+function closeAll(ruleId: number, reason: ResolveReason, ledger: Ledger, draft: Draft, now: number): void {
   for (const incident of ledger.live.values()) {
     if (incident.rule_id === ruleId) {
       close(draft, incident, reason, now);
     }
   }
   for (const key of ledger.instances.get(ruleId)?.keys() ?? []) {
-    draft.place(ruleId, key, undefined);
+    draft.setInstance(ruleId, key, undefined);
   }
 }
 

@@ -5,12 +5,14 @@ import type { Ledger } from '../incident/ledger.ts';
 import { RuntimeInfo } from '../incident/schema.ts';
 import type { RuleBook } from '../rule.ts';
 import type { BackEnd } from './back-end.ts';
+import type { EvaluatorCounters } from './counters.ts';
 import type { Evaluator } from './evaluator.ts';
-import { mostInstances } from './settle.ts';
-import type { Work } from './work.ts';
+import { mostInstances } from './findings.ts';
+import type { ScheduledRule } from './scheduled-rule.ts';
 
 export interface InfoParts {
   readonly evaluator: Evaluator;
+  readonly counters: EvaluatorCounters;
   readonly ledger: Ledger;
   readonly book: RuleBook;
   readonly backEnds: Iterable<BackEnd>;
@@ -31,9 +33,9 @@ export const runtimeRoutes = (parts: InfoParts): readonly RouteDeclaration[] => 
   }),
 ];
 
-export function runtimeInfo({ evaluator, ledger, book, backEnds, intervalMs, cooldownMs }: InfoParts): Static<typeof RuntimeInfo> {
-  const works = evaluator.works;
-  const cycle = evaluator.pace.cycle;
+export function runtimeInfo({ evaluator, counters, ledger, book, backEnds, intervalMs, cooldownMs }: InfoParts): Static<typeof RuntimeInfo> {
+  const rules = evaluator.rules;
+  const { cycle } = counters;
   const phases = { partial: 0, pending: 0, firing: 0, held: 0 };
   for (const instances of ledger.instances.values()) {
     for (const { phase } of instances.values()) {
@@ -55,46 +57,46 @@ export function runtimeInfo({ evaluator, ledger, book, backEnds, intervalMs, coo
       firing: phases.firing,
       pending: phases.pending,
     },
-    slowest: slowestOf(works).map(({ rule, ms, series }) => ({ ...named({ rule }), duration_ms: Math.round(ms * 1_000) / 1_000, series })),
-    failing: firstOf(works, ({ error }) => error !== undefined).map(({ rule, error, failures, errorSince }) => ({
+    slowest: slowestOf(rules).map(({ rule, ms, series }) => ({ ...named({ rule }), duration_ms: Math.round(ms * 1_000) / 1_000, series })),
+    failing: firstOf(rules, ({ error }) => error !== undefined).map(({ rule, error, failures, errorSince }) => ({
       ...named({ rule }),
       error: error!,
       failures,
       since: errorSince === undefined ? null : timestamp(errorSince),
     })),
-    warnings: firstOf(works, ({ unscoped, crowded }) => unscoped > 0 || crowded).flatMap((work) =>
-      warningsOf(work).map((message) => ({ ...named(work), message })),
+    warnings: firstOf(rules, ({ unscoped, crowded }) => unscoped > 0 || crowded).flatMap((scheduled) =>
+      warningsOf(scheduled).map((message) => ({ ...named(scheduled), message })),
     ),
     back_ends: [...backEnds].map(({ name, failures, lastError }) => ({ name, ok: failures === 0, failures, error: lastError ?? null })),
   };
 }
 
 /** Without putting thousands in order, since this is asked often. */
-function slowestOf(works: Iterable<Work>): readonly Work[] {
-  const slowest: Work[] = [];
-  for (const work of works) {
+function slowestOf(rules: Iterable<ScheduledRule>): readonly ScheduledRule[] {
+  const slowest: ScheduledRule[] = [];
+  for (const scheduled of rules) {
     const last = slowest.at(-1);
-    if (work.ms > 0 && (slowest.length < mostListed || work.ms > last!.ms)) {
-      slowest.splice(slowest.findLastIndex(({ ms }) => ms >= work.ms) + 1, 0, work);
+    if (scheduled.ms > 0 && (slowest.length < mostListed || scheduled.ms > last!.ms)) {
+      slowest.splice(slowest.findLastIndex(({ ms }) => ms >= scheduled.ms) + 1, 0, scheduled);
       slowest.length = Math.min(slowest.length, mostListed);
     }
   }
   return slowest;
 }
 
-function firstOf(works: Iterable<Work>, is: (work: Work) => boolean): readonly Work[] {
-  const found: Work[] = [];
-  for (const work of works) {
-    if (is(work) && found.push(work) === mostListed) {
+function firstOf(rules: Iterable<ScheduledRule>, is: (scheduled: ScheduledRule) => boolean): readonly ScheduledRule[] {
+  const found: ScheduledRule[] = [];
+  for (const scheduled of rules) {
+    if (is(scheduled) && found.push(scheduled) === mostListed) {
       break;
     }
   }
   return found;
 }
 
-const named = ({ rule }: Pick<Work, 'rule'>): { rule_id: number; rule_key: string } => ({ rule_id: rule.id, rule_key: rule.rule_key });
+const named = ({ rule }: Pick<ScheduledRule, 'rule'>): { rule_id: number; rule_key: string } => ({ rule_id: rule.id, rule_key: rule.rule_key });
 
-const warningsOf = ({ unscoped, crowded }: Work): readonly string[] => [
+const warningsOf = ({ unscoped, crowded }: ScheduledRule): readonly string[] => [
   ...(unscoped > 0 ? [`${unscoped} series name no device_id and raise nothing, because the scope of the rule is host`] : []),
   ...(crowded ? [`more than ${mostInstances} series breach; no further incidents are raised`] : []),
 ];

@@ -44,12 +44,12 @@ export const askLogs = (store: Handle<LogQueries>): Ask => askEach(store, 'logs'
 
 function present<T>(store: Handle<T>, name: string): T {
   if (!store.available) {
-    throw new SvcError('unavailable', `there is no ${name} store: its plugin is not up`);
+    throw new SvcError('unavailable', `the ${name} store is not running; enable its plugin`);
   }
   return store.get();
 }
 
-/** Deadlines on the clock of the machine: whoever does not answer must not hold anybody up. */
+/** Deadlines on the clock of the machine: a store that does not answer must not hold others up. */
 export const withinScope =
   (scope: Pick<Scope, 'timeout'>): Within =>
   async (ms, what, work) => {
@@ -62,7 +62,7 @@ export const withinScope =
         stop.abort(error);
       });
     });
-    // Whatever is refused after the deadline has nobody who listens.
+    // A rejection after the deadline has no listener.
     const working = work(stop.signal);
     working.catch(() => undefined);
     try {

@@ -19,12 +19,12 @@ export class Timeline {
     this.#base = clock.now() - clock.monotonic();
   }
 
-  /** How often the wall has jumped, as far as anybody has looked. */
+  /** How often the wall has jumped, as of the last look. */
   get jumps(): number {
     return this.#jumps;
   }
 
-  /** The wall; whoever measures by steady time looks first. */
+  /** The wall; to be read before steady time is measured. */
   look(): number {
     const now = this.#clock.now();
     const base = now - this.#clock.monotonic();

@@ -1,11 +1,11 @@
-import { type Gate, type Incident, isUntold, type Mark } from '../incident/incident.ts';
+import { type Gate, type Incident, isUnnotified, type Mark } from '../incident/incident.ts';
 import { isOffline } from './inhibitors.ts';
 
 /** What the gates look at, as of one moment. Times are steady. */
 export interface GateView {
   readonly steady: number;
   readonly cooldownMs: number;
-  /** 0: critical incidents are told of once. */
+  /** 0: critical incidents are notified once. */
   readonly reminderMs: number;
   /** The label silence in force that matches. */
   silencedBy(incident: Incident): { readonly id: number } | undefined;
@@ -22,37 +22,37 @@ export interface Dampening {
 }
 
 export type Decision =
-  | { readonly kind: 'tell'; readonly notice: 'firing' | 'reminder' }
+  | { readonly kind: 'notify'; readonly notice: 'firing' | 'reminder' }
   | { readonly kind: 'suppress'; readonly gate: Gate; readonly mark: Mark; readonly message: string; readonly data: Readonly<Record<string, unknown>> };
 
 type Suppression = Extract<Decision, { kind: 'suppress' }>;
 
 /**
- * Whether channels hear of an incident now. The first gate that is closed decides, and says so once; undefined: nothing
- * to say. What is held back is asked again at every tick, so that it is told as soon as no gate is closed.
+ * Whether channels are notified of an incident now. The first gate that is closed decides, and notes that once; undefined:
+ * nothing to do. What is held back is decided again at every tick, so that it is sent as soon as no gate is closed.
  */
 export function decide(incident: Incident, view: GateView): Decision | undefined {
   if (incident.status !== 'open' || !view.holds(incident)) {
     return undefined;
   }
-  if (!isUntold(incident)) {
+  if (!isUnnotified(incident)) {
     return remind(incident, view);
   }
   const closed = silenceGate(incident, view) ?? inhibitionGate(incident, view) ?? cooldownGate(incident, view) ?? dampeningGate(incident, view);
   if (closed === undefined) {
-    return { kind: 'tell', notice: 'firing' };
+    return { kind: 'notify', notice: 'firing' };
   }
   return incident.marks[closed.gate]?.ref === closed.mark.ref ? undefined : closed;
 }
 
-/** Nobody has taken a critical incident in hand for a long time. */
+/** A critical incident that stays unacknowledged for long. */
 function remind(incident: Incident, view: GateView): Decision | undefined {
-  const { severity, told_at: told } = incident;
-  const due = severity === 'critical' && told !== null && view.reminderMs > 0 && view.steady - told >= view.reminderMs;
-  return due && view.silencedBy(incident) === undefined ? { kind: 'tell', notice: 'reminder' } : undefined;
+  const { severity, notified_at: notified } = incident;
+  const due = severity === 'critical' && notified !== null && view.reminderMs > 0 && view.steady - notified >= view.reminderMs;
+  return due && view.silencedBy(incident) === undefined ? { kind: 'notify', notice: 'reminder' } : undefined;
 }
 
-/** A critical incident that was never told of before: only a silence stops it, and what its own rule asks for. */
+/** A critical incident that was never notified before: only a silence stops it, and what its own rule asks for. */
 const isFreshCritical = ({ severity, event_count: count }: Incident): boolean => severity === 'critical' && count === 1;
 
 function silenceGate(incident: Incident, { silencedBy, steady }: GateView): Suppression | undefined {
@@ -73,8 +73,8 @@ function inhibitionGate(incident: Incident, { inhibitor, steady }: GateView): Su
     return undefined;
   }
   const firing = `${incident.event_count}/`;
-  const said = incident.marks.inhibition?.ref;
-  const source = inhibitor(incident, said?.startsWith(firing) ? said.slice(firing.length) : undefined);
+  const noted = incident.marks.inhibition?.ref;
+  const source = inhibitor(incident, noted?.startsWith(firing) ? noted.slice(firing.length) : undefined);
   return (
     source && {
       kind: 'suppress',
@@ -87,15 +87,15 @@ function inhibitionGate(incident: Incident, { inhibitor, steady }: GateView): Su
 }
 
 function cooldownGate(incident: Incident, { steady, cooldownMs }: GateView): Suppression | undefined {
-  const { told_at: told, told_seq: seq, event_count: count } = incident;
-  if (told === null || steady - told >= cooldownMs) {
+  const { notified_at: notified, notified_seq: seq, event_count: count } = incident;
+  if (notified === null || steady - notified >= cooldownMs) {
     return undefined;
   }
   return {
     kind: 'suppress',
     gate: 'cooldown',
     mark: { ref: String(seq), at: steady },
-    message: 'channels were told of it less than its cooldown ago',
+    message: 'the last notification of it is younger than the cooldown',
     data: { gate: 'cooldown', count: count - seq, cooldown_seconds: cooldownMs / 1_000 },
   };
 }
@@ -106,12 +106,12 @@ function dampeningGate(incident: Incident, view: GateView): Suppression | undefi
   if (rule === undefined || count >= rule.minFires) {
     return undefined;
   }
-  const said = incident.marks.dampening;
-  const again = said === undefined || view.steady - said.at >= rule.windowMs;
+  const noted = incident.marks.dampening;
+  const again = noted === undefined || view.steady - noted.at >= rule.windowMs;
   return {
     kind: 'suppress',
     gate: 'dampening',
-    mark: again ? { ref: `${incident.event_count}/${view.steady}`, at: view.steady } : said,
+    mark: again ? { ref: `${incident.event_count}/${view.steady}`, at: view.steady } : noted,
     message: `fired ${count} of ${rule.minFires} times within ${rule.windowMs / 1_000} s`,
     data: { gate: 'dampening', count, needed: rule.minFires, window_seconds: rule.windowMs / 1_000 },
   };

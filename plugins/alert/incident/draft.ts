@@ -4,7 +4,7 @@ import type { Notice } from '../../notify/contract.ts';
 import type { Incident, NewEvent } from './incident.ts';
 import type { Step } from './transitions.ts';
 
-/** What one turn has found out and will store; nobody else sees it before the commit. */
+/** What one transaction will store; not visible elsewhere before the commit. */
 export interface Changes {
   readonly incidents: ReadonlyMap<string, Incident>;
   readonly events: readonly { readonly key: string; readonly event: NewEvent; readonly status: Incident['status']; readonly severity: Incident['severity'] }[];
@@ -14,35 +14,35 @@ export interface Changes {
 }
 
 /** What is stored, as far as it is in memory. */
-export interface Held {
+export interface LedgerState {
   readonly live: ReadonlyMap<string, Incident>;
   readonly instances: ReadonlyMap<number, ReadonlyMap<string, Instance>>;
   readonly inhibitors: Pick<Inhibitors, 'in'>;
 }
 
-/** The state as one turn sees it: what is held, and over it what the turn has changed. */
+/** The state as one transaction sees it: what the ledger holds, and over it what the transaction has changed. */
 export class Draft {
-  readonly #held: Held;
-  /** Incidents that are over and were fetched because something may fire again. */
-  readonly #fetched = new Map<string, Incident>();
+  readonly #held: LedgerState;
+  readonly #resolved = new Map<string, Incident>();
   readonly #incidents = new Map<string, Incident>();
   readonly #inhibitors = new Inhibitors();
   readonly #events: { key: string; event: NewEvent; status: Incident['status']; severity: Incident['severity'] }[] = [];
   readonly #notices: { key: string; kind: Notice['kind']; incident: Incident }[] = [];
   readonly #instances = new Map<string, { ruleId: number; instance: Instance | undefined }>();
 
-  constructor(held: Held) {
+  constructor(held: LedgerState) {
     this.#held = held;
   }
 
-  know(incidents: Iterable<Incident>): void {
+  /** Incidents that are over and may fire again. */
+  addResolved(incidents: Iterable<Incident>): void {
     for (const incident of incidents) {
-      this.#fetched.set(incident.dedupe_key, incident);
+      this.#resolved.set(incident.dedupe_key, incident);
     }
   }
 
   incident(key: string): Incident | undefined {
-    return this.#incidents.get(key) ?? this.#held.live.get(key) ?? this.#fetched.get(key);
+    return this.#incidents.get(key) ?? this.#held.live.get(key) ?? this.#resolved.get(key);
   }
 
   *#candidates(target: Incident, before: string | undefined): Generator<string> {
@@ -60,25 +60,26 @@ export class Draft {
     return changed === undefined ? this.#held.instances.get(ruleId)?.get(key) : changed.instance;
   }
 
-  /** Only what is held: a rule is evaluated once in a turn. */
+  /** Only what is held: a rule is evaluated once in a transaction. */
   instancesOf(ruleId: number): ReadonlyMap<string, Instance> {
     return this.#held.instances.get(ruleId) ?? none;
   }
 
-  take(step: Step | undefined): Incident | undefined {
+  /** A transition, with what the timeline says of it. */
+  apply(step: Step | undefined): Incident | undefined {
     if (step === undefined) {
       return undefined;
     }
     const { incident, events } = step;
-    this.put(incident);
+    this.setIncident(incident);
     for (const event of events) {
       this.#events.push({ key: incident.dedupe_key, event, status: incident.status, severity: incident.severity });
     }
     return incident;
   }
 
-  /** A change that the timeline does not tell. */
-  put(incident: Incident): Incident {
+  /** A change without a row in the timeline. */
+  setIncident(incident: Incident): Incident {
     this.#incidents.set(incident.dedupe_key, incident);
     this.#inhibitors.add(incident);
     return incident;
@@ -94,16 +95,16 @@ export class Draft {
     return undefined;
   }
 
-  tell(kind: Notice['kind'], incident: Incident): void {
+  addNotice(kind: Notice['kind'], incident: Incident): void {
     this.#notices.push({ key: incident.dedupe_key, kind, incident });
   }
 
-  place(ruleId: number, key: string, instance: Instance | undefined): void {
+  setInstance(ruleId: number, key: string, instance: Instance | undefined): void {
     this.#instances.set(key, { ruleId, instance });
   }
 
-  /** Keys of the incidents that the turn has changed so far. */
-  get touched(): readonly string[] {
+  /** Keys of the incidents that are changed so far. */
+  get changedKeys(): readonly string[] {
     return [...this.#incidents.keys()];
   }
 

@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
-import type { PageRequest, Tables } from 'svc/sdk';
+import { type PageRequest, SvcError, type Tables } from 'svc/sdk';
 
 import type { Outcome } from '../../notify/contract.ts';
 import type { IncidentStatus } from '../contract.ts';
@@ -24,10 +24,10 @@ interface Found<T> {
   readonly more: boolean;
 }
 
-/** Rows that go with one transaction at most, so that tidying holds nobody up. */
-const tidyAtOnce = 500;
+/** Rows that go with one transaction at most, so that other writes are not held up. */
+const removedAtOnce = 500;
 
-/** Incidents and their timelines as readers see them, and the rows that are nobody's turn: deliveries. */
+/** Incidents and their timelines as readers see them, and the rows that no transition writes: deliveries and diagnoses. */
 export class IncidentStore {
   readonly #tables: Tables<IncidentTables>;
 
@@ -38,6 +38,14 @@ export class IncidentStore {
   async find(id: number): Promise<Incident | undefined> {
     const row = await this.#tables.read.selectFrom('alert_incidents').selectAll().where('id', '=', id).executeTakeFirst();
     return row && incidentOf(row);
+  }
+
+  async get(id: number): Promise<Incident> {
+    const incident = await this.find(id);
+    if (incident === undefined) {
+      throw new SvcError('not_found', `there is no incident ${id}`);
+    }
+    return incident;
   }
 
   async list(filter: IncidentFilter, { limit, after }: PageRequest): Promise<Found<Incident>> {
@@ -68,14 +76,14 @@ export class IncidentStore {
     return { items: rows.slice(0, page.limit), total, more: rows.length > page.limit };
   }
 
-  /** What became of a delivery, once, whoever tells it how often. */
+  /** What became of a delivery; repeating it changes nothing. */
   record(outcome: Outcome, at: number): Promise<void> {
     const { incident_id: id, channel_id, channel_name, kind, result, attempts, error, notice_id } = outcome;
     const sent = result !== 'failed';
-    const how = result === 'folded' ? 'told in a digest' : sent ? 'told' : 'could not be told';
+    const how = result === 'folded' ? 'sent in a digest to' : sent ? 'sent to' : 'could not be sent to';
     return this.#append(id, {
       type: sent ? 'notification_sent' : 'notification_failed',
-      message: `${channel_name} ${how} of the ${kind === 'resolved' ? 'end' : kind}${error === undefined ? '' : `: ${error}`}`.slice(0, 2_000),
+      message: `${kind} ${how} ${channel_name}${error === undefined ? '' : `: ${error}`}`.slice(0, 2_000),
       actor: { type: 'system', id: 'notifier', name: 'notifier' },
       data: { channel_id, channel_name, kind, result, attempts, notice_id, ...(error !== undefined && { error }) },
       deliveryId: outcome.delivery_id,
@@ -112,7 +120,7 @@ export class IncidentStore {
   }
 
   /** Removes what was resolved before, with its timeline. */
-  async forget(before: number): Promise<number> {
+  async removeResolved(before: number): Promise<number> {
     let removed = 0;
     for (;;) {
       const rows = await this.#tables.read
@@ -120,7 +128,7 @@ export class IncidentStore {
         .select('id')
         .where('status', '=', 'resolved')
         .where('resolved_at', '<', before)
-        .limit(tidyAtOnce)
+        .limit(removedAtOnce)
         .execute();
       if (rows.length === 0) {
         return removed;
@@ -137,7 +145,7 @@ export class IncidentStore {
   }
 
   /** Removes rows of earlier firings from before, also of incidents that are there: one that fires again and again would grow for ever. */
-  async forgetEvents(before: number): Promise<number> {
+  async removeEvents(before: number): Promise<number> {
     let removed = 0;
     let last = 0;
     for (;;) {
@@ -146,7 +154,7 @@ export class IncidentStore {
         .select(['id', 'created_at'])
         .where('id', '>', last)
         .orderBy('id')
-        .limit(tidyAtOnce)
+        .limit(removedAtOnce)
         .execute();
       const old = rows.filter(({ created_at: at }) => at < before).map(({ id }) => id);
       if (old.length === 0) {

@@ -22,7 +22,7 @@ export interface Actor {
   readonly name: string;
 }
 
-/** A gate that has said, by an event, that it holds a notification back; `ref` is what it said it for. */
+/** A gate that has noted in the timeline that it holds a notification back; `ref` is what it noted it for. */
 export interface Mark {
   readonly ref: string;
   readonly at: number;
@@ -30,7 +30,7 @@ export interface Mark {
 
 export type Gate = 'silence' | 'inhibition' | 'cooldown' | 'dampening';
 
-/** As the ledger holds it. `told_at`, `fires` and the times of `marks` are steady, all others are of the wall. */
+/** As the ledger holds it. `notified_at`, `fires` and the times of `marks` are steady, all others are of the wall. */
 export interface Incident {
   /** 0 until it is stored. */
   readonly id: number;
@@ -52,8 +52,8 @@ export interface Incident {
   readonly threshold: number | null;
   /** How often it has fired: the number of the firing that lasts, or was the last. */
   readonly event_count: number;
-  readonly told_seq: number;
-  readonly told_at: number | null;
+  readonly notified_seq: number;
+  readonly notified_at: number | null;
   readonly fires: readonly number[];
   readonly marks: Readonly<Partial<Record<Gate, Mark>>>;
   readonly fired_at: number;
@@ -79,5 +79,5 @@ export const evaluator: Actor = { type: 'system', id: 'evaluator', name: 'evalua
 
 export const isActive = ({ status }: Pick<Incident, 'status'>): boolean => status !== 'resolved';
 
-/** Whether channels have yet to hear of the firing that lasts. */
-export const isUntold = ({ told_seq, event_count }: Pick<Incident, 'told_seq' | 'event_count'>): boolean => told_seq < event_count;
+/** Whether the firing that lasts has not been notified yet. */
+export const isUnnotified = ({ notified_seq, event_count }: Pick<Incident, 'notified_seq' | 'event_count'>): boolean => notified_seq < event_count;

@@ -6,8 +6,10 @@ import type { EventRow, IncidentRow, IncidentTables, InstanceRow } from './table
 
 type Db = Kysely<IncidentTables>;
 
-export const incidentOf = (row: IncidentRow): Incident => ({
+export const incidentOf = ({ told_seq: seq, told_at: at, ...row }: IncidentRow): Incident => ({
   ...row,
+  notified_seq: seq,
+  notified_at: at,
   labels: JSON.parse(row.labels) as Incident['labels'],
   annotations: JSON.parse(row.annotations) as Incident['annotations'],
   pins: JSON.parse(row.pins) as number[],
@@ -15,8 +17,10 @@ export const incidentOf = (row: IncidentRow): Incident => ({
   marks: JSON.parse(row.marks) as Incident['marks'],
 });
 
-export const rowOf = (incident: Incident): IncidentRow => ({
+export const rowOf = ({ notified_seq: seq, notified_at: at, ...incident }: Incident): IncidentRow => ({
   ...incident,
+  told_seq: seq,
+  told_at: at,
   labels: JSON.stringify(incident.labels),
   annotations: JSON.stringify(incident.annotations),
   pins: JSON.stringify(incident.pins),
@@ -107,7 +111,7 @@ export async function insertIncidents(tx: Db, rows: readonly IncidentRow[]): Pro
   return new Map(made.rows.map(({ id, dedupe_key: key }) => [key, id]));
 }
 
-/** Those among `versions`, by id, that somebody else has changed or removed. */
+/** Whether another writer has changed or removed any of these, by id. */
 export async function changedIncidents(tx: Db, versions: ReadonlyMap<number, number>): Promise<boolean> {
   const ids = JSON.stringify([...versions.keys()]);
   const found = await sql<{

@@ -17,10 +17,8 @@ import {
   replaceInstances,
   rowOf,
 } from './ledger-rows.ts';
-import { noticeOf } from './notices.ts';
+import { noticeOf, noticeTopic } from './notices.ts';
 import type { EventRow, IncidentTables } from './tables.ts';
-
-export const noticeTopic = 'notice';
 
 /** When the evaluator was last at work, in steady time, and how far the wall had jumped from that. */
 export interface Heartbeat {
@@ -33,13 +31,13 @@ export interface LedgerParts {
   readonly outbox: Pick<Outbox, 'enqueue'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Told after each commit what it changed. */
+  /** Called after each commit with what it changed. */
   readonly changed: (incidents: readonly Incident[], events: ReadonlyMap<string, readonly string[]>) => void;
 }
 
 /**
- * Every incident that is not over, and where each condition stands: in memory as it is on disk. Whoever changes that does
- * so in a turn, one after another; memory follows the commit, so that a write that fails has changed nothing.
+ * Every incident that is not over, and where each condition stands: in memory as it is on disk. Changes are transactions,
+ * one after another; memory follows the commit, so that a write that fails has changed nothing.
  */
 export class Ledger {
   readonly #parts: LedgerParts;
@@ -48,9 +46,9 @@ export class Ledger {
   #instances = new Map<number, Map<string, Instance>>();
   #inhibitors = new Inhibitors();
   #heartbeat: Heartbeat | undefined;
-  #tail: Promise<unknown> = Promise.resolve();
-  /** What is in memory may not be what is on disk. */
-  #suspect = true;
+  #last: Promise<unknown> = Promise.resolve();
+  /** Memory may differ from the disk. */
+  #isStale = true;
 
   constructor(parts: LedgerParts) {
     this.#parts = parts;
@@ -79,27 +77,27 @@ export class Ledger {
     this.#ids = new Map();
     this.#inhibitors = new Inhibitors();
     this.#instances = new Map();
-    live.forEach((row) => this.#hold(incidentOf(row)));
-    instances.forEach((row) => this.#place(row.rule_id, row.dedupe_key, instanceOf(row)));
+    live.forEach((row) => this.#add(incidentOf(row)));
+    instances.forEach((row) => this.#setInstance(row.rule_id, row.dedupe_key, instanceOf(row)));
     this.#heartbeat = beat;
-    this.#suspect = false;
+    this.#isStale = false;
   }
 
-  async beat(beat: Heartbeat): Promise<void> {
+  async saveHeartbeat(heartbeat: Heartbeat): Promise<void> {
     await this.#parts.tables.write((tx) =>
       tx
         .replaceInto('alert_heartbeat')
-        .values({ id: 1, ...beat })
+        .values({ id: 1, ...heartbeat })
         .execute(),
     );
   }
 
-  /** Runs `work` when everybody before it is done, then stores what it has drafted. Its error changes nothing. */
-  turn<R>(work: (draft: Draft) => R | Promise<R>): Promise<R> {
-    const before = this.#tail;
+  /** Runs `work` when all transactions before it are done, then stores what it has drafted. Its error changes nothing. */
+  transact<R>(work: (draft: Draft) => R | Promise<R>): Promise<R> {
+    const before = this.#last;
     const own = (async () => {
       await before.catch(() => undefined);
-      if (this.#suspect) {
+      if (this.#isStale) {
         await this.load();
       }
       const draft = new Draft({ live: this.#live, instances: this.#instances, inhibitors: this.#inhibitors });
@@ -109,13 +107,13 @@ export class Ledger {
       }
       return result;
     })();
-    // Nobody waits for the error of another.
-    this.#tail = own.catch(() => undefined);
+    // The error is for the caller of this one only.
+    this.#last = own.catch(() => undefined);
     return own;
   }
 
   /** Incidents with these keys that are over: what may fire again. */
-  async resolved(keys: readonly string[]): Promise<readonly Incident[]> {
+  async resolvedWith(keys: readonly string[]): Promise<readonly Incident[]> {
     const unknown = keys.filter((key) => !this.#live.has(key));
     return unknown.length === 0 ? [] : (await incidentsByKey(this.#parts.tables.read, unknown)).map(incidentOf);
   }
@@ -135,37 +133,37 @@ export class Ledger {
     try {
       stored = await tables.write((tx) => this.#store(tx as never, changes));
     } catch (error) {
-      this.#suspect = true;
-      log.warn({ cause: messageOf(error), incidents: changes.incidents.size }, 'changes of incidents could not be stored');
+      this.#isStale = true;
+      log.warn({ cause: messageOf(error), incidents: changes.incidents.size }, 'could not store changes of incidents; state is read from disk again');
       throw error;
     }
     for (const incident of stored.values()) {
       const known = this.#live.get(incident.dedupe_key);
       if (known !== undefined) {
-        this.#drop(known);
+        this.#remove(known);
       }
       if (isActive(incident)) {
-        this.#hold(incident);
+        this.#add(incident);
       }
     }
     for (const [key, { ruleId, instance }] of changes.instances) {
-      this.#place(ruleId, key, instance);
+      this.#setInstance(ruleId, key, instance);
     }
-    const told = new Map<string, string[]>();
+    const types = new Map<string, string[]>();
     for (const { key, event } of changes.events) {
-      told.set(key, [...(told.get(key) ?? []), event.type]);
+      types.set(key, [...(types.get(key) ?? []), event.type]);
     }
-    this.#parts.changed([...stored.values()], told);
+    this.#parts.changed([...stored.values()], types);
   }
 
-  /** One transaction: incidents, what their timelines say, where conditions stand, and what channels are to hear. */
+  /** One transaction: incidents, what their timelines say, where conditions stand, and what channels are sent. */
   async #store(tx: Tables<IncidentTables>['read'], changes: Changes): Promise<ReadonlyMap<string, Incident>> {
     const { clock, outbox } = this.#parts;
     const now = clock.now();
     const touched = [...changes.incidents.values()];
     const known = touched.filter(({ id }) => id !== 0);
     if (known.length > 0 && (await changedIncidents(tx, new Map(known.map(({ id, version }) => [id, version]))))) {
-      throw new SvcError('unavailable', 'somebody else has changed an incident in the meantime; try again');
+      throw new SvcError('unavailable', 'another writer changed an incident meanwhile; try again');
     }
     const next = touched.map((incident) => ({ ...incident, version: incident.version + 1 }));
     const fresh = next.filter(({ id }) => id === 0);
@@ -202,19 +200,19 @@ export class Ledger {
     }
   }
 
-  #hold(incident: Incident): void {
+  #add(incident: Incident): void {
     this.#live.set(incident.dedupe_key, incident);
     this.#ids.set(incident.id, incident.dedupe_key);
     this.#inhibitors.add(incident);
   }
 
-  #drop(incident: Incident): void {
+  #remove(incident: Incident): void {
     this.#live.delete(incident.dedupe_key);
     this.#ids.delete(incident.id);
     this.#inhibitors.remove(incident);
   }
 
-  #place(ruleId: number, key: string, instance: Instance | undefined): void {
+  #setInstance(ruleId: number, key: string, instance: Instance | undefined): void {
     const instances = this.#instances.get(ruleId) ?? new Map<string, Instance>();
     this.#instances.set(ruleId, instances);
     if (instance !== undefined) {

@@ -1,9 +1,16 @@
-import { timestamp } from 'svc/sdk';
+import { type Handle, type PluginContext, SvcError, timestamp } from 'svc/sdk';
 
-import type { Notice, NoticeIncident } from '../../notify/contract.ts';
+import type { Notice, NoticeDispatcher, NoticeIncident, Outcome } from '../../notify/contract.ts';
 import type { Incident } from './incident.ts';
+import type { IncidentStore } from './incident-store.ts';
 
-/** What channels are told of an incident. */
+/** Of the outbox. */
+export const noticeTopic = 'notice';
+
+/** A notice waits for a dispatcher as long as it takes to bring one back: some weeks, at a try every few minutes. */
+const attempts = 10_000;
+
+/** What channels are sent of an incident. */
 export function noticeOf(kind: Notice['kind'], incident: Incident): Notice {
   const { id, event_count: seq, version, pins } = incident;
   // There are several reminders of one firing; each is of another version of the incident.
@@ -30,4 +37,35 @@ export const noticeIncidentOf = (incident: Incident): NoticeIncident => ({
   fired_at: timestamp(incident.last_fired_at),
   ...(incident.resolved_at !== null && { resolved_at: timestamp(incident.resolved_at) }),
   event_count: incident.event_count,
+});
+
+/** Hands each notice to the dispatcher; it was stored in one transaction with the transition that it is about. */
+export function deliverNotices(ctx: Pick<PluginContext, 'outbox' | 'clock'>, dispatcher: Handle<NoticeDispatcher>, store: IncidentStore): void {
+  ctx.outbox.deliver<Notice>(
+    noticeTopic,
+    async ({ payload }) => {
+      if (!dispatcher.available) {
+        throw new SvcError('unavailable', 'notifications wait: the notify plugin is not running; enable it');
+      }
+      await dispatcher.get().accept(payload);
+    },
+    {
+      attempts,
+      backoffMs: 1_000,
+      exhausted: ({ payload }, cause) => store.record(undelivered(payload, cause), ctx.clock.now()),
+    },
+  );
+}
+
+const undelivered = ({ id, kind, incident }: Notice, cause: string): Outcome => ({
+  delivery_id: `${id}/undispatched`,
+  notice_id: id,
+  incident_id: incident.id,
+  kind,
+  channel_id: 0,
+  channel_name: 'every channel',
+  result: 'failed',
+  attempts,
+  error: cause,
+  at: incident.fired_at,
 });

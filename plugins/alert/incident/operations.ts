@@ -2,14 +2,14 @@ import { type Call, type Clock, SvcError } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { remindAfterSilence } from '../evaluator/sweep.ts';
-import { review, type Surroundings } from '../gates/review.ts';
+import { review, type GateInputs } from '../gates/review.ts';
 import { actorOf } from './actor.ts';
 import type { Draft } from './draft.ts';
 import { durationOf } from './duration.ts';
-import { type Actor, type Incident, isUntold } from './incident.ts';
+import { type Actor, type Incident, isUnnotified } from './incident.ts';
 import type { Ledger } from './ledger.ts';
 import type { IncidentItem, SilenceFor } from './schema.ts';
-import { shownIncident } from './shown.ts';
+import { shownIncident } from './incident-item.ts';
 import { acknowledge, resolve, silence, type Step, unsilence } from './transitions.ts';
 
 type Item = Static<typeof IncidentItem>;
@@ -18,7 +18,7 @@ type Change = Pick<Call, 'principal' | 'note'>;
 export interface OperationParts {
   readonly ledger: Ledger;
   readonly clock: Clock;
-  readonly surroundings: () => Surroundings;
+  readonly gateInputs: () => GateInputs;
 }
 
 const longestSilenceMs = 720 * 3_600_000;
@@ -45,9 +45,9 @@ export class Operations {
       change,
       (incident, actor, now) => unsilence(incident, actor, 'silence_ended', now),
       (draft, incident) => {
-        const surroundings = this.#parts.surroundings();
-        remindAfterSilence(draft, incident, surroundings);
-        review(draft, [incident.dedupe_key], surroundings);
+        const gateInputs = this.#parts.gateInputs();
+        remindAfterSilence(draft, incident, gateInputs);
+        review(draft, [incident.dedupe_key], gateInputs);
       },
     );
   }
@@ -58,13 +58,13 @@ export class Operations {
       change,
       (incident, actor, now) => resolve(incident, actor, 'by_user', note, now),
       (draft, incident) => {
-        if (!isUntold(incident)) {
-          draft.tell('resolved', incident);
+        if (!isUnnotified(incident)) {
+          draft.addNotice('resolved', incident);
         }
         // While its condition lasts it must not fire at once again: that is for the cooldown to end, or a full clear cycle.
         const instance = draft.instance(incident.rule_id, incident.dedupe_key);
         if (instance?.phase === 'firing') {
-          draft.place(incident.rule_id, incident.dedupe_key, { ...instance, phase: 'held', since: this.#parts.surroundings().steady });
+          draft.setInstance(incident.rule_id, incident.dedupe_key, { ...instance, phase: 'held', since: this.#parts.gateInputs().steady });
         }
       },
     );
@@ -86,7 +86,7 @@ export class Operations {
   ): Promise<Item> {
     const { ledger, clock } = this.#parts;
     call.note({ resourceType: 'incident', resourceId: id });
-    return ledger.turn(async (draft) => {
+    return ledger.transact(async (draft) => {
       const incident = await ledger.byId(id);
       if (incident === undefined) {
         throw new SvcError('not_found', `there is no incident ${id}`);
@@ -95,7 +95,7 @@ export class Operations {
       if (step === undefined) {
         return shownIncident(incident);
       }
-      const changed = draft.take(step)!;
+      const changed = draft.apply(step)!;
       also?.(draft, changed);
       call.note({ resourceType: 'incident', resourceId: id, before: { status: incident.status }, after: { status: changed.status } });
       return shownIncident(changed);

@@ -48,8 +48,8 @@ export function fire(known: Incident | undefined, firing: Firing, now: number): 
     value: firing.value,
     threshold: firing.threshold,
     event_count: (known?.event_count ?? 0) + 1,
-    told_seq: known?.told_seq ?? 0,
-    told_at: known?.told_at ?? null,
+    notified_seq: known?.notified_seq ?? 0,
+    notified_at: known?.notified_at ?? null,
     fires: known?.fires ?? [],
     marks: known?.marks ?? {},
     fired_at: known?.fired_at ?? firing.at,
@@ -104,7 +104,7 @@ const sameEndMs = 60_000;
 export function silence(incident: Incident, actor: Actor, until: number, reason: string | undefined, now: number): Step | undefined {
   switch (incident.status) {
     case 'silenced':
-      // Whoever repeats a request has the end that was meant; whoever wants another one must not believe that there is.
+      // A repeated request has the end that was meant; one for another end must not look like a success.
       return Math.abs(until - incident.silenced_until!) <= sameEndMs
         ? undefined
         : refuse(incident, 'silenced again', `it is until ${timestamp(incident.silenced_until!)}; end that silence first`);
@@ -114,7 +114,7 @@ export function silence(incident: Incident, actor: Actor, until: number, reason:
       return step(changed, 'silenced', actor, reason ?? `silenced by ${actor.name} until ${timestamp(until)}`, data);
     }
     case 'acknowledged':
-      return refuse(incident, 'silenced', 'somebody has it in hand already, and nothing more is sent about it');
+      return refuse(incident, 'silenced', 'it is acknowledged, and nothing more is sent about it');
     case 'resolved':
       return refuse(incident, 'silenced', 'it is over; POST /api/v1/alerts/silences mutes what may come');
   }
@@ -140,7 +140,7 @@ export type ResolveReason = 'cleared' | 'by_user' | 'rule_changed' | 'rule_disab
 const endings: Readonly<Record<ResolveReason, (actor: Actor) => string>> = {
   cleared: () => 'the condition has cleared',
   by_user: ({ name }) => `resolved by ${name}`,
-  rule_changed: () => 'its rule looks elsewhere now',
+  rule_changed: () => 'its rule was changed to another key, scope or dimensions',
   rule_disabled: () => 'its rule was disabled',
   rule_deleted: () => 'its rule was deleted',
 };

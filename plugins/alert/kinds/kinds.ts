@@ -1,7 +1,6 @@
 import type { StoredKind } from '../rule.ts';
 import type { Kind } from './kind.ts';
-import { logMatch } from './log-match.ts';
-import { logVolume } from './log-volume.ts';
+import { logMatch, logVolume } from './logs.ts';
 import { metricAnomaly } from './metric-anomaly.ts';
 import { metricBurnRate } from './metric-burn-rate.ts';
 import { metricForecast } from './metric-forecast.ts';

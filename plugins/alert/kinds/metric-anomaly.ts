@@ -22,7 +22,7 @@ export const metricAnomaly: Kind = {
       throw fields.wrong('window', `must be at least ${formatDuration(shortestWindow)}: a baseline has ${leastSamples} samples or more`);
     }
     const lasting = fields.lasting();
-    fields.end();
+    fields.refuseOthers();
     return { ...condition, window: condition.window.text, ...lasting };
   },
   written: ({ metric }) => [{ field: 'metric', text: clean(String(metric)), language: 'promql', wants: 'vector' }],

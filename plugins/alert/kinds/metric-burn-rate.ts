@@ -33,7 +33,7 @@ export const metricBurnRate: Kind = {
       );
     }
     const lasting = fields.lasting();
-    fields.end();
+    fields.refuseOthers();
     return {
       ...{ good, total, slo, long: long.text, short: short.text },
       ...(given !== undefined && { factor: given }),

@@ -21,7 +21,7 @@ export const metricForecast: Kind = {
       throw fields.wrong('window', `must be at least a quarter of forecast_for (${formatDuration(Math.ceil(ahead.ms / farthest / 1_000) * 1_000)})`);
     }
     const lasting = fields.lasting();
-    fields.end();
+    fields.refuseOthers();
     return { metric, window: window.text, forecast_for: ahead.text, ...bound, ...lasting };
   },
   written: ({ metric }) => [{ field: 'metric', text: clean(String(metric)), language: 'promql', wants: 'vector' }],

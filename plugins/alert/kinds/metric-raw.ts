@@ -1,14 +1,16 @@
+import { canonicalMetrics } from 'svc/probe';
 import { parseDuration } from 'svc/query';
 
+import type { ConditionFields } from '../condition-fields.ts';
 import { comparisonOf } from '../expression.ts';
 import type { Leg } from '../rule.ts';
-import type { Kind } from './kind.ts';
+import { by, type Condition, day, type Frame, groupingOf, type Kind } from './kind.ts';
 
 /** A PromQL expression: each series that it answers breaches. */
 export const metricRaw: Kind = {
   read(fields) {
     const condition = { expr: fields.text('expr'), ...fields.lasting() };
-    fields.end();
+    fields.refuseOthers();
     return condition;
   },
   written: ({ expr }) => [{ field: 'expr', text: String(expr), language: 'promql', wants: 'number' }],
@@ -23,4 +25,28 @@ export function expressionLeg(store: Leg['store'], query: string, lasting: strin
     ...(comparison !== undefined && { measure: comparison.measure, threshold: comparison.threshold }),
     forMs: lasting === undefined ? 0 : parseDuration(String(lasting)),
   };
+}
+
+const operators = ['>', '>=', '<', '<=', '=='] as const;
+const aggregators = ['avg', 'max', 'min'] as const;
+
+/**
+ * What the form sends, as the condition of a metric_raw rule. With a window the aggregator is taken over time (the average,
+ * unless one is named); without one it is taken over the series of one scope, such as the disks of a host.
+ */
+export function compileThreshold(fields: ConditionFields, frame: Frame): Condition {
+  const metric = fields.choice('metric', canonicalMetrics);
+  const operator = fields.choice('operator', operators);
+  const threshold = fields.number('threshold');
+  const window = fields.has('window') ? fields.span('window', { mostMs: 30 * day }).text : undefined;
+  const aggregator = fields.has('aggregator') ? fields.choice('aggregator', aggregators) : undefined;
+  const lasting = fields.lasting();
+  fields.refuseOthers();
+  const measure =
+    window !== undefined
+      ? `${aggregator ?? 'avg'}_over_time(${metric}[${window}])`
+      : aggregator !== undefined
+        ? `${aggregator}${by(groupingOf(frame))} (${metric})`
+        : metric;
+  return { expr: `${measure} ${operator} ${threshold}`, ...lasting };
 }

@@ -15,7 +15,7 @@ export const traceLatency: Kind = {
     const above = fields.number('above_ms', { least: 0 });
     const window = fields.span('window', { leastMs: 60_000, mostMs: day }).text;
     const lasting = fields.lasting();
-    fields.end();
+    fields.refuseOthers();
     return { service, percentile, above_ms: above, window, ...lasting };
   },
   written: () => [],
@@ -34,7 +34,7 @@ export const traceErrorRate: Kind = {
     const above = fields.number('above_percent', { least: 0, below: 100 });
     const window = fields.span('window', { leastMs: 60_000, mostMs: day }).text;
     const lasting = fields.lasting();
-    fields.end();
+    fields.refuseOthers();
     return { service, above_percent: above, window, ...lasting };
   },
   written: () => [],

@@ -19,7 +19,7 @@ export const silenceRoutes = (silences: Silences): readonly RouteDeclaration[] =
     path,
     access: 'alert:silence',
     summary: 'Mute incidents by their labels, for a time or in a recurring window',
-    description: 'They fire and are recorded all the same; nobody is told of them. What still lasts at the end is told then.',
+    description: 'They fire and are recorded all the same, but no notification is sent. For what still fires at the end it is sent then.',
     body: SilenceDraft,
     response: SilenceItem,
     action: 'silence:create',

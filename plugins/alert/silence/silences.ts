@@ -58,7 +58,7 @@ export class Silences {
     const matchers = draft.matchers.map(labelMatcher);
     assertSelective(matchers);
     if ((await this.#store.count(now)) >= mostAtOnce) {
-      throw new SvcError('conflict', `${mostAtOnce} silences are in force or to come already; end some of them first`);
+      throw new SvcError('conflict', `the limit of ${mostAtOnce} active and pending silences is reached; end some of them first`);
     }
     const made = await this.#store.add(
       {
@@ -88,8 +88,8 @@ export class Silences {
     }
   }
 
-  async tidy(): Promise<void> {
-    await this.#store.forget(this.#clock.now() - keptMs);
+  async removeExpired(): Promise<void> {
+    await this.#store.removeEnded(this.#clock.now() - keptMs);
     await this.refresh();
   }
 

@@ -6,7 +6,7 @@ import type { LabelRecord, ScratchRow } from '../../metricsdb/contract.ts';
 import { advance, type Instance, type Row } from '../evaluator/instance.ts';
 import type { FileRule, RuleGroup } from '../prometheus-file.ts';
 import type { Plan } from '../rule.ts';
-import { compileAnnotation, renderText, type Surroundings } from '../template.ts';
+import { compileAnnotation, renderText, type TemplateContext } from '../template.ts';
 
 export interface Sample {
   readonly labels: LabelRecord;
@@ -33,17 +33,17 @@ export class AlertRun {
   readonly #keepMs: number;
   readonly #labels: Templates;
   readonly #annotations: Templates;
-  readonly #surroundings: Surroundings;
+  readonly #context: TemplateContext;
   #active = new Map<string, Active>();
 
-  constructor(rule: FileRule, { labels }: RuleGroup, surroundings: Surroundings) {
+  constructor(rule: FileRule, { labels }: RuleGroup, context: TemplateContext) {
     this.alertname = rule.alert!;
     this.expr = rule.expr;
     this.#plan = { join: 'any', legs: [{ store: 'metrics', query: rule.expr, forMs: durationOf(rule.for) }] };
     this.#keepMs = durationOf(rule.keepFiringFor);
-    this.#surroundings = surroundings;
-    this.#labels = compiled({ ...labels, ...rule.labels }, 'label', surroundings);
-    this.#annotations = compiled(rule.annotations, 'annotation', surroundings);
+    this.#context = context;
+    this.#labels = compiled({ ...labels, ...rule.labels }, 'label', context);
+    this.#annotations = compiled(rule.annotations, 'annotation', context);
   }
 
   get firing(): readonly ActiveAlert[] {
@@ -100,7 +100,7 @@ export class AlertRun {
       fired_at: '',
     } as const;
     try {
-      return renderText(template, snapshot, this.#surroundings);
+      return renderText(template, snapshot, this.#context);
     } catch (error) {
       return `<error expanding template: ${messageOf(error)}>`;
     }
@@ -123,10 +123,10 @@ export const withoutEmpty = (labels: LabelRecord): LabelRecord => Object.fromEnt
 
 const durationOf = (text: string | undefined): number => (text === undefined || text === '' ? 0 : parseDuration(text));
 
-function compiled(texts: Readonly<Record<string, string>>, what: string, surroundings: Surroundings): Templates {
+function compiled(texts: Readonly<Record<string, string>>, what: string, context: TemplateContext): Templates {
   return Object.entries(texts).map(([name, text]) => {
     try {
-      return [name, compileAnnotation(text, surroundings)] as const;
+      return [name, compileAnnotation(text, context)] as const;
     } catch (error) {
       throw new SvcError('invalid_argument', `${what} ${name}: ${messageOf(error)}`, { cause: error });
     }

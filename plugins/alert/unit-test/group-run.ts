@@ -3,7 +3,7 @@ import { parseDuration } from 'svc/query';
 
 import type { InstantAnswer, LabelRecord, ScratchRow, ScratchSeries } from '../../metricsdb/contract.ts';
 import type { RuleGroup } from '../prometheus-file.ts';
-import type { Surroundings } from '../template.ts';
+import type { TemplateContext } from '../template.ts';
 import { type ActiveAlert, AlertRun, keyOf, rowOf, type Sample, withoutEmpty } from './alert-run.ts';
 
 interface Recording {
@@ -26,16 +26,14 @@ export class GroupRun {
   readonly #limit: number;
   readonly #offsetMs: number;
 
-  constructor(group: RuleGroup, store: ScratchSeries, surroundings: Surroundings) {
+  constructor(group: RuleGroup, store: ScratchSeries, context: TemplateContext) {
     this.name = group.name;
     this.#store = store;
     this.#limit = group.limit;
     this.#offsetMs = group.queryOffset === undefined ? 0 : parseDuration(group.queryOffset);
     this.#members = group.rules.map((rule) => ({
       rule:
-        rule.alert === undefined
-          ? { record: rule.record!, expr: rule.expr, labels: { ...group.labels, ...rule.labels } }
-          : new AlertRun(rule, group, surroundings),
+        rule.alert === undefined ? { record: rule.record!, expr: rule.expr, labels: { ...group.labels, ...rule.labels } } : new AlertRun(rule, group, context),
       written: new Map(),
     }));
   }

@@ -44,7 +44,7 @@ export const ruleTestRoutes = (metrics: Handle<MetricsQueries>): readonly RouteD
     path: '/api/v1/alert-rules/test',
     access: 'alert:preview',
     summary: "Run Prometheus' rule unit tests over recorded series",
-    description: 'Nothing is stored, and nobody is told.',
+    description: 'Nothing is stored, and no notification is sent.',
     body: RuleTestBody,
     response: RuleTestShown,
     status: 200,
@@ -68,7 +68,7 @@ async function runAll({ content, files }: Body, metrics: Handle<MetricsQueries>,
       failures: outcome.failures.map((failure) => ({ ...failure, expected: [...failure.expected], got: [...failure.got] })),
     });
   }
-  assertSomething(file);
+  assertHasTests(file);
   return { ok: tests.every(({ ok }) => ok), tests };
 }
 
@@ -81,7 +81,7 @@ function groupsOf({ name, content }: Body['files'][number]): readonly RuleGroup[
 }
 
 /** A file that tests nothing would always pass. */
-function assertSomething({ tests }: TestFile): void {
+function assertHasTests({ tests }: TestFile): void {
   if (tests.length === 0) {
     throw new SvcError('invalid_argument', 'the test file has no tests');
   }
@@ -90,7 +90,7 @@ function assertSomething({ tests }: TestFile): void {
 async function inScratch<R>(metrics: Handle<MetricsQueries>, work: (store: ScratchSeries) => Promise<R>): Promise<R> {
   const store = metrics.available ? await metrics.get().scratch?.() : undefined;
   if (store === undefined) {
-    throw new SvcError('unavailable', 'there is no metrics store whose engine could run the tests');
+    throw new SvcError('unavailable', 'no metrics store with a query engine is running; enable the metricsdb plugin to run rule tests');
   }
   try {
     return await work(store);

@@ -8,7 +8,7 @@ import { GroupRun, samplesOf } from './group-run.ts';
 import type { AlertTest, QueryTest, TestFile, TestGroup } from './test-file.ts';
 import type { NotedSeries } from './series-notation.ts';
 
-/** Something that is not as the test says: lines of what was expected and of what came instead. */
+/** What is not as the test says: lines of what was expected and of what came instead. */
 export interface Failure {
   readonly kind: 'alert' | 'query' | 'rule';
   /** From the start of the test. */

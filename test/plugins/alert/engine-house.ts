@@ -7,16 +7,17 @@ import type { Tables } from 'svc/sdk';
 import type { Storage } from '../../../core/storage/index.ts';
 import { AlertSeries } from '../../../plugins/alert/evaluator/alert-series.ts';
 import { type Ask, BackEnd, type StoreName, type Within } from '../../../plugins/alert/evaluator/back-end.ts';
+import { EvaluatorCounters } from '../../../plugins/alert/evaluator/counters.ts';
 import { Evaluator } from '../../../plugins/alert/evaluator/evaluator.ts';
 import { Timeline } from '../../../plugins/alert/evaluator/timeline.ts';
-import type { Surroundings } from '../../../plugins/alert/gates/review.ts';
+import type { GateInputs } from '../../../plugins/alert/gates/review.ts';
 import type { Incident } from '../../../plugins/alert/incident/incident.ts';
 import { IncidentStore } from '../../../plugins/alert/incident/incident-store.ts';
 import { Ledger } from '../../../plugins/alert/incident/ledger.ts';
 import { Operations } from '../../../plugins/alert/incident/operations.ts';
 import type { IncidentTables } from '../../../plugins/alert/incident/tables.ts';
 import type { Leg, Plan, Rule, RuleBook, RuleChange } from '../../../plugins/alert/rule.ts';
-import { type SilenceTables, silenceStore } from '../../../plugins/alert/silence/silence-store.ts';
+import { SilenceStore, type SilenceTables } from '../../../plugins/alert/silence/silence-store.ts';
 import { Silences } from '../../../plugins/alert/silence/silences.ts';
 import type { InstantAnswer, LabelRecord, SampleRow } from '../../../plugins/metricsdb/contract.ts';
 import type { Notice } from '../../../plugins/notify/contract.ts';
@@ -145,6 +146,8 @@ export const planOf = (rule: Rule): Plan => ({
   })),
 });
 
+const uncounted = { gauge: () => ({ set: () => undefined }), histogram: () => ({ observe: () => undefined }) };
+
 /** Deadlines in real time: for those tests that are about them; all others are answered at once. */
 export const within: Within = async (_ms, _what, work) => await work(new AbortController().signal);
 
@@ -205,9 +208,9 @@ export class Engine {
     const { clock } = this;
     const timeline = new Timeline(clock);
     this.tables = this.storage.tables<IncidentTables>('alert');
-    this.silences = new Silences(silenceStore(this.storage.tables<SilenceTables>('alert')), clock);
+    this.silences = new Silences(new SilenceStore(this.storage.tables<SilenceTables>('alert')), clock);
     await this.silences.refresh();
-    const surroundings = (): Surroundings => {
+    const gateInputs = (): GateInputs => {
       const now = timeline.look();
       return {
         steady: timeline.steady(now),
@@ -270,11 +273,14 @@ export class Engine {
       backEnds: this.backEnds,
       delayOf: () => 0,
       intervalMs: () => interval,
-      surroundings,
-      counted: { evaluated: () => undefined, failed: () => undefined, missed: (count) => void (this.missed += count) },
+      gateInputs,
+      counters: new EvaluatorCounters({
+        ...uncounted,
+        counter: (name) => ({ add: (count) => void (this.missed += name === 'rule_missed_total' ? (count ?? 1) : 0) }),
+      }),
     });
     this.store = new IncidentStore(this.tables);
-    this.operations = new Operations({ ledger: this.ledger, clock, surroundings });
+    this.operations = new Operations({ ledger: this.ledger, clock, gateInputs });
     this.#unfollow = await this.evaluator.start();
   }
 
@@ -308,7 +314,7 @@ export class Engine {
     return items.map(({ type, status_after: status }) => `${type} ${status}`);
   }
 
-  get told(): readonly string[] {
+  get sent(): readonly string[] {
     return this.notices.map(({ kind, fire_seq: seq, incident }) => `${kind} ${seq} ${incident.dedupe_key}`);
   }
 
@@ -334,5 +340,5 @@ export function answerOf(series: readonly Series[] | Error): InstantAnswer | Err
   };
 }
 
-/** Whoever acts in a test. */
+/** The user who acts in a test. */
 export const someone = { principal: { kind: 'user', id: '7', email: 'ann@example.org', role: 'viewer', grants: [] }, note: () => undefined } as const;

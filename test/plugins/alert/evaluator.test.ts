@@ -67,7 +67,7 @@ describe('a condition', () => {
     house.answers.set('cpu', []);
     await house.pass(minute);
     assert.deepEqual(await house.timeline(key), ['firing open', 'resolved resolved']);
-    assert.deepEqual(house.told, [`firing 1 ${key}`, `resolved 1 ${key}`]);
+    assert.deepEqual(house.sent, [`firing 1 ${key}`, `resolved 1 ${key}`]);
   });
 
   test('of several parts takes all of them, or any, as its join_mode says, each for as long as it must', async (t) => {
@@ -109,7 +109,7 @@ describe('a condition', () => {
       'sum:global:global',
     ]);
     assert.equal((await house.incident('disk:host:7:mountpoint=/'))!.value, 2, 'below the threshold less is worse');
-    const [disk] = [...house.evaluator.works].filter(({ rule }) => rule.rule_key === 'disk');
+    const [disk] = [...house.evaluator.rules].filter(({ rule }) => rule.rule_key === 'disk');
     assert.equal(disk!.unscoped, 1, 'a series without device_id is reported, and raises nothing');
   });
 
@@ -124,7 +124,7 @@ describe('a condition', () => {
     house.answers.set('cpu', many(900));
     await house.pass(interval);
     assert.equal(before.filter((known) => house.ledger.live.has(known)).length, 500);
-    assert.equal([...house.evaluator.works][0]!.crowded, true);
+    assert.equal([...house.evaluator.rules][0]!.crowded, true);
   });
 });
 
@@ -164,7 +164,7 @@ describe('the evaluator', () => {
     house.answers.set('mem', down);
     await house.pass(5 * minute);
     assert.equal((await house.incident(key))!.status, 'open', 'nothing was resolved');
-    const [cpu] = [...house.evaluator.works];
+    const [cpu] = [...house.evaluator.rules];
     assert.equal(cpu!.error, 'connection refused');
     const own = 'alert_back_end_down:monitoring_pipeline:metrics';
     assert.deepEqual(await house.timeline(own), ['firing open']);
@@ -183,7 +183,7 @@ describe('the evaluator', () => {
     house.answers.set('bad', new SvcError('invalid_argument', '1:2: many-to-many matching'));
     await house.pass(10 * minute);
     assert.deepEqual([...house.ledger.live.keys()], []);
-    assert.equal([...house.evaluator.works][0]!.failures > 10, true);
+    assert.equal([...house.evaluator.rules][0]!.failures > 10, true);
   });
 
   test('lets nobody wait for a query that hangs', async (t) => {
@@ -226,7 +226,7 @@ describe('the evaluator', () => {
     await until(() => hangs === 3);
     timers.splice(0).forEach((late) => late());
     await last;
-    assert.equal([...house.evaluator.works].find(({ rule }) => rule.rule_key === 'hangs')!.failures, 2);
+    assert.equal([...house.evaluator.rules].find(({ rule }) => rule.rule_key === 'hangs')!.failures, 2);
     assert.deepEqual(
       house.fired.filter((one) => one === key),
       [key],
@@ -257,7 +257,7 @@ describe('the evaluator', () => {
     house.clock.advance(10 * interval);
     await house.evaluator.tick();
     assert.equal(house.asked.length, 2);
-    assert.equal([...house.evaluator.works][0]!.missed, 9);
+    assert.equal([...house.evaluator.rules][0]!.missed, 9);
   });
 
   for (const [jump, way] of [
@@ -283,9 +283,9 @@ describe('the evaluator', () => {
       house.clock.jump(jump);
       house.answers.set('cpu', hot);
       await house.pass(4 * minute);
-      assert.deepEqual(house.told, [`firing 1 ${key}`, `resolved 1 ${key}`], 'the cooldown of ten minutes is not over');
+      assert.deepEqual(house.sent, [`firing 1 ${key}`, `resolved 1 ${key}`], 'the cooldown of ten minutes is not over');
       await house.pass(8 * minute);
-      assert.deepEqual(house.told.at(-1), `firing 2 ${key}`);
+      assert.deepEqual(house.sent.at(-1), `firing 2 ${key}`);
     });
   }
 
@@ -306,7 +306,7 @@ describe('the evaluator', () => {
     );
     const kept = (await house.incident('kept:host:7'))!;
     assert.deepEqual([kept.status, kept.rule_name, kept.severity], ['open', 'Another name', 'critical']);
-    assert.equal(house.told.filter((line) => line.startsWith('resolved')).length, 3);
+    assert.equal(house.sent.filter((line) => line.startsWith('resolved')).length, 3);
   });
 
   test('closes what a deleted rule has raised also when that could not be stored at once', async (t) => {

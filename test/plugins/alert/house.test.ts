@@ -184,7 +184,7 @@ test('a rule whose store is gone says so in runtime-info, and keeps its state un
   await clockOn();
   const info = await house.json('/api/v1/alerts/runtime-info');
   const [failing] = info.failing.filter(({ rule_id: id }: { rule_id: number }) => id === rule.id);
-  assert.match(failing.error, /there is no metrics store: its plugin is not up/);
+  assert.match(failing.error, /the metrics store is not running/);
   assert.ok(
     failing.failures >= 3 &&
       info.last_cycle.rules_failed > 0 &&

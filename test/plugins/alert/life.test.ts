@@ -24,10 +24,10 @@ test('a timeline forgets its earlier firings after their retention, and an incid
   const first = house.clock.now();
   await house.pass(10 * minute);
   await flap();
-  assert.deepEqual([await house.store.forgetEvents(first + 1), await house.store.forgetEvents(first + 1)], [2, 0]);
+  assert.deepEqual([await house.store.removeEvents(first + 1), await house.store.removeEvents(first + 1)], [2, 0]);
   assert.deepEqual(await house.timeline('flaps:host:7'), ['reopened open', 'firing open', 'resolved resolved']);
   assert.deepEqual(await house.timeline('lasts:host:8'), ['firing open'], 'the firing that lasts is told for as long as it does');
-  assert.equal(await house.store.forget(house.clock.now() + 1), 1);
+  assert.equal(await house.store.removeResolved(house.clock.now() + 1), 1);
   assert.deepEqual([await house.incident('flaps:host:7'), (await house.incident('lasts:host:8'))!.status], [undefined, 'open']);
 });
 
@@ -42,7 +42,7 @@ test('an incident lives from pending over firing, acknowledged and resolved to f
   const fired = (await house.incident(key))!;
   assert.equal(fired.status, 'open');
   assert.deepEqual([fired.value, fired.threshold, fired.device_id, fired.labels], [95, 90, '7', { device_id: '7', team: 'infra' }]);
-  assert.deepEqual(house.told, [`firing 1 ${key}`]);
+  assert.deepEqual(house.sent, [`firing 1 ${key}`]);
   await house.operations.acknowledge(fired.id, 'on it', someone);
   await house.pass(5 * minute);
   assert.deepEqual(await house.timeline(key), ['firing open', 'acknowledged acknowledged'], 'no row for each tick');
@@ -63,5 +63,5 @@ test('an incident lives from pending over firing, acknowledged and resolved to f
   ]);
   const again = (await house.incident(key))!;
   assert.deepEqual([again.event_count, again.acknowledged_by, again.fired_at === fired.fired_at], [2, null, true]);
-  assert.deepEqual(house.told, [`firing 1 ${key}`, `resolved 1 ${key}`, `firing 2 ${key}`]);
+  assert.deepEqual(house.sent, [`firing 1 ${key}`, `resolved 1 ${key}`, `firing 2 ${key}`]);
 });

@@ -53,14 +53,14 @@ test('every kind of rule, over what an edge pushes: pending, firing, told, ackno
   assert.equal((await incidents()).length, 0, 'nothing is wrong yet');
 
   await world.passUntil('all fire', true, async () => (await incidents('open')).length === kinds.length);
-  await world.told(['FIRING']);
+  await world.sent(['FIRING']);
   for (const { id } of await incidents()) {
     await house.json(`/api/v1/alerts/incidents/${id}/ack`, { method: 'POST', body: JSON.stringify({ note: 'on it' }) });
   }
   await world.passUntil('all are over', false, async () => (await incidents('resolved')).length === kinds.length);
-  await world.told(['FIRING', 'RESOLVED']);
+  await world.sent(['FIRING', 'RESOLVED']);
   await world.passUntil('all fire again', true, async () => (await incidents('open')).length === kinds.length);
-  await world.told(['FIRING', 'RESOLVED', 'FIRING']);
+  await world.sent(['FIRING', 'RESOLVED', 'FIRING']);
 
   const all = await incidents();
   const heard = await house.json<{ incident: number; line: string }[]>('/api/v1/bystander');
@@ -75,22 +75,22 @@ test('every kind of rule, over what an edge pushes: pending, firing, told, ackno
       assert.equal(typeof eta, rule === 'life_metric_forecast' ? 'string' : 'undefined');
       return ['firing', 'open', 'evaluator', `${rule} on ${device}`, { value, threshold, count: which, ...(eta !== undefined && { eta_at: eta }) }];
     };
-    const told = (kind: 'firing' | 'resolved', which: number) => {
+    const sent = (kind: 'firing' | 'resolved', which: number) => {
       const notice = { channel_id: channel, channel_name: name, kind, result: 'sent', attempts: 1, notice_id: `incident-${id}-${which}-${kind}` };
-      const message = `${name} told of the ${kind === 'firing' ? kind : 'end'}`;
+      const message = `${kind} sent to ${name}`;
       return ['notification_sent', kind === 'firing' ? 'open' : 'resolved', 'notifier', message, notice];
     };
     assert.deepEqual(
       items.map(({ type, status_after: status, actor, message, data }) => [type, status, actor.type === 'system' ? actor.id : actor.type, message, data]),
       [
         fired(1),
-        told('firing', 1),
+        sent('firing', 1),
         ['acknowledged', 'acknowledged', 'user', 'on it', { note: 'on it' }],
         ['resolved', 'resolved', 'evaluator', 'the condition has cleared', { reason: 'cleared' }],
-        told('resolved', 1),
+        sent('resolved', 1),
         ['reopened', 'open', 'evaluator', 'fired again', { reason: 'fired_again' }],
         fired(2),
-        told('firing', 2),
+        sent('firing', 2),
       ],
       rule,
     );
@@ -204,8 +204,8 @@ async function worldOf(t: TestContext, clock: HandClock) {
         await pass(step, isHot);
       }
     },
-    /** Waits until each rule has been told of so, at its platform and in its timeline. */
-    async told(titles: readonly string[]): Promise<void> {
+    /** Waits until each rule has been sent so, at its platform and in its timeline. */
+    async sent(titles: readonly string[]): Promise<void> {
       for (let waited = 0; ; waited += 50) {
         const found = kinds.map((kind) => titlesOf(platforms, `life_${kind} on ${device}`));
         const timelines = await Promise.all((await incidents()).map(({ id }) => house.json(`/api/v1/alerts/incidents/${id}/events?type=notification_sent`)));
@@ -213,7 +213,7 @@ async function worldOf(t: TestContext, clock: HandClock) {
           found.forEach((heard, at) => assert.deepEqual(heard, titles, kinds[at]));
           return;
         }
-        assert.ok(waited < 20_000, `told so far: ${JSON.stringify(found)}`);
+        assert.ok(waited < 20_000, `sent so far: ${JSON.stringify(found)}`);
         await pause(50);
       }
     },

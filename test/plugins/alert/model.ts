@@ -31,8 +31,8 @@ interface Thing {
   // The incident.
   status: Status | 'none';
   count: number;
-  told: number;
-  toldAt: number;
+  sent: number;
+  sentAt: number;
   until: number;
   fires: number[];
   events: string[];
@@ -52,8 +52,8 @@ export class Model {
       clearOnce: false,
       status: 'none' as const,
       count: 0,
-      told: 0,
-      toldAt: -Infinity,
+      sent: 0,
+      sentAt: -Infinity,
       until: 0,
       fires: [],
       events: [],
@@ -145,7 +145,7 @@ export class Model {
 
   #count(thing: Thing, touched: Set<Thing>): void {
     const { damp } = thing.rule;
-    if (damp !== undefined && thing.status !== 'resolved' && thing.told < thing.count) {
+    if (damp !== undefined && thing.status !== 'resolved' && thing.sent < thing.count) {
       thing.fires = [...thing.fires.filter((at) => at > this.time - damp.windowMs), this.time].slice(-damp.min);
       touched.add(thing);
     }
@@ -153,13 +153,13 @@ export class Model {
 
   #gates(things: readonly Thing[]): void {
     for (const thing of things) {
-      if (thing.status !== 'open' || thing.told >= thing.count || thing.state !== 'firing' || thing.clearOnce) {
+      if (thing.status !== 'open' || thing.sent >= thing.count || thing.state !== 'firing' || thing.clearOnce) {
         continue;
       }
       const gate = this.#closed(thing);
       if (gate === undefined) {
-        thing.told = thing.count;
-        thing.toldAt = this.time;
+        thing.sent = thing.count;
+        thing.sentAt = this.time;
         this.notices.push(`firing ${thing.count} ${keyOf(thing)}`);
       } else if (gate.name === 'dampening' ? this.time - thing.dampedAt >= thing.rule.damp!.windowMs : thing.spoken.get(gate.name) !== gate.what) {
         thing.spoken.set(gate.name, gate.what);
@@ -180,8 +180,8 @@ export class Model {
     if (!first && whats.length > 0) {
       return { name: 'inhibition', what: before !== undefined && whats.includes(before) ? before : whats[0]! };
     }
-    if (this.time - thing.toldAt < cooldownMs) {
-      return { name: 'cooldown', what: String(thing.told) };
+    if (this.time - thing.sentAt < cooldownMs) {
+      return { name: 'cooldown', what: String(thing.sent) };
     }
     const { damp } = thing.rule;
     if (damp !== undefined && thing.fires.filter((at) => at > this.time - damp.windowMs).length < damp.min) {
@@ -200,14 +200,14 @@ export class Model {
       return;
     }
     this.#move(thing, 'resolved', 'resolved');
-    if (thing.told === thing.count) {
+    if (thing.sent === thing.count) {
       this.notices.push(`resolved ${thing.count} ${keyOf(thing)}`);
     }
   }
 
   #remind(thing: Thing): void {
-    if (thing.told === thing.count && this.time - thing.toldAt >= cooldownMs) {
-      thing.toldAt = this.time;
+    if (thing.sent === thing.count && this.time - thing.sentAt >= cooldownMs) {
+      thing.sentAt = this.time;
       this.notices.push(`reminder ${thing.count} ${keyOf(thing)}`);
     }
   }

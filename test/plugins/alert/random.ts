@@ -134,7 +134,7 @@ async function compare(engine: Engine, model: Model, when: string): Promise<void
       `${when}: events of ${key} differ from ${at}: engine ${JSON.stringify(around(found, at))}, model ${JSON.stringify(around(thing.events, at))}`,
     );
   }
-  assert.deepEqual(engine.told.toSorted(), model.notices.toSorted(), `${when}: notices`);
+  assert.deepEqual(engine.sent.toSorted(), model.notices.toSorted(), `${when}: notices`);
 }
 
 const around = (rows: readonly string[], at: number): readonly string[] => (at < 0 ? rows.slice(-4) : rows.slice(Math.max(0, at - 3), at + 3));

@@ -43,14 +43,14 @@ test('a Prometheus rule file is taken over, with a report of what was not', asyn
   assert.deepEqual([cpu.rule_key, cpu.alert, body.taken[1].rule_key], ['host_high_cpu_load', 'HostHighCPULoad', 'host_high_cpu_load_2']);
   const notes = cpu.notes.join('\n');
   for (const part of [
-    /label tier was not taken: it is a template/,
-    /annotation graph was not taken: .*query/,
-    /keep_firing_for was not taken/,
+    /label tier was not imported: it is a template/,
+    /annotation graph was not imported: .*query/,
+    /keep_firing_for was not imported/,
     /limit 10 of the group/,
   ]) {
     assert.match(notes, part);
   }
-  assert.match(body.taken[1].notes.join(), /severity: strange is none of ours, so it is warning/);
+  assert.match(body.taken[1].notes.join(), /severity: strange is not a severity here, so it is warning/);
   assert.deepEqual(
     body.left_out.map(({ rule }: { rule: string }) => rule),
     ['job:up:sum', '12', 'Broken'],
@@ -87,7 +87,7 @@ test('what is no rule file is refused with the place', async (t) => {
   };
   assert.match(await refused('groups: [{rules: [{alert: A}]}]'), /^groups\[0\]\.rules\[0\]\.expr is missing/);
   assert.match(await refused('groups: [{rules: [{alert: A, record: b, expr: up}]}]'), /must have either alert or record/);
-  assert.match(await refused('a: [b'), /is no YAML: .*line 1/);
+  assert.match(await refused('a: [b'), /is not YAML: .*line 1/);
   assert.match(await refused('- 1'), /must have named fields/);
   assert.match(
     await refused(`a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\ngroups: [*c,*c,*c]`),

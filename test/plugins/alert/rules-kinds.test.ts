@@ -9,7 +9,7 @@ import { factorOf } from '../../../plugins/alert/kinds/metric-burn-rate.ts';
 import type { Leg, Rule } from '../../../plugins/alert/rule.ts';
 import { bodyOf, type Draft } from '../../../plugins/alert/rule-draft.ts';
 import { planOf } from '../../../plugins/alert/rule-plan.ts';
-import { seeds } from '../../../plugins/alert/seeds.ts';
+import { builtInRules } from '../../../plugins/alert/alert-rules.ts';
 import { instant, parse } from '../../../plugins/metricsdb/promql/index.ts';
 import { ScratchStore } from '../../../plugins/metricsdb/scratch-store.ts';
 import { draft } from './rules-house.ts';
@@ -319,7 +319,7 @@ test('a comparison with a number is told from what it compares', () => {
   for (const query of ['x', 'x > y', 'x > bool 1', 'x > 1 and y > 2', 'x > 1 unless y', 'x > 1 < 2', 'x > on (a) y', 'vector(1) or x > 5', 'x > 5m', '1 > 2']) {
     assert.equal(of(query), 'none', query);
   }
-  for (const { conditions, ...rule } of seeds) {
+  for (const { conditions, ...rule } of builtInRules) {
     const { measure, query } = planOf(ruleOf({ ...rule, conditions })).legs[0]!;
     parse(query);
     parse(measure ?? query);

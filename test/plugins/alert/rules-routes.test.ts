@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { seeds } from '../../../plugins/alert/seeds.ts';
+import { builtInRules } from '../../../plugins/alert/alert-rules.ts';
 import { draft, rulesHouse } from './rules-house.ts';
 
 /** Without what only the service says. */
@@ -64,7 +64,7 @@ test('what cannot work is refused by field and reason', async (t) => {
   assert.match(await refused({ conditions: [{ expr: 'up ==\n  sum(' }] }), /^conditions\.0\.expr: 2:\d+: .*parse/);
   assert.match(await refused({ conditions: [{ expr: 'up[5m]' }] }), /^conditions\.0\.expr: answers a range of samples/);
   assert.match(await refused({ conditions: [{ expr: 'up == 0' }, { expr: 'nope(' }] }), /^conditions\.1\.expr: 1:/);
-  assert.match(await refused({ conditions: [{ expr: 'up', window: '5m' }] }), /conditions\.0\.window: is no field of this kind/);
+  assert.match(await refused({ conditions: [{ expr: 'up', window: '5m' }] }), /conditions\.0\.window: is not a field of this kind/);
   assert.match(await refused({ conditions: [{ expr: 'up', for: 'soon' }] }), /conditions\.0\.for: must be a duration/);
   assert.match(await refused({ annotations: { summary: '{{ query "up" }}' } }), /^annotations\.summary: template:1:\d+: .*"?query"?/);
   assert.match(await refused({ rule_key: 'CPU busy' }), /rule_key/);
@@ -80,7 +80,7 @@ test('what cannot work is refused by field and reason', async (t) => {
   const second = await call('POST', 'alert-rules', draft());
   assert.deepEqual([second.status, second.body.message], [409, 'there is a rule with the rule_key cpu_busy already']);
   const renamed = await call('PUT', `alert-rules/${first.body.id}`, draft({ rule_key: 'other' }));
-  assert.match(renamed.body.message, /^rule_key is cpu_busy for good/);
+  assert.match(renamed.body.message, /^rule_key must stay cpu_busy/);
 });
 
 test('kinds of the form and of old are stored as metric_raw, and what is read can be sent again', async (t) => {
@@ -101,13 +101,13 @@ test('kinds of the form and of old are stored as metric_raw, and what is read ca
 test('the rules that come with the product are there once, and stay changed or deleted', async (t) => {
   const first = await rulesHouse(t);
   const { body } = await first.call('GET', 'alert-rules?limit=200');
-  assert.deepEqual(body.items.map(({ rule_key: key }: { rule_key: string }) => key).sort(), seeds.map(({ rule_key: key }) => key).sort());
+  assert.deepEqual(body.items.map(({ rule_key: key }: { rule_key: string }) => key).sort(), builtInRules.map(({ rule_key: key }) => key).sort());
   const [cpu, swap] = ['cpu_high', 'swap_high'].map((key) => body.items.find((rule: { rule_key: string }) => rule.rule_key === key));
   await first.call('DELETE', `alert-rules/${swap.id}`);
   await first.call('POST', `alert-rules/${cpu.id}/enabled`, { enabled: false });
   await first.house.reload('alert');
   const after = (await first.call('GET', 'alert-rules?limit=200')).body;
-  assert.equal(after.total, seeds.length - 1);
+  assert.equal(after.total, builtInRules.length - 1);
   assert.equal(after.items.find((rule: { rule_key: string }) => rule.rule_key === 'cpu_high').enabled, false);
   for (const rule of after.items) {
     const sent = await first.call('PUT', `alert-rules/${rule.id}`, sendable(rule));

@@ -120,7 +120,7 @@ test('what a test file may not say is refused with the place', async (t) => {
   assert.match(await refused({ alert_rule_test: [{ eval_time: '10y', alertname: 'JobGone' }] }), /evaluations of rules/);
   assert.match((await post({ ...testFile(), group_eval_order: ['other'] })).message, /names the group other/);
   assert.match((await post({ rule_files: [], tests: [] })).message, /no tests/);
-  assert.match((await post(testFile(), 'groups: 1')).message, /^a\.yaml: groups is missing/);
+  assert.match((await post(testFile(), 'groups: 1')).message, /^a\.yaml: groups must be a list/);
   const failing = await post(testFile(), JSON.stringify({ groups: [{ name: 'g', rules: [{ alert: 'JobGone', expr: 'nope(' }] }] }));
   assert.deepEqual([failing.ok, failing.tests[0].failures[0].kind, failing.tests[0].failures[0].subject], [false, 'rule', 'JobGone']);
 });

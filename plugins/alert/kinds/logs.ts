@@ -1,6 +1,8 @@
 import { formatDuration } from 'svc/query';
 
+import { compares } from '../expression.ts';
 import { by, groupingOf, type Kind, lastingOf } from './kind.ts';
+import { expressionLeg } from './metric-raw.ts';
 import { clean } from './window.ts';
 
 /** What lines may need to be stored. */
@@ -16,7 +18,7 @@ export const logMatch: Kind = {
       throw fields.wrong('expr', 'names {{device_id}} outside of a matcher such as {device_id="{{device_id}}"}, where one query cannot ask for all devices');
     }
     const lasting = fields.lasting();
-    fields.end();
+    fields.refuseOthers();
     return { expr, ...lasting };
   },
   written: ({ expr }) => [{ field: 'expr', text: forAllDevices(String(expr)), language: 'logql', wants: 'lines' }],
@@ -27,3 +29,18 @@ export const logMatch: Kind = {
 };
 
 const forAllDevices = (expr: string): string => expr.replace(asMatcher, 'device_id=~".+"');
+
+/** LogQL that counts, with its comparison. */
+export const logVolume: Kind = {
+  read(fields) {
+    const expr = fields.text('expr');
+    if (!compares(expr)) {
+      throw fields.wrong('expr', 'compares nothing, so it would fire whenever there are lines; add a comparison such as > 100');
+    }
+    const lasting = fields.lasting();
+    fields.refuseOthers();
+    return { expr, ...lasting };
+  },
+  written: ({ expr }) => [{ field: 'expr', text: String(expr), language: 'logql', wants: 'number' }],
+  leg: ({ expr, for: lasting }) => expressionLeg('logs', String(expr), lasting),
+};

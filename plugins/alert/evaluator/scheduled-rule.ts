@@ -1,8 +1,8 @@
 import type { Plan, Rule } from '../rule.ts';
 import { phaseOf, slotAt } from './slots.ts';
 
-/** One rule as the evaluator has it: its slot, and how it has fared. */
-export class Work {
+/** One rule as the evaluator has it: its slot, and how its evaluations went. */
+export class ScheduledRule {
   readonly rule: Rule;
   readonly plan: Plan;
   intervalMs = 0;
@@ -28,9 +28,9 @@ export class Work {
     this.lastOk = lastOk;
   }
 
-  /** Takes the slot that is due; undefined: none is. What was late by more than an interval is counted, not made up for. */
-  take(now: number, usualMs: number): number | undefined {
-    this.settle(now, usualMs);
+  /** The slot that is due, which is taken by this; undefined: none is. What was late by more than an interval is counted, not made up for. */
+  takeSlot(now: number, usualMs: number): number | undefined {
+    this.schedule(now, usualMs);
     const slot = slotAt(now, this.#phase, this.intervalMs);
     const last = this.#slot!;
     if (slot <= last) {
@@ -41,13 +41,24 @@ export class Work {
     return this.running ? undefined : slot;
   }
 
+  succeeded(): void {
+    this.error = undefined;
+    this.failures = 0;
+  }
+
+  failed(error: string, now: number): void {
+    this.errorSince = this.error === undefined ? now : this.errorSince;
+    this.error = error.slice(0, 500);
+    this.failures += 1;
+  }
+
   /** The wall has jumped: the next slot is the next one from here. */
-  forget(): void {
+  skipToNextSlot(): void {
     this.#slot = undefined;
   }
 
   /** From here on: the next slot is the first. */
-  settle(now: number, usualMs: number): void {
+  schedule(now: number, usualMs: number): void {
     const interval = this.rule.interval_seconds > 0 ? this.rule.interval_seconds * 1_000 : usualMs;
     if (interval !== this.intervalMs) {
       this.intervalMs = interval;

@@ -1,9 +1,7 @@
 import { timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { IncidentEventView, IncidentView } from '../contract.ts';
 import type { Incident } from './incident.ts';
-import { noticeIncidentOf } from './notices.ts';
 import type { EventItem, IncidentItem } from './schema.ts';
 import type { EventRow } from './tables.ts';
 
@@ -48,14 +46,3 @@ export const shownEvent = (row: EventRow): Static<typeof EventItem> => ({
   data: JSON.parse(row.data) as Record<string, unknown>,
   created_at: timestamp(row.created_at),
 });
-
-export const viewOf = (incident: Incident): IncidentView => ({
-  ...noticeIncidentOf(incident),
-  status: incident.status,
-  first_fired_at: timestamp(incident.fired_at),
-});
-
-export const eventViewOf = (row: EventRow): IncidentEventView => {
-  const { incident_id: _incident, severity: _severity, ...event } = shownEvent(row);
-  return event;
-};

@@ -1,0 +1,180 @@
+import { defineService, type Handle, messageOf, type PluginContext, timestamp } from 'svc/sdk';
+
+import type { MetricsQueries } from '../metricsdb/contract.ts';
+import type { NoticeSource } from '../notify/contract.ts';
+import { AlertEvaluator, IncidentChanged, IncidentFired, Incidents } from './contract.ts';
+import { AlertSeries } from './evaluator/alert-series.ts';
+import { BackEnd, type StoreName, type Within } from './evaluator/back-end.ts';
+import { EvaluatorCounters } from './evaluator/counters.ts';
+import type { Delays } from './evaluator/delays.ts';
+import { Evaluator } from './evaluator/evaluator.ts';
+import { runtimeRoutes } from './evaluator/runtime-info.ts';
+import { askLogs, askMetrics, withinScope } from './evaluator/stores.ts';
+import { Timeline } from './evaluator/timeline.ts';
+import type { GateInputs } from './gates/review.ts';
+import { durationOf } from './incident/duration.ts';
+import type { Incident } from './incident/incident.ts';
+import { incidentRoutes } from './incident/incident-routes.ts';
+import { IncidentStore } from './incident/incident-store.ts';
+import { IncidentReader, viewOf } from './incident/incident-view.ts';
+import { Ledger } from './incident/ledger.ts';
+import { deliverNotices } from './incident/notices.ts';
+import { operationRoutes } from './incident/operation-routes.ts';
+import { Operations } from './incident/operations.ts';
+import type { IncidentTables } from './incident/tables.ts';
+import type { Plan, RenderAnnotations, Rule, RuleBook } from './rule.ts';
+import { Channels, Logs, Metrics, MetricsIngest } from './services.ts';
+import { silenceRoutes } from './silence/silence-routes.ts';
+import { SilenceStore, type SilenceTables } from './silence/silence-store.ts';
+import { Silences } from './silence/silences.ts';
+
+export interface AlertEngineParts {
+  readonly book: RuleBook;
+  readonly planOf: (rule: Rule, intervalMs: number) => Plan;
+  readonly render: RenderAnnotations;
+  readonly delays: Delays;
+}
+
+/** Of the notifier's contract, whose folder may be taken away. */
+const Notices = defineService<NoticeSource>('alert.notices');
+
+const tickMs = 1_000;
+const measureMs = 10_000;
+const delaysMs = 60_000;
+const retentionMs = 3_600_000;
+
+/** Everything from the rules to the notices that are sent; begins with `start`. */
+export class AlertEngine {
+  readonly #ctx: PluginContext;
+  readonly #parts: AlertEngineParts;
+  readonly #metrics: Handle<MetricsQueries>;
+  readonly #timeline: Timeline;
+  readonly #silences: Silences;
+  readonly #incidents: IncidentStore;
+  readonly #ledger: Ledger;
+  readonly #counters: EvaluatorCounters;
+  readonly #evaluator: Evaluator;
+
+  constructor(ctx: PluginContext, parts: AlertEngineParts) {
+    const { clock, log, scope, services } = ctx;
+    this.#ctx = ctx;
+    this.#parts = parts;
+    this.#metrics = services.maybe(Metrics);
+    this.#timeline = new Timeline(clock);
+    this.#silences = new Silences(new SilenceStore(ctx.db<SilenceTables>()), clock);
+    const tables = ctx.db<IncidentTables>();
+    this.#incidents = new IncidentStore(tables);
+    this.#ledger = new Ledger({ tables, outbox: ctx.outbox, clock, log, changed: (incidents, types) => this.#publish(incidents, types) });
+    this.#counters = new EvaluatorCounters(ctx.metrics);
+    const within = withinScope(scope);
+    const backEnds = this.#backEnds(within);
+    this.#evaluator = new Evaluator({
+      ...{ clock, log, backEnds, ledger: this.#ledger, timeline: this.#timeline, counters: this.#counters },
+      book: parts.book,
+      planOf: (rule) => parts.planOf(rule, this.#milliseconds('alert.eval_interval')),
+      render: parts.render,
+      alerts: new AlertSeries({
+        ...{ within, log, ledger: this.#ledger },
+        store: services.maybe(MetricsIngest),
+        lost: (samples) => this.#counters.seriesLost(samples),
+      }),
+      delayOf: parts.delays.of,
+      intervalMs: () => this.#milliseconds('alert.eval_interval'),
+      gateInputs: () => this.#gateInputs(),
+    });
+    scope.defer('finish evaluations', () => this.#evaluator.stop());
+    ctx.settings.watch('alert.eval_interval', () => this.#evaluator.replan());
+    deliverNotices(ctx, services.maybe(Channels), this.#incidents);
+    this.#provideServices();
+    this.#addRoutes([...backEnds.values()]);
+  }
+
+  async start(): Promise<void> {
+    const { scope, clock, log } = this.#ctx;
+    await this.#silences.refresh();
+    const unfollow = await this.#evaluator.start();
+    scope.defer('no longer follow the rules', unfollow);
+    const tick = (): Promise<void> =>
+      this.#evaluator.tick().catch((error: unknown) => log.error({ cause: messageOf(error) }, 'the alert evaluator failed a tick'));
+    // Not awaited: a slow query must not delay the next tick.
+    scope.interval('evaluate alert rules', tickMs, () => void tick());
+    scope.interval('count incidents', measureMs, () => this.#counters.measure(this.#ledger));
+    scope.interval('learn how late samples are', delaysMs, () => this.#parts.delays.learn(this.#metrics, log));
+    scope.interval('remove old incidents', retentionMs, async () => {
+      const before = clock.now() - this.#milliseconds('alert.retention');
+      const incidents = await this.#incidents.removeResolved(before);
+      const events = await this.#incidents.removeEvents(before);
+      await this.#silences.removeExpired();
+      log.debug({ incidents, events, before: timestamp(before) }, 'removed old incidents');
+    });
+  }
+
+  #milliseconds(setting: string): number {
+    return durationOf(this.#ctx.settings.get<string>(setting), setting);
+  }
+
+  #gateInputs(): GateInputs {
+    const now = this.#timeline.look();
+    return {
+      steady: this.#timeline.steady(now),
+      cooldownMs: this.#milliseconds('alert.cooldown'),
+      reminderMs: this.#milliseconds('alert.reminder'),
+      silencedBy: (incident) => this.#silences.covering(incident, now),
+      dampening: ({ rule_id: id }) => {
+        const rule = this.#parts.book.get(id);
+        return rule === undefined || rule.notify_min_fires === 0
+          ? undefined
+          : { windowMs: rule.notify_window_seconds * 1_000, minFires: rule.notify_min_fires };
+      },
+    };
+  }
+
+  #backEnds(within: Within): ReadonlyMap<StoreName, BackEnd> {
+    const { clock, services } = this.#ctx;
+    const monotonic = (): number => clock.monotonic();
+    return new Map<StoreName, BackEnd>([
+      ['metrics', new BackEnd({ name: 'metrics', ask: askMetrics(this.#metrics), within, monotonic })],
+      ['logs', new BackEnd({ name: 'logs', ask: askLogs(services.maybe(Logs)), within, monotonic })],
+    ]);
+  }
+
+  /** Events, after the commit of the changes that they are about. */
+  #publish(incidents: readonly Incident[], typesByKey: ReadonlyMap<string, readonly string[]>): void {
+    const { events } = this.#ctx;
+    for (const incident of incidents) {
+      const types = typesByKey.get(incident.dedupe_key);
+      if (types === undefined) {
+        continue;
+      }
+      if (types.includes('firing')) {
+        events.emit(IncidentFired, { incident: viewOf(incident), reopened: types.includes('reopened') });
+      }
+      events.emit(IncidentChanged, { id: incident.id, status: incident.status, events: types });
+    }
+  }
+
+  #provideServices(): void {
+    const { services, clock } = this.#ctx;
+    services.provide(Notices, () => ({
+      record: (outcome) => this.#incidents.record(outcome, clock.now()),
+      pinning: async (channelId) => this.#parts.book.pinning(channelId),
+    }));
+    services.provide(Incidents, () => new IncidentReader(this.#incidents, clock));
+    services.provide(AlertEvaluator, () => ({ tick: () => this.#evaluator.tick() }));
+  }
+
+  #addRoutes(backEnds: readonly BackEnd[]): void {
+    const { book } = this.#parts;
+    const operations = new Operations({ ledger: this.#ledger, clock: this.#ctx.clock, gateInputs: () => this.#gateInputs() });
+    this.#ctx.http.routes([
+      ...incidentRoutes(this.#incidents),
+      ...operationRoutes(operations),
+      ...silenceRoutes(this.#silences),
+      ...runtimeRoutes({
+        ...{ backEnds, book, evaluator: this.#evaluator, counters: this.#counters, ledger: this.#ledger },
+        intervalMs: () => this.#milliseconds('alert.eval_interval'),
+        cooldownMs: () => this.#milliseconds('alert.cooldown'),
+      }),
+    ]);
+  }
+}

@@ -1,0 +1,92 @@
+import { BuildInfo, type Clock, defineEvent, messageOf, type PluginContext, type Tables } from 'svc/sdk';
+
+import { RuleImporter } from './import.ts';
+import { durationOf } from './incident/duration.ts';
+import { Preview } from './preview.ts';
+import type { Leg, RenderAnnotations, RuleBook } from './rule.ts';
+import { RuleMemory } from './rule-book.ts';
+import { bodyOf, type Draft } from './rule-draft.ts';
+import { importRoutes, previewRoutes, ruleRoutes } from './rule-routes.ts';
+import { RuleStore } from './rule-store.ts';
+import type { RuleBody, RuleTables } from './rule-tables.ts';
+import { Rules } from './rules.ts';
+import hosts from './rules/hosts.json' with { type: 'json' };
+import pipelines from './rules/pipelines.json' with { type: 'json' };
+import { Channels, Logs, Metrics } from './services.ts';
+import { AnnotationRenderer } from './template.ts';
+import { ruleTestRoutes } from './unit-test/rule-test-routes.ts';
+
+/** A rule was created, changed or deleted: what a generation commits the one beside it must know, too. */
+export const RuleChanged = defineEvent<{ readonly id: number }>('alert.rule.changed');
+
+export interface AlertRulesParts {
+  /** How much later than a slot its samples are there. */
+  readonly delayOf: (store: Leg['store']) => number;
+}
+
+/** Rules, from what people send to what the evaluator goes by. */
+export class AlertRules {
+  readonly #tables: Tables<RuleTables>;
+  readonly #clock: Clock;
+  readonly #log: PluginContext['log'];
+  readonly #book: RuleMemory;
+  readonly render: RenderAnnotations;
+
+  constructor(ctx: PluginContext, { delayOf }: AlertRulesParts) {
+    const { clock, log, settings, services } = ctx;
+    const tables = ctx.db<RuleTables>();
+    const dependencies = { metrics: services.maybe(Metrics), logs: services.maybe(Logs), channels: services.maybe(Channels) };
+    const book = new RuleMemory((cause) => log.error({ cause }, 'could not apply a changed rule to the evaluator'));
+    const rules = new Rules({ tables, book, dependencies, clock, changed: (id) => ctx.events.emit(RuleChanged, { id }) });
+    const intervalMs = (): number => durationOf(settings.get<string>('alert.eval_interval'), 'alert.eval_interval');
+    const renderer = new AnnotationRenderer({ externalLabels: {}, externalUrl: services.use(BuildInfo).publicUrl });
+    this.#tables = tables;
+    this.#clock = clock;
+    this.#log = log;
+    this.#book = book;
+    this.render = (rule, snapshot) => renderer.render(rule, snapshot);
+
+    ctx.http.routes([
+      ...ruleRoutes(rules),
+      ...previewRoutes(new Preview({ dependencies, clock, intervalMs, delayOf })),
+      ...importRoutes(new RuleImporter({ rules, dependencies, findByKey: (key) => new RuleStore(tables.read).findByKey(key) })),
+      ...ruleTestRoutes(dependencies.metrics),
+    ]);
+    ctx.events.on(RuleChanged, async ({ id }) => book.keep(id, await new RuleStore(tables.read).find(id)));
+  }
+
+  get book(): RuleBook {
+    return this.#book;
+  }
+
+  /** Brings what is stored into memory; before the evaluator starts. */
+  async load(): Promise<void> {
+    await installBuiltInRules(this.#tables, this.#clock).catch((error: unknown) =>
+      this.#log.warn({ cause: messageOf(error) }, 'could not install the built-in rules; retried at the next start'),
+    );
+    this.#book.load(await new RuleStore(this.#tables.read).all());
+  }
+}
+
+/** The rules that come with the product, in the words of the API. */
+export const builtInRules: readonly Draft[] = [...hosts, ...pipelines] as readonly unknown[] as readonly Draft[];
+
+/** Installs each of them once: one that was changed or deleted stays so, whatever later versions bring. */
+export async function installBuiltInRules(tables: Tables<RuleTables>, clock: Clock): Promise<void> {
+  const installed = await new RuleStore(tables.read).installedKeys();
+  const fresh: readonly RuleBody[] = builtInRules.filter(({ rule_key: key }) => !installed.has(key)).map(bodyOf);
+  if (fresh.length === 0) {
+    return;
+  }
+  await tables.write(async (tx) => {
+    const store = new RuleStore(tx);
+    const already = await store.installedKeys();
+    for (const body of fresh.filter(({ rule_key: key }) => !already.has(key))) {
+      // A user may have made a rule of that key before it came with the product: theirs stays.
+      if ((await store.findByKey(body.rule_key)) === undefined) {
+        await store.insert(body, 'svc', clock.now());
+      }
+      await store.markInstalled(body.rule_key, clock.now());
+    }
+  });
+}

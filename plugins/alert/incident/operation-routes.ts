@@ -1,0 +1,75 @@
+import { route, type RouteDeclaration } from 'svc/sdk';
+
+import type { Operations } from './operations.ts';
+import { IncidentId, IncidentItem, NoteDraft, SilenceFor, WithNote } from './schema.ts';
+
+const one = '/api/v1/alerts/incidents/{id}';
+
+/** What people do with one incident. */
+export const operationRoutes = (operations: Operations): readonly RouteDeclaration[] => [
+  route({
+    method: 'POST',
+    path: `${one}/ack`,
+    access: 'any',
+    summary: 'Acknowledge an incident',
+    params: IncidentId,
+    body: WithNote,
+    response: IncidentItem,
+    status: 200,
+    action: 'incident:ack',
+    errors: ['not_found', 'conflict'],
+    handle: (call) => operations.acknowledge(call.params.id, call.body.note, call),
+  }),
+  route({
+    method: 'POST',
+    path: `${one}/resolve`,
+    access: 'any',
+    summary: 'Mark an incident resolved',
+    description: 'While its condition lasts it stays resolved until that has cleared, or until the cooldown is over: then it fires again.',
+    params: IncidentId,
+    body: WithNote,
+    response: IncidentItem,
+    status: 200,
+    action: 'incident:resolve',
+    errors: ['not_found', 'conflict'],
+    handle: (call) => operations.resolve(call.params.id, call.body.note, call),
+  }),
+  route({
+    method: 'POST',
+    path: `${one}/silence`,
+    access: 'any',
+    summary: 'Mute this incident, and no other, for a time',
+    description: 'The same end again, to the minute, changes nothing; another end for one that is silenced is a conflict, and takes DELETE before.',
+    params: IncidentId,
+    body: SilenceFor,
+    response: IncidentItem,
+    status: 200,
+    action: 'incident:silence',
+    errors: ['not_found', 'conflict'],
+    handle: (call) => operations.silence(call.params.id, call.body, call),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${one}/silence`,
+    access: 'any',
+    summary: 'End the silence of an incident, which is open again then',
+    params: IncidentId,
+    response: IncidentItem,
+    status: 200,
+    action: 'incident:unsilence',
+    errors: ['not_found', 'conflict'],
+    handle: (call) => operations.unsilence(call.params.id, call),
+  }),
+  route({
+    method: 'POST',
+    path: `${one}/notes`,
+    access: 'any',
+    summary: 'Add a note to the timeline of an incident',
+    params: IncidentId,
+    body: NoteDraft,
+    response: IncidentItem,
+    action: 'incident:note',
+    errors: ['not_found'],
+    handle: (call) => operations.note(call.params.id, call.body.text, call),
+  }),
+];
