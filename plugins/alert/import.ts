@@ -25,7 +25,7 @@ export class RuleImporter {
     this.#parts = parts;
   }
 
-  async import(call: ChangeCall, request: ImportRequest): Promise<ImportReport> {
+  async importFile(call: ChangeCall, request: ImportRequest): Promise<ImportReport> {
     const { candidates, leftOut } = candidatesOf(readRuleFile(request.content), request);
     if (candidates.length > mostRules) {
       throw new SvcError('invalid_argument', `the file has ${candidates.length} alerts; ${mostRules} at a time are the most`);

@@ -100,6 +100,6 @@ export const importRoutes = (importer: RuleImporter): readonly RouteDeclaration[
     status: 200,
     timeoutMs: 60_000,
     errors: ['conflict', 'unavailable'],
-    handle: (call) => importer.import(call, call.body),
+    handle: (call) => importer.importFile(call, call.body),
   }),
 ];
