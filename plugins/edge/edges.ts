@@ -21,13 +21,13 @@ import { type EdgeFilter, edgeStore } from './edge-store.ts';
 import { offerPlace, sealPlace } from './connection/live-key.ts';
 import type { Presence } from './connection/presence.ts';
 import { type EdgeRecord, statusOf } from './record.ts';
-import type { Rivalry } from './connection/rivalry.ts';
-import type { Roll } from './roll.ts';
+import type { Rivalry } from './connection/clone-detector.ts';
+import type { Roll } from './edge-table.ts';
 import { canBeOffered, isBeingOffered, type Rotations } from './connection/rotations.ts';
 import type { EdgeDraft, EdgeQuery, RotateRequest } from './schema.ts';
 import { drifts, type ShownEdge, shownEdge } from './shown.ts';
 import type { EdgeDb, EdgeRow, EdgeTables } from './tables.ts';
-import type { Telling } from './telling.ts';
+import type { Telling } from './events.ts';
 
 type By = Pick<Call, 'principal' | 'note' | 'requireMatch'>;
 

@@ -3,7 +3,7 @@ import { SvcError } from 'svc/sdk';
 import type { EdgeFleet } from './contract.ts';
 import type { Presence } from './connection/presence.ts';
 import { type EdgeRecord, statusOf } from './record.ts';
-import type { Roll } from './roll.ts';
+import type { Roll } from './edge-table.ts';
 import type { Tunnel } from './connection/tunnel.ts';
 
 export function createFleet(roll: Roll, presence: Presence): EdgeFleet {

@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 
 import type { EdgeFleet, EdgeMethods, HostSnapshot } from './contract.ts';
 import type { ProcessQuery, Snapshot } from './schema.ts';
-import { toldShape } from './told-shape.ts';
+import { toldShape } from './shape-check.ts';
 import { HostSnapshot as HostSnapshotSchema, Processes } from './wire.ts';
 
 /** What is asked of the machine at this moment. What it answers is an outsider's word. */

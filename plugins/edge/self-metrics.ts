@@ -1,10 +1,10 @@
 import type { Metrics } from 'svc/sdk';
 
-import type { Governor } from './connection/governor.ts';
+import type { Governor } from './connection/handshake-limits.ts';
 import type { Introductions } from './connection/introductions.ts';
 import type { Presence } from './connection/presence.ts';
 import { statusOf } from './record.ts';
-import type { Roll } from './roll.ts';
+import type { Roll } from './edge-table.ts';
 
 /** What this room tells about itself; the figures of single edges are in the metrics store. */
 export function createSelfMetrics(metrics: Metrics, roll: Roll, presence: Presence, governor: Governor, introductions: Introductions): () => void {

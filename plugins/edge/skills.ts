@@ -6,7 +6,7 @@ import { type AuditTrailContract, type Clock, covers, type Handle, type Ids, isS
 import type { SkillAnswer, SkillOrder, ToldSkill } from '../edge-skills/contract.ts';
 import type { EdgeCapabilities, EdgeFleet, FleetSkills, SkillRequest } from './contract.ts';
 import type { EdgeTables } from './tables.ts';
-import { toldShape } from './told-shape.ts';
+import { toldShape } from './shape-check.ts';
 
 export interface SkillParts {
   readonly fleet: EdgeFleet;

@@ -1,6 +1,6 @@
 import type { EdgeTells } from '../contract.ts';
 import type { EdgeRecord } from '../record.ts';
-import { toldShape } from '../told-shape.ts';
+import { toldShape } from '../shape-check.ts';
 import { BufferEvent } from '../wire.ts';
 
 /** Keeps what an edge tells of its buffer; what is not right is left out. */

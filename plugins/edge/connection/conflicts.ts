@@ -4,7 +4,7 @@ import { closeCode, TunnelRefusal } from 'svc/tunnel';
 import { edgeStore } from '../edge-store.ts';
 import type { EdgeRecord } from '../record.ts';
 import type { EdgeTables } from '../tables.ts';
-import type { Telling } from '../telling.ts';
+import type { Telling } from '../events.ts';
 
 /** Two machines with the keys of one edge: neither is let in until a person says which of them is meant. */
 export interface Conflicts {

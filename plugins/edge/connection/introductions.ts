@@ -5,7 +5,7 @@ import type { DeviceDirectory, HostInfo } from '../../device/contract.ts';
 import { edgeStore } from '../edge-store.ts';
 import { hostDigest } from './host-digest.ts';
 import type { EdgeRecord } from '../record.ts';
-import type { Roll } from '../roll.ts';
+import type { Roll } from '../edge-table.ts';
 import type { EdgeTables } from '../tables.ts';
 import type { Tunnel } from './tunnel.ts';
 

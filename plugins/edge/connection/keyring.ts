@@ -3,7 +3,7 @@ import { verifySecret } from 'svc/tunnel';
 
 import type { EdgeKeyVerifier } from '../../session/contract.ts';
 import type { LiveKey } from './live-key.ts';
-import type { Roll } from '../roll.ts';
+import type { Roll } from '../edge-table.ts';
 
 /** Who an access key belongs to, and which of its secrets live at this moment. */
 export interface Keyring extends EdgeKeyVerifier {

@@ -3,7 +3,7 @@ import type { Handle } from 'svc/sdk';
 import type { MetricsIngest, SampleRow } from '../../metricsdb/contract.ts';
 import type { Presence } from './presence.ts';
 import type { EdgeRecord } from '../record.ts';
-import type { Roll } from '../roll.ts';
+import type { Roll } from '../edge-table.ts';
 
 /**
  * `svc_edge_online` in the metrics store: 1 or 0 for every edge that watches a device. An edge that is still awaited after a restart

@@ -3,9 +3,9 @@ import { closeCode, type SessionEnd, type Sweeper } from 'svc/tunnel';
 
 import { edgeStore } from '../edge-store.ts';
 import type { EdgeRecord } from '../record.ts';
-import type { Roll } from '../roll.ts';
+import type { Roll } from '../edge-table.ts';
 import type { EdgeTables } from '../tables.ts';
-import type { Telling } from '../telling.ts';
+import type { Telling } from '../events.ts';
 import type { Tunnel } from './tunnel.ts';
 
 /** Who is connected: in memory, written down in batches. */

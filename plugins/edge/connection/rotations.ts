@@ -4,7 +4,7 @@ import { closeCode, type Sweeper, type TunnelSession } from 'svc/tunnel';
 import { edgeStore } from '../edge-store.ts';
 import { type LiveKey, offerPlace } from './live-key.ts';
 import type { EdgeRecord } from '../record.ts';
-import type { Roll } from '../roll.ts';
+import type { Roll } from '../edge-table.ts';
 import type { EdgeTables } from '../tables.ts';
 
 /**

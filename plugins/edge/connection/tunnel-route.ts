@@ -1,8 +1,8 @@
 import { type RouteDeclaration, type Socket, socketRoute } from 'svc/sdk';
 import { maxMessageBytes, tunnelPath, tunnelProtocol } from 'svc/tunnel';
 
-import type { Governor } from './governor.ts';
-import type { Lobby } from './lobby.ts';
+import type { Governor } from './handshake-limits.ts';
+import type { Lobby } from './admission-queue.ts';
 
 export const tunnelRoute = (governor: Governor, lobby: Lobby, greet: (ip: string, socket: Socket) => Promise<void>): RouteDeclaration =>
   socketRoute({

@@ -8,7 +8,7 @@ import { tunnelPath } from 'svc/tunnel';
 import { EdgeRemoved } from '../contract.ts';
 import { edgeStore } from '../edge-store.ts';
 import type { Edges } from '../edges.ts';
-import type { Roll } from '../roll.ts';
+import type { Roll } from '../edge-table.ts';
 import type { EdgeTables } from '../tables.ts';
 
 export interface LocalParts {

@@ -3,12 +3,12 @@ import type { Static } from 'typebox';
 
 import type { Catalogue, EdgePlugin } from './catalogue.ts';
 import type { PluginHealth } from '../contract.ts';
-import type { Desired } from './desired.ts';
+import type { Desired } from './desired-state.ts';
 import { actorOf, found, known } from '../edges.ts';
 import type { HealthKeeper } from './plugin-health.ts';
 import { pluginStore } from './plugin-store.ts';
 import type { EdgeRecord } from '../record.ts';
-import type { Roll } from '../roll.ts';
+import type { Roll } from '../edge-table.ts';
 import type { EdgePluginItem, EdgePluginPut, PluginCounts } from '../schema.ts';
 import type { EdgeTables } from '../tables.ts';
 

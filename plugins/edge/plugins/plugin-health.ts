@@ -5,8 +5,8 @@ import type { PluginHealth } from '../contract.ts';
 import { pluginStore } from './plugin-store.ts';
 import type { EdgeRecord } from '../record.ts';
 import type { EdgeTables } from '../tables.ts';
-import type { Telling } from '../telling.ts';
-import { toldShape } from '../told-shape.ts';
+import type { Telling } from '../events.ts';
+import { toldShape } from '../shape-check.ts';
 import { PluginHealthEvent } from '../wire.ts';
 
 interface Event {

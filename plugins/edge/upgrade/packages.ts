@@ -6,7 +6,7 @@ import { join, sep } from 'node:path';
 import { SvcError } from 'svc/sdk';
 import { compare } from 'semver';
 
-import type { Part } from './part.ts';
+import type { Part } from './byte-range.ts';
 
 /** One agent for one architecture: `svc-<version>-<arch>`, beside it `.sha256` and, where there is one, `.sig`. */
 export interface AgentPackage {

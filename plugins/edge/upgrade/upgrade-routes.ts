@@ -1,7 +1,7 @@
 import { byteRoute, listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
 import type { Packages } from './packages.ts';
-import { partOf } from './part.ts';
+import { partOf } from './byte-range.ts';
 import { EdgeId, PackageFile, UpgradeItem, UpgradePackageRequest, UpgradeRequest, UpgradeStarted } from '../schema.ts';
 import { packagePath, type Upgrades } from './upgrades.ts';
 

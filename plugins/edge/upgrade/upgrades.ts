@@ -8,8 +8,8 @@ import type { EdgeRecord } from '../record.ts';
 import type { UpgradePackageRequest, UpgradeRequest, UpgradeStarted } from '../schema.ts';
 import { type ShownUpgrade, shownUpgrade } from '../shown.ts';
 import type { EdgeTables } from '../tables.ts';
-import type { Telling } from '../telling.ts';
-import { toldShape } from '../told-shape.ts';
+import type { Telling } from '../events.ts';
+import { toldShape } from '../shape-check.ts';
 import { upgradeStore } from './upgrade-store.ts';
 import { upgradeStates, UpgradeStateEvent } from '../wire.ts';
 

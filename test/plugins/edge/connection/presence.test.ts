@@ -4,12 +4,12 @@ import { test } from 'node:test';
 import { openSweeper, type SessionEnd } from 'svc/tunnel';
 
 import type { SampleRow } from '../../../../plugins/metricsdb/contract.ts';
-import { createGovernor } from '../../../../plugins/edge/connection/governor.ts';
-import { createLobby } from '../../../../plugins/edge/connection/lobby.ts';
+import { createGovernor } from '../../../../plugins/edge/connection/handshake-limits.ts';
+import { createLobby } from '../../../../plugins/edge/connection/admission-queue.ts';
 import { createOnlineSeries } from '../../../../plugins/edge/connection/online-series.ts';
 import { createPresence } from '../../../../plugins/edge/connection/presence.ts';
 import type { EdgeRecord } from '../../../../plugins/edge/record.ts';
-import type { Roll } from '../../../../plugins/edge/roll.ts';
+import type { Roll } from '../../../../plugins/edge/edge-table.ts';
 import type { Tunnel } from '../../../../plugins/edge/connection/tunnel.ts';
 
 /** Time passes when the test says so. */

@@ -8,7 +8,7 @@ import type { Build, PluginContext, Tables } from 'svc/sdk';
 import { startTestHost } from 'svc/testing';
 
 import { keepLocalEdge, type LocalParts } from '../../../../plugins/edge/enrolment/local-edge.ts';
-import { createRoll } from '../../../../plugins/edge/roll.ts';
+import { createRoll } from '../../../../plugins/edge/edge-table.ts';
 import type { EdgeTables } from '../../../../plugins/edge/tables.ts';
 import { agentsOf } from '../../../local-agents.ts';
 import { around, until } from '../house.ts';

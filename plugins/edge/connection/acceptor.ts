@@ -15,15 +15,15 @@ import {
 
 import type { Conflicts } from './conflicts.ts';
 import type { EdgeWelcome } from '../contract.ts';
-import type { Desired } from '../plugins/desired.ts';
-import type { Governor } from './governor.ts';
+import type { Desired } from '../plugins/desired-state.ts';
+import type { Governor } from './handshake-limits.ts';
 import type { Keyring } from './keyring.ts';
 import type { LiveKey } from './live-key.ts';
 import type { Presence } from './presence.ts';
 import type { Pushes } from './pushes.ts';
 import type { EdgeRecord } from '../record.ts';
-import type { Rivalry } from './rivalry.ts';
-import type { Roll } from '../roll.ts';
+import type { Rivalry } from './clone-detector.ts';
+import type { Roll } from '../edge-table.ts';
 import type { Rotations } from './rotations.ts';
 import { createCapabilityReader, type Tunnel } from './tunnel.ts';
 

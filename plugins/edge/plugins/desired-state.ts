@@ -5,7 +5,7 @@ import { type Ids, isSvcError, type Logger } from 'svc/sdk';
 import type { Catalogue } from './catalogue.ts';
 import type { EdgeMethods } from '../contract.ts';
 import type { EdgeRecord } from '../record.ts';
-import type { Roll } from '../roll.ts';
+import type { Roll } from '../edge-table.ts';
 
 type Configuration = EdgeMethods['config_apply']['params'];
 
