@@ -1,5 +1,7 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
+import type { Conflicts } from './connection/conflicts.ts';
+import type { EdgeSecrets } from './connection/edge-secrets.ts';
 import type { Edges } from './edges.ts';
 import type { LiveAnswers } from './live-answers.ts';
 import { EdgeDraft, EdgeId, EdgeItem, EdgeQuery, NewEdge, ProcessQuery, ResolveRequest, RotateRequest, Snapshot } from './schema.ts';
@@ -7,12 +9,12 @@ import { Processes } from './wire.ts';
 
 const path = '/api/v1/edges';
 
-export const edgeRoutes = (edges: Edges, live: LiveAnswers): readonly RouteDeclaration[] => [
+export const edgeRoutes = (edges: Edges): readonly RouteDeclaration[] => [
   route({
     method: 'POST',
     path,
     access: 'edge:create',
-    summary: 'Create an edge; the answer has the secret key, which is told this once',
+    summary: 'Create an edge; the answer has the secret key, which is shown this once',
     body: EdgeDraft,
     response: NewEdge,
     action: 'edge:create',
@@ -46,11 +48,15 @@ export const edgeRoutes = (edges: Edges, live: LiveAnswers): readonly RouteDecla
     errors: ['not_found', 'conflict'],
     handle: (call) => edges.remove(call, call.params.id),
   }),
+];
+
+/** Which machine an edge is: its secret, and the conflict of two that have it. */
+export const identityRoutes = (secrets: EdgeSecrets, conflicts: Conflicts): readonly RouteDeclaration[] => [
   route({
     method: 'POST',
     path: `${path}/{id}/rotate-secret`,
     access: 'edge:rotate',
-    summary: 'Give an edge another secret key, which is told this once',
+    summary: 'Give an edge another secret key, which is shown this once',
     description:
       'An edge that is online is offered the new secret over its tunnel, as often as it takes, proves it on a second connection, and then the old one dies, after 24h in any case. Otherwise, and with "immediate", the old one dies at once, or at the end of the grace. Ends a conflict, too.',
     params: EdgeId,
@@ -59,7 +65,7 @@ export const edgeRoutes = (edges: Edges, live: LiveAnswers): readonly RouteDecla
     status: 200,
     action: 'edge:rotate',
     errors: ['not_found', 'conflict'],
-    handle: (call) => edges.rotate(call, call.params.id, call.body),
+    handle: (call) => secrets.rotate(call, call.params.id, call.body),
   }),
   route({
     method: 'POST',
@@ -72,8 +78,12 @@ export const edgeRoutes = (edges: Edges, live: LiveAnswers): readonly RouteDecla
     status: 200,
     action: 'edge:resolve',
     errors: ['not_found', 'conflict'],
-    handle: (call) => edges.resolve(call, call.params.id, call.body.machine_uuid),
+    handle: (call) => conflicts.resolve(call, call.params.id, call.body.machine_uuid),
   }),
+];
+
+/** What the machine answers at this moment. */
+export const liveRoutes = (live: LiveAnswers): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: `${path}/{id}/processes`,

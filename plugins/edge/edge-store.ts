@@ -1,5 +1,5 @@
 import { type Expression, type ExpressionBuilder, type Insertable, type SqlBool, sql, type Updateable } from 'kysely';
-import { type Page, pageOf, type PageRequest } from 'svc/sdk';
+import { type Page, pageOf, type PageRequest, SvcError } from 'svc/sdk';
 
 import type { EdgeDb, EdgeRow, EdgeTables, KeyRow, PresenceRow } from './tables.ts';
 
@@ -39,7 +39,7 @@ export const edgeStore = (db: EdgeDb) => ({
       .returningAll()
       .executeTakeFirstOrThrow(),
 
-  /** What the machine tells and where it stands: no change of anybody's. */
+  /** What the machine says and where it stands: no change that a person made. */
   async observe(id: number, values: Updateable<EdgeTables['edge_edges']>): Promise<void> {
     await db.updateTable('edge_edges').set(values).where('id', '=', id).execute();
   },
@@ -96,6 +96,15 @@ export const edgeStore = (db: EdgeDb) => ({
     `.execute(db);
   },
 });
+
+export const found = async (id: number, db: EdgeDb): Promise<EdgeRow> => assertFound(await edgeStore(db).find(id), id);
+
+export function assertFound<T>(edge: T | undefined, id: number): T {
+  if (edge === undefined) {
+    throw new SvcError('not_found', `there is no edge ${id}`);
+  }
+  return edge;
+}
 
 /** A list of any length as one parameter. */
 export const among = (values: Iterable<number>) => sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;

@@ -1,85 +1,99 @@
 import type { Secrets, Tables } from 'svc/sdk';
 
-import { edgeStore } from './edge-store.ts';
-import { hostDigest } from './connection/host-digest.ts';
 import { liveKey } from './connection/live-key.ts';
+import { edgeStore } from './edge-store.ts';
+import type { EdgeEvents } from './events.ts';
 import { pluginStore } from './plugins/plugin-store.ts';
-import type { EdgeRecord, Wish } from './record.ts';
+import { type EdgeRecord, hostDigest, type Wish } from './record.ts';
 import type { EdgeDb, EdgeRow, EdgeTables, KeyRow } from './tables.ts';
 
-/** Every edge, in memory: what each push, handshake and call asks. The tables are behind it, not in front of it. */
-export interface Roll {
-  readonly size: number;
-  byId(id: number): EdgeRecord | undefined;
-  byAccessKey(accessKey: string): EdgeRecord | undefined;
-  /** In the order of their ids. */
-  all(): IterableIterator<EdgeRecord>;
-  /** Brings memory in line with the tables; what is only in memory (tunnels, health) stays. */
-  load(): Promise<void>;
-  /** The same for one edge, after this generation changed it; the others are told. */
-  reload(id: number): Promise<EdgeRecord | undefined>;
-  /** The same, after anybody did. */
-  follow(id: number): Promise<EdgeRecord | undefined>;
-  drop(id: number): EdgeRecord | undefined;
+export interface EdgeTableParts {
+  readonly tables: Pick<Tables<EdgeTables>, 'read'>;
+  readonly secrets: Pick<Secrets, 'open'>;
+  readonly events: Pick<EdgeEvents, 'written'>;
 }
 
-export function createRoll({ read }: Tables<EdgeTables>, secrets: Pick<Secrets, 'open'>, written: (id: number) => void): Roll {
-  const byId = new Map<number, EdgeRecord>();
-  const byAccessKey = new Map<string, EdgeRecord>();
-  /** Dropped since the last look at the tables began. */
-  const gone = new Set<number>();
-  let turn: Promise<unknown> = Promise.resolve();
+/** Every edge, in memory: what each push, handshake and call asks. The database is behind it, not in front of it. */
+export class EdgeTable {
+  readonly #read: EdgeDb;
+  readonly #secrets: Pick<Secrets, 'open'>;
+  readonly #events: Pick<EdgeEvents, 'written'>;
+  readonly #byId = new Map<number, EdgeRecord>();
+  readonly #byAccessKey = new Map<string, EdgeRecord>();
+  /** Dropped since the last look at the database began. */
+  readonly #dropped = new Set<number>();
+  #turn: Promise<unknown> = Promise.resolve();
 
-  /** One look at the tables after the other: what a long one of all of them brings must not undo what was read of one edge since. */
-  function inTurn<R>(look: () => Promise<R>): Promise<R> {
-    const looked = turn.then(look);
-    turn = looked.catch(() => undefined);
+  constructor({ tables, secrets, events }: EdgeTableParts) {
+    this.#read = tables.read;
+    this.#secrets = secrets;
+    this.#events = events;
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  byId(id: number): EdgeRecord | undefined {
+    return this.#byId.get(id);
+  }
+
+  byAccessKey(accessKey: string): EdgeRecord | undefined {
+    return this.#byAccessKey.get(accessKey);
+  }
+
+  /** In the order of their ids. */
+  all(): IterableIterator<EdgeRecord> {
+    return this.#byId.values();
+  }
+
+  /** Brings memory in line with the database; what is only in memory (tunnels, health) stays. */
+  load(): Promise<void> {
+    return this.#inTurn(() => this.#loadAll());
+  }
+
+  /** The same for one edge, after this generation changed it; the other generations hear of it. */
+  async reload(id: number): Promise<EdgeRecord | undefined> {
+    const record = await this.follow(id);
+    this.#events.written(id);
+    return record;
+  }
+
+  /** The same, after any generation did. */
+  follow(id: number): Promise<EdgeRecord | undefined> {
+    return this.#inTurn(() => this.#loadOne(id));
+  }
+
+  drop(id: number): EdgeRecord | undefined {
+    this.#events.written(id);
+    return this.#forget(id);
+  }
+
+  /** One look at the database after the other: what a long one of all of them brings must not undo what was read of one edge since. */
+  #inTurn<R>(look: () => Promise<R>): Promise<R> {
+    const looked = this.#turn.then(look);
+    this.#turn = looked.catch(() => undefined);
     return looked;
   }
 
-  function put(row: EdgeRow, keys: readonly KeyRow[], wishes: Map<string, Wish> | undefined): EdgeRecord {
-    const record = byId.get(row.id) ?? fresh(row);
-    record.name = row.name;
-    record.deviceId = row.device_id;
-    record.conflict =
-      row.conflict_since === null ? undefined : { since: row.conflict_since, machines: JSON.parse(row.conflict_machines ?? '[]') as readonly string[] };
-    record.onlyMachine = row.only_machine;
-    record.hostDigest = row.host_info === null ? undefined : hostDigest(row.host_info);
-    record.keys = keys.map((key) => liveKey(key, secrets));
-    record.wishes = wishes;
-    byId.set(row.id, record);
-    byAccessKey.set(row.access_key, record);
-    return record;
+  async #loadOne(id: number): Promise<EdgeRecord | undefined> {
+    this.#dropped.delete(id);
+    const [row, keys, wishes] = await Promise.all([edgeStore(this.#read).find(id), edgeStore(this.#read).keysOf(id), pluginStore(this.#read).wishesOf(id)]);
+    return row === undefined || this.#dropped.has(id) ? this.#forget(id) && undefined : this.#put(row, keys, wishesOf(wishes));
   }
 
-  function forget(id: number): EdgeRecord | undefined {
-    gone.add(id);
-    const record = byId.get(id);
-    if (record) {
-      byId.delete(id);
-      byAccessKey.delete(record.accessKey);
-    }
-    return record;
-  }
-
-  async function follow(id: number): Promise<EdgeRecord | undefined> {
-    gone.delete(id);
-    const [row, keys, wishes] = await find(read, id);
-    return row === undefined || gone.has(id) ? forget(id) && undefined : put(row, keys, wishesOf(wishes));
-  }
-
-  async function loadAll(): Promise<void> {
-    gone.clear();
-    const rows = await edgeStore(read).all();
-    const keys = byEdge(await edgeStore(read).allKeys());
-    const wishes = byEdge(await pluginStore(read).allWishes());
-    for (const row of rows.filter(({ id }) => !gone.has(id))) {
-      put(row, keys.get(row.id) ?? [], wishesOf(wishes.get(row.id) ?? []));
+  async #loadAll(): Promise<void> {
+    this.#dropped.clear();
+    const rows = await edgeStore(this.#read).all();
+    const keys = byEdge(await edgeStore(this.#read).allKeys());
+    const wishes = byEdge(await pluginStore(this.#read).allWishes());
+    for (const row of rows.filter(({ id }) => !this.#dropped.has(id))) {
+      this.#put(row, keys.get(row.id) ?? [], wishesOf(wishes.get(row.id) ?? []));
     }
     const there = new Set(rows.map(({ id }) => id));
-    [...byId.keys()].filter((id) => !there.has(id)).forEach(forget);
-    for (const presence of await edgeStore(read).allPresence()) {
-      const record = byId.get(presence.edge_id);
+    [...this.#byId.keys()].filter((id) => !there.has(id)).forEach((id) => this.#forget(id));
+    for (const presence of await edgeStore(this.#read).allPresence()) {
+      const record = this.#byId.get(presence.edge_id);
       // What memory has seen itself is newer.
       if (record && record.lastRegisteredAt === null) {
         record.lastSeenAt = presence.last_seen_at;
@@ -91,31 +105,31 @@ export function createRoll({ read }: Tables<EdgeTables>, secrets: Pick<Secrets, 
     }
   }
 
-  return {
-    get size() {
-      return byId.size;
-    },
-    byId: (id) => byId.get(id),
-    byAccessKey: (accessKey) => byAccessKey.get(accessKey),
-    all: () => byId.values(),
-    drop(id) {
-      written(id);
-      return forget(id);
-    },
+  #put(row: EdgeRow, keys: readonly KeyRow[], wishes: Map<string, Wish> | undefined): EdgeRecord {
+    const record = this.#byId.get(row.id) ?? fresh(row);
+    record.name = row.name;
+    record.deviceId = row.device_id;
+    record.conflict =
+      row.conflict_since === null ? undefined : { since: row.conflict_since, machines: JSON.parse(row.conflict_machines ?? '[]') as readonly string[] };
+    record.onlyMachine = row.only_machine;
+    record.hostDigest = row.host_info === null ? undefined : hostDigest(row.host_info);
+    record.keys = keys.map((key) => liveKey(key, this.#secrets));
+    record.wishes = wishes;
+    this.#byId.set(row.id, record);
+    this.#byAccessKey.set(row.access_key, record);
+    return record;
+  }
 
-    load: () => inTurn(loadAll),
-
-    follow: (id) => inTurn(() => follow(id)),
-
-    async reload(id) {
-      const record = await inTurn(() => follow(id));
-      written(id);
-      return record;
-    },
-  };
+  #forget(id: number): EdgeRecord | undefined {
+    this.#dropped.add(id);
+    const record = this.#byId.get(id);
+    if (record) {
+      this.#byId.delete(id);
+      this.#byAccessKey.delete(record.accessKey);
+    }
+    return record;
+  }
 }
-
-const find = (db: EdgeDb, id: number) => Promise.all([edgeStore(db).find(id), edgeStore(db).keysOf(id), pluginStore(db).wishesOf(id)]);
 
 function byEdge<R extends { readonly edge_id: number }>(rows: readonly R[]): ReadonlyMap<number, R[]> {
   const groups = new Map<number, R[]>();
@@ -145,7 +159,7 @@ const fresh = (row: EdgeRow): EdgeRecord => ({
   lastSeenAt: null,
   lastRegisteredAt: null,
   online: false,
-  stayOnline: undefined,
+  cancelOffline: undefined,
   conflict: undefined,
   onlyMachine: null,
   keys: [],

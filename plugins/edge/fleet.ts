@@ -1,23 +1,73 @@
 import { SvcError } from 'svc/sdk';
+import type { TunnelStream } from 'svc/tunnel';
 
-import type { EdgeFleet } from './contract.ts';
 import type { Presence } from './connection/presence.ts';
-import { type EdgeRecord, statusOf } from './record.ts';
-import type { Roll } from './edge-table.ts';
 import type { Tunnel } from './connection/tunnel.ts';
+import type { EdgeCall, EdgeCapabilities, EdgeEntry, EdgeFleet } from './contract.ts';
+import type { EdgeTable } from './edge-table.ts';
+import { type EdgeRecord, statusOf } from './record.ts';
 
-export function createFleet(roll: Roll, presence: Presence): EdgeFleet {
-  const entryOf = (record: EdgeRecord) => ({
-    id: record.id,
-    name: record.name,
-    status: statusOf(record),
-    agent_version: record.agentVersion,
-    device_id: record.deviceId,
-    last_seen_at: presence.seenAt(record),
-  });
+/** The edges as other plugins see and reach them. */
+export class Fleet implements EdgeFleet {
+  readonly #edgeTable: EdgeTable;
+  readonly #presence: Presence;
 
-  function reach(edgeId: number): Tunnel {
-    const record = roll.byId(edgeId);
+  constructor(edgeTable: EdgeTable, presence: Presence) {
+    this.#edgeTable = edgeTable;
+    this.#presence = presence;
+  }
+
+  online(): ReadonlySet<number> {
+    return this.#presence.up;
+  }
+
+  get(edgeId: number): EdgeEntry | undefined {
+    const record = this.#edgeTable.byId(edgeId);
+    return record && this.#entryOf(record);
+  }
+
+  list(): EdgeEntry[] {
+    return [...this.#edgeTable.all()].map((record) => this.#entryOf(record));
+  }
+
+  capabilities(edgeId: number): EdgeCapabilities | undefined {
+    return this.#edgeTable.byId(edgeId)?.tunnel?.capabilities;
+  }
+
+  /** No async function, as in the session. */
+  call<R>(edgeId: number, method: string, params: unknown, options: EdgeCall): Promise<R> {
+    try {
+      const { session, capabilities } = this.#tunnelOf(edgeId);
+      if (!capabilities.methods.includes(method)) {
+        throw new SvcError('unavailable', `edge ${edgeId} does not offer ${method}: upgrade its agent, or allow it in policy.yaml of its machine`);
+      }
+      return session.call<R>(method, params, options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async openStream(edgeId: number, service: string, meta: unknown, options?: { readonly timeoutMs?: number }): Promise<TunnelStream> {
+    const { session, capabilities } = this.#tunnelOf(edgeId);
+    if (!capabilities.streams.includes(service)) {
+      throw new SvcError('unavailable', `edge ${edgeId} does not offer streams to ${service}: upgrade its agent, or allow it in policy.yaml of its machine`);
+    }
+    return await session.open(service, meta, options);
+  }
+
+  #entryOf(record: EdgeRecord): EdgeEntry {
+    return {
+      id: record.id,
+      name: record.name,
+      status: statusOf(record),
+      agent_version: record.agentVersion,
+      device_id: record.deviceId,
+      last_seen_at: this.#presence.seenAt(record),
+    };
+  }
+
+  #tunnelOf(edgeId: number): Tunnel {
+    const record = this.#edgeTable.byId(edgeId);
     if (!record) {
       throw new SvcError('not_found', `there is no edge ${edgeId}`);
     }
@@ -26,35 +76,4 @@ export function createFleet(roll: Roll, presence: Presence): EdgeFleet {
     }
     return record.tunnel;
   }
-
-  return {
-    online: () => presence.up,
-    get(edgeId) {
-      const record = roll.byId(edgeId);
-      return record && entryOf(record);
-    },
-    list: () => [...roll.all()].map(entryOf),
-    capabilities: (edgeId) => roll.byId(edgeId)?.tunnel?.capabilities,
-
-    /** No async function, as in the session. */
-    call<R>(edgeId: number, method: string, params: unknown, options: Parameters<EdgeFleet['call']>[3]): Promise<R> {
-      try {
-        const { session, capabilities } = reach(edgeId);
-        if (!capabilities.methods.includes(method)) {
-          throw new SvcError('unavailable', `edge ${edgeId} does not offer ${method}; its agent is too old, or its owner does not allow it`);
-        }
-        return session.call<R>(method, params, options);
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    },
-
-    async openStream(edgeId, service, meta, options) {
-      const { session, capabilities } = reach(edgeId);
-      if (!capabilities.streams.includes(service)) {
-        throw new SvcError('unavailable', `edge ${edgeId} does not offer streams to ${service}; its agent is too old, or its owner does not allow it`);
-      }
-      return await session.open(service, meta, options);
-    },
-  };
 }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import type { Cancel } from 'svc/tunnel';
 
 import type { EdgeStatus, EdgeTells, PluginHealth } from './contract.ts';
@@ -29,10 +31,10 @@ export interface EdgeRecord {
   bootId: string | null;
   lastSeenAt: number | null;
   lastRegisteredAt: number | null;
-  /** As it is told: still true for a moment after its tunnel has closed. */
+  /** As others see it: still true for a moment after its tunnel has closed. */
   online: boolean;
-  /** Takes back that it is told to be offline soon. */
-  stayOnline: Cancel | undefined;
+  /** Takes back that it counts as offline soon. */
+  cancelOffline: Cancel | undefined;
   conflict: Conflict | undefined;
   onlyMachine: string | null;
   /** Newest first, at most two. */
@@ -48,3 +50,6 @@ export interface EdgeRecord {
 }
 
 export const statusOf = ({ online, lastRegisteredAt }: EdgeRecord): EdgeStatus => (online ? 'online' : lastRegisteredAt === null ? 'pending' : 'offline');
+
+/** Of what a machine says of itself. Short, because memory has one of every edge; all it decides is whether to look closer. */
+export const hostDigest = (json: string): string => createHash('sha256').update(json).digest('base64').slice(0, 16);

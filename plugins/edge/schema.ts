@@ -42,7 +42,7 @@ export const EdgeItem = Type.Object({
   agent_version: orNull(Type.String()),
   version_drift: Type.Boolean({ description: 'whether its agent is of another version than the manager' }),
   device_id: orNull(Type.Integer()),
-  host_info: orNull(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), { description: 'as the machine tells' })),
+  host_info: orNull(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), { description: 'as the machine reports it' })),
   labels: Type.Record(Type.String(), Type.String()),
   last_seen_at: orNull(Timestamp),
   last_registered_at: orNull(Timestamp),
@@ -52,7 +52,7 @@ export const EdgeItem = Type.Object({
   buffer: orNull(
     Type.Object(
       { dropped: Type.Integer(), queued_bytes: Type.Integer(), oldest_at: orNull(Timestamp) },
-      { description: 'what of its data waits on its disk, and what was lost there, as it told last; null: nothing was told' },
+      { description: 'what of its data waits on its disk, and what was lost there, by its last report; null: it has reported nothing' },
     ),
   ),
   secret_generation: orNull(Type.Integer({ description: 'grows with each rotation' })),
@@ -62,7 +62,7 @@ export const EdgeItem = Type.Object({
   updated_at: Timestamp,
 });
 
-export const NewEdge = Type.Object({ ...EdgeItem.properties, secret_key: Type.String({ description: 'told this once' }) });
+export const NewEdge = Type.Object({ ...EdgeItem.properties, secret_key: Type.String({ description: 'shown this once' }) });
 
 export const RotateRequest = Type.Object({
   grace: Type.Optional(
@@ -75,7 +75,10 @@ export const RotateRequest = Type.Object({
 
 export const ResolveRequest = Type.Object({
   machine_uuid: Type.Optional(
-    Type.String({ ...Uuid, description: 'the machine that is meant; every other one stays refused until the secret is rotated. Default: whoever comes' }),
+    Type.String({
+      ...Uuid,
+      description: 'the machine that is meant; every other one stays refused until the secret is rotated. Default: the one that connects first',
+    }),
   ),
 });
 
@@ -101,7 +104,7 @@ export const EnrolmentItem = Type.Object({
 
 export const NewEnrolment = Type.Object({
   ...EnrolmentItem.properties,
-  token: Type.String({ description: 'told this once' }),
+  token: Type.String({ description: 'shown this once' }),
   install_command: Type.String({ description: 'one line, to be run as root on each machine' }),
 });
 
@@ -163,7 +166,7 @@ export const UpgradeRequest = Type.Object({
 
 export const UpgradePackageRequest = Type.Object({
   version: Type.Optional(Type.String({ ...AgentVersion, description: 'default: that of the manager' })),
-  arch: Type.Optional(Type.Enum([...Arch.enum], { description: 'default: what the machine tells' })),
+  arch: Type.Optional(Type.Enum([...Arch.enum], { description: 'default: what the machine reports' })),
   ...Insisting,
 });
 

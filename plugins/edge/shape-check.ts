@@ -4,8 +4,8 @@ const isInstant = (text: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.
 
 const usual: Options = { strict: false, meta: false, validateSchema: false, logger: false, formats: { 'date-time': isInstant } };
 
-/** Whether what an edge says is of this shape. Compiled when an edge first says it: no start waits for what may never come. */
-export function toldShape<T>(schema: object, options: Options = {}): (told: unknown) => told is T {
+/** Whether what an edge sends is of this shape. Compiled when an edge first sends it: no start waits for what may never come. */
+export function shapeCheck<T>(schema: object, options: Options = {}): (value: unknown) => value is T {
   let check: ValidateFunction<T> | undefined;
-  return (told): told is T => (check ??= new Ajv({ ...usual, ...options }).compile<T>(schema))(told);
+  return (value): value is T => (check ??= new Ajv({ ...usual, ...options }).compile<T>(schema))(value);
 }

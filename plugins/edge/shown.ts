@@ -1,7 +1,9 @@
-import { timestamp } from 'svc/sdk';
+import { type Principal, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { HostInfo } from '../device/contract.ts';
+import type { Presence } from './connection/presence.ts';
+import type { EdgeTable } from './edge-table.ts';
 import { type EdgeRecord, statusOf } from './record.ts';
 import type { EdgeItem, EnrolmentItem, UpgradeItem } from './schema.ts';
 import type { EdgeRow, EnrolmentRow, UpgradeRow } from './tables.ts';
@@ -15,8 +17,31 @@ const plain = (version: string): string => version.replace(/^v/, '');
 
 export const drifts = (agentVersion: string | null, managerVersion: string): boolean => agentVersion !== null && plain(agentVersion) !== plain(managerVersion);
 
+/** Who made it, as it is shown. */
+export const actorOf = ({ email, name, kind, id }: Principal): string => email ?? name ?? `${kind} ${id}`;
+
 /** The row says what an edge is, memory how it is. */
-export function shownEdge(row: EdgeRow, record: EdgeRecord | undefined, seenAt: number | null, managerVersion: string): ShownEdge {
+export class EdgeView {
+  readonly #edgeTable: Pick<EdgeTable, 'byId'>;
+  readonly #managerVersion: string;
+  readonly #presence: Pick<Presence, 'seenAt'>;
+
+  constructor(
+    { edgeTable, managerVersion }: { readonly edgeTable: Pick<EdgeTable, 'byId'>; readonly managerVersion: string },
+    presence: Pick<Presence, 'seenAt'>,
+  ) {
+    this.#edgeTable = edgeTable;
+    this.#managerVersion = managerVersion;
+    this.#presence = presence;
+  }
+
+  of(row: EdgeRow): ShownEdge {
+    const record = this.#edgeTable.byId(row.id);
+    return shownEdge(row, record, record ? this.#presence.seenAt(record) : null, this.#managerVersion);
+  }
+}
+
+function shownEdge(row: EdgeRow, record: EdgeRecord | undefined, seenAt: number | null, managerVersion: string): ShownEdge {
   const conflict =
     row.conflict_since === null ? null : { since: timestamp(row.conflict_since), machine_uuids: JSON.parse(row.conflict_machines ?? '[]') as string[] };
   return {

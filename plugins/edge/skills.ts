@@ -6,7 +6,7 @@ import { type AuditTrailContract, type Clock, covers, type Handle, type Ids, isS
 import type { SkillAnswer, SkillOrder, ToldSkill } from '../edge-skills/contract.ts';
 import type { EdgeCapabilities, EdgeFleet, FleetSkills, SkillRequest } from './contract.ts';
 import type { EdgeTables } from './tables.ts';
-import { toldShape } from './shape-check.ts';
+import { shapeCheck } from './shape-check.ts';
 
 export interface SkillParts {
   readonly fleet: EdgeFleet;
@@ -34,7 +34,7 @@ const [listMs, usualMs, graceMs, mostMs] = [10_000, 30_000, 5_000, 600_000];
 const action = 'skill:execute';
 const text = (maxLength: number) => ({ type: 'string', maxLength });
 
-const toldSchema = {
+const listSchema = {
   type: 'object',
   required: ['skills'],
   properties: {
@@ -71,39 +71,82 @@ const answerSchema = {
   },
 };
 
-/** Skills of machines, for whoever may use them; each execution is in the trail. What an edge says of its skills is an outsider's word. */
-export function createFleetSkills({ fleet, tables, trail, clock, ids }: SkillParts): FleetSkills {
-  const isTold = toldShape<{ readonly skills: readonly ToldSkill[] }>(toldSchema);
-  const isAnswer = toldShape<SkillAnswer>(answerSchema);
-  /** What a connection has told; the next one may be of another version. */
-  const known = new WeakMap<EdgeCapabilities, readonly ToldSkill[]>();
+/** Skills of machines, for those who may use them; each execution is in the trail. What an edge says of its skills is an outsider's word. */
+export class RemoteSkills implements FleetSkills {
+  readonly #parts: SkillParts;
+  readonly #isList = shapeCheck<{ readonly skills: readonly ToldSkill[] }>(listSchema);
+  readonly #isAnswer = shapeCheck<SkillAnswer>(answerSchema);
+  /** What a connection has listed; the next one may be of another version. */
+  readonly #known = new WeakMap<EdgeCapabilities, readonly ToldSkill[]>();
 
-  async function list(edgeId: number, signal?: AbortSignal): Promise<readonly ToldSkill[]> {
+  constructor(parts: SkillParts) {
+    this.#parts = parts;
+  }
+
+  async list(edgeId: number, signal?: AbortSignal): Promise<readonly ToldSkill[]> {
+    const { fleet } = this.#parts;
     const capabilities = fleet.capabilities(edgeId);
     const answer: unknown = await fleet.call(edgeId, 'skill_list', {}, { timeoutMs: listMs, signal });
-    if (!isTold(answer)) {
-      throw new SvcError('upstream_error', `edge ${edgeId} answered with something that is no list of skills`);
+    if (!this.#isList(answer)) {
+      throw new SvcError('upstream_error', `the answer of edge ${edgeId} is no list of skills; upgrade its agent`);
     }
     if (capabilities) {
-      known.set(capabilities, answer.skills);
+      this.#known.set(capabilities, answer.skills);
     }
     return answer.skills;
   }
 
-  async function find(edgeId: number, key: string, signal: AbortSignal | undefined): Promise<ToldSkill> {
-    const capabilities = fleet.capabilities(edgeId);
-    const told = capabilities && known.get(capabilities)?.find((skill) => skill.key === key);
-    const skill = told ?? (await list(edgeId, signal)).find((one) => one.key === key);
+  async execute(edgeId: number, key: string, params: Readonly<Record<string, unknown>>, request: SkillRequest): Promise<SkillAnswer> {
+    const { clock, ids } = this.#parts;
+    const { principal, signal } = request;
+    const execution = { edgeId, key, params, principal, id: executionId(edgeId, request) ?? ids.uuid() };
+    const from = clock.monotonic();
+    const took = (): number => Math.round(clock.monotonic() - from);
+    try {
+      const skill = await this.#find(edgeId, key, signal);
+      requireGrant(skill, principal);
+      if (skill.class !== 'safe') {
+        // No row, no change.
+        await this.#record(execution, { status: 'success', after: { class: skill.class, phase: 'begin' } });
+      }
+      const answer = await this.#ask(execution, skill, request);
+      const failure = answer.status === 'ok' ? {} : { error: answer.error?.message ?? answer.status };
+      const after = { class: skill.class, phase: 'end', status: answer.status, duration_ms: took() };
+      await this.#record(execution, { status: answer.status === 'ok' ? 'success' : 'failure', ...failure, after });
+      return answer;
+    } catch (error) {
+      const denied = isSvcError(error) && error.code === 'forbidden';
+      await this.#record(execution, { status: denied ? 'denied' : 'failure', error: messageOf(error), after: { phase: 'end', duration_ms: took() } });
+      throw error;
+    }
+  }
+
+  async #find(edgeId: number, key: string, signal: AbortSignal | undefined): Promise<ToldSkill> {
+    const capabilities = this.#parts.fleet.capabilities(edgeId);
+    const known = capabilities && this.#known.get(capabilities)?.find((skill) => skill.key === key);
+    const skill = known ?? (await this.list(edgeId, signal)).find((one) => one.key === key);
     if (!skill) {
       throw new SvcError('not_found', `edge ${edgeId} has no skill ${key}`);
     }
     return skill;
   }
 
-  const note = (execution: Execution, { status, error, after }: Outcome): Promise<void> =>
-    tables.write(async (tx) => {
+  async #ask({ edgeId, key, params, id }: Execution, skill: ToldSkill, { timeoutMs: wished = usualMs, signal }: SkillRequest): Promise<SkillAnswer> {
+    const changes = skill.class !== 'safe';
+    const timeoutMs = Math.max(1, Math.min(mostMs, Math.floor(wished)));
+    const order: SkillOrder = { key, params, timeout_ms: timeoutMs, audit_id: id };
+    const call = { timeoutMs: timeoutMs + graceMs, signal, ...(changes && { idempotencyKey: id }) };
+    const answer: unknown = await this.#parts.fleet.call(edgeId, changes ? 'skill_change' : 'skill_execute', order, call);
+    if (!this.#isAnswer(answer)) {
+      throw new SvcError('upstream_error', `the answer of edge ${edgeId} is no answer of a skill; upgrade its agent`);
+    }
+    return answer;
+  }
+
+  async #record({ edgeId, key, params, principal, id }: Execution, { status, error, after }: Outcome): Promise<void> {
+    const { fleet, tables, trail, clock } = this.#parts;
+    await tables.write(async (tx) => {
       if (trail.available) {
-        const { edgeId, key, params, principal, id } = execution;
         await trail.get().append(tx, {
           ...{ occurredAt: clock.now(), principal, ip: '', userAgent: '', action, status, httpStatus: 0, error, requestId: id, before: null },
           ...{ resourceType: 'edge', resourceId: String(edgeId) },
@@ -111,43 +154,10 @@ export function createFleetSkills({ fleet, tables, trail, clock, ids }: SkillPar
         });
       }
     });
-
-  async function execute(edgeId: number, key: string, params: Readonly<Record<string, unknown>>, request: SkillRequest): Promise<SkillAnswer> {
-    const { principal, signal, timeoutMs: wished = usualMs } = request;
-    const id = executionId(edgeId, request) ?? ids.uuid();
-    const execution = { edgeId, key, params, principal, id };
-    const from = clock.monotonic();
-    const took = (): number => Math.round(clock.monotonic() - from);
-    try {
-      const skill = await find(edgeId, key, signal);
-      requireGrant(skill, principal);
-      const changes = skill.class !== 'safe';
-      if (changes) {
-        // No row, no change.
-        await note(execution, { status: 'success', after: { class: skill.class, phase: 'begin' } });
-      }
-      const timeoutMs = Math.max(1, Math.min(mostMs, Math.floor(wished)));
-      const order: SkillOrder = { key, params, timeout_ms: timeoutMs, audit_id: id };
-      const call = { timeoutMs: timeoutMs + graceMs, signal, ...(changes && { idempotencyKey: id }) };
-      const answer: unknown = await fleet.call(edgeId, changes ? 'skill_change' : 'skill_execute', order, call);
-      if (!isAnswer(answer)) {
-        throw new SvcError('upstream_error', `edge ${edgeId} answered with something that is no answer of a skill`);
-      }
-      const failure = answer.status === 'ok' ? {} : { error: answer.error?.message ?? answer.status };
-      const after = { class: skill.class, phase: 'end', status: answer.status, duration_ms: took() };
-      await note(execution, { status: answer.status === 'ok' ? 'success' : 'failure', ...failure, after });
-      return answer;
-    } catch (error) {
-      const denied = isSvcError(error) && error.code === 'forbidden';
-      await note(execution, { status: denied ? 'denied' : 'failure', error: messageOf(error), after: { phase: 'end', duration_ms: took() } });
-      throw error;
-    }
   }
-
-  return { list, execute };
 }
 
-/** The same for the same wish of the same person, so that the edge knows it again; apart from everybody else's. */
+/** The same for the same wish of the same person, so that the edge knows it again; apart from those of all others. */
 function executionId(edgeId: number, { principal, idempotencyKey: key }: SkillRequest): string | undefined {
   return key === undefined
     ? undefined
@@ -156,7 +166,7 @@ function executionId(edgeId: number, { principal, idempotencyKey: key }: SkillRe
         .digest('base64url');
 }
 
-/** To look is for whoever may look at devices or use this skill; to change takes the whole area. */
+/** To look is for those who may look at devices or use this skill; to change takes the whole area. */
 function requireGrant({ key, class: kind }: ToldSkill, { grants, role }: Principal): void {
   const may = (wanted: string): boolean => grants.some((grant) => covers(grant, wanted));
   if (kind === 'dangerous') {

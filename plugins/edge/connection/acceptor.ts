@@ -1,65 +1,102 @@
-import { type Ids, isSvcError, type Logger, messageOf, type Socket } from 'svc/sdk';
+import { type Ids, isSvcError, type Logger, messageOf, type RouteDeclaration, type Socket, socketRoute } from 'svc/sdk';
 import {
   type AuthenticatedEdge,
   closeCode,
   isRefusal,
+  maxMessageBytes,
   openSession,
   retryWindow,
   serverHandshake,
   spreadMs,
   type Sweeper,
   type TunnelHandlers,
+  tunnelPath,
+  tunnelProtocol,
   TunnelRefusal,
   type TunnelSession,
 } from 'svc/tunnel';
 
-import type { Conflicts } from './conflicts.ts';
 import type { EdgeWelcome } from '../contract.ts';
-import type { Desired } from '../plugins/desired-state.ts';
-import type { Governor } from './handshake-limits.ts';
+import type { EdgeTable } from '../edge-table.ts';
+import type { EdgeRecord } from '../record.ts';
+import type { AdmissionQueue } from './admission-queue.ts';
+import type { CloneDetector } from './clone-detector.ts';
+import type { Conflicts } from './conflicts.ts';
+import type { HandshakeLimits } from './handshake-limits.ts';
 import type { Keyring } from './keyring.ts';
 import type { LiveKey } from './live-key.ts';
 import type { Presence } from './presence.ts';
 import type { Pushes } from './pushes.ts';
-import type { EdgeRecord } from '../record.ts';
-import type { Rivalry } from './clone-detector.ts';
-import type { Roll } from '../edge-table.ts';
 import type { Rotations } from './rotations.ts';
-import { createCapabilityReader, type Tunnel } from './tunnel.ts';
+import { CapabilityReader, type Tunnel } from './tunnel.ts';
 
-export interface GreetingParts {
-  readonly roll: Roll;
+export interface AcceptorParts {
+  readonly edgeTable: EdgeTable;
   readonly keyring: Keyring;
-  readonly governor: Governor;
-  readonly rivalry: Rivalry;
+  readonly limits: HandshakeLimits;
+  readonly clones: CloneDetector;
   readonly conflicts: Conflicts;
   readonly presence: Presence;
   readonly rotations: Rotations;
-  readonly desired: Desired;
+  readonly pushes: Pick<Pushes, 'taken'>;
   readonly sweeper: Sweeper;
   readonly ids: Ids;
   readonly random: () => number;
   readonly log: Logger;
   readonly managerVersion: string;
-  /** What sessions tell, by the session that tells it. */
+  /** What sessions send, by the session that sends it. */
   readonly handlers: TunnelHandlers;
   readonly owners: Map<TunnelSession, EdgeRecord>;
-  readonly pushes: Pick<Pushes, 'taken'>;
+  /** This edge is served from now on. */
+  readonly onServing: (record: EdgeRecord) => void;
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const version = /^v?\d{1,6}\.\d{1,6}\.\d{1,6}([-+][0-9A-Za-z.-]{1,40})?$/;
-/** Whoever was displaced by another machine comes back late, so that the two do not take turns at full speed. */
+/** A machine that was displaced by another comes back late, so that the two do not take turns at full speed. */
 const displaced = { retryMinMs: 20_000, retryMaxMs: 40_000, graceMs: 0 } as const;
 
 /** Takes a socket from its first byte to the tunnel that serves an edge. */
-export function createGreeting(parts: GreetingParts): (ip: string, socket: Socket) => Promise<void> {
-  const { roll, keyring, governor, rivalry, conflicts, presence, rotations, desired, sweeper, ids, random, log, handlers, owners } = parts;
-  const capabilitiesOf = createCapabilityReader();
+export class Acceptor {
+  readonly #parts: AcceptorParts;
+  readonly #capabilities = new CapabilityReader();
+
+  constructor(parts: AcceptorParts) {
+    this.#parts = parts;
+  }
+
+  async accept(ip: string, socket: Socket): Promise<void> {
+    const { edgeTable, keyring, limits, rotations, sweeper, ids, log } = this.#parts;
+    const ended = limits.begin(ip);
+    try {
+      const edge = await serverHandshake<LiveKey>(socket, {
+        ...{ sweeper, ids, find: (accessKey) => keyring.living(accessKey), admit: (proved) => this.#admit(proved) },
+      });
+      ended(true);
+      const record = edgeTable.byAccessKey(edge.accessKey);
+      if (!record || edge.hello.purpose === 'probe') {
+        if (record) {
+          rotations.probed(record, edge.keys.generation);
+        }
+        socket.close(closeCode.normal, 'proved');
+        return;
+      }
+      this.#serve(edge, record, socket);
+    } catch (error) {
+      ended(false);
+      if (isRefusal(error)) {
+        log.info({ ip, close_code: error.closeCode, cause: error.message }, 'edge refused');
+        return;
+      }
+      log.error({ ip, cause: messageOf(error) }, 'edge handshake failed');
+      socket.close(closeCode.unavailable, isSvcError(error) ? error.message : 'internal error of the manager; try again');
+    }
+  }
 
   /** After the proof: the right secret is not enough. */
-  async function admit({ accessKey, hello }: AuthenticatedEdge<LiveKey>): Promise<Readonly<Record<string, unknown>>> {
-    const record = roll.byAccessKey(accessKey);
+  async #admit({ accessKey, hello }: AuthenticatedEdge<LiveKey>): Promise<Readonly<Record<string, unknown>>> {
+    const { edgeTable, clones, conflicts, pushes, managerVersion } = this.#parts;
+    const record = edgeTable.byAccessKey(accessKey);
     if (!record) {
       throw new TunnelRefusal(closeCode.revoked, 'this edge was deleted');
     }
@@ -69,7 +106,7 @@ export function createGreeting(parts: GreetingParts): (ip: string, socket: Socke
     const machine = hello.agent_id.toLowerCase();
     conflicts.assertNone(record, machine);
     if (hello.purpose === 'serve') {
-      const machines = rivalry.note(record, machine, hello.boot_id);
+      const machines = clones.connecting(record, machine, hello.boot_id);
       if (machines) {
         await conflicts.declare(record, machines);
         conflicts.assertNone(record, machine);
@@ -78,15 +115,15 @@ export function createGreeting(parts: GreetingParts): (ip: string, socket: Socke
     const welcome: EdgeWelcome = {
       edge_id: record.id,
       name: record.name,
-      manager_version: parts.managerVersion,
-      takes_pushes: parts.pushes.taken,
-      spread_ms: spreadMs(roll.size),
+      manager_version: managerVersion,
+      takes_pushes: pushes.taken,
+      spread_ms: spreadMs(edgeTable.size),
     };
     return { ...welcome };
   }
 
-  function serve(edge: AuthenticatedEdge<LiveKey>, record: EdgeRecord, socket: Socket): void {
-    const { hello, state, keys } = edge;
+  #serve({ hello, state, keys }: AuthenticatedEdge<LiveKey>, record: EdgeRecord, socket: Socket): void {
+    const { presence, rotations, sweeper, random, log, handlers, owners, onServing } = this.#parts;
     const session = openSession(socket, { side: 'manager', sweeper, log, handlers, random, label: `edge ${record.id}` });
     const hash = state['config_hash'];
     const tunnel: Tunnel = {
@@ -94,7 +131,7 @@ export function createGreeting(parts: GreetingParts): (ip: string, socket: Socke
       generation: keys.generation,
       machine: hello.agent_id.toLowerCase(),
       bootId: hello.boot_id,
-      capabilities: capabilitiesOf(hello.caps),
+      capabilities: this.#capabilities.read(hello.caps),
       configHash: typeof hash === 'string' ? hash : undefined,
       settling: false,
     };
@@ -102,7 +139,7 @@ export function createGreeting(parts: GreetingParts): (ip: string, socket: Socke
     const older = presence.connected(record, tunnel, hello.agent_version);
     older?.session.goAway({ code: closeCode.duplicate, message: 'a newer connection serves this edge' }, displaced);
     socket.onLeave(() =>
-      session.goAway({ code: closeCode.restart, message: 'the manager stops, or starts anew' }, { ...retryWindow(presence.up.size), graceMs: 0 }),
+      session.goAway({ code: closeCode.restart, message: 'the manager stops or restarts' }, { ...retryWindow(presence.up.size), graceMs: 0 }),
     );
     void session.closed.then((end) => {
       owners.delete(session);
@@ -110,31 +147,21 @@ export function createGreeting(parts: GreetingParts): (ip: string, socket: Socke
     });
     rotations.proved(record, keys.generation);
     void rotations.offer(record);
-    desired.settle(record);
+    onServing(record);
   }
-
-  return async (ip, socket) => {
-    const ended = governor.begin(ip);
-    try {
-      const edge = await serverHandshake<LiveKey>(socket, { sweeper, ids, find: (accessKey) => keyring.living(accessKey), admit });
-      ended(true);
-      const record = roll.byAccessKey(edge.accessKey);
-      if (!record || edge.hello.purpose === 'probe') {
-        if (record) {
-          rotations.probed(record, edge.keys.generation);
-        }
-        socket.close(closeCode.normal, 'proved');
-        return;
-      }
-      serve(edge, record, socket);
-    } catch (error) {
-      ended(false);
-      if (isRefusal(error)) {
-        log.info({ ip, code: error.closeCode, cause: error.message }, 'an edge was not let in');
-        return;
-      }
-      log.error({ ip, cause: messageOf(error) }, 'the handshake with an edge failed');
-      socket.close(closeCode.unavailable, isSvcError(error) ? error.message : 'something went wrong inside');
-    }
-  };
 }
+
+export const tunnelRoute = (limits: HandshakeLimits, queue: AdmissionQueue, acceptor: Acceptor): RouteDeclaration =>
+  socketRoute({
+    path: tunnelPath,
+    access: 'public',
+    summary: 'The tunnel of an edge, which proves itself after the upgrade; 503 with Retry-After when too many come at once',
+    protocols: [tunnelProtocol],
+    maxMessageBytes,
+    errors: ['unavailable'],
+    knock({ ip }) {
+      limits.admit(ip);
+      return queue.enter();
+    },
+    handle: ({ ip }, socket) => acceptor.accept(ip, socket),
+  });

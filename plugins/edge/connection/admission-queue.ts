@@ -1,60 +1,62 @@
 import { type Clock, SvcError } from 'svc/sdk';
 
-/** Where edges wait before they prove themselves: a fleet that comes back in one moment must leave this process time for everybody else. */
-export interface Lobby {
-  /** Undefined when it may go on at once; throws or rejects with unavailable when there is no room, or no end of the waiting. */
-  enter(): Promise<void> | undefined;
-  /** Call it every `sweepMs`: lets the next ones in. A process that is busy comes to it later, and so has fewer of them. */
-  turn(): void;
-  readonly waiting: number;
-}
-
-/** What they cost together is as long as anybody else has to wait for a turn of the loop. */
+/** What they cost together is as long as any other request has to wait for a turn of the loop. */
 const perTurn = 50;
 const mostWaiting = 4_096;
 /** Shorter than edges wait for the answer to their dial. */
 const longestMs = 10_000;
 
-interface Guest {
+interface Waiting {
   readonly since: number;
-  readonly enter: () => void;
-  readonly leave: (error: SvcError) => void;
+  readonly admit: () => void;
+  readonly refuse: (error: SvcError) => void;
 }
 
-export function createLobby(clock: Pick<Clock, 'monotonic'>, random: () => number): Lobby {
-  const guests: Guest[] = [];
-  let left = perTurn;
+/** Where edges wait before they prove themselves: a fleet that comes back in one moment must leave this process time for everything else. */
+export class AdmissionQueue {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #random: () => number;
+  readonly #queue: Waiting[] = [];
+  #free = perTurn;
 
-  const tooMany = (): SvcError => {
-    const retryAfterSeconds = 1 + Math.floor(random() * 5);
-    return new SvcError('unavailable', `too many edges connect at this moment; come back in ${retryAfterSeconds} s`, { retryAfterSeconds });
-  };
+  constructor({ clock, random }: { readonly clock: Pick<Clock, 'monotonic'>; readonly random: () => number }) {
+    this.#clock = clock;
+    this.#random = random;
+  }
 
-  return {
-    get waiting() {
-      return guests.length;
-    },
-    enter() {
-      if (guests.length === 0 && left > 0) {
-        left -= 1;
-        return undefined;
+  get length(): number {
+    return this.#queue.length;
+  }
+
+  /** Undefined when it may go on at once; throws or rejects with unavailable when there is no room, or no end of the waiting. */
+  enter(): Promise<void> | undefined {
+    if (this.#queue.length === 0 && this.#free > 0) {
+      this.#free -= 1;
+      return undefined;
+    }
+    if (this.#queue.length >= mostWaiting) {
+      throw tooMany(this.#random);
+    }
+    return new Promise((admit, refuse) => void this.#queue.push({ since: this.#clock.monotonic(), admit, refuse }));
+  }
+
+  /** Call it every `sweepMs`: lets the next ones in. A process that is busy comes to it later, and so has fewer of them. */
+  admitNext(): void {
+    const now = this.#clock.monotonic();
+    const next = this.#queue.splice(0, perTurn);
+    this.#free = perTurn - next.length;
+    for (const { since, admit, refuse } of next) {
+      if (now - since > longestMs) {
+        refuse(tooMany(this.#random));
+      } else {
+        admit();
       }
-      if (guests.length >= mostWaiting) {
-        throw tooMany();
-      }
-      return new Promise((enter, leave) => void guests.push({ since: clock.monotonic(), enter, leave }));
-    },
-    turn() {
-      const now = clock.monotonic();
-      const entering = guests.splice(0, perTurn);
-      left = perTurn - entering.length;
-      for (const { since, enter, leave } of entering) {
-        if (now - since > longestMs) {
-          leave(tooMany());
-        } else {
-          enter();
-        }
-      }
-    },
-  };
+    }
+  }
+}
+
+/** Those who are refused together do not come back together. */
+export function tooMany(random: () => number, afterSeconds = 0, mostSeconds = Infinity): SvcError {
+  const retryAfterSeconds = Math.min(mostSeconds, Math.ceil(afterSeconds) + Math.floor(random() * 5) + 1);
+  return new SvcError('unavailable', `too many edges connect at this moment; come back in ${retryAfterSeconds} s`, { retryAfterSeconds });
 }

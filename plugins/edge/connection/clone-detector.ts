@@ -2,61 +2,69 @@ import type { Clock } from 'svc/sdk';
 
 import type { EdgeRecord } from '../record.ts';
 
+const windowMs = 5 * 60_000;
+const mostTurns = 3;
+const mostStarts = 16;
+
+interface Contest {
+  turnsAt: readonly number[];
+  /** Machine and boot id of each start, as they came. */
+  readonly starts: Set<string>;
+  readonly machines: Set<string>;
+}
+
 /** Two machines with the keys of one edge take turns, because the newest connection wins. */
-export interface Rivalry {
+export class CloneDetector {
+  readonly #clock: Clock;
+  readonly #contested = new Map<number, Contest>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
   /**
    * A machine wants to serve as this edge. Returns the machines that fight over it once they took turns too often, and nothing while
    * all is as it should be: one machine, one that was started anew, or one that took over from another.
    */
-  note(record: EdgeRecord, machine: string, bootId: string): readonly string[] | undefined;
-  forget(edgeId: number): void;
+  connecting(record: EdgeRecord, machine: string, bootId: string): readonly string[] | undefined {
+    if (record.machine === null || (record.machine === machine && (record.bootId ?? bootId) === bootId)) {
+      return undefined;
+    }
+    const start = `${machine} ${bootId}`;
+    const contest = this.#contested.get(record.id) ?? {
+      turnsAt: [],
+      starts: new Set([`${record.machine} ${record.bootId}`]),
+      machines: new Set([record.machine]),
+    };
+    this.#contested.set(record.id, contest);
+    // A machine that boots anew makes another start, and no turn; one that comes back as it was before is a copy of another.
+    const isTurn = record.machine !== machine || contest.starts.has(start);
+    contest.turnsAt = [...this.#recent(contest.turnsAt), ...(isTurn ? [this.#clock.monotonic()] : [])];
+    if (contest.starts.size < mostStarts) {
+      contest.starts.add(start);
+      contest.machines.add(machine);
+    }
+    if (contest.turnsAt.length <= mostTurns) {
+      return undefined;
+    }
+    this.#contested.delete(record.id);
+    return [...contest.machines];
+  }
+
+  forget(edgeId: number): void {
+    this.#contested.delete(edgeId);
+  }
+
   /** Lets go of what is too old to count. */
-  prune(): void;
-}
-
-const windowMs = 5 * 60_000;
-const mostTurns = 3;
-const mostFaces = 16;
-
-interface Turns {
-  at: readonly number[];
-  /** Machine and start of it, as they came. */
-  readonly faces: Set<string>;
-  readonly machines: Set<string>;
-}
-
-export function createRivalry(clock: Clock): Rivalry {
-  const contested = new Map<number, Turns>();
-  const recent = (at: readonly number[]): readonly number[] => at.filter((time) => time > clock.monotonic() - windowMs);
-
-  return {
-    note(record, machine, bootId) {
-      if (record.machine === null || (record.machine === machine && (record.bootId ?? bootId) === bootId)) {
-        return undefined;
+  prune(): void {
+    for (const [id, { turnsAt }] of this.#contested) {
+      if (this.#recent(turnsAt).length === 0) {
+        this.#contested.delete(id);
       }
-      const face = `${machine} ${bootId}`;
-      const turns = contested.get(record.id) ?? { at: [], faces: new Set([`${record.machine} ${record.bootId}`]), machines: new Set([record.machine]) };
-      contested.set(record.id, turns);
-      // A machine that starts anew is a new face, and not a turn; one that comes back as it was before is a copy of another.
-      const isTurn = record.machine !== machine || turns.faces.has(face);
-      turns.at = [...recent(turns.at), ...(isTurn ? [clock.monotonic()] : [])];
-      if (turns.faces.size < mostFaces) {
-        turns.faces.add(face);
-        turns.machines.add(machine);
-      }
-      if (turns.at.length <= mostTurns) {
-        return undefined;
-      }
-      contested.delete(record.id);
-      return [...turns.machines];
-    },
-    forget: (edgeId) => void contested.delete(edgeId),
-    prune() {
-      for (const [id, { at }] of contested) {
-        if (recent(at).length === 0) {
-          contested.delete(id);
-        }
-      }
-    },
-  };
+    }
+  }
+
+  #recent(turnsAt: readonly number[]): readonly number[] {
+    return turnsAt.filter((time) => time > this.#clock.monotonic() - windowMs);
+  }
 }

@@ -1,52 +1,70 @@
 import { isSvcError, type MaybePromise, SvcError } from 'svc/sdk';
-import type { TunnelHandlers, TunnelMethod, TunnelSession } from 'svc/tunnel';
+import type { TunnelListener, TunnelMethod, TunnelSession } from 'svc/tunnel';
 
+import type { EdgeTells } from '../contract.ts';
 import type { EdgeRecord } from '../record.ts';
+import { shapeCheck } from '../shape-check.ts';
+import { BufferEvent } from '../wire.ts';
 
-/** Takes what an edge tells; resolves once it has come to its end, and logs why it has not. */
-export type Note = (record: EdgeRecord, payload: unknown) => MaybePromise<void>;
+/** Takes one event of an edge; resolves once it is dealt with, and logs why it could not be. */
+export interface Receiver {
+  receive(record: EdgeRecord, payload: unknown): MaybePromise<void>;
+}
 
 /**
- * What edges tell: as events, which are lost with the connection, or by the method `tell`, whose answer says that it was taken. What
- * is told twice counts once.
+ * What edges report: as events, which are lost with the connection, or by the method `tell`, whose answer says that it was taken. What
+ * comes twice counts once.
  */
-export function createHearing(
-  notes: ReadonlyMap<string, Note>,
-  owners: ReadonlyMap<TunnelSession, EdgeRecord>,
-): Required<Pick<TunnelHandlers, 'events' | 'methods'>> {
-  return {
-    events: new Map(
-      [...notes].map(([event, note]) => [
+export class EventIntake {
+  readonly events: ReadonlyMap<string, TunnelListener>;
+  readonly tell: TunnelMethod = { handle: (params: unknown, { session }) => this.#tell(params, session) };
+  readonly #receivers: ReadonlyMap<string, Receiver>;
+  readonly #owners: ReadonlyMap<TunnelSession, EdgeRecord>;
+
+  constructor(receivers: ReadonlyMap<string, Receiver>, owners: ReadonlyMap<TunnelSession, EdgeRecord>) {
+    this.#receivers = receivers;
+    this.#owners = owners;
+    this.events = new Map(
+      [...receivers].map(([event, receiver]) => [
         event,
         (payload: unknown, session: TunnelSession): void => {
           const record = owners.get(session);
           if (record) {
-            // Nobody waits for it; whoever notes has logged its failure.
-            Promise.resolve(note(record, payload)).catch(() => undefined);
+            // No answer waits for it; the receiver has logged its failure.
+            Promise.resolve(receiver.receive(record, payload)).catch(() => undefined);
           }
         },
       ]),
-    ),
-    methods: new Map<string, TunnelMethod>([
-      [
-        'tell',
-        {
-          async handle(params: unknown, { session }) {
-            const { event, payload } = (params ?? {}) as { event?: unknown; payload?: unknown };
-            const note = typeof event === 'string' ? notes.get(event) : undefined;
-            const record = owners.get(session);
-            if (!note || !record) {
-              throw new SvcError(note ? 'unavailable' : 'invalid_argument', note ? 'this connection serves no edge any more' : 'there is no such event');
-            }
-            try {
-              await note(record, payload);
-            } catch (error) {
-              throw isSvcError(error) ? error : new SvcError('unavailable', 'it could not be kept; tell it again', { cause: error });
-            }
-            return {};
-          },
-        },
-      ],
-    ]),
-  };
+    );
+  }
+
+  async #tell(params: unknown, session: TunnelSession): Promise<object> {
+    const { event, payload } = (params ?? {}) as { event?: unknown; payload?: unknown };
+    const receiver = typeof event === 'string' ? this.#receivers.get(event) : undefined;
+    const record = this.#owners.get(session);
+    if (!receiver) {
+      throw new SvcError('invalid_argument', `there is no event ${JSON.stringify(event)?.slice(0, 80)}; there are ${[...this.#receivers.keys()].join(', ')}`);
+    }
+    if (!record) {
+      throw new SvcError('unavailable', 'this connection no longer serves an edge');
+    }
+    try {
+      await receiver.receive(record, payload);
+    } catch (error) {
+      throw isSvcError(error) ? error : new SvcError('unavailable', 'the event could not be stored; send it again', { cause: error });
+    }
+    return {};
+  }
+}
+
+/** Keeps what edges report of their buffers; what is not right is left out. */
+export class BufferReports implements Receiver {
+  readonly #fits = shapeCheck<EdgeTells['buffer']>(BufferEvent);
+
+  receive(record: EdgeRecord, report: unknown): void {
+    if (this.#fits(report)) {
+      const { dropped, queued_bytes, oldest_at } = report;
+      record.buffer = { dropped, queued_bytes, oldest_at };
+    }
+  }
 }

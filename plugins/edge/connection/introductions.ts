@@ -1,31 +1,22 @@
 import { readHostInfo } from 'svc/probe';
-import { type Handle, isSvcError, type Logger, type Tables } from 'svc/sdk';
+import { type Handle, type Logger, messageOf, type Tables } from 'svc/sdk';
 
 import type { DeviceDirectory, HostInfo } from '../../device/contract.ts';
 import { edgeStore } from '../edge-store.ts';
-import { hostDigest } from './host-digest.ts';
-import type { EdgeRecord } from '../record.ts';
-import type { Roll } from '../edge-table.ts';
+import type { EdgeTable } from '../edge-table.ts';
+import { type EdgeRecord, hostDigest } from '../record.ts';
 import type { EdgeTables } from '../tables.ts';
 import type { Tunnel } from './tunnel.ts';
 
-/** Machines introduce themselves through their edges: that is kept, and decides which device an edge watches. */
-export interface Introductions {
-  /** What an edge whose tunnel is up tells of its host; the latest counts. Resolves once its device is known. */
-  note(record: EdgeRecord, told: unknown): Promise<void>;
-  /** All that were noted so far are through. */
-  readonly waiting: number;
-}
-
 export interface IntroductionParts {
-  readonly roll: Roll;
+  readonly edgeTable: EdgeTable;
   readonly tables: Tables<EdgeTables>;
   readonly devices: Handle<DeviceDirectory>;
   readonly log: Logger;
 }
 
 interface Waiting {
-  told: unknown;
+  hostInfo: unknown;
   readonly done: Promise<void>;
   readonly settle: (work: Promise<void>) => void;
 }
@@ -33,38 +24,62 @@ interface Waiting {
 /** A whole fleet comes back at once; the rest waits, one for each edge. */
 const atOnce = 32;
 
-export function createIntroductions({ roll, tables, devices, log }: IntroductionParts): Introductions {
-  const waiting = new Map<EdgeRecord, Waiting>();
-  let busy = 0;
+/** Machines introduce themselves through their edges: that is kept, and decides which device an edge watches. */
+export class Introductions {
+  readonly #parts: IntroductionParts;
+  readonly #waiting = new Map<EdgeRecord, Waiting>();
+  #running = 0;
 
-  function next(): void {
-    for (const [record, { told, done, settle }] of waiting) {
-      if (busy >= atOnce) {
+  constructor(parts: IntroductionParts) {
+    this.#parts = parts;
+  }
+
+  /** Queued plus running. */
+  get waiting(): number {
+    return this.#waiting.size + this.#running;
+  }
+
+  /** What an edge whose tunnel is up says of its host; the latest counts. Resolves once its device is known. */
+  receive(record: EdgeRecord, hostInfo: unknown): Promise<void> {
+    const queued = this.#waiting.get(record);
+    if (queued) {
+      queued.hostInfo = hostInfo;
+      return queued.done;
+    }
+    let settle!: Waiting['settle'];
+    const done = new Promise<void>((resolve) => (settle = resolve));
+    this.#waiting.set(record, { hostInfo, done, settle });
+    this.#next();
+    return done;
+  }
+
+  #next(): void {
+    for (const [record, { hostInfo, done, settle }] of this.#waiting) {
+      if (this.#running >= atOnce) {
         return;
       }
-      waiting.delete(record);
-      busy += 1;
-      settle(introduce(record, told));
+      this.#waiting.delete(record);
+      this.#running += 1;
+      settle(this.#introduce(record, hostInfo));
       void done
         .catch((error: unknown) => {
-          log.warn(
-            { edge: record.id, cause: isSvcError(error) ? error.message : String(error) },
-            'a machine could not be introduced; it is tried again when it connects',
-          );
+          this.#parts.log.warn({ edge: record.id, cause: messageOf(error) }, 'binding an edge to its device failed; retried when the edge reconnects');
         })
         .finally(() => {
-          busy -= 1;
-          next();
+          this.#running -= 1;
+          this.#next();
         });
     }
   }
 
-  async function introduce(record: EdgeRecord, told: unknown): Promise<void> {
-    const host = readHostInfo(told);
+  async #introduce(record: EdgeRecord, hostInfo: unknown): Promise<void> {
+    const { edgeTable, tables, devices } = this.#parts;
+    const host = readHostInfo(hostInfo);
     const json = JSON.stringify(host);
     const digest = hostDigest(json);
     const { tunnel } = record;
-    const deviceId = tunnel && devices.available && roll.byId(record.id) === record ? await bind(record, tunnel, host, told) : record.deviceId;
+    const isThere = tunnel !== undefined && devices.available && edgeTable.byId(record.id) === record;
+    const deviceId = isThere ? await this.#bind(record, tunnel, host, hostInfo) : record.deviceId;
     const news = { ...(digest !== record.hostDigest && { host_info: json }), ...(deviceId !== record.deviceId && { device_id: deviceId }) };
     if (Object.keys(news).length > 0) {
       await tables.write((tx) => edgeStore(tx).observe(record.id, news));
@@ -74,29 +89,10 @@ export function createIntroductions({ roll, tables, devices, log }: Introduction
   }
 
   /** The device that this edge watches from now on. */
-  async function bind({ id }: EdgeRecord, { machine }: Tunnel, host: HostInfo, told: unknown): Promise<number | null> {
-    const print = (told as { fingerprint?: unknown } | null)?.fingerprint;
+  async #bind({ id }: EdgeRecord, { machine }: Tunnel, host: HostInfo, given: unknown): Promise<number | null> {
+    const print = (given as { fingerprint?: unknown } | null)?.fingerprint;
     const fingerprint = typeof print === 'string' && /^[\x21-\x7e]{1,200}$/.test(print) ? print : undefined;
-    const bound = await devices.get().bind({ edge_id: id, machine_uuid: machine, host_info: host, fingerprint });
+    const bound = await this.#parts.devices.get().bind({ edge_id: id, machine_uuid: machine, host_info: host, fingerprint });
     return bound.status === 'bound' ? bound.device_id : null;
   }
-
-  return {
-    note(record, told) {
-      let one = waiting.get(record);
-      if (one) {
-        one.told = told;
-        return one.done;
-      }
-      let settle!: Waiting['settle'];
-      const done = new Promise<void>((resolve) => (settle = resolve));
-      one = { told, done, settle };
-      waiting.set(record, one);
-      next();
-      return done;
-    },
-    get waiting() {
-      return waiting.size + busy;
-    },
-  };
 }

@@ -1,31 +1,39 @@
 import type { Clock, Ids } from 'svc/sdk';
 import { verifySecret } from 'svc/tunnel';
 
+import type { VerifiedEdge } from '../../ingest/contract.ts';
 import type { EdgeKeyVerifier } from '../../session/contract.ts';
+import type { EdgeTable } from '../edge-table.ts';
 import type { LiveKey } from './live-key.ts';
-import type { Roll } from '../edge-table.ts';
 
-/** Who an access key belongs to, and which of its secrets live at this moment. */
-export interface Keyring extends EdgeKeyVerifier {
-  living(accessKey: string): readonly LiveKey[];
+export interface KeyringParts {
+  readonly edgeTable: EdgeTable;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, 'token'>;
 }
 
-export function createKeyring(roll: Roll, clock: Clock, ids: Pick<Ids, 'token'>): Keyring {
-  // An access key that nobody has costs what a wrong secret costs.
-  const nobodys = ids.token(32);
+/** Who an access key belongs to, and which of its secrets live at this moment. */
+export class Keyring implements EdgeKeyVerifier {
+  readonly #edgeTable: EdgeTable;
+  readonly #clock: Clock;
+  /** An access key that no edge has costs what a wrong secret costs. */
+  readonly #decoy: string;
 
-  const living = (accessKey: string): readonly LiveKey[] => {
-    const keys = roll.byAccessKey(accessKey)?.keys ?? [];
-    return keys.every(({ diesAt }) => diesAt === null) ? keys : keys.filter(({ diesAt }) => diesAt === null || diesAt > clock.now());
-  };
+  constructor({ edgeTable, clock, ids }: KeyringParts) {
+    this.#edgeTable = edgeTable;
+    this.#clock = clock;
+    this.#decoy = ids.token(32);
+  }
 
-  return {
-    living,
-    recognise(accessKey, secretKey) {
-      const keys = living(accessKey);
-      const fits = keys.length === 0 ? verifySecret(secretKey, nobodys) && false : keys.some(({ stored_key: stored }) => verifySecret(secretKey, stored));
-      const record = fits ? roll.byAccessKey(accessKey) : undefined;
-      return record && { edge_id: record.id, ...(record.deviceId !== null && { device_id: record.deviceId }), ...(record.conflict && { disabled: true }) };
-    },
-  };
+  living(accessKey: string): readonly LiveKey[] {
+    const keys = this.#edgeTable.byAccessKey(accessKey)?.keys ?? [];
+    return keys.every(({ diesAt }) => diesAt === null) ? keys : keys.filter(({ diesAt }) => diesAt === null || diesAt > this.#clock.now());
+  }
+
+  recognise(accessKey: string, secretKey: string): VerifiedEdge | undefined {
+    const keys = this.living(accessKey);
+    const fits = keys.length === 0 ? verifySecret(secretKey, this.#decoy) && false : keys.some(({ stored_key: stored }) => verifySecret(secretKey, stored));
+    const record = fits ? this.#edgeTable.byAccessKey(accessKey) : undefined;
+    return record && { edge_id: record.id, ...(record.deviceId !== null && { device_id: record.deviceId }), ...(record.conflict && { disabled: true }) };
+  }
 }

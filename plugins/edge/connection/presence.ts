@@ -2,144 +2,150 @@ import type { Clock, Tables } from 'svc/sdk';
 import { closeCode, type SessionEnd, type Sweeper } from 'svc/tunnel';
 
 import { edgeStore } from '../edge-store.ts';
+import type { EdgeTable } from '../edge-table.ts';
+import type { EdgeEvents } from '../events.ts';
 import type { EdgeRecord } from '../record.ts';
-import type { Roll } from '../edge-table.ts';
 import type { EdgeTables } from '../tables.ts';
-import type { Telling } from '../events.ts';
 import type { Tunnel } from './tunnel.ts';
 
-/** Who is connected: in memory, written down in batches. */
-export interface Presence {
-  /** Ids of the edges whose tunnel is up at this moment. */
-  readonly up: ReadonlySet<number>;
-  /** This tunnel serves from now on; returns the one that did until now. */
-  connected(record: EdgeRecord, tunnel: Tunnel, agentVersion: string): Tunnel | undefined;
-  closed(record: EdgeRecord, tunnel: Tunnel, end: SessionEnd): void;
-  /** It is not to be heard of again. */
-  removed(record: EdgeRecord): void;
-  seenAt(record: EdgeRecord): number | null;
-  /** Whether it is not known yet if this edge survived a restart of the manager. */
-  isAwaited(record: EdgeRecord): boolean;
-  /** After the start: whoever was online before has `graceMs` to come back unnoticed. */
-  await(graceMs: number): void;
-  flush(): Promise<void>;
-}
-
 export interface PresenceParts {
-  readonly roll: Roll;
-  readonly tables: Tables<EdgeTables>;
+  readonly edgeTable: Pick<EdgeTable, 'byId' | 'all'>;
+  readonly tables: Pick<Tables<EdgeTables>, 'write'>;
   readonly sweeper: Sweeper;
   readonly clock: Clock;
-  readonly telling: Telling;
+  readonly events: Pick<EdgeEvents, 'online' | 'offline'>;
 }
 
 /** A tunnel that comes back so soon was never away. */
 export const hysteresisMs = 10_000;
 
-export function createPresence({ roll, tables, sweeper, clock, telling }: PresenceParts): Presence {
-  const up = new Set<number>();
+/** Who is connected: in memory, written down in batches. */
+export class Presence {
+  readonly #parts: PresenceParts;
+  readonly #up = new Set<number>();
   /** Changed in more than when they were seen last. */
-  const changed = new Set<EdgeRecord>();
-  let awaiting = true;
-  /** Whoever was online before the start and is not back. */
-  const missing = new Set<EdgeRecord>();
+  readonly #changed = new Set<EdgeRecord>();
+  /** Online before the start, and not back yet. */
+  readonly #missing = new Set<EdgeRecord>();
+  #awaiting = true;
 
-  const heardAt = ({ session }: Tunnel): number => clock.now() - Math.max(0, Math.round(clock.monotonic() - session.stats.lastHeardAt));
-  const seenAt = (record: EdgeRecord): number | null => (record.tunnel ? heardAt(record.tunnel) : record.lastSeenAt);
+  constructor(parts: PresenceParts) {
+    this.#parts = parts;
+  }
 
-  function offline(record: EdgeRecord): void {
-    if (record.online && record.tunnel === undefined && roll.byId(record.id) === record) {
-      record.online = false;
-      changed.add(record);
-      telling.offline(record);
+  /** Ids of the edges whose tunnel is up at this moment. */
+  get up(): ReadonlySet<number> {
+    return this.#up;
+  }
+
+  seenAt(record: EdgeRecord): number | null {
+    return record.tunnel ? this.#heardAt(record.tunnel) : record.lastSeenAt;
+  }
+
+  /** Whether it is not known yet if this edge survived a restart of the manager. */
+  isAwaited(record: EdgeRecord): boolean {
+    return this.#awaiting && record.online && record.tunnel === undefined;
+  }
+
+  /** This tunnel serves from now on; returns the one that did until now. */
+  connected(record: EdgeRecord, tunnel: Tunnel, agentVersion: string): Tunnel | undefined {
+    const { clock, events } = this.#parts;
+    const older = record.tunnel;
+    const first = record.lastRegisteredAt === null;
+    record.cancelOffline?.();
+    record.cancelOffline = undefined;
+    this.#missing.delete(record);
+    record.tunnel = tunnel;
+    record.machine = tunnel.machine;
+    record.bootId = tunnel.bootId;
+    record.agentVersion = agentVersion;
+    record.lastSeenAt = clock.now();
+    record.lastRegisteredAt = clock.now();
+    this.#up.add(record.id);
+    this.#changed.add(record);
+    if (!record.online) {
+      record.online = true;
+      events.online(record, first);
+    }
+    return older;
+  }
+
+  closed(record: EdgeRecord, tunnel: Tunnel, end: SessionEnd): void {
+    if (record.tunnel !== tunnel) {
+      return;
+    }
+    record.lastSeenAt = this.#heardAt(tunnel);
+    record.tunnel = undefined;
+    this.#up.delete(record.id);
+    this.#changed.add(record);
+    if (this.#awaiting && this.#missing.size > 0) {
+      // In the rush of a fleet that returns some lose their connection again: that says nothing about their machines.
+      this.#missing.add(record);
+      return;
+    }
+    // A silent one has been away for three pings already.
+    if (end.code === closeCode.silent) {
+      this.#setOffline(record);
+    } else {
+      record.cancelOffline = this.#parts.sweeper.after(hysteresisMs, () => this.#setOffline(record));
     }
   }
 
-  return {
-    up,
-    seenAt,
-    isAwaited: (record) => awaiting && record.online && record.tunnel === undefined,
+  /** It is not to be heard of again. */
+  removed(record: EdgeRecord): void {
+    record.cancelOffline?.();
+    record.tunnel = undefined;
+    this.#up.delete(record.id);
+    this.#changed.delete(record);
+    this.#missing.delete(record);
+  }
 
-    connected(record, tunnel, agentVersion) {
-      const older = record.tunnel;
-      const first = record.lastRegisteredAt === null;
-      record.stayOnline?.();
-      record.stayOnline = undefined;
-      missing.delete(record);
-      record.tunnel = tunnel;
-      record.machine = tunnel.machine;
-      record.bootId = tunnel.bootId;
-      record.agentVersion = agentVersion;
-      record.lastSeenAt = clock.now();
-      record.lastRegisteredAt = clock.now();
-      up.add(record.id);
-      changed.add(record);
-      if (!record.online) {
-        record.online = true;
-        telling.online(record, first);
-      }
-      return older;
-    },
+  /** After the start: every edge that was online before has `graceMs` to come back unnoticed. */
+  awaitReturn(graceMs: number): void {
+    const { edgeTable, sweeper } = this.#parts;
+    [...edgeTable.all()].filter(({ online, tunnel }) => online && tunnel === undefined).forEach((record) => this.#missing.add(record));
+    sweeper.after(graceMs, () => {
+      this.#awaiting = false;
+      this.#missing.clear();
+      [...edgeTable.all()].forEach((record) => this.#setOffline(record));
+    });
+  }
 
-    closed(record, tunnel, end) {
-      if (record.tunnel !== tunnel) {
-        return;
-      }
-      record.lastSeenAt = heardAt(tunnel);
-      record.tunnel = undefined;
-      up.delete(record.id);
-      changed.add(record);
-      if (awaiting && missing.size > 0) {
-        // In the rush of a fleet that returns some lose their connection again: that says nothing about their machines.
-        missing.add(record);
-        return;
-      }
-      // A silent one has been away for three pings already.
-      if (end.code === closeCode.silent) {
-        offline(record);
-      } else {
-        record.stayOnline = sweeper.after(hysteresisMs, () => offline(record));
-      }
-    },
-
-    removed(record) {
-      record.stayOnline?.();
-      record.tunnel = undefined;
-      up.delete(record.id);
-      changed.delete(record);
-      missing.delete(record);
-    },
-
-    await(graceMs) {
-      [...roll.all()].filter(({ online, tunnel }) => online && tunnel === undefined).forEach((record) => missing.add(record));
-      sweeper.after(graceMs, () => {
-        awaiting = false;
-        missing.clear();
-        [...roll.all()].forEach(offline);
+  /** Writes down what has changed, and when each was seen. */
+  async flush(): Promise<void> {
+    const news = [...this.#changed].filter(({ lastRegisteredAt }) => lastRegisteredAt !== null);
+    const seen = [...this.#up].flatMap((id) => {
+      const record = this.#parts.edgeTable.byId(id);
+      return record?.tunnel && !this.#changed.has(record) ? [[id, this.#heardAt(record.tunnel)] as const] : [];
+    });
+    if (news.length + seen.length === 0) {
+      return;
+    }
+    this.#changed.clear();
+    try {
+      await this.#parts.tables.write(async (tx) => {
+        await edgeStore(tx).putPresence(news.map((record) => rowOf(record, this.seenAt(record)!)));
+        await edgeStore(tx).putSeen(seen);
       });
-    },
+    } catch (error) {
+      news.forEach((record) => this.#changed.add(record));
+      throw error;
+    }
+  }
 
-    async flush() {
-      const news = [...changed].filter(({ lastRegisteredAt }) => lastRegisteredAt !== null);
-      const seen = [...up].flatMap((id) => {
-        const record = roll.byId(id);
-        return record?.tunnel && !changed.has(record) ? [[id, heardAt(record.tunnel)] as const] : [];
-      });
-      if (news.length + seen.length === 0) {
-        return;
-      }
-      changed.clear();
-      try {
-        await tables.write(async (tx) => {
-          await edgeStore(tx).putPresence(news.map((record) => rowOf(record, seenAt(record)!)));
-          await edgeStore(tx).putSeen(seen);
-        });
-      } catch (error) {
-        news.forEach((record) => changed.add(record));
-        throw error;
-      }
-    },
-  };
+  #heardAt({ session }: Tunnel): number {
+    const { clock } = this.#parts;
+    return clock.now() - Math.max(0, Math.round(clock.monotonic() - session.stats.lastHeardAt));
+  }
+
+  #setOffline(record: EdgeRecord): void {
+    const { edgeTable, events } = this.#parts;
+    if (record.online && record.tunnel === undefined && edgeTable.byId(record.id) === record) {
+      record.online = false;
+      this.#changed.add(record);
+      events.offline(record);
+    }
+  }
 }
 
 const rowOf = (record: EdgeRecord, seenAt: number) => ({

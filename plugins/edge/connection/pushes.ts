@@ -1,38 +1,47 @@
 import { type Handle, type Settings, SvcError } from 'svc/sdk';
-import type { TunnelMethod, TunnelSession } from 'svc/tunnel';
+import type { InboundCall, TunnelMethod, TunnelSession } from 'svc/tunnel';
 
 import type { EdgePushesContract } from '../../ingest/contract.ts';
 import type { PushParams } from '../contract.ts';
 import type { EdgeRecord } from '../record.ts';
 
-/** What edges push through their tunnels: no connection, no keys and no request of HTTP for each. */
-export interface Pushes {
-  /** Whether edges that connect at this moment should push this way. */
-  readonly taken: boolean;
-  readonly method: TunnelMethod;
+export interface PushParts {
+  readonly owners: ReadonlyMap<TunnelSession, EdgeRecord>;
+  readonly ingest: Handle<EdgePushesContract>;
+  readonly settings: Settings;
 }
 
-export function createPushes(owners: ReadonlyMap<TunnelSession, EdgeRecord>, door: Handle<EdgePushesContract>, settings: Settings): Pushes {
-  return {
-    get taken() {
-      return door.available && settings.get<boolean>('edge.tunnel_pushes');
-    },
-    method: {
-      async handle(params: unknown, call) {
-        const record = owners.get(call.session);
-        if (!record) {
-          throw new SvcError('unavailable', 'this connection serves no edge any more');
-        }
-        const { to, type, encoding, body } = readPush(params);
-        if (record.conflict) {
-          throw new SvcError('forbidden', 'several machines use the keys of this edge; a person has to say which one it is');
-        }
-        const edge = { edge_id: record.id, ...(record.deviceId !== null && { device_id: record.deviceId }) };
-        await door.get().push(edge, { to, type, encoding, body: decoded(body) }, call);
-        return {};
-      },
-    },
-  };
+/** What edges push through their tunnels: no connection, no keys and no request of HTTP for each. */
+export class Pushes {
+  readonly method: TunnelMethod = { handle: (params: unknown, call) => this.#push(params, call) };
+  readonly #owners: ReadonlyMap<TunnelSession, EdgeRecord>;
+  readonly #ingest: Handle<EdgePushesContract>;
+  readonly #settings: Settings;
+
+  constructor({ owners, ingest, settings }: PushParts) {
+    this.#owners = owners;
+    this.#ingest = ingest;
+    this.#settings = settings;
+  }
+
+  /** Whether edges that connect at this moment should push this way. */
+  get taken(): boolean {
+    return this.#ingest.available && this.#settings.get<boolean>('edge.tunnel_pushes');
+  }
+
+  async #push(params: unknown, call: InboundCall): Promise<object> {
+    const record = this.#owners.get(call.session);
+    if (!record) {
+      throw new SvcError('unavailable', 'this connection no longer serves an edge');
+    }
+    const { to, type, encoding, body } = readPush(params);
+    if (record.conflict) {
+      throw new SvcError('forbidden', `several machines use the keys of edge ${record.id}; say at the manager which one is meant (resolve)`);
+    }
+    const edge = { edge_id: record.id, ...(record.deviceId !== null && { device_id: record.deviceId }) };
+    await this.#ingest.get().push(edge, { to, type, encoding, body: decoded(body) }, call);
+    return {};
+  }
 }
 
 /** In memory of its own, which can move to the thread of a store: of a small Buffer that Node cut from a larger one, all eight kilobytes would be copied. */

@@ -19,23 +19,24 @@ export interface Tunnel {
 const most = 128;
 const name = /^[a-z][a-z0-9_.-]{0,62}$/;
 
-/** Edges of one version all say the same: they share one object. */
-export function createCapabilityReader(): (caps: readonly string[]) => EdgeCapabilities {
-  const shared = new Map<string, EdgeCapabilities>();
-  return (caps) => {
-    const told = caps.slice(0, most);
-    const key = told.join(' ');
-    const known = shared.get(key);
+/** Reads what edges say they serve. Edges of one version all say the same: they share one object. */
+export class CapabilityReader {
+  readonly #shared = new Map<string, EdgeCapabilities>();
+
+  read(caps: readonly string[]): EdgeCapabilities {
+    const given = caps.slice(0, most);
+    const key = given.join(' ');
+    const known = this.#shared.get(key);
     if (known) {
       return known;
     }
     const named = (prefix: string): string[] =>
-      told.filter((cap) => cap.startsWith(prefix) && name.test(cap.slice(prefix.length))).map((cap) => cap.slice(prefix.length));
-    const capabilities = { methods: named('call:'), streams: named('stream:'), webshell: told.includes('webshell') };
-    if (shared.size >= most) {
-      shared.delete(shared.keys().next().value!);
+      given.filter((cap) => cap.startsWith(prefix) && name.test(cap.slice(prefix.length))).map((cap) => cap.slice(prefix.length));
+    const capabilities = { methods: named('call:'), streams: named('stream:'), webshell: given.includes('webshell') };
+    if (this.#shared.size >= most) {
+      this.#shared.delete(this.#shared.keys().next().value!);
     }
-    shared.set(key, capabilities);
+    this.#shared.set(key, capabilities);
     return capabilities;
-  };
+  }
 }

@@ -5,15 +5,18 @@ import { join, resolve } from 'node:path';
 import { type Build, isSvcError, type PluginContext, type ProgramHandle, type Tables } from 'svc/sdk';
 import { tunnelPath } from 'svc/tunnel';
 
+import type { EdgeSecrets } from '../connection/edge-secrets.ts';
 import { EdgeRemoved } from '../contract.ts';
 import { edgeStore } from '../edge-store.ts';
+import type { EdgeTable } from '../edge-table.ts';
 import type { Edges } from '../edges.ts';
-import type { Roll } from '../edge-table.ts';
 import type { EdgeTables } from '../tables.ts';
 
-export interface LocalParts {
-  readonly edges: Pick<Edges, 'insert' | 'renew' | 'admit'>;
-  readonly roll: Pick<Roll, 'byId' | 'byAccessKey'>;
+export interface LocalEdgeParts {
+  readonly build: Build;
+  readonly edges: Pick<Edges, 'insert'>;
+  readonly edgeSecrets: Pick<EdgeSecrets, 'renew'>;
+  readonly edgeTable: Pick<EdgeTable, 'byId' | 'byAccessKey' | 'reload'>;
   readonly tables: Tables<EdgeTables>;
 }
 
@@ -24,76 +27,93 @@ interface Kept {
 
 const self = 'svc';
 const lookMs = 250;
-const again = 'to have one, remove that folder and start svc again';
+const remedy = 'to have one again, remove this folder and restart svc';
 
-/** The agent of the manager's own machine: a process of its own with keys that nobody has to type. */
-export function keepLocalEdge(ctx: PluginContext, build: Build, parts: LocalParts): void {
-  const [file, ...args] = build.agent;
-  if (file === undefined || !ctx.settings.get<boolean>('edge.local')) {
-    return;
+/** The agent of the manager's own machine: a process of its own, with keys that are never typed. */
+export class LocalEdge {
+  readonly #ctx: PluginContext;
+  readonly #parts: LocalEdgeParts;
+  readonly #folder: string;
+  #id: number | undefined;
+  #agent: ProgramHandle | undefined;
+
+  constructor(ctx: PluginContext, parts: LocalEdgeParts) {
+    this.#ctx = ctx;
+    this.#parts = parts;
+    this.#folder = resolve(ctx.dataDir, '../../local-edge');
   }
-  const folder = resolve(ctx.dataDir, '../../local-edge');
-  let id: number | undefined;
-  let agent: ProgramHandle | undefined;
-  const begin = async (): Promise<void> => {
-    // The agent is told where to find the manager, which is known once it listens.
+
+  schedule(): void {
+    const { scope, settings, events } = this.#ctx;
+    if (this.#parts.build.agent.length === 0 || !settings.get<boolean>('edge.local')) {
+      return;
+    }
+    scope.timeout('start the local agent', lookMs, () => this.#begin());
+    events.on(EdgeRemoved, ({ edge_id: removed }) => (removed === this.#id ? this.#stop() : undefined));
+  }
+
+  async #begin(): Promise<void> {
+    const { scope, log } = this.#ctx;
+    const { build, edgeTable } = this.#parts;
+    // The agent is given the address of the manager, which is known once it listens.
     if (build.ownUrl === '') {
-      ctx.scope.timeout('start the local agent', lookMs, begin);
+      scope.timeout('start the local agent', lookMs, () => this.#begin());
       return;
     }
     try {
-      id = await enrolled(folder, build.ownUrl, parts);
-      // A new one can be deleted before anybody here knows which it is: looked up and started in one go, it is known to be there.
-      if (id === undefined || !parts.roll.byId(id)) {
-        ctx.log.info({ folder }, `the edge of this machine was deleted, so its agent is not started; ${again}`);
-        return;
-      }
+      this.#id = await this.#enrolled(build.ownUrl);
     } catch (error) {
       if (!isSvcError(error)) {
         throw error;
       }
-      ctx.log.warn({ cause: error.message }, 'the agent of this machine is not started');
+      log.warn({ cause: error.message }, 'enrolling the local agent failed, so it is not started; restart svc to try again');
       return;
     }
-    agent = ctx.processes.start('local-edge', file, {
-      args: () => [...args, 'edge', '--data', folder, '--json'],
+    // A new one can be deleted before its id is known here: looked up and started in one go, it is known to be there.
+    if (this.#id === undefined || !edgeTable.byId(this.#id)) {
+      log.info({ folder: this.#folder }, `local agent not started: its edge was deleted; ${remedy}`);
+      return;
+    }
+    this.#start();
+  }
+
+  #start(): void {
+    const [file, ...args] = this.#parts.build.agent;
+    this.#agent = this.#ctx.processes.start('local-edge', file!, {
+      args: () => [...args, 'edge', '--data', this.#folder, '--json'],
       env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', SVC_LOG_LEVEL: 'warn' },
     });
-  };
-  ctx.scope.timeout('start the local agent', lookMs, begin);
-  ctx.events.on(EdgeRemoved, async ({ edge_id: removed }) => {
-    if (removed === id) {
-      await agent?.stop();
-      ctx.log.info({ folder }, `the edge of this machine was deleted, so its agent has stopped; ${again}`);
-    }
-  });
-}
-
-/** Which edge it is: its keys are in its folder, made now if there were none. Undefined when a person has deleted it. */
-async function enrolled(folder: string, manager: string, { edges, roll, tables }: LocalParts): Promise<number | undefined> {
-  const file = join(folder, 'edge.json');
-  const kept = read(file);
-  if (typeof kept?.access_key === 'string') {
-    const known = roll.byAccessKey(kept.access_key);
-    if (!known) {
-      return undefined;
-    }
-    if (kept['manager'] !== manager) {
-      keep(file, { ...kept, manager });
-    }
-    return known.id;
   }
-  const { row, secretKey } = await tables.write(async (tx) => {
-    // A start that was killed before its keys were kept has left an edge that nobody can be.
-    const lost = (await edgeStore(tx).madeBy(self)).find(({ id }) => roll.byId(id)?.lastRegisteredAt === null);
-    return lost
-      ? { row: lost, secretKey: await edges.renew(tx, lost.id) }
-      : await edges.insert(tx, { name: hostname(), description: 'The machine of the manager.', labels: {}, createdBy: self });
-  });
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  keep(file, { manager, tunnel_path: tunnelPath, edge_id: row.id, name: row.name, access_key: row.access_key, secret_key: secretKey });
-  await edges.admit(row.id);
-  return row.id;
+
+  async #stop(): Promise<void> {
+    await this.#agent?.stop();
+    this.#ctx.log.info({ folder: this.#folder }, `local agent stopped: its edge was deleted; ${remedy}`);
+  }
+
+  /** Which edge it is: its keys are in its folder, made now if there were none. Undefined when a person has deleted it. */
+  async #enrolled(manager: string): Promise<number | undefined> {
+    const { edges, edgeSecrets, edgeTable, tables } = this.#parts;
+    const file = join(this.#folder, 'edge.json');
+    const kept = read(file);
+    if (typeof kept?.access_key === 'string') {
+      const known = edgeTable.byAccessKey(kept.access_key);
+      if (known && kept['manager'] !== manager) {
+        keep(file, { ...kept, manager });
+      }
+      return known?.id;
+    }
+    const { row, secretKey } = await tables.write(async (tx) => {
+      // A start that was killed before its keys were kept has left an edge that no machine can be.
+      const lost = (await edgeStore(tx).madeBy(self)).find(({ id }) => edgeTable.byId(id)?.lastRegisteredAt === null);
+      return lost
+        ? { row: lost, secretKey: await edgeSecrets.renew(tx, lost.id) }
+        : await edges.insert(tx, { name: hostname(), description: 'The machine of the manager.', labels: {}, createdBy: self });
+    });
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    keep(file, { manager, tunnel_path: tunnelPath, edge_id: row.id, name: row.name, access_key: row.access_key, secret_key: secretKey });
+    await edgeTable.reload(row.id);
+    return row.id;
+  }
 }
 
 function read(file: string): Kept | undefined {

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type FieldProblem, type Logger, messageOf, type PluginDirectory, SvcError } from 'svc/sdk';
 
@@ -13,63 +11,63 @@ export interface EdgePlugin extends EdgePluginFile {
   filled(spec: object): Record<string, unknown>;
 }
 
-/** Which plugins edges run: told by an `edge.json` beside the manifest, in the single binary as on disk. */
-export interface Catalogue {
-  all(): readonly EdgePlugin[];
-  find(name: string): EdgePlugin | undefined;
-  /** Changes with the set of plugins and their defaults. */
-  readonly mark: string;
-  /** Looks again; true when something changed. */
-  refresh(): boolean;
-}
-
 const mostProblems = 20;
 
-export function createCatalogue(plugins: Pick<PluginDirectory, 'list' | 'read'>, log: Logger): Catalogue {
-  let known: ReadonlyMap<string, EdgePlugin> = new Map();
-  let mark = '';
-  let text = '';
+/** Which plugins edges run: those with an `edge.json` beside the manifest, in the single binary as on disk. */
+export class Catalogue {
+  readonly #plugins: Pick<PluginDirectory, 'list' | 'read'>;
+  readonly #log: Logger;
+  #known: ReadonlyMap<string, EdgePlugin> = new Map();
+  #text = '';
 
-  function read(id: string): string | undefined {
+  constructor(plugins: Pick<PluginDirectory, 'list' | 'read'>, log: Logger) {
+    this.#plugins = plugins;
+    this.#log = log;
+    this.refresh();
+  }
+
+  /** In the order of their names. */
+  all(): readonly EdgePlugin[] {
+    return [...this.#known.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  find(name: string): EdgePlugin | undefined {
+    return this.#known.get(name);
+  }
+
+  /** Looks again; true when the plugins have changed. */
+  refresh(): boolean {
+    const files = this.#plugins.list().flatMap(({ id }) => {
+      const file = this.#read(id);
+      return file === undefined ? [] : [[id, file] as const];
+    });
+    const text = JSON.stringify(files);
+    if (text === this.#text) {
+      return false;
+    }
+    this.#text = text;
+    this.#known = new Map(files.flatMap(([id, file]) => this.#parse(id, file)).map((plugin) => [plugin.name, plugin]));
+    return true;
+  }
+
+  #read(id: string): string | undefined {
     try {
-      const bytes = plugins.read(id, 'edge.json');
+      const bytes = this.#plugins.read(id, 'edge.json');
       return bytes && Buffer.from(bytes).toString('utf8');
     } catch (error) {
-      log.warn({ plugin: id, cause: messageOf(error) }, 'the edge.json of a plugin cannot be read');
+      this.#log.warn({ plugin: id, cause: messageOf(error) }, 'reading edge.json of a plugin failed; edges cannot be given this plugin');
       return undefined;
     }
   }
 
-  return {
-    all: () => [...known.values()],
-    find: (name) => known.get(name),
-    get mark() {
-      return mark;
-    },
-    refresh() {
-      const files = plugins.list().flatMap(({ id }) => {
-        const file = read(id);
-        return file === undefined ? [] : [[id, file] as const];
-      });
-      const now = JSON.stringify(files);
-      if (now === text) {
-        return false;
-      }
-      text = now;
-      known = new Map(files.flatMap(([id, file]) => understood(id, file, log)).map((plugin) => [plugin.name, plugin]));
-      mark = createHash('sha256').update(now).digest('hex').slice(0, 16);
-      return true;
-    },
-  };
-}
-
-/** A file that is not right costs its own plugin alone. */
-function understood(id: string, file: string, log: Logger): EdgePlugin[] {
-  try {
-    return [edgePlugin(JSON.parse(file) as EdgePluginFile)];
-  } catch (error) {
-    log.warn({ plugin: id, cause: messageOf(error) }, 'the edge.json of a plugin is not right; edges cannot be told to run it');
-    return [];
+  /** A file that is not right costs its own plugin alone. */
+  #parse(id: string, file: string): EdgePlugin[] {
+    try {
+      return [edgePlugin(JSON.parse(file) as EdgePluginFile)];
+    } catch (error) {
+      this.#log.warn({ plugin: id, cause: messageOf(error) }, 'edge.json of a plugin is invalid; correct it, edges cannot be given this plugin until then');
+      return [];
+    }
   }
 }
 

@@ -1,40 +1,93 @@
-import { type Call, type Clock, type Page, SvcError, type Tables } from 'svc/sdk';
+import { type Call, type Clock, listRoute, type Page, route, type RouteDeclaration, SvcError, type Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { Catalogue, EdgePlugin } from './catalogue.ts';
 import type { PluginHealth } from '../contract.ts';
-import type { Desired } from './desired-state.ts';
-import { actorOf, found, known } from '../edges.ts';
-import type { HealthKeeper } from './plugin-health.ts';
-import { pluginStore } from './plugin-store.ts';
+import { assertFound, found } from '../edge-store.ts';
+import type { EdgeTable } from '../edge-table.ts';
 import type { EdgeRecord } from '../record.ts';
-import type { Roll } from '../edge-table.ts';
-import type { EdgePluginItem, EdgePluginPut, PluginCounts } from '../schema.ts';
+import { EdgeId, EdgePluginId, EdgePluginItem, EdgePluginPut, PluginCounts } from '../schema.ts';
+import { actorOf } from '../shown.ts';
 import type { EdgeTables } from '../tables.ts';
+import type { Catalogue, EdgePlugin } from './catalogue.ts';
+import type { DesiredState } from './desired-state.ts';
+import type { HealthRecords } from './plugin-health.ts';
+import { pluginStore } from './plugin-store.ts';
 
 type Item = Static<typeof EdgePluginItem>;
-
-/** What edges run, as people see and change it. */
-export interface EdgePlugins {
-  list(edgeId: number): Promise<Page<Item>>;
-  put(by: Pick<Call, 'principal' | 'note'>, edgeId: number, name: string, change: Static<typeof EdgePluginPut>): Promise<Item>;
-  /** Over all edges: what is wanted of them. */
-  counts(): Static<typeof PluginCounts>;
-}
+type Change = Static<typeof EdgePluginPut>;
+type By = Pick<Call, 'principal' | 'note'>;
 
 export interface EdgePluginsParts {
-  readonly roll: Roll;
+  readonly edgeTable: EdgeTable;
   readonly tables: Tables<EdgeTables>;
   readonly catalogue: Catalogue;
-  readonly desired: Desired;
-  readonly health: HealthKeeper;
+  readonly desired: DesiredState;
+  readonly health: HealthRecords;
   readonly clock: Clock;
 }
 
 const largestSpec = 64 * 1024;
 
-export function createEdgePlugins({ roll, tables, catalogue, desired, health, clock }: EdgePluginsParts): EdgePlugins {
-  function shown(plugin: EdgePlugin, record: EdgeRecord, told: ReadonlyMap<string, PluginHealth>): Item {
+/** What edges run, as people see and change it. */
+export class EdgePlugins {
+  readonly #parts: EdgePluginsParts;
+
+  constructor(parts: EdgePluginsParts) {
+    this.#parts = parts;
+  }
+
+  async list(edgeId: number): Promise<Page<Item>> {
+    const { edgeTable, catalogue, health } = this.#parts;
+    const record = assertFound(edgeTable.byId(edgeId), edgeId);
+    const healths = await health.of(record);
+    const items = catalogue.all().map((plugin) => this.#shown(plugin, record, healths));
+    return { items, total: items.length };
+  }
+
+  async put(by: By, edgeId: number, name: string, change: Change): Promise<Item> {
+    const { edgeTable, health, desired } = this.#parts;
+    const record = assertFound(edgeTable.byId(edgeId), edgeId);
+    const plugin = this.#find(name);
+    const spec = change.spec && checkedSpec(plugin, change.spec);
+    const healths = await health.of(record);
+    await this.#write(by, record, plugin, { enabled: change.enabled, spec }, this.#shown(plugin, record, healths));
+    await edgeTable.reload(edgeId);
+    desired.settle(record);
+    return this.#shown(plugin, record, healths);
+  }
+
+  /** Over all edges: what is wanted of them. */
+  counts(): Static<typeof PluginCounts> {
+    const { edgeTable, catalogue } = this.#parts;
+    const plugins = catalogue.all().map(({ name, kind, default_enabled: usually }) => {
+      let enabled = 0;
+      for (const { wishes } of edgeTable.all()) {
+        enabled += (wishes?.get(name)?.enabled ?? usually) ? 1 : 0;
+      }
+      return { name, kind, enabled, disabled: edgeTable.size - enabled };
+    });
+    const sum = (field: 'enabled' | 'disabled'): number => plugins.reduce((total, plugin) => total + plugin[field], 0);
+    return { enabled: sum('enabled'), disabled: sum('disabled'), plugins };
+  }
+
+  async #write(by: By, { id }: EdgeRecord, plugin: EdgePlugin, change: { enabled: boolean | undefined; spec: string | undefined }, shown: Item): Promise<void> {
+    const { tables, clock } = this.#parts;
+    const { name } = plugin;
+    await tables.write(async (tx) => {
+      await found(id, tx);
+      const wish = (await pluginStore(tx).wishesOf(id)).find((row) => row.name === name);
+      const enabled = change.enabled ?? (wish === undefined ? plugin.default_enabled : wish.enabled === 1);
+      const spec = change.spec ?? wish?.spec ?? '{}';
+      await pluginStore(tx).putWish({
+        ...{ edge_id: id, name, enabled: enabled ? 1 : 0, spec },
+        ...{ updated_by: actorOf(by.principal), updated_at: clock.now() },
+      });
+      const { health: _health, settled: _settled, ...before } = shown;
+      by.note({ resourceType: 'edge', resourceId: id, before, after: { name, enabled, spec: JSON.parse(spec) as object } });
+    });
+  }
+
+  #shown(plugin: EdgePlugin, record: EdgeRecord, healths: ReadonlyMap<string, PluginHealth>): Item {
     const wish = record.wishes?.get(plugin.name);
     const enabled = wish?.enabled ?? plugin.default_enabled;
     return {
@@ -42,77 +95,62 @@ export function createEdgePlugins({ roll, tables, catalogue, desired, health, cl
       kind: plugin.kind,
       enabled,
       spec: plugin.filled(JSON.parse(wish?.spec ?? '{}') as object),
-      health: told.get(plugin.name) ?? {
+      health: healths.get(plugin.name) ?? {
         ...{ state: enabled ? 'starting' : 'stopped', last_error: null, restart_count: 0 },
         ...{ started_at: null, updated_at: null, samples: 0 },
       },
-      settled: record.tunnel ? record.tunnel.configHash === desired.of(record).hash : null,
+      settled: record.tunnel ? record.tunnel.configHash === this.#parts.desired.of(record).hash : null,
     };
   }
 
-  function pluginOf(name: string): EdgePlugin {
+  #find(name: string): EdgePlugin {
+    const { catalogue } = this.#parts;
     const plugin = catalogue.find(name);
     if (!plugin) {
       const names = catalogue.all().map((other) => other.name);
-      throw new SvcError('not_found', `edges have no plugin "${name}"; they have ${names.length === 0 ? 'none' : names.toSorted().join(', ')}`);
+      throw new SvcError('not_found', `edges have no plugin "${name}"; they have ${names.length === 0 ? 'none' : names.join(', ')}`);
     }
     return plugin;
   }
-
-  return {
-    async list(edgeId) {
-      const record = known(roll.byId(edgeId), edgeId);
-      const told = await health.of(record);
-      const items = catalogue
-        .all()
-        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-        .map((plugin) => shown(plugin, record, told));
-      return { items, total: items.length };
-    },
-
-    async put(by, edgeId, name, { enabled, spec }) {
-      const record = known(roll.byId(edgeId), edgeId);
-      const plugin = pluginOf(name);
-      const text = spec && JSON.stringify(spec);
-      if (spec && text) {
-        plugin.assertFits(spec);
-        if (Buffer.byteLength(text) > largestSpec) {
-          throw new SvcError('invalid_argument', `a spec has at most ${largestSpec} bytes of JSON`, { details: [{ path: '/spec', message: 'is too large' }] });
-        }
-      }
-      const told = await health.of(record);
-      const before = shown(plugin, record, told);
-      await tables.write(async (tx) => {
-        await found(edgeId, tx);
-        const wish = (await pluginStore(tx).wishesOf(edgeId)).find((row) => row.name === name);
-        const row = {
-          ...{ edge_id: edgeId, name, enabled: (enabled ?? (wish === undefined ? plugin.default_enabled : wish.enabled === 1)) ? 1 : 0 },
-          ...{ spec: text ?? wish?.spec ?? '{}', updated_by: actorOf(by.principal), updated_at: clock.now() },
-        };
-        await pluginStore(tx).putWish(row);
-        const { health: _health, settled: _settled, ...wasWanted } = before;
-        by.note({
-          resourceType: 'edge',
-          resourceId: edgeId,
-          before: wasWanted,
-          after: { name, enabled: row.enabled === 1, spec: JSON.parse(row.spec) as object },
-        });
-      });
-      await roll.reload(edgeId);
-      desired.settle(record);
-      return shown(plugin, record, told);
-    },
-
-    counts() {
-      const plugins = catalogue.all().map(({ name, kind, default_enabled: usually }) => {
-        let enabled = 0;
-        for (const { wishes } of roll.all()) {
-          enabled += (wishes?.get(name)?.enabled ?? usually) ? 1 : 0;
-        }
-        return { name, kind, enabled, disabled: roll.size - enabled };
-      });
-      const sum = (field: 'enabled' | 'disabled'): number => plugins.reduce((total, plugin) => total + plugin[field], 0);
-      return { enabled: sum('enabled'), disabled: sum('disabled'), plugins: plugins.toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
-    },
-  };
 }
+
+function checkedSpec(plugin: EdgePlugin, spec: NonNullable<Change['spec']>): string {
+  const text = JSON.stringify(spec);
+  plugin.assertFits(spec);
+  if (Buffer.byteLength(text) > largestSpec) {
+    throw new SvcError('invalid_argument', `a spec has at most ${largestSpec} bytes of JSON`, { details: [{ path: '/spec', message: 'is too large' }] });
+  }
+  return text;
+}
+
+export const pluginRoutes = (plugins: EdgePlugins): readonly RouteDeclaration[] => [
+  listRoute({
+    path: '/api/v1/edges/{id}/plugins',
+    access: 'any',
+    summary: 'Plugins of an edge: what is wanted of each, and how it is',
+    params: EdgeId,
+    items: EdgePluginItem,
+    errors: ['not_found'],
+    handle: ({ params }) => plugins.list(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/v1/edges/{id}/plugins/{name}',
+    access: 'edge:plugin',
+    summary: 'Switch a plugin of an edge, or change its spec; an edge that is offline gets it when it connects',
+    params: EdgePluginId,
+    body: EdgePluginPut,
+    response: EdgePluginItem,
+    action: 'edge:plugin',
+    errors: ['not_found'],
+    handle: (call) => plugins.put(call, call.params.id, call.params.name, call.body),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/integrations/plugin-counts',
+    access: 'any',
+    summary: 'On how many edges each plugin is enabled and disabled',
+    response: PluginCounts,
+    handle: () => plugins.counts(),
+  }),
+];

@@ -6,12 +6,11 @@ import { join, sep } from 'node:path';
 import { SvcError } from 'svc/sdk';
 import { compare } from 'semver';
 
-import type { Part } from './byte-range.ts';
+import type { ByteRange } from './byte-range.ts';
 
 /** One agent for one architecture: `svc-<version>-<arch>`, beside it `.sha256` and, where there is one, `.sig`. */
 export interface AgentPackage {
   readonly file: string;
-  readonly path: string;
   readonly version: string;
   readonly arch: string;
   readonly sizeBytes: number;
@@ -19,41 +18,87 @@ export interface AgentPackage {
   readonly signature: string | undefined;
 }
 
-/** What an operator has put into `<data>/agent-packages`. */
-export interface Packages {
-  /** Throws not_found, with what there is instead, or conflict when the files do not fit each other. */
-  find(version: string, arch: string): Promise<AgentPackage>;
-  open(file: string): Promise<OpenPackage>;
-}
-
 export interface OpenPackage {
   readonly sizeBytes: number;
   readonly sha256: string;
   /** All of it, or a part. */
-  read(part: Part | undefined): AsyncIterable<Uint8Array>;
+  read(range: ByteRange | undefined): AsyncIterable<Uint8Array>;
+}
+
+/** `mark` is another when the file is. */
+interface PlainFile {
+  readonly path: string;
+  readonly size: number;
+  readonly mark: string;
 }
 
 const form = /^svc-(?:v?)(\d{1,6}\.\d{1,6}\.\d{1,6}(?:-[0-9A-Za-z.]{1,64})?)-([a-z0-9_]{1,20})$/;
 const largest = 512 * 1024 * 1024;
 const mostShown = 20;
 
-export function createPackages(folder: string): Packages {
+/** What an operator has put into `<data>/agent-packages`. */
+export class Packages {
+  readonly #folder: string;
   /** A large file is read once, however many ask for it, and again when it is another. */
-  const digests = new Map<string, { readonly mark: string; readonly sha256: Promise<string> }>();
+  readonly #digests = new Map<string, { readonly mark: string; readonly sha256: Promise<string> }>();
 
-  async function names(): Promise<string[]> {
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Throws not_found, with what there is instead, or conflict when the files do not fit each other. */
+  async find(version: string, arch: string): Promise<AgentPackage> {
+    const wanted = version.replace(/^v/, '');
+    const file = await this.#fileOf(wanted, arch);
+    const plain = await this.#plainFile(file);
+    const stated = /^([0-9a-f]{64})\b/i.exec((await textOf(`${plain.path}.sha256`)) ?? '')?.[1]?.toLowerCase();
+    if (stated === undefined) {
+      throw new SvcError('conflict', `${file}.sha256 is missing, or does not begin with 64 hexadecimal digits; write one with sha256sum`);
+    }
+    if ((await this.#digestOf(file, plain)) !== stated) {
+      throw new SvcError('conflict', `the digest of ${file} is not the one in ${file}.sha256; copy both files again`);
+    }
+    return { file, version: wanted, arch, sizeBytes: plain.size, sha256: stated, signature: await textOf(`${plain.path}.sig`) };
+  }
+
+  async open(file: string): Promise<OpenPackage> {
+    const plain = await this.#plainFile(file);
+    return {
+      sizeBytes: plain.size,
+      sha256: await this.#digestOf(file, plain),
+      read: (range) => createReadStream(plain.path, range && { start: range.first, end: range.last }) as AsyncIterable<Uint8Array>,
+    };
+  }
+
+  async #fileOf(version: string, arch: string): Promise<string> {
+    const all = await this.#names();
+    const file = all.find((name) => {
+      const [, itsVersion, itsArch] = form.exec(name)!;
+      return itsVersion === version && itsArch === arch;
+    });
+    if (file === undefined) {
+      const there = all.toSorted((a, b) => compare(form.exec(b)![1]!, form.exec(a)![1]!)).slice(0, mostShown);
+      throw new SvcError(
+        'not_found',
+        `there is no agent package svc-${version}-${arch} in ${this.#folder}; there ${there.length === 0 ? 'is none at all' : `are ${there.join(', ')}`}`,
+      );
+    }
+    return file;
+  }
+
+  async #names(): Promise<string[]> {
     try {
-      return (await readdir(folder)).filter((name) => form.test(name));
+      return (await readdir(this.#folder)).filter((name) => form.test(name));
     } catch {
       return [];
     }
   }
 
   /** A plain file of this folder, not a link that leads out of it. */
-  async function plainFile(file: string): Promise<{ path: string; size: number; mark: string }> {
-    const path = join(folder, file);
+  async #plainFile(file: string): Promise<PlainFile> {
+    const path = join(this.#folder, file);
     const stat = form.test(file) ? await lstat(path).catch(() => undefined) : undefined;
-    if (!stat?.isFile() || !(await realpath(path)).startsWith((await realpath(folder)) + sep)) {
+    if (!stat?.isFile() || !(await realpath(path)).startsWith((await realpath(this.#folder)) + sep)) {
       throw new SvcError('not_found', `there is no agent package "${file.slice(0, 80)}"`);
     }
     if (stat.size > largest || stat.size === 0) {
@@ -62,58 +107,22 @@ export function createPackages(folder: string): Packages {
     return { path, size: stat.size, mark: `${stat.size} ${stat.mtimeMs} ${stat.ino}` };
   }
 
-  function digestOf(file: string, path: string, mark: string): Promise<string> {
-    const known = digests.get(file);
+  #digestOf(file: string, { path, mark }: PlainFile): Promise<string> {
+    const known = this.#digests.get(file);
     if (known?.mark === mark) {
       return known.sha256;
     }
     const sha256 = digest(path);
-    digests.set(file, { mark, sha256 });
-    // Read again by whoever asks next.
-    sha256.catch(() => digests.delete(file));
+    this.#digests.set(file, { mark, sha256 });
+    // Read again for the next request.
+    sha256.catch(() => this.#digests.delete(file));
     return sha256;
   }
+}
 
-  const beside = async (path: string): Promise<string | undefined> => {
-    const stat = await lstat(path).catch(() => undefined);
-    return stat?.isFile() && stat.size <= 4_096 ? (await readFile(path, 'utf8')).trim() : undefined;
-  };
-
-  return {
-    async find(version, arch) {
-      const wanted = version.replace(/^v/, '');
-      const all = await names();
-      const file = all.find((name) => {
-        const [, itsVersion, itsArch] = form.exec(name)!;
-        return itsVersion === wanted && itsArch === arch;
-      });
-      if (file === undefined) {
-        const there = all.toSorted((a, b) => compare(form.exec(b)![1]!, form.exec(a)![1]!)).slice(0, mostShown);
-        throw new SvcError(
-          'not_found',
-          `there is no agent package svc-${wanted}-${arch} in ${folder}; there ${there.length === 0 ? 'is none at all' : `are ${there.join(', ')}`}`,
-        );
-      }
-      const { path, size, mark } = await plainFile(file);
-      const told = /^([0-9a-f]{64})\b/i.exec((await beside(`${path}.sha256`)) ?? '')?.[1]?.toLowerCase();
-      if (told === undefined) {
-        throw new SvcError('conflict', `${file}.sha256 is missing, or does not begin with 64 hexadecimal digits; write one with sha256sum`);
-      }
-      if ((await digestOf(file, path, mark)) !== told) {
-        throw new SvcError('conflict', `${file} is not what ${file}.sha256 says; copy it again`);
-      }
-      return { file, path, version: wanted, arch, sizeBytes: size, sha256: told, signature: await beside(`${path}.sig`) };
-    },
-
-    async open(file) {
-      const { path, size, mark } = await plainFile(file);
-      return {
-        sizeBytes: size,
-        sha256: await digestOf(file, path, mark),
-        read: (part) => createReadStream(path, part && { start: part.first, end: part.last }) as AsyncIterable<Uint8Array>,
-      };
-    },
-  };
+async function textOf(path: string): Promise<string | undefined> {
+  const stat = await lstat(path).catch(() => undefined);
+  return stat?.isFile() && stat.size <= 4_096 ? (await readFile(path, 'utf8')).trim() : undefined;
 }
 
 async function digest(path: string): Promise<string> {

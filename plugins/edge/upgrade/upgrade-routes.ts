@@ -1,7 +1,7 @@
 import { byteRoute, listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
 import type { Packages } from './packages.ts';
-import { partOf } from './byte-range.ts';
+import { byteRangeOf } from './byte-range.ts';
 import { EdgeId, PackageFile, UpgradeItem, UpgradePackageRequest, UpgradeRequest, UpgradeStarted } from '../schema.ts';
 import { packagePath, type Upgrades } from './upgrades.ts';
 
@@ -53,14 +53,14 @@ export const upgradeRoutes = (upgrades: Upgrades, packages: Packages): readonly 
     async handle(call) {
       const { sizeBytes, sha256, read } = await packages.open(call.params.file);
       const tag = `"${sha256}"`;
-      const part = partOf(call.headers, sizeBytes, tag);
+      const range = byteRangeOf(call.headers, sizeBytes, tag);
       call.setHeader('etag', tag);
       call.setHeader('accept-ranges', 'bytes');
-      if (part) {
+      if (range) {
         call.setStatus(206);
-        call.setHeader('content-range', `bytes ${part.first}-${part.last}/${sizeBytes}`);
+        call.setHeader('content-range', `bytes ${range.first}-${range.last}/${sizeBytes}`);
       }
-      return read(part);
+      return read(range);
     },
   }),
 ];

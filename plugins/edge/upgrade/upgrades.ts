@@ -1,40 +1,31 @@
-import { type Call, type Clock, type Ids, type Logger, type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
+import { type Call, type Clock, type Ids, type Logger, messageOf, type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { EdgeFleet, UpgradeOrder, UpgradeState } from '../contract.ts';
-import { actorOf, causeOf, found } from '../edges.ts';
-import type { Packages } from './packages.ts';
+import { found } from '../edge-store.ts';
+import type { EdgeEvents } from '../events.ts';
 import type { EdgeRecord } from '../record.ts';
 import type { UpgradePackageRequest, UpgradeRequest, UpgradeStarted } from '../schema.ts';
-import { type ShownUpgrade, shownUpgrade } from '../shown.ts';
+import { shapeCheck } from '../shape-check.ts';
+import { actorOf, type ShownUpgrade, shownUpgrade } from '../shown.ts';
 import type { EdgeTables } from '../tables.ts';
-import type { Telling } from '../events.ts';
-import { toldShape } from '../shape-check.ts';
-import { upgradeStore } from './upgrade-store.ts';
 import { upgradeStates, UpgradeStateEvent } from '../wire.ts';
+import type { Packages } from './packages.ts';
+import { upgradeStore } from './upgrade-store.ts';
 
 type By = Pick<Call, 'principal' | 'note'>;
-
-/** Other versions of the agent: ordered here, done and judged by the edge, followed here. */
-export interface Upgrades {
-  start(by: By, edgeId: number, request: Static<typeof UpgradeRequest>): Promise<Static<typeof UpgradeStarted>>;
-  startPackage(by: By, edgeId: number, request: Static<typeof UpgradePackageRequest>): Promise<Static<typeof UpgradeStarted>>;
-  list(edgeId: number, page: PageRequest): Promise<Page<ShownUpgrade>>;
-  /** An `upgrade_state` event of an edge. */
-  note(record: EdgeRecord, event: unknown): Promise<void>;
-  /** Gives up on those that nothing is heard of. */
-  sweep(): Promise<void>;
-}
+type Started = Static<typeof UpgradeStarted>;
+type Report = Static<typeof UpgradeStateEvent>;
 
 export interface UpgradeParts {
   readonly tables: Tables<EdgeTables>;
   readonly fleet: EdgeFleet;
   readonly packages: Packages;
-  readonly telling: Telling;
+  readonly events: EdgeEvents;
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly log: Logger;
-  readonly publicUrl: () => string;
+  readonly build: { readonly publicUrl: string };
   readonly managerVersion: string;
 }
 
@@ -43,17 +34,94 @@ const orderMs = 15_000;
 const silentMs = 30 * 60_000;
 const ended: ReadonlySet<string> = new Set(['succeeded', 'failed', 'rolled_back']);
 
-export function createUpgrades({ tables, fleet, packages, telling, clock, ids, log, publicUrl, managerVersion }: UpgradeParts): Upgrades {
-  const { read, write } = tables;
-  const fits = toldShape<Static<typeof UpgradeStateEvent>>(UpgradeStateEvent);
+/** Other versions of the agent: ordered here, done and judged by the edge, followed here. */
+export class Upgrades {
+  readonly #parts: UpgradeParts;
+  readonly #fits = shapeCheck<Report>(UpgradeStateEvent);
 
-  async function order(by: By, edgeId: number, wish: Omit<UpgradeOrder, 'job_id'>): Promise<Static<typeof UpgradeStarted>> {
+  constructor(parts: UpgradeParts) {
+    this.#parts = parts;
+  }
+
+  async start(by: By, edgeId: number, request: Static<typeof UpgradeRequest>): Promise<Started> {
+    const { url, sha256, version, signature, allow_downgrade, force } = request;
+    assertAddress(url, this.#parts.build.publicUrl);
+    await found(edgeId, this.#parts.tables.read);
+    return await this.#order(by, edgeId, {
+      url,
+      sha256: sha256.toLowerCase(),
+      ...(version !== undefined && { version }),
+      ...(signature !== undefined && { signature }),
+      ...insisting(allow_downgrade, force),
+    });
+  }
+
+  async startPackage(by: By, edgeId: number, request: Static<typeof UpgradePackageRequest>): Promise<Started> {
+    const { tables, packages, managerVersion } = this.#parts;
+    const { version = managerVersion, arch, allow_downgrade, force } = request;
+    const row = await found(edgeId, tables.read);
+    const reported = row.host_info === null ? undefined : (JSON.parse(row.host_info) as { arch?: string }).arch;
+    const itsArch = arch ?? reported;
+    if (itsArch === undefined) {
+      throw new SvcError('conflict', `the architecture of the machine of edge ${edgeId} is not known yet; name it with arch`);
+    }
+    const chosen = await packages.find(version, itsArch);
+    return await this.#order(by, edgeId, {
+      ...{ url: `${packagePath}/${chosen.file}`, sha256: chosen.sha256, size_bytes: chosen.sizeBytes, version: chosen.version },
+      ...(chosen.signature !== undefined && { signature: chosen.signature }),
+      ...insisting(allow_downgrade, force),
+    });
+  }
+
+  async list(edgeId: number, page: PageRequest): Promise<Page<ShownUpgrade>> {
+    const { read } = this.#parts.tables;
+    await found(edgeId, read);
+    const { items, ...rest } = await upgradeStore(read).list(edgeId, page);
+    return { ...rest, items: items.map(shownUpgrade) };
+  }
+
+  /** An `upgrade_state` event of an edge. */
+  async receive(record: EdgeRecord, event: unknown): Promise<void> {
+    if (!this.#fits(event)) {
+      return;
+    }
+    try {
+      await this.#follow(record, event);
+    } catch (error) {
+      this.#parts.log.warn({ edge: record.id, cause: messageOf(error) }, 'storing the state of an upgrade failed; the edge sends it again');
+      throw error;
+    }
+  }
+
+  /** Gives up on those that nothing is heard of. */
+  async sweep(): Promise<void> {
+    const { tables, clock } = this.#parts;
+    for (const row of await upgradeStore(tables.read).silent(clock.now() - silentMs)) {
+      await this.#end(row.edge_id, row.job_id, 'failed', `the edge reported nothing of it for ${silentMs / 60_000} minutes`);
+    }
+  }
+
+  async #order(by: By, edgeId: number, wish: Omit<UpgradeOrder, 'job_id'>): Promise<Started> {
+    const { tables, fleet, events, ids } = this.#parts;
     if (!fleet.capabilities(edgeId)) {
       throw new SvcError('unavailable', `edge ${edgeId} is offline; it can be upgraded when it is back`);
     }
     const jobId = ids.uuid();
-    const now = clock.now();
-    await write(async (tx) => {
+    await this.#queue(by, edgeId, jobId, wish);
+    events.upgrade(edgeId, jobId, 'queued', null);
+    try {
+      await fleet.call(edgeId, 'upgrade', { job_id: jobId, ...wish }, { timeoutMs: orderMs, idempotencyKey: jobId });
+    } catch (error) {
+      await this.#end(edgeId, jobId, 'failed', `sending the order to the edge failed: ${messageOf(error)}`);
+      throw error;
+    }
+    const state = ((await upgradeStore(tables.read).find(jobId))?.state ?? 'queued') as UpgradeState;
+    return { job_id: jobId, state };
+  }
+
+  async #queue(by: By, edgeId: number, jobId: string, wish: Omit<UpgradeOrder, 'job_id'>): Promise<void> {
+    const now = this.#parts.clock.now();
+    await this.#parts.tables.write(async (tx) => {
       const running = await upgradeStore(tx).running(edgeId);
       if (running) {
         throw new SvcError('conflict', `an upgrade of edge ${edgeId} is under way (${running.job_id}, ${running.state}); wait for its end`);
@@ -64,27 +132,20 @@ export function createUpgrades({ tables, fleet, packages, telling, clock, ids, l
       });
       by.note({ resourceType: 'edge', resourceId: edgeId, after: shownUpgrade(row) });
     });
-    telling.upgrade(edgeId, jobId, 'queued', null);
-    try {
-      await fleet.call(edgeId, 'upgrade', { job_id: jobId, ...wish }, { timeoutMs: orderMs, idempotencyKey: jobId });
-    } catch (error) {
-      await end(edgeId, jobId, 'failed', `the edge did not take the order: ${causeOf(error)}`);
-      throw error;
-    }
-    const state = ((await upgradeStore(read).find(jobId))?.state ?? 'queued') as UpgradeState;
-    return { job_id: jobId, state };
   }
 
-  async function end(edgeId: number, jobId: string, state: UpgradeState, error: string | null): Promise<void> {
+  async #end(edgeId: number, jobId: string, state: UpgradeState, error: string | null): Promise<void> {
+    const { tables, events, clock } = this.#parts;
     const now = clock.now();
-    await write((tx) => upgradeStore(tx).update(jobId, { state, error, updated_at: now, ended_at: now }));
-    telling.upgrade(edgeId, jobId, state, error);
+    await tables.write((tx) => upgradeStore(tx).update(jobId, { state, error, updated_at: now, ended_at: now }));
+    events.upgrade(edgeId, jobId, state, error);
   }
 
-  async function follow(record: EdgeRecord, event: { job_id: string; state: UpgradeState; version?: string; error?: string }): Promise<void> {
-    const moved = await write(async (tx) => {
+  async #follow(record: EdgeRecord, event: Report): Promise<void> {
+    const { tables, events, clock, log } = this.#parts;
+    const moved = await tables.write(async (tx) => {
       const row = await upgradeStore(tx).find(event.job_id);
-      // Told again after a reconnect, too late, or about somebody else's.
+      // Sent again after a reconnect, too late, or about the job of another edge.
       const forward = row && upgradeStates.indexOf(event.state) > upgradeStates.indexOf(row.state as UpgradeState);
       if (!row || row.edge_id !== record.id || row.ended_at !== null || !forward) {
         return false;
@@ -97,73 +158,20 @@ export function createUpgrades({ tables, fleet, packages, telling, clock, ids, l
       return true;
     });
     if (moved) {
-      log.info({ edge: record.id, job: event.job_id, state: event.state }, `upgrade of edge ${record.id}: ${event.state}`);
-      telling.upgrade(record.id, event.job_id, event.state, event.error ?? null);
+      log.info({ edge: record.id, job: event.job_id, state: event.state, cause: event.error }, 'upgrade of an edge moved on');
+      events.upgrade(record.id, event.job_id, event.state, event.error ?? null);
     }
   }
+}
 
-  /** The manager's own, or any that nobody on the way can change. */
-  function assertAddress(url: string): void {
-    const given = URL.canParse(url) ? new URL(url) : undefined;
-    const own = given?.origin === new URL(publicUrl()).origin;
-    if (!given || !(given.protocol === 'https:' || (own && given.protocol === 'http:')) || given.username !== '' || given.password !== '') {
-      const message = 'url is an https address, or one of this manager, without user and password';
-      throw new SvcError('invalid_argument', message, { details: [{ path: '/url', message: 'is not such an address' }] });
-    }
+/** The manager's own, or any that cannot be changed on the way. */
+function assertAddress(url: string, publicUrl: string): void {
+  const given = URL.canParse(url) ? new URL(url) : undefined;
+  const own = given?.origin === new URL(publicUrl).origin;
+  if (!given || !(given.protocol === 'https:' || (own && given.protocol === 'http:')) || given.username !== '' || given.password !== '') {
+    const message = 'url is an https address, or one of this manager, without user and password';
+    throw new SvcError('invalid_argument', message, { details: [{ path: '/url', message: 'is not such an address' }] });
   }
-
-  return {
-    async start(by, edgeId, { url, sha256, version, signature, allow_downgrade, force }) {
-      assertAddress(url);
-      await found(edgeId, read);
-      return await order(by, edgeId, {
-        url,
-        sha256: sha256.toLowerCase(),
-        ...(version !== undefined && { version }),
-        ...(signature !== undefined && { signature }),
-        ...insisting(allow_downgrade, force),
-      });
-    },
-
-    async startPackage(by, edgeId, { version = managerVersion, arch, allow_downgrade, force }) {
-      const row = await found(edgeId, read);
-      const told = row.host_info === null ? undefined : (JSON.parse(row.host_info) as { arch?: string }).arch;
-      const itsArch = arch ?? told;
-      if (itsArch === undefined) {
-        throw new SvcError('conflict', `the machine of edge ${edgeId} has not told its architecture yet; name it with arch`);
-      }
-      const chosen = await packages.find(version, itsArch);
-      return await order(by, edgeId, {
-        ...{ url: `${packagePath}/${chosen.file}`, sha256: chosen.sha256, size_bytes: chosen.sizeBytes, version: chosen.version },
-        ...(chosen.signature !== undefined && { signature: chosen.signature }),
-        ...insisting(allow_downgrade, force),
-      });
-    },
-
-    async list(edgeId, page) {
-      await found(edgeId, read);
-      const { items, ...rest } = await upgradeStore(read).list(edgeId, page);
-      return { ...rest, items: items.map(shownUpgrade) };
-    },
-
-    async note(record, event) {
-      if (!fits(event)) {
-        return;
-      }
-      try {
-        await follow(record, event);
-      } catch (error) {
-        log.warn({ edge: record.id, cause: causeOf(error) }, 'the state of an upgrade could not be kept; the edge tells it again');
-        throw error;
-      }
-    },
-
-    async sweep() {
-      for (const row of await upgradeStore(read).silent(clock.now() - silentMs)) {
-        await end(row.edge_id, row.job_id, 'failed', 'nothing was heard of it for half an hour');
-      }
-    },
-  };
 }
 
 /** What is not asked for is not sent: agents of before these words know nothing of them. */

@@ -99,12 +99,12 @@ test('skills of a machine are used by those who may, and every use stands in the
       rows.map(({ status, error }) => [status, error?.replace(/\d+/, 'N')]),
       [
         ['failure', 'too late'],
-        ['failure', 'edge N answered with something that is no answer of a skill'],
+        ['failure', 'the answer of edge N is no answer of a skill; upgrade its agent'],
       ],
     );
     await assert.rejects(skills.execute(keys.id, 'none', {}, { principal: principal('1', '*') }), { code: 'not_found' });
     list = { skills: [told('Bad Key', 'safe')] };
-    await assert.rejects(skills.list(keys.id), /no list of skills/);
+    await assert.rejects(skills.list(keys.id), /is no list of skills/);
     await connection.session.close();
     await assert.rejects(look(), { code: 'unavailable' });
   });

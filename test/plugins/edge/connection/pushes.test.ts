@@ -3,10 +3,8 @@ import { test } from 'node:test';
 
 import { isSvcError } from 'svc/sdk';
 
-import { createPushes } from '../../../../plugins/edge/connection/pushes.ts';
+import { Pushes, type PushParts } from '../../../../plugins/edge/connection/pushes.ts';
 import { edgeHouse, machine, until } from '../house.ts';
-
-type Parts = Parameters<typeof createPushes>;
 
 test('an edge pushes through its tunnel, under the limits and with the stamp that its requests would have', async (t) => {
   const { house, ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'ingest', 'metricsdb', 'setting'] });
@@ -79,12 +77,12 @@ test('an edge pushes through its tunnel, under the limits and with the stamp tha
 test('what an edge pushes lies in memory of its own, so that it can move to the thread of its store', async () => {
   const session = {};
   const bodies: Uint8Array[] = [];
-  const owners = new Map([[session, { id: 7, deviceId: null }]]) as unknown as Parts[0];
-  const door = {
+  const owners = new Map([[session, { id: 7, deviceId: null }]]) as unknown as PushParts['owners'];
+  const ingest = {
     available: true,
     get: () => ({ push: async (_edge: unknown, { body }: { body: Uint8Array }) => void bodies.push(body) }),
-  } as unknown as Parts[1];
-  const { method } = createPushes(owners, door, {} as Parts[2]);
+  } as unknown as PushParts['ingest'];
+  const { method } = new Pushes({ owners, ingest, settings: {} as PushParts['settings'] });
   for (const text of ['', 'up 1\n', 'x'.repeat(5_000)]) {
     await method.handle({ to: '/push', type: 'text/plain', body: Buffer.from(text).toString('base64') }, { session } as never);
     const body = bodies.pop()!;

@@ -7,8 +7,8 @@ import { test, type TestContext } from 'node:test';
 import type { Build, PluginContext, Tables } from 'svc/sdk';
 import { startTestHost } from 'svc/testing';
 
-import { keepLocalEdge, type LocalParts } from '../../../../plugins/edge/enrolment/local-edge.ts';
-import { createRoll } from '../../../../plugins/edge/edge-table.ts';
+import { LocalEdge, type LocalEdgeParts } from '../../../../plugins/edge/enrolment/local-edge.ts';
+import { EdgeTable } from '../../../../plugins/edge/edge-table.ts';
 import type { EdgeTables } from '../../../../plugins/edge/tables.ts';
 import { agentsOf } from '../../../local-agents.ts';
 import { around, until } from '../house.ts';
@@ -35,7 +35,7 @@ test('the edge of this machine stays away once it was deleted, until its folder 
   await first.house.stop();
 
   const second = await start();
-  await until('it says why there is none', () => second.said(/was deleted, so its agent is not started/));
+  await until('it says why there is none', () => second.said(/local agent not started: its edge was deleted/));
   assert.deepEqual([agentsOf(dataDir), (await second.ask('GET', '/edges')).body.items], [[], []]);
   await second.house.stop();
 
@@ -79,15 +79,17 @@ test('an edge of this machine that is deleted in the instant of its enrolment ge
     read: { selectFrom: (table: string) => answer(table === 'edge_edges' ? [row] : []) },
     write: (work: (tx: object) => unknown) => work({ selectFrom: () => answer([]) }),
   };
-  const roll = createRoll(tables as unknown as Tables<EdgeTables>, { open: () => '' }, () => undefined);
-  const edges = {
-    insert: async () => ({ row, secretKey: 'svc_sk_1' }),
-    async admit(id: number) {
-      const reading = roll.reload(id);
+  const edgeTable = new EdgeTable({ tables: tables as unknown as Tables<EdgeTables>, secrets: { open: () => '' }, events: { written: () => undefined } });
+  const edges = { insert: async () => ({ row, secretKey: 'svc_sk_1' }) };
+  const deletedMeanwhile = {
+    byId: (id: number) => edgeTable.byId(id),
+    byAccessKey: (key: string) => edgeTable.byAccessKey(key),
+    async reload(id: number) {
+      const reading = edgeTable.reload(id);
       // As the route does once the row is gone.
       await Promise.resolve();
-      roll.drop(id);
-      await reading;
+      edgeTable.drop(id);
+      return await reading;
     },
   };
   const said: string[] = [];
@@ -100,12 +102,9 @@ test('an edge of this machine that is deleted in the instant of its enrolment ge
     log: { info: (_fields: object, words: string) => said.push(words) },
     processes: { start: () => assert.fail('no agent is started') },
   };
-  keepLocalEdge(
-    ctx as unknown as PluginContext,
-    { agent, ownUrl: 'http://127.0.0.1:8080' } as unknown as Build,
-    { edges, roll, tables } as unknown as LocalParts,
-  );
+  const build = { agent, ownUrl: 'http://127.0.0.1:8080' } as unknown as Build;
+  new LocalEdge(ctx as unknown as PluginContext, { build, edges, edgeTable: deletedMeanwhile, tables } as unknown as LocalEdgeParts).schedule();
   await begin();
-  assert.match(said.join(), /was deleted, so its agent is not started/);
-  assert.equal(roll.byId(1), undefined, 'what was read before the deletion does not bring it back');
+  assert.match(said.join(), /local agent not started: its edge was deleted/);
+  assert.equal(edgeTable.byId(1), undefined, 'what was read before the deletion does not bring it back');
 });

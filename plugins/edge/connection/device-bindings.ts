@@ -1,0 +1,59 @@
+import { defineEvent, type Handle, type PluginContext, type Tables } from 'svc/sdk';
+
+import type { DeviceDirectory } from '../../device/contract.ts';
+import { edgeStore } from '../edge-store.ts';
+import type { EdgeTable } from '../edge-table.ts';
+import type { EdgeTables } from '../tables.ts';
+
+/** By their ids: the plugin of the devices may be away. */
+const DeviceRemoved = defineEvent<{ readonly device_id: number; readonly edge_ids: readonly number[] }>('device.removed');
+const DeviceChanged = defineEvent<{ readonly device_id: number }>('device.changed');
+
+export interface DeviceBindingParts {
+  readonly edgeTable: EdgeTable;
+  readonly tables: Tables<EdgeTables>;
+  readonly devices: Handle<DeviceDirectory>;
+}
+
+/** Which device each edge watches, as far as the devices change that and not the edge itself. */
+export class DeviceBindings {
+  readonly #parts: DeviceBindingParts;
+  /** Devices of which an edge may have been taken off; asked in one pass, because a fleet that comes back changes all of them. */
+  readonly #changed = new Set<number>();
+
+  constructor(parts: DeviceBindingParts) {
+    this.#parts = parts;
+  }
+
+  follow(events: Pick<PluginContext['events'], 'on'>, guarded: (task: string, work: () => Promise<void>) => () => Promise<void>): void {
+    events.on(DeviceChanged, ({ device_id: deviceId }) => void this.#changed.add(deviceId));
+    events.on(DeviceRemoved, ({ device_id: deviceId }) => guarded('unbind the edges of a removed device', () => this.#unbind(deviceId))());
+  }
+
+  /** Asks the directory about the devices that changed. */
+  async refresh(): Promise<void> {
+    const { edgeTable, tables, devices } = this.#parts;
+    const asked = new Set(this.#changed);
+    this.#changed.clear();
+    for (const record of asked.size === 0 || !devices.available ? [] : edgeTable.all()) {
+      // One that is online introduces itself.
+      if (record.tunnel === undefined && record.deviceId !== null && asked.has(record.deviceId)) {
+        const deviceId = (await devices.get().deviceOf(record.id)) ?? null;
+        if (deviceId !== record.deviceId && record.tunnel === undefined) {
+          await tables.write((tx) => edgeStore(tx).observe(record.id, { device_id: deviceId }));
+          record.deviceId = deviceId;
+        }
+      }
+    }
+  }
+
+  async #unbind(deviceId: number): Promise<void> {
+    const { edgeTable, tables } = this.#parts;
+    await tables.write((tx) => edgeStore(tx).leaveDevice(deviceId));
+    for (const record of edgeTable.all()) {
+      if (record.deviceId === deviceId) {
+        record.deviceId = null;
+      }
+    }
+  }
+}
