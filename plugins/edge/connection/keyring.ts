@@ -1,8 +1,7 @@
 import type { Clock, Ids } from 'svc/sdk';
 import { verifySecret } from 'svc/tunnel';
 
-import type { VerifiedEdge } from '../../ingest/contract.ts';
-import type { EdgeKeyVerifier } from '../../session/contract.ts';
+import type { EdgeKeyVerifier, VerifiedEdge } from '../../session/contract.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import type { LiveKey } from './live-key.ts';
 
