@@ -30,14 +30,13 @@ function apiReport() {
   }
 }
 
-/** Declarations without comments: a better sentence is no change of the contract. */
+/** Declarations with their comments: what a member promises is part of the contract, and authors read it here. */
 function declare(outDir) {
   const config = join(outDir, 'tsconfig.json');
   const compilerOptions = {
     noEmit: false,
     declaration: true,
     emitDeclarationOnly: true,
-    removeComments: true,
     outDir,
     rootDir: join(root, 'core/sdk'),
     typeRoots: [join(root, 'node_modules/@types')],

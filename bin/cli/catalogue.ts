@@ -1,4 +1,4 @@
-import { nearest } from '../../core/boot/settings/nearest.ts';
+import { nearest } from '../../core/sdk/nearest.ts';
 import { suggestion, wordsOf } from './arguments.ts';
 import type { Command } from './command.ts';
 import { usageFailure } from './failure.ts';

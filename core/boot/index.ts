@@ -2,7 +2,6 @@ export { bundleSources } from './bundles.ts';
 export { bootSettings, type BootSettings } from './settings/read-settings.ts';
 export { type House, type HouseOptions, startHouse } from './house.ts';
 export { type Census, censusGrowth } from './census.ts';
-export { nearest } from './settings/nearest.ts';
 export { ajvSchemas, readManifest } from './settings/schemas.ts';
 export { type EmbeddedAssets, pluginSources, type Product, productFromSource } from './product.ts';
 export { type RunningHouse, runningHouse } from './run-file.ts';

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorStatus, type FieldProblem, isSvcError, type LogFields, messageOf, SvcError } from '../sdk/index.ts';
+import { type ErrorCode, errorStatus, type FieldProblem, isSvcError, type LogFields, type MessageCode, messageOf, SvcError } from '../sdk/index.ts';
 
 /** What a thread is started with. */
 export interface ThreadStart {
@@ -42,6 +42,7 @@ export interface CarriedError {
   /** Undefined for an error that was not meant for users. */
   readonly code?: ErrorCode;
   readonly status?: number;
+  readonly reason?: MessageCode | undefined;
   readonly details?: readonly FieldProblem[] | undefined;
   readonly retryAfterSeconds?: number | undefined;
   readonly kind?: string;
@@ -52,20 +53,21 @@ export function carried(error: unknown): CarriedError {
   if (!isSvcError(error)) {
     return { message, stack: error instanceof Error ? error.stack : undefined };
   }
-  const { code, status, details, retryAfterSeconds } = error;
+  const { code, status, reason, details, retryAfterSeconds } = error;
   const { kind } = error as { kind?: unknown };
   // A refusal says all that there is to say. The first stack that is read unpacks the source map of the whole program: 10 MB of the thread, for good.
   const stack = code === 'internal' ? error.stack : undefined;
-  return { message, stack, code, status, details, retryAfterSeconds, ...(typeof kind === 'string' && { kind }) };
+  return { message, stack, code, status, reason, details, retryAfterSeconds, ...(typeof kind === 'string' && { kind }) };
 }
 
 /** The error as it was thrown on the other side; a fault with the stack it had there, where it has to be looked for. */
-export function revived({ message, stack, code, status, details, retryAfterSeconds, kind }: CarriedError): Error {
+export function revived({ message, stack, code, status, reason, details, retryAfterSeconds, kind }: CarriedError): Error {
   const error =
     code === undefined || !Object.hasOwn(errorStatus, code)
       ? new Error(message)
       : new SvcError(code, message, {
           ...(status !== undefined && { status }),
+          ...(reason !== undefined && { reason }),
           ...(details !== undefined && { details }),
           ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
         });

@@ -20,7 +20,15 @@ export interface FieldProblem {
   readonly message: string;
 }
 
+/**
+ * Names one sentence of the product for good, so that it can be looked up whatever its wording: area first, `storage.volume_full`.
+ * It stands at one place of the sources and is never given to another sentence.
+ */
+export type MessageCode = `${string}.${string}`;
+
 export interface ErrorExtras {
+  /** Which of the sentences under its code this is; sent as `x-svc-reason` and logged. */
+  readonly reason?: MessageCode;
   readonly details?: readonly FieldProblem[];
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
@@ -39,6 +47,7 @@ export class SvcError extends Error {
   readonly [brand] = true;
   readonly code: ErrorCode;
   readonly status: number;
+  readonly reason: MessageCode | undefined;
   readonly details: readonly FieldProblem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
@@ -47,6 +56,7 @@ export class SvcError extends Error {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
     this.code = code;
     this.status = extras.status ?? errorStatus[code];
+    this.reason = extras.reason;
     this.details = extras.details;
     this.retryAfterSeconds = extras.retryAfterSeconds;
     this.headers = extras.headers;

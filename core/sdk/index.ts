@@ -4,6 +4,7 @@ export * from './errors.ts';
 export * from './grants.ts';
 export * from './house.ts';
 export * from './manifest.ts';
+export * from './nearest.ts';
 export * from './observe.ts';
 export * from './outbound.ts';
 export * from './persona.ts';

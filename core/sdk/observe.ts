@@ -1,4 +1,10 @@
-export type LogFields = Readonly<Record<string, unknown>>;
+import type { MessageCode } from './errors.ts';
+
+/** Values of a line; `event` names its sentence for good, whatever its wording. */
+export interface LogFields {
+  readonly event?: MessageCode;
+  readonly [field: string]: unknown;
+}
 
 /** Structured and redacted at one choke point; fields first, as a sentence last. */
 export interface Logger {

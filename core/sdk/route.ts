@@ -81,6 +81,7 @@ export interface Page<T> {
   readonly next?: readonly (string | number)[] | undefined;
 }
 
+/** A request as its handler sees it; its functions may be taken from it: `handle: ({ body, note }) => …`. */
 export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly params: P;
   readonly query: Q;
@@ -95,11 +96,11 @@ export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly page: PageRequest;
   /** Last event id that a reconnecting event-stream client has seen. */
   readonly lastEventId: string | undefined;
-  setHeader(name: string, value: string): void;
-  setStatus(status: number): void;
+  readonly setHeader: (name: string, value: string) => void;
+  readonly setStatus: (status: number) => void;
   /** `If-Match` against a resource as it stands inside the write: throws conflict on a mismatch. */
-  requireMatch(resource: { readonly updated_at: string }): void;
-  note(note: AuditNote): void;
+  readonly requireMatch: (resource: { readonly updated_at: string }) => void;
+  readonly note: (note: AuditNote) => void;
 }
 
 /** Schema-typed call: the shapes of a declaration are the types of its handler. */
@@ -185,24 +186,24 @@ export interface ByteRoute<P extends TSchema | undefined, Q extends TSchema | un
   ) => MaybePromise<string | Uint8Array | AsyncIterable<Uint8Array> | void>;
 }
 
-/** The server side of one WebSocket. */
+/** The server side of one WebSocket; its functions may be taken from it. */
 export interface Socket {
   readonly protocol: string;
   /** Bytes given to `send` that the system has not taken yet. */
   readonly bufferedBytes: number;
-  send(data: string | Uint8Array): void;
-  close(code?: number, reason?: string): void;
+  readonly send: (data: string | Uint8Array) => void;
+  readonly close: (code?: number, reason?: string) => void;
   /** Ends the connection without a word. */
-  terminate(): void;
+  readonly terminate: () => void;
   /** Stops reading, so that the client's TCP has to wait. It is not pinged meanwhile, because its answers would wait, too. */
-  pause(): void;
-  resume(): void;
-  onMessage(listener: (data: string | Uint8Array) => void): void;
-  onClose(listener: (code: number, reason: string) => void): void;
+  readonly pause: () => void;
+  readonly resume: () => void;
+  readonly onMessage: (listener: (data: string | Uint8Array) => void) => void;
+  readonly onClose: (listener: (code: number, reason: string) => void) => void;
   /** Told each time the system has taken something of what was buffered. */
-  onDrain(listener: () => void): void;
+  readonly onDrain: (listener: () => void) => void;
   /** The last moment to say something before the house closes the socket: its plugin retires, or the service stops. */
-  onLeave(listener: () => void): void;
+  readonly onLeave: (listener: () => void) => void;
 }
 
 export interface SocketRoute<P extends TSchema | undefined, Q extends TSchema | undefined> extends Omit<

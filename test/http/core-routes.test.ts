@@ -82,6 +82,14 @@ describe('a declaration', () => {
       [{ kind: 'list' }, /list without an items schema/],
       [{ kind: 'bytes' }, /which media type it produces/],
       [{ kind: 'socket', method: 'POST' }, /always a GET/],
+      [{ timeoutMS: 5 }, /has the key "timeoutMS", which a json route does not know; did you mean "timeoutMs"\?/],
+      [{ maxMessageBytes: 5 }, /has the key "maxMessageBytes", which a json route does not know/],
+      [{ xyz: 1 }, /does not know; it knows kind, method, path/],
+      [{ kind: 'list', items: Type.Object({}), body: Type.Object({}) }, /which a list route does not know/],
+      [{ kind: 'socket', timeoutMs: 5 }, /which a socket route does not know/],
+      [{ kind: 'socket', maxMesageBytes: 5 }, /did you mean "maxMessageBytes"\?/],
+      [{ kind: 'events', produce: 'text/plain' }, /which an event route does not know/],
+      [{ kind: 'bytes', produces: 'text/plain', consume: [] }, /which a byte route does not know; did you mean "consumes"\?/],
     ];
     for (const [more, sentence] of cases) {
       assert.throws(

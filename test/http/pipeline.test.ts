@@ -103,6 +103,20 @@ const routes = [
     },
   }),
   route({
+    method: 'PUT',
+    path: '/api/v1/apart',
+    access: 'any',
+    summary: 'Takes its call apart',
+    response: Type.Object({ ok: Type.Boolean() }),
+    handle: ({ setHeader, setStatus, requireMatch, note }) => {
+      requireMatch({ updated_at: timestamp(1_700_000_000_000) });
+      setHeader('x-apart', 'yes');
+      setStatus(203);
+      note({ resourceId: 'apart-1' });
+      return { ok: true };
+    },
+  }),
+  route({
     method: 'POST',
     path: '/api/v1/reload',
     access: 'any',
@@ -169,6 +183,16 @@ before(async () => {
 });
 after(() => house.close());
 
+describe('a call', () => {
+  test('can be taken apart: each of its functions works without it', async () => {
+    const { status, headers, body } = await house.call('PUT', '/api/v1/apart', { headers: { 'if-match': '*' } });
+    assert.deepEqual([status, headers.get('x-apart'), body], [203, 'yes', { ok: true }]);
+    assert.equal(house.changes.audit.at(-1)!.resourceId, 'apart-1');
+    const stale = await house.call('PUT', '/api/v1/apart', { headers: { 'if-match': '"1"' } });
+    assert.equal(stale.status, 409);
+  });
+});
+
 describe('finding a route', () => {
   test('a literal segment beats a parameter, and a dead literal branch comes back for it', async () => {
     assert.equal((await house.call('GET', '/api/v1/things/mine')).body, 'mine');
@@ -177,10 +201,10 @@ describe('finding a route', () => {
   });
 
   test('an unknown path is not_found with a request id, and says nothing else', async () => {
-    const { status, body } = await house.call('GET', '/api/v1/nowhere', { token: '' });
+    const { status, body, headers } = await house.call('GET', '/api/v1/nowhere', { token: '' });
     assert.equal(status, 404);
     assert.deepEqual(Object.keys(body), ['error', 'message', 'request_id']);
-    assert.equal(body.error, 'not_found');
+    assert.deepEqual([body.error, headers.get('x-svc-reason')], ['not_found', 'http.route_unknown']);
   });
 
   test('a wrong method is not_found, names the methods and carries Allow', async () => {

@@ -63,6 +63,22 @@ const routes = [
       }
     },
   }),
+  socketRoute({
+    path: '/api/v1/apart',
+    access: 'any',
+    summary: 'Takes its socket apart',
+    handle: (_call, { send, close, terminate, pause, resume, onMessage, onClose, onDrain, onLeave }) => {
+      onClose((code) => code === 4000 && (live = undefined));
+      onLeave(() => terminate());
+      onDrain(() => undefined);
+      onMessage((data) => {
+        pause();
+        send(data);
+        resume();
+        close(4000, 'done');
+      });
+    },
+  }),
   route({ method: 'GET', path: '/api/v1/plain', access: 'any', summary: 'Plain', response: Type.Object({ ok: Type.Boolean() }), handle: () => ({ ok: true }) }),
 ];
 
@@ -123,6 +139,16 @@ describe('an upgrade', () => {
     ws.close(1000);
     assert.equal((await ended).code, 1000);
     await until(() => generation.holds === 0 && aborted === 1);
+  });
+
+  test('hands over a socket that can be taken apart: each of its functions works without it', async () => {
+    const { ws, messages, opened, ended } = dial('/api/v1/apart');
+    await opened;
+    live = {} as Socket;
+    ws.send('hello');
+    assert.deepEqual(await ended, { code: 4000, text: 'done' });
+    assert.deepEqual(messages, ['hello']);
+    await until(() => live === undefined);
   });
 
   test('that is refused gets a plain HTTP answer in the usual shape', async () => {
@@ -203,7 +229,7 @@ describe('a socket', () => {
     const throws = dial('/api/v1/throws');
     await throws.opened;
     throws.ws.send('x');
-    assert.deepEqual(await throws.ended, { code: 1011, text: 'something went wrong inside' });
+    assert.deepEqual(await throws.ended, { code: 1011, text: 'internal error' });
     assert.equal(house.strikes.at(-1)!.label, 'GET /api/v1/throws');
 
     assert.deepEqual(await dial('/api/v1/refuses').ended, { code: 1008, text: 'this device is busy' });

@@ -73,16 +73,17 @@ test('small bytes, which lie in memory that node shares among many, come as they
   }
 });
 
-test('errors keep what users and callers need: code, message, details, retry and kind; others stay plain and name their source', async (t) => {
+test('errors keep what users and callers need: code, reason, message, details, retry and kind; others stay plain and name their source', async (t) => {
   const thread = await loom(t);
   const refused = (await failure(thread.call('refuse'))) as SvcError & { kind: string };
   assert.ok(isSvcError(refused));
-  const { code, status, message, details, retryAfterSeconds, kind } = refused;
+  const { code, status, reason, message, details, retryAfterSeconds, kind } = refused;
   assert.deepEqual(
-    { code, status, message, details, retryAfterSeconds, kind },
+    { code, status, reason, message, details, retryAfterSeconds, kind },
     {
       code: 'invalid_argument',
       status: 400,
+      reason: 'loom.tangled',
       message: 'the thread is tangled',
       details: [{ path: '/knot', message: 'untie it' }],
       retryAfterSeconds: 7,

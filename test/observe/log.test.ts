@@ -12,10 +12,12 @@ function capture(options: Partial<LogOptions> = {}) {
   return { logs, log: logs.logger('test'), lines, parsed: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
-test('a line says when, how bad, where, what, and the fields', () => {
+test('a line says when, how bad, where, what, and the fields, its code among them', () => {
   const { log, parsed } = capture();
-  log.warn({ plugin: 'alert', attempts: 3 }, 'gave up');
-  assert.deepEqual(parsed(), [{ time: '2026-11-20T18:09:00.000Z', level: 'warn', component: 'test', plugin: 'alert', attempts: 3, message: 'gave up' }]);
+  log.warn({ event: 'notify.gave_up', plugin: 'alert', attempts: 3 }, 'gave up');
+  assert.deepEqual(parsed(), [
+    { time: '2026-11-20T18:09:00.000Z', level: 'warn', component: 'test', event: 'notify.gave_up', plugin: 'alert', attempts: 3, message: 'gave up' },
+  ]);
 });
 
 test('the level can be changed while running, for loggers made before', () => {

@@ -10,7 +10,7 @@ import {
   SvcError,
 } from '../../sdk/index.ts';
 import { type Environment, type EnvironmentLayer, environmentLayer } from './environment.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../../sdk/nearest.ts';
 
 export type { Environment };
 

@@ -1,5 +1,6 @@
 import type { AuditNote, Call, PageRequest, Principal } from '../../sdk/index.ts';
 import { requireMatch } from '../replies/etag.ts';
+import { bindMethods } from './bound.ts';
 import type { Exchange } from './exchange.ts';
 
 const firstPage: PageRequest = Object.freeze({ limit: 50 });
@@ -13,6 +14,10 @@ export class HandlerCall implements Call {
   readonly body: unknown;
   readonly page: PageRequest;
   readonly #exchange: Exchange;
+
+  static {
+    bindMethods(HandlerCall.prototype);
+  }
 
   constructor(exchange: Exchange, query: unknown, body: unknown, page: PageRequest = firstPage) {
     this.#exchange = exchange;

@@ -100,15 +100,14 @@ function match(exchange: Exchange, table: RouteTable): Served | undefined {
   }
   const allowed = allowedMethods(table, segments);
   if (allowed.length === 0) {
-    throw new SvcError('not_found', 'there is no such route');
+    throw new SvcError('not_found', 'there is no such route', { reason: 'http.route_unknown' });
   }
   exchange.setHeader('allow', allowed.join(', '));
   if (req.method !== 'OPTIONS') {
-    throw new SvcError(
-      'not_found',
-      `this route does not answer ${req.method}; it answers ${allowed.join(', ')}`,
-      isForeign(table, segments, allowed) ? { status: 405 } : {},
-    );
+    throw new SvcError('not_found', `this route does not answer ${req.method}; it answers ${allowed.join(', ')}`, {
+      reason: 'http.method_unknown',
+      ...(isForeign(table, segments, allowed) && { status: 405 }),
+    });
   }
   exchange.status = 204;
   reply(exchange, 204, '', undefined);

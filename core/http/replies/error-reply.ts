@@ -11,7 +11,7 @@ export interface ErrorBody {
 
 /** The one place where anything thrown becomes something a user may read. */
 export function publicError(error: unknown): SvcError {
-  return isSvcError(error) && error.code !== 'internal' ? error : new SvcError('internal', 'something went wrong inside; the log has it under this request id');
+  return isSvcError(error) && error.code !== 'internal' ? error : new SvcError('internal', 'internal error; the log has the cause under this request id');
 }
 
 /** A sentence may repeat what the caller typed, and the caller may have typed a secret into the wrong place. */
@@ -32,6 +32,9 @@ export function replyError(exchange: Exchange, error: unknown): void {
   exchange.headers = exchange.headers?.filter((_, index, all) => kept.has(all[index - (index % 2)]!));
   for (const [name, value] of Object.entries(shown.headers ?? {})) {
     exchange.setHeader(name, value);
+  }
+  if (shown.reason !== undefined) {
+    exchange.setHeader('x-svc-reason', shown.reason);
   }
   if (shown.retryAfterSeconds !== undefined) {
     exchange.setHeader('retry-after', String(Math.max(1, Math.ceil(shown.retryAfterSeconds))));
@@ -65,13 +68,16 @@ function wordingOf(exchange: Exchange, shown: SvcError): ErrorWording {
 const kept = new Set(['allow', 'www-authenticate', 'retry-after', 'upgrade']);
 
 function logError(exchange: Exchange, shown: SvcError, error: unknown): void {
-  const fields = { request_id: exchange.requestId, route: exchange.label, status: shown.status, code: shown.code };
+  const fields = { request_id: exchange.requestId, route: exchange.label, status: shown.status, code: shown.code, reason: shown.reason };
   const { log } = exchange.front;
   if (shown.code === 'internal') {
-    log.error({ ...fields, cause: messageOf(error), stack: error instanceof Error ? error.stack : undefined }, 'a request failed inside');
+    log.error(
+      { event: 'http.request_failed', ...fields, cause: messageOf(error), stack: error instanceof Error ? error.stack : undefined },
+      'request failed with an internal error',
+    );
   } else if (shown.status >= 500) {
-    log.warn({ ...fields, cause: shown.message }, 'a request could not be served');
+    log.warn({ event: 'http.request_unserved', ...fields, cause: shown.message }, 'request not served');
   } else {
-    log.debug({ ...fields, cause: shown.message }, 'a request was refused');
+    log.debug({ event: 'http.request_refused', ...fields, cause: shown.message }, 'request refused');
   }
 }

@@ -1,10 +1,35 @@
-import { type RouteDeclaration, SvcError } from '../../sdk/index.ts';
+import { nearest, type RouteDeclaration, SvcError } from '../../sdk/index.ts';
 
 const literal = /^[A-Za-z0-9._~-]+$/;
 const param = /^\{([a-z][a-z0-9_]*)\}$/;
 const action = /^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$/;
 const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const kinds: readonly string[] = ['json', 'list', 'events', 'bytes', 'socket'];
+
+const everyKind = [
+  'kind',
+  'method',
+  'path',
+  'access',
+  'summary',
+  'description',
+  'params',
+  'query',
+  'audited',
+  'action',
+  'errors',
+  'wording',
+  'handle',
+] as const;
+const withBody = ['maxBodyBytes', 'timeoutMs'] as const;
+
+/** What a declaration of each kind may say. */
+const keysOf: Readonly<Record<RouteDeclaration['kind'], readonly (keyof RouteDeclaration)[]>> = {
+  json: [...everyKind, ...withBody, 'body', 'response', 'status'],
+  list: [...everyKind, 'timeoutMs', 'items'],
+  events: [...everyKind, ...withBody, 'body', 'headers'],
+  bytes: [...everyKind, ...withBody, 'consumes', 'admit', 'produces', 'status'],
+  socket: [...everyKind, 'protocols', 'maxMessageBytes', 'heartbeat', 'authority', 'knock'],
+};
 
 /** One segment of a declared path. */
 export interface Segment {
@@ -36,9 +61,10 @@ export function checkRoute(declaration: RouteDeclaration): string {
   const refuse = (cause: string): never => {
     throw new SvcError('invalid_argument', `${at} ${cause}`);
   };
-  if (!kinds.includes(declaration.kind)) {
+  if (!Object.hasOwn(keysOf, declaration.kind)) {
     refuse('has no kind; declare it with route(), listRoute(), eventRoute(), byteRoute() or socketRoute()');
   }
+  checkKeys(declaration, refuse);
   if (!methods.includes(declaration.method)) {
     refuse(`has no method that can be declared; use one of ${methods.join(', ')}`);
   }
@@ -50,6 +76,20 @@ export function checkRoute(declaration: RouteDeclaration): string {
 }
 
 type Refuse = (cause: string) => never;
+
+/** A key that nobody reads is a limit or a check that its author believes in and that does not exist. */
+function checkKeys(declaration: RouteDeclaration, refuse: Refuse): void {
+  const known = keysOf[declaration.kind];
+  const unknown = Object.keys(declaration).find((key) => !known.some((name) => name === key));
+  if (unknown !== undefined) {
+    const meant = nearest(unknown, known);
+    refuse(
+      `has the key "${unknown}", which ${article(declaration.kind)} route does not know; ${meant === undefined ? `it knows ${known.join(', ')}` : `did you mean "${meant}"?`}`,
+    );
+  }
+}
+
+const article = (kind: RouteDeclaration['kind']): string => (kind === 'events' ? 'an event' : `a ${kind === 'bytes' ? 'byte' : kind}`);
 
 function checkPath(path: unknown, refuse: Refuse): readonly string[] {
   if (typeof path !== 'string' || !path.startsWith('/')) {

@@ -3,6 +3,7 @@ import type { WebSocket } from 'ws';
 import { withPin } from '../../registry/index.ts';
 import { isSvcError, type MaybePromise, type Socket } from '../../sdk/index.ts';
 import { watchAuthority } from './authority.ts';
+import { bindMethods } from '../pipeline/bound.ts';
 import type { HandlerCall } from '../pipeline/call.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Front, Guest } from '../server/front.ts';
@@ -42,6 +43,10 @@ class Conversation implements Socket, Guest {
   /** The handler has asked to wait with further messages. */
   #held = false;
   unwatch: () => void = stay;
+
+  static {
+    bindMethods(Conversation.prototype);
+  }
 
   constructor(front: Front, { route: { owner, key, declaration } }: Served, ws: WebSocket, requestId: string) {
     this.#front = front;
@@ -182,7 +187,7 @@ class Conversation implements Socket, Guest {
       this.#ws.close(closeCode.refused, reason(error.message));
     } else {
       this.#front.strike(this.#owner, this.#key, error);
-      this.#ws.close(closeCode.broken, 'something went wrong inside');
+      this.#ws.close(closeCode.broken, 'internal error');
     }
   }
 }

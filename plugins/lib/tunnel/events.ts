@@ -50,7 +50,7 @@ export class Events {
     try {
       handlers?.events?.get(name)?.(body['p'], session);
     } catch (error) {
-      log.error({ tunnel: label, event: name, cause: messageOf(error) }, 'a listener of the tunnel failed');
+      log.error({ event: 'tunnel.listener_failed', tunnel: label, topic: name, cause: messageOf(error) }, 'event listener threw; the event is lost');
     }
   }
 

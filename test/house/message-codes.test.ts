@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { type Source, sourcesIn } from './source.ts';
+
+const form = /^[a-z][a-z0-9-]*\.[a-z][a-z0-9_]*$/;
+/** `log.warn({ event: '…'` and `new SvcError(…, { reason: '…'`: the code comes first, where a reader looks for it. */
+const ofLines = /\blog\??\.(?:debug|info|warn|error)\(\s*\{\s*event: '([^']*)'/g;
+const ofErrors = /\breason: '([^']*\.[^']*)'/g;
+
+const codes = sourcesIn('core', 'plugins', 'bin').flatMap(({ path, text }: Source) =>
+  [...text.matchAll(ofLines), ...text.matchAll(ofErrors)].map((match) => ({ path, code: match[1]! })),
+);
+
+test('a message code is an area and what happened there', () => {
+  assert.deepEqual(
+    codes.filter(({ code }) => !form.test(code)),
+    [],
+  );
+  assert.ok(codes.length > 0);
+});
+
+test('a message code names one sentence: it stands at one place of the sources', () => {
+  const shared = codes.filter(({ code }, index) => codes.findIndex((other) => other.code === code) !== index);
+  assert.deepEqual(shared, []);
+});
