@@ -4,13 +4,13 @@ import {
   type FieldProblem,
   type Logger,
   messageOf,
+  nearest,
   type SettingDeclaration,
   type SettingsBoard,
   type SettingState,
   SvcError,
 } from '../../sdk/index.ts';
 import { type Environment, type EnvironmentLayer, environmentLayer } from './environment.ts';
-import { nearest } from '../../sdk/nearest.ts';
 
 export type { Environment };
 
