@@ -22,42 +22,49 @@ export interface Claims {
   readonly iss: 'svc';
 }
 
-/** The short-lived proof that a person has signed in. */
-export interface AccessTokens {
-  /** `since` is when the session began with a login, in milliseconds. */
-  mint(person: Person, sessionId: string, since: number): string;
-  /** The claims of a token that is ours and has not expired; undefined for anything else. */
-  read(token: string): Claims | undefined;
-}
-
 export const accessTokenSeconds = accessTokenMs / 1000;
 
 const longest = 2_048;
-/** A clock that was set back must not sign everybody out. */
+/** A clock that was set back must not sign every session out. */
 const skewSeconds = 60;
 
-export function createAccessTokens(keys: SigningKeys, clock: Clock, ids: Ids): AccessTokens {
-  const seconds = (): number => Math.floor(clock.now() / 1000);
-  return {
-    mint(person, sid, since) {
-      const { kid, key } = keys.newest;
-      const iat = seconds();
-      const who = { sub: String(person.id), email: person.email, role: person.role };
-      const session = { sid, jti: ids.uuid(), ver: person.version, auth_time: Math.floor(since / 1000) };
-      const claims: Claims = { ...who, typ: 'access', ...session, iat, exp: iat + accessTokenSeconds, iss: 'svc' };
-      return jwt.sign(claims, key, { algorithm: 'HS256', keyid: kid });
-    },
-    read(token) {
-      if (token.length > longest) {
-        return undefined;
-      }
-      const [header = '', body = ''] = token.split('.', 2);
-      const key = keys.ofHeader(header);
-      const now = seconds();
-      const claims = key && verified(() => jwt.verify(token, key, { algorithms: ['HS256'], issuer: 'svc', clockTimestamp: now }));
-      return isOurs(claims, body, now) ? claims : undefined;
-    },
-  };
+/** The short-lived proof that a person has signed in. */
+export class AccessTokens {
+  readonly #keys: SigningKeys;
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+
+  constructor(keys: SigningKeys, clock: Clock, ids: Ids) {
+    this.#keys = keys;
+    this.#clock = clock;
+    this.#ids = ids;
+  }
+
+  /** `since` is when the session began with a login, in milliseconds. */
+  mint(person: Person, sid: string, since: number): string {
+    const { kid, key } = this.#keys.newest;
+    const iat = this.#seconds();
+    const who = { sub: String(person.id), email: person.email, role: person.role };
+    const session = { sid, jti: this.#ids.uuid(), ver: person.version, auth_time: Math.floor(since / 1000) };
+    const claims: Claims = { ...who, typ: 'access', ...session, iat, exp: iat + accessTokenSeconds, iss: 'svc' };
+    return jwt.sign(claims, key, { algorithm: 'HS256', keyid: kid });
+  }
+
+  /** The claims of a token that is ours and has not expired; undefined for anything else. */
+  read(token: string): Claims | undefined {
+    if (token.length > longest) {
+      return undefined;
+    }
+    const [header = '', body = ''] = token.split('.', 2);
+    const key = this.#keys.ofHeader(header);
+    const now = this.#seconds();
+    const claims = key && verified(() => jwt.verify(token, key, { algorithms: ['HS256'], issuer: 'svc', clockTimestamp: now }));
+    return isOurs(claims, body, now) ? claims : undefined;
+  }
+
+  #seconds(): number {
+    return Math.floor(this.#clock.now() / 1000);
+  }
 }
 
 /** The library throws for whatever is wrong with a token; why does not matter, and must not be told. */

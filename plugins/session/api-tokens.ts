@@ -5,7 +5,7 @@ import { digest } from './digest.ts';
 import { intersection } from './grants.ts';
 import { longestApiTokenMs } from './lifetimes.ts';
 import { tokenPrincipal } from './principals.ts';
-import { askedUser, ownId, reachOf } from './reach.ts';
+import { askedUser, assertInPerson, ownId, reachOf } from './reach.ts';
 import type { Store } from './store.ts';
 import type { ApiTokenRow } from './tables.ts';
 import type { Uses } from './uses.ts';
@@ -16,19 +16,8 @@ export interface NewApiToken {
   readonly name: string;
   readonly actions: readonly string[];
   readonly expires_at: string;
-  /** For an operator, who is nobody and makes tokens for others. */
+  /** For an operator, who has no account and makes tokens for others. */
   readonly user_id?: number;
-}
-
-/** Tokens that let programs act for a person, within fewer actions and for a limited time. */
-export interface ApiTokens {
-  /** `made` runs in the write, before its commit. */
-  create(actor: Principal, wish: NewApiToken, made: (id: number) => void): Promise<{ readonly row: ApiTokenRow; readonly token: string }>;
-  list(actor: Principal, userId: number | undefined, page: PageRequest): Promise<Page<ApiTokenRow>>;
-  revoke(actor: Principal, id: number): Promise<void>;
-  /** Who shows this token; without a wait when it was seen before. */
-  recognise(token: string): MaybePromise<Principal | undefined>;
-  forget(session: string): void;
 }
 
 export interface ApiTokenParts {
@@ -54,29 +43,100 @@ const form = /^svc_pat_[\w-]{43}$/;
 const mostPerPerson = 50;
 const mostRemembered = 10_000;
 
-export function createApiTokens({ store, directory, clock, ids, uses, ended }: ApiTokenParts): ApiTokens {
-  const remembered = new Map<string, Known>();
+/** Tokens that let programs act for a person, within fewer actions and for a limited time. */
+export class ApiTokens {
+  readonly #parts: ApiTokenParts;
+  readonly #remembered = new Map<string, Known>();
   /** Grows with each token that is forgotten: what was read before that must not be remembered after it. */
-  let forgotten = 0;
+  #forgotten = 0;
 
-  async function find(hash: string): Promise<Principal | undefined> {
-    const before = forgotten;
-    const row = await store.read.apiToken(hash);
+  constructor(parts: ApiTokenParts) {
+    this.#parts = parts;
+  }
+
+  /** `made` runs in the write, before its commit. */
+  async create(actor: Principal, wish: NewApiToken, made: (id: number) => void): Promise<{ readonly row: ApiTokenRow; readonly token: string }> {
+    const { store, directory, clock, ids } = this.#parts;
+    const { name, actions } = wish;
+    const owner = ownerOf(actor, wish.user_id);
+    const person = directory.live(owner);
+    if (!person) {
+      throw new SvcError('invalid_argument', `there is no active user ${owner} to act for`, {
+        details: [{ path: '/user_id', message: 'is not an active user' }],
+      });
+    }
+    assertHeld(actions, actor.kind === 'operator' ? person.grants : actor.grants);
+    const now = clock.now();
+    const expiresAt = expiryOf(wish, now);
+    const token = apiTokenPrefix + ids.token(32);
+    const fresh = { user_id: owner, name, hash: digest(token), actions: JSON.stringify([...new Set(actions)]), created_at: now, expires_at: expiresAt };
+    const row = await store.write(async (rows) => {
+      if ((await rows.apiTokens.count(owner)) >= mostPerPerson) {
+        throw new SvcError('conflict', `there are ${mostPerPerson} API tokens already; delete one that is not used any more`);
+      }
+      // A session that a reset is ending must not leave a token behind that outlives it.
+      const version = actor.kind === 'operator' ? person.version : await rows.sessions.versionOf(actor);
+      const added = await rows.apiTokens.add({ ...fresh, version });
+      made(added.id);
+      return added;
+    });
+    return { row, token };
+  }
+
+  list(actor: Principal, userId: number | undefined, page: PageRequest): Promise<Page<ApiTokenRow>> {
+    return this.#parts.store.read.apiTokens.list(askedUser(actor, userId), page);
+  }
+
+  async revoke(actor: Principal, id: number): Promise<void> {
+    assertInPerson(actor);
+    const row = await this.#parts.store.write(async (rows) => {
+      const removed = await rows.apiTokens.remove(reachOf(actor), id);
+      if (!removed) {
+        throw new SvcError('not_found', `there is no API token ${id}`);
+      }
+      return removed;
+    });
+    this.#parts.ended(sessionOf(row.id), row.user_id);
+  }
+
+  /** Who shows this token; without a wait when it was seen before. */
+  recognise(token: string): MaybePromise<Principal | undefined> {
+    if (!form.test(token)) {
+      return undefined;
+    }
+    const hash = digest(token);
+    const known = this.#remembered.get(hash);
+    return known ? this.#principalOf(known) : this.#find(hash);
+  }
+
+  forget(session: string): void {
+    this.#forgotten += 1;
+    for (const [hash, { id }] of this.#remembered) {
+      if (sessionOf(id) === session) {
+        this.#remembered.delete(hash);
+      }
+    }
+  }
+
+  async #find(hash: string): Promise<Principal | undefined> {
+    const before = this.#forgotten;
+    const row = await this.#parts.store.read.apiTokens.find(hash);
     if (!row) {
       return undefined;
     }
     const { id, user_id: userId, version, expires_at: expiresAt } = row;
     const known: Known = { id, userId, version, actions: JSON.parse(row.actions) as string[], expiresAt, met: undefined };
-    if (before === forgotten) {
-      if (remembered.size >= mostRemembered) {
-        remembered.delete(remembered.keys().next().value!);
+    if (before === this.#forgotten) {
+      if (this.#remembered.size >= mostRemembered) {
+        this.#remembered.delete(this.#remembered.keys().next().value!);
       }
-      remembered.set(hash, known);
+      this.#remembered.set(hash, known);
     }
-    return principalOf(known);
+    return this.#principalOf(known);
   }
 
-  function principalOf(known: Known): Principal | undefined {
+  #principalOf(known: Known): Principal | undefined {
+    const { clock, directory, uses } = this.#parts;
     const person = known.expiresAt > clock.now() ? directory.live(known.userId) : undefined;
     if (person?.status !== 'active' || person.version !== known.version) {
       return undefined;
@@ -87,86 +147,16 @@ export function createApiTokens({ store, directory, clock, ids, uses, ended }: A
     uses.apiToken(known.id);
     return tokenPrincipal(person, sessionOf(known.id), known.met.grants);
   }
-
-  return {
-    async create(actor, { name, actions, expires_at: until, user_id: userId }, made) {
-      const owner = ownerOf(actor, userId);
-      const person = directory.live(owner);
-      if (!person) {
-        throw new SvcError('invalid_argument', `there is no active user ${owner} to act for`, {
-          details: [{ path: '/user_id', message: 'is not an active user' }],
-        });
-      }
-      assertHeld(actions, actor.kind === 'operator' ? person.grants : actor.grants);
-      const [now, expiresAt] = [clock.now(), Date.parse(until)];
-      if (expiresAt <= now || expiresAt > now + longestApiTokenMs) {
-        const message = expiresAt <= now ? 'is in the past' : 'is more than a year away';
-        throw new SvcError('invalid_argument', `expires_at ${message}; an API token lives for a year at most`, { details: [{ path: '/expires_at', message }] });
-      }
-      const token = apiTokenPrefix + ids.token(32);
-      const fresh = { user_id: owner, name, hash: digest(token), actions: JSON.stringify([...new Set(actions)]), created_at: now, expires_at: expiresAt };
-      const row = await store.write(async (rows) => {
-        if ((await rows.countApiTokens(owner)) >= mostPerPerson) {
-          throw new SvcError('conflict', `there are ${mostPerPerson} API tokens already; delete one that is not used any more`);
-        }
-        // A session that a reset is ending must not leave a token behind that outlives it.
-        const version = actor.kind === 'operator' ? person.version : await rows.versionOf(actor);
-        const added = await rows.addApiToken({ ...fresh, version });
-        made(added.id);
-        return added;
-      });
-      return { row, token };
-    },
-
-    list: (actor, userId, page) => store.read.apiTokensOf(askedUser(actor, userId), page),
-
-    async revoke(actor, id) {
-      assertInPerson(actor);
-      const row = await store.write(async (rows) => {
-        const removed = await rows.removeApiToken(reachOf(actor), id);
-        if (!removed) {
-          throw new SvcError('not_found', `there is no API token ${id}`);
-        }
-        return removed;
-      });
-      ended(sessionOf(row.id), row.user_id);
-    },
-
-    recognise(token) {
-      if (!form.test(token)) {
-        return undefined;
-      }
-      const hash = digest(token);
-      const known = remembered.get(hash);
-      return known ? principalOf(known) : find(hash);
-    },
-
-    forget(session) {
-      forgotten += 1;
-      for (const [hash, { id }] of remembered) {
-        if (sessionOf(id) === session) {
-          remembered.delete(hash);
-        }
-      }
-    },
-  };
 }
 
 /** The session that requests with an API token belong to; never the id of one that began with a login. */
 const sessionOf = (tokenId: number): string => `token-${tokenId}`;
 
-/** Whoever finds a token must not be able to make themself a longer-lived one with it. */
-export function assertInPerson({ kind }: Principal): void {
-  if (kind === 'token') {
-    throw new SvcError('forbidden', 'an API token cannot manage tokens or sessions; sign in for that');
-  }
-}
-
 function ownerOf(actor: Principal, userId: number | undefined): number {
   assertInPerson(actor);
   if (actor.kind === 'operator') {
     if (userId === undefined) {
-      throw new SvcError('invalid_argument', 'user_id is required: an operator is no user, so say for whom the token acts', {
+      throw new SvcError('invalid_argument', 'user_id is required: an operator has no account, so name the user the token acts for', {
         details: [{ path: '/user_id', message: 'is required' }],
       });
     }
@@ -176,6 +166,15 @@ function ownerOf(actor: Principal, userId: number | undefined): number {
     throw new SvcError('forbidden', 'an API token acts for the one who makes it; leave user_id out');
   }
   return ownId(actor);
+}
+
+function expiryOf({ expires_at: until }: NewApiToken, now: number): number {
+  const expiresAt = Date.parse(until);
+  if (expiresAt <= now || expiresAt > now + longestApiTokenMs) {
+    const message = expiresAt <= now ? 'is in the past' : 'is more than a year away';
+    throw new SvcError('invalid_argument', `expires_at ${message}; an API token lives for a year at most`, { details: [{ path: '/expires_at', message }] });
+  }
+  return expiresAt;
 }
 
 function assertHeld(actions: readonly string[], held: readonly string[]): void {

@@ -3,8 +3,9 @@ import { type Call, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 import type { AccountTimes, Person } from '../iam/contract.ts';
 import { accessTokenSeconds } from './access-tokens.ts';
 import { clientOf } from './client.ts';
+import type { Known } from './rotation.ts';
 import { LoginBody, RefreshBody, RegisterBody, SetupBody, SignedInReply, type SignedInShape, UserShown } from './schema.ts';
-import type { Known, Sessions, SignedIn } from './sessions.ts';
+import type { Sessions, SignedIn } from './sessions.ts';
 import type { Made, SignIn } from './sign-in.ts';
 
 export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDeclaration[] => [
@@ -28,7 +29,8 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     path: '/api/v1/auth/refresh',
     access: 'public',
     summary: 'Exchange a refresh token for a new pair',
-    description: 'A refresh token is good once. Shown again later than 10 s after that, or by another client, it ends the session for everybody.',
+    description:
+      'A refresh token is good once. Shown again later than 10 s after that, or by another client, it ends the session, whose both holders are signed out.',
     body: RefreshBody,
     response: SignedInReply,
     status: 200,

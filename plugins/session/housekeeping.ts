@@ -9,7 +9,7 @@ import type { SigningKeys } from './signing-keys.ts';
 import type { Store } from './store.ts';
 import type { Uses } from './uses.ts';
 
-export interface Household {
+export interface HousekeepingParts {
   readonly store: Store;
   readonly sessions: Sessions;
   readonly revocations: Revocations;
@@ -20,8 +20,11 @@ export interface Household {
 
 const minute = 60_000;
 
-/** What has to happen without anybody asking for it. */
-export function keepHouse({ clock, events, log, scope }: PluginContext, { store, sessions, revocations, signingKeys, setupToken, uses }: Household): void {
+/** What has to happen without a request. */
+export function startHousekeeping(
+  { clock, events, log, scope }: PluginContext,
+  { store, sessions, revocations, signingKeys, setupToken, uses }: HousekeepingParts,
+): void {
   /** What storage cannot take now is done next time; it must not count against the room that lets people in. */
   const chore = (label: string, work: () => Promise<void>) => async (): Promise<void> => {
     try {
@@ -30,10 +33,10 @@ export function keepHouse({ clock, events, log, scope }: PluginContext, { store,
       if (!isSvcError(error)) {
         throw error;
       }
-      log.warn({ cause: error.message }, `${label} must wait`);
+      log.warn({ cause: error.message }, `${label} failed; retried at its next turn`);
     }
   };
-  const flush = chore('writing down the last uses', () => uses.flush());
+  const flush = chore('writing the last uses', () => uses.flush());
 
   events.on(PersonChanged, ({ id }) =>
     chore('ending outdated sessions', async () => {
@@ -41,15 +44,18 @@ export function keepHouse({ clock, events, log, scope }: PluginContext, { store,
       await setupToken.settle();
     })(),
   );
-  scope.defer('write down the last uses', flush);
-  scope.interval('write down the last uses', minute, flush);
-  const clearAway = chore('clearing away what is over', async () => {
-    await store.write((rows) => rows.purge(clock.now(), clock.now() - accessTokenMs));
+  scope.defer('write the last uses', flush);
+  scope.interval('write the last uses', minute, flush);
+  const clearAway = chore('removing what is over', async () => {
+    await store.write(async (rows) => {
+      await rows.sessions.purge(clock.now(), clock.now() - accessTokenMs);
+      await rows.apiTokens.purge(clock.now());
+    });
     await revocations.refresh();
     await signingKeys.rotate();
     await setupToken.settle();
   });
   // At once, too: the generation before this one may have ended sessions while this one was brought up.
-  scope.task('clear away what is over', clearAway);
-  scope.interval('clear away what is over', 60 * minute, clearAway);
+  scope.task('remove what is over', clearAway);
+  scope.interval('remove what is over', 60 * minute, clearAway);
 }

@@ -4,24 +4,23 @@ import { join } from 'node:path';
 import { Authenticator, Banner, definePlugin } from 'svc/sdk';
 
 import { Directory, Passwords } from '../iam/contract.ts';
-import { createAccessTokens } from './access-tokens.ts';
-import { createApiTokens } from './api-tokens.ts';
+import { AccessTokens } from './access-tokens.ts';
+import { ApiTokens } from './api-tokens.ts';
 import { authRoutes } from './auth-routes.ts';
 import { SessionAuthenticator } from './authenticator.ts';
 import { Credentials, SessionEnded, SessionReplayed } from './contract.ts';
-import { keepHouse } from './housekeeping.ts';
-import { createRevocations } from './revocations.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { Revocations } from './revocations.ts';
 import { sessionRoutes } from './session-routes.ts';
-import { createSessions } from './sessions.ts';
-import { setupLine } from './setup-line.ts';
-import { createSetupToken } from './setup-token.ts';
-import { createSignIn } from './sign-in.ts';
-import { openSigningKeys } from './signing-keys.ts';
-import { createStore } from './store.ts';
+import { Sessions } from './sessions.ts';
+import { SetupToken } from './setup-token.ts';
+import { SignIn } from './sign-in.ts';
+import { SigningKeys } from './signing-keys.ts';
+import { Store } from './store.ts';
 import type { SessionTables } from './tables.ts';
-import { createThrottle } from './throttle.ts';
+import { Throttle } from './throttle.ts';
 import { tokenRoutes } from './token-routes.ts';
-import { createUses } from './uses.ts';
+import { Uses } from './uses.ts';
 import { Vouched } from './vouched.ts';
 
 export default definePlugin({
@@ -29,7 +28,7 @@ export default definePlugin({
     const { clock, ids, secrets, log, settings } = ctx;
     const directory = ctx.services.use(Directory);
     const passwords = ctx.services.use(Passwords);
-    const store = createStore(ctx.db<SessionTables>());
+    const store = new Store(ctx.db<SessionTables>());
     const own = new AsyncResource('svc.session');
     const detached = <R>(work: () => Promise<R>): Promise<R> => own.runInAsyncScope(work);
 
@@ -42,28 +41,28 @@ export default definePlugin({
       ctx.events.emit(SessionEnded, { session_id: sessionId, user_id: userId });
     };
     const replayed = (sessionId: string, userId: number, ip: string): void => {
-      log.warn({ session: sessionId, user: userId, ip }, 'a spent refresh token was shown again; the session is over');
+      log.warn({ session: sessionId, user: userId, ip }, 'spent refresh token was shown again; ended its session');
       ctx.events.emit(SessionReplayed, { session_id: sessionId, user_id: userId, ip });
     };
 
-    const signingKeys = await openSigningKeys({ store, secrets, clock, ids, log });
-    const accessTokens = createAccessTokens(signingKeys, clock, ids);
-    const revocations = createRevocations(store, clock);
-    const uses = createUses(store, clock);
-    const apiTokens = createApiTokens({ store, directory, clock, ids, uses, ended });
+    const signingKeys = await SigningKeys.open({ store, secrets, clock, ids, log });
+    const accessTokens = new AccessTokens(signingKeys, clock, ids);
+    const revocations = new Revocations(store, clock);
+    const uses = new Uses(store, clock);
+    const apiTokens = new ApiTokens({ store, directory, clock, ids, uses, ended });
     const vouched = new Vouched(ctx.extend.open(Credentials));
-    const sessions = createSessions({ store, directory, accessTokens, clock, ids, detached, ended, replayed });
-    const setupToken = createSetupToken({ store, directory, clock, ids, file: join(ctx.dataDir, 'setup-token') });
-    const signIn = createSignIn({ directory, passwords, sessions, throttle: createThrottle(clock), setupToken, settings });
+    const sessions = new Sessions({ store, directory, accessTokens, clock, ids, detached, ended, replayed });
+    const setupToken = new SetupToken({ store, directory, clock, ids, file: join(ctx.dataDir, 'setup-token') });
+    const signIn = new SignIn({ directory, passwords, sessions, throttle: new Throttle(clock), setupToken, settings });
     await revocations.refresh();
     await setupToken.settle();
 
     ctx.services.provide(Authenticator, () => new SessionAuthenticator({ accessTokens, apiTokens, vouched, directory, revocations, uses, clock }));
     ctx.http.routes([...authRoutes(signIn, sessions), ...sessionRoutes(sessions), ...tokenRoutes(apiTokens)]);
-    ctx.extend.contribute(Banner, 'setup', { line: (url) => setupToken.waiting && setupLine(url, setupToken.waiting) });
+    ctx.extend.contribute(Banner, 'setup', { line: (url) => setupToken.bannerLine(url) });
 
     // The generation before this one may end sessions while it drains.
     ctx.events.on(SessionEnded, ({ session_id: sessionId }) => forget(sessionId));
-    keepHouse(ctx, { store, sessions, revocations, signingKeys, setupToken, uses });
+    startHousekeeping(ctx, { store, sessions, revocations, signingKeys, setupToken, uses });
   },
 });

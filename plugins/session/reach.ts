@@ -2,12 +2,12 @@ import { type Principal, SvcError } from 'svc/sdk';
 
 import { holdsEverything } from './grants.ts';
 
-/** Whose sessions and tokens somebody may touch: one person's, or everyone's. */
+/** Whose sessions and tokens an actor may touch: one person's, or everyone's. */
 export type Reach = number | 'everyone';
 
 export const reachOf = (actor: Principal): Reach => (holdsEverything(actor) ? 'everyone' : ownId(actor));
 
-/** Whose list an actor asks for: their own unless they name somebody else, which is for administrators. */
+/** Whose list an actor asks for: their own unless they name another person, which is for administrators. */
 export function askedUser(actor: Principal, userId: number | undefined): number {
   const asked = userId ?? ownId(actor);
   const reach = reachOf(actor);
@@ -17,5 +17,12 @@ export function askedUser(actor: Principal, userId: number | undefined): number 
   return asked;
 }
 
-/** The person behind an actor; 0, which is nobody's, for an operator. */
+/** The person behind an actor; 0, which no account has, for an operator. */
 export const ownId = ({ kind, id }: Principal): number => (kind === 'user' || kind === 'token' ? Number(id) : 0);
+
+/** A stolen API token must not be able to make a longer-lived one of itself. */
+export function assertInPerson({ kind }: Principal): void {
+  if (kind === 'token') {
+    throw new SvcError('forbidden', 'an API token cannot manage tokens or sessions; sign in for that');
+  }
+}

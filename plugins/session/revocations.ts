@@ -4,28 +4,34 @@ import { accessTokenMs } from './lifetimes.ts';
 import type { Store } from './store.ts';
 
 /** Sessions that ended so lately that an access token of theirs could still be good. */
-export interface Revocations {
-  has(sessionId: string): boolean;
-  add(sessionId: string): void;
-  /** Learns what ended before this generation, and forgets what has outlived its tokens. */
-  refresh(): Promise<void>;
-}
+export class Revocations {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #ended = new Map<string, number>();
 
-export function createRevocations(store: Store, clock: Clock): Revocations {
-  const ended = new Map<string, number>();
-  return {
-    has: (sessionId) => ended.has(sessionId),
-    add: (sessionId) => void ended.set(sessionId, clock.now()),
-    async refresh() {
-      const since = clock.now() - accessTokenMs;
-      for (const { id, ended_at: at } of await store.read.endedSince(since)) {
-        ended.set(id, at!);
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  has(sessionId: string): boolean {
+    return this.#ended.has(sessionId);
+  }
+
+  add(sessionId: string): void {
+    this.#ended.set(sessionId, this.#clock.now());
+  }
+
+  /** Learns what ended before this generation, and forgets what has outlived its tokens. */
+  async refresh(): Promise<void> {
+    const since = this.#clock.now() - accessTokenMs;
+    for (const { id, ended_at: at } of await this.#store.read.sessions.endedSince(since)) {
+      this.#ended.set(id, at!);
+    }
+    for (const [id, at] of this.#ended) {
+      if (at <= since) {
+        this.#ended.delete(id);
       }
-      for (const [id, at] of ended) {
-        if (at <= since) {
-          ended.delete(id);
-        }
-      }
-    },
-  };
+    }
+  }
 }

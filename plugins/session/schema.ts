@@ -41,7 +41,7 @@ export const SignedInReply = Type.Object({
 });
 
 export const OfUser = Type.Object({
-  user_id: Type.Optional(Type.Integer({ minimum: 1, description: 'somebody else, for administrators; yourself when left out' })),
+  user_id: Type.Optional(Type.Integer({ minimum: 1, description: 'another user, for administrators; yourself when left out' })),
 });
 
 export const SessionId = Type.Object({ id: Type.String({ format: 'uuid' }) });

@@ -7,18 +7,6 @@ import { digest } from './digest.ts';
 import { setupTokenMs } from './lifetimes.ts';
 import type { Store } from './store.ts';
 
-/** The one-time token that makes the first administrator. It stands in a file for whoever can read the data folder. */
-export interface SetupToken {
-  /** The token that is waiting to be used, in plain text; undefined once there is an administrator. */
-  readonly waiting: string | undefined;
-  /** Brings table and file in line with the accounts: a good token while there is no administrator, none afterwards. */
-  settle(): Promise<void>;
-  /** Throws unless this is the waiting token; it stays good until `spend`. */
-  assert(token: string): Promise<void>;
-  /** Uses it up; joins the write in which the administrator comes into being. */
-  spend(token: string): Promise<void>;
-}
-
 export interface SetupTokenParts {
   readonly store: Store;
   readonly directory: DirectoryContract;
@@ -29,51 +17,73 @@ export interface SetupTokenParts {
 
 const prefix = 'svc_setup_';
 
-export function createSetupToken({ store, directory, clock, ids, file }: SetupTokenParts): SetupToken {
-  let waiting: string | undefined;
+/** The one-time token that makes the first administrator. It stands in a file for a person who can read the data folder. */
+export class SetupToken {
+  readonly #parts: SetupTokenParts;
+  #waiting: string | undefined;
 
-  const isGood = async (token: string | undefined): Promise<boolean> => {
-    const row = await store.read.setupToken();
+  constructor(parts: SetupTokenParts) {
+    this.#parts = parts;
+  }
+
+  /** The token that is waiting to be used, in plain text; undefined once there is an administrator. */
+  get waiting(): string | undefined {
+    return this.#waiting;
+  }
+
+  /**
+   * The line of the start banner that makes the first administrator; copied, completed and run. Its password is too short to be
+   * accepted, so that no account gets the one that is printed here.
+   */
+  bannerLine(url: string): string | undefined {
+    const body = this.#waiting && JSON.stringify({ token: this.#waiting, email: 'you@example.org', password: 'CHANGE-ME' });
+    return body && `Set up   curl ${url}/api/v1/auth/setup -H 'Content-Type: application/json' -d '${body}'`;
+  }
+
+  /** Brings table and file in line with the accounts: a good token while there is no administrator, none afterwards. */
+  async settle(): Promise<void> {
+    const { store, directory, clock, ids, file } = this.#parts;
+    if (await directory.hasAdmin()) {
+      this.#waiting = undefined;
+      rmSync(file, { force: true });
+      if (await store.read.setupToken.find()) {
+        await store.write((rows) => rows.setupToken.remove());
+      }
+      return;
+    }
+    const written = readToken(file);
+    if (await this.#isGood(written)) {
+      this.#waiting = written;
+      return;
+    }
+    // Table first: a token that is only in the file would be promised and then refused.
+    const fresh = prefix + ids.token(32);
+    await store.write((rows) => rows.setupToken.set(digest(fresh), clock.now() + setupTokenMs));
+    writeToken(file, fresh);
+    this.#waiting = fresh;
+  }
+
+  /** Throws unless this is the waiting token; it stays good until `spend`. */
+  async assert(token: string): Promise<void> {
+    if (await this.#parts.directory.hasAdmin()) {
+      throw new SvcError('conflict', 'set-up is over: there is an administrator already, who can make more accounts');
+    }
+    if (!(await this.#isGood(token))) {
+      throw new SvcError('unauthorized', `the set-up token is not valid or has expired; the current one stands in ${fileName} of the data folder`);
+    }
+  }
+
+  /** Uses it up; joins the write in which the administrator comes into being. */
+  spend(token: string): Promise<void> {
+    const { store, clock } = this.#parts;
+    return store.write((rows) => rows.setupToken.spend(digest(token), clock.now()));
+  }
+
+  async #isGood(token: string | undefined): Promise<boolean> {
+    const { store, clock } = this.#parts;
+    const row = await store.read.setupToken.find();
     return token !== undefined && row !== undefined && row.hash === digest(token) && row.expires_at > clock.now();
-  };
-
-  return {
-    get waiting() {
-      return waiting;
-    },
-
-    async settle() {
-      if (await directory.hasAdmin()) {
-        waiting = undefined;
-        rmSync(file, { force: true });
-        if (await store.read.setupToken()) {
-          await store.write((rows) => rows.dropSetupToken());
-        }
-        return;
-      }
-      const written = readToken(file);
-      if (await isGood(written)) {
-        waiting = written;
-        return;
-      }
-      // Table first: a token that is only in the file would be promised and then refused.
-      const fresh = prefix + ids.token(32);
-      await store.write((rows) => rows.setSetupToken(digest(fresh), clock.now() + setupTokenMs));
-      writeToken(file, fresh);
-      waiting = fresh;
-    },
-
-    async assert(token) {
-      if (await directory.hasAdmin()) {
-        throw new SvcError('conflict', 'set-up is over: there is an administrator already, who can make more accounts');
-      }
-      if (!(await isGood(token))) {
-        throw new SvcError('unauthorized', `the set-up token is not valid or has expired; the current one stands in ${fileName} of the data folder`);
-      }
-    },
-
-    spend: (token) => store.write((rows) => rows.spendSetupToken(digest(token), clock.now())),
-  };
+  }
 }
 
 const fileName = 'plugins/session/setup-token';

@@ -2,7 +2,8 @@ import { type Settings, SvcError } from 'svc/sdk';
 
 import type { AccountTimes, DirectoryContract, PasswordsContract, Person } from '../iam/contract.ts';
 import type { Client } from './client.ts';
-import type { Known, Sessions, SignedIn } from './sessions.ts';
+import type { Known } from './rotation.ts';
+import type { Sessions, SignedIn } from './sessions.ts';
 import type { SetupToken } from './setup-token.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -15,14 +16,6 @@ export interface NewAccount {
 /** Tells the audit trail which account a call made. */
 export type Made = (id: number) => void;
 
-/** The ways in for somebody who has nothing but a password or the set-up token. */
-export interface SignIn {
-  login(email: string, password: string, client: Client, known: Known): Promise<SignedIn>;
-  register(account: NewAccount, client: Client, made: Made): Promise<{ readonly person: Person; readonly times: AccountTimes }>;
-  /** Makes the first administrator and signs them in. */
-  setUp(token: string, account: NewAccount, client: Client, made: Made): Promise<SignedIn>;
-}
-
 export interface SignInParts {
   readonly directory: DirectoryContract;
   readonly passwords: PasswordsContract;
@@ -32,42 +25,51 @@ export interface SignInParts {
   readonly settings: Settings;
 }
 
-export function createSignIn({ directory, passwords, sessions, throttle, setupToken, settings }: SignInParts): SignIn {
-  return {
-    async login(typed, password, client, known) {
-      const email = normal(typed);
-      const attempt = throttle.begin(email, client.ip);
-      const person = await passwords.verify(email, password).catch((error: unknown) => {
-        attempt.dropped();
-        throw error;
-      });
-      if (!person) {
-        attempt.failed();
-        throw new SvcError('unauthorized', 'the e-mail or the password is not right, or the account is disabled');
-      }
-      attempt.succeeded();
-      return await sessions.open(person, client, known);
-    },
+/** The ways in without a session: a password, or the set-up token. */
+export class SignIn {
+  readonly #parts: SignInParts;
 
-    async register(account, client, made) {
-      if (settings.get<'open' | 'closed'>('auth.registration') !== 'open') {
-        throw new SvcError('forbidden', 'registration is closed: ask an administrator for an account, or let one set auth.registration to open');
-      }
-      throttle.register(client.ip);
-      const person = await directory.create(wish(account, 'viewer'), undefined, ({ id }) => made(id));
-      return { person, times: await directory.timesOf(person.id) };
-    },
+  constructor(parts: SignInParts) {
+    this.#parts = parts;
+  }
 
-    async setUp(token, account, client, made) {
-      await setupToken.assert(token);
-      const person = await directory.create(wish(account, 'admin'), undefined, async ({ id }) => {
-        made(id);
-        await setupToken.spend(token);
-      });
-      await setupToken.settle();
-      return await sessions.open(person, client, () => undefined);
-    },
-  };
+  async login(typed: string, password: string, client: Client, known: Known): Promise<SignedIn> {
+    const { passwords, sessions, throttle } = this.#parts;
+    const email = normal(typed);
+    const attempt = throttle.begin(email, client.ip);
+    const person = await passwords.verify(email, password).catch((error: unknown) => {
+      attempt.dropped();
+      throw error;
+    });
+    if (!person) {
+      attempt.failed();
+      throw new SvcError('unauthorized', 'the e-mail or the password is not right, or the account is disabled');
+    }
+    attempt.succeeded();
+    return await sessions.open(person, client, known);
+  }
+
+  async register(account: NewAccount, client: Client, made: Made): Promise<{ readonly person: Person; readonly times: AccountTimes }> {
+    const { directory, throttle, settings } = this.#parts;
+    if (settings.get<'open' | 'closed'>('auth.registration') !== 'open') {
+      throw new SvcError('forbidden', 'registration is closed: ask an administrator for an account, or let one set auth.registration to open');
+    }
+    throttle.register(client.ip);
+    const person = await directory.create(wish(account, 'viewer'), undefined, ({ id }) => made(id));
+    return { person, times: await directory.timesOf(person.id) };
+  }
+
+  /** Makes the first administrator and signs them in. */
+  async setUp(token: string, account: NewAccount, client: Client, made: Made): Promise<SignedIn> {
+    const { directory, sessions, setupToken } = this.#parts;
+    await setupToken.assert(token);
+    const person = await directory.create(wish(account, 'admin'), undefined, async ({ id }) => {
+      made(id);
+      await setupToken.spend(token);
+    });
+    await setupToken.settle();
+    return await sessions.open(person, client, () => undefined);
+  }
 }
 
 /** As accounts are found by it: one spelling more would be ten guesses more. */

@@ -11,15 +11,6 @@ export interface SigningKey {
   readonly createdAt: number;
 }
 
-/** The keys that access tokens are signed with: the newest signs, older ones verify until their last token has expired. */
-export interface SigningKeys {
-  readonly newest: SigningKey;
-  /** The key whose tokens begin with exactly this first part. */
-  ofHeader(header: string): KeyObject | undefined;
-  /** Makes a new key when the newest is old, and forgets those whose tokens have all expired. */
-  rotate(): Promise<void>;
-}
-
 export interface KeyParts {
   readonly store: Store;
   readonly secrets: Secrets;
@@ -30,45 +21,58 @@ export interface KeyParts {
 
 const slackMs = 60_000;
 
-export async function openSigningKeys(parts: KeyParts): Promise<SigningKeys> {
-  const { store, secrets, clock, ids } = parts;
-  let newest: SigningKey;
-  let byHeader = new Map<string, KeyObject>();
+/** The keys that access tokens are signed with: the newest signs, older ones verify until their last token has expired. */
+export class SigningKeys {
+  readonly #parts: KeyParts;
+  #newest!: SigningKey;
+  #byHeader = new Map<string, KeyObject>();
 
-  async function rotate(): Promise<void> {
+  private constructor(parts: KeyParts) {
+    this.#parts = parts;
+  }
+
+  static async open(parts: KeyParts): Promise<SigningKeys> {
+    const keys = new SigningKeys(parts);
+    await keys.rotate();
+    return keys;
+  }
+
+  get newest(): SigningKey {
+    return this.#newest;
+  }
+
+  /** The key whose tokens begin with exactly this first part. */
+  ofHeader(header: string): KeyObject | undefined {
+    return this.#byHeader.get(header);
+  }
+
+  /** Makes a new key when the newest is old, and forgets those whose tokens have all expired. */
+  async rotate(): Promise<void> {
+    const { store, secrets, clock, ids } = this.#parts;
     const now = clock.now();
-    const kept = await readKeys(parts);
+    const kept = await readKeys(this.#parts);
     const youngest = kept.at(-1);
     if (youngest === undefined || youngest.createdAt <= now - signingKeyMs) {
       const [kid, secret] = [ids.token(9), ids.token(32)];
-      await store.write((rows) => rows.addKey(kid, secrets.seal(place(kid), secret), now));
+      await store.write((rows) => rows.signingKeys.add(kid, secrets.seal(place(kid), secret), now));
       kept.push({ kid, key: keyOf(secret), createdAt: now });
     }
     const spent = kept.filter((_key, index) => (kept[index + 1]?.createdAt ?? now) < now - accessTokenMs - slackMs);
     if (spent.length > 0) {
-      await store.write((rows) => rows.dropKeys(spent.map(({ kid }) => kid)));
+      await store.write((rows) => rows.signingKeys.remove(spent.map(({ kid }) => kid)));
     }
-    newest = kept.at(-1)!;
-    byHeader = new Map(kept.filter((key) => !spent.includes(key)).map(({ kid, key }) => [headerOf(kid), key]));
+    this.#newest = kept.at(-1)!;
+    this.#byHeader = new Map(kept.filter((key) => !spent.includes(key)).map(({ kid, key }) => [headerOf(kid), key]));
   }
-
-  await rotate();
-  return {
-    get newest() {
-      return newest;
-    },
-    ofHeader: (header) => byHeader.get(header),
-    rotate,
-  };
 }
 
 /** Oldest first. A key that does not open any more costs its sessions an early refresh, not the house its logins. */
 async function readKeys({ store, secrets, log }: KeyParts): Promise<SigningKey[]> {
-  return (await store.read.keys()).flatMap(({ kid, sealed, created_at: createdAt }) => {
+  return (await store.read.signingKeys.list()).flatMap(({ kid, sealed, created_at: createdAt }) => {
     try {
       return [{ kid, key: keyOf(secrets.open(place(kid), sealed)), createdAt }];
     } catch (error) {
-      log.warn({ kid, cause: messageOf(error) }, 'a signing key cannot be opened; access tokens that it signed are refused');
+      log.warn({ kid, cause: messageOf(error) }, 'signing key cannot be opened; access tokens that it signed are refused');
       return [];
     }
   });

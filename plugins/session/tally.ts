@@ -1,19 +1,10 @@
 import type { Clock } from 'svc/sdk';
 
-/** Failures of late, by who failed. */
-export interface Tally {
-  /** How long this key must wait; 0 when it may try now. */
-  waitMs(key: string): number;
-  /** Counts a try as a failure until its end says otherwise, so that tries at the same time cannot outrun the limit. */
-  begin(key: string): (failed: boolean) => void;
-  clear(key: string): void;
-}
-
 export interface TallyOptions {
   readonly limit: number;
   readonly windowMs: number;
   readonly clock: Clock;
-  /** Keys that are watched at once; the one that failed longest ago makes room. */
+  /** Keys that are counted at once; the one that failed longest ago makes room. */
   readonly mostKeys?: number;
 }
 
@@ -25,43 +16,57 @@ interface Count {
 /** How long to wait for tries that are under way. */
 const pendingMs = 1_000;
 
-export function createTally({ limit, windowMs, clock, mostKeys = 10_000 }: TallyOptions): Tally {
-  const counts = new Map<string, Count>();
+/** Recent failures, by key. */
+export class Tally {
+  readonly #options: TallyOptions;
+  readonly #counts = new Map<string, Count>();
 
-  function recent(key: string): readonly number[] {
-    const since = clock.monotonic() - windowMs;
-    return counts.get(key)?.failures.filter((at) => at > since) ?? [];
+  constructor(options: TallyOptions) {
+    this.#options = options;
+  }
+
+  /** How long this key must wait; 0 when it may try now. */
+  waitMs(key: string): number {
+    const { limit, windowMs, clock } = this.#options;
+    const failures = this.#recent(key);
+    if (failures.length >= limit) {
+      return failures[0]! + windowMs - clock.monotonic();
+    }
+    return failures.length + this.#pending(key) >= limit ? pendingMs : 0;
+  }
+
+  /** Counts a try as a failure until its end says otherwise, so that tries at the same time cannot outrun the limit. */
+  begin(key: string): (failed: boolean) => void {
+    this.#keep(key, { failures: this.#recent(key), pending: this.#pending(key) + 1 });
+    return (failed) => {
+      const failures = failed ? [...this.#recent(key), this.#options.clock.monotonic()] : this.#recent(key);
+      this.#keep(key, { failures, pending: Math.max(0, this.#pending(key) - 1) });
+    };
+  }
+
+  clear(key: string): void {
+    this.#keep(key, { failures: [], pending: this.#pending(key) });
+  }
+
+  #pending(key: string): number {
+    return this.#counts.get(key)?.pending ?? 0;
+  }
+
+  #recent(key: string): readonly number[] {
+    const since = this.#options.clock.monotonic() - this.#options.windowMs;
+    return this.#counts.get(key)?.failures.filter((at) => at > since) ?? [];
   }
 
   /** Keeps the map in the order of the last change. */
-  function keep(key: string, count: Count): void {
-    counts.delete(key);
+  #keep(key: string, count: Count): void {
+    const { mostKeys = 10_000 } = this.#options;
+    this.#counts.delete(key);
     if (count.failures.length === 0 && count.pending === 0) {
       return;
     }
-    if (counts.size >= mostKeys) {
-      counts.delete(counts.keys().next().value!);
+    if (this.#counts.size >= mostKeys) {
+      this.#counts.delete(this.#counts.keys().next().value!);
     }
-    counts.set(key, count);
+    this.#counts.set(key, count);
   }
-
-  return {
-    waitMs(key) {
-      const failures = recent(key);
-      if (failures.length >= limit) {
-        return failures[0]! + windowMs - clock.monotonic();
-      }
-      return failures.length + (counts.get(key)?.pending ?? 0) >= limit ? pendingMs : 0;
-    },
-    begin(key) {
-      keep(key, { failures: recent(key), pending: (counts.get(key)?.pending ?? 0) + 1 });
-      return (failed) => {
-        const failures = failed ? [...recent(key), clock.monotonic()] : recent(key);
-        keep(key, { failures, pending: Math.max(0, (counts.get(key)?.pending ?? 0) - 1) });
-      };
-    },
-    clear(key) {
-      keep(key, { failures: [], pending: counts.get(key)?.pending ?? 0 });
-    },
-  };
 }

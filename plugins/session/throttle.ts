@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 
 import { type Clock, SvcError } from 'svc/sdk';
 
-import { createTally } from './tally.ts';
+import { Tally } from './tally.ts';
 
 /** A login that is being tried; exactly one of its ends must be told. */
 export interface Attempt {
@@ -12,44 +12,45 @@ export interface Attempt {
   dropped(): void;
 }
 
-/** Slows down whoever guesses, at one account or at many from one place, and whoever makes accounts by the dozen. */
-export interface Throttle {
-  /** Throws rate_limited when the e-mail or the address has failed too often. */
-  begin(email: string, ip: string): Attempt;
-  /** Throws rate_limited when the address has registered too often, whatever came of it. */
-  register(ip: string): void;
-}
-
 const windowMs = 10 * 60_000;
 const failuresPerEmail = 10;
 const failuresPerAddress = 50;
 const registrationsPerAddress = 10;
 
-export function createThrottle(clock: Clock): Throttle {
-  const emails = createTally({ limit: failuresPerEmail, windowMs, clock });
-  const addresses = createTally({ limit: failuresPerAddress, windowMs, clock });
-  const registrations = createTally({ limit: registrationsPerAddress, windowMs, clock });
-  return {
-    begin(email, ip) {
-      const place = network(ip);
-      assertNoWait(Math.max(emails.waitMs(email), addresses.waitMs(place)), 'too many failed logins');
-      const ends = [emails.begin(email), addresses.begin(place)];
-      return {
-        succeeded() {
-          ends.forEach((end) => end(false));
-          emails.clear(email);
-        },
-        failed: () => ends.forEach((end) => end(true)),
-        dropped: () => ends.forEach((end) => end(false)),
-      };
-    },
-    register(ip) {
-      const place = network(ip);
-      assertNoWait(registrations.waitMs(place), 'too many registrations from this address');
-      // One that succeeds counts as well: it leaves an account behind.
-      registrations.begin(place)(true);
-    },
-  };
+/** Slows down guessing, at one account or at many from one place, and making accounts by the dozen. */
+export class Throttle {
+  readonly #emails: Tally;
+  readonly #addresses: Tally;
+  readonly #registrations: Tally;
+
+  constructor(clock: Clock) {
+    this.#emails = new Tally({ limit: failuresPerEmail, windowMs, clock });
+    this.#addresses = new Tally({ limit: failuresPerAddress, windowMs, clock });
+    this.#registrations = new Tally({ limit: registrationsPerAddress, windowMs, clock });
+  }
+
+  /** Throws rate_limited when the e-mail or the address has failed too often. */
+  begin(email: string, ip: string): Attempt {
+    const place = network(ip);
+    assertNoWait(Math.max(this.#emails.waitMs(email), this.#addresses.waitMs(place)), 'too many failed logins');
+    const ends = [this.#emails.begin(email), this.#addresses.begin(place)];
+    return {
+      succeeded: () => {
+        ends.forEach((end) => end(false));
+        this.#emails.clear(email);
+      },
+      failed: () => ends.forEach((end) => end(true)),
+      dropped: () => ends.forEach((end) => end(false)),
+    };
+  }
+
+  /** Throws rate_limited when the address has registered too often, whatever came of it. */
+  register(ip: string): void {
+    const place = network(ip);
+    assertNoWait(this.#registrations.waitMs(place), 'too many registrations from this address');
+    // One that succeeds counts as well: it leaves an account behind.
+    this.#registrations.begin(place)(true);
+  }
 }
 
 function assertNoWait(waitMs: number, reason: string): void {

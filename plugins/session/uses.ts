@@ -1,42 +1,52 @@
 import type { Clock } from 'svc/sdk';
 
-import type { Store } from './store.ts';
-
-/** When sessions and API tokens were last used: gathered in memory, because a request must not cost a write. */
-export interface Uses {
-  session(id: string): void;
-  apiToken(id: number): void;
-  /** Writes down what was gathered. */
-  flush(): Promise<void>;
-}
+import type { Rows, Store } from './store.ts';
 
 /** The rest of a busier minute goes unnoticed until its next use. */
 const mostGathered = 10_000;
+const batchSize = 200;
 
-export function createUses(store: Store, clock: Clock): Uses {
-  const gathered = { session_sessions: new Map<string, number>(), session_api_tokens: new Map<number, number>() };
+/** When sessions and API tokens were last used: gathered in memory, because a request must not cost a write. */
+export class Uses {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #sessions = new Map<string, number>();
+  readonly #apiTokens = new Map<number, number>();
 
-  function note<K>(seen: Map<K, number>, id: K): void {
-    if (seen.size < mostGathered || seen.has(id)) {
-      seen.set(id, clock.now());
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  session(id: string): void {
+    this.#note(this.#sessions, id);
+  }
+
+  apiToken(id: number): void {
+    this.#note(this.#apiTokens, id);
+  }
+
+  /** Writes down what was gathered. */
+  async flush(): Promise<void> {
+    await this.#write(this.#sessions, (rows, id, at) => rows.sessions.noteUse(id, at));
+    await this.#write(this.#apiTokens, (rows, id, at) => rows.apiTokens.noteUse(id, at));
+  }
+
+  #note<K>(gathered: Map<K, number>, id: K): void {
+    if (gathered.size < mostGathered || gathered.has(id)) {
+      gathered.set(id, this.#clock.now());
     }
   }
 
-  return {
-    session: (id) => note(gathered.session_sessions, id),
-    apiToken: (id) => note(gathered.session_api_tokens, id),
-    async flush() {
-      for (const table of ['session_sessions', 'session_api_tokens'] as const) {
-        const batch = [...gathered[table]];
-        gathered[table].clear();
-        for (let from = 0; from < batch.length; from += 200) {
-          await store.write(async (rows) => {
-            for (const [id, at] of batch.slice(from, from + 200)) {
-              await rows.noteUse(table, id, at);
-            }
-          });
+  async #write<K>(gathered: Map<K, number>, noteUse: (rows: Rows, id: K, at: number) => Promise<void>): Promise<void> {
+    const all = [...gathered];
+    gathered.clear();
+    for (let from = 0; from < all.length; from += batchSize) {
+      await this.#store.write(async (rows) => {
+        for (const [id, at] of all.slice(from, from + batchSize)) {
+          await noteUse(rows, id, at);
         }
-      }
-    },
-  };
+      });
+    }
+  }
 }

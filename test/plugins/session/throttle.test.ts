@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { createTally } from '../../../plugins/session/tally.ts';
+import { Tally } from '../../../plugins/session/tally.ts';
 import { network } from '../../../plugins/session/throttle.ts';
 import { movableClock } from './people.ts';
 
 test('failures count for ten minutes each, and then one by one no longer', () => {
   const clock = movableClock();
-  const tally = createTally({ limit: 3, windowMs: 600_000, clock });
+  const tally = new Tally({ limit: 3, windowMs: 600_000, clock });
   for (let i = 0; i < 3; i++) {
     tally.begin('a')(true);
     clock.move(100_000);
@@ -21,7 +21,7 @@ test('failures count for ten minutes each, and then one by one no longer', () =>
 });
 
 test('tries under way count until they end well', () => {
-  const tally = createTally({ limit: 2, windowMs: 600_000, clock: movableClock() });
+  const tally = new Tally({ limit: 2, windowMs: 600_000, clock: movableClock() });
   const ends = [tally.begin('a'), tally.begin('a')];
   assert.equal(tally.waitMs('a'), 1_000);
   ends.forEach((end) => end(false));
@@ -29,7 +29,7 @@ test('tries under way count until they end well', () => {
 });
 
 test('a flood of keys takes bounded room and pushes out the oldest', () => {
-  const tally = createTally({ limit: 1, windowMs: 600_000, clock: movableClock(), mostKeys: 100 });
+  const tally = new Tally({ limit: 1, windowMs: 600_000, clock: movableClock(), mostKeys: 100 });
   for (let i = 0; i < 1_000; i++) {
     tally.begin(`key ${i}`)(true);
   }
