@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { cacheFolders, ownFolder } from './cache-folder.mjs';
@@ -94,7 +94,8 @@ async function build(root, draft, folder) {
     program('edge', smallProgram),
     esbuild.build({
       ...common,
-      entryPoints: threadsBelow(join(root, 'core')),
+      // By name: from several folders esbuild would put each into a folder of its own.
+      entryPoints: Object.fromEntries([...threadsBelow(join(root, 'core')), ...threadsBelow(join(root, 'bin'))].map((path) => [basename(path, '.ts'), path])),
       outdir: draft,
       outExtension: { '.js': '.cjs' },
       format: 'cjs',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { type Environment, type House, startHouse } from '../../core/boot/index.ts';
-import { createBackup } from '../../core/storage/index.ts';
+import { createBackup } from '../backup/backup.ts';
 import { assertHasData, openDataFolder } from './data-folder.ts';
 import { clientOf, type HouseClient } from './house-client.ts';
 import { houseOver } from './small-house.ts';
@@ -14,13 +14,13 @@ import { houseOver } from './small-house.ts';
  * and gone afterwards; TMPDIR says where it may stand.
  */
 export async function askCopy<R>(plugin: string, environment: Environment, ask: (house: HouseClient) => Promise<R>): Promise<R> {
-  const { dataDir, storage, startWorker } = await openDataFolder(environment);
+  const { dataDir, product } = await openDataFolder(environment);
   assertHasData(dataDir);
   const folder = mkdtempSync(join(tmpdir(), 'svc-copy-'));
   let house: House | undefined;
   try {
     const copy = join(folder, 'data');
-    await createBackup(copy, { ...storage, dataDir, startWorker: (data) => startWorker('backup-worker', data) });
+    await createBackup(copy, { dataDir, product });
     copyFiles(dataDir, copy, 'keys');
     copyFiles(dataDir, copy, join('plugins', plugin));
     house = await startHouse(await houseOver(copy, [plugin], environment));

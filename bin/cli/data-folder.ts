@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { ajvSchemas, bootSettings, type Environment, storageWorkers } from '../../core/boot/index.ts';
+import { ajvSchemas, bootSettings, type Environment } from '../../core/boot/index.ts';
 import { SvcError } from '../../core/sdk/index.ts';
 import { databaseName } from '../../core/storage/index.ts';
 import { currentProduct } from '../product.ts';
@@ -10,11 +10,7 @@ import { currentProduct } from '../product.ts';
 export async function openDataFolder(environment: Environment) {
   const product = await currentProduct();
   const { dataDir } = bootSettings(product, environment, { schemas: ajvSchemas });
-  return {
-    dataDir,
-    startWorker: storageWorkers(product),
-    storage: { appVersion: product.version, now: () => Date.now(), nativeBinding: product.embedded?.nativeBinding },
-  };
+  return { product, dataDir };
 }
 
 /** A backup of nothing would be an empty database that looks like one. */

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 
 import { timestamp } from '../../core/sdk/index.ts';
-import { createBackup } from '../../core/storage/index.ts';
+import { createBackup } from '../backup/backup.ts';
 import type { Command } from '../cli/command.ts';
 import { assertHasData, openDataFolder } from '../cli/data-folder.ts';
 import { withProgress } from '../cli/progress.ts';
@@ -14,13 +14,11 @@ export const command: Command = {
   example: 'svc backup create /mnt/backup/svc-today --with-key',
 
   async run(call) {
-    const { dataDir, storage, startWorker } = await openDataFolder(call.environment);
+    const { dataDir, product } = await openDataFolder(call.environment);
     assertHasData(dataDir);
     const dir = resolve(call.optionalOperand(0) ?? join(dataDir, 'backups', timestamp(Date.now()).replaceAll(':', '')));
     const withKey = call.has('with-key');
-    const manifest = await withProgress(`Backing up ${dataDir}`, () =>
-      createBackup(dir, { ...storage, dataDir, withKey, startWorker: (data) => startWorker('backup-worker', data) }),
-    );
+    const manifest = await withProgress(`Backing up ${dataDir}`, () => createBackup(dir, { dataDir, product, withKey }));
     const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
     return { data: { dir, ...manifest }, text: () => `${dir} (${sizeOf(bytes)}${withKey ? ', with the secret key' : ''})` };
   },

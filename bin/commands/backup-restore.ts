@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 
-import { restoreBackup } from '../../core/storage/index.ts';
+import { restoreBackup } from '../backup/restore.ts';
 import type { Command } from '../cli/command.ts';
 import { openDataFolder } from '../cli/data-folder.ts';
 import { withProgress } from '../cli/progress.ts';
@@ -13,8 +13,8 @@ export const command: Command = {
 
   async run(call) {
     const dir = resolve(call.operand(0));
-    const { dataDir, storage } = await openDataFolder(call.environment);
-    const { manifest, aside } = await withProgress(`Restoring ${dir}`, () => restoreBackup(dir, dataDir, storage));
+    const { dataDir, product } = await openDataFolder(call.environment);
+    const { manifest, aside } = await withProgress(`Restoring ${dir}`, () => restoreBackup(dir, dataDir, product));
     const kept = aside === undefined ? '' : `; what was there is kept in ${aside}`;
     return {
       data: { data_dir: dataDir, aside: aside ?? null, created_at: manifest.created_at, app_version: manifest.app_version },

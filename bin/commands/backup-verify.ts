@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 
-import { verifyBackup } from '../../core/storage/index.ts';
+import { verifyBackup } from '../backup/backup.ts';
 import type { Command } from '../cli/command.ts';
 import { withProgress } from '../cli/progress.ts';
 import { currentProduct } from '../product.ts';
@@ -13,8 +13,8 @@ export const command: Command = {
 
   async run(call) {
     const dir = resolve(call.operand(0));
-    const { embedded } = await currentProduct();
-    const manifest = await withProgress(`Verifying ${dir}`, () => verifyBackup(dir, { nativeBinding: embedded?.nativeBinding }));
+    const product = await currentProduct();
+    const manifest = await withProgress(`Verifying ${dir}`, () => verifyBackup(dir, product));
     const rows = Object.values(manifest.tables).reduce((sum, count) => sum + count, 0);
     return {
       data: { ok: true, dir, ...manifest },

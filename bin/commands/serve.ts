@@ -1,4 +1,5 @@
 import { serve } from '../../core/boot/index.ts';
+import { AutomaticBackups } from '../backup/automatic-backups.ts';
 import type { Command } from '../cli/command.ts';
 import type { ExitCode } from '../cli/failure.ts';
 import { currentProduct } from '../product.ts';
@@ -10,7 +11,12 @@ export const command: Command = {
   example: 'SVC_HTTP_ADDR=127.0.0.1:9000 svc serve --data /var/lib/svc',
 
   async run({ environment, json }) {
-    const code = await serve(await currentProduct(), json ? { ...environment, SVC_LOG_FORMAT: 'json' } : environment);
+    const product = await currentProduct();
+    const code = await serve({
+      product,
+      environment: json ? { ...environment, SVC_LOG_FORMAT: 'json' } : environment,
+      safeguard: (dataDir) => new AutomaticBackups(dataDir, product),
+    });
     return { data: undefined, text: () => '', code: code as ExitCode };
   },
 };

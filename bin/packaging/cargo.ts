@@ -49,7 +49,7 @@ function shippedFiles(root: string, version: string): ReadonlyMap<string, Buffer
 
 /** Threads cannot be started from the program's own text: each has one of its own, named like its source. */
 async function threadPrograms(root: string): Promise<ReadonlyMap<string, string>> {
-  const sources = filesBelow(root, 'core').filter((name) => name.endsWith('-worker.ts'));
+  const sources = ['core', 'bin'].flatMap((folder) => filesBelow(root, folder)).filter((name) => name.endsWith('-worker.ts'));
   const texts = await Promise.all(sources.map((source) => programText(source, root)));
   // The threads of plugins come with the plugins; what they are not bundled with is the database's package.
   const sqlite = ['better-sqlite3', await programText('bin/packaging/sqlite.ts', root)] as const;

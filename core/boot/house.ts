@@ -3,6 +3,7 @@ import { coreRoutes, routeKey } from '../http/index.ts';
 import { createHealth } from '../observe/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { Banner, type BannerLine, Board, BuildInfo, Catalogue, type Clock, DropIns, Health, type Ids, Keys, Plugins, Self, timestamp } from '../sdk/index.ts';
+import type { Safeguard } from '../storage/index.ts';
 import { catalogueOf } from './catalogue.ts';
 import { census, type Census } from './census.ts';
 import { forgetOldKeys } from './changes.ts';
@@ -35,6 +36,8 @@ export interface HouseOptions {
   readonly sources?: PluginSources;
   /** Services of nobody in particular: how a test stands in for plugins that it leaves out. */
   readonly stands?: ReadonlyMap<string, object>;
+  /** Keeps the data of a data folder safe from migrations; without it they change what is there. */
+  readonly safeguard?: (dataDir: string) => Safeguard;
   /** What runs the agent of the manager's own machine; none runs without. */
   readonly agent?: readonly string[];
 }
@@ -64,7 +67,9 @@ export async function startHouse(options: HouseOptions): Promise<House> {
   const { product, environment, clock = systemClock, ids = systemIds(clock), writeLog, checkResponses = false, sources } = options;
   const takeDown = new TakeDown();
   try {
-    const foundation = await layFoundation({ schemas: ajvSchemas, shared: sharedModules, product, environment, clock, ids, writeLog, sources }, takeDown);
+    const { safeguard } = options;
+    const ground = { schemas: ajvSchemas, shared: sharedModules, product, environment, clock, ids, writeLog, sources };
+    const foundation = await layFoundation({ ...ground, safeguard }, takeDown);
     const { dataDir, registry, operator, logs } = foundation;
     const interior = furnish(foundation, sources ?? pluginSources(product, dataDir), checkResponses, takeDown);
     const count = (): Census => census({ ...foundation, ...interior });

@@ -7,5 +7,4 @@ export { type EmbeddedAssets, pluginSources, type Product, productFromSource } f
 export { type RunningHouse, runningHouse } from './run-file.ts';
 export { serve } from './serve.ts';
 export type { Environment } from './settings/settings.ts';
-export { storageWorkers } from './workers.ts';
 export { sharedModules } from './shared-modules.ts';

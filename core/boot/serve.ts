@@ -5,15 +5,14 @@ import { banner } from './banner.ts';
 import { runInForeground } from './foreground.ts';
 import { standInFront } from '../isolate/index.ts';
 import { messageOf } from '../sdk/index.ts';
-import { startHouse } from './house.ts';
-import type { Product } from './product.ts';
-import type { Environment } from './settings/settings.ts';
+import { type HouseOptions, startHouse } from './house.ts';
 
 /** By default V8 lets garbage grow to three times what lives before it looks, where the machine has memory: svc shares the machine. */
 const heapFlags = ['--heap-growing-percent=50'];
 
 /** Runs the house in the foreground until a signal ends it; resolves with the exit code, rejects when it cannot start. */
-export async function serve(product: Product, environment: Environment): Promise<number> {
+export async function serve(options: HouseOptions): Promise<number> {
+  const { product } = options;
   const began = performance.now();
   heapFlags.forEach((flag) => setFlagsFromString(flag));
   // Nothing is wrong without it: where cores are scarce, answers only come later.
@@ -22,7 +21,7 @@ export async function serve(product: Product, environment: Environment): Promise
   return await runInForeground(
     async () => {
       const others = await standing;
-      const house = await startHouse({ product, environment, agent: agentCommand(product.embedded !== undefined) });
+      const house = await startHouse({ ...options, agent: agentCommand(product.embedded !== undefined) });
       try {
         others();
       } catch (error) {

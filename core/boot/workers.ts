@@ -7,12 +7,11 @@ import type { StorageOptions } from '../storage/index.ts';
 import { installation } from './bundles.ts';
 import type { Product } from './product.ts';
 
-/** Starts storage's threads, from source or from the text that the single binary carries. */
-export function storageWorkers({ thread }: Product): StorageOptions['startWorker'] {
-  return (entry, workerData) => {
-    const text = thread?.(entry);
-    return startWorker({ entry: fileURLToPath(new URL(`../storage/${entry}.ts`, import.meta.url)), workerData, ...(text !== undefined && { text }) });
-  };
+/** Starts the thread that writes, from source or from the text that the single binary carries. */
+export function storageWriter({ thread }: Product): StorageOptions['startWriter'] {
+  const text = thread?.('writer-worker');
+  const entry = fileURLToPath(new URL('../storage/writer-worker.ts', import.meta.url));
+  return (workerData) => startWorker({ entry, workerData, ...(text !== undefined && { text }) });
 }
 
 /** The threads of plugins, which find the database's package in this installation or in the single binary. */

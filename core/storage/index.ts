@@ -1,13 +1,12 @@
-export { createBackup, databaseName, type Manifest, readManifest, verifyBackup } from './backup.ts';
-export { assertSqlite, connect, sqliteVersion } from './connection.ts';
+export { assertSqlite, connect, connectWriter, sqliteVersion } from './connection.ts';
 export type { CoreTables, IdempotencyRow, MigrationRow, OutboxRow } from './core-tables.ts';
 export type { DiskLimits } from './disk-guard.ts';
 export type { GroupLimits } from './groups.ts';
-export { writeDurably } from './durable.ts';
-export { keyFile, readKeys } from './keys.ts';
+export { syncPath, writeDurably } from './durable.ts';
+export { keyFile, readKeys, writeKeys } from './keys.ts';
 export { acquireLock, type DataLock } from './lock.ts';
+export type { Safeguard } from './migrations.ts';
 export { loadMigrations, type Migration, scripts } from './migration-text.ts';
-export { restoreBackup, type Restored } from './restore.ts';
 export { onlyDeclared } from './sealed-columns.ts';
 export { sqliteCode } from './trouble.ts';
-export { openStorage, type Storage, type StorageOptions, type WorkerEntry } from './storage.ts';
+export { databaseName, openStorage, type Storage, type StorageOptions } from './storage.ts';

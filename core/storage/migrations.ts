@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 
 import { type Clock, messageOf, SvcError } from '../sdk/index.ts';
-import type { AutomaticBackups } from './automatic-backups.ts';
 import type { CoreTables, MigrationRow } from './core-tables.ts';
 import { kyselyOver } from './dialect.ts';
 import type { Groups } from './groups.ts';
@@ -10,13 +9,21 @@ import { type Ownership, prefixOf } from './ownership.ts';
 import type { Readers } from './readers.ts';
 import type { Unit } from './unit.ts';
 
+/** Keeps what was in the data folder at the start safe from migrations. */
+export interface Safeguard {
+  /** Before each migration of such data. */
+  beforeMigration(): Promise<void>;
+  /** How to come back to the data of an earlier version, as an order that follows "or"; undefined where there is none. */
+  wayBack(): string | undefined;
+}
+
 export interface MigratorOptions {
   readonly groups: Groups;
   readonly readers: Readers;
   readonly ownership: Ownership;
   readonly clock: Clock;
   readonly appVersion: string;
-  readonly backups: AutomaticBackups;
+  readonly safeguard: Safeguard | undefined;
 }
 
 export type Migrate = (owner: string, migrations: readonly Migration[]) => Promise<void>;
@@ -25,7 +32,7 @@ export type Migrate = (owner: string, migrations: readonly Migration[]) => Promi
 const deadlineMs = 3_600_000;
 
 /** Brings the tables of one owner to the version that its code expects. */
-export function migrator({ groups, readers, ownership, clock, appVersion, backups }: MigratorOptions): Migrate {
+export function migrator({ groups, readers, ownership, clock, appVersion, safeguard }: MigratorOptions): Migrate {
   async function migrate(owner: string, migrations: readonly Migration[]): Promise<void> {
     const wanted = scripts(owner, migrations);
     const applied = appliedBy(owner);
@@ -37,7 +44,7 @@ export function migrator({ groups, readers, ownership, clock, appVersion, backup
     if (applied.length === 0) {
       refuseTakeover(owner);
     }
-    await backups.backUp();
+    await safeguard?.beforeMigration();
     for (const script of pending) {
       await apply(owner, script);
     }
@@ -60,8 +67,7 @@ export function migrator({ groups, readers, ownership, clock, appVersion, backup
   function compare(owner: string, wanted: readonly Script[], applied: readonly MigrationRow[]): void {
     applied.forEach((row, index) => {
       const script = wanted[index];
-      const backup = backups.last();
-      const wayBack = backup === undefined ? 'restore a backup of the earlier version' : `restore the backup ${backup} with "svc backup restore"`;
+      const wayBack = safeguard?.wayBack() ?? 'restore a backup of the earlier version';
       if (script === undefined) {
         throw new SvcError(
           'conflict',

@@ -5,8 +5,6 @@ import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 
 import { type Clock, type HealthReport, type Logger, messageOf, type SealedTable, type Secrets, SvcError, type Tables, timestamp } from '../sdk/index.ts';
-import { automaticBackups } from './automatic-backups.ts';
-import { createBackup, databaseName, type Manifest } from './backup.ts';
 import { markClean, recover } from './clean-stop.ts';
 import type { CoreTables } from './core-tables.ts';
 import { type DiskLimits, openDiskGuard } from './disk-guard.ts';
@@ -14,7 +12,7 @@ import { type GroupLimits, openGroups } from './groups.ts';
 import { openKeyRing } from './keys.ts';
 import { acquireLock } from './lock.ts';
 import { loadMigrations, type Migration } from './migration-text.ts';
-import { migrator } from './migrations.ts';
+import { migrator, type Safeguard } from './migrations.ts';
 import { openOwnership } from './ownership.ts';
 import { openReaders, type ReaderLimits } from './readers.ts';
 import { openRotation, type Rotation } from './rotation.ts';
@@ -24,15 +22,16 @@ import { tablesOver } from './tables.ts';
 import { surroundings, type Witness } from './unit.ts';
 import { openWriter } from './writer.ts';
 
-/** The files of this room that run in threads of their own. */
-export type WorkerEntry = 'writer-worker' | 'backup-worker';
+export const databaseName = 'svc.db';
 
 export interface StorageOptions {
   readonly dataDir: string;
   readonly appVersion: string;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly startWorker: (entry: WorkerEntry, workerData: unknown) => Worker;
+  /** Runs `writer-worker.ts`, which stands beside this file. */
+  readonly startWriter: (workerData: unknown) => Worker;
+  readonly safeguard?: Safeguard | undefined;
   /** The SQLite addon as a file, for the single binary. */
   readonly nativeBinding?: string | undefined;
   /** The tables of the host; default: the folder beside this file. */
@@ -71,7 +70,6 @@ export interface Storage {
   health(): HealthReport;
   /** Whether there is room for them. */
   disk(): HealthReport;
-  backup(dir: string, options?: { readonly withKey?: boolean }): Promise<Manifest>;
   /** Tells a second process where this one listens. */
   announce(address: string): void;
   /** Finishes what waits, folds the log into the file, and notes that the stop was clean. */
@@ -92,7 +90,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 }
 
 async function opened(options: StorageOptions, onFailure: (close: () => unknown) => void): Promise<Storage> {
-  const { dataDir, appVersion, clock, log, nativeBinding, startWorker, writes = {} } = options;
+  const { dataDir, appVersion, clock, log, nativeBinding, startWriter, writes = {} } = options;
   const now = (): number => clock.now();
   const file = join(dataDir, databaseName);
 
@@ -105,7 +103,7 @@ async function opened(options: StorageOptions, onFailure: (close: () => unknown)
   const report = (code: string): void => guard.report(code);
   const readers = openReaders(file, { nativeBinding }, { ...options.reads, onFailure: report });
   onFailure(() => readers.close());
-  const writer = openWriter({ ...writes, log, onFailure: report, start: () => startWorker('writer-worker', { file, nativeBinding }) });
+  const writer = openWriter({ ...writes, log, onFailure: report, start: () => startWriter({ file, nativeBinding }) });
   onFailure(() => writer.close());
   const groups = openGroups(writer, clock, writes);
   const guard = await openDiskGuard(dataDir, options.disk ?? {}, log, () => groups.between(() => writer.trim()));
@@ -113,10 +111,7 @@ async function opened(options: StorageOptions, onFailure: (close: () => unknown)
 
   const ownership = openOwnership(readers.connection);
   const tablesOf = tablesOver({ groups, readers, ownership, guard });
-  const backup = (dir: string, withKey = false): Promise<Manifest> =>
-    createBackup(dir, { dataDir, appVersion, now, nativeBinding, withKey, startWorker: (data) => startWorker('backup-worker', data) });
-  const automatic = automaticBackups({ folder: join(dataDir, 'backups'), appVersion, now, needed: existed, backup });
-  const migrate = migrator({ groups, readers, ownership, clock, appVersion, backups: automatic });
+  const migrate = migrator({ groups, readers, ownership, clock, appVersion, safeguard: existed ? options.safeguard : undefined });
 
   await migrate('core', options.coreMigrations ?? loadMigrations(fileURLToPath(new URL('./migrations', import.meta.url))));
   const core = tablesOf<CoreTables>('core');
@@ -169,7 +164,6 @@ async function opened(options: StorageOptions, onFailure: (close: () => unknown)
       const detail = guard.refusal() ?? guard.warning();
       return { ok: guard.refusal() === undefined, ...(detail !== undefined && { detail }) };
     },
-    backup: (dir, { withKey = false } = {}) => backup(dir, withKey),
     announce: (address) => lock.announce(address),
     close: () => (closing ??= close()),
   };

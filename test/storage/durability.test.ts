@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { connectReader, connectWriter, assertSqlite } from '../../core/storage/connection.ts';
 import { peer } from '../peers.ts';
 import { addonFile } from '../addon.ts';
-import { inFolder, openIn } from './folder.ts';
+import { inFolder, notesMigration, openIn } from './folder.ts';
 
 const writes = 200;
 
@@ -88,6 +88,6 @@ test('the connections are set as durability needs them', () =>
 test('the SQLite addon may stand in a file of its own, as in the single binary', () =>
   inFolder(async (dir) => {
     const storage = await openIn(dir, { nativeBinding: addonFile });
-    await storage.backup(join(dir, 'backup'));
+    await storage.migrate('notes', [notesMigration]);
     await storage.close();
   }));

@@ -8,12 +8,12 @@ import type { Logger } from 'svc/sdk';
 import { startWorker } from '../../core/isolate/worker.ts';
 import { openStorage, type Storage, type StorageOptions } from '../../core/storage/index.ts';
 
-const room = fileURLToPath(new URL('../../core/storage/', import.meta.url));
+const entry = fileURLToPath(new URL('../../core/storage/writer-worker.ts', import.meta.url));
 
 export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** The thread port as the composition root wires it. */
-export const threads: StorageOptions['startWorker'] = (entry, workerData) => startWorker({ entry: join(room, `${entry}.ts`), workerData });
+export const startWriter: StorageOptions['startWriter'] = (workerData) => startWorker({ entry, workerData });
 
 /** Storage on a real file; no ballast and no floor unless a test is about them. */
 export function openIn(dataDir: string, options: Partial<StorageOptions> = {}): Promise<Storage> {
@@ -22,7 +22,7 @@ export function openIn(dataDir: string, options: Partial<StorageOptions> = {}): 
     appVersion: '1.0.0',
     clock: { now: () => Date.now(), monotonic: () => performance.now() },
     log: silent,
-    startWorker: threads,
+    startWriter,
     ...options,
     disk: { readOnlyBelowBytes: 0, ballastBytes: 0, ...options.disk },
   });

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 
-import { openIn, threads } from './folder.ts';
+import { openIn, startWriter } from './folder.ts';
 
 export const migrationsOfChild = [
   {
@@ -14,8 +14,8 @@ export const migrationsOfChild = [
 async function migrate(dataDir: string, dieAt: number): Promise<void> {
   let steps = 0;
   const storage = await openIn(dataDir, {
-    startWorker(entry, data) {
-      const worker = threads(entry, data);
+    startWriter(data) {
+      const worker = startWriter(data);
       const post = worker.postMessage.bind(worker);
       worker.postMessage = (message: unknown) => {
         post(message);

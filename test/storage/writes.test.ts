@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { isSvcError, type SvcError } from 'svc/sdk';
 
 import type { Storage, StorageOptions } from '../../core/storage/index.ts';
-import { type Notes, notesMigration, threads, withStorage } from './folder.ts';
+import { type Notes, notesMigration, startWriter, withStorage } from './folder.ts';
 
 const unavailable = (part: RegExp) => (error: SvcError) => isSvcError(error) && error.code === 'unavailable' && part.test(error.message);
 
@@ -30,14 +30,14 @@ const texts = async (storage: Storage): Promise<string[]> =>
   (await storage.tables<Notes>('notes').read.selectFrom('notes_note').select('text').orderBy('id').execute()).map(({ text }) => text);
 
 /** Counts what the main thread asks of the writer. */
-function counted(): { startWorker: StorageOptions['startWorker']; steps: string[]; workers: Worker[] } {
+function counted(): { startWriter: StorageOptions['startWriter']; steps: string[]; workers: Worker[] } {
   const steps: string[] = [];
   const workers: Worker[] = [];
   return {
     steps,
     workers,
-    startWorker(entry, data) {
-      const worker = threads(entry, data);
+    startWriter(data) {
+      const worker = startWriter(data);
       const post = worker.postMessage.bind(worker);
       worker.postMessage = (message: { step?: string; kind?: string }) => {
         steps.push(message.step ?? message.kind ?? '');
@@ -56,7 +56,7 @@ test('a write is seen by every read after it resolves', () =>
   }));
 
 test('writes that come together share commits, and each still is its own', async () => {
-  const { startWorker, steps } = counted();
+  const { startWriter, steps } = counted();
   await withNotes(
     async (storage) => {
       steps.length = 0;
@@ -66,7 +66,7 @@ test('writes that come together share commits, and each still is its own', async
       const commits = steps.filter((step) => step === 'commit').length;
       assert.ok(commits < 50, `100 writes took ${commits} commits`);
     },
-    { startWorker },
+    { startWriter },
   );
 });
 
@@ -297,7 +297,7 @@ test('a write that waits too long for its turn is given up before it begins', ()
   ));
 
 test('when the writer dies, who waits hears it, nothing half stays, and writing goes on', async () => {
-  const { startWorker, workers } = counted();
+  const { startWriter, workers } = counted();
   await withNotes(
     async (storage) => {
       const notes = storage.tables<Notes>('notes');
@@ -312,12 +312,12 @@ test('when the writer dies, who waits hears it, nothing half stays, and writing 
       assert.deepEqual(await texts(storage), ['again']);
       assert.equal(workers.length, 2);
     },
-    { startWorker },
+    { startWriter },
   );
 });
 
 test('a writer that does not answer is replaced', async () => {
-  const { startWorker, workers } = counted();
+  const { startWriter, workers } = counted();
   await withNotes(
     async (storage) => {
       workers[0]!.postMessage = () => {};
@@ -326,7 +326,7 @@ test('a writer that does not answer is replaced', async () => {
       await add(storage, 'again');
       assert.deepEqual(await texts(storage), ['again']);
     },
-    { startWorker, writes: { stallMs: 1_500 } },
+    { startWriter, writes: { stallMs: 1_500 } },
   );
 });
 

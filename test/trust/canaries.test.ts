@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { storageWorkers } from '../../core/boot/workers.ts';
-import { createBackup } from '../../core/storage/index.ts';
+import { createBackup } from '../../bin/backup/backup.ts';
 import { type Household, household, password, shippedPlugins } from './household.ts';
 
 /** A room with secrets among its settings. */
@@ -120,15 +119,7 @@ test('no secret that anybody typed or was given stands in a log line, a table, a
 
 /** A copy without the key, beside the data, so that it is searched with it. */
 async function backUp(dataDir: string): Promise<void> {
-  const startWorker = storageWorkers({ version: '0', root: '' });
-  await createBackup(join(dataDir, 'backups', 'canaries'), {
-    dataDir,
-    appVersion: '0',
-    now: () => Date.now(),
-    nativeBinding: undefined,
-    withKey: false,
-    startWorker: (data) => startWorker('backup-worker', data),
-  });
+  await createBackup(join(dataDir, 'backups', 'canaries'), { dataDir, product: { version: '0', root: '' } });
 }
 
 const filesBelow = (folder: string): string[] =>

@@ -1,17 +1,10 @@
 import { copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { messageOf, SvcError, timestamp } from '../sdk/index.ts';
-import { databaseName, fingerprint, keyIn, type Manifest, verifyBackup } from './backup.ts';
-import { connectWriter } from './connection.ts';
-import { syncPath } from './durable.ts';
-import { keyFile, readKeys, writeKeys } from './keys.ts';
-import { acquireLock } from './lock.ts';
-
-export interface RestoreOptions {
-  readonly now: () => number;
-  readonly nativeBinding?: string | undefined;
-}
+import type { Product } from '../../core/boot/index.ts';
+import { messageOf, SvcError, timestamp } from '../../core/sdk/index.ts';
+import { acquireLock, connectWriter, databaseName, keyFile, readKeys, syncPath, writeKeys } from '../../core/storage/index.ts';
+import { fingerprint, keyIn, type Manifest, verifyBackup } from './backup.ts';
 
 export interface Restored {
   readonly manifest: Manifest;
@@ -25,16 +18,17 @@ export interface Restored {
  * Puts a backup in the place of the live data. A crash at any line leaves the old data or the
  * restored, each complete; what was live stays in a folder beside it.
  */
-export async function restoreBackup(dir: string, dataDir: string, { now, nativeBinding }: RestoreOptions): Promise<Restored> {
-  const lock = acquireLock(dataDir, { now, nativeBinding });
+export async function restoreBackup(dir: string, dataDir: string, product: Product): Promise<Restored> {
+  const nativeBinding = product.embedded?.nativeBinding;
+  const lock = acquireLock(dataDir, { now: Date.now, nativeBinding });
   const incoming = join(dataDir, 'restore.incoming');
   try {
-    const manifest = await verifyBackup(dir, { nativeBinding });
+    const manifest = await verifyBackup(dir, product);
     rmSync(incoming, { recursive: true, force: true });
     mkdirSync(incoming, { mode: 0o700 });
     const copy = await copied(dir, incoming, manifest);
     takeKeysIn(dataDir, keyIn(dir, manifest));
-    const { aside, damage } = setAside(dataDir, join(dataDir, `before-restore-${timestamp(now()).replaceAll(':', '')}`), nativeBinding);
+    const { aside, damage } = setAside(dataDir, join(dataDir, `before-restore-${timestamp(Date.now()).replaceAll(':', '')}`), nativeBinding);
     renameSync(copy, join(dataDir, databaseName));
     syncPath(dataDir);
     return { manifest, aside, damage };

@@ -3,11 +3,16 @@ import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, st
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { type Manifest, restoreBackup, type Storage, verifyBackup } from '../../core/storage/index.ts';
-import { inFolder, type Notes, notesMigration, openIn } from './folder.ts';
+import { createBackup, type Manifest, verifyBackup } from '../../bin/backup/backup.ts';
+import { restoreBackup } from '../../bin/backup/restore.ts';
+import type { Storage } from '../../core/storage/index.ts';
+import { addonFile } from '../addon.ts';
+import { inFolder, type Notes, notesMigration, openIn } from '../storage/folder.ts';
 
-const now = Date.now;
+const product = { version: '1.0.0', root: '' };
 const place = { table: 'notes_note', row: '1', column: 'text' };
+
+const ofLive = (dir: string) => ({ dataDir: join(dir, 'live'), product });
 
 async function opened(dir: string, texts: readonly string[] = []): Promise<Storage> {
   const storage = await openIn(dir);
@@ -43,7 +48,7 @@ test('a backup made under full write load holds every write that was acknowledge
     const load = Promise.all([1, 2, 3, 4].map(writer));
     await new Promise((resolve) => setTimeout(resolve, 200));
     const before = acknowledged;
-    const manifest = await storage.backup(join(dir, 'backup'));
+    const manifest = await createBackup(join(dir, 'backup'), ofLive(dir));
     const after = acknowledged;
     stop = true;
     await load;
@@ -51,9 +56,9 @@ test('a backup made under full write load holds every write that was acknowledge
     assert.ok(before > 0 && after > before, `writes went on meanwhile: ${before} → ${after}`);
     assert.ok(manifest.tables['notes_note']! >= before);
 
-    assert.deepEqual(await verifyBackup(join(dir, 'backup')), manifest);
+    assert.deepEqual(await verifyBackup(join(dir, 'backup'), product), manifest);
     const restored = join(dir, 'elsewhere');
-    assert.equal((await restoreBackup(join(dir, 'backup'), restored, { now })).aside, undefined);
+    assert.equal((await restoreBackup(join(dir, 'backup'), restored, product)).aside, undefined);
     const copy = await openIn(restored);
     assert.equal((await texts(copy)).length, manifest.tables['notes_note']);
     await copy.close();
@@ -62,16 +67,16 @@ test('a backup made under full write load holds every write that was acknowledge
 test('a manifest says what, when and by which version; the key stays out unless it is asked for', () =>
   inFolder(async (dir) => {
     const storage = await opened(join(dir, 'live'), ['one', 'two']);
-    const plain = await storage.backup(join(dir, 'plain'));
+    const plain = await createBackup(join(dir, 'plain'), ofLive(dir));
     assert.deepEqual(readdirSync(join(dir, 'plain')).toSorted(), ['manifest.json', 'svc.db']);
     assert.equal(plain.app_version, '1.0.0');
     assert.match(plain.sqlite, /^3\.\d+\.\d+$/);
     assert.match(plain.created_at, /^\d{4}-.*Z$/);
     assert.deepEqual(plain.tables, { core_idempotency: 0, core_migrations: 3, core_outbox: 0, core_sealed_columns: 0, core_superseded_keys: 0, notes_note: 2 });
     assert.equal(plain.files[0]!.bytes, statSync(join(dir, 'plain', 'svc.db')).size);
-    await storage.backup(join(dir, 'keyed'), { withKey: true });
+    await createBackup(join(dir, 'keyed'), { ...ofLive(dir), withKey: true });
     assert.equal(statSync(join(dir, 'keyed', 'secret.key')).mode & 0o077, 0);
-    await assert.rejects(storage.backup(join(dir, 'plain')), /exists already/);
+    await assert.rejects(createBackup(join(dir, 'plain'), ofLive(dir)), /exists already/);
     await storage.close();
   }));
 
@@ -80,10 +85,10 @@ test('a restore brings the data and its secrets back, and keeps what was live as
     const live = join(dir, 'live');
     let storage = await opened(live, ['old']);
     const sealed = storage.secrets('notes').seal(place, 'hush');
-    await storage.backup(join(dir, 'backup'), { withKey: true });
+    await createBackup(join(dir, 'backup'), { ...ofLive(dir), withKey: true });
     await add(storage, 'after the backup');
     await storage.close();
-    const { aside } = await restoreBackup(join(dir, 'backup'), live, { now });
+    const { aside } = await restoreBackup(join(dir, 'backup'), live, product);
     storage = await openIn(live);
     assert.deepEqual(await texts(storage), ['old']);
     await storage.close();
@@ -95,7 +100,7 @@ test('a restore brings the data and its secrets back, and keeps what was live as
     const own = storage.secrets('notes').seal(place, 'own');
     await storage.close();
 
-    await restoreBackup(join(dir, 'backup'), other, { now });
+    await restoreBackup(join(dir, 'backup'), other, product);
     storage = await openIn(other);
     assert.equal(storage.secrets('notes').open(place, sealed), 'hush', 'the key came with the backup');
     assert.equal(storage.secrets('notes').open(place, own), 'own', 'and did not push out the one that was there');
@@ -130,15 +135,15 @@ test('a damaged backup is refused with the reason, and the live data is not touc
   inFolder(async (dir) => {
     const live = join(dir, 'live');
     const storage = await opened(live, ['live']);
-    await storage.backup(join(dir, 'good'));
+    await createBackup(join(dir, 'good'), ofLive(dir));
     await storage.close();
     const before = readFileSync(join(live, 'svc.db'));
     for (const [what, damage, complaint] of damages) {
       const backup = join(dir, 'bad');
       cpSync(join(dir, 'good'), backup, { recursive: true });
       damage(backup);
-      await assert.rejects(verifyBackup(backup), complaint, what);
-      await assert.rejects(restoreBackup(backup, live, { now }), complaint, what);
+      await assert.rejects(verifyBackup(backup, product), complaint, what);
+      await assert.rejects(restoreBackup(backup, live, product), complaint, what);
       rmSync(backup, { recursive: true });
     }
     assert.ok(before.equals(readFileSync(join(live, 'svc.db'))));
@@ -151,8 +156,8 @@ test('a damaged backup is refused with the reason, and the live data is not touc
 test('a restore under a running service is refused with its name', () =>
   inFolder(async (dir) => {
     const storage = await opened(join(dir, 'live'), ['one']);
-    await storage.backup(join(dir, 'backup'));
-    await assert.rejects(restoreBackup(join(dir, 'backup'), join(dir, 'live'), { now }), new RegExp(`in use by the svc process ${process.pid}`));
+    await createBackup(join(dir, 'backup'), ofLive(dir));
+    await assert.rejects(restoreBackup(join(dir, 'backup'), join(dir, 'live'), product), new RegExp(`in use by the svc process ${process.pid}`));
     assert.deepEqual(await texts(storage), ['one']);
     await storage.close();
   }));
@@ -160,13 +165,13 @@ test('a restore under a running service is refused with its name', () =>
 test('a log that a killed service left behind is not replayed into the restored data', () =>
   inFolder(async (dir) => {
     const storage = await opened(join(dir, 'live'), ['one']);
-    await storage.backup(join(dir, 'backup'));
+    await createBackup(join(dir, 'backup'), ofLive(dir));
     await add(storage, 'in the log only');
     const killed = join(dir, 'killed');
     cpSync(join(dir, 'live'), killed, { recursive: true, filter: (name) => !/lock/.test(name) });
     await storage.close();
     assert.ok(statSync(join(killed, 'svc.db-wal')).size > 0);
-    const { aside } = await restoreBackup(join(dir, 'backup'), killed, { now });
+    const { aside } = await restoreBackup(join(dir, 'backup'), killed, product);
     for (const [folder, expected] of [
       [killed, ['one']],
       [aside!, ['one', 'in the log only']],
@@ -177,15 +182,24 @@ test('a log that a killed service left behind is not replayed into the restored 
     }
   }));
 
+test('the SQLite addon may stand in a file of its own, as in the single binary', () =>
+  inFolder(async (dir) => {
+    const storage = await opened(join(dir, 'live'));
+    const binary = { ...product, embedded: { nativeBinding: addonFile, plugins: new Map() } };
+    const manifest = await createBackup(join(dir, 'backup'), { dataDir: join(dir, 'live'), product: binary });
+    assert.deepEqual(await verifyBackup(join(dir, 'backup'), binary), manifest);
+    await storage.close();
+  }));
+
 test('damaged live data can be replaced, and is kept as it was found', () =>
   inFolder(async (dir) => {
     const live = join(dir, 'live');
     let storage = await opened(live, ['one']);
-    await storage.backup(join(dir, 'backup'));
+    await createBackup(join(dir, 'backup'), ofLive(dir));
     await storage.close();
     writeFileSync(join(live, 'svc.db'), 'this is not a database at all, whatever it was');
     await assert.rejects(openIn(live), /svc\.db is damaged \(file is not a database\): restore a backup/);
-    const { aside, damage } = await restoreBackup(join(dir, 'backup'), live, { now });
+    const { aside, damage } = await restoreBackup(join(dir, 'backup'), live, product);
     assert.match(damage!, /not a database/);
     assert.match(readFileSync(join(aside!, 'svc.db'), 'utf8'), /whatever it was/);
     storage = await openIn(live);

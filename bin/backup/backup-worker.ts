@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { connect } from './connection.ts';
+import { connect } from '../../core/storage/connection.ts';
 import { inspect } from './inspection.ts';
 
 export interface BackupData {
@@ -21,4 +21,4 @@ async function copy({ from, to, nativeBinding }: BackupData): Promise<void> {
 
 const data = workerData as BackupData;
 // A rejection ends the thread and reaches the other side as its error.
-void copy(data).then(() => parentPort!.postMessage(inspect(data.to, data)));
+void copy(data).then(() => parentPort!.postMessage(inspect(data.to, data.nativeBinding)));

@@ -1,4 +1,4 @@
-import { type ConnectOptions, connect, sqliteVersion } from './connection.ts';
+import { connect, sqliteVersion } from '../../core/storage/connection.ts';
 
 /** What a look at every page and row of a database file finds. */
 export interface Inspection {
@@ -9,8 +9,8 @@ export interface Inspection {
 }
 
 /** Reads the whole file: minutes for a large one, so a serving process does it in a thread. */
-export function inspect(file: string, options: ConnectOptions): Inspection {
-  const connection = connect(file, { ...options, readonly: true });
+export function inspect(file: string, nativeBinding: string | undefined): Inspection {
+  const connection = connect(file, { nativeBinding, readonly: true });
   try {
     const problems = (connection.prepare('PRAGMA integrity_check(20)').pluck().all() as string[]).filter((line) => line !== 'ok');
     const names = connection

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, createReadStream, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Worker } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
 
-import { messageOf, SvcError, timestamp } from '../sdk/index.ts';
+import type { Product } from '../../core/boot/index.ts';
+import { startWorker } from '../../core/isolate/index.ts';
+import { messageOf, SvcError, timestamp } from '../../core/sdk/index.ts';
+import { databaseName, keyFile, syncPath, writeDurably } from '../../core/storage/index.ts';
 import type { BackupData } from './backup-worker.ts';
-import type { ConnectOptions } from './connection.ts';
-import { syncPath, writeDurably } from './durable.ts';
 import { type Inspection, inspect } from './inspection.ts';
-import { keyFile } from './keys.ts';
 
 export interface Manifest {
   readonly created_at: string;
@@ -21,22 +21,19 @@ export interface Manifest {
 
 export interface BackupOptions {
   readonly dataDir: string;
-  readonly appVersion: string;
-  readonly now: () => number;
-  readonly startWorker: (data: BackupData) => Worker;
-  readonly nativeBinding?: string | undefined;
+  /** What is being run: its version goes into the manifest, and its SQLite copies. */
+  readonly product: Product;
   /** Puts the key file in; such a backup opens every secret. */
   readonly withKey?: boolean;
 }
 
-export const databaseName = 'svc.db';
 const keyName = 'secret.key';
 const manifestName = 'manifest.json';
-/** Names come from a file that anybody may have written; no other ones are looked at. */
+/** Names come from a file of unknown origin; no other ones are looked at. */
 const known: ReadonlySet<string> = new Set([databaseName, keyName]);
 
 /** Copies the data into `dir`, looks at every page of the copy, and only then gives the folder its name. */
-export async function createBackup(dir: string, { dataDir, appVersion, now, startWorker, nativeBinding, withKey = false }: BackupOptions): Promise<Manifest> {
+export async function createBackup(dir: string, { dataDir, product, withKey = false }: BackupOptions): Promise<Manifest> {
   if (existsSync(dir)) {
     throw new SvcError('conflict', `${dir} exists already: a backup needs a folder of its own`);
   }
@@ -45,14 +42,14 @@ export async function createBackup(dir: string, { dataDir, appVersion, now, star
   mkdirSync(draft, { recursive: true, mode: 0o700 });
   try {
     const copy = join(draft, databaseName);
-    const found = await resultOf(startWorker({ from: join(dataDir, databaseName), to: copy, nativeBinding }));
+    const found = await copyDatabase(join(dataDir, databaseName), copy, product);
     assertSound(found, copy);
     if (withKey) {
       copyFileSync(keyFile(dataDir), join(draft, keyName));
     }
     const names = [databaseName, ...(withKey ? [keyName] : [])];
     const files = await Promise.all(names.map(async (name) => ({ name, ...(await fingerprint(join(draft, name))) })));
-    const manifest: Manifest = { created_at: timestamp(now()), app_version: appVersion, sqlite: found.sqlite, files, tables: found.tables };
+    const manifest: Manifest = { created_at: timestamp(Date.now()), app_version: product.version, sqlite: found.sqlite, files, tables: found.tables };
     names.forEach((name) => syncPath(join(draft, name)));
     writeDurably(join(draft, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
     renameSync(draft, dir);
@@ -65,7 +62,7 @@ export async function createBackup(dir: string, { dataDir, appVersion, now, star
 }
 
 /** Proves that a backup is what its manifest says: every byte, every page, every count. */
-export async function verifyBackup(dir: string, options: ConnectOptions = {}): Promise<Manifest> {
+export async function verifyBackup(dir: string, { embedded }: Product): Promise<Manifest> {
   const manifest = readManifest(dir);
   for (const { name, sha256, bytes } of manifest.files) {
     const file = join(dir, name);
@@ -76,7 +73,7 @@ export async function verifyBackup(dir: string, options: ConnectOptions = {}): P
       throw damaged(dir, `${name} is not the file that was backed up`);
     }
   }
-  const found = inspect(join(dir, databaseName), options);
+  const found = inspect(join(dir, databaseName), embedded?.nativeBinding);
   assertSound(found, dir);
   const different = Object.keys({ ...found.tables, ...manifest.tables }).find((table) => found.tables[table] !== manifest.tables[table]);
   if (different !== undefined) {
@@ -121,8 +118,11 @@ function damaged(dir: string, what: string): SvcError {
   return new SvcError('conflict', `the backup ${dir} is damaged (${what}): nothing was changed; take another one`);
 }
 
-/** The one message of a worker that works once; its failure otherwise. */
-function resultOf(worker: Worker): Promise<Inspection> {
+/** In a thread: the copy blocks whoever makes it, and svc may serve meanwhile. */
+function copyDatabase(from: string, to: string, { thread, embedded }: Product): Promise<Inspection> {
+  const workerData: BackupData = { from, to, nativeBinding: embedded?.nativeBinding };
+  const text = thread?.('backup-worker');
+  const worker = startWorker({ entry: fileURLToPath(new URL('./backup-worker.ts', import.meta.url)), workerData, ...(text !== undefined && { text }) });
   return new Promise((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', (error) => reject(new SvcError('unavailable', `the backup could not be made: ${messageOf(error)}`, { cause: error })));
