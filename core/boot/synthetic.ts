@@ -21,8 +21,6 @@ export function syntheticDraft(id: string, title: string, number: number, action
     actions,
     settings: {},
     sealed: [],
-    events: { emits: [], consumes: [] },
-    extension_points: [],
     contributes: {},
     routes: [],
     permissions: { read: [] },

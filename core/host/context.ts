@@ -89,12 +89,10 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
     events: {
       on(type, listener) {
         open(`events.on ${type.id}`);
-        requireListed(manifest.events.consumes, type.id, pluginId, 'events.consumes');
         draft.add('subscriptions', `${pluginId}/${type.id}/${subscriptions++}`, { type: type.id, listener: listener as (event: unknown) => void });
       },
       emit(type, event) {
         open(`events.emit ${type.id}`);
-        requireListed(manifest.events.emits, type.id, pluginId, 'events.emits');
         if (!generation.committed) {
           throw new SvcError('conflict', `${pluginId} emits ${type.id} before it serves; emit from start() or later`);
         }
@@ -108,7 +106,6 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
       },
       open(point) {
         open(`extend.open ${point.id}`);
-        requireListed(manifest.extension_points, point.id, pluginId, 'extension_points');
         draft.add('points', point.id, { point: point.id, schema: point.schema });
         return openPoint(registry, point, ports.schemas, own, ports.log(pluginId));
       },
@@ -156,12 +153,6 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
 async function deliver(registry: Registry, draft: Draft, label: string, work: () => Promise<void>): Promise<void> {
   draft.generation.scope.assertOpen(label);
   await registry.pinned(draft.generation, work);
-}
-
-function requireListed(list: readonly string[], id: string, pluginId: string, field: string): void {
-  if (!list.includes(id)) {
-    throw new SvcError('invalid_argument', `${pluginId} names ${id}, which is not in "${field}" of its plugin.json; add it there`);
-  }
 }
 
 function requireMount(mounts: readonly string[], path: string, pluginId: string): void {

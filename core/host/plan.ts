@@ -59,11 +59,15 @@ export function blockedCause(record: PluginRecord, records: ReadonlyMap<string, 
     return `requirement cycle: ${cycle.join(' → ')}; make one of them optional`;
   }
   return unmetNeeds(manifest!, snapshot)
-    .map((need) => `needs service ${need.service} ${need.range}, ${offerOf(need, records)}`)
+    .map((need) => `needs service ${need.service} ${need.range}, ${offerOf(need, records, snapshot)}`)
     .join('; ');
 }
 
-function offerOf(need: ServiceNeed, records: ReadonlyMap<string, PluginRecord>): string {
+function offerOf(need: ServiceNeed, records: ReadonlyMap<string, PluginRecord>, snapshot: Snapshot): string {
+  const serving = snapshot.services.get(need.service);
+  if (serving) {
+    return `provided in ${serving.value.version} by ${serving.owner.pluginId}`;
+  }
   const offers = [...records.values()].flatMap((other) =>
     (other.manifest?.provides ?? []).filter((offer) => offer.service === need.service).map((offer) => ({ other, offer })),
   );
@@ -72,7 +76,9 @@ function offerOf(need: ServiceNeed, records: ReadonlyMap<string, PluginRecord>):
     return 'which no installed plugin provides';
   }
   const { other, offer } = fitting;
-  return semver.satisfies(offer.version, need.range) ? `whose provider "${other.id}" is ${other.state}` : `but "${other.id}" provides version ${offer.version}`;
+  return semver.satisfies(offer.version, need.range)
+    ? `whose provider "${other.id}" is ${other.state}`
+    : `provided in ${offer.version} by ${other.id}, which is ${other.state}`;
 }
 
 /** The path of a cycle of required services through `start`, or undefined. */

@@ -109,8 +109,12 @@ async function define(
       onFailed: (cause) => host.packFailed(generation, cause),
     });
   }
-  return evaluate(manifest.id, compiled, await lentTo(compiled.code, host.ports.shared), generation.scope);
+  return evaluate(manifest.id, named(compiled, generation.number), await lentTo(compiled.code, host.ports.shared), generation.scope);
 }
+
+/** Node finds a source map by the name of the file: each generation has its own, or a stack would be read with the map of another. */
+const named = (compiled: Compiled, generation: number): Compiled =>
+  generation === 1 ? compiled : { ...compiled, filename: `${compiled.filename}#${generation}` };
 
 async function migrate(record: PluginRecord, manifest: PluginManifest, ports: HostPorts): Promise<void> {
   const migrations: Migration[] = record.folder

@@ -55,7 +55,7 @@ function parse(folder: PluginFolder, where: string): unknown {
 
 function checkEngine(manifest: PluginManifest, where: string): void {
   if (semver.validRange(manifest.engines.host) === null) {
-    throw new SvcError('invalid_argument', `${where}: engines.host "${manifest.engines.host}" is not a semver range such as "^0.1.0"`);
+    throw new SvcError('invalid_argument', `${where}: engines.host "${manifest.engines.host}" is not a semver range such as "^1.0.0"`);
   }
   if (!semver.satisfies(sdkVersion, manifest.engines.host, { includePrerelease: true })) {
     throw new SvcError(

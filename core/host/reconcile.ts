@@ -114,11 +114,12 @@ export class Reconciler {
     }
   }
 
-  /** Names the state of everything that does not serve; failures have named theirs already. */
+  /** Names the state of everything that is not simply active; failures have named theirs already. */
   #settleStates(): void {
     const waiting = new Set(this.#roster.waiting());
     for (const record of this.#roster.all.values()) {
       if (record.serving) {
+        this.#settleServing(record, record.serving.number, waiting.has(record));
         continue;
       }
       const disabled = this.#ports.memory.disabled().get(record.id);
@@ -132,6 +133,16 @@ export class Reconciler {
         record.enter('discovered', `runs on ${record.manifest.runs_on.join(' and ')} only`);
       }
     }
+  }
+
+  /** A change whose needs are not met waits while the generation before it serves on: whoever made it is told what for. */
+  #settleServing(record: PluginRecord, generation: number, waits: boolean): void {
+    const unmet = waits ? blockedCause(record, this.#roster.all, this.#ports.registry.current) : '';
+    const cause = unmet === '' ? undefined : `a change waits: ${unmet}; generation ${generation} still serves`;
+    if (cause !== undefined && cause !== record.cause) {
+      this.#ports.log('host').warn({ plugin: record.id, generation }, cause);
+    }
+    record.enter('active', cause);
   }
 
   #mark(id: string | undefined): void {

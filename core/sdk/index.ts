@@ -17,4 +17,4 @@ export * from './time.ts';
 export * from './tokens.ts';
 
 /** Version of this contract; `engines.host` of a manifest is a range over it. */
-export const sdkVersion = '0.1.0';
+export const sdkVersion = '1.0.0';

@@ -17,8 +17,6 @@ export interface PluginManifest {
   readonly settings: Readonly<Record<string, SettingDeclaration>>;
   /** Where it seals secrets; sealing anywhere else is refused, so that a new master key reaches every one. */
   readonly sealed: readonly SealedTable[];
-  readonly events: { readonly emits: readonly string[]; readonly consumes: readonly string[] };
-  readonly extension_points: readonly string[];
   readonly contributes: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Routes of a pack with code: described here, answered over RPC. */
   readonly routes: readonly PackRoute[];

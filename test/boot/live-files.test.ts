@@ -20,7 +20,7 @@ interface Shown {
 }
 
 const manifest = (id: string, more: object = {}): string =>
-  JSON.stringify({ id, version: '1.0.0', title: id, description: 'Of a test.', engines: { host: '^0.1.0' }, ...more });
+  JSON.stringify({ id, version: '1.0.0', title: id, description: 'Of a test.', engines: { host: '^1.0.0' }, ...more });
 
 async function liveHouse(
   t: TestContext,
@@ -88,7 +88,7 @@ describe('a file dropped into a running house', () => {
     mkdirSync(join(guest, 'agents'), { recursive: true });
     writeFileSync(
       join(guest, 'plugin.json'),
-      JSON.stringify({ id: 'guest', version: '1.0.0', title: 'Guest', description: 'Brings a persona.', engines: { host: '^0.1.0' } }),
+      JSON.stringify({ id: 'guest', version: '1.0.0', title: 'Guest', description: 'Brings a persona.', engines: { host: '^1.0.0' } }),
     );
     writeFileSync(join(guest, 'agents', 'taken.md'), persona('taken'));
     renameSync(guest, join(product, 'plugins', 'guest'));
@@ -136,7 +136,7 @@ describe('a file dropped into a running house', () => {
         title: 'Fresh',
         description: 'Is edited.',
         entry: 'index.ts',
-        engines: { host: '^0.1.0' },
+        engines: { host: '^1.0.0' },
         provides: [{ service: 'fresh.self', version: '1.0.0' }],
       }),
     );

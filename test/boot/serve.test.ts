@@ -26,7 +26,7 @@ function serving(t: TestContext, environment: Record<string, string> = {}, plugi
     mkdirSync(join(product, 'plugins', 'guest'), { recursive: true });
     writeFileSync(
       join(product, 'plugins', 'guest', 'plugin.json'),
-      JSON.stringify({ id: 'guest', version: '1.0.0', title: 'Guest', description: 'A guest.', entry: 'index.ts', engines: { host: '^0.1.0' } }),
+      JSON.stringify({ id: 'guest', version: '1.0.0', title: 'Guest', description: 'A guest.', entry: 'index.ts', engines: { host: '^1.0.0' } }),
     );
     writeFileSync(join(product, 'plugins', 'guest', 'index.ts'), plugin);
   }

@@ -19,7 +19,7 @@ function toolbox(t: TestContext, id = 'toolbox'): string {
   };
   write(
     'plugin.json',
-    JSON.stringify({ $schema: './x.json', id, version: '1.0.0', title: 'T', description: 'D', entry: 'index.ts', engines: { host: '^0.1.0' } }),
+    JSON.stringify({ $schema: './x.json', id, version: '1.0.0', title: 'T', description: 'D', entry: 'index.ts', engines: { host: '^1.0.0' } }),
   );
   write(
     'index.ts',
@@ -115,7 +115,7 @@ test('check names every problem with its file', async (t) => {
 test('check says what is wrong with a manifest, and that of two kinds only one may come through the data folder', async (t) => {
   const folder = toolbox(t);
   const manifest = join(folder, 'plugin.json');
-  const wrong = { id: 'toolbox', version: '1', title: 'T', description: 'D', engines: { host: '^0.1.0' }, requries: [] };
+  const wrong = { id: 'toolbox', version: '1', title: 'T', description: 'D', engines: { host: '^1.0.0' }, requries: [] };
   writeFileSync(manifest, JSON.stringify(wrong));
   const bad = await svc(['plugin', 'check', folder]);
   assert.equal(bad.code, 1);

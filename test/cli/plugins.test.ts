@@ -18,7 +18,7 @@ interface Shown {
 /** Two areas, one of which needs what the other offers. */
 function lampAndReader(root: string): void {
   const manifest = (id: string, more: object): string =>
-    JSON.stringify({ id, version: '1.0.0', title: id, description: `The ${id}.`, entry: 'index.ts', engines: { host: '^0.1.0' }, ...more });
+    JSON.stringify({ id, version: '1.0.0', title: id, description: `The ${id}.`, entry: 'index.ts', engines: { host: '^1.0.0' }, ...more });
   const add = (id: string, more: object, code: string): void => {
     mkdirSync(join(root, 'plugins', id), { recursive: true });
     writeFileSync(join(root, 'plugins', id, 'plugin.json'), manifest(id, more));

@@ -15,7 +15,7 @@ const settings = {
 test('a person reads, sets and unsets settings of the svc that runs, and rotates its key', async (t) => {
   const root = checkout(t, 'setting');
   mkdirSync(join(root, 'plugins', 'torch'));
-  const manifest = { id: 'torch', version: '1.0.0', title: 'Torch', description: 'A torch.', engines: { host: '^0.1.0' }, settings };
+  const manifest = { id: 'torch', version: '1.0.0', title: 'Torch', description: 'A torch.', engines: { host: '^1.0.0' }, settings };
   writeFileSync(join(root, 'plugins', 'torch', 'plugin.json'), JSON.stringify(manifest));
   const here = await serving(t, join(scratch(t), 'data'), { root });
   const call = (args: readonly string[], stdin?: string) => svc([...args, '--data', here.dataDir], { root, ...(stdin !== undefined && { stdin }) });

@@ -96,7 +96,7 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
     pluginsDir,
     plugin(id, manifest, files = {}) {
       const all: Record<string, string> = {
-        'plugin.json': JSON.stringify({ id, version: '1.0.0', title: id, description: `Fixture ${id}.`, engines: { host: '^0.1.0' }, ...manifest }),
+        'plugin.json': JSON.stringify({ id, version: '1.0.0', title: id, description: `Fixture ${id}.`, engines: { host: '^1.0.0' }, ...manifest }),
         ...files,
       };
       for (const [name, content] of Object.entries(all)) {

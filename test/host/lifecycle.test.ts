@@ -41,6 +41,40 @@ describe('a house of plugins', () => {
     assert.throws(() => house.host.explain('base'), { code: 'not_found' });
   });
 
+  test('a change whose needs are not met waits, says what for, and comes up by itself', async (t) => {
+    const house = testHouse(t);
+    house.plugin('base', provides('base.store'), { 'index.ts': providing('base.store') });
+    house.plugin('user', { ...entry, ...requires('base.store') }, { 'index.ts': activating('') });
+    await house.host.start();
+    house.plugin('user', { ...entry, ...requires('base.store', '^2.0.0') }, { 'index.ts': activating('') });
+    const sentence = /a change waits: needs service base\.store \^2\.0\.0, provided in 1\.0\.0 by base; generation 1 still serves/;
+    await assert.rejects(house.host.reload('user'), sentence);
+    assert.equal(house.host.explain('user').state, 'active');
+    assert.match(house.host.explain('user').cause!, sentence);
+    assert.equal(house.lines.filter((line) => sentence.test(line)).length, 1, 'the log says it once');
+    house.plugin('base', provides('base.store', '2.0.0'), { 'index.ts': providing('base.store') });
+    await house.host.refresh(new Set());
+    await house.host.reload('base');
+    assert.deepEqual([house.host.explain('user').generation, house.host.explain('user').cause], [2, undefined]);
+  });
+
+  test('every generation has the source map of its own text, also while another one serves', async (t) => {
+    const house = testHouse(t);
+    const asked = ((globalThis as Record<string, unknown>)['svcSeen'] = [] as (() => string)[]);
+    t.after(() => delete (globalThis as Record<string, unknown>)['svcSeen']);
+    const lines: number[] = [];
+    for (let edit = 1; edit <= 5; edit++) {
+      const code = activating(`${'\n'.repeat(edit)}(globalThis as any).svcSeen.push(() => new Error('here').stack!.split('\\n')[1]!);`);
+      lines.push(code.slice(0, code.indexOf('new Error')).split('\n').length);
+      house.plugin('lamp', entry, { 'index.ts': code });
+      await (edit === 1 ? house.host.start() : house.host.reload('lamp'));
+    }
+    assert.deepEqual(
+      asked.map((where) => Number(/index\.ts:(\d+):/.exec(where())?.[1])),
+      lines,
+    );
+  });
+
   test('reports a cycle of required services as a path', async (t) => {
     const house = testHouse(t);
     house.plugin('one', { ...provides('one.x'), ...requires('two.x') }, { 'index.ts': providing('one.x') });
@@ -70,7 +104,7 @@ describe('a house of plugins', () => {
     house.plugin('base', provides('base.store', '2.0.0'));
     await house.host.reload('base');
     assert.equal(house.host.explain('user').state, 'blocked');
-    assert.match(house.host.explain('user').cause!, /"base" provides version 2\.0\.0/);
+    assert.match(house.host.explain('user').cause!, /provided in 2\.0\.0 by base/);
   });
 
   test('keeps the old generation serving when the new one fails, and says why', async (t) => {
@@ -177,15 +211,11 @@ describe('a house of plugins', () => {
     const house = testHouse(t);
     const seen = ((globalThis as Record<string, unknown>)['svcSeen'] = [] as string[]);
     t.after(() => delete (globalThis as Record<string, unknown>)['svcSeen']);
-    house.plugin(
-      'owner',
-      { ...entry, extension_points: ['owner.notifier'] },
-      {
-        'index.ts': activating(`
+    house.plugin('owner', entry, {
+      'index.ts': activating(`
           const point = ctx.extend.open(sdk.defineExtensionPoint<{ title: string }>('owner.notifier', { type: 'object', required: ['title'] }));
           point.onChange(({ added, removed }) => (globalThis as any).svcSeen.push('+' + added.map((c) => c.id) + ' -' + removed.map((c) => c.id)));`),
-      },
-    );
+    });
     await house.host.start();
     house.plugin('guest', { contributes: { 'owner.notifier': { mail: { title: 'Mail' } } } });
     await house.host.refresh(new Set());

@@ -18,8 +18,6 @@ export const manifestOf = (id: string, more: Partial<PluginManifest> = {}): Plug
   actions: {},
   settings: {},
   sealed: [],
-  events: { emits: [], consumes: [] },
-  extension_points: [],
   contributes: {},
   routes: [],
   permissions: { read: [] },

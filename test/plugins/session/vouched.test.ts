@@ -60,7 +60,7 @@ test('what is no code cannot vouch, whether it comes before the sessions or afte
   mkdirSync(voucher);
   const contributes = { 'session.credentials': { ticket: { recognise: { kind: 'user', id: '1', grants: ['*'] } } } };
   const named = { id: 'voucher', version: '1.0.0', title: 'Voucher', description: 'Vouches in JSON.', kind: 'pack' };
-  writeFileSync(join(voucher, 'plugin.json'), JSON.stringify({ ...named, engines: { host: '^0.1.0' }, contributes }));
+  writeFileSync(join(voucher, 'plugin.json'), JSON.stringify({ ...named, engines: { host: '^1.0.0' }, contributes }));
   const { house } = await sessionHouse(t, { plugins: ['session', lampFolder, voucher] });
   t.after(() => rmSync(home, { recursive: true, force: true }));
   assert.equal(house.service(Authenticator).authenticate({ scheme: 'ticket', value: 'x'.repeat(43), ip: '' }), undefined);

@@ -269,7 +269,7 @@ describe('a stored value whose declaration has changed', () => {
 });
 
 function writeTorch(path: string, settings: object): void {
-  const manifest = { id: 'torch', version: '1.1.0', title: 'Torch', description: 'Stricter.', engines: { host: '^0.1.0' }, settings };
+  const manifest = { id: 'torch', version: '1.1.0', title: 'Torch', description: 'Stricter.', engines: { host: '^1.0.0' }, settings };
   rmSync(path, { recursive: true, force: true });
   mkdirSync(path);
   writeFileSync(join(path, 'plugin.json'), JSON.stringify(manifest));
