@@ -1,3 +1,4 @@
+import type { ReadOn } from 'svc/edge-protocol';
 import { defineExtensionPoint, type SkillClass } from 'svc/sdk';
 
 export interface SkillCall {
@@ -7,13 +8,6 @@ export interface SkillCall {
   readonly timeoutMs: number;
   /** Whether most of the time is gone: who can answer in part does so now. */
   hurry(): boolean;
-}
-
-/** How to ask for what an answer had no room for. */
-export interface ReadOn {
-  readonly hint: string;
-  /** To be put into the params of the next call. */
-  readonly params: Readonly<Record<string, unknown>>;
 }
 
 export interface SkillOutput {
@@ -39,28 +33,3 @@ export interface EdgeSkill {
 }
 
 export const EdgeSkills = defineExtensionPoint<EdgeSkill>('skills.local');
-
-/** A skill as the method `skill_list` tells it, which answers `{skills: ToldSkill[]}`. */
-export interface ToldSkill extends Pick<EdgeSkill, 'key' | 'name' | 'description' | 'class' | 'tier' | 'schema'> {
-  readonly scope: 'edge';
-}
-
-/** Params of `skill_execute`, for skills that are safe, and of `skill_change`, which is mutating and for all others. */
-export interface SkillOrder {
-  readonly key: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly timeout_ms: number;
-  /** Stands in the log of this machine and in the trail of the manager. */
-  readonly audit_id: string;
-}
-
-/** Answer of both. What was asked wrongly, or is not allowed, is thrown instead. */
-export interface SkillAnswer {
-  readonly status: 'ok' | 'error' | 'timeout';
-  readonly result: unknown;
-  readonly error: { readonly code: string; readonly message: string } | null;
-  readonly duration_ms: number;
-  readonly execution_id: string;
-  readonly truncated: boolean;
-  readonly read_on: ReadOn | null;
-}

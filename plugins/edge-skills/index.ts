@@ -7,9 +7,9 @@ import { definePlugin } from 'svc/sdk';
 import { EdgeMethods, LocalPolicy } from '../edge-uplink/contract.ts';
 import { AllowedPaths } from './allowed-paths.ts';
 import { EdgeSkills } from './contract.ts';
-import { Desk } from './desk.ts';
 import { ProbeRules } from './probe-rules.ts';
 import { SkillLog } from './skill-log.ts';
+import { SkillRunner } from './skill-runner.ts';
 import { diskUsage } from './skills/disk-usage.ts';
 import { dnsProbe } from './skills/dns-probe.ts';
 import { fileStat } from './skills/file-stat.ts';
@@ -57,14 +57,14 @@ export default definePlugin({
     const skills = ctx.extend.open(EdgeSkills);
     own.forEach((skill) => ctx.extend.contribute(EdgeSkills, skill.key, skill));
 
-    const desk = new Desk({
+    const runner = new SkillRunner({
       ...{ policy, clock, after, log, journal: new SkillLog(join(ctx.dataDir, 'skills.log')) },
       skills: () => skills.list().map(({ value }) => value),
     });
     const methods = [
-      { name: 'skill_list', mutating: false, run: async () => desk.list() },
-      { name: 'skill_execute', mutating: false, run: async (order: unknown, { signal }: { signal: AbortSignal }) => desk.execute(order, false, signal) },
-      { name: 'skill_change', mutating: true, run: async (order: unknown, { signal }: { signal: AbortSignal }) => desk.execute(order, true, signal) },
+      { name: 'skill_list', mutating: false, run: async () => runner.list() },
+      { name: 'skill_execute', mutating: false, run: async (order: unknown, { signal }: { signal: AbortSignal }) => runner.execute(order, false, signal) },
+      { name: 'skill_change', mutating: true, run: async (order: unknown, { signal }: { signal: AbortSignal }) => runner.execute(order, true, signal) },
     ];
     methods.forEach((method) => ctx.extend.contribute(EdgeMethods, method.name, method));
   },

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 
+import type { UpgradeOrder, UpgradeState } from 'svc/edge-protocol';
 import { type Logger, messageOf } from 'svc/sdk';
 
-import type { UpgradeState } from '../edge/contract.ts';
 import { readSmall, writeWhole } from './durable.ts';
-import { readOrder, type UpgradeOrder } from './order.ts';
+import { readOrder } from './order.ts';
 
 /** The last order and how far it is. */
 export interface Job {

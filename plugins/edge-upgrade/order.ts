@@ -1,8 +1,5 @@
+import type { UpgradeOrder } from 'svc/edge-protocol';
 import { SvcError } from 'svc/sdk';
-
-import type { UpgradeOrder } from '../edge/contract.ts';
-
-export type { UpgradeOrder };
 
 type Check = (value: unknown) => boolean;
 

@@ -2,10 +2,11 @@ import { createHash, type KeyObject } from 'node:crypto';
 import { chmodSync, createReadStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
+import type { UpgradeOrder } from 'svc/edge-protocol';
 import { type PluginContext, SvcError } from 'svc/sdk';
 
 import { move, syncPath } from './durable.ts';
-import { type UpgradeOrder, versionForm } from './order.ts';
+import { versionForm } from './order.ts';
 import { assertSigned } from './signature.ts';
 
 const selfTestMs = 30_000;

@@ -1,7 +1,7 @@
+import type { UpgradeState } from 'svc/edge-protocol';
 import { type Clock, type Logger, messageOf, SvcError } from 'svc/sdk';
 import { compare } from 'semver';
 
-import type { UpgradeState } from '../edge/contract.ts';
 import type { Identity } from '../edge-uplink/contract.ts';
 import { sourceOf } from './address.ts';
 import { download, isFinal } from './download.ts';

@@ -1,7 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv';
+import type { EdgePluginFile } from 'svc/edge-protocol';
 import { type Clock, type Logger, messageOf, type PluginDirectory, SvcError } from 'svc/sdk';
-
-import type { EdgePluginFile } from '../edge/contract.ts';
 
 /** A plugin of this edge that the manager knows by name. */
 export interface EdgePlugin extends EdgePluginFile {

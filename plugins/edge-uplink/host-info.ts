@@ -1,7 +1,8 @@
 import { statfsSync } from 'node:fs';
 import { arch, availableParallelism, hostname, networkInterfaces, release, totalmem, type } from 'node:os';
 
-import type { HostInfo } from '../device/contract.ts';
+import type { HostInfo } from 'svc/probe';
+
 import { readText } from './keep.ts';
 
 /** What this machine says about itself. */

@@ -1,6 +1,6 @@
+import type { PluginHealth } from 'svc/edge-protocol';
 import { type Clock, type Logger, messageOf, type PluginDirectory, type PluginStatus, timestamp } from 'svc/sdk';
 
-import type { PluginHealth } from '../edge/contract.ts';
 import type { LocalPolicy, Policy } from './contract.ts';
 import type { Desired, Wish } from './desired.ts';
 import type { EdgePlugin } from './edge-plugins.ts';

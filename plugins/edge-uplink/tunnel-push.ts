@@ -1,7 +1,7 @@
+import type { PushParams } from 'svc/edge-protocol';
 import { isSvcError, messageOf } from 'svc/sdk';
 import type { TunnelSession } from 'svc/tunnel';
 
-import type { PushParams } from '../edge/contract.ts';
 import type { BufferRecord } from './buffer/record.ts';
 import type { PushOutcome } from './push.ts';
 

@@ -1,3 +1,4 @@
+import { Processes } from 'svc/edge-protocol';
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
 import type { Conflicts } from './connection/conflicts.ts';
@@ -5,7 +6,6 @@ import type { EdgeSecrets } from './connection/edge-secrets.ts';
 import type { Edges } from './edges.ts';
 import type { LiveAnswers } from './live-answers.ts';
 import { EdgeDraft, EdgeId, EdgeItem, EdgeQuery, NewEdge, ProcessQuery, ResolveRequest, RotateRequest, Snapshot } from './schema.ts';
-import { Processes } from './wire.ts';
 
 const path = '/api/v1/edges';
 

@@ -1,7 +1,7 @@
 import { type Expression, type ExpressionBuilder, type Insertable, type SqlBool, sql, type Updateable } from 'kysely';
 import { type Page, pageOf, type PageRequest, SvcError } from 'svc/sdk';
 
-import type { EdgeDb, EdgeRow, EdgeTables, KeyRow, PresenceRow } from './tables.ts';
+import type { EdgeDb, EdgeRow, EdgeTables, PresenceRow } from './tables.ts';
 
 export interface EdgeFilter {
   readonly q?: string | undefined;
@@ -14,7 +14,7 @@ export interface EdgeFilter {
 
 type Where = (eb: ExpressionBuilder<EdgeTables, 'edge_edges'>) => Expression<SqlBool>;
 
-/** The only statements about edges and their keys. */
+/** The only statements about edges and their presence. */
 export const edgeStore = (db: EdgeDb) => ({
   list: (filter: EdgeFilter, page: PageRequest): Promise<Page<EdgeRow>> => pageOf(db.selectFrom('edge_edges').selectAll().where(fits(filter)), 'id', page),
 
@@ -50,29 +50,6 @@ export const edgeStore = (db: EdgeDb) => ({
 
   async remove(id: number): Promise<void> {
     await db.deleteFrom('edge_edges').where('id', '=', id).execute();
-  },
-
-  allKeys: (): Promise<KeyRow[]> => db.selectFrom('edge_keys').selectAll().orderBy('edge_id').orderBy('generation', 'desc').execute(),
-
-  /** Newest first. */
-  keysOf: (edgeId: number): Promise<KeyRow[]> => db.selectFrom('edge_keys').selectAll().where('edge_id', '=', edgeId).orderBy('generation', 'desc').execute(),
-
-  async addKey(row: KeyRow): Promise<void> {
-    await db.insertInto('edge_keys').values(row).execute();
-  },
-
-  async setDeath(edgeId: number, generation: number, at: number): Promise<void> {
-    await db.updateTable('edge_keys').set({ dies_at: at }).where('edge_id', '=', edgeId).where('generation', '=', generation).execute();
-  },
-
-  async forgetOffer(edgeId: number): Promise<void> {
-    await db.updateTable('edge_keys').set({ offer: null }).where('edge_id', '=', edgeId).execute();
-  },
-
-  async dropKeys(edgeId: number, generations: readonly number[]): Promise<void> {
-    if (generations.length > 0) {
-      await db.deleteFrom('edge_keys').where('edge_id', '=', edgeId).where('generation', 'in', generations).execute();
-    }
   },
 
   allPresence: (): Promise<PresenceRow[]> => db.selectFrom('edge_presence').selectAll().execute(),

@@ -1,5 +1,6 @@
 import type { Secrets, Tables } from 'svc/sdk';
 
+import { keyStore } from './connection/key-store.ts';
 import { liveKey } from './connection/live-key.ts';
 import { edgeStore } from './edge-store.ts';
 import type { EdgeEvents } from './events.ts';
@@ -78,14 +79,14 @@ export class EdgeTable {
 
   async #loadOne(id: number): Promise<EdgeRecord | undefined> {
     this.#dropped.delete(id);
-    const [row, keys, wishes] = await Promise.all([edgeStore(this.#read).find(id), edgeStore(this.#read).keysOf(id), pluginStore(this.#read).wishesOf(id)]);
+    const [row, keys, wishes] = await Promise.all([edgeStore(this.#read).find(id), keyStore(this.#read).of(id), pluginStore(this.#read).wishesOf(id)]);
     return row === undefined || this.#dropped.has(id) ? this.#forget(id) && undefined : this.#put(row, keys, wishesOf(wishes));
   }
 
   async #loadAll(): Promise<void> {
     this.#dropped.clear();
     const rows = await edgeStore(this.#read).all();
-    const keys = byEdge(await edgeStore(this.#read).allKeys());
+    const keys = byEdge(await keyStore(this.#read).all());
     const wishes = byEdge(await pluginStore(this.#read).allWishes());
     for (const row of rows.filter(({ id }) => !this.#dropped.has(id))) {
       this.#put(row, keys.get(row.id) ?? [], wishesOf(wishes.get(row.id) ?? []));

@@ -1,16 +1,7 @@
+import type { PluginHealth, UpgradeState } from 'svc/edge-protocol';
 import type { PluginContext } from 'svc/sdk';
 
-import {
-  EdgeConflict,
-  EdgeOffline,
-  EdgeOnline,
-  EdgePluginHealth,
-  EdgeRemoved,
-  EdgeUpgrade,
-  EdgeWritten,
-  type PluginHealth,
-  type UpgradeState,
-} from './contract.ts';
+import { EdgeConflict, EdgeOffline, EdgeOnline, EdgePluginHealth, EdgeRemoved, EdgeUpgrade, EdgeWritten } from './contract.ts';
 import type { EdgeRecord } from './record.ts';
 
 type Bus = Pick<PluginContext['events'], 'emit'>;

@@ -1,25 +1,25 @@
+import { HostSnapshot, Processes } from 'svc/edge-protocol';
 import { canonicalMetrics } from 'svc/probe';
 import { SvcError } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { EdgeFleet, EdgeMethods, HostSnapshot } from './contract.ts';
+import type { EdgeFleet } from './contract.ts';
 import type { ProcessQuery, Snapshot } from './schema.ts';
 import { shapeCheck } from './shape-check.ts';
-import { HostSnapshot as HostSnapshotSchema, Processes } from './wire.ts';
 
 const askMs = 10_000;
 
 /** What is asked of the machine at this moment. What it answers is an outsider's word. */
 export class LiveAnswers {
   readonly #fleet: EdgeFleet;
-  readonly #isProcesses = shapeCheck<EdgeMethods['processes']['answer']>(Processes, { removeAdditional: 'all' });
-  readonly #isSnapshot = shapeCheck<HostSnapshot>(HostSnapshotSchema, { removeAdditional: 'all' });
+  readonly #isProcesses = shapeCheck<Processes>(Processes, { removeAdditional: 'all' });
+  readonly #isSnapshot = shapeCheck<HostSnapshot>(HostSnapshot, { removeAdditional: 'all' });
 
   constructor(fleet: EdgeFleet) {
     this.#fleet = fleet;
   }
 
-  async processes(edgeId: number, query: Static<typeof ProcessQuery>, signal: AbortSignal): Promise<EdgeMethods['processes']['answer']> {
+  async processes(edgeId: number, query: Static<typeof ProcessQuery>, signal: AbortSignal): Promise<Processes> {
     const { top = 50, sort_by = 'cpu' } = query;
     const answer: unknown = await this.#fleet.call(edgeId, 'processes', { top, sort_by }, { timeoutMs: askMs, signal });
     if (!this.#isProcesses(answer)) {

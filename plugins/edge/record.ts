@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 
+import type { BufferEvent, PluginHealth } from 'svc/edge-protocol';
 import type { Cancel } from 'svc/tunnel';
 
-import type { EdgeStatus, EdgeTells, PluginHealth } from './contract.ts';
+import type { EdgeStatus } from './contract.ts';
 import type { LiveKey } from './connection/live-key.ts';
 import type { Tunnel } from './connection/tunnel.ts';
 
@@ -42,7 +43,7 @@ export interface EdgeRecord {
   wishes: Map<string, Wish> | undefined;
   health: Map<string, PluginHealth> | undefined;
   /** What of its data waits on its disk, or was lost there. */
-  buffer: EdgeTells['buffer'] | undefined;
+  buffer: BufferEvent | undefined;
   /** Digest of the host info that is stored. */
   hostDigest: string | undefined;
   /** The tunnel that is up at this moment. */

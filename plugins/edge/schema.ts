@@ -1,6 +1,5 @@
+import { AgentVersion, Arch, PluginKind, PluginName, pluginStates, Sha256Hex, Timestamp, upgradeStates } from 'svc/edge-protocol';
 import { type TSchema, Type } from 'typebox';
-
-import { AgentVersion, Arch, PluginKind, PluginName, pluginStates, Sha256Hex, Timestamp, upgradeStates } from './wire.ts';
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });

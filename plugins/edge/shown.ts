@@ -1,7 +1,7 @@
+import type { HostInfo } from 'svc/probe';
 import { type Principal, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { HostInfo } from '../device/contract.ts';
 import type { Presence } from './connection/presence.ts';
 import type { EdgeTable } from './edge-table.ts';
 import { type EdgeRecord, statusOf } from './record.ts';

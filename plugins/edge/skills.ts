@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
+import { type OfferedSkill, SkillAnswer, SkillList, type SkillOrder } from 'svc/edge-protocol';
 import { redactValue } from 'svc/probe';
 import { type AuditTrailContract, type Clock, covers, type Handle, type Ids, isSvcError, messageOf, type Principal, SvcError, type Tables } from 'svc/sdk';
 
-import type { SkillAnswer, SkillOrder, ToldSkill } from '../edge-skills/contract.ts';
 import type { EdgeCapabilities, EdgeFleet, FleetSkills, SkillRequest } from './contract.ts';
 import type { EdgeTables } from './tables.ts';
 import { shapeCheck } from './shape-check.ts';
@@ -32,58 +32,20 @@ interface Outcome {
 
 const [listMs, usualMs, graceMs, mostMs] = [10_000, 30_000, 5_000, 600_000];
 const action = 'skill:execute';
-const text = (maxLength: number) => ({ type: 'string', maxLength });
-
-const listSchema = {
-  type: 'object',
-  required: ['skills'],
-  properties: {
-    skills: {
-      type: 'array',
-      maxItems: 200,
-      items: {
-        type: 'object',
-        required: ['key', 'name', 'description', 'class', 'scope', 'tier', 'schema'],
-        properties: {
-          key: { type: 'string', pattern: '^[a-z][a-z0-9_]{0,63}$' },
-          name: text(200),
-          description: text(2_000),
-          class: { enum: ['safe', 'mutating', 'dangerous'] },
-          scope: { const: 'edge' },
-          tier: { enum: ['core', 'specialty'] },
-          schema: { type: 'object' },
-        },
-      },
-    },
-  },
-};
-
-const answerSchema = {
-  type: 'object',
-  required: ['status', 'result', 'error', 'duration_ms', 'execution_id', 'truncated', 'read_on'],
-  properties: {
-    status: { enum: ['ok', 'error', 'timeout'] },
-    error: { type: ['object', 'null'], required: ['code', 'message'], properties: { code: text(64), message: text(4_000) } },
-    duration_ms: { type: 'number', minimum: 0 },
-    execution_id: text(64),
-    truncated: { type: 'boolean' },
-    read_on: { type: ['object', 'null'], required: ['hint', 'params'], properties: { hint: text(1_000), params: { type: 'object' } } },
-  },
-};
 
 /** Skills of machines, for those who may use them; each execution is in the trail. What an edge says of its skills is an outsider's word. */
 export class RemoteSkills implements FleetSkills {
   readonly #parts: SkillParts;
-  readonly #isList = shapeCheck<{ readonly skills: readonly ToldSkill[] }>(listSchema);
-  readonly #isAnswer = shapeCheck<SkillAnswer>(answerSchema);
+  readonly #isList = shapeCheck<SkillList>(SkillList);
+  readonly #isAnswer = shapeCheck<SkillAnswer>(SkillAnswer);
   /** What a connection has listed; the next one may be of another version. */
-  readonly #known = new WeakMap<EdgeCapabilities, readonly ToldSkill[]>();
+  readonly #known = new WeakMap<EdgeCapabilities, readonly OfferedSkill[]>();
 
   constructor(parts: SkillParts) {
     this.#parts = parts;
   }
 
-  async list(edgeId: number, signal?: AbortSignal): Promise<readonly ToldSkill[]> {
+  async list(edgeId: number, signal?: AbortSignal): Promise<readonly OfferedSkill[]> {
     const { fleet } = this.#parts;
     const capabilities = fleet.capabilities(edgeId);
     const answer: unknown = await fleet.call(edgeId, 'skill_list', {}, { timeoutMs: listMs, signal });
@@ -121,7 +83,7 @@ export class RemoteSkills implements FleetSkills {
     }
   }
 
-  async #find(edgeId: number, key: string, signal: AbortSignal | undefined): Promise<ToldSkill> {
+  async #find(edgeId: number, key: string, signal: AbortSignal | undefined): Promise<OfferedSkill> {
     const capabilities = this.#parts.fleet.capabilities(edgeId);
     const known = capabilities && this.#known.get(capabilities)?.find((skill) => skill.key === key);
     const skill = known ?? (await this.list(edgeId, signal)).find((one) => one.key === key);
@@ -131,7 +93,7 @@ export class RemoteSkills implements FleetSkills {
     return skill;
   }
 
-  async #ask({ edgeId, key, params, id }: Execution, skill: ToldSkill, { timeoutMs: wished = usualMs, signal }: SkillRequest): Promise<SkillAnswer> {
+  async #ask({ edgeId, key, params, id }: Execution, skill: OfferedSkill, { timeoutMs: wished = usualMs, signal }: SkillRequest): Promise<SkillAnswer> {
     const changes = skill.class !== 'safe';
     const timeoutMs = Math.max(1, Math.min(mostMs, Math.floor(wished)));
     const order: SkillOrder = { key, params, timeout_ms: timeoutMs, audit_id: id };
@@ -167,7 +129,7 @@ function executionId(edgeId: number, { principal, idempotencyKey: key }: SkillRe
 }
 
 /** To look is for those who may look at devices or use this skill; to change takes the whole area. */
-function requireGrant({ key, class: kind }: ToldSkill, { grants, role }: Principal): void {
+function requireGrant({ key, class: kind }: OfferedSkill, { grants, role }: Principal): void {
   const may = (wanted: string): boolean => grants.some((grant) => covers(grant, wanted));
   if (kind === 'dangerous') {
     throw new SvcError('forbidden', `${key} is dangerous: it takes the approval of two people, which cannot be given here`);

@@ -21,6 +21,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   template: [],
   probe: [],
   tunnel: [],
+  'edge-protocol': [],
   store: ['query', 'probe'],
 };
 

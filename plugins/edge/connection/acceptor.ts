@@ -1,3 +1,4 @@
+import type { EdgeWelcome } from 'svc/edge-protocol';
 import { type Ids, isSvcError, type Logger, messageOf, type RouteDeclaration, type Socket, socketRoute } from 'svc/sdk';
 import {
   type AuthenticatedEdge,
@@ -16,7 +17,6 @@ import {
   type TunnelSession,
 } from 'svc/tunnel';
 
-import type { EdgeWelcome } from '../contract.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import type { EdgeRecord } from '../record.ts';
 import type { AdmissionQueue } from './admission-queue.ts';

@@ -11,6 +11,7 @@ import type { RotateRequest } from '../schema.ts';
 import type { EdgeView, ShownEdge } from '../shown.ts';
 import type { EdgeDb, EdgeRow, EdgeTables } from '../tables.ts';
 import type { CloneDetector } from './clone-detector.ts';
+import { keyStore } from './key-store.ts';
 import { offerPlace, sealPlace } from './live-key.ts';
 import { canBeOffered, isBeingOffered, type Rotations } from './rotations.ts';
 
@@ -57,14 +58,14 @@ export class EdgeSecrets {
     const { secret_key, stored_key, server_key } = makeCredentials(ids);
     const sealed = secrets.seal(sealPlace(edgeId, generation), server_key);
     const offer = offered ? secrets.seal(offerPlace(edgeId, generation), secret_key) : null;
-    await edgeStore(tx).addKey({ edge_id: edgeId, generation, stored_key, server_key: sealed, offer, dies_at: null, created_at: clock.now() });
+    await keyStore(tx).add({ edge_id: edgeId, generation, stored_key, server_key: sealed, offer, dies_at: null, created_at: clock.now() });
     return secret_key;
   }
 
   /** Gives an edge that has never connected another secret. */
   async renew(tx: EdgeDb, edgeId: number): Promise<string> {
-    const generations = (await edgeStore(tx).keysOf(edgeId)).map(({ generation }) => generation);
-    await edgeStore(tx).dropKeys(edgeId, generations);
+    const generations = (await keyStore(tx).of(edgeId)).map(({ generation }) => generation);
+    await keyStore(tx).drop(edgeId, generations);
     return await this.issue(tx, edgeId, (generations[0] ?? 0) + 1);
   }
 
@@ -96,22 +97,22 @@ export class EdgeSecrets {
     const { tables, clock, view } = this.#parts;
     return await tables.write(async (tx) => {
       const before = view.of(await found(id, tx));
-      const store = edgeStore(tx);
-      const keys = await store.keysOf(id);
+      const store = keyStore(tx);
+      const keys = await store.of(id);
       if (isBeingOffered({ keys }) && !immediate) {
         throw new SvcError('conflict', `edge ${id} has not taken its last new secret yet; wait until it has, or ask for "immediate"`);
       }
       const generation = (keys[0]?.generation ?? 0) + 1;
-      await store.dropKeys(
+      await store.drop(
         id,
         keys.map((key) => key.generation).filter((older) => older !== survivor?.generation),
       );
       if (survivor) {
-        await store.setDeath(id, survivor.generation, survivor.diesAt);
+        await store.setExpiry(id, survivor.generation, survivor.diesAt);
       }
       const secretKey = await this.issue(tx, id, generation, offered && survivor !== undefined);
       // The machine that has the new secret is the one that is meant.
-      const row = await store.update(id, { conflict_since: null, conflict_machines: null, only_machine: null }, clock.now());
+      const row = await edgeStore(tx).update(id, { conflict_since: null, conflict_machines: null, only_machine: null }, clock.now());
       by.note({ before, after: { ...view.of(row), secret_generation: generation } });
       return { row, secretKey };
     });

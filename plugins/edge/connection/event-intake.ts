@@ -1,10 +1,9 @@
+import { BufferEvent } from 'svc/edge-protocol';
 import { isSvcError, type MaybePromise, SvcError } from 'svc/sdk';
 import type { TunnelListener, TunnelMethod, TunnelSession } from 'svc/tunnel';
 
-import type { EdgeTells } from '../contract.ts';
 import type { EdgeRecord } from '../record.ts';
 import { shapeCheck } from '../shape-check.ts';
-import { BufferEvent } from '../wire.ts';
 
 /** Takes one event of an edge; resolves once it is dealt with, and logs why it could not be. */
 export interface Receiver {
@@ -59,7 +58,7 @@ export class EventIntake {
 
 /** Keeps what edges report of their buffers; what is not right is left out. */
 export class BufferReports implements Receiver {
-  readonly #fits = shapeCheck<EdgeTells['buffer']>(BufferEvent);
+  readonly #fits = shapeCheck<BufferEvent>(BufferEvent);
 
   receive(record: EdgeRecord, report: unknown): void {
     if (this.#fits(report)) {

@@ -1,7 +1,7 @@
-import { readHostInfo } from 'svc/probe';
+import { type HostInfo, readHostInfo } from 'svc/probe';
 import { type Handle, type Logger, messageOf, type Tables } from 'svc/sdk';
 
-import type { DeviceDirectory, HostInfo } from '../../device/contract.ts';
+import type { DeviceDirectory } from '../../device/contract.ts';
 import { edgeStore } from '../edge-store.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import { type EdgeRecord, hostDigest } from '../record.ts';

@@ -1,10 +1,10 @@
 import { type Clock, type Ids, type Logger, messageOf, type Secrets, type Tables } from 'svc/sdk';
 import { closeCode, type Sweeper, type TunnelSession } from 'svc/tunnel';
 
-import { edgeStore } from '../edge-store.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import type { EdgeRecord } from '../record.ts';
 import type { EdgeTables } from '../tables.ts';
+import { keyStore } from './key-store.ts';
 import { type LiveKey, offerPlace } from './live-key.ts';
 
 export interface RotationParts {
@@ -130,8 +130,8 @@ export class Rotations {
     }
     this.#parts.tables
       .write(async (tx) => {
-        await edgeStore(tx).dropKeys(record.id, dead);
-        await (settled && edgeStore(tx).forgetOffer(record.id));
+        await keyStore(tx).drop(record.id, dead);
+        await (settled && keyStore(tx).forgetOffer(record.id));
       })
       .catch((error: unknown) => {
         this.#parts.log.warn(

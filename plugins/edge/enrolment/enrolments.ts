@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import type { EnrolAnswer, EnrolRequest } from 'svc/edge-protocol';
 import { oneLine } from 'svc/probe';
 import { type Call, type Clock, type Ids, type Page, type PageRequest, type Settings, SvcError, type Tables } from 'svc/sdk';
 import { parseDuration } from 'svc/query';
@@ -8,7 +9,6 @@ import type { Static } from 'typebox';
 
 import { AddressBuckets } from '../connection/address-buckets.ts';
 import type { EdgeSecrets } from '../connection/edge-secrets.ts';
-import type { EnrolAnswer, EnrolRequest } from '../contract.ts';
 import { edgeStore } from '../edge-store.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import type { Edges } from '../edges.ts';

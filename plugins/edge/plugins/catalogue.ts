@@ -1,7 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { EdgePluginFile } from 'svc/edge-protocol';
 import { type FieldProblem, type Logger, messageOf, type PluginDirectory, SvcError } from 'svc/sdk';
-
-import type { EdgePluginFile } from '../contract.ts';
 
 /** A plugin that edges run. */
 export interface EdgePlugin extends EdgePluginFile {

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 
+import type { ConfigApply } from 'svc/edge-protocol';
 import { type Ids, type Logger, messageOf } from 'svc/sdk';
 
-import type { EdgeMethods } from '../contract.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import type { EdgeRecord } from '../record.ts';
 import type { Catalogue } from './catalogue.ts';
-
-type Configuration = EdgeMethods['config_apply']['params'];
 
 export interface DesiredStateParts {
   readonly edgeTable: EdgeTable;
@@ -25,7 +23,7 @@ const applyMs = 30_000;
 export class DesiredState {
   readonly #parts: DesiredStateParts;
   /** Of edges of which nothing else is wanted than the defaults. */
-  #usual: Configuration | undefined;
+  #usual: ConfigApply | undefined;
   readonly #waiting = new Set<EdgeRecord>();
   #running = 0;
 
@@ -33,7 +31,7 @@ export class DesiredState {
     this.#parts = parts;
   }
 
-  of(record: EdgeRecord): Configuration {
+  of(record: EdgeRecord): ConfigApply {
     const { catalogue } = this.#parts;
     return record.wishes === undefined ? (this.#usual ??= configurationOf(catalogue, undefined)) : configurationOf(catalogue, record.wishes);
   }
@@ -101,7 +99,7 @@ export class DesiredState {
   }
 }
 
-function configurationOf(catalogue: Catalogue, wishes: EdgeRecord['wishes']): Configuration {
+function configurationOf(catalogue: Catalogue, wishes: EdgeRecord['wishes']): ConfigApply {
   const plugins = Object.fromEntries(
     catalogue.all().map(({ name, default_enabled: usually }) => {
       const wish = wishes?.get(name);

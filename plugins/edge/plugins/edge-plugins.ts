@@ -1,7 +1,7 @@
+import type { PluginHealth } from 'svc/edge-protocol';
 import { type Call, type Clock, listRoute, type Page, route, type RouteDeclaration, SvcError, type Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { PluginHealth } from '../contract.ts';
 import { assertFound, found } from '../edge-store.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import type { EdgeRecord } from '../record.ts';

@@ -1,18 +1,12 @@
+import { type PluginHealth, PluginHealthEvent } from 'svc/edge-protocol';
 import type { Tables } from 'svc/sdk';
 
-import type { PluginHealth } from '../contract.ts';
 import type { EdgeEvents } from '../events.ts';
 import type { EdgeRecord } from '../record.ts';
 import { shapeCheck } from '../shape-check.ts';
 import type { EdgeTables } from '../tables.ts';
-import { PluginHealthEvent } from '../wire.ts';
 import type { Catalogue } from './catalogue.ts';
 import { pluginStore } from './plugin-store.ts';
-
-interface Report {
-  readonly name: string;
-  readonly health: PluginHealth;
-}
 
 export interface HealthParts {
   readonly tables: Tables<EdgeTables>;
@@ -26,7 +20,7 @@ const mostPlugins = 64;
 /** How the plugins of edges are: the last report of each, in memory, written down in batches. */
 export class HealthRecords {
   readonly #parts: HealthParts;
-  readonly #fits = shapeCheck<Report>(PluginHealthEvent);
+  readonly #fits = shapeCheck<PluginHealthEvent>(PluginHealthEvent);
   readonly #changed = new Set<EdgeRecord>();
 
   constructor(parts: HealthParts) {
@@ -80,7 +74,7 @@ export class HealthRecords {
       return;
     }
     // A copy with these fields in this order and no others: there are tens of thousands of them.
-    const { state, last_error, restart_count, started_at, updated_at, samples } = (report as Report).health;
+    const { state, last_error, restart_count, started_at, updated_at, samples } = (report as PluginHealthEvent).health;
     const health = { state, last_error, restart_count, started_at, updated_at, samples };
     const before = record.health?.get(plugin.name);
     (record.health ??= new Map()).set(plugin.name, health);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import type { PluginHealth } from 'svc/edge-protocol';
 
-import type { PluginHealth } from '../contract.ts';
 import type { EdgeDb, PluginRow } from '../tables.ts';
 
 /** The only statements about plugins of edges: what is wanted of them, and how they are. */

@@ -1,7 +1,8 @@
+import { type UpgradeOrder, type UpgradeState, upgradeStates, UpgradeStateEvent } from 'svc/edge-protocol';
 import { type Call, type Clock, type Ids, type Logger, messageOf, type Page, type PageRequest, SvcError, type Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { EdgeFleet, UpgradeOrder, UpgradeState } from '../contract.ts';
+import type { EdgeFleet } from '../contract.ts';
 import { found } from '../edge-store.ts';
 import type { EdgeEvents } from '../events.ts';
 import type { EdgeRecord } from '../record.ts';
@@ -9,13 +10,11 @@ import type { UpgradePackageRequest, UpgradeRequest, UpgradeStarted } from '../s
 import { shapeCheck } from '../shape-check.ts';
 import { actorOf, type ShownUpgrade, shownUpgrade } from '../shown.ts';
 import type { EdgeTables } from '../tables.ts';
-import { upgradeStates, UpgradeStateEvent } from '../wire.ts';
 import type { Packages } from './packages.ts';
 import { upgradeStore } from './upgrade-store.ts';
 
 type By = Pick<Call, 'principal' | 'note'>;
 type Started = Static<typeof UpgradeStarted>;
-type Report = Static<typeof UpgradeStateEvent>;
 
 export interface UpgradeParts {
   readonly tables: Tables<EdgeTables>;
@@ -37,7 +36,7 @@ const ended: ReadonlySet<string> = new Set(['succeeded', 'failed', 'rolled_back'
 /** Other versions of the agent: ordered here, done and judged by the edge, followed here. */
 export class Upgrades {
   readonly #parts: UpgradeParts;
-  readonly #fits = shapeCheck<Report>(UpgradeStateEvent);
+  readonly #fits = shapeCheck<UpgradeStateEvent>(UpgradeStateEvent);
 
   constructor(parts: UpgradeParts) {
     this.#parts = parts;
@@ -141,7 +140,7 @@ export class Upgrades {
     events.upgrade(edgeId, jobId, state, error);
   }
 
-  async #follow(record: EdgeRecord, event: Report): Promise<void> {
+  async #follow(record: EdgeRecord, event: UpgradeStateEvent): Promise<void> {
     const { tables, events, clock, log } = this.#parts;
     const moved = await tables.write(async (tx) => {
       const row = await upgradeStore(tx).find(event.job_id);

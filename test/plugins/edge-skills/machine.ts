@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 
 import { startTestEdge, type TestEdge } from 'svc/testing';
 
-import type { SkillAnswer, ToldSkill } from '../../../plugins/edge-skills/contract.ts';
+import type { SkillAnswer, OfferedSkill } from 'svc/edge-protocol';
 import { type EdgeMethod, EdgeMethods, type Policy } from '../../../plugins/edge-uplink/contract.ts';
 
 export type Skills = Policy['skills'];
@@ -46,7 +46,7 @@ export function programsOf(t: Pick<TestContext, 'after'>, scripts: Readonly<Reco
 
 export interface SkilledEdge {
   readonly edge: TestEdge;
-  list(): Promise<readonly ToldSkill[]>;
+  list(): Promise<readonly OfferedSkill[]>;
   run(key: string, params?: object, options?: { readonly timeoutMs?: number; readonly change?: boolean; readonly signal?: AbortSignal }): Promise<SkillAnswer>;
 }
 
@@ -57,7 +57,7 @@ export async function skilledEdge(t: TestContext, policy: { current(): Policy },
   let asked = 0;
   return {
     edge,
-    list: async () => ((await method('skill_list').run({}, { signal: new AbortController().signal })) as { skills: readonly ToldSkill[] }).skills,
+    list: async () => ((await method('skill_list').run({}, { signal: new AbortController().signal })) as { skills: readonly OfferedSkill[] }).skills,
     async run(key, params = {}, { timeoutMs = 20_000, change = false, signal = new AbortController().signal } = {}) {
       const order = { key, params, timeout_ms: timeoutMs, audit_id: `audit-${++asked}` };
       return (await method(change ? 'skill_change' : 'skill_execute').run(order, { signal })) as SkillAnswer;

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 
 import { startTestEdge } from 'svc/testing';
 
-import type { SkillAnswer } from '../../../plugins/edge-skills/contract.ts';
+import type { SkillAnswer } from 'svc/edge-protocol';
 import { startManager, until } from '../edge-uplink/far-side.ts';
 import { programsOf } from './machine.ts';
 

@@ -1,4 +1,4 @@
-import type { UpgradeOrder } from '../../../plugins/edge/contract.ts';
+import type { UpgradeOrder } from 'svc/edge-protocol';
 import { agentProgram, pretender, type rig } from './rig.ts';
 
 type Offer = Awaited<ReturnType<typeof rig>>['offer'];

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import type { UpgradeOrder } from '../../../plugins/edge/contract.ts';
+import type { UpgradeOrder } from 'svc/edge-protocol';
 import { startManager } from '../edge-uplink/far-side.ts';
 import { Launched, until } from './launched.ts';
 

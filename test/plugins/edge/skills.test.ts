@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { AuditRecord, Principal } from 'svc/sdk';
 
 import { FleetSkills } from '../../../plugins/edge/contract.ts';
-import type { SkillOrder } from '../../../plugins/edge-skills/contract.ts';
+import type { SkillOrder } from 'svc/edge-protocol';
 import { edgeHouse, until } from './house.ts';
 
 const principal = (id: string, ...grants: string[]): Principal => ({ kind: 'user', id, role: 'user', grants });

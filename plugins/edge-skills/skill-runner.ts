@@ -1,12 +1,13 @@
 import { Ajv, type ValidateFunction } from 'ajv';
+import type { OfferedSkill, SkillAnswer, SkillOrder } from 'svc/edge-protocol';
 import type { After } from 'svc/probe';
 import { type Clock, isSvcError, type Logger, messageOf, SvcError, timestamp } from 'svc/sdk';
 
 import type { LocalPolicy } from '../edge-uplink/contract.ts';
-import type { EdgeSkill, SkillAnswer, SkillOrder, SkillOutput, ToldSkill } from './contract.ts';
+import type { EdgeSkill, SkillOutput } from './contract.ts';
 import type { SkillLog } from './skill-log.ts';
 
-export interface DeskParts {
+export interface SkillRunnerParts {
   /** At this moment. */
   readonly skills: () => readonly EdgeSkill[];
   readonly policy: LocalPolicy;
@@ -36,18 +37,18 @@ const orderSchema = {
   },
 };
 
-/** Where the manager asks: what is there, and to have it done. */
-export class Desk {
-  readonly #parts: DeskParts;
+/** Lists and runs the skills of this machine for the manager, each written down here before and after. */
+export class SkillRunner {
+  readonly #parts: SkillRunnerParts;
   readonly #ajv = new Ajv({ useDefaults: true, strict: false, logger: false });
   readonly #checks = new WeakMap<object, ValidateFunction>();
   #working = 0;
 
-  constructor(parts: DeskParts) {
+  constructor(parts: SkillRunnerParts) {
     this.#parts = parts;
   }
 
-  list(): { readonly skills: readonly ToldSkill[] } {
+  list(): { readonly skills: readonly OfferedSkill[] } {
     const skills = this.#parts.policy.current().skills.enabled ? this.#parts.skills() : [];
     return {
       skills: skills.map(({ key, name, description, class: kind, tier, schema }) => ({ key, name, description, class: kind, scope: 'edge', tier, schema })),

@@ -1,0 +1,83 @@
+import { type Static, Type } from 'typebox';
+
+import { AgentVersion, Sha256Hex, text } from './fields.ts';
+
+/** `POST /internal/edge/enrol`: 201, or 401 when the token is spent, over, revoked or none. */
+export const EnrolRequest = Type.Object({
+  token: text(200, 16),
+  machine_uuid: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
+  hostname: text(255),
+  agent_version: AgentVersion,
+  arch: text(40),
+  os: text(120),
+});
+export type EnrolRequest = Static<typeof EnrolRequest>;
+
+/** The only time the secret is shown. */
+export const EnrolAnswer = Type.Object({
+  edge_id: Type.Integer(),
+  name: Type.String(),
+  access_key: Type.String(),
+  secret_key: Type.String(),
+  tunnel_path: Type.String(),
+});
+export type EnrolAnswer = Static<typeof EnrolAnswer>;
+
+/**
+ * What an edge says of itself in HELLO: `agent_id` is the machine's UUID, `caps` are `call:<method>`, `stream:<service>` and, where the
+ * owner allows it, `webshell`; `state` is this. `purpose: 'probe'` proves a secret and is closed at once.
+ */
+export interface EdgeHelloState {
+  /** The last hash that `config_apply` brought; absent before the first. */
+  readonly config_hash?: string;
+}
+
+/** What the edge learns from the welcome of the tunnel. */
+export interface EdgeWelcome {
+  readonly edge_id: number;
+  readonly name: string;
+  readonly manager_version: string;
+  /** Whether the method `push` may be called, at least until the next welcome. */
+  readonly takes_pushes: boolean;
+  /** Over how long all edges come back when this manager is lost without a close. */
+  readonly spread_ms: number;
+}
+
+/**
+ * Params of the mutating method `rotate_secret`; it answers `{}`. The edge keeps the new secret beside the old one, proves it on a
+ * second connection, and only then drops the old one, answers over the first, and goes on with the second.
+ */
+export const RotateSecret = Type.Object({ secret_key: Type.String(), generation: Type.Integer({ minimum: 1 }) });
+export type RotateSecret = Static<typeof RotateSecret>;
+
+/**
+ * Params of the mutating method `upgrade`, which answers `{}` as soon as the job is kept. `url` is absolute, or a path of the
+ * manager, to be fetched with the keys of the edge. Without a version it is what the package says of itself.
+ */
+export const UpgradeOrder = Type.Object({
+  job_id: Type.String({ maxLength: 64 }),
+  url: text(2_000, 1),
+  sha256: Sha256Hex,
+  /** Ed25519 over the sha256, base64. */
+  signature: Type.Optional(text(200, 1)),
+  size_bytes: Type.Optional(Type.Integer({ minimum: 1 })),
+  version: Type.Optional(AgentVersion),
+  /** To an older version than the one that runs. */
+  allow_downgrade: Type.Optional(Type.Boolean()),
+  /** Also while a shell is open. */
+  force: Type.Optional(Type.Boolean()),
+});
+export type UpgradeOrder = Static<typeof UpgradeOrder>;
+
+/** In the order in which a job goes through them. */
+export const upgradeStates = ['queued', 'downloading', 'verifying', 'restarting', 'succeeded', 'failed', 'rolled_back'] as const;
+export type UpgradeState = (typeof upgradeStates)[number];
+
+/** Event `upgrade_state`; sent again after a reconnect until the job has ended. */
+export const UpgradeStateEvent = Type.Object({
+  job_id: Type.String({ maxLength: 64 }),
+  state: Type.Enum([...upgradeStates]),
+  version: Type.Optional(AgentVersion),
+  error: Type.Optional(Type.String({ maxLength: 2_000 })),
+});
+export type UpgradeStateEvent = Static<typeof UpgradeStateEvent>;

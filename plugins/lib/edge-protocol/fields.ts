@@ -1,0 +1,13 @@
+import { type TSchema, Type } from 'typebox';
+
+/** Fields that more than one message has. */
+
+export const text = (most: number, least = 0) => Type.String({ minLength: least, maxLength: most });
+export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const Timestamp = Type.String({ format: 'date-time', maxLength: 40 });
+export const Sha256Hex = Type.String({ pattern: '^[0-9a-fA-F]{64}$' });
+/** `v1.2.3`, with or without the v. */
+export const AgentVersion = Type.String({ pattern: '^v?\\d{1,6}\\.\\d{1,6}\\.\\d{1,6}(-[0-9A-Za-z.-]{1,64})?$' });
+/** As Node names it. */
+export const Arch = Type.Enum(['x64', 'arm64', 'arm', 'ia32', 'ppc64', 's390x', 'riscv64', 'loong64']);

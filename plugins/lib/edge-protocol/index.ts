@@ -1,0 +1,25 @@
+export {
+  type EdgeHelloState,
+  type EdgeWelcome,
+  EnrolAnswer,
+  EnrolRequest,
+  RotateSecret,
+  UpgradeOrder,
+  type UpgradeState,
+  upgradeStates,
+  UpgradeStateEvent,
+} from './agent.ts';
+export { BufferEvent, HostSnapshot, Process, Processes, ProcessesParams, type PushParams } from './data.ts';
+export { AgentVersion, Arch, Sha256Hex, Timestamp } from './fields.ts';
+export {
+  type ConfigApplied,
+  ConfigApply,
+  EdgePluginFile,
+  PluginHealth,
+  PluginHealthEvent,
+  PluginKind,
+  PluginName,
+  pluginStates,
+  PluginStatusAnswer,
+} from './plugins.ts';
+export { OfferedSkill, ReadOn, SkillAnswer, SkillList, type SkillOrder } from './skills.ts';
