@@ -2,8 +2,8 @@ import { Authenticator, definePlugin } from 'svc/sdk';
 
 import { Activity } from './activity.ts';
 import { EdgePushes, IngestActivity } from './contract.ts';
-import { createEdgePushes } from './edge-pushes.ts';
-import { ingestMetrics } from './ingest-metrics.ts';
+import { TunnelPushes } from './tunnel-pushes.ts';
+import { IngestMetrics } from './ingest-metrics.ts';
 import { pushLimits } from './limits.ts';
 import { lokiRoutes } from './loki-routes.ts';
 import { otlpRoutes } from './otlp-routes.ts';
@@ -17,14 +17,14 @@ export default definePlugin({
   activate(ctx) {
     const { clock, services } = ctx;
     const stores = storesOf(ctx);
-    const metrics = ingestMetrics(ctx.metrics);
+    const metrics = new IngestMetrics(ctx.metrics);
     const activity = new Activity();
     const gate = new PushGate({ limits: () => pushLimits(ctx.settings), clock, metrics });
     const push = createPusher({ metrics, activity, clock });
 
     const routes = [...writeRoutes(gate, push, stores.metrics), ...lokiRoutes(gate, push, stores.logs), ...otlpRoutes(gate, push, stores)];
     services.provide(IngestActivity, () => activity);
-    services.provide(EdgePushes, () => createEdgePushes(routes));
+    services.provide(EdgePushes, () => new TunnelPushes(routes));
     ctx.http.routes([...routes, verifyRoute(services.maybe(Authenticator))]);
   },
 });

@@ -4,50 +4,64 @@ import type { PushAnswer } from '../metricsdb/contract.ts';
 import type { Signal } from './contract.ts';
 
 /** What came of one push. */
-export type Outcome = 'accepted' | 'partial' | 'refused' | 'limited' | 'unavailable' | 'failed';
-
-export interface IngestMetrics {
-  took(signal: Signal, bytes: number, answer: PushAnswer): void;
-  failed(signal: Signal, bytes: number, error: unknown): void;
-  /** Turned away before its body was in memory. */
-  limited(reason: 'bytes' | 'requests' | 'in_flight'): void;
-  inFlight(bytes: number): void;
-  pushed(signal: Signal, edgeId: string, atMs: number): void;
-}
+type Outcome = 'accepted' | 'partial' | 'refused' | 'limited' | 'unavailable' | 'failed';
 
 /** Edges that have a series of their own; there is a service for all the others. */
 const mostEdges = 300;
 
-export function ingestMetrics(metrics: Metrics): IngestMetrics {
-  const requests = metrics.counter('requests_total', 'Pushes that came in, by what came of them.', ['signal', 'outcome']);
-  const bytes = metrics.counter('bytes_total', 'Bytes of bodies as they were sent.', ['signal']);
-  const accepted = metrics.counter('accepted_total', 'Samples, lines and spans that are stored.', ['signal']);
-  const rejected = metrics.counter('rejected_total', 'Samples, lines and spans that a store refused for good.', ['signal']);
-  const limited = metrics.counter('limited_total', 'Pushes turned away unread, by the limit they ran into.', ['reason']);
-  const inFlight = metrics.gauge('in_flight_bytes', 'Bytes of bodies that are in memory.');
-  const lastPush = metrics.gauge('last_push_timestamp_seconds', `When an edge was heard of last; the first ${mostEdges} edges.`, ['signal', 'edge_id']);
-  const edges = new Set<string>();
+type Counter = ReturnType<Metrics['counter']>;
+type Gauge = ReturnType<Metrics['gauge']>;
 
-  const ended = (signal: Signal, outcome: Outcome, size: number): void => {
-    requests.add(1, { signal, outcome });
-    bytes.add(size, { signal });
-  };
-  return {
-    took(signal, size, answer) {
-      ended(signal, answer.rejected > 0 ? 'partial' : 'accepted', size);
-      accepted.add(answer.accepted, { signal });
-      rejected.add(answer.rejected, { signal });
-    },
-    failed: (signal, size, error) => ended(signal, outcomeOf(error), size),
-    limited: (reason) => limited.add(1, { reason }),
-    inFlight: (size) => inFlight.set(size),
-    pushed(signal, edgeId, atMs) {
-      if (edges.has(edgeId) || edges.size < mostEdges) {
-        edges.add(edgeId);
-        lastPush.set(atMs / 1_000, { signal, edge_id: edgeId });
-      }
-    },
-  };
+export class IngestMetrics {
+  readonly #requests: Counter;
+  readonly #bytes: Counter;
+  readonly #accepted: Counter;
+  readonly #rejected: Counter;
+  readonly #limited: Counter;
+  readonly #inFlight: Gauge;
+  readonly #lastPush: Gauge;
+  readonly #edges = new Set<string>();
+
+  constructor(metrics: Metrics) {
+    this.#requests = metrics.counter('requests_total', 'Pushes that came in, by what came of them.', ['signal', 'outcome']);
+    this.#bytes = metrics.counter('bytes_total', 'Bytes of bodies as they were sent.', ['signal']);
+    this.#accepted = metrics.counter('accepted_total', 'Samples, lines and spans that are stored.', ['signal']);
+    this.#rejected = metrics.counter('rejected_total', 'Samples, lines and spans that a store refused for good.', ['signal']);
+    this.#limited = metrics.counter('limited_total', 'Pushes turned away unread, by the limit they ran into.', ['reason']);
+    this.#inFlight = metrics.gauge('in_flight_bytes', 'Bytes of bodies that are in memory.');
+    this.#lastPush = metrics.gauge('last_push_timestamp_seconds', `When an edge was heard of last; the first ${mostEdges} edges.`, ['signal', 'edge_id']);
+  }
+
+  stored(signal: Signal, bytes: number, { accepted, rejected }: PushAnswer): void {
+    this.#ended(signal, rejected > 0 ? 'partial' : 'accepted', bytes);
+    this.#accepted.add(accepted, { signal });
+    this.#rejected.add(rejected, { signal });
+  }
+
+  failed(signal: Signal, bytes: number, error: unknown): void {
+    this.#ended(signal, outcomeOf(error), bytes);
+  }
+
+  /** Turned away before its body was in memory. */
+  limited(reason: 'bytes' | 'requests' | 'in_flight'): void {
+    this.#limited.add(1, { reason });
+  }
+
+  inFlight(bytes: number): void {
+    this.#inFlight.set(bytes);
+  }
+
+  pushed(signal: Signal, edgeId: string, atMs: number): void {
+    if (this.#edges.has(edgeId) || this.#edges.size < mostEdges) {
+      this.#edges.add(edgeId);
+      this.#lastPush.set(atMs / 1_000, { signal, edge_id: edgeId });
+    }
+  }
+
+  #ended(signal: Signal, outcome: Outcome, bytes: number): void {
+    this.#requests.add(1, { signal, outcome });
+    this.#bytes.add(bytes, { signal });
+  }
 }
 
 function outcomeOf(error: unknown): Outcome {

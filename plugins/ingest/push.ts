@@ -43,7 +43,7 @@ export function createPusher({ metrics, activity, clock }: { readonly metrics: I
         ...(encoding !== undefined && { encoding }),
       };
       const answer = await store.get().push(format, body, options);
-      metrics.took(signal, size, answer);
+      metrics.stored(signal, size, answer);
       if (principal.kind === 'edge') {
         const now = clock.now();
         activity.note(principal.id, signal, now);

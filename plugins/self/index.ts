@@ -1,43 +1,47 @@
 import { hostname } from 'node:os';
 
-import { BuildInfo, definePlugin, type PluginContext, Self } from 'svc/sdk';
+import { BuildInfo, definePlugin, defineService, type PluginContext, Self } from 'svc/sdk';
 
-import { createKeeper } from './keeper.ts';
-import type { Feed } from './feed.ts';
-import { logFeed } from './log-feed.ts';
-import { metricsFeed } from './metrics-feed.ts';
-import { storesOf } from './stores.ts';
-import { traceFeed } from './trace-feed.ts';
+import type { LogIngest } from '../logs/contract.ts';
+import type { MetricsIngest } from '../metricsdb/contract.ts';
+import type { TraceIngest } from '../traces/contract.ts';
+import { Delivery } from './delivery.ts';
+import { LogFeed } from './log-feed.ts';
+import { MetricsFeed } from './metrics-feed.ts';
+import { TraceFeed } from './trace-feed.ts';
 
 const scrapeMs = 15_000;
 const flushMs = 5_000;
 /** What the start itself has to tell should not have to wait for the first round. */
 const firstMs = 500;
 
+// By their ids: only types come from the rooms of the stores, so this one goes on when the folder of one is taken away.
+const metricsStore = defineService<MetricsIngest>('metrics.ingest');
+const logStore = defineService<LogIngest>('logs.ingest');
+const traceStore = defineService<TraceIngest>('traces.ingest');
+
 export default definePlugin({
   activate(ctx) {
     const { services, settings, clock, ids, log } = ctx;
     const self = services.use(Self);
-    const keeper = createKeeper({ self, metrics: ctx.metrics, log });
+    const delivery = new Delivery({ self, metrics: ctx.metrics, log });
     const instance = hostname();
-    const stores = storesOf(ctx);
-    const parts = { keeper, instance };
     return {
       self,
-      metrics: metricsFeed({ ...parts, self, clock, store: stores.metrics }),
-      logs: logFeed({ ...parts, store: stores.logs }),
-      traces: traceFeed({
-        keeper,
+      metrics: new MetricsFeed({ delivery, instance, self, clock, store: services.maybe(metricsStore) }),
+      logs: new LogFeed({ delivery, instance, store: services.maybe(logStore) }),
+      traces: new TraceFeed({
+        delivery,
         ids,
-        store: stores.traces,
+        store: services.maybe(traceStore),
         source: { instance, version: services.use(BuildInfo).version },
         choice: () => ({ ratio: settings.get<number>('self.trace_ratio'), slowMs: settings.get<number>('self.slow_ms') }),
       }),
     };
   },
   start(ctx, { self, metrics, logs, traces }) {
-    feed(ctx, 'self.logs', logs, (take) => self.onLine(take));
-    feed(ctx, 'self.traces', traces, (take) => self.onRequest(take));
+    follow(ctx, 'self.logs', logs, (take) => self.onLine(take));
+    follow(ctx, 'self.traces', traces, (take) => self.onRequest(take));
 
     const scrape = async (): Promise<void> => {
       if (ctx.settings.get<boolean>('self.metrics')) {
@@ -50,24 +54,30 @@ export default definePlugin({
   },
 });
 
+interface Followed<T> {
+  add(item: T): void;
+  flush(): Promise<void>;
+  clear(): void;
+}
+
 /** Listens while its setting says so, and gives what it heard to the store in rounds, the last one when it leaves. */
-function feed<T>(ctx: PluginContext, key: string, { take, flush, forget }: Feed<T>, listen: (take: (item: T) => void) => () => void): void {
+function follow<T>(ctx: PluginContext, key: string, feed: Followed<T>, listen: (take: (item: T) => void) => () => void): void {
   let leave: (() => void) | undefined;
   const settle = (on: boolean): void => {
     if (on) {
-      leave ??= listen(take);
+      leave ??= listen((item) => feed.add(item));
     } else {
       leave?.();
       leave = undefined;
-      forget();
+      feed.clear();
     }
   };
   ctx.scope.defer(`leave ${key}`, async () => {
     leave?.();
-    await flush();
+    await feed.flush();
   });
   settle(ctx.settings.get<boolean>(key));
   ctx.settings.watch<boolean>(key, settle);
-  ctx.scope.timeout(`flush ${key} for the first time`, firstMs, flush);
-  ctx.scope.interval(`flush ${key}`, flushMs, flush);
+  ctx.scope.timeout(`flush ${key} for the first time`, firstMs, () => feed.flush());
+  ctx.scope.interval(`flush ${key}`, flushMs, () => feed.flush());
 }

@@ -1,43 +1,46 @@
 import type { Clock, Handle, SelfObservation } from 'svc/sdk';
 
 import type { MetricsIngest, SampleRow } from '../metricsdb/contract.ts';
-import type { Keeper } from './keeper.ts';
+import type { Delivery } from './delivery.ts';
 
 export interface MetricsFeedParts {
   readonly self: SelfObservation;
   readonly store: Handle<MetricsIngest>;
-  readonly keeper: Keeper;
+  readonly delivery: Delivery;
   readonly clock: Clock;
   readonly instance: string;
 }
 
-export interface MetricsFeed {
-  /** One scrape of this process. */
-  scrape(): Promise<void>;
-  /** Says that nothing more will come, so that nobody sees the last values as those of now. */
-  end(): Promise<void>;
-}
+/** What a scrape of this process would see, as rows; a scrape that cannot be stored is lost, the next one says more. */
+export class MetricsFeed {
+  readonly #parts: MetricsFeedParts;
+  readonly #labels: Readonly<Record<string, string>>;
 
-/** What a scrape of this process would see, as rows; a scrape that cannot be kept is over, the next one says more. */
-export function metricsFeed({ self, store, keeper, clock, instance }: MetricsFeedParts): MetricsFeed {
-  const own = { job: 'svc', instance };
-  return {
-    async scrape() {
-      if (!store.available) {
-        return;
-      }
-      const time = clock.now();
-      const rows = (await self.gather()).map(({ name, labels, value }): SampleRow => ({ labels: { ...labels, ...own, __name__: name }, time, value }));
-      if (!(await keeper.keep('metrics', store, rows.length, (metrics) => metrics.write(rows)))) {
-        keeper.lost('metrics', rows.length, 'unavailable');
-      }
-    },
-    async end() {
-      await keeper.keep('metrics', store, 0, async (metrics) => {
-        const matchers = Object.entries(own).map(([name, value]) => ({ name, op: '=' as const, value }));
-        await metrics.end(matchers, clock.now());
-        return { accepted: 0, rejected: 0, reasons: [] };
-      });
-    },
-  };
+  constructor(parts: MetricsFeedParts) {
+    this.#parts = parts;
+    this.#labels = { job: 'svc', instance: parts.instance };
+  }
+
+  async scrape(): Promise<void> {
+    const { self, store, delivery, clock } = this.#parts;
+    if (!store.available) {
+      return;
+    }
+    const time = clock.now();
+    const samples = await self.gather();
+    const rows = samples.map(({ name, labels, value }): SampleRow => ({ labels: { ...labels, ...this.#labels, __name__: name }, time, value }));
+    if (!(await delivery.deliver('metrics', store, rows.length, (metrics) => metrics.write(rows)))) {
+      delivery.countLost('metrics', rows.length, 'unavailable');
+    }
+  }
+
+  /** Ends the series, so that their last values do not pass for those of now. */
+  async end(): Promise<void> {
+    const { store, delivery, clock } = this.#parts;
+    const matchers = Object.entries(this.#labels).map(([name, value]) => ({ name, op: '=' as const, value }));
+    await delivery.deliver('metrics', store, 0, async (metrics) => {
+      await metrics.end(matchers, clock.now());
+      return { accepted: 0, rejected: 0, reasons: [] };
+    });
+  }
 }

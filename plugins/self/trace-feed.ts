@@ -1,13 +1,13 @@
 import type { Handle, Ids, SelfRequest } from 'svc/sdk';
 
 import type { TraceIngest } from '../traces/contract.ts';
-import { createFeed, type Feed } from './feed.ts';
-import type { Keeper } from './keeper.ts';
+import type { Delivery } from './delivery.ts';
+import { Feed } from './feed.ts';
 import { exportOf, newTraceId, type RequestSpan, shareOf, spanOf, type SpanSource } from './request-span.ts';
 
 export interface TraceFeedParts {
   readonly store: Handle<TraceIngest>;
-  readonly keeper: Keeper;
+  readonly delivery: Delivery;
   readonly ids: Ids;
   readonly source: SpanSource;
   /** Which share of ordinary requests is kept, and which are not ordinary. */
@@ -22,29 +22,42 @@ const spanBytes = 1_024;
 const unseen = 'ingest';
 
 /** Requests on their way into the store as spans: the slow and the failed, and a share of the others. */
-export function traceFeed({ store, keeper, ids, source, choice }: TraceFeedParts): Feed<SelfRequest> {
-  const feed = createFeed<TraceIngest, RequestSpan>({
-    signal: 'traces',
-    keeper,
-    store,
-    batch: 500,
-    mostItems,
-    mostBytes: mostItems * spanBytes,
-    sizeOf: () => spanBytes,
-    give: (traces, spans) => traces.push('otlp-json', Buffer.from(JSON.stringify(exportOf(spans, source))), {}),
-  });
-  return {
-    ...feed,
-    take(request) {
-      if (request.plugin === unseen) {
-        return;
-      }
-      const { ratio, slowMs } = choice();
-      const id = newTraceId(ids);
-      const isTold = request.status >= 500 || request.durationMs >= slowMs || shareOf(id) < ratio;
-      if (isTold) {
-        feed.take(spanOf(request, id, ids));
-      }
-    },
-  };
+export class TraceFeed {
+  readonly #ids: Ids;
+  readonly #choice: TraceFeedParts['choice'];
+  readonly #spans: Feed<TraceIngest, RequestSpan>;
+
+  constructor({ store, delivery, ids, source, choice }: TraceFeedParts) {
+    this.#ids = ids;
+    this.#choice = choice;
+    this.#spans = new Feed({
+      signal: 'traces',
+      delivery,
+      store,
+      batch: 500,
+      mostItems,
+      mostBytes: mostItems * spanBytes,
+      sizeOf: () => spanBytes,
+      give: (traces, spans) => traces.push('otlp-json', Buffer.from(JSON.stringify(exportOf(spans, source))), {}),
+    });
+  }
+
+  add(request: SelfRequest): void {
+    if (request.plugin === unseen) {
+      return;
+    }
+    const { ratio, slowMs } = this.#choice();
+    const id = newTraceId(this.#ids);
+    if (request.status >= 500 || request.durationMs >= slowMs || shareOf(id) < ratio) {
+      this.#spans.add(spanOf(request, id, this.#ids));
+    }
+  }
+
+  flush(): Promise<void> {
+    return this.#spans.flush();
+  }
+
+  clear(): void {
+    this.#spans.clear();
+  }
 }

@@ -5,17 +5,20 @@ const perLine = 32;
 
 /** Tells when a loop over lines should give others a turn: a few long lines may cost more than many short ones. */
 export class Effort {
-  private left: number = share;
+  readonly #stages: number;
+  #left: number = share;
 
-  constructor(private readonly stages: number) {}
+  constructor(stages: number) {
+    this.#stages = stages;
+  }
 
   /** Whether it is time, with this line. */
   spentWith(line: string): boolean {
-    this.left -= (line.length + perLine) * (this.stages + 1);
-    if (this.left > 0) {
+    this.#left -= (line.length + perLine) * (this.#stages + 1);
+    if (this.#left > 0) {
       return false;
     }
-    this.left = share;
+    this.#left = share;
     return true;
   }
 }

@@ -17,59 +17,61 @@ const sizeOf = ({ line, labels }: FoundLine): number => labels.reduce((sum, { le
 
 /** The best lines so far, as many as asked for: the newest or the oldest. The worst of them is at the top of the heap. */
 export class Page {
-  private readonly heap: Held[] = [];
-  private arrived = 0;
+  readonly #limit: number;
+  readonly #newest: boolean;
+  readonly #heap: Held[] = [];
+  #arrived = 0;
   /** Characters of the lines and their labels. */
   size = 0;
 
-  constructor(
-    private readonly limit: number,
-    private readonly newest: boolean,
-  ) {}
+  constructor(limit: number, newest: boolean) {
+    this.#limit = limit;
+    this.#newest = newest;
+  }
 
   /** The worst time still wanted, once the page is full. */
   get bound(): Nanos | undefined {
-    return this.heap.length < this.limit ? undefined : this.heap[0];
+    return this.#heap.length < this.#limit ? undefined : this.#heap[0];
   }
 
   /** Whether a line of this time could still get in. */
   wants(ms: number, ns: number): boolean {
-    if (this.heap.length < this.limit) {
+    if (this.#heap.length < this.#limit) {
       return true;
     }
-    const worst = this.heap[0]!;
+    const worst = this.#heap[0]!;
     const later = ms - worst.ms || ns - worst.ns;
-    return this.newest ? later > 0 : later < 0;
+    return this.#newest ? later > 0 : later < 0;
   }
 
   add(line: FoundLine): void {
-    const held = { ...line, order: this.arrived++ };
+    const held = { ...line, order: this.#arrived++ };
     this.size += sizeOf(line);
-    if (this.heap.length < this.limit) {
-      this.heap.push(held);
-      this.rise(this.heap.length - 1);
+    if (this.#heap.length < this.#limit) {
+      this.#heap.push(held);
+      this.#rise(this.#heap.length - 1);
     } else {
-      this.size -= sizeOf(this.heap[0]!);
-      this.heap[0] = held;
-      this.sink();
+      this.size -= sizeOf(this.#heap[0]!);
+      this.#heap[0] = held;
+      this.#sink();
     }
   }
 
   /** All of them, best first. */
   lines(): FoundLine[] {
-    return this.heap.toSorted((a, b) => (this.worse(a, b) ? 1 : -1)).map(({ labels, ms, ns, line }) => ({ labels, ms, ns, line }));
+    return this.#heap.toSorted((a, b) => (this.#worse(a, b) ? 1 : -1)).map(({ labels, ms, ns, line }) => ({ labels, ms, ns, line }));
   }
 
-  private worse(a: Held, b: Held): boolean {
+  #worse(a: Held, b: Held): boolean {
     const later = a.ms - b.ms || a.ns - b.ns;
-    return later === 0 ? a.order > b.order : later < 0 === this.newest;
+    return later === 0 ? a.order > b.order : later < 0 === this.#newest;
   }
 
-  private rise(from: number): void {
-    const { heap } = this;
+  #rise(from: number): void {
+    const heap = this.#heap;
     for (let i = from; i > 0;) {
       const parent = (i - 1) >> 1;
-      if (!this.worse(heap[i]!, heap[parent]!)) {
+      if (!this.#worse(heap[i]!, heap[parent]!)) {
         return;
       }
       [heap[i], heap[parent]] = [heap[parent]!, heap[i]!];
@@ -77,14 +79,14 @@ export class Page {
     }
   }
 
-  private sink(): void {
-    const { heap } = this;
+  #sink(): void {
+    const heap = this.#heap;
     for (let i = 0; ;) {
       const left = 2 * i + 1;
       const right = left + 1;
       let worst = i;
-      worst = left < heap.length && this.worse(heap[left]!, heap[worst]!) ? left : worst;
-      worst = right < heap.length && this.worse(heap[right]!, heap[worst]!) ? right : worst;
+      worst = left < heap.length && this.#worse(heap[left]!, heap[worst]!) ? left : worst;
+      worst = right < heap.length && this.#worse(heap[right]!, heap[worst]!) ? right : worst;
       if (worst === i) {
         return;
       }

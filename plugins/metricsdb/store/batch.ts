@@ -17,26 +17,26 @@ export class Batch {
   values = new Float64Array(startRoom);
   stale = new Uint8Array(startRoom);
   count = 0;
-  private readonly definitions = new Scratch(256);
+  readonly #definitions = new Scratch(256);
   /** Series that the record defines. */
   readonly defined: number[] = [];
-  private readonly samples = new Scratch(512);
-  private lastRef = 0;
-  private lastTime = 0;
+  readonly #samples = new Scratch(512);
+  #lastRef = 0;
+  #lastTime = 0;
 
   clear(): this {
     this.count = 0;
     this.defined.length = 0;
-    this.definitions.reset();
-    this.samples.reset();
-    this.lastRef = 0;
-    this.lastTime = 0;
+    this.#definitions.reset();
+    this.#samples.reset();
+    this.#lastRef = 0;
+    this.#lastTime = 0;
     return this;
   }
 
   /** What it takes in memory. */
   get bytes(): number {
-    return this.slots.length * 21 + this.definitions.bytes.length + this.samples.bytes.length;
+    return this.slots.length * 21 + this.#definitions.bytes.length + this.#samples.bytes.length;
   }
 
   get empty(): boolean {
@@ -45,9 +45,9 @@ export class Batch {
 
   /** Tells the log what `ref` stands for. */
   define(slot: number, ref: number, rawLabels: Uint8Array, from: number, to: number): void {
-    this.definitions.uvarint(ref);
-    this.definitions.uvarint(to - from);
-    this.definitions.put(rawLabels, from, to);
+    this.#definitions.uvarint(ref);
+    this.#definitions.uvarint(to - from);
+    this.#definitions.put(rawLabels, from, to);
     this.defined.push(slot);
   }
 
@@ -59,7 +59,7 @@ export class Batch {
     const at = this.count++;
     this.slots[at] = slot;
     this.stale[at] = stale ? 1 : 0;
-    this.log(at, ref, stale);
+    this.#log(at, ref, stale);
   }
 
   /** Room for one more sample. */
@@ -80,28 +80,28 @@ export class Batch {
     head.uvarint(this.defined.length);
     const middle = new Scratch(16);
     middle.uvarint(this.count);
-    return [head.written(), this.definitions.written(), middle.written(), this.samples.written()];
+    return [head.written(), this.#definitions.written(), middle.written(), this.#samples.written()];
   }
 
-  private log(at: number, ref: number, stale: boolean): void {
-    const out = this.samples;
+  #log(at: number, ref: number, stale: boolean): void {
+    const out = this.#samples;
     out.ensure(32);
     const time = this.times[at]!;
     const value = this.values[at]!;
-    const step = ref - this.lastRef;
-    const sameTime = time === this.lastTime && this.count > 1;
+    const step = ref - this.#lastRef;
+    const sameTime = time === this.#lastTime && this.count > 1;
     const kind = stale ? marker : value < 0x4000_0000 && value > -0x4000_0000 && Math.floor(value) === value && (value !== 0 || 1 / value > 0) ? whole : float;
     out.uvarint((step < 0 ? -2 * step - 1 : 2 * step) * 8 + kind * 2 + (sameTime ? 0 : 1));
     if (!sameTime) {
-      out.svarint(time - this.lastTime);
+      out.svarint(time - this.#lastTime);
     }
     if (kind === whole) {
       out.svarint(value);
     } else if (kind === float) {
       out.f64(value);
     }
-    this.lastRef = ref;
-    this.lastTime = time;
+    this.#lastRef = ref;
+    this.#lastTime = time;
   }
 }
 

@@ -29,29 +29,29 @@ export interface Finished {
 
 /** Writes one block, series by series in order of name and labels; holds one page per slice at a time. */
 export class BlockBuilder {
-  private readonly writer: BlockWriter;
-  private readonly values = new ValueColumn();
-  private readonly column = new TimeColumn();
-  private readonly slices = new Map<number, SliceDraft>();
-  private readonly metrics: { readonly name: string; count: number }[] = [];
-  private readonly names = new Set<string>();
-  private readonly groups: number[] = [];
-  private symbols = new Map<string, number>();
-  private readonly rows = new Scratch();
-  private series = 0;
-  private counted = false;
+  readonly #writer: BlockWriter;
+  readonly #values = new ValueColumn();
+  readonly #column = new TimeColumn();
+  readonly #slices = new Map<number, SliceDraft>();
+  readonly #metrics: { readonly name: string; count: number }[] = [];
+  readonly #names = new Set<string>();
+  readonly #groups: number[] = [];
+  #symbols = new Map<string, number>();
+  readonly #rows = new Scratch();
+  #series = 0;
+  #counted = false;
   samples = 0;
   mint = Infinity;
   maxt = -Infinity;
 
   constructor(writer: BlockWriter) {
-    this.writer = writer;
+    this.#writer = writer;
   }
 
   /** Adds a series with its samples `[from, to)`, at least one. Either all of a block count, or none. */
   add(labels: Labels, samples: Samples, from: number, to: number): void {
-    this.addLabels(labels);
-    this.counted = samples.counts !== undefined;
+    this.#addLabels(labels);
+    this.#counted = samples.counts !== undefined;
     const { times } = samples;
     for (let begin = from; begin < to;) {
       const slice = sliceOf(times[begin]!);
@@ -60,38 +60,38 @@ export class BlockBuilder {
       while (end < to && times[end]! < until) {
         end++;
       }
-      const draft = this.slice(slice);
-      draft.page.add(this.series % pageSeries, draft.times.add(times, begin, end), samples, begin, end, this.values);
+      const draft = this.#slice(slice);
+      draft.page.add(this.#series % pageSeries, draft.times.add(times, begin, end), samples, begin, end, this.#values);
       draft.touched = true;
       begin = end;
     }
     this.samples += to - from;
     this.mint = Math.min(this.mint, times[from]!);
     this.maxt = Math.max(this.maxt, times[to - 1]!);
-    this.series++;
-    if (this.series % pageSeries === 0) {
-      this.closePages();
+    this.#series++;
+    if (this.#series % pageSeries === 0) {
+      this.#closePages();
     }
-    if (this.series % groupSeries === 0) {
-      this.closeGroup();
+    if (this.#series % groupSeries === 0) {
+      this.#closeGroup();
     }
   }
 
   /** Writes the rest and the directory, which is the last section. */
   finish(): Finished {
-    this.closePages();
-    this.closeGroup();
+    this.#closePages();
+    this.#closeGroup();
     const out = new Scratch();
-    out.u8(this.counted ? thinLayoutVersion : layoutVersion);
-    out.uvarint(this.series);
-    writeTexts(out, [...this.names].sort());
+    out.u8(this.#counted ? thinLayoutVersion : layoutVersion);
+    out.uvarint(this.#series);
+    writeTexts(out, [...this.#names].sort());
     writeTexts(
       out,
-      this.metrics.map(({ name }) => name),
+      this.#metrics.map(({ name }) => name),
     );
-    this.metrics.forEach(({ count }) => out.uvarint(count));
-    writeSteps(out, this.groups);
-    const slices = [...this.slices].sort(([a], [b]) => a - b);
+    this.#metrics.forEach(({ count }) => out.uvarint(count));
+    writeSteps(out, this.#groups);
+    const slices = [...this.#slices].sort(([a], [b]) => a - b);
     writeSteps(
       out,
       slices.map(([slice]) => slice),
@@ -108,68 +108,68 @@ export class BlockBuilder {
         pages.filter((_, i) => i % 2 === 1),
       );
     }
-    this.writer.section(out.written());
+    this.#writer.section(out.written());
     const numbers = slices.map(([slice]) => slice);
-    return { series: this.series, samples: this.samples, mint: this.mint, maxt: this.maxt, spans: spansOf(numbers) };
+    return { series: this.#series, samples: this.samples, mint: this.mint, maxt: this.maxt, spans: spansOf(numbers) };
   }
 
-  private addLabels(labels: Labels): void {
+  #addLabels(labels: Labels): void {
     const name = labelValue(labels, metricName);
-    const metric = this.metrics.at(-1);
+    const metric = this.#metrics.at(-1);
     if (metric?.name === name) {
       metric.count++;
     } else {
-      this.metrics.push({ name, count: 1 });
+      this.#metrics.push({ name, count: 1 });
     }
-    this.rows.uvarint(labels.length / 2);
+    this.#rows.uvarint(labels.length / 2);
     for (let i = 0; i < labels.length; i++) {
       if (i % 2 === 0) {
-        this.names.add(labels[i]!);
+        this.#names.add(labels[i]!);
       }
-      this.rows.uvarint(this.symbol(labels[i]!));
+      this.#rows.uvarint(this.#symbol(labels[i]!));
     }
   }
 
-  private symbol(text: string): number {
-    const known = this.symbols.get(text);
+  #symbol(text: string): number {
+    const known = this.#symbols.get(text);
     if (known !== undefined) {
       return known;
     }
-    this.symbols.set(text, this.symbols.size);
-    return this.symbols.size - 1;
+    this.#symbols.set(text, this.#symbols.size);
+    return this.#symbols.size - 1;
   }
 
-  private slice(number: number): SliceDraft {
-    let draft = this.slices.get(number);
+  #slice(number: number): SliceDraft {
+    let draft = this.#slices.get(number);
     if (draft === undefined) {
-      const times = new TimeDictionary(number * sliceMs, this.column, (bytes) => this.writer.section(bytes));
+      const times = new TimeDictionary(number * sliceMs, this.#column, (bytes) => this.#writer.section(bytes));
       draft = { times, page: new PageDraft(), touched: false, pages: [] };
-      this.slices.set(number, draft);
+      this.#slices.set(number, draft);
     }
     return draft;
   }
 
-  private closePages(): void {
-    const page = Math.ceil(this.series / pageSeries) - 1;
-    for (const draft of this.slices.values()) {
+  #closePages(): void {
+    const page = Math.ceil(this.#series / pageSeries) - 1;
+    for (const draft of this.#slices.values()) {
       if (draft.touched) {
-        draft.pages.push(page, this.writer.section(draft.page.take()));
+        draft.pages.push(page, this.#writer.section(draft.page.take()));
         draft.touched = false;
       }
     }
   }
 
-  private closeGroup(): void {
-    if (this.rows.at === 0) {
+  #closeGroup(): void {
+    if (this.#rows.at === 0) {
       return;
     }
-    const out = new Scratch(this.rows.at + this.symbols.size * 16);
-    writeTexts(out, [...this.symbols.keys()]);
-    out.uvarint(((this.series - 1) % groupSeries) + 1);
-    out.put(this.rows.written());
-    this.groups.push(this.writer.section(out.written()));
-    this.rows.reset();
-    this.symbols = new Map();
+    const out = new Scratch(this.#rows.at + this.#symbols.size * 16);
+    writeTexts(out, [...this.#symbols.keys()]);
+    out.uvarint(((this.#series - 1) % groupSeries) + 1);
+    out.put(this.#rows.written());
+    this.#groups.push(this.#writer.section(out.written()));
+    this.#rows.reset();
+    this.#symbols = new Map();
   }
 }
 

@@ -27,7 +27,7 @@ export class BlockDirectory {
   readonly labelNames: readonly string[];
   readonly metrics: readonly string[];
   /** First series of each metric, and behind the last. */
-  private readonly firsts: Uint32Array;
+  readonly #firsts: Uint32Array;
   readonly groups: Int32Array;
   readonly slices: readonly Slice[];
 
@@ -44,9 +44,9 @@ export class BlockDirectory {
     this.series = cursor.uvarint();
     this.labelNames = readTexts(cursor);
     this.metrics = readTexts(cursor);
-    this.firsts = new Uint32Array(this.metrics.length + 1);
+    this.#firsts = new Uint32Array(this.metrics.length + 1);
     this.metrics.forEach((_, i) => {
-      this.firsts[i + 1] = this.firsts[i]! + cursor.uvarint();
+      this.#firsts[i + 1] = this.#firsts[i]! + cursor.uvarint();
     });
     this.groups = readSteps(cursor);
     this.slices = Array.from(readSteps(cursor), (number) => ({
@@ -64,7 +64,7 @@ export class BlockDirectory {
     this.metrics.forEach((metric, i) => {
       if (onName.every((matcher) => matcher.matches(metric))) {
         const last = found.at(-1);
-        const [from, to] = [this.firsts[i]!, this.firsts[i + 1]!];
+        const [from, to] = [this.#firsts[i]!, this.#firsts[i + 1]!];
         if (last?.to === from) {
           found[found.length - 1] = { from: last.from, to };
         } else {

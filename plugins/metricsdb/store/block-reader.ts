@@ -22,23 +22,23 @@ const mostColumns = 512;
 
 /** One block, open for questions. Pages and columns that were unpacked lately are kept for the next series, within bounds. */
 export class BlockReader {
-  private readonly file: BlockFile;
+  readonly #file: BlockFile;
   readonly directory: BlockDirectory;
-  private readonly groups: GroupCache;
-  private readonly path: string;
-  private readonly pages = new Map<number, Page>();
-  private readonly columns = new Map<number, Float64Array>();
-  private readonly timeColumn = new TimeColumn();
-  private readonly values = new ValueColumn();
+  readonly #groups: GroupCache;
+  readonly #path: string;
+  readonly #pages = new Map<number, Page>();
+  readonly #columns = new Map<number, Float64Array>();
+  readonly #timeColumn = new TimeColumn();
+  readonly #values = new ValueColumn();
 
   constructor(path: string, cache: SectionCache, groups: GroupCache) {
-    this.path = path;
-    this.groups = groups;
-    this.file = openBlock(path, cache);
+    this.#path = path;
+    this.#groups = groups;
+    this.#file = openBlock(path, cache);
     try {
-      this.directory = new BlockDirectory(this.file.read(this.file.sections - 1));
+      this.directory = new BlockDirectory(this.#file.read(this.#file.sections - 1));
     } catch (error) {
-      this.file.close();
+      this.#file.close();
       throw error;
     }
   }
@@ -52,7 +52,7 @@ export class BlockReader {
         const number = Math.floor(begin / groupSeries);
         const offset = number * groupSeries;
         const end = Math.min(to, offset + groupSeries);
-        this.group(number).match(others, begin - offset, end - offset, offset, found);
+        this.#group(number).match(others, begin - offset, end - offset, offset, found);
         begin = end;
       }
     }
@@ -60,12 +60,12 @@ export class BlockReader {
   }
 
   labels(series: number): Labels {
-    return this.group(Math.floor(series / groupSeries)).labels(series % groupSeries);
+    return this.#group(Math.floor(series / groupSeries)).labels(series % groupSeries);
   }
 
   /** Tells label sets apart, as `labelsKey` does. */
   key(series: number): string {
-    return this.group(Math.floor(series / groupSeries)).key(series % groupSeries);
+    return this.#group(Math.floor(series / groupSeries)).key(series % groupSeries);
   }
 
   /** Appends the samples of a series from the slices that touch (mint, maxt]. */
@@ -75,34 +75,34 @@ export class BlockReader {
     for (const slice of this.directory.slicesWithin(mint, maxt)) {
       const section = sectionOf(slice, number);
       if (section !== -1) {
-        this.readFrom(this.page(section), place, slice, into);
+        this.#readFrom(this.#page(section), place, slice, into);
       }
     }
   }
 
   /** Reads every section once; throws when one does not hold what was written. */
   verify(): void {
-    for (let section = 0; section < this.file.sections; section++) {
-      this.file.read(section);
+    for (let section = 0; section < this.#file.sections; section++) {
+      this.#file.read(section);
     }
   }
 
   close(): void {
-    this.file.close();
+    this.#file.close();
   }
 
   /** Lets go of what was unpacked. */
   forget(): void {
-    this.pages.clear();
-    this.columns.clear();
+    this.#pages.clear();
+    this.#columns.clear();
   }
 
-  private readFrom(page: Page, place: number, slice: Slice, into: Samples): void {
+  #readFrom(page: Page, place: number, slice: Slice, into: Samples): void {
     const column = page.times[place]!;
     if (column === -1) {
       return;
     }
-    const times = this.times(slice, column);
+    const times = this.#times(slice, column);
     const count = times.length;
     into.reserve(count);
     into.times.set(times, into.length);
@@ -111,7 +111,7 @@ export class BlockReader {
     if (this.directory.counted) {
       const cursor = new Cursor(page.bytes, begin, end);
       const length = cursor.uvarint();
-      this.values.read(page.bytes, cursor.at, cursor.at + length, into.counts!, into.length, count);
+      this.#values.read(page.bytes, cursor.at, cursor.at + length, into.counts!, into.length, count);
       begin = cursor.at + length;
     }
     if (page.marked[place] === 1) {
@@ -122,19 +122,19 @@ export class BlockReader {
       }
       begin = cursor.at;
     }
-    this.values.read(page.bytes, begin, end, into.values, into.length, count);
+    this.#values.read(page.bytes, begin, end, into.values, into.length, count);
     into.length += count;
   }
 
-  private page(section: number): Page {
-    const known = this.pages.get(section);
+  #page(section: number): Page {
+    const known = this.#pages.get(section);
     if (known !== undefined) {
       return known;
     }
-    if (this.pages.size >= mostPages) {
-      this.pages.clear();
+    if (this.#pages.size >= mostPages) {
+      this.#pages.clear();
     }
-    const bytes = this.file.read(section);
+    const bytes = this.#file.read(section);
     const cursor = new Cursor(bytes);
     const page = { bytes, times: new Int32Array(pageSeries), starts: new Uint32Array(pageSeries + 1), marked: new Uint8Array(pageSeries) };
     let length = 0;
@@ -151,33 +151,33 @@ export class BlockReader {
     for (let place = 0; place <= pageSeries; place++) {
       page.starts[place]! += cursor.at;
     }
-    this.pages.set(section, page);
+    this.#pages.set(section, page);
     return page;
   }
 
-  private times(slice: Slice, column: number): Float64Array {
+  #times(slice: Slice, column: number): Float64Array {
     const section = slice.timeSections[column >> 6]!;
     const key = section * 64 + (column & 63);
-    const known = this.columns.get(key);
+    const known = this.#columns.get(key);
     if (known !== undefined) {
       return known;
     }
-    if (this.columns.size >= mostColumns) {
-      this.columns.clear();
+    if (this.#columns.size >= mostColumns) {
+      this.#columns.clear();
     }
-    const bytes = this.file.read(section);
+    const bytes = this.#file.read(section);
     const cursor = new Cursor(bytes);
     const lengths = Array.from({ length: cursor.uvarint() }, () => cursor.uvarint());
     const begin = lengths.slice(0, column & 63).reduce((sum, length) => sum + length, cursor.at);
     const end = begin + (lengths[column & 63] ?? 0);
-    const times = new Float64Array(this.timeColumn.count(bytes, begin, end));
-    this.timeColumn.read(bytes, begin, end, slice.number * sliceMs, times, 0);
-    this.columns.set(key, times);
+    const times = new Float64Array(this.#timeColumn.count(bytes, begin, end));
+    this.#timeColumn.read(bytes, begin, end, slice.number * sliceMs, times, 0);
+    this.#columns.set(key, times);
     return times;
   }
 
-  private group(number: number): LabelGroup {
-    return this.groups.get(`${this.path}\0${number}`, () => new LabelGroup(this.file.read(this.directory.groups[number]!)));
+  #group(number: number): LabelGroup {
+    return this.#groups.get(`${this.#path}\0${number}`, () => new LabelGroup(this.#file.read(this.directory.groups[number]!)));
   }
 
   /** Values of a label among series that match. */
@@ -195,7 +195,7 @@ export class BlockReader {
       (byGroup.get(number) ?? byGroup.set(number, []).get(number)!).push(series % groupSeries);
     }
     for (const [number, rows] of byGroup) {
-      this.group(number).values(name, rows, into);
+      this.#group(number).values(name, rows, into);
     }
   }
 }

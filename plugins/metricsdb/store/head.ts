@@ -17,105 +17,105 @@ const known = 0xffff_ffff;
 export class Head {
   readonly index: HeadIndex;
   readonly samples = new HeadSamples();
-  private readonly seed: number;
+  readonly #seed: number;
   /** What is forgotten here is found by its labels, and learnt again. */
-  private keys: KeyTable;
-  private readonly window: number;
-  private readonly mostKeys: number;
-  private refs = new Float64Array(1_024);
-  private nextRef = 1;
-  private definedIn = new Uint32Array(1_024);
-  private usedAt = new Uint32Array(1_024);
-  private nextBatch = 1;
-  private readonly stamps = new Map<string, number>();
-  private nextStamp = 1;
+  #keys: KeyTable;
+  readonly #window: number;
+  readonly #mostKeys: number;
+  #refs = new Float64Array(1_024);
+  #nextRef = 1;
+  #definedIn = new Uint32Array(1_024);
+  #usedAt = new Uint32Array(1_024);
+  #nextBatch = 1;
+  readonly #stamps = new Map<string, number>();
+  #nextStamp = 1;
   /** Counts cuts: what was used since the last one began is not removed by it. */
   era = 1;
   /** The latest time of any sample. */
   maxTime = -Infinity;
   minTime = Infinity;
-  private movedMinTime = Infinity;
+  #movedMinTime = Infinity;
 
   constructor(options: { readonly seed: number; readonly window: number; readonly maxSeries: number }) {
-    this.seed = options.seed;
-    this.index = new HeadIndex(this.seed);
-    this.keys = new KeyTable(this.seed);
-    this.window = options.window;
-    this.mostKeys = options.maxSeries * 2 + 10_000;
+    this.#seed = options.seed;
+    this.index = new HeadIndex(this.#seed);
+    this.#keys = new KeyTable(this.#seed);
+    this.#window = options.window;
+    this.#mostKeys = options.maxSeries * 2 + 10_000;
   }
 
   /** Roughly what it all takes in memory. */
   get bytes(): number {
-    return this.keys.bytes + this.index.bytes + this.samples.bytes;
+    return this.#keys.bytes + this.index.bytes + this.samples.bytes;
   }
 
   /** What the labels of all series take, those included that senders write in their own ways. */
   get labelBytes(): number {
-    return this.index.labelBytes + this.keys.keyBytes;
+    return this.index.labelBytes + this.#keys.keyBytes;
   }
 
   /** The series that a sender wrote in this way before; -1 when that is news. */
   find(bytes: Uint8Array, from: number, to: number, salt: number): number {
-    return this.keys.find(bytes, from, to, salt);
+    return this.#keys.find(bytes, from, to, salt);
   }
 
   /** Lets a sender's own way to write labels lead to a series. */
   alias(bytes: Uint8Array, from: number, to: number, salt: number, slot: number): void {
-    if (this.keys.find(bytes, from, to, salt) !== -1) {
+    if (this.#keys.find(bytes, from, to, salt) !== -1) {
       return;
     }
-    if (this.keys.size >= this.mostKeys) {
-      this.keys = new KeyTable(this.seed);
+    if (this.#keys.size >= this.#mostKeys) {
+      this.#keys = new KeyTable(this.#seed);
     }
-    this.keys.add(bytes, from, to, salt, slot);
+    this.#keys.add(bytes, from, to, salt, slot);
   }
 
   /** A series that `index.find` did not find. */
-  add(labels: Labels, ref = this.nextRef): number {
+  add(labels: Labels, ref = this.#nextRef): number {
     const slot = this.index.add(labels);
-    if (slot >= this.refs.length) {
-      this.refs = widened(this.refs, new Float64Array(slot * 2));
-      this.definedIn = widened(this.definedIn, new Uint32Array(slot * 2));
-      this.usedAt = widened(this.usedAt, new Uint32Array(slot * 2));
+    if (slot >= this.#refs.length) {
+      this.#refs = widened(this.#refs, new Float64Array(slot * 2));
+      this.#definedIn = widened(this.#definedIn, new Uint32Array(slot * 2));
+      this.#usedAt = widened(this.#usedAt, new Uint32Array(slot * 2));
     }
     this.samples.begin(slot);
-    this.refs[slot] = ref;
-    this.nextRef = Math.max(this.nextRef, ref + 1);
-    this.definedIn[slot] = 0;
-    this.usedAt[slot] = this.era;
+    this.#refs[slot] = ref;
+    this.#nextRef = Math.max(this.#nextRef, ref + 1);
+    this.#definedIn[slot] = 0;
+    this.#usedAt[slot] = this.era;
     return slot;
   }
 
   /** The number that the log knows a series by. */
   ref(slot: number): number {
-    return this.refs[slot]!;
+    return this.#refs[slot]!;
   }
 
   nextBatchNumber(): number {
-    return this.nextBatch++;
+    return this.#nextBatch++;
   }
 
   /** Notes that a batch uses a series; whether it must tell the log what the series is. */
   use(slot: number, batch: number): boolean {
-    this.usedAt[slot] = this.era;
-    const defined = this.definedIn[slot]!;
+    this.#usedAt[slot] = this.era;
+    const defined = this.#definedIn[slot]!;
     if (defined === known || defined === batch) {
       return false;
     }
-    this.definedIn[slot] = batch;
+    this.#definedIn[slot] = batch;
     return true;
   }
 
   /** The log holds the definition on disk. */
   settled(slot: number): void {
-    this.definedIn[slot] = known;
+    this.#definedIn[slot] = known;
   }
 
   verdict(slot: number, time: number, value: number, stale: boolean): Verdict {
-    return this.samples.verdict(slot, time, value, stale, this.window);
+    return this.samples.verdict(slot, time, value, stale, this.#window);
   }
 
-  append(slot: number, time: number, value: number, stale: boolean, window = this.window): Verdict {
+  append(slot: number, time: number, value: number, stale: boolean, window = this.#window): Verdict {
     const verdict = this.samples.append(slot, time, value, stale, window);
     if (verdict === 'kept') {
       this.maxTime = time > this.maxTime ? time : this.maxTime;
@@ -137,45 +137,45 @@ export class Head {
       return 0;
     }
     const text = JSON.stringify([stamp.device_id ?? null, stamp.edge_id ?? null]);
-    let id = this.stamps.get(text);
+    let id = this.#stamps.get(text);
     if (id === undefined) {
-      if (this.stamps.size >= mostStamps) {
-        this.stamps.clear();
-        this.keys = new KeyTable(this.seed);
+      if (this.#stamps.size >= mostStamps) {
+        this.#stamps.clear();
+        this.#keys = new KeyTable(this.#seed);
       }
-      id = this.nextStamp++;
-      this.stamps.set(text, id);
+      id = this.#nextStamp++;
+      this.#stamps.set(text, id);
     }
     return id * saltsPerStamp;
   }
 
   /** Whether there may be samples in (mint, maxt]. */
   touches(mint: number, maxt: number): boolean {
-    return maxt >= Math.min(this.minTime, this.movedMinTime) && mint <= this.maxTime;
+    return maxt >= Math.min(this.minTime, this.#movedMinTime) && mint <= this.maxTime;
   }
 
   beginMove(boundary: number): void {
     this.samples.beginMove(boundary);
-    this.movedMinTime = this.minTime;
+    this.#movedMinTime = this.minTime;
     this.minTime = Math.max(boundary, this.minTime);
   }
 
   restore(): void {
     this.samples.restore();
-    this.minTime = Math.min(this.minTime, this.movedMinTime);
-    this.movedMinTime = Infinity;
+    this.minTime = Math.min(this.minTime, this.#movedMinTime);
+    this.#movedMinTime = Infinity;
   }
 
   release(): void {
     this.samples.release();
-    this.movedMinTime = Infinity;
+    this.#movedMinTime = Infinity;
   }
 
   /** Takes series away that hold no sample and were not used since this era began. */
   removeIdle(): number {
-    const gone = new Set(this.index.liveSlots().filter((slot) => this.samples.empty(slot) && this.usedAt[slot]! < this.era));
+    const gone = new Set(this.index.liveSlots().filter((slot) => this.samples.empty(slot) && this.#usedAt[slot]! < this.era));
     if (gone.size > 0) {
-      this.keys = this.keys.filtered((slot) => !gone.has(slot));
+      this.#keys = this.#keys.filtered((slot) => !gone.has(slot));
       this.index.remove(gone);
     }
     return gone.size;

@@ -24,30 +24,30 @@ export const refused = -1;
 /** What readers of wire formats write into: finds or makes series, collects samples, keeps count of what was refused and why. */
 export class Intake {
   readonly batch = new Batch();
-  private readonly head: Head;
-  private readonly limits: IntakeLimits;
-  private readonly scratch = new Scratch(512);
-  private readonly reasons = new Map<string, { readonly shown: string; times: number }>();
-  private stamp: Stamp = {};
-  private salt = 0;
-  private number = 0;
-  private latest = 0;
-  private problem = '';
+  readonly #head: Head;
+  readonly #limits: IntakeLimits;
+  readonly #scratch = new Scratch(512);
+  readonly #reasons = new Map<string, { readonly shown: string; times: number }>();
+  #stamp: Stamp = {};
+  #salt = 0;
+  #number = 0;
+  #latest = 0;
+  #problem = '';
   accepted = 0;
   rejected = 0;
 
   constructor(head: Head, limits: IntakeLimits) {
-    this.head = head;
-    this.limits = limits;
+    this.#head = head;
+    this.#limits = limits;
   }
 
   begin(stamp: Stamp, now: number): this {
     this.batch.clear();
-    this.reasons.clear();
-    this.stamp = stamp;
-    this.salt = this.head.stampSalt(stamp);
-    this.number = this.head.nextBatchNumber();
-    this.latest = now + this.limits.aheadMs;
+    this.#reasons.clear();
+    this.#stamp = stamp;
+    this.#salt = this.#head.stampSalt(stamp);
+    this.#number = this.#head.nextBatchNumber();
+    this.#latest = now + this.#limits.aheadMs;
     this.accepted = 0;
     this.rejected = 0;
     return this;
@@ -55,50 +55,50 @@ export class Intake {
 
   /** The series of labels as remote write sends them. */
   seriesOfRaw(bytes: Uint8Array, from: number, to: number): number {
-    const known = this.head.find(bytes, from, to, this.salt);
+    const known = this.#head.find(bytes, from, to, this.#salt);
     if (known !== -1) {
-      return this.touched(known);
+      return this.#touched(known);
     }
     const pairs = readRawLabels(bytes, from, to);
     if (pairs === undefined) {
-      return this.refuse('labels that are no labels');
+      return this.#refuse('labels that are no labels');
     }
     const slot = this.seriesOf(pairs);
     if (slot !== refused) {
-      this.head.alias(bytes, from, to, this.salt, slot);
+      this.#head.alias(bytes, from, to, this.#salt, slot);
     }
     return slot;
   }
 
   /** The series that a piece of text named before, in a format that has its own way to write labels; -1 when it is news. */
   seriesOfText(bytes: Uint8Array, from: number, to: number, format: number): number {
-    const known = this.head.find(bytes, from, to, this.salt + format);
-    return known === -1 ? -1 : this.touched(known);
+    const known = this.#head.find(bytes, from, to, this.#salt + format);
+    return known === -1 ? -1 : this.#touched(known);
   }
 
   remember(bytes: Uint8Array, from: number, to: number, format: number, slot: number): void {
-    this.head.alias(bytes, from, to, this.salt + format, slot);
+    this.#head.alias(bytes, from, to, this.#salt + format, slot);
   }
 
   /** The series of label pairs in any order; the stamp replaces what the sender says. */
   seriesOf(pairs: readonly (readonly [string, string])[]): number {
-    const labels = this.stamped(pairs);
+    const labels = this.#stamped(pairs);
     const problem = labelProblem(labels);
     if (problem !== undefined) {
-      return this.refuse(problem);
+      return this.#refuse(problem);
     }
-    const known = this.head.index.find(labels);
+    const known = this.#head.index.find(labels);
     if (known !== -1) {
-      return this.touched(known);
+      return this.#touched(known);
     }
-    if (this.head.index.live >= this.limits.maxSeries) {
-      return this.refuse(`the limit of ${this.limits.maxSeries} series is reached; new series are refused, those that are there go on`);
+    if (this.#head.index.live >= this.#limits.maxSeries) {
+      return this.#refuse(`the limit of ${this.#limits.maxSeries} series is reached; new series are refused, those that are there go on`);
     }
-    const { maxLabelBytes = Infinity } = this.limits;
-    if (this.head.labelBytes >= maxLabelBytes) {
-      return this.refuse(`the labels of all series take ${maxLabelBytes} bytes; new series are refused, those that are there go on`);
+    const { maxLabelBytes = Infinity } = this.#limits;
+    if (this.#head.labelBytes >= maxLabelBytes) {
+      return this.#refuse(`the labels of all series take ${maxLabelBytes} bytes; new series are refused, those that are there go on`);
     }
-    return this.touched(this.head.add(labels));
+    return this.#touched(this.#head.add(labels));
   }
 
   /** A sample of a series that was found; of a refused one it only counts. */
@@ -111,13 +111,14 @@ export class Intake {
 
   /** The same for a sample whose time and value stand at the end of the batch already. */
   staged(slot: number, stale: boolean): void {
-    const { batch, head } = this;
+    const { batch } = this;
+    const head = this.#head;
     if (slot === refused) {
-      this.reject(this.problem);
+      this.reject(this.#problem);
       return;
     }
     const time = batch.times[batch.count]!;
-    if (time > this.latest || !(time > -8.64e15)) {
+    if (time > this.#latest || !(time > -8.64e15)) {
       this.reject('a sample is too far in the future', slot);
       return;
     }
@@ -134,12 +135,13 @@ export class Intake {
 
   /** A staleness marker for a series of the head. */
   mark(slot: number, time: number): void {
-    this.sample(this.touched(slot), time, 0, true);
+    this.sample(this.#touched(slot), time, 0, true);
   }
 
   /** Puts what the log holds by now into the head. Another push may have come first: the order is judged again. */
   apply(): void {
-    const { head, batch } = this;
+    const { batch } = this;
+    const head = this.#head;
     batch.defined.forEach((slot) => head.settled(slot));
     const { slots, times, values, stale } = batch;
     for (let i = 0; i < batch.count; i++) {
@@ -154,11 +156,11 @@ export class Intake {
   /** Counts a sample, or something else that was sent, as refused for good. */
   reject(reason: string, slot = refused): void {
     this.rejected++;
-    const known = this.reasons.get(reason);
+    const known = this.#reasons.get(reason);
     if (known !== undefined) {
       known.times++;
-    } else if (this.reasons.size < shownReasons) {
-      this.reasons.set(reason, { shown: slot === refused ? reason : `${reason}: ${seriesText(this.head.index.labels(slot))}`, times: 1 });
+    } else if (this.#reasons.size < shownReasons) {
+      this.#reasons.set(reason, { shown: slot === refused ? reason : `${reason}: ${seriesText(this.#head.index.labels(slot))}`, times: 1 });
     }
   }
 
@@ -166,27 +168,27 @@ export class Intake {
     return {
       accepted: this.accepted,
       rejected: this.rejected,
-      reasons: [...this.reasons.values()].map(({ shown, times }) => (times > 1 ? `${shown} (${times} times)` : shown)),
+      reasons: [...this.#reasons.values()].map(({ shown, times }) => (times > 1 ? `${shown} (${times} times)` : shown)),
     };
   }
 
-  private refuse(problem: string): number {
-    this.problem = problem;
+  #refuse(problem: string): number {
+    this.#problem = problem;
     return refused;
   }
 
   /** A series that this push uses; the log hears of it first unless it surely has. */
-  private touched(slot: number): number {
-    if (this.head.use(slot, this.number)) {
-      const raw = this.scratch.reset();
-      writeRawLabels(raw, this.head.index.labels(slot));
-      this.batch.define(slot, this.head.ref(slot), raw.bytes, 0, raw.at);
+  #touched(slot: number): number {
+    if (this.#head.use(slot, this.#number)) {
+      const raw = this.#scratch.reset();
+      writeRawLabels(raw, this.#head.index.labels(slot));
+      this.batch.define(slot, this.#head.ref(slot), raw.bytes, 0, raw.at);
     }
     return slot;
   }
 
-  private stamped(pairs: readonly (readonly [string, string])[]): Labels {
-    const { stamp } = this;
+  #stamped(pairs: readonly (readonly [string, string])[]): Labels {
+    const stamp = this.#stamp;
     const fixed = stampedNames.filter((name) => stamp[name] !== undefined);
     const kept = pairs.filter(([name, value]) => (value !== '' || name === '') && !fixed.some((stampedName) => stampedName === name));
     for (const name of fixed) {

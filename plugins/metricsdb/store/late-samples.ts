@@ -2,33 +2,33 @@ import { type Samples } from './samples.ts';
 
 /** Samples that came after a later one of their series: a list per series, all lists in one pool. */
 export class LateSamples {
-  private times = new Float64Array(1_024);
-  private values = new Float64Array(1_024);
-  private stale = new Uint8Array(1_024);
-  private next = new Int32Array(1_024);
-  private used = 0;
-  private free = -1;
+  #times = new Float64Array(1_024);
+  #values = new Float64Array(1_024);
+  #stale = new Uint8Array(1_024);
+  #next = new Int32Array(1_024);
+  #used = 0;
+  #free = -1;
   count = 0;
 
   /** Puts a sample before the list that begins at `list`; answers with where the list begins now. -1 is the empty list. */
   add(list: number, time: number, value: number, stale: boolean): number {
-    const at = this.free === -1 ? this.fresh() : this.free;
-    if (at === this.free) {
-      this.free = this.next[at]!;
+    const at = this.#free === -1 ? this.#fresh() : this.#free;
+    if (at === this.#free) {
+      this.#free = this.#next[at]!;
     }
-    this.times[at] = time;
-    this.values[at] = value;
-    this.stale[at] = stale ? 1 : 0;
-    this.next[at] = list;
+    this.#times[at] = time;
+    this.#values[at] = value;
+    this.#stale[at] = stale ? 1 : 0;
+    this.#next[at] = list;
     this.count++;
     return at;
   }
 
   /** Appends the samples of a list that are earlier than `before`, in no order. */
   read(list: number, before: number, into: Samples): void {
-    for (let at = list; at !== -1; at = this.next[at]!) {
-      if (this.times[at]! < before) {
-        into.push(this.times[at]!, this.values[at]!, this.stale[at] === 1);
+    for (let at = list; at !== -1; at = this.#next[at]!) {
+      if (this.#times[at]! < before) {
+        into.push(this.#times[at]!, this.#values[at]!, this.#stale[at] === 1);
       }
     }
   }
@@ -39,32 +39,32 @@ export class LateSamples {
       return rest;
     }
     let at = list;
-    while (this.next[at] !== -1) {
-      at = this.next[at]!;
+    while (this.#next[at] !== -1) {
+      at = this.#next[at]!;
     }
-    this.next[at] = rest;
+    this.#next[at] = rest;
     return list;
   }
 
   drop(list: number): void {
     for (let at = list; at !== -1;) {
-      const next = this.next[at]!;
-      this.next[at] = this.free;
-      this.free = at;
+      const next = this.#next[at]!;
+      this.#next[at] = this.#free;
+      this.#free = at;
       this.count--;
       at = next;
     }
   }
 
-  private fresh(): number {
-    if (this.used === this.next.length) {
-      const size = this.used * 2;
-      this.times = widened(this.times, new Float64Array(size));
-      this.values = widened(this.values, new Float64Array(size));
-      this.stale = widened(this.stale, new Uint8Array(size));
-      this.next = widened(this.next, new Int32Array(size));
+  #fresh(): number {
+    if (this.#used === this.#next.length) {
+      const size = this.#used * 2;
+      this.#times = widened(this.#times, new Float64Array(size));
+      this.#values = widened(this.#values, new Float64Array(size));
+      this.#stale = widened(this.#stale, new Uint8Array(size));
+      this.#next = widened(this.#next, new Int32Array(size));
     }
-    return this.used++;
+    return this.#used++;
   }
 }
 

@@ -13,15 +13,15 @@ export type PushFormat = 'remote-write' | 'remote-write-2' | 'otlp-proto' | 'otl
 
 /** Unpacks bodies and reads them, each format by its own reader, into an intake. */
 export class PushReader {
-  private readonly maxBytes: number;
-  private readonly unpacked = reusableBuffer();
+  readonly #maxBytes: number;
+  readonly #unpacked = reusableBuffer();
 
   constructor(maxBytes: number) {
-    this.maxBytes = maxBytes;
+    this.#maxBytes = maxBytes;
   }
 
   read(format: PushFormat, body: Uint8Array, encoding: string | undefined, now: number, intake: Intake, metadata: MetadataSink): void {
-    const bytes = this.unpack(body, encoding);
+    const bytes = this.#unpack(body, encoding);
     switch (format) {
       case 'remote-write':
         return readRemoteWrite(bytes, intake, metadata);
@@ -36,16 +36,16 @@ export class PushReader {
     }
   }
 
-  private unpack(body: Uint8Array, encoding: string | undefined): Uint8Array {
+  #unpack(body: Uint8Array, encoding: string | undefined): Uint8Array {
     switch (encoding?.toLowerCase() ?? '') {
       case '':
       case 'identity':
         return body;
       case 'snappy':
         // Plain, not a Buffer: views into it are cheaper.
-        return snappyDecode(new Uint8Array(body.buffer, body.byteOffset, body.length), { maxBytes: this.maxBytes }, this.unpacked);
+        return snappyDecode(new Uint8Array(body.buffer, body.byteOffset, body.length), { maxBytes: this.#maxBytes }, this.#unpacked);
       case 'gzip':
-        return gunzip(body, { maxBytes: this.maxBytes });
+        return gunzip(body, { maxBytes: this.#maxBytes });
       default:
         throw new SvcError('invalid_argument', `the encoding "${encoding!.slice(0, 40)}" is not read here; snappy, gzip and none are`, { status: 415 });
     }

@@ -6,19 +6,19 @@ export interface Read {
 
 /** Questions under way, so that nothing they began with is taken from under them. */
 export class Reads {
-  private readonly active = new Set<Promise<void>>();
-  private published = false;
+  readonly #active = new Set<Promise<void>>();
+  #published = false;
 
   begin(): Read {
     let finish = (): void => undefined;
     const ended = new Promise<void>((resolve) => {
       finish = resolve;
     });
-    this.active.add(ended);
+    this.#active.add(ended);
     return {
-      withMoved: !this.published,
+      withMoved: !this.#published,
       done: () => {
-        this.active.delete(ended);
+        this.#active.delete(ended);
         finish();
       },
     };
@@ -26,16 +26,16 @@ export class Reads {
 
   /** What was moved is in a block from now on; questions that begin later read it there. */
   publish(): void {
-    this.published = true;
+    this.#published = true;
   }
 
   /** What was moved is gone from the head. */
   released(): void {
-    this.published = false;
+    this.#published = false;
   }
 
   /** Resolves when every question that is under way now has ended. */
   async drained(): Promise<void> {
-    await Promise.all(this.active);
+    await Promise.all(this.#active);
   }
 }

@@ -15,37 +15,37 @@ interface Condition {
 
 /** Matchers against label rows, which are pairs of symbols. */
 export class RowMatcher {
-  private readonly conditions: readonly Condition[];
-  private readonly symbols: readonly string[];
+  readonly #conditions: readonly Condition[];
+  readonly #symbols: readonly string[];
   /** Nothing can match: a condition wants a label that nothing has. */
   readonly never: boolean;
 
   constructor(symbols: readonly string[], symbolOf: (text: string) => number | undefined, matchers: readonly Matcher[]) {
-    this.symbols = symbols;
-    this.conditions = matchers.map((matcher) => ({
+    this.#symbols = symbols;
+    this.#conditions = matchers.map((matcher) => ({
       holdsFor: remembering(matcher),
       name: symbolOf(matcher.name) ?? -1,
       verdicts: new Uint8Array(symbols.length),
       whenAbsent: matcher.matches(''),
     }));
-    this.never = this.conditions.some(({ name, whenAbsent }) => name === -1 && !whenAbsent);
+    this.never = this.#conditions.some(({ name, whenAbsent }) => name === -1 && !whenAbsent);
   }
 
   matches(pairs: Uint32Array, from: number, to: number): boolean {
-    for (let i = 0; i < this.conditions.length; i++) {
-      if (!this.holds(this.conditions[i]!, pairs, from, to)) {
+    for (let i = 0; i < this.#conditions.length; i++) {
+      if (!this.#holds(this.#conditions[i]!, pairs, from, to)) {
         return false;
       }
     }
     return true;
   }
 
-  private holds({ holdsFor, name, verdicts, whenAbsent }: Condition, pairs: Uint32Array, from: number, to: number): boolean {
+  #holds({ holdsFor, name, verdicts, whenAbsent }: Condition, pairs: Uint32Array, from: number, to: number): boolean {
     for (let i = from; i < to; i += 2) {
       if (pairs[i] === name) {
         const value = pairs[i + 1]!;
         if (verdicts[value] === unknown) {
-          verdicts[value] = holdsFor(this.symbols[value]!) ? yes : no;
+          verdicts[value] = holdsFor(this.#symbols[value]!) ? yes : no;
         }
         return verdicts[value] === yes;
       }

@@ -8,7 +8,7 @@ export class Samples {
   counts: Float64Array | undefined;
   length = 0;
   anyStale = false;
-  private order = new Uint32Array(0);
+  #order = new Uint32Array(0);
 
   clear(): this {
     if (this.anyStale) {
@@ -63,7 +63,7 @@ export class Samples {
     const { times, length } = this;
     for (let i = 1; i < length; i++) {
       if (times[i]! <= times[i - 1]!) {
-        return this.sort();
+        return this.#sort();
       }
     }
     return this;
@@ -84,16 +84,16 @@ export class Samples {
     return low;
   }
 
-  private sort(): this {
+  #sort(): this {
     const { length } = this;
     const times = this.times.slice(0, length);
     const values = this.values.slice(0, length);
     const stale = this.stale.slice(0, length);
     const counts = this.counts?.slice(0, length);
-    if (this.order.length < length) {
-      this.order = new Uint32Array(length * 2);
+    if (this.#order.length < length) {
+      this.#order = new Uint32Array(length * 2);
     }
-    const order = this.order.subarray(0, length);
+    const order = this.#order.subarray(0, length);
     for (let i = 0; i < length; i++) {
       order[i] = i;
     }

@@ -81,32 +81,32 @@ export class Scratch {
 export class Cursor {
   readonly bytes: Uint8Array;
   /** Made when it is needed: it would cost more than most reads. */
-  private view: DataView | undefined;
+  #view: DataView | undefined;
   at: number;
   readonly end: number;
 
   constructor(bytes: Uint8Array, from = 0, to = bytes.length) {
     this.bytes = bytes;
-    this.view = undefined;
+    this.#view = undefined;
     this.at = from;
     this.end = to;
   }
 
   u8(): number {
-    this.must(1);
+    this.#must(1);
     return this.bytes[this.at++]!;
   }
 
   f64(): number {
-    this.must(8);
-    this.view ??= new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length);
-    const value = this.view.getFloat64(this.at, true);
+    this.#must(8);
+    this.#view ??= new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length);
+    const value = this.#view.getFloat64(this.at, true);
     this.at += 8;
     return value;
   }
 
   u32be(): number {
-    this.must(4);
+    this.#must(4);
     const { bytes, at } = this;
     this.at += 4;
     return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
@@ -137,12 +137,12 @@ export class Cursor {
   }
 
   take(length: number): Uint8Array {
-    this.must(length);
+    this.#must(length);
     this.at += length;
     return this.bytes.subarray(this.at - length, this.at);
   }
 
-  private must(length: number): void {
+  #must(length: number): void {
     if (this.at + length > this.end) {
       throw cutShort();
     }

@@ -154,22 +154,22 @@ const inHead = ({ index }: Head, slot: number): Found => ({ labels: index.labels
 
 /** Cuts result arrays from large ones: thousands of small buffers would cost more than what they hold. */
 class Pool {
-  private times = new Float64Array(0);
-  private values = new Float64Array(0);
-  private used = 0;
-  private size = firstPool / 2;
+  #times = new Float64Array(0);
+  #values = new Float64Array(0);
+  #used = 0;
+  #size = firstPool / 2;
 
   kept(series: Series): Series {
     const { labels, length, stale } = series;
-    if (this.used + length > this.times.length) {
-      this.size = Math.min(largestPool, this.size * 2);
-      this.times = new Float64Array(Math.max(this.size, length));
-      this.values = new Float64Array(this.times.length);
-      this.used = 0;
+    if (this.#used + length > this.#times.length) {
+      this.#size = Math.min(largestPool, this.#size * 2);
+      this.#times = new Float64Array(Math.max(this.#size, length));
+      this.#values = new Float64Array(this.#times.length);
+      this.#used = 0;
     }
-    const times = this.times.subarray(this.used, this.used + length);
-    const values = this.values.subarray(this.used, this.used + length);
-    this.used += length;
+    const times = this.#times.subarray(this.#used, this.#used + length);
+    const values = this.#values.subarray(this.#used, this.#used + length);
+    this.#used += length;
     times.set(series.times);
     values.set(series.values);
     return { labels, times, values, length, ...(stale !== undefined && { stale: stale.slice() }) };

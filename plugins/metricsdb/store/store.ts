@@ -64,45 +64,45 @@ export async function openMetricsStore(options: MetricsStoreOptions): Promise<Me
 
 export class MetricsStore {
   readonly limits: MetricsLimits;
-  private readonly now: () => number;
-  private readonly head: Head;
-  private readonly disk: DiskSpace;
-  private readonly parts: UpkeepParts;
-  private readonly upkeep: Upkeep;
-  private readonly described: Metadata;
-  private readonly reader: PushReader;
-  private readonly intakes: Intake[] = [];
-  private idleBytes = 0;
-  private readonly applying = new Set<Promise<void>>();
-  private readonly counts = { accepted: 0, rejected: 0, pushes: 0 };
+  readonly #now: () => number;
+  readonly #head: Head;
+  readonly #disk: DiskSpace;
+  readonly #parts: UpkeepParts;
+  readonly #upkeep: Upkeep;
+  readonly #described: Metadata;
+  readonly #reader: PushReader;
+  readonly #intakes: Intake[] = [];
+  #idleBytes = 0;
+  readonly #applying = new Set<Promise<void>>();
+  readonly #counts = { accepted: 0, rejected: 0, pushes: 0 };
 
   constructor({ folder, now, log, disk }: MetricsStoreOptions, limits: MetricsLimits, catalogue: Catalogue, wal: Wal, head: Head) {
     this.limits = limits;
-    this.now = now;
-    this.head = head;
-    this.disk = diskSpace(folder, disk);
+    this.#now = now;
+    this.#head = head;
+    this.#disk = diskSpace(folder, disk);
     const blocks = new Blocks(catalogue, { cacheBytes: limits.cacheBytes, log });
-    const applied = (): Promise<unknown> => Promise.all(this.applying);
-    this.parts = { head, wal, catalogue, blocks, reads: new Reads(), now, log, limits, disk: this.disk, applied };
-    this.upkeep = new Upkeep(this.parts);
-    this.described = new Metadata(catalogue.db);
-    this.reader = new PushReader(limits.maxPushBytes);
+    const applied = (): Promise<unknown> => Promise.all(this.#applying);
+    this.#parts = { head, wal, catalogue, blocks, reads: new Reads(), now, log, limits, disk: this.#disk, applied };
+    this.#upkeep = new Upkeep(this.#parts);
+    this.#described = new Metadata(catalogue.db);
+    this.#reader = new PushReader(limits.maxPushBytes);
   }
 
   source(): SeriesSource {
     return {
-      select: (matchers, mint, maxt, _hints, cost) => select(this.parts, matchers, mint, maxt, cost),
-      scan: (matchers, mint, maxt, hints, cost, visit) => scan(this.parts, matchers, mint, maxt, hints, cost, visit),
+      select: (matchers, mint, maxt, _hints, cost) => select(this.#parts, matchers, mint, maxt, cost),
+      scan: (matchers, mint, maxt, hints, cost, visit) => scan(this.#parts, matchers, mint, maxt, hints, cost, visit),
     };
   }
 
   /** One body of a sender. Resolves once everything accepted is on disk, and readable. */
   push(format: PushFormat, body: Uint8Array, { encoding, stamp = {} }: PushOptions = {}): Promise<PushAnswer> {
-    return this.take(stamp, (intake) => this.reader.read(format, body, encoding, this.now(), intake, this.described));
+    return this.#take(stamp, (intake) => this.#reader.read(format, body, encoding, this.#now(), intake, this.#described));
   }
 
   write(rows: readonly SampleRow[]): Promise<PushAnswer> {
-    return this.take({}, (intake) => {
+    return this.#take({}, (intake) => {
       for (const { labels, time, value, stale = false } of rows) {
         intake.sample(intake.seriesOf(Object.entries(labels)), Math.floor(time), value, stale);
       }
@@ -111,9 +111,9 @@ export class MetricsStore {
 
   /** Marks the matching series of the head as ended; answers with how many were not yet. */
   async end(matchers: readonly Matcher[], time: number): Promise<number> {
-    const { accepted } = await this.take({}, (intake) => {
-      for (const slot of this.head.index.matching(matchers)) {
-        if (!this.head.samples.ended(slot) && this.head.samples.lastTime(slot) < time) {
+    const { accepted } = await this.#take({}, (intake) => {
+      for (const slot of this.#head.index.matching(matchers)) {
+        if (!this.#head.samples.ended(slot) && this.#head.samples.lastTime(slot) < time) {
           intake.mark(slot, time);
         }
       }
@@ -122,32 +122,32 @@ export class MetricsStore {
   }
 
   labels(matcherSets: readonly (readonly Matcher[])[], window: Window, cost: Budget): Promise<string[]> {
-    return labelNames(this.parts, matcherSets, window, cost);
+    return labelNames(this.#parts, matcherSets, window, cost);
   }
 
   labelValues(name: string, matcherSets: readonly (readonly Matcher[])[], window: Window, cost: Budget): Promise<string[]> {
-    return labelValues(this.parts, name, matcherSets, window, cost);
+    return labelValues(this.#parts, name, matcherSets, window, cost);
   }
 
   series(matcherSets: readonly (readonly Matcher[])[], window: Window, cost: Budget): Promise<Labels[]> {
-    return matchingSeries(this.parts, matcherSets, window, cost);
+    return matchingSeries(this.#parts, matcherSets, window, cost);
   }
 
   metadata(options: { readonly metric?: string; readonly limit?: number } = {}): (MetricMetadata & { readonly metric: string })[] {
-    return this.described.list(options);
+    return this.#described.list(options);
   }
 
   /** What could not be read, as sentences. */
   damage(): string[] {
-    return [...this.parts.wal.damage, ...this.parts.blocks.damage()];
+    return [...this.#parts.wal.damage, ...this.#parts.blocks.damage()];
   }
 
   stats(): MetricsStats {
-    const { head, wal, blocks } = this.parts;
+    const { head, wal, blocks } = this.#parts;
     const rows = blocks.list();
     return {
-      ...this.counts,
-      ...this.upkeep.counts,
+      ...this.#counts,
+      ...this.#upkeep.counts,
       series: head.index.live,
       headBytes: head.bytes,
       walBytes: wal.bytes,
@@ -163,66 +163,66 @@ export class MetricsStore {
 
   /** What has to be done now and then. */
   async maintain(): Promise<void> {
-    this.described.save();
-    await this.upkeep.tidy();
+    this.#described.save();
+    await this.#upkeep.tidy();
   }
 
   async close(): Promise<void> {
-    await this.upkeep.settled();
-    await Promise.allSettled(this.applying);
-    this.described.save();
-    await this.parts.wal.close();
-    this.parts.blocks.close();
-    this.parts.catalogue.close();
+    await this.#upkeep.settled();
+    await Promise.allSettled(this.#applying);
+    this.#described.save();
+    await this.#parts.wal.close();
+    this.#parts.blocks.close();
+    this.#parts.catalogue.close();
   }
 
-  private async take(stamp: Stamp, read: (intake: Intake) => void): Promise<PushAnswer> {
-    this.disk.assertWritable();
-    if (this.head.samples.chunks.bytes > this.limits.headBytes * 1.5) {
+  async #take(stamp: Stamp, read: (intake: Intake) => void): Promise<PushAnswer> {
+    this.#disk.assertWritable();
+    if (this.#head.samples.chunks.bytes > this.limits.headBytes * 1.5) {
       throw new SvcError('rate_limited', 'The metrics store holds as much as fits into memory, and is writing it to disk: send it again in a moment.', {
         retryAfterSeconds: 5,
       });
     }
-    const intake = this.idleIntake();
+    const intake = this.#idleIntake();
     try {
-      read(intake.begin(stamp, this.now()));
+      read(intake.begin(stamp, this.#now()));
       if (!intake.batch.empty) {
-        await this.commit(intake);
+        await this.#commit(intake);
       }
-      this.counts.pushes++;
-      this.counts.accepted += intake.accepted;
-      this.counts.rejected += intake.rejected;
+      this.#counts.pushes++;
+      this.#counts.accepted += intake.accepted;
+      this.#counts.rejected += intake.rejected;
       return intake.answer();
     } finally {
-      this.keepIntake(intake);
+      this.#keepIntake(intake);
     }
   }
 
-  private idleIntake(): Intake {
-    const intake = this.intakes.pop();
-    this.idleBytes -= intake?.batch.bytes ?? 0;
-    return intake ?? new Intake(this.head, this.limits);
+  #idleIntake(): Intake {
+    const intake = this.#intakes.pop();
+    this.#idleBytes -= intake?.batch.bytes ?? 0;
+    return intake ?? new Intake(this.#head, this.limits);
   }
 
-  private keepIntake(intake: Intake): void {
+  #keepIntake(intake: Intake): void {
     const { bytes } = intake.batch;
-    if (this.idleBytes + bytes <= mostIdleBytes) {
-      this.intakes.push(intake);
-      this.idleBytes += bytes;
+    if (this.#idleBytes + bytes <= mostIdleBytes) {
+      this.#intakes.push(intake);
+      this.#idleBytes += bytes;
     }
   }
 
   /** First to the log, then to the head: nobody reads what could still be lost. */
-  private async commit(intake: Intake): Promise<void> {
-    const applied = this.parts.wal.append(...intake.batch.record()).then(() => intake.apply());
+  async #commit(intake: Intake): Promise<void> {
+    const applied = this.#parts.wal.append(...intake.batch.record()).then(() => intake.apply());
     const settled = applied.catch(() => undefined);
-    this.applying.add(settled);
+    this.#applying.add(settled);
     try {
       await applied;
     } finally {
-      this.applying.delete(settled);
+      this.#applying.delete(settled);
     }
-    this.upkeep.cutWhenDue();
+    this.#upkeep.cutWhenDue();
   }
 }
 

@@ -7,8 +7,8 @@ const chain = 1;
 
 /** Ascending whole milliseconds in few bytes: an even interval, and what deviates from it. Owns scratch space; not re-entrant. */
 export class TimeColumn {
-  private deviations = new Float64Array(512);
-  private others = new Float64Array(512);
+  #deviations = new Float64Array(512);
+  #others = new Float64Array(512);
 
   /** Writes `times[from, to)`, at least one, all relative to `origin`. */
   write(out: Scratch, times: Float64Array | Int32Array, from: number, to: number, origin: number): void {
@@ -19,11 +19,12 @@ export class TimeColumn {
     if (count === 1) {
       return;
     }
-    if (this.deviations.length < count) {
-      this.deviations = new Float64Array(count * 2);
-      this.others = new Float64Array(count * 2);
+    if (this.#deviations.length < count) {
+      this.#deviations = new Float64Array(count * 2);
+      this.#others = new Float64Array(count * 2);
     }
-    const { deviations, others } = this;
+    const deviations = this.#deviations;
+    const others = this.#others;
     const interval = usualInterval(times, from, to);
     let gridWeight = 0;
     let chainWeight = 0;

@@ -10,45 +10,45 @@ const remembered = 4_096;
  * them pays for it.
  */
 export class TimeDictionary {
-  private readonly origin: number;
-  private readonly column: TimeColumn;
-  private readonly flush: (bytes: Uint8Array) => number;
-  private readonly known = new Map<number, { readonly times: Float64Array; readonly number: number }[]>();
-  private readonly pending = new Scratch();
-  private readonly lengths: number[] = [];
-  private written = 0;
-  private last: { readonly times: Float64Array; readonly number: number } | undefined;
+  readonly #origin: number;
+  readonly #column: TimeColumn;
+  readonly #flush: (bytes: Uint8Array) => number;
+  readonly #known = new Map<number, { readonly times: Float64Array; readonly number: number }[]>();
+  readonly #pending = new Scratch();
+  readonly #lengths: number[] = [];
+  #written = 0;
+  #last: { readonly times: Float64Array; readonly number: number } | undefined;
   /** Sections written so far. */
   readonly sections: number[] = [];
 
   constructor(origin: number, column: TimeColumn, flush: (bytes: Uint8Array) => number) {
-    this.origin = origin;
-    this.column = column;
-    this.flush = flush;
+    this.#origin = origin;
+    this.#column = column;
+    this.#flush = flush;
   }
 
   /** The number of the column `times[from, to)`. */
   add(times: Float64Array, from: number, to: number): number {
-    if (this.last !== undefined && isSame(this.last.times, times, from, to)) {
-      return this.last.number;
+    if (this.#last !== undefined && isSame(this.#last.times, times, from, to)) {
+      return this.#last.number;
     }
     const hash = hashOf(times, from, to);
-    const alike = this.known.get(hash);
+    const alike = this.#known.get(hash);
     const found = alike?.find((entry) => isSame(entry.times, times, from, to));
     if (found !== undefined) {
-      this.last = found;
+      this.#last = found;
       return found.number;
     }
-    if (this.known.size >= remembered) {
-      this.known.clear();
+    if (this.#known.size >= remembered) {
+      this.#known.clear();
     }
-    const entry = { times: times.slice(from, to), number: this.written++ };
-    this.known.set(hash, [...(alike ?? []), entry]);
-    this.last = entry;
-    const before = this.pending.at;
-    this.column.write(this.pending, times, from, to, this.origin);
-    this.lengths.push(this.pending.at - before);
-    if (this.lengths.length === timeColumnsPerSection) {
+    const entry = { times: times.slice(from, to), number: this.#written++ };
+    this.#known.set(hash, [...(alike ?? []), entry]);
+    this.#last = entry;
+    const before = this.#pending.at;
+    this.#column.write(this.#pending, times, from, to, this.#origin);
+    this.#lengths.push(this.#pending.at - before);
+    if (this.#lengths.length === timeColumnsPerSection) {
       this.close();
     }
     return entry.number;
@@ -56,16 +56,16 @@ export class TimeDictionary {
 
   /** Writes what is not written yet. */
   close(): void {
-    if (this.lengths.length === 0) {
+    if (this.#lengths.length === 0) {
       return;
     }
-    const out = new Scratch(this.pending.at + this.lengths.length * 3 + 3);
-    out.uvarint(this.lengths.length);
-    this.lengths.forEach((length) => out.uvarint(length));
-    out.put(this.pending.written());
-    this.sections.push(this.flush(out.written()));
-    this.pending.reset();
-    this.lengths.length = 0;
+    const out = new Scratch(this.#pending.at + this.#lengths.length * 3 + 3);
+    out.uvarint(this.#lengths.length);
+    this.#lengths.forEach((length) => out.uvarint(length));
+    out.put(this.#pending.written());
+    this.sections.push(this.#flush(out.written()));
+    this.#pending.reset();
+    this.#lengths.length = 0;
   }
 }
 

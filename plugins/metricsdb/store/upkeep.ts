@@ -19,87 +19,87 @@ const retryAfterMs = 30_000;
 
 /** What goes on behind pushes and questions, one thing at a time: cuts, compaction, retention. */
 export class Upkeep {
-  private readonly parts: UpkeepParts;
-  private work: Promise<void> = Promise.resolve();
-  private cutting = false;
-  private nextAttempt = -Infinity;
-  private boundary: number | undefined;
-  private tidiedAt = -Infinity;
+  readonly #parts: UpkeepParts;
+  #work: Promise<void> = Promise.resolve();
+  #cutting = false;
+  #nextAttempt = -Infinity;
+  #boundary: number | undefined;
+  #tidiedAt = -Infinity;
   /** What the last cut could not take out of memory. */
-  private leftBytes = 0;
+  #leftBytes = 0;
   readonly counts = { cuts: 0, failedCuts: 0, compactions: 0, rollups: 0 };
 
   constructor(parts: UpkeepParts) {
-    this.parts = parts;
+    this.#parts = parts;
     const { catalogue, head } = parts;
-    this.boundary = getState(catalogue.db, 'boundary') ?? (Number.isFinite(head.minTime) ? sliceStart(head.minTime) : undefined);
+    this.#boundary = getState(catalogue.db, 'boundary') ?? (Number.isFinite(head.minTime) ? sliceStart(head.minTime) : undefined);
   }
 
   /** To be called after each push: a window that is complete goes to a block, and so does what does not fit into memory. */
   cutWhenDue(): void {
-    const { head, limits } = this.parts;
+    const { head, limits } = this.#parts;
     const { maxTime, minTime, samples } = head;
-    this.boundary ??= sliceStart(maxTime);
+    this.#boundary ??= sliceStart(maxTime);
     const due = sliceStart(maxTime - limits.outOfOrderMs);
-    const early = Math.max(this.boundary, maxTime - limits.outOfOrderMs);
-    if (due > this.boundary) {
-      this.cut(due);
-    } else if (samples.chunks.bytes > Math.max(limits.headBytes, this.leftBytes * 1.25) && minTime < early) {
-      this.cut(early);
+    const early = Math.max(this.#boundary, maxTime - limits.outOfOrderMs);
+    if (due > this.#boundary) {
+      this.#cut(due);
+    } else if (samples.chunks.bytes > Math.max(limits.headBytes, this.#leftBytes * 1.25) && minTime < early) {
+      this.#cut(early);
     }
   }
 
   /** To be called now and then: cuts that are due by the clock, retention, one step of compaction. */
   async tidy(): Promise<void> {
     await this.settled();
-    const { head, limits, now } = this.parts;
+    const { head, limits, now } = this.#parts;
     const due = sliceStart(now() - limits.outOfOrderMs - sliceMs / 4);
     // Old samples come in at any time; they do not each make a block.
-    if (head.minTime < due && now() - this.tidiedAt >= sliceMs / 4) {
-      this.tidiedAt = now();
-      this.cut(due);
+    if (head.minTime < due && now() - this.#tidiedAt >= sliceMs / 4) {
+      this.#tidiedAt = now();
+      this.#cut(due);
     }
     await this.settled();
-    this.expire();
-    this.compact();
+    this.#expire();
+    this.#compact();
     await this.settled();
-    this.rollUp();
+    this.#rollUp();
     await this.settled();
   }
 
   /** Until nothing goes on any more. */
   async settled(): Promise<void> {
-    for (let waited: Promise<void> | undefined; waited !== this.work;) {
-      waited = this.work;
+    for (let waited: Promise<void> | undefined; waited !== this.#work;) {
+      waited = this.#work;
       await waited;
     }
   }
 
-  private cut(boundary: number): void {
-    const { head, log, now } = this.parts;
-    if (this.cutting || now() < this.nextAttempt) {
+  #cut(boundary: number): void {
+    const { head, log, now } = this.#parts;
+    if (this.#cutting || now() < this.#nextAttempt) {
       return;
     }
-    this.cutting = true;
-    this.work = this.work.then(async () => {
+    this.#cutting = true;
+    this.#work = this.#work.then(async () => {
       try {
-        await cutHead(this.parts, boundary);
-        this.boundary = boundary;
-        this.leftBytes = head.samples.chunks.bytes;
+        await cutHead(this.#parts, boundary);
+        this.#boundary = boundary;
+        this.#leftBytes = head.samples.chunks.bytes;
         this.counts.cuts++;
       } catch (error) {
         this.counts.failedCuts++;
-        this.nextAttempt = now() + retryAfterMs;
+        this.#nextAttempt = now() + retryAfterMs;
         log.error({ cause: messageOf(error) }, 'the head of the metrics store could not be written to a block; nothing is lost, and it is tried again');
       } finally {
-        this.cutting = false;
+        this.#cutting = false;
       }
       this.cutWhenDue();
     });
   }
 
-  private expire(): void {
-    const { catalogue, blocks, limits, now, log } = this.parts;
+  #expire(): void {
+    const { catalogue, blocks, limits, now, log } = this.#parts;
     const ids = expired(blocks.list(), limits, now());
     if (ids.length > 0) {
       const gone = catalogue.blocks.remove(ids);
@@ -108,13 +108,13 @@ export class Upkeep {
     }
   }
 
-  private compact(): void {
-    const { catalogue, blocks, head, disk, now, log } = this.parts;
+  #compact(): void {
+    const { catalogue, blocks, head, disk, now, log } = this.#parts;
     const plan = compactionPlan(blocks.list(), head.maxTime);
     if (plan.length === 0 || disk.refusal() !== undefined) {
       return;
     }
-    this.work = this.work.then(async () => {
+    this.#work = this.#work.then(async () => {
       try {
         this.counts.compactions += (await compact(catalogue, blocks, plan, now)) ? 1 : 0;
       } catch (error) {
@@ -123,13 +123,13 @@ export class Upkeep {
     });
   }
 
-  private rollUp(): void {
-    const { catalogue, blocks, head, disk, now, log } = this.parts;
+  #rollUp(): void {
+    const { catalogue, blocks, head, disk, now, log } = this.#parts;
     const plan = rollupPlan(blocks.list(), head.maxTime);
     if (plan === undefined || compactionPlan(blocks.list(), head.maxTime).length > 0 || disk.refusal() !== undefined) {
       return;
     }
-    this.work = this.work.then(async () => {
+    this.#work = this.#work.then(async () => {
       try {
         this.counts.rollups += (await rollUp(catalogue, blocks, plan, now)) ? 1 : 0;
       } catch (error) {

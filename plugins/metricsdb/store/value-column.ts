@@ -14,9 +14,9 @@ const largestWhole = 2 ** 50;
 
 /** Turns runs of values into few bytes, exactly: what comes out is what went in, sign of zero included. Owns scratch space; not re-entrant. */
 export class ValueColumn {
-  private wholes = new Float64Array(512);
-  private second = new Float64Array(512);
-  private halves = new Uint32Array(this.wholes.buffer);
+  #wholes = new Float64Array(512);
+  #second = new Float64Array(512);
+  #halves = new Uint32Array(this.#wholes.buffer);
 
   /** Writes `values[from, to)`, at least one. */
   write(out: Scratch, values: Float64Array, from: number, to: number): void {
@@ -26,13 +26,13 @@ export class ValueColumn {
       out.f64(first);
       return;
     }
-    this.reserve(to - from);
+    this.#reserve(to - from);
     const places = decimalPlaces(values, from, to);
-    if (places === undefined || !this.scale(values, from, to, places)) {
-      this.writePlanes(out, values, from, to);
+    if (places === undefined || !this.#scale(values, from, to, places)) {
+      this.#writePlanes(out, values, from, to);
       return;
     }
-    this.writeWholes(out, to - from, places);
+    this.#writeWholes(out, to - from, places);
   }
 
   /** Reads `count` values into `values` from `into` on. */
@@ -45,7 +45,7 @@ export class ValueColumn {
       return;
     }
     if (kind === planes) {
-      this.readPlanes(cursor.take(count * 8), values, into, count);
+      this.#readPlanes(cursor.take(count * 8), values, into, count);
       return;
     }
     const until = into + count;
@@ -70,17 +70,17 @@ export class ValueColumn {
     }
   }
 
-  private reserve(count: number): void {
-    if (this.wholes.length < count) {
-      this.wholes = new Float64Array(count * 2);
-      this.second = new Float64Array(count * 2);
-      this.halves = new Uint32Array(this.wholes.buffer);
+  #reserve(count: number): void {
+    if (this.#wholes.length < count) {
+      this.#wholes = new Float64Array(count * 2);
+      this.#second = new Float64Array(count * 2);
+      this.#halves = new Uint32Array(this.#wholes.buffer);
     }
   }
 
   /** Whether all values are whole numbers of `10^-places`, which then stand in `wholes`. */
-  private scale(values: Float64Array, from: number, to: number, places: number): boolean {
-    const { wholes } = this;
+  #scale(values: Float64Array, from: number, to: number, places: number): boolean {
+    const wholes = this.#wholes;
     const power = powers[places]!;
     for (let i = from, k = 0; i < to; i++, k++) {
       const value = values[i]!;
@@ -93,8 +93,9 @@ export class ValueColumn {
     return true;
   }
 
-  private writeWholes(out: Scratch, count: number, places: number): void {
-    const { wholes, second } = this;
+  #writeWholes(out: Scratch, count: number, places: number): void {
+    const wholes = this.#wholes;
+    const second = this.#second;
     let weight = 0;
     let secondWeight = 0;
     let before = wholes[0]!;
@@ -117,8 +118,9 @@ export class ValueColumn {
   }
 
   /** What arithmetic cannot shorten: each value against the one before it, byte for byte, bytes of one rank side by side. */
-  private writePlanes(out: Scratch, values: Float64Array, from: number, to: number): void {
-    const { wholes, halves } = this;
+  #writePlanes(out: Scratch, values: Float64Array, from: number, to: number): void {
+    const wholes = this.#wholes;
+    const halves = this.#halves;
     const count = to - from;
     wholes.set(values.subarray(from, to));
     out.u8(planes);
@@ -141,9 +143,10 @@ export class ValueColumn {
     out.at += count * 8;
   }
 
-  private readPlanes(bytes: Uint8Array, values: Float64Array, into: number, count: number): void {
-    this.reserve(count);
-    const { wholes, halves } = this;
+  #readPlanes(bytes: Uint8Array, values: Float64Array, into: number, count: number): void {
+    this.#reserve(count);
+    const wholes = this.#wholes;
+    const halves = this.#halves;
     let low = 0;
     let high = 0;
     for (let i = 0; i < count; i++) {

@@ -9,25 +9,25 @@ import { ValueColumn } from './value-column.ts';
  * cut can go. Counts only when that cut was completed: otherwise those segments are still there, and hold it all.
  */
 export class Checkpoint {
-  private readonly segment: number;
-  private readonly out = new Scratch(64 * 1_024);
-  private readonly times = new TimeColumn();
-  private readonly values = new ValueColumn();
+  readonly #segment: number;
+  readonly #out = new Scratch(64 * 1_024);
+  readonly #times = new TimeColumn();
+  readonly #values = new ValueColumn();
 
   constructor(segment: number) {
-    this.segment = segment;
-    this.begin();
+    this.#segment = segment;
+    this.#begin();
   }
 
   get bytes(): number {
-    return this.out.at;
+    return this.#out.at;
   }
 
   /** Adds the samples `[from, to)` of a series, at least one. */
   add(ref: number, samples: Samples, from: number, to: number): void {
-    const { out } = this;
+    const out = this.#out;
     out.uvarint(ref);
-    this.times.write(out, samples.times, from, to, 0);
+    this.#times.write(out, samples.times, from, to, 0);
     const marks = samples.anyStale ? [...samples.stale.subarray(from, to).entries()].filter(([, is]) => is === 1).map(([index]) => index) : [];
     out.uvarint(marks.length);
     marks.forEach((index) => out.uvarint(index));
@@ -35,21 +35,21 @@ export class Checkpoint {
     // Room for the length of what follows, which is known only then.
     out.ensure(4);
     out.at += 4;
-    this.values.write(out, samples.values, from, to);
+    this.#values.write(out, samples.values, from, to);
     out.view.setUint32(length, out.at - length - 4);
   }
 
   /** The record so far; the next one begins. */
   take(): Uint8Array {
-    const record = this.out.copied();
-    this.begin();
+    const record = this.#out.copied();
+    this.#begin();
     return record;
   }
 
-  private begin(): void {
-    this.out.reset();
-    this.out.u8(recordKinds.checkpoint);
-    this.out.uvarint(this.segment);
+  #begin(): void {
+    this.#out.reset();
+    this.#out.u8(recordKinds.checkpoint);
+    this.#out.uvarint(this.#segment);
   }
 }
 

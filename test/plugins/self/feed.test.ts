@@ -7,27 +7,27 @@ import type { Handle, SelfLine } from 'svc/sdk';
 import type { Line, LogIngest } from '../../../plugins/logs/contract.ts';
 import type { PushAnswer } from '../../../plugins/metricsdb/contract.ts';
 import { Backlog } from '../../../plugins/self/backlog.ts';
-import { createFeed } from '../../../plugins/self/feed.ts';
-import type { Keeper } from '../../../plugins/self/keeper.ts';
-import { logFeed } from '../../../plugins/self/log-feed.ts';
+import { Feed } from '../../../plugins/self/feed.ts';
+import type { Delivery } from '../../../plugins/self/delivery.ts';
+import { LogFeed } from '../../../plugins/self/log-feed.ts';
 
 const took = (count: number): PushAnswer => ({ accepted: count, rejected: 0, reasons: [] });
 
-function keeping(): Keeper & { fails: boolean; lostCount: number } {
+function delivering(): Pick<Delivery, 'deliver' | 'countLost' | 'isDelivering'> & { fails: boolean; lostCount: number } {
   const busy = new Set<string>();
-  const keeper = {
+  const delivery = {
     fails: false,
     lostCount: 0,
-    isKeeping: (signal: string) => busy.has(signal),
-    lost: (_signal: string, count: number) => void (keeper.lostCount += count),
-    async keep<S>(signal: string, store: Handle<S>, _count: number, give: (store: S) => Promise<PushAnswer>): Promise<boolean> {
+    isDelivering: (signal: string) => busy.has(signal),
+    countLost: (_signal: string, count: number) => void (delivery.lostCount += count),
+    async deliver<S>(signal: string, store: Handle<S>, _count: number, give: (store: S) => Promise<PushAnswer>): Promise<boolean> {
       busy.add(signal);
       await give(store.get());
       busy.delete(signal);
-      return !keeper.fails;
+      return !delivery.fails;
     },
   };
-  return keeper;
+  return delivery;
 }
 
 const always = <S>(store: S): Handle<S> => ({ available: true, get: () => store, onChange: () => () => undefined });
@@ -51,22 +51,22 @@ test('a backlog holds no more than it may, loses only its oldest, and counts the
 describe('a feed', () => {
   test('gives everything once and in order, in batches, whatever fails on the way and whoever asks at the same time', async () => {
     const given: number[][] = [];
-    const keeper = keeping();
+    const delivery = delivering();
     let fails = 0;
-    const feed = createFeed<object, number>({
-      ...{ signal: 'logs', keeper, store: always({}), batch: 3, mostItems: 100, mostBytes: 1e6, sizeOf: () => 1 },
+    const feed = new Feed<object, number>({
+      ...{ signal: 'logs', delivery, store: always({}), batch: 3, mostItems: 100, mostBytes: 1e6, sizeOf: () => 1 },
       async give(_store, items) {
-        keeper.fails = fails > 0;
+        delivery.fails = fails > 0;
         fails -= 1;
-        if (!keeper.fails) {
+        if (!delivery.fails) {
           given.push([...items]);
-          feed.take(items[0]! + 100);
+          feed.add(items[0]! + 100);
         }
         await Promise.resolve();
         return took(items.length);
       },
     });
-    [1, 2, 3, 4, 5].forEach((n) => feed.take(n));
+    [1, 2, 3, 4, 5].forEach((n) => feed.add(n));
     fails = 1;
     await Promise.all([feed.flush(), feed.flush()]);
     assert.deepEqual(given, []);
@@ -77,41 +77,41 @@ describe('a feed', () => {
     ]);
     await feed.flush();
     assert.deepEqual(given[2], [101, 104], 'what came in meanwhile is of the next round');
-    assert.equal(keeper.lostCount, 0);
+    assert.equal(delivery.lostCount, 0);
   });
 
   test('counts what a long outage costs', async () => {
-    const keeper = keeping();
-    keeper.fails = true;
-    const feed = createFeed<object, number>({
-      ...{ signal: 'traces', keeper, store: always({}), batch: 10, mostItems: 10, mostBytes: 1e6, sizeOf: () => 1 },
+    const delivery = delivering();
+    delivery.fails = true;
+    const feed = new Feed<object, number>({
+      ...{ signal: 'traces', delivery, store: always({}), batch: 10, mostItems: 10, mostBytes: 1e6, sizeOf: () => 1 },
       give: async (_store, items) => took(items.length),
     });
     for (let i = 0; i < 100; i++) {
-      feed.take(i);
+      feed.add(i);
       await feed.flush();
     }
-    assert.ok(keeper.lostCount >= 90 && keeper.lostCount < 100, `${keeper.lostCount}`);
+    assert.ok(delivery.lostCount >= 90 && delivery.lostCount < 100, `${delivery.lostCount}`);
   });
 });
 
 test('what the store of lines says while it is given lines, and what this plugin says, does not become a line', async () => {
   const stored: Line[] = [];
   const line = (component: string, text: string): SelfLine => ({ at: 1, level: 'info', component, text });
-  const feed = logFeed({
+  const feed = new LogFeed({
     instance: 'box',
-    keeper: keeping(),
+    delivery: delivering(),
     store: always({
       async write(lines: Line[]) {
         stored.push(...lines);
-        feed.take(line('logs', 'I was given lines'));
-        feed.take(line('http', 'something else happened'));
+        feed.add(line('logs', 'I was given lines'));
+        feed.add(line('http', 'something else happened'));
         return took(lines.length);
       },
     } as unknown as LogIngest),
   });
-  feed.take(line('logs', 'the store has something to say by itself'));
-  feed.take(line('self', 'about keeping'));
+  feed.add(line('logs', 'the store has something to say by itself'));
+  feed.add(line('self', 'about keeping'));
   await feed.flush();
   await feed.flush();
   assert.equal(stored[0]!.line, 'the store has something to say by itself');

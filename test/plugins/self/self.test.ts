@@ -150,7 +150,7 @@ describe('what the house tells itself', () => {
     const { heard, trouble, services } = listeningStores();
     trouble.error = new SvcError('unavailable', 'the disk is full');
     const house = await startTestHost(t, { plugins: ['self', 'version'], services, environment: talkative });
-    const complaints = (): number => house.lines.filter((line) => line.includes('cannot be kept at the moment') && line.includes('"signal":"logs"')).length;
+    const complaints = (): number => house.lines.filter((line) => line.includes('could not store self-monitoring') && line.includes('"signal":"logs"')).length;
     const names: string[] = [];
     for (let i = 0; i < 6; i++) {
       names.push(await speak(house));
@@ -165,7 +165,7 @@ describe('what the house tells itself', () => {
       names.map(times),
       names.map(() => 1),
     );
-    await until('that it goes on is told', () => house.lines.some((line) => line.includes('is kept again')));
+    await until('that it goes on is told', () => house.lines.some((line) => line.includes('self-monitoring is stored again')));
   });
 
   test('keeps its last words when it leaves', async (t) => {

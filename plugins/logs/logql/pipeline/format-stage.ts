@@ -11,29 +11,29 @@ export const templateErrorName = 'TemplateFormatErr';
 
 /** Renders templates over the labels of the line it is given; what goes wrong becomes the line's error. */
 class Formatter {
-  private work: WorkingLine | undefined;
-  private readonly labels = new Map<string, string>();
-  private readonly functions;
+  #work: WorkingLine | undefined;
+  readonly #labels = new Map<string, string>();
+  readonly #functions;
 
   constructor(now: () => number) {
-    this.functions = formatFunctions(() => this.work!, now);
+    this.#functions = formatFunctions(() => this.#work!, now);
   }
 
   compile(text: string, what: string): Template {
     try {
-      return compileTemplate(text, { functions: this.functions });
+      return compileTemplate(text, { functions: this.#functions });
     } catch (error) {
       throw new Error(`invalid ${what} template: ${messageOf(error)}`, { cause: error });
     }
   }
 
   look(work: WorkingLine): void {
-    this.work = work;
-    this.labels.clear();
-    work.each((name, value) => this.labels.set(name, value));
+    this.#work = work;
+    this.#labels.clear();
+    work.each((name, value) => this.#labels.set(name, value));
     if (work.error !== '') {
-      this.labels.set('__error__', work.error);
-      this.labels.set('__error_details__', work.errorDetails);
+      this.#labels.set('__error__', work.error);
+      this.#labels.set('__error_details__', work.errorDetails);
     }
   }
 
@@ -42,12 +42,12 @@ class Formatter {
       return template.constant;
     }
     try {
-      return template.render(this.labels);
+      return template.render(this.#labels);
     } catch (error) {
       if (!isSvcError(error)) {
         throw error;
       }
-      this.work!.fail(templateErrorName, error.message);
+      this.#work!.fail(templateErrorName, error.message);
       return undefined;
     }
   }

@@ -2,101 +2,110 @@ import { type Opaque, shownAs } from 'svc/template';
 
 /** A point in time inside a template: it shows itself as Go shows a time, and nothing else can be asked of it but through functions. */
 export class LogTime implements Opaque {
-  constructor(
-    readonly ms: number,
-    /** Nanoseconds beyond the millisecond. */
-    readonly ns: number,
-    /** Minutes east of Greenwich, and what the zone calls itself. */
-    readonly offset = 0,
-    readonly zone = 'UTC',
-  ) {}
+  readonly ms: number;
+  /** Nanoseconds beyond the millisecond. */
+  readonly ns: number;
+  /** Minutes east of Greenwich. */
+  readonly offset: number;
+  /** What the zone calls itself. */
+  readonly zone: string;
+
+  constructor(ms: number, ns: number, offset = 0, zone = 'UTC') {
+    this.ms = ms;
+    this.ns = ns;
+    this.offset = offset;
+    this.zone = zone;
+  }
 
   [shownAs](): string {
-    return formatTime(this, '2006-01-02 15:04:05.999999999 -0700 MST');
+    return this.format('2006-01-02 15:04:05.999999999 -0700 MST');
+  }
+
+  /** Written as the layout writes Go's reference time, which is Mon Jan 2 15:04:05 2006 in the zone MST, seven hours west. */
+  format(layout: string): string {
+    // The parts of a date in UTC are those of the local time, so many minutes later.
+    const local = new Date(this.ms + this.offset * 60_000);
+    return layout.replace(pieces, (piece) => {
+      const written = writers.get(piece);
+      if (written !== undefined) {
+        return written(local);
+      }
+      return piece === 'MST'
+        ? this.zone
+        : /^[.,]/.test(piece)
+          ? fractionText(piece, local.getUTCMilliseconds() * 1e6 + this.ns)
+          : offsetText(piece, this.offset);
+    });
   }
 }
+
+/** The pieces of the reference time, longest first where one begins with another. */
+const pieces =
+  /January|Jan(?![a-z])|Monday|Mon(?![a-z])|MST|2006|__2|002|_2|01|02|03|04|05|06|15|PM|pm|-07:00:00|-07:00|-0700|-07|Z07:00|Z0700|Z07|[.,](?:0{1,9}|9{1,9})(?!\d)|1|2|3|4|5/g;
 
 const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'] as const;
 const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const;
-
-/** The pieces of Go's reference time, longest first where one begins with another. */
-const piece =
-  /January|Jan(?![a-z])|Monday|Mon(?![a-z])|MST|2006|__2|002|_2|01|02|03|04|05|06|15|PM|pm|-07:00:00|-07:00|-0700|-07|Z07:00|Z0700|Z07|[.,](?:0{1,9}|9{1,9})(?!\d)|1|2|3|4|5/g;
+const dayMs = 86_400_000;
 
 const two = (value: number): string => String(value).padStart(2, '0');
+const month = (date: Date): string => months[date.getUTCMonth()]!;
+const weekday = (date: Date): string => days[date.getUTCDay()]!;
+/** Counted from the last day of the year before. */
+const yearDay = (date: Date): number => Math.round((date.getTime() - new Date(date).setUTCMonth(0, 0)) / dayMs);
+const halfDayHour = (date: Date): number => date.getUTCHours() % 12 || 12;
+const isAfternoon = (date: Date): boolean => date.getUTCHours() >= 12;
 
-export function formatTime(time: LogTime, layout: string): string {
-  const local = new Date(time.ms + time.offset * 60_000);
-  const nanos = (((local.getUTCMilliseconds() + 1000) % 1000) * 1_000_000 + time.ns).toString().padStart(9, '0');
-  const hour = local.getUTCHours();
-  const half = hour % 12 === 0 ? 12 : hour % 12;
-  const yearDay = Math.floor((Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()) - Date.UTC(local.getUTCFullYear(), 0, 0)) / 86_400_000);
-  return layout.replace(piece, (found) => {
-    if (found[0] === '.' || found[0] === ',') {
-      const digits = nanos.slice(0, found.length - 1);
-      const kept = found[1] === '9' ? digits.replace(/0+$/, '') : digits;
-      return kept === '' ? '' : found[0] + kept;
-    }
-    switch (found) {
-      case 'January':
-        return months[local.getUTCMonth()]!;
-      case 'Jan':
-        return months[local.getUTCMonth()]!.slice(0, 3);
-      case 'Monday':
-        return days[local.getUTCDay()]!;
-      case 'Mon':
-        return days[local.getUTCDay()]!.slice(0, 3);
-      case '2006':
-        return String(local.getUTCFullYear()).padStart(4, '0');
-      case '06':
-        return two(local.getUTCFullYear() % 100);
-      case '01':
-        return two(local.getUTCMonth() + 1);
-      case '1':
-        return String(local.getUTCMonth() + 1);
-      case '02':
-        return two(local.getUTCDate());
-      case '_2':
-        return String(local.getUTCDate()).padStart(2);
-      case '2':
-        return String(local.getUTCDate());
-      case '002':
-        return String(yearDay).padStart(3, '0');
-      case '__2':
-        return String(yearDay).padStart(3);
-      case '15':
-        return two(hour);
-      case '03':
-        return two(half);
-      case '3':
-        return String(half);
-      case '04':
-        return two(local.getUTCMinutes());
-      case '4':
-        return String(local.getUTCMinutes());
-      case '05':
-        return two(local.getUTCSeconds());
-      case '5':
-        return String(local.getUTCSeconds());
-      case 'PM':
-        return hour >= 12 ? 'PM' : 'AM';
-      case 'pm':
-        return hour >= 12 ? 'pm' : 'am';
-      case 'MST':
-        return time.zone;
-      default:
-        return offsetText(found, time.offset);
-    }
-  });
+/** How each piece of a date is written. */
+const writers: ReadonlyMap<string, (date: Date) => string> = new Map([
+  ['2006', (date) => String(date.getUTCFullYear()).padStart(4, '0')],
+  ['06', (date) => two(date.getUTCFullYear() % 100)],
+  ['January', month],
+  ['Jan', (date) => month(date).slice(0, 3)],
+  ['01', (date) => two(date.getUTCMonth() + 1)],
+  ['1', (date) => String(date.getUTCMonth() + 1)],
+  ['Monday', weekday],
+  ['Mon', (date) => weekday(date).slice(0, 3)],
+  ['02', (date) => two(date.getUTCDate())],
+  ['_2', (date) => String(date.getUTCDate()).padStart(2)],
+  ['2', (date) => String(date.getUTCDate())],
+  ['002', (date) => String(yearDay(date)).padStart(3, '0')],
+  ['__2', (date) => String(yearDay(date)).padStart(3)],
+  ['15', (date) => two(date.getUTCHours())],
+  ['03', (date) => two(halfDayHour(date))],
+  ['3', (date) => String(halfDayHour(date))],
+  ['PM', (date) => (isAfternoon(date) ? 'PM' : 'AM')],
+  ['pm', (date) => (isAfternoon(date) ? 'pm' : 'am')],
+  ['04', (date) => two(date.getUTCMinutes())],
+  ['4', (date) => String(date.getUTCMinutes())],
+  ['05', (date) => two(date.getUTCSeconds())],
+  ['5', (date) => String(date.getUTCSeconds())],
+]);
+
+/** `.000`: so many digits; `.999`: the same without zeros at the end, or nothing. */
+function fractionText(piece: string, nanos: number): string {
+  const digits = String(nanos)
+    .padStart(9, '0')
+    .slice(0, piece.length - 1);
+  const kept = piece[1] === '9' ? digits.replace(/0+$/, '') : digits;
+  return kept === '' ? '' : piece[0] + kept;
 }
 
-function offsetText(form: string, minutes: number): string {
-  if (form.startsWith('Z') && minutes === 0) {
+/** `-0700` and its like; with a `Z` in front, Greenwich is just that. */
+function offsetText(piece: string, minutes: number): string {
+  if (piece.startsWith('Z') && minutes === 0) {
     return 'Z';
   }
   const size = Math.abs(minutes);
-  const sign = minutes < 0 ? '-' : '+';
-  const hours = two(Math.floor(size / 60));
+  const hours = (minutes < 0 ? '-' : '+') + two(Math.floor(size / 60));
   const rest = two(size % 60);
-  return form.endsWith('07') ? sign + hours : form.includes(':') ? `${sign}${hours}:${rest}${form.endsWith(':00:00') ? ':00' : ''}` : sign + hours + rest;
+  switch (piece.slice(1)) {
+    case '07':
+      return hours;
+    case '0700':
+      return hours + rest;
+    case '07:00':
+      return `${hours}:${rest}`;
+    default:
+      return `${hours}:${rest}:00`;
+  }
 }

@@ -1,9 +1,9 @@
 import { type TemplateFunction, templateFunction, typeName } from 'svc/template';
 
-import { formatTime, LogTime } from './log-time.ts';
+import { LogTime } from './log-time.ts';
 import { toInt } from './math-functions.ts';
 import { parseTime } from './time-parser.ts';
-import { timeZones } from './time-zone.ts';
+import { TimeZones } from './time-zones.ts';
 import type { WorkingLine } from './working-line.ts';
 
 const text = (value: unknown): string => {
@@ -47,7 +47,7 @@ function fromUnix(value: string): LogTime {
 }
 
 export function timeFunctions(work: () => WorkingLine, now: () => number): readonly (readonly [string, TemplateFunction])[] {
-  const zones = timeZones();
+  const zones = new TimeZones();
   const inZone = (layout: string, zone: string, value: string): LogTime =>
     checked(
       parseTime(layout, value, (ms) => zones.minutesEast(zone, ms)),
@@ -56,10 +56,10 @@ export function timeFunctions(work: () => WorkingLine, now: () => number): reado
   return [
     ['__timestamp__', templateFunction(0, 0, () => new LogTime(work().ms, work().ns))],
     ['now', templateFunction(0, 0, () => new LogTime(now(), 0))],
-    ['date', templateFunction(2, 2, ([layout, time]) => formatTime(timeOf(time), text(layout)))],
+    ['date', templateFunction(2, 2, ([layout, time]) => timeOf(time).format(text(layout)))],
     ['toDate', templateFunction(2, 2, ([layout, value]) => inZone(text(layout), 'UTC', text(value)))],
     ['toDateInZone', templateFunction(3, 3, ([layout, zone, value]) => inZone(text(layout), text(zone), text(value)))],
-    ['dateInZone', templateFunction(3, 3, ([layout, time, zone]) => formatTime(zones.at(timeOf(time), text(zone)), text(layout)))],
+    ['dateInZone', templateFunction(3, 3, ([layout, time, zone]) => zones.at(timeOf(time), text(zone)).format(text(layout)))],
     ['unixEpoch', templateFunction(1, 1, ([time]) => String(Math.floor(timeOf(time).ms / 1000)))],
     ['unixEpochMillis', templateFunction(1, 1, ([time]) => String(Math.trunc(timeOf(time).ms)))],
     ['unixEpochNanos', templateFunction(1, 1, ([time]) => String(nanos(timeOf(time))))],

@@ -19,15 +19,15 @@ export class WorkingLine {
   ns = 0;
   error = '';
   errorDetails = '';
-  private base: Labels = [];
-  private beside: Labels | undefined;
-  private changed = false;
-  private loaded = false;
-  private names: string[] = [];
+  #base: Labels = [];
+  #beside: Labels | undefined;
+  #changed = false;
+  #loaded = false;
+  #names: string[] = [];
   /** Undefined where the label has been taken away. */
-  private values: (string | undefined)[] = [];
-  private origins: number[] = [];
-  private count = 0;
+  #values: (string | undefined)[] = [];
+  #origins: number[] = [];
+  #count = 0;
 
   start(line: string, ms: number, ns: number, base: Labels, beside: Labels | undefined): void {
     this.line = line;
@@ -35,23 +35,24 @@ export class WorkingLine {
     this.ns = ns;
     this.error = '';
     this.errorDetails = '';
-    this.base = base;
-    this.beside = beside;
-    this.changed = false;
-    this.loaded = false;
-    this.count = 0;
+    this.#base = base;
+    this.#beside = beside;
+    this.#changed = false;
+    this.#loaded = false;
+    this.#count = 0;
   }
 
   /** Most lines are filtered by their text alone; labels are laid out only when somebody asks for one. */
-  private load(): void {
-    this.loaded = true;
-    const { base, beside } = this;
+  #load(): void {
+    this.#loaded = true;
+    const base = this.#base;
+    const beside = this.#beside;
     for (let i = 0; i < base.length; i += 2) {
-      this.put(base[i]!, base[i + 1]!, stream);
+      this.#put(base[i]!, base[i + 1]!, stream);
     }
     for (let i = 0; beside !== undefined && i < beside.length; i += 2) {
       const name = beside[i]!;
-      this.put(this.find(name) < 0 ? name : name + extractedSuffix, beside[i + 1]!, metadata);
+      this.#put(this.#find(name) < 0 ? name : name + extractedSuffix, beside[i + 1]!, metadata);
     }
   }
 
@@ -62,39 +63,39 @@ export class WorkingLine {
     if (name === errorDetailsLabel) {
       return this.errorDetails;
     }
-    const index = this.indexOf(name);
-    return index < 0 ? undefined : this.values[index];
+    const index = this.#indexOf(name);
+    return index < 0 ? undefined : this.#values[index];
   }
 
   /** The name under which a parser may store its finding; undefined when an earlier finding has it. */
   nameFor(name: string): string | undefined {
-    const index = this.indexOf(name);
+    const index = this.#indexOf(name);
     if (index < 0) {
       return name;
     }
-    if (this.origins[index] === parsed) {
+    if (this.#origins[index] === parsed) {
       return undefined;
     }
     const other = name + extractedSuffix;
-    return this.indexOf(other) < 0 ? other : undefined;
+    return this.#indexOf(other) < 0 ? other : undefined;
   }
 
   /** Stores what a parser found under a name that `nameFor` gave. */
   add(name: string, value: string): void {
-    if (this.count < mostLabels) {
-      this.put(name, value, parsed);
-      this.changed = true;
+    if (this.#count < mostLabels) {
+      this.#put(name, value, parsed);
+      this.#changed = true;
     }
   }
 
   /** Sets a label, whoever had it before. */
   set(name: string, value: string): void {
-    const index = this.indexOf(name);
-    this.changed = true;
+    const index = this.#indexOf(name);
+    this.#changed = true;
     if (index < 0) {
-      this.put(name, value, parsed);
+      this.#put(name, value, parsed);
     } else {
-      this.values[index] = value;
+      this.#values[index] = value;
     }
   }
 
@@ -104,9 +105,9 @@ export class WorkingLine {
     } else if (name === errorDetailsLabel) {
       this.errorDetails = '';
     } else {
-      const index = this.indexOf(name);
+      const index = this.#indexOf(name);
       if (index >= 0) {
-        this.takeAway(index);
+        this.#takeAway(index);
       }
     }
   }
@@ -118,80 +119,81 @@ export class WorkingLine {
 
   /** Takes away every label that the test does not want; errors stay. */
   keepOnly(wanted: (name: string, value: string) => boolean): void {
-    this.ready();
-    for (let i = this.count - 1; i >= 0; i--) {
-      const value = this.values[i];
-      if (value !== undefined && !wanted(this.names[i]!, value)) {
-        this.takeAway(i);
+    this.#ready();
+    for (let i = this.#count - 1; i >= 0; i--) {
+      const value = this.#values[i];
+      if (value !== undefined && !wanted(this.#names[i]!, value)) {
+        this.#takeAway(i);
       }
     }
   }
 
   each(visit: (name: string, value: string) => void): void {
-    this.ready();
-    for (let i = 0; i < this.count; i++) {
-      const value = this.values[i];
+    this.#ready();
+    for (let i = 0; i < this.#count; i++) {
+      const value = this.#values[i];
       if (value !== undefined) {
-        visit(this.names[i]!, value);
+        visit(this.#names[i]!, value);
       }
     }
   }
 
   /** Whether the labels are just those of the stream and its metadata, as they came. */
   get untouched(): { readonly base: Labels; readonly beside: Labels | undefined } | undefined {
-    return this.changed || this.error !== '' ? undefined : { base: this.base, beside: this.beside };
+    return this.#changed || this.error !== '' ? undefined : { base: this.#base, beside: this.#beside };
   }
 
   /** All labels, sorted; errors among them. */
   flat(): string[] {
-    this.ready();
+    this.#ready();
     const order: number[] = [];
-    for (let i = 0; i < this.count; i++) {
-      if (this.values[i] !== undefined) {
+    for (let i = 0; i < this.#count; i++) {
+      if (this.#values[i] !== undefined) {
         order.push(i);
       }
     }
-    order.sort((a, b) => (this.names[a]! < this.names[b]! ? -1 : 1));
+    order.sort((a, b) => (this.#names[a]! < this.#names[b]! ? -1 : 1));
     const flat = this.error === '' ? [] : this.errorDetails === '' ? [errorLabel, this.error] : [errorLabel, this.error, errorDetailsLabel, this.errorDetails];
     for (const index of order) {
-      flat.push(this.names[index]!, this.values[index]!);
+      flat.push(this.#names[index]!, this.#values[index]!);
     }
     return flat;
   }
 
   /** A label of the stream or its metadata leaves its name behind; one that was parsed may be parsed again. */
-  private takeAway(index: number): void {
-    this.changed = true;
-    if (this.origins[index] !== parsed) {
-      this.values[index] = undefined;
+  #takeAway(index: number): void {
+    this.#changed = true;
+    if (this.#origins[index] !== parsed) {
+      this.#values[index] = undefined;
       return;
     }
-    this.count -= 1;
-    this.names[index] = this.names[this.count]!;
-    this.values[index] = this.values[this.count];
-    this.origins[index] = this.origins[this.count]!;
+    this.#count -= 1;
+    this.#names[index] = this.#names[this.#count]!;
+    this.#values[index] = this.#values[this.#count];
+    this.#origins[index] = this.#origins[this.#count]!;
   }
 
-  private put(name: string, value: string, origin: number): void {
-    this.names[this.count] = name;
-    this.values[this.count] = value;
-    this.origins[this.count] = origin;
-    this.count += 1;
+  #put(name: string, value: string, origin: number): void {
+    this.#names[this.#count] = name;
+    this.#values[this.#count] = value;
+    this.#origins[this.#count] = origin;
+    this.#count += 1;
   }
 
-  private ready(): void {
-    if (!this.loaded) {
-      this.load();
+  #ready(): void {
+    if (!this.#loaded) {
+      this.#load();
     }
   }
 
-  private indexOf(name: string): number {
-    this.ready();
-    return this.find(name);
+  #indexOf(name: string): number {
+    this.#ready();
+    return this.#find(name);
   }
 
-  private find(name: string): number {
-    const { names, count } = this;
+  #find(name: string): number {
+    const names = this.#names;
+    const count = this.#count;
     for (let i = 0; i < count; i++) {
       if (names[i] === name) {
         return i;

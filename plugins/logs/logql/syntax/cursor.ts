@@ -8,25 +8,27 @@ const deepest = 100;
 
 /** The tokens of a query, one after another, and the complaints about them. */
 export class Cursor {
-  private readonly tokens: readonly Token[];
-  private position = 0;
-  private depth = 0;
+  readonly query: string;
+  readonly #tokens: readonly Token[];
+  #position = 0;
+  #depth = 0;
 
-  constructor(readonly query: string) {
-    this.tokens = tokenize(query);
+  constructor(query: string) {
+    this.query = query;
+    this.#tokens = tokenize(query);
   }
 
   get token(): Token {
-    return this.tokens[this.position]!;
+    return this.#tokens[this.#position]!;
   }
 
   get following(): Token {
-    return this.tokens[Math.min(this.position + 1, this.tokens.length - 1)]!;
+    return this.#tokens[Math.min(this.#position + 1, this.#tokens.length - 1)]!;
   }
 
   take(): Token {
     const token = this.token;
-    this.position = Math.min(this.position + 1, this.tokens.length - 1);
+    this.#position = Math.min(this.#position + 1, this.#tokens.length - 1);
     return token;
   }
 
@@ -69,19 +71,19 @@ export class Cursor {
   }
 
   nested<T>(work: () => T): T {
-    this.depth += 1;
-    if (this.depth > deepest) {
+    this.#depth += 1;
+    if (this.#depth > deepest) {
       throw this.fail(`nested more than ${deepest} levels deep`);
     }
     const result = work();
-    this.depth -= 1;
+    this.#depth -= 1;
     return result;
   }
 
   /** Whether a range stands before the parenthesis closes that is open here. */
   rangeBeforeClose(): boolean {
     let open = 0;
-    for (const token of this.tokens.slice(this.position)) {
+    for (const token of this.#tokens.slice(this.#position)) {
       open += token.kind !== 'sign' ? 0 : token.text === '(' ? 1 : token.text === ')' ? -1 : 0;
       if (token.kind === 'RANGE' || open < 0) {
         return token.kind === 'RANGE';

@@ -37,7 +37,7 @@ test('an edge pushes through its tunnel, under the limits and with the stamp tha
 
   await t.test('what no route would take is refused in its words', async () => {
     const cases: [() => Promise<unknown>, string, RegExp][] = [
-      [() => push('jobs 1\n', { to: '/api/v1/edges' }), 'not_found', /nothing is pushed to/],
+      [() => push('jobs 1\n', { to: '/api/v1/edges' }), 'not_found', /no push route/],
       [() => push('jobs 1\n', { type: 'image/png' }), 'invalid_argument', /takes text\/plain/],
       [() => push('jobs 1\n', { encoding: 'br' }), 'invalid_argument', /encoded with br/],
       [() => push('', {}), 'invalid_argument', /no body/],

@@ -1,0 +1,49 @@
+import { type Principal, type RouteDeclaration, SvcError } from 'svc/sdk';
+
+import type { VerifiedEdge } from '../session/contract.ts';
+import type { EdgePush, EdgePushesContract } from './contract.ts';
+import { mediaType } from './encoding.ts';
+import type { PushCall } from './push.ts';
+
+const noGrants = Object.freeze([]);
+const ignore = (): void => undefined;
+
+/** The routes of the data plane for what comes through the tunnels of edges: the same gate, the same stamp, the same refusals. */
+export class TunnelPushes implements EdgePushesContract {
+  readonly #routes: ReadonlyMap<string, RouteDeclaration>;
+
+  constructor(routes: readonly RouteDeclaration[]) {
+    this.#routes = new Map(routes.map((route) => [route.path, route]));
+  }
+
+  async push(edge: VerifiedEdge, { to, type, encoding, body }: EdgePush, caller: { readonly signal: AbortSignal }): Promise<void> {
+    const route = this.#routes.get(to);
+    if (!route) {
+      throw new SvcError('not_found', `no push route ${to.slice(0, 200)}; upgrade the older of manager and edge`);
+    }
+    if (!route.consumes!.includes(mediaType(type).type)) {
+      throw new SvcError('invalid_argument', `${to} takes ${route.consumes!.join(', ')}`, { status: 415 });
+    }
+    const headers = { 'content-type': type, ...(encoding !== undefined && { 'content-encoding': encoding }) };
+    const principal = principalOf(edge);
+    const passage = route.admit!({ principal, headers, announcedBytes: body.length });
+    try {
+      passage.take(body.length);
+      const call: PushCall = {
+        ...{ principal, headers, body, setHeader: ignore },
+        // Made only for stores that look at it.
+        get signal() {
+          return caller.signal;
+        },
+      };
+      await (route.handle as (call: PushCall) => unknown)(call);
+    } finally {
+      passage.leave();
+    }
+  }
+}
+
+const principalOf = ({ edge_id: id, device_id: device }: VerifiedEdge): Principal => ({
+  ...{ kind: 'edge', id: String(id), name: `edge ${id}`, role: 'edge', grants: noGrants },
+  ...(device !== undefined && { device: String(device) }),
+});

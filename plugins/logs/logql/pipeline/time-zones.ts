@@ -1,0 +1,50 @@
+import { LogTime } from './log-time.ts';
+
+const mostZones = 32;
+
+/** Times of day in zones. A zone is made once: that costs much, and their names come from queries, so that not all can be kept. */
+export class TimeZones {
+  readonly #formats = new Map<string, Intl.DateTimeFormat>();
+
+  /** The same time as clocks show it there. */
+  at(time: LogTime, zone: string): LogTime {
+    const offset = this.minutesEast(zone, time.ms);
+    return new LogTime(time.ms, time.ns, offset, offset === 0 ? 'UTC' : '');
+  }
+
+  /** How far clocks are ahead of UTC at this time. */
+  minutesEast(zone: string, ms: number): number {
+    const parts = new Map(
+      this.#format(zone)
+        .formatToParts(ms)
+        .map(({ type, value }) => [type, Number(value)]),
+    );
+    const [year, month, day, hour, minute, second] = (['year', 'month', 'day', 'hour', 'minute', 'second'] as const).map((type) => parts.get(type)!);
+    return Math.round((Date.UTC(year!, month! - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000) / 60_000);
+  }
+
+  #format(zone: string): Intl.DateTimeFormat {
+    const known = this.#formats.get(zone);
+    if (known !== undefined) {
+      return known;
+    }
+    const made = formatOf(zone);
+    if (this.#formats.size < mostZones) {
+      this.#formats.set(zone, made);
+    }
+    return made;
+  }
+}
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const numeric = 'numeric';
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      ...{ year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric, second: numeric },
+    });
+  } catch (cause) {
+    throw new Error(`unknown time zone ${zone.slice(0, 64)}`, { cause });
+  }
+}

@@ -1,0 +1,76 @@
+import { type Handle, isSvcError, type Logger, messageOf, type Metrics, type SelfObservation } from 'svc/sdk';
+
+import type { PushAnswer } from '../metricsdb/contract.ts';
+
+export type Signal = 'metrics' | 'logs' | 'traces';
+
+export interface DeliveryParts {
+  readonly self: SelfObservation;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
+/** Hands batches to stores, unobserved, and counts what came of them; an outage is logged once, not with every batch. */
+export class Delivery {
+  readonly #self: SelfObservation;
+  readonly #log: Logger;
+  readonly #kept: ReturnType<Metrics['counter']>;
+  readonly #dropped: ReturnType<Metrics['counter']>;
+  readonly #failing = new Set<Signal>();
+  readonly #busy = new Set<Signal>();
+
+  constructor({ self, metrics, log }: DeliveryParts) {
+    this.#self = self;
+    this.#log = log;
+    this.#kept = metrics.counter('kept_total', 'What this process has told about itself and is stored.', ['signal']);
+    this.#dropped = metrics.counter('dropped_total', 'What this process has told about itself and is lost, by why.', ['signal', 'reason']);
+  }
+
+  /** Whether a batch of this signal is on its way. */
+  isDelivering(signal: Signal): boolean {
+    return this.#busy.has(signal);
+  }
+
+  countLost(signal: Signal, count: number, reason: 'full' | 'unavailable'): void {
+    this.#dropped.add(count, { signal, reason });
+  }
+
+  /** Gives one batch to its store. False when it should be tried again. */
+  async deliver<S>(signal: Signal, store: Handle<S>, count: number, give: (store: S) => Promise<PushAnswer>): Promise<boolean> {
+    if (!store.available) {
+      return false;
+    }
+    this.#busy.add(signal);
+    try {
+      this.#record(signal, await this.#self.unobserved(() => give(store.get())));
+      return true;
+    } catch (error) {
+      this.#fail(signal, messageOf(error));
+      // What a store refuses now it will refuse later.
+      const isRefused = isSvcError(error) && error.code === 'invalid_argument';
+      if (isRefused) {
+        this.#dropped.add(count, { signal, reason: 'refused' });
+      }
+      return isRefused;
+    } finally {
+      this.#busy.delete(signal);
+    }
+  }
+
+  #record(signal: Signal, { accepted, rejected, reasons }: PushAnswer): void {
+    this.#kept.add(accepted, { signal });
+    if (rejected > 0) {
+      this.#dropped.add(rejected, { signal, reason: 'refused' });
+      this.#fail(signal, reasons.join('; '));
+    } else if (this.#failing.delete(signal)) {
+      this.#log.info({ signal }, 'self-monitoring is stored again');
+    }
+  }
+
+  #fail(signal: Signal, cause: string): void {
+    if (!this.#failing.has(signal)) {
+      this.#failing.add(signal);
+      this.#log.warn({ signal, cause }, 'could not store self-monitoring; batches are retried until the backlog is full, look at the store of this signal');
+    }
+  }
+}
