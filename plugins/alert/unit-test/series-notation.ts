@@ -1,4 +1,5 @@
 import { parseFloatGo } from 'svc/query';
+import { unquote } from 'svc/template';
 
 import { wrong } from '../prometheus-file.ts';
 
@@ -25,26 +26,27 @@ export function readMetric(text: string, path: string): Readonly<Record<string, 
   const labels: [string, string][] = parts[1] === undefined ? [] : [['__name__', parts[1]]];
   let rest = (parts[2] ?? '').trim();
   while (rest !== '') {
-    const pair = /^(?:([A-Za-z_][\w.]*)|"((?:\\[^]|[^"\\])*)")\s*(?:=\s*("(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|`[^`]*`))?\s*(?:,\s*|$)/.exec(rest);
+    const pair = /^(?:([A-Za-z_][\w.]*)|("(?:\\[^]|[^"\\])*"))\s*(?:=\s*("(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|`[^`]*`))?\s*(?:,\s*|$)/.exec(rest);
     if (pair === null) {
       throw wrong(path, `has labels that cannot be read, from ${rest.slice(0, 60)} on`);
     }
     const [whole, bare, quoted, value] = pair;
-    const name = bare ?? unescaped(quoted!);
-    labels.push(value === undefined ? ['__name__', name] : [name, unquoted(value)]);
+    const name = bare ?? literalText(quoted!, path);
+    labels.push(value === undefined ? ['__name__', name] : [name, literalText(value, path)]);
     rest = rest.slice(whole.length).trim();
   }
   return Object.fromEntries(labels.filter(([, value]) => value !== ''));
 }
 
-const unquoted = (text: string): string => (text.startsWith('`') ? text.slice(1, -1) : unescaped(text.slice(1, -1)));
-
-const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', f: '\f', v: '\v' };
-
-const unescaped = (text: string): string =>
-  text.replace(/\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|([^]))/g, (_whole, byte?: string, unit?: string, other?: string) =>
-    byte !== undefined || unit !== undefined ? String.fromCharCode(parseInt((byte ?? unit)!, 16)) : (escapes[other!] ?? other!),
-  );
+/** The text of a literal in any of Go's quotes, single ones included as PromQL has them. */
+function literalText(literal: string, path: string): string {
+  const inside = literal.slice(1, -1);
+  const text = literal.startsWith('`') ? inside : unquote(inside, literal[0]);
+  if (text === undefined) {
+    throw wrong(path, `has a label with an escape that PromQL does not know: ${literal.slice(0, 60)}`);
+  }
+  return text;
+}
 
 const repeated = /^(.+?)(?:([+-])([\d.]+(?:[eE][+-]?\d+)?|[Ii]nf|NaN))?x(\d+)$/;
 

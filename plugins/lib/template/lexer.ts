@@ -1,5 +1,5 @@
 import { templateError } from './template-error.ts';
-import { unquote } from './quoting.ts';
+import { unquote, unquoteChar } from './quoting.ts';
 
 export type Token = {
   readonly at: number;
@@ -96,7 +96,8 @@ function tokenAt(source: string, at: number, spaced: boolean): { token: Token; e
     if (text === undefined) {
       throw fail(first === "'" ? 'unterminated character constant' : first === '"' ? 'unterminated quoted string' : 'unterminated raw quoted string');
     }
-    const value = first === '`' ? text.slice(1, -1) : unquote(text.slice(1, -1));
+    const inside = text.slice(1, -1);
+    const value = first === '`' ? inside : first === '"' ? unquote(inside) : unquoteChar(inside);
     if (value === undefined) {
       throw fail(`bad escape in ${text}`);
     }

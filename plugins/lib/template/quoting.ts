@@ -1,4 +1,5 @@
-const simple: ReadonlyMap<string, string> = new Map([
+/** Escapes of one letter, and the character each stands for; a quote may be escaped only between quotes like it. */
+const letters: ReadonlyMap<string, string> = new Map([
   ['a', '\x07'],
   ['b', '\b'],
   ['f', '\f'],
@@ -7,28 +8,67 @@ const simple: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
   ['v', '\v'],
   ['\\', '\\'],
-  ["'", "'"],
-  ['"', '"'],
 ]);
-const escape = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|([^]))/g;
+const coded = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}))/y;
 
-/** The value of the inside of a Go string in double quotes; undefined when an escape is none. */
-export function unquote(inside: string): string | undefined {
-  if (!inside.includes('\\')) {
-    return inside;
-  }
-  let bad = false;
-  const value = inside.replace(escape, (_all, hex?: string, four?: string, eight?: string, octal?: string, letter?: string) => {
-    const code = hex ?? four ?? eight;
-    const point = code !== undefined ? Number.parseInt(code, 16) : octal !== undefined ? Number.parseInt(octal, 8) : undefined;
-    const said = point === undefined ? simple.get(letter ?? '') : point <= 0x10ffff ? String.fromCodePoint(point) : undefined;
-    bad ||= said === undefined;
-    return said ?? '';
-  });
-  return bad ? undefined : value;
+export interface Escape {
+  readonly value: number;
+  /** Whether the value is a byte; else it is a character. */
+  readonly isByte: boolean;
+  /** Where the text goes on. */
+  readonly end: number;
 }
 
-const named: ReadonlyMap<string, string> = new Map([...simple].filter(([letter]) => letter !== "'").map(([letter, value]) => [value, `\\${letter}`]));
+/** What the escape stands for whose backslash stands here; undefined when it is none of Go's. */
+export function escapeAt(text: string, at: number, quote = '"'): Escape | undefined {
+  const letter = text[at + 1] ?? '';
+  const plain = letter === quote ? quote : letters.get(letter);
+  if (plain !== undefined) {
+    return { value: plain.charCodeAt(0), isByte: false, end: at + 2 };
+  }
+  coded.lastIndex = at;
+  const found = coded.exec(text);
+  if (found === null) {
+    return undefined;
+  }
+  const [whole, hex, short, long, octal] = found;
+  const value = octal === undefined ? Number.parseInt((hex ?? short ?? long)!, 16) : Number.parseInt(octal, 8);
+  const isByte = hex !== undefined || octal !== undefined;
+  const isValid = isByte ? value <= 0xff : value <= 0x10ffff && (value < 0xd800 || value > 0xdfff);
+  return isValid ? { value, isByte, end: at + whole.length } : undefined;
+}
+
+/** The bytes of the inside of a Go string between these quotes; undefined when an escape is none of Go's. */
+export function unquoteBytes(inside: string, quote = '"'): Buffer | undefined {
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (let at = inside.indexOf('\\'); at >= 0; at = inside.indexOf('\\', from)) {
+    const escape = escapeAt(inside, at, quote);
+    if (escape === undefined) {
+      return undefined;
+    }
+    parts.push(Buffer.from(inside.slice(from, at)), escape.isByte ? Buffer.of(escape.value) : Buffer.from(String.fromCodePoint(escape.value)));
+    from = escape.end;
+  }
+  parts.push(Buffer.from(inside.slice(from)));
+  return Buffer.concat(parts);
+}
+
+/** The same as text; bytes that are no UTF-8 become replacement characters. */
+export function unquote(inside: string, quote = '"'): string | undefined {
+  return inside.includes('\\') ? unquoteBytes(inside, quote)?.toString('utf8') : inside;
+}
+
+/** The character of the inside of a Go character constant, whose numbers are characters, not bytes. */
+export function unquoteChar(inside: string): string | undefined {
+  if (!inside.startsWith('\\')) {
+    return inside;
+  }
+  const escape = escapeAt(inside, 0, "'");
+  return escape?.end === inside.length ? String.fromCodePoint(escape.value) : undefined;
+}
+
+const named: ReadonlyMap<string, string> = new Map([...letters, ['"', '"']].map(([letter, value]) => [value!, `\\${letter}`]));
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const unprintable = /["\\]|[\x00-\x1f\x7f-\xa0\xad\u2028\u2029\ufeff]|\p{Cs}|\p{Cn}/gu;
 

@@ -1,5 +1,6 @@
 import { SvcError } from 'svc/sdk';
 import { type Labels, labelsOf } from 'svc/query';
+import { unquote } from 'svc/template';
 
 /** A label set as it stands in sentences: `{app="web", host="h1"}`. */
 export function labelsText(labels: Labels): string {
@@ -92,8 +93,11 @@ class LabelText {
         throw this.#unexpected();
       }
     }
-    const quoted = this.#text.slice(start, this.#at++);
-    return quoted.includes('\\') ? unquoted(quoted) : quoted;
+    const value = unquote(this.#text.slice(start, this.#at++));
+    if (value === undefined) {
+      throw new SvcError('invalid_argument', `couldn't parse labels: 1:${start + 1}: parse error: the value has an escape that is none of Go's`);
+    }
+    return value;
   }
 
   #expect(char: string): void {
@@ -116,30 +120,3 @@ class LabelText {
     return new SvcError('invalid_argument', `couldn't parse labels: 1:${this.#at + 1}: parse error: ${what}`);
   }
 }
-
-const simple: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', f: '\f', v: '\v', '\\': '\\', '"': '"', "'": "'" };
-
-/** Escapes of bytes (`\xff`, octal) are read as bytes of UTF-8. */
-function unquoted(text: string): string {
-  const pattern = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|([^]))/g;
-  let bytes = '';
-  let last = 0;
-  for (const match of text.matchAll(pattern)) {
-    const [whole, hex, short, long, octal, plain] = match;
-    bytes += latin(text.slice(last, match.index));
-    last = match.index + whole.length;
-    const point = Number.parseInt(short ?? long ?? '', 16);
-    if (hex !== undefined || octal !== undefined) {
-      bytes += String.fromCharCode(hex === undefined ? Number.parseInt(octal!, 8) & 0xff : Number.parseInt(hex, 16));
-    } else if (plain === undefined) {
-      bytes += latin(point > 0x10ffff ? '\ufffd' : String.fromCodePoint(point));
-    } else if (Object.hasOwn(simple, plain)) {
-      bytes += latin(simple[plain]!);
-    } else {
-      throw new SvcError('invalid_argument', `couldn't parse labels: \\${plain} is no escape`);
-    }
-  }
-  return Buffer.from(bytes + latin(text.slice(last)), 'latin1').toString('utf8');
-}
-
-const latin = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');

@@ -1,3 +1,5 @@
+import { unquoteBytes } from 'svc/template';
+
 /** Texts the way Go prints and reads them; answers and errors of PromQL are written in them. */
 
 const shortEscapes: Readonly<Record<string, string>> = {
@@ -49,41 +51,10 @@ function escapedCharacter(character: string, quote: string): string {
   return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`;
 }
 
-const simple: Readonly<Record<string, number>> = { a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11, '\\': 92, "'": 39, '"': 34 };
-
 /** The text that a literal stands for; the lexer has seen to it that its escapes are well-formed. */
 export function unquoted(literal: string): string {
   const body = literal.slice(1, -1);
-  if (literal.startsWith('`') || !body.includes('\\')) {
-    return body;
-  }
-  // Octal and \x escapes stand for bytes, which only together make up characters.
-  const bytes: Buffer[] = [];
-  for (let i = 0; i < body.length;) {
-    if (body[i] !== '\\') {
-      const next = body.indexOf('\\', i);
-      const end = next === -1 ? body.length : next;
-      bytes.push(Buffer.from(body.slice(i, end)));
-      i = end;
-      continue;
-    }
-    const kind = body[i + 1]!;
-    if (kind in simple) {
-      bytes.push(Buffer.of(simple[kind]!));
-      i += 2;
-    } else if (kind === 'x') {
-      bytes.push(Buffer.of(parseInt(body.slice(i + 2, i + 4), 16)));
-      i += 4;
-    } else if (kind === 'u' || kind === 'U') {
-      const length = kind === 'u' ? 4 : 8;
-      bytes.push(Buffer.from(String.fromCodePoint(parseInt(body.slice(i + 2, i + 2 + length), 16))));
-      i += 2 + length;
-    } else {
-      bytes.push(Buffer.of(parseInt(body.slice(i + 1, i + 4), 8)));
-      i += 4;
-    }
-  }
-  return textOfBytes(Buffer.concat(bytes));
+  return literal.startsWith('`') || !body.includes('\\') ? body : textOfBytes(unquoteBytes(body, literal[0])!);
 }
 
 /** Bytes that are no characters become lone surrogates, which `isLabelName` finds. */

@@ -1,4 +1,5 @@
 import { parseDuration, queryError, readGoDuration } from 'svc/query';
+import { escapeAt, unquote } from 'svc/template';
 
 import type { AttributeScope } from './source.ts';
 
@@ -191,25 +192,22 @@ class Lexer {
   #quoted(from: number): { text: string; end: number } {
     const query = this.#query;
     const quote = query[from]!;
-    let text = '';
-    for (let i = from + 1; i < query.length; i++) {
-      const char = query[i]!;
+    for (let at = from + 1; at < query.length; at++) {
+      const char = query[at]!;
       if (char === quote) {
-        return { text, end: i + 1 };
+        const inside = query.slice(from + 1, at);
+        return { text: quote === '`' ? inside : unquote(inside)!, end: at + 1 };
       }
-      if (char === '\n' && quote === '"') {
+      if (quote === '"' && char === '\n') {
         break;
       }
-      if (char !== '\\' || quote === '`') {
-        text += char;
-        continue;
+      if (quote === '"' && char === '\\') {
+        const escape = escapeAt(query, at);
+        if (escape === undefined) {
+          throw parseError(this.#place(at), 'invalid char escape');
+        }
+        at = escape.end - 1;
       }
-      const escape = readEscape(query, i);
-      if (escape === undefined) {
-        throw parseError(this.#place(i), 'invalid char escape');
-      }
-      text += escape.text;
-      i = escape.end - 1;
     }
     throw parseError(this.#place(), 'literal not terminated');
   }
@@ -240,31 +238,4 @@ function nanosecondsOf(text: string): number | undefined {
     // Units out of order, such as 1s1h1d: then it is no duration, and the parser says what it met instead.
     return undefined;
   }
-}
-
-const escapes: ReadonlyMap<string, string> = new Map([
-  ['n', '\n'],
-  ['t', '\t'],
-  ['r', '\r'],
-  ['a', '\u0007'],
-  ['b', '\b'],
-  ['f', '\f'],
-  ['v', '\v'],
-  ['\\', '\\'],
-  ['"', '"'],
-]);
-const codeEscape = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}))/y;
-
-function readEscape(query: string, at: number): { text: string; end: number } | undefined {
-  const plain = escapes.get(query[at + 1] ?? '');
-  if (plain !== undefined) {
-    return { text: plain, end: at + 2 };
-  }
-  codeEscape.lastIndex = at;
-  const code = codeEscape.exec(query);
-  if (code === null) {
-    return undefined;
-  }
-  const point = code[4] === undefined ? Number.parseInt(code[1] ?? code[2] ?? code[3]!, 16) : Number.parseInt(code[4], 8);
-  return point > 0x10ffff ? undefined : { text: String.fromCodePoint(point), end: at + code[0].length };
 }

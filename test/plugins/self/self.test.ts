@@ -157,7 +157,7 @@ describe('what the house tells itself', () => {
       await pause(2_000);
     }
     assert.deepEqual([heard.lines.length, complaints()], [0, 1]);
-    assert.match(house.lines.find((line) => line.includes('cannot be kept')) ?? '', /the disk is full/);
+    assert.match(house.lines.find((line) => line.includes('could not store self-monitoring')) ?? '', /the disk is full/);
     trouble.error = undefined;
     await until('the lines are there', () => heard.lines.length > 0);
     const times = (name: string): number => heard.lines.filter(({ line }) => line.includes(`"${name}"`)).length;
