@@ -8,19 +8,6 @@ import type { Memory } from './memory.ts';
 import { beforeAll, type Store } from './store.ts';
 import type { Anchor, Checkpoint } from './tables.ts';
 
-/** Signed statements of how far the trail goes: who cuts off its tail has to explain the last one. */
-export interface Checkpoints {
-  /** Signs the last row that this process has seen, unless it is signed already; before the first row, that there is none. */
-  sign(): Promise<void>;
-  /** Signs when many rows came since the last time. */
-  keepUp(): Promise<void>;
-  /** Whether the trail is too old to have nothing signed: whoever wiped it does not get a new beginning. */
-  isOverdue(known: readonly Checkpoint[], anchors: readonly Anchor[]): boolean;
-  /** All that are known, from the table and from the file; whoever alters one of the two is told on by the other. */
-  all(): Promise<readonly Checkpoint[]>;
-  isSigned(checkpoint: Checkpoint): boolean;
-}
-
 export interface CheckpointParts {
   readonly store: Store;
   readonly keys: Keys;
@@ -33,47 +20,62 @@ const mostUnsigned = 1_000;
 /** The first checkpoint is signed when the trail begins; a start that failed may make up for it this long. */
 const graceMs = 60 * 60_000;
 
-export function checkpoints({ store, keys, memory, clock, dataDir }: CheckpointParts): Checkpoints {
-  const file = join(dataDir, 'audit-checkpoints.log');
-  let signedUpTo = 0;
-  let turn: Promise<void> = Promise.resolve();
+/** Signed statements of how far the trail goes: a trail whose tail was cut off contradicts the last one. */
+export class Checkpoints {
+  readonly #parts: CheckpointParts;
+  readonly #file: string;
+  #signedUpTo = 0;
+  #turn: Promise<void> = Promise.resolve();
 
-  async function all(): Promise<readonly Checkpoint[]> {
-    const lines = wholeLines(await textOf(file));
-    return [...(await store.checkpoints()), ...lines.map(parsed)];
+  constructor(parts: CheckpointParts) {
+    this.#parts = parts;
+    this.#file = join(parts.dataDir, 'audit-checkpoints.log');
   }
 
-  const isOverdue: Checkpoints['isOverdue'] = (known, anchors) => known.length === 0 && anchors.length === 0 && clock.now() - keys.since > graceMs;
-
-  async function signEnd(): Promise<void> {
-    const last = await memory.look();
-    if ((await store.checkpoints(last.seq - 1)).length === 0 && !isOverdue(await all(), await store.anchors())) {
-      const fact = { seq: last.seq, hash: last.hash, at: clock.now() };
-      await store.addCheckpoint({ ...fact, key_id: keys.newest, signature: keys.sign(statement(fact)) });
-      await extend(file, store);
-    }
-    signedUpTo = last.seq;
-  }
-
-  /** One after another, for they share the end of the file. */
-  function sign(): Promise<void> {
-    const signing = turn.then(signEnd);
-    // Whoever asked hears of a failure; the next one takes its turn all the same.
-    turn = signing.catch(() => undefined);
+  /**
+   * Signs the last row that this process has seen, unless it is signed already; before the first row, that there is none. One
+   * after another, for they share the end of the file.
+   */
+  sign(): Promise<void> {
+    const signing = this.#turn.then(() => this.#signEnd());
+    // Its caller receives the failure; the next one takes its turn all the same.
+    this.#turn = signing.catch(() => undefined);
     return signing;
   }
 
-  return {
-    sign,
-    async keepUp() {
-      if ((await memory.look()).seq - signedUpTo >= mostUnsigned) {
-        await sign();
-      }
-    },
-    isOverdue,
-    all,
-    isSigned: (checkpoint) => keys.isSigned(checkpoint.key_id, statement(checkpoint), checkpoint.signature),
-  };
+  /** Signs when many rows came since the last time. */
+  async keepUp(): Promise<void> {
+    if ((await this.#parts.memory.look()).seq - this.#signedUpTo >= mostUnsigned) {
+      await this.sign();
+    }
+  }
+
+  /** Whether the trail is too old to have nothing signed: a trail that was wiped does not get a new beginning. */
+  isOverdue(known: readonly Checkpoint[], anchors: readonly Anchor[]): boolean {
+    const { clock, keys } = this.#parts;
+    return known.length === 0 && anchors.length === 0 && clock.now() - keys.since > graceMs;
+  }
+
+  /** All that are known, from the table and from the file: an altered one of the two is contradicted by the other. */
+  async all(): Promise<readonly Checkpoint[]> {
+    const lines = wholeLines(await textOf(this.#file));
+    return [...(await this.#parts.store.checkpoints()), ...lines.map(parsed)];
+  }
+
+  isSigned(checkpoint: Checkpoint): boolean {
+    return this.#parts.keys.isSigned(checkpoint.key_id, statement(checkpoint), checkpoint.signature);
+  }
+
+  async #signEnd(): Promise<void> {
+    const { store, keys, memory, clock } = this.#parts;
+    const last = await memory.look();
+    if ((await store.checkpoints(last.seq - 1)).length === 0 && !this.isOverdue(await this.all(), await store.anchors())) {
+      const fact = { seq: last.seq, hash: last.hash, at: clock.now() };
+      await store.addCheckpoint({ ...fact, key_id: keys.newest, signature: keys.sign(statement(fact)) });
+      await extend(this.#file, store);
+    }
+    this.#signedUpTo = last.seq;
+  }
 }
 
 const statement = ({ seq, hash, at }: Pick<Checkpoint, 'seq' | 'hash' | 'at'>): Statement => ['svc audit checkpoint', seq, hash, at];
@@ -113,15 +115,15 @@ async function textOf(file: string): Promise<string> {
 
 const wholeLines = (text: string): string[] => text.split('\n').slice(0, -1);
 
-/** A line that is no checkpoint becomes one that nobody has signed. */
+/** A line that is no checkpoint becomes one without a valid signature. */
 function parsed(line: string): Checkpoint {
-  const nobodys: Checkpoint = { seq: 0, hash: '', at: 0, key_id: 0, signature: '' };
+  const unsigned: Checkpoint = { seq: 0, hash: '', at: 0, key_id: 0, signature: '' };
   try {
     const value = JSON.parse(line) as Checkpoint | null;
-    const { seq, hash, at, key_id, signature } = value ?? nobodys;
-    return typeof seq === 'number' && typeof signature === 'string' ? { seq, hash, at, key_id, signature } : nobodys;
+    const { seq, hash, at, key_id, signature } = value ?? unsigned;
+    return typeof seq === 'number' && typeof signature === 'string' ? { seq, hash, at, key_id, signature } : unsigned;
   } catch {
-    // What a stranger wrote into the file may be anything; verification says so.
-    return nobodys;
+    // The file may have been altered; verification says so.
+    return unsigned;
   }
 }

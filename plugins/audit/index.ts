@@ -1,15 +1,15 @@
 import { AuditTrail, definePlugin, type HealthReport, messageOf, type Scope } from 'svc/sdk';
 
-import { checkpoints } from './checkpoints.ts';
-import { openKeys } from './keys.ts';
-import { memory } from './memory.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { Keys } from './keys.ts';
+import { Memory } from './memory.ts';
 import { pausesOf } from './pace.ts';
 import { retention } from './retention.ts';
 import { auditRoutes } from './routes.ts';
-import { auditStore } from './store.ts';
+import { Store } from './store.ts';
 import type { AuditTables } from './tables.ts';
-import { trail } from './trail.ts';
-import { unguarded, verification } from './verification.ts';
+import { Trail } from './trail.ts';
+import { unguarded, Verification } from './verification.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -19,21 +19,21 @@ const settledMs = 200;
 export default definePlugin({
   async activate(ctx) {
     const { clock, ids, log, secrets, scope, dataDir } = ctx;
-    const store = auditStore(ctx.db<AuditTables>());
-    const keys = await openKeys({ store, secrets, ids, clock, log });
-    const seen = memory(store);
-    const signed = checkpoints({ store, keys, memory: seen, clock, dataDir });
+    const store = new Store(ctx.db<AuditTables>());
+    const keys = await Keys.open({ store, secrets, ids, clock, log });
+    const memory = new Memory(store);
+    const checkpoints = new Checkpoints({ store, keys, memory, clock, dataDir });
     const pause = pausesOf(scope);
     const archiveOld = retention({ store, keys, clock, log, dataDir, days: () => ctx.settings.get<number>('audit.retention_days') });
 
     const keepUp = afterRows(scope, () =>
-      signed
+      checkpoints
         .keepUp()
-        .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'the new end of the audit trail was not looked at; the next row tries again')),
+        .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'reading the new end of the audit trail failed; retried with the next row')),
     );
 
-    ctx.services.provide(AuditTrail, () => trail(store, keys, keepUp));
-    ctx.http.routes(auditRoutes({ store, pause, clock, verify: verification({ store, keys, checkpoints: signed, memory: seen, pause }) }));
+    ctx.services.provide(AuditTrail, () => new Trail(store, keys, keepUp));
+    ctx.http.routes(auditRoutes({ store, pause, clock, verification: new Verification({ store, keys, checkpoints, memory, pause }) }));
 
     const guarded = async (): Promise<HealthReport> => {
       const broken = unguarded(await store.unguarded());
@@ -42,17 +42,17 @@ export default definePlugin({
     ctx.health.check('the database refuses changes to the trail', guarded);
     const { ok, detail } = await guarded();
     if (!ok) {
-      log.error({ detail }, 'the audit trail is not guarded');
+      log.error({ detail }, 'the audit trail is not guarded: triggers are missing');
     }
 
     const signEnd = (): Promise<void> =>
-      signed
+      checkpoints
         .sign()
-        .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'the end of the audit trail could not be signed; the last checkpoint stands'));
+        .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'signing a checkpoint of the audit trail failed; the last one stands'));
     await signEnd();
-    scope.defer('sign where the trail ends', signEnd);
-    scope.timeout('sign where the trail stands soon after the start', minute, () => signed.sign());
-    scope.interval('sign where the trail stands', hour, () => signed.sign());
+    scope.defer('sign the end of the trail', signEnd);
+    scope.timeout('sign a checkpoint soon after the start', minute, () => checkpoints.sign());
+    scope.interval('sign a checkpoint', hour, () => checkpoints.sign());
     scope.interval('archive what is older than audit.retention_days', hour, archiveOld);
   },
 });
@@ -65,7 +65,7 @@ function afterRows(scope: Scope, work: () => Promise<void>): () => void {
       return;
     }
     isComing = true;
-    scope.timeout('look at the new end of the trail', settledMs, () => {
+    scope.timeout('read the new end of the trail', settledMs, () => {
       isComing = false;
       return work();
     });

@@ -5,19 +5,6 @@ import { type Clock, type Ids, type Logger, messageOf, type Secrets } from 'svc/
 import type { Store } from './store.ts';
 import type { KeyRow } from './tables.ts';
 
-/** The keys of the trail: random and sealed, not derived from the master key, which may be replaced at any time. */
-export interface Keys {
-  /** Number of the key that binds and signs from now on. */
-  readonly newest: number;
-  /** When the first key, and with it the trail, was made. */
-  readonly since: number;
-  /** Undefined when there is no such key, or it cannot be opened any more. */
-  chain(id: number): KeyObject | undefined;
-  /** Signs with the newest key. */
-  sign(statement: Statement): string;
-  isSigned(id: number, statement: Statement, signature: string): boolean;
-}
-
 /** What is signed: what it is about, then its facts. */
 export type Statement = readonly (string | number)[];
 
@@ -37,41 +24,62 @@ interface Opened {
 
 const table = 'audit_keys';
 
-/**
- * Opens the keys, and makes one at the first start. When the newest cannot be opened – the master key is lost –
- * a new one goes on from the last hash: auditing must not stop, and what the old one bound shows as not verifiable.
- */
-export async function openKeys({ store, secrets, ids, clock, log }: KeyParts): Promise<Keys> {
-  const opened = new Map<number, Opened>();
-  let newest = 0;
-  let since: number | undefined;
-  for (const row of await store.keys()) {
-    newest = row.id;
-    since ??= row.created_at;
-    try {
-      opened.set(row.id, unsealed(row, secrets));
-    } catch (error) {
-      log.error({ key: row.id, cause: messageOf(error) }, 'a key of the audit trail cannot be opened; rows bound with it cannot be verified');
+/** The keys of the trail: random and sealed, not derived from the master key, which may be replaced at any time. */
+export class Keys {
+  /** Number of the key that binds and signs from now on. */
+  readonly newest: number;
+  /** When the first key, and with it the trail, was made. */
+  readonly since: number;
+  readonly #opened: ReadonlyMap<number, Opened>;
+
+  private constructor(newest: number, since: number, opened: ReadonlyMap<number, Opened>) {
+    this.newest = newest;
+    this.since = since;
+    this.#opened = opened;
+  }
+
+  /**
+   * Opens the keys, and makes one at the first start. When the newest cannot be opened – the master key is lost –
+   * a new one goes on from the last hash: auditing must not stop, and what the old one bound shows as not verifiable.
+   */
+  static async open({ store, secrets, ids, clock, log }: KeyParts): Promise<Keys> {
+    const opened = new Map<number, Opened>();
+    let newest = 0;
+    let since: number | undefined;
+    for (const row of await store.keys()) {
+      newest = row.id;
+      since ??= row.created_at;
+      try {
+        opened.set(row.id, unsealed(row, secrets));
+      } catch (error) {
+        log.error({ key: row.id, cause: messageOf(error) }, 'key of the audit trail cannot be opened; rows bound with it cannot be verified');
+      }
     }
+    if (!opened.has(newest)) {
+      newest += 1;
+      const row = sealed(newest, secrets, ids, clock);
+      await store.addKey(row);
+      since ??= row.created_at;
+      opened.set(newest, unsealed(row, secrets));
+      log.info({ key: newest }, 'made a new key of the audit trail');
+    }
+    return new Keys(newest, since!, opened);
   }
-  if (!opened.has(newest)) {
-    newest += 1;
-    const row = sealed(newest, secrets, ids, clock);
-    await store.addKey(row);
-    since ??= row.created_at;
-    opened.set(newest, unsealed(row, secrets));
-    log.info({ key: newest }, 'the audit trail has a new key');
+
+  /** Undefined when there is no such key, or it cannot be opened any more. */
+  chain(id: number): KeyObject | undefined {
+    return this.#opened.get(id)?.chain;
   }
-  return {
-    newest,
-    since: since!,
-    chain: (id) => opened.get(id)?.chain,
-    sign: (statement) => sign(null, bytesOf(statement), opened.get(newest)!.signing).toString('base64url'),
-    isSigned(id, statement, signature) {
-      const key = opened.get(id)?.public;
-      return key !== undefined && verify(null, bytesOf(statement), key, Buffer.from(signature, 'base64url'));
-    },
-  };
+
+  /** Signs with the newest key. */
+  sign(statement: Statement): string {
+    return sign(null, bytesOf(statement), this.#opened.get(this.newest)!.signing).toString('base64url');
+  }
+
+  isSigned(id: number, statement: Statement, signature: string): boolean {
+    const key = this.#opened.get(id)?.public;
+    return key !== undefined && verify(null, bytesOf(statement), key, Buffer.from(signature, 'base64url'));
+  }
 }
 
 function sealed(id: number, secrets: Secrets, ids: Ids, clock: Clock): KeyRow {

@@ -1,6 +1,6 @@
 import { type Scope, SvcError } from 'svc/sdk';
 
-/** Lets everybody else run before the next slice of a long walk. */
+/** Lets other work run before the next slice of a long walk. */
 export type Pause = () => Promise<void>;
 
 /** Pauses that end with the scope: a walk through a million rows does not outlive its plugin. */

@@ -47,7 +47,7 @@ export function retention(parts: RetentionParts): (signal: AbortSignal) => Promi
     }
     const to = await archive(folder, from, upTo, parts);
     await store.cut(anchorOf(from, to, clock.now(), keys));
-    log.info({ from: from.seq + 1, to: to.seq }, 'rows of the audit trail were archived and removed');
+    log.info({ from: from.seq + 1, to: to.seq }, 'archived rows older than audit.retention_days and removed them');
     return true;
   }
 

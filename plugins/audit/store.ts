@@ -11,8 +11,6 @@ export interface Stretch {
   readonly upTo: number;
 }
 
-export type Store = ReturnType<typeof auditStore>;
-
 type Trail = Kysely<AuditTables>;
 type Condition = RawBuilder<SqlBool>;
 
@@ -30,127 +28,141 @@ const guards = [
 export const beforeAll = Number.MIN_SAFE_INTEGER;
 
 /** All SQL of the trail. */
-export function auditStore({ read, write }: Tables<AuditTables>) {
-  return {
-    /** Adds the row that `make` binds to the last one, as it stands inside this write and nowhere else. */
-    append(make: (last: Link) => Row): Promise<void> {
-      return write(async (tx) => {
-        await tx
-          .insertInto('audit_log')
-          .values(make(await lastOf(tx)))
-          .execute();
-      });
-    },
+export class Store {
+  readonly #read: Trail;
+  readonly #write: Tables<AuditTables>['write'];
 
-    /** The row with this number and the last one, as they stand at one moment. */
-    async around(seq: number): Promise<{ there: Link | undefined; last: Link }> {
-      const { rows } = await sql<Link>`
-        select seq, hash from audit_log where seq = ${seq} or seq = (select max(seq) from audit_log) order by seq`.execute(read);
-      return { there: rows.find((row) => row.seq === seq), last: rows.at(-1) ?? genesis };
-    },
+  constructor({ read, write }: Tables<AuditTables>) {
+    this.#read = read;
+    this.#write = write;
+  }
 
-    /** The triggers that refuse what nobody may do to the trail, as far as they are gone. */
-    async unguarded(): Promise<readonly string[]> {
-      const { rows } = await sql<{ name: string }>`select name from sqlite_schema where type = 'trigger'`.execute(read);
-      const present = new Set(rows.map(({ name }) => name));
-      return guards.filter((name) => !present.has(name));
-    },
+  /** Adds the row that `make` binds to the last one, as it stands inside this write and nowhere else. */
+  append(make: (last: Link) => Row): Promise<void> {
+    return this.#write(async (tx) => {
+      await tx
+        .insertInto('audit_log')
+        .values(make(await lastOf(tx)))
+        .execute();
+    });
+  }
 
-    /** First and last number; the last one is 0 while there is no row. */
-    async span(): Promise<{ first: number; last: number }> {
-      const { rows } = await sql<{ first: number | null; last: number | null }>`
-        select (select min(seq) from audit_log) as first, (select max(seq) from audit_log) as last`.execute(read);
-      return { first: rows[0]?.first ?? 1, last: rows[0]?.last ?? 0 };
-    },
+  /** The row with this number and the last one, as they stand at one moment. */
+  async around(seq: number): Promise<{ there: Link | undefined; last: Link }> {
+    const { rows } = await sql<Link>`
+      select seq, hash from audit_log where seq = ${seq} or seq = (select max(seq) from audit_log) order by seq`.execute(this.#read);
+    return { there: rows.find((row) => row.seq === seq), last: rows.at(-1) ?? genesis };
+  }
 
-    /** The newest rows that fit, from below `before` on. */
-    async page(filter: Filter, limit: number, before?: readonly (string | number)[]): Promise<readonly (Row & { occurred_at: number })[]> {
-      const conditions = [...conditionsOf(filter), ...(before ? [sql<SqlBool>`(occurred_at, seq) < (${before[0]}, ${before[1]})`] : [])];
-      const { rows } = await sql<Row & { occurred_at: number }>`
-        select row.seq, row.key_id, row.record, row.prev_hash, row.hash, place.occurred_at
-        from (
-          select seq, occurred_at from audit_log indexed by ${sql.raw(leadOf(filter))} where ${every(conditions)}
-          order by occurred_at desc, seq desc limit ${limit}
-        ) as place join audit_log as row on row.seq = place.seq
-        order by place.occurred_at desc, place.seq desc`.execute(read);
-      return rows;
-    },
+  /** The triggers that refuse changes of the trail, as far as they are gone. */
+  async unguarded(): Promise<readonly string[]> {
+    const { rows } = await sql<{ name: string }>`select name from sqlite_schema where type = 'trigger'`.execute(this.#read);
+    const present = new Set(rows.map(({ name }) => name));
+    return guards.filter((name) => !present.has(name));
+  }
 
-    /** How many fit up to `upTo`: a walk through one index, which has all it takes. */
-    count: (filter: Filter, upTo: number): Promise<number> =>
-      counted(sql`indexed by ${sql.raw(leadOf(filter))}`, [...conditionsOf(filter), sql<SqlBool>`seq <= ${upTo}`]),
+  /** First and last number; the last one is 0 while there is no row. */
+  async span(): Promise<{ first: number; last: number }> {
+    const { rows } = await sql<{ first: number | null; last: number | null }>`
+      select (select min(seq) from audit_log) as first, (select max(seq) from audit_log) as last`.execute(this.#read);
+    return { first: rows[0]?.first ?? 1, last: rows[0]?.last ?? 0 };
+  }
 
-    /** How many fit in a stretch: a walk through its rows. */
-    countIn: (filter: Filter, { after, upTo }: Stretch): Promise<number> =>
-      counted(sql`not indexed`, [sql<SqlBool>`seq > ${after}`, sql<SqlBool>`seq <= ${upTo}`, ...conditionsOf(filter)]),
+  /** The newest rows that fit, from below `before` on. */
+  async page(filter: Filter, limit: number, before?: readonly (string | number)[]): Promise<readonly (Row & { occurred_at: number })[]> {
+    const conditions = [...conditionsOf(filter), ...(before ? [sql<SqlBool>`(occurred_at, seq) < (${before[0]}, ${before[1]})`] : [])];
+    const { rows } = await sql<Row & { occurred_at: number }>`
+      select row.seq, row.key_id, row.record, row.prev_hash, row.hash, place.occurred_at
+      from (
+        select seq, occurred_at from audit_log indexed by ${sql.raw(leadOf(filter))} where ${every(conditions)}
+        order by occurred_at desc, seq desc limit ${limit}
+      ) as place join audit_log as row on row.seq = place.seq
+      order by place.occurred_at desc, place.seq desc`.execute(this.#read);
+    return rows;
+  }
 
-    /** Rows of a stretch that fit, in the order of the chain. */
-    async rows({ after, upTo }: Stretch, filter: Filter = {}): Promise<readonly Row[]> {
-      const conditions = [sql<SqlBool>`seq > ${after}`, sql<SqlBool>`seq <= ${upTo}`, ...conditionsOf(filter)];
-      const { rows } =
-        await sql<Row>`select ${sql.join(columns.map((name) => sql.ref(name)))} from audit_log not indexed where ${every(conditions)} order by seq`.execute(
-          read,
-        );
-      return rows;
-    },
+  /** How many fit up to `upTo`: a walk through one index, which has all it takes. */
+  count(filter: Filter, upTo: number): Promise<number> {
+    return this.#counted(sql`indexed by ${sql.raw(leadOf(filter))}`, [...conditionsOf(filter), sql<SqlBool>`seq <= ${upTo}`]);
+  }
 
-    /** The next rows of the chain, whatever their numbers are. */
-    next: (after: number, limit: number): Promise<readonly Row[]> =>
-      read.selectFrom('audit_log').select(columns).where('seq', '>', after).orderBy('seq').limit(limit).execute(),
+  /** How many fit in a stretch: a walk through its rows. */
+  countIn(filter: Filter, { after, upTo }: Stretch): Promise<number> {
+    return this.#counted(sql`not indexed`, [sql<SqlBool>`seq > ${after}`, sql<SqlBool>`seq <= ${upTo}`, ...conditionsOf(filter)]);
+  }
 
-    /** Everybody who ever acted under an e-mail address, as `kind:id`. */
-    async actorsOf(email: string): Promise<readonly string[]> {
-      const rows = await read.selectFrom('audit_log').select('actor').distinct().where('actor_email', '=', email).execute();
-      return rows.map(({ actor }) => actor);
-    },
+  /** Rows of a stretch that fit, in the order of the chain. */
+  async rows({ after, upTo }: Stretch, filter: Filter = {}): Promise<readonly Row[]> {
+    const conditions = [sql<SqlBool>`seq > ${after}`, sql<SqlBool>`seq <= ${upTo}`, ...conditionsOf(filter)];
+    const { rows } =
+      await sql<Row>`select ${sql.join(columns.map((name) => sql.ref(name)))} from audit_log not indexed where ${every(conditions)} order by seq`.execute(
+        this.#read,
+      );
+    return rows;
+  }
 
-    /** When the first row was written. */
-    async oldest(): Promise<number | undefined> {
-      const row = await read.selectFrom('audit_log').select('occurred_at').orderBy('seq').limit(1).executeTakeFirst();
-      return row?.occurred_at;
-    },
+  /** The next rows of the chain, whatever their numbers are. */
+  next(after: number, limit: number): Promise<readonly Row[]> {
+    return this.#read.selectFrom('audit_log').select(columns).where('seq', '>', after).orderBy('seq').limit(limit).execute();
+  }
 
-    /** The first row of a stretch that is not older than `moment`. */
-    async firstSince(moment: number, { after, upTo }: Stretch): Promise<number | undefined> {
-      const { rows } = await sql<{ seq: number | null }>`
-        select min(seq) as seq from audit_log not indexed where seq > ${after} and seq <= ${upTo} and occurred_at >= ${moment}`.execute(read);
-      return rows[0]?.seq ?? undefined;
-    },
+  /** Every actor that ever acted under an e-mail address, as `kind:id`. */
+  async actorsOf(email: string): Promise<readonly string[]> {
+    const rows = await this.#read.selectFrom('audit_log').select('actor').distinct().where('actor_email', '=', email).execute();
+    return rows.map(({ actor }) => actor);
+  }
 
-    /** Puts an anchor in the place of the rows that it stands for. */
-    cut(anchor: Anchor): Promise<void> {
-      return write(async (tx) => {
-        await tx.insertInto('audit_anchors').values(anchor).execute();
-        await tx.deleteFrom('audit_log').where('seq', '<=', anchor.to_seq).execute();
-      });
-    },
+  /** When the first row was written. */
+  async oldest(): Promise<number | undefined> {
+    const row = await this.#read.selectFrom('audit_log').select('occurred_at').orderBy('seq').limit(1).executeTakeFirst();
+    return row?.occurred_at;
+  }
 
-    anchors: (): Promise<readonly Anchor[]> => read.selectFrom('audit_anchors').selectAll().orderBy('to_seq').execute(),
+  /** The first row of a stretch that is not older than `moment`. */
+  async firstSince(moment: number, { after, upTo }: Stretch): Promise<number | undefined> {
+    const { rows } = await sql<{ seq: number | null }>`
+      select min(seq) as seq from audit_log not indexed where seq > ${after} and seq <= ${upTo} and occurred_at >= ${moment}`.execute(this.#read);
+    return rows[0]?.seq ?? undefined;
+  }
 
-    checkpoints: (after = beforeAll): Promise<readonly Checkpoint[]> =>
-      read.selectFrom('audit_checkpoints').selectAll().where('seq', '>', after).orderBy('seq').execute(),
+  /** Puts an anchor in the place of the rows that it stands for. */
+  cut(anchor: Anchor): Promise<void> {
+    return this.#write(async (tx) => {
+      await tx.insertInto('audit_anchors').values(anchor).execute();
+      await tx.deleteFrom('audit_log').where('seq', '<=', anchor.to_seq).execute();
+    });
+  }
 
-    addCheckpoint(checkpoint: Checkpoint): Promise<void> {
-      return write(async (tx) => {
-        await tx
-          .insertInto('audit_checkpoints')
-          .values(checkpoint)
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
-      });
-    },
+  anchors(): Promise<readonly Anchor[]> {
+    return this.#read.selectFrom('audit_anchors').selectAll().orderBy('to_seq').execute();
+  }
 
-    keys: (): Promise<readonly KeyRow[]> => read.selectFrom('audit_keys').selectAll().orderBy('id').execute(),
+  checkpoints(after = beforeAll): Promise<readonly Checkpoint[]> {
+    return this.#read.selectFrom('audit_checkpoints').selectAll().where('seq', '>', after).orderBy('seq').execute();
+  }
 
-    addKey(key: KeyRow): Promise<void> {
-      return write(async (tx) => {
-        await tx.insertInto('audit_keys').values(key).execute();
-      });
-    },
-  };
+  addCheckpoint(checkpoint: Checkpoint): Promise<void> {
+    return this.#write(async (tx) => {
+      await tx
+        .insertInto('audit_checkpoints')
+        .values(checkpoint)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    });
+  }
 
-  async function counted(access: RawBuilder<unknown>, conditions: readonly Condition[]): Promise<number> {
-    const { rows } = await sql<{ count: number }>`select count(*) as count from audit_log ${access} where ${every(conditions)}`.execute(read);
+  keys(): Promise<readonly KeyRow[]> {
+    return this.#read.selectFrom('audit_keys').selectAll().orderBy('id').execute();
+  }
+
+  addKey(key: KeyRow): Promise<void> {
+    return this.#write(async (tx) => {
+      await tx.insertInto('audit_keys').values(key).execute();
+    });
+  }
+
+  async #counted(access: RawBuilder<unknown>, conditions: readonly Condition[]): Promise<number> {
+    const { rows } = await sql<{ count: number }>`select count(*) as count from audit_log ${access} where ${every(conditions)}`.execute(this.#read);
     return rows[0]!.count;
   }
 }

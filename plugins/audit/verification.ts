@@ -39,15 +39,22 @@ const rowsAtOnce = 3_000;
 const signaturesAtOnce = 100;
 const mostTries = 5;
 
-/** Follows the chain; who asks while it is followed already gets the same answer. */
-export function verification(parts: VerificationParts): () => Promise<Verdict> {
-  let running: Promise<Verdict> | undefined;
-  return () => {
-    running ??= settled(parts).finally(() => {
-      running = undefined;
+/** Follows the chain from its first row to its last. */
+export class Verification {
+  readonly #parts: VerificationParts;
+  #running: Promise<Verdict> | undefined;
+
+  constructor(parts: VerificationParts) {
+    this.#parts = parts;
+  }
+
+  /** A request that comes while the chain is followed already gets the same answer. */
+  run(): Promise<Verdict> {
+    this.#running ??= settled(this.#parts).finally(() => {
+      this.#running = undefined;
     });
-    return running;
-  };
+    return this.#running;
+  }
 }
 
 /** Retention may remove rows from under a walk, which then looks broken: it counts only when no anchor was added meanwhile. */
@@ -119,7 +126,7 @@ async function signedOnes(
     if (checkpoints.isSigned(checkpoint)) {
       signed.set(checkpoint.seq, checkpoint);
     } else {
-      broken ??= { reason: `the checkpoint of row ${checkpoint.seq} is not signed by a key of this trail: somebody wrote it, or altered it` };
+      broken ??= { reason: `the checkpoint of row ${checkpoint.seq} is not signed by a key of this trail: it was forged or altered` };
     }
     if (index % signaturesAtOnce === signaturesAtOnce - 1) {
       await pause();
@@ -136,7 +143,7 @@ function contradiction(row: Link, checkpoint: Checkpoint | undefined, seen: Link
 }
 
 const nothingSigned =
-  'the trail is older than an hour, yet has neither a checkpoint nor an anchor: somebody removed them, and whatever rows they spoke of. Compare it with a backup';
+  'the trail is older than an hour, yet has neither a checkpoint nor an anchor: they were removed, and the rows they vouched for may be. Compare it with a backup';
 
 /** What is wrong when triggers are gone; undefined when none is. */
 export const unguarded = (missing: readonly string[]): Break | undefined =>
@@ -151,10 +158,10 @@ function missingTail(last: Link, anchors: readonly Anchor[], signed: readonly Ch
   const beyond = signed.findLast(({ seq }) => seq > last.seq);
   if (beyond !== undefined) {
     const cause = `a checkpoint of ${timestamp(beyond.at)} knows row ${beyond.seq}`;
-    return { seq: last.seq + 1, reason: `it and all behind it are gone: ${cause}. Somebody cut the trail off, or an older backup was restored` };
+    return { seq: last.seq + 1, reason: `it and all behind it are gone: ${cause}. The trail was cut off, or an older backup was restored` };
   }
   if (seen.seq > last.seq) {
-    return { seq: last.seq + 1, reason: `it and all behind it are gone: this process has seen row ${seen.seq}. Somebody cut the trail off` };
+    return { seq: last.seq + 1, reason: `it and all behind it are gone: this process has seen row ${seen.seq}. The trail was cut off` };
   }
   return anchors.at(-1)?.to_seq === last.seq
     ? { seq: last.seq + 1, reason: 'it and all behind it are gone: only the anchor of what stood before is left' }

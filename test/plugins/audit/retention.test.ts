@@ -9,15 +9,15 @@ import type { Secrets } from 'svc/sdk';
 
 import { loadMigrations } from '../../../core/storage/index.ts';
 import { bind } from '../../../plugins/audit/chain.ts';
-import { checkpoints } from '../../../plugins/audit/checkpoints.ts';
-import { openKeys } from '../../../plugins/audit/keys.ts';
-import { memory } from '../../../plugins/audit/memory.ts';
+import { Checkpoints } from '../../../plugins/audit/checkpoints.ts';
+import { Keys } from '../../../plugins/audit/keys.ts';
+import { Memory } from '../../../plugins/audit/memory.ts';
 import { canonical } from '../../../plugins/audit/record.ts';
 import { retention } from '../../../plugins/audit/retention.ts';
-import { auditStore } from '../../../plugins/audit/store.ts';
+import { Store } from '../../../plugins/audit/store.ts';
 import type { AuditTables } from '../../../plugins/audit/tables.ts';
-import { trail } from '../../../plugins/audit/trail.ts';
-import { verification } from '../../../plugins/audit/verification.ts';
+import { Trail } from '../../../plugins/audit/trail.ts';
+import { Verification } from '../../../plugins/audit/verification.ts';
 import { openIn, silent } from '../../storage/folder.ts';
 import { folder, inFile, type Logged, record, withoutTriggers } from './house.ts';
 
@@ -44,16 +44,17 @@ async function trailOf(t: TestContext, options: { days: number; rows: number }) 
   let now = start;
   const clock = { now: () => now, monotonic: () => performance.now() };
   const tables = storage.tables<AuditTables>('audit');
-  const store = auditStore(tables);
+  const store = new Store(tables);
   let drawn = 0;
   const ids = { uuid: () => '', token: () => Buffer.alloc(32, ++drawn).toString('base64url') };
-  const keys = await openKeys({ store, secrets, ids, clock, log: silent });
-  const { append } = trail(store, keys, () => {});
-  const seen = memory(store);
-  const signed = checkpoints({ store, keys, memory: seen, clock, dataDir });
+  const keys = await Keys.open({ store, secrets, ids, clock, log: silent });
+  const trail = new Trail(store, keys, () => {});
+  const seen = new Memory(store);
+  const signed = new Checkpoints({ store, keys, memory: seen, clock, dataDir });
   await signed.sign();
+  const verification = new Verification({ store, keys, checkpoints: signed, memory: seen, pause: async () => {} });
   const archiveOld = retention({ store, keys, clock, log: silent, dataDir, days: () => options.days });
-  const add = (index: number): Promise<void> => append(undefined as never, record({ occurredAt: start + index * day, requestId: `r-${index}` }));
+  const add = (index: number): Promise<void> => trail.append(undefined as never, record({ occurredAt: start + index * day, requestId: `r-${index}` }));
   for (let index = 0; index < options.rows; index++) {
     await add(index);
   }
@@ -69,7 +70,7 @@ async function trailOf(t: TestContext, options: { days: number; rows: number }) 
       now = start + at * day;
       return archiveOld(new AbortController().signal);
     },
-    verify: verification({ store, keys, checkpoints: signed, memory: seen, pause: async () => {} }),
+    verify: () => verification.run(),
     files: () => (existsSync(join(dataDir, 'archive')) ? readdirSync(join(dataDir, 'archive')).sort() : []),
     archived: (name: string): Logged[] =>
       gunzipSync(readFileSync(join(dataDir, 'archive', name)))
@@ -170,8 +171,14 @@ test('an anchor that was made up, altered or taken away is told on', async (t) =
 test('a walk that retention overtakes is walked again', async (t) => {
   const { archive, store, keys, signed, seen, dataDir } = await trailOf(t, { days: 1, rows: 3_500 });
   let pauses = 0;
-  const verify = verification({ store, keys, checkpoints: signed, memory: seen, pause: async () => ((pauses += 1) === 1 ? await archive(5_000) : undefined) });
-  assert.deepEqual(await verify(), { ok: true, rows: 1, checkpoints: 0, anchors: 1 });
+  const verification = new Verification({
+    store,
+    keys,
+    checkpoints: signed,
+    memory: seen,
+    pause: async () => ((pauses += 1) === 1 ? await archive(5_000) : undefined),
+  });
+  assert.deepEqual(await verification.run(), { ok: true, rows: 1, checkpoints: 0, anchors: 1 });
   assert.ok(pauses >= 1);
   assert.equal(
     inFile(dataDir, (database) => database.prepare('select count(*) from audit_log').pluck().get()),
