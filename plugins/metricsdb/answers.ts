@@ -1,12 +1,12 @@
 import { type ErrorCode, isSvcError, messageOf } from 'svc/sdk';
 import { type Budget, labelsRecord, queryError } from 'svc/query';
 
-import type { InstantAnswer, LabelRecord, MatrixAnswer, Notes } from './contract.ts';
+import type { CheckedQuery, InstantAnswer, LabelRecord, MatrixAnswer, Notes } from './contract.ts';
 import type { QueryRunner } from './query-runner.ts';
 import { instantAnswerOf, rangeAnswerOf } from './matrix.ts';
 import { assertPoints, demandRangeQuery } from './prometheus/question.ts';
 import { enforced, matcherSets } from './prometheus/series-selector.ts';
-import { instant, parse, print, range, valueTypeOf } from './promql/index.ts';
+import { instant, parse, print, range, selectorsOf, valueTypeOf, type VectorSelector } from './promql/index.ts';
 import type { StoreKeeper } from './store-keeper.ts';
 import type { MetricsStore } from './store/store.ts';
 import type { BatchQuestion, ServiceQuestion } from './thread-contract.ts';
@@ -77,7 +77,14 @@ export function assertAnswerable(question: ServiceQuestion, { limits }: Pick<Que
 }
 
 /** Throws what is wrong with the text, from `line:col` on. */
-export function checkQuery(query: string): { readonly type: 'scalar' | 'string' | 'vector' | 'matrix'; readonly printed: string } {
+export function checkQuery(query: string): CheckedQuery {
   const expr = parse(query);
-  return { type: valueTypeOf(expr), printed: print(expr) };
+  return { type: valueTypeOf(expr), printed: print(expr), metrics: [...new Set(selectorsOf(expr).flatMap(metricNamesOf))] };
+}
+
+/** A pattern names metrics as far as it is a list of names. */
+function metricNamesOf({ matchers }: VectorSelector): readonly string[] {
+  return matchers
+    .filter(({ name }) => name === '__name__')
+    .flatMap(({ op, value }) => (op === '=' ? [value] : op === '=~' ? value.split('|').filter((name) => /^[A-Za-z_:][\w:]*$/.test(name)) : []));
 }

@@ -47,6 +47,14 @@ export interface Notes {
   readonly warnings: readonly string[];
 }
 
+export interface CheckedQuery {
+  /** Of its value. */
+  readonly type: 'scalar' | 'string' | 'vector' | 'matrix';
+  readonly printed: string;
+  /** Names of the metrics that it reads, in the order of the text, as far as they are written out. */
+  readonly metrics: readonly string[];
+}
+
 /** Questions in PromQL, answered by whichever driver is set. Times are in milliseconds. */
 export interface MetricsQueries {
   instant(query: string, time: number, options?: QueryOptions): Promise<InstantAnswer>;
@@ -54,8 +62,8 @@ export interface MetricsQueries {
   instants?(queries: readonly string[], time: number, options?: QueryOptions): Promise<readonly (InstantAnswer | Error)[]>;
   range(query: string, window: { readonly start: number; readonly end: number; readonly step: number }, options?: QueryOptions): Promise<MatrixAnswer & Notes>;
   series(matchers: readonly string[], window: { readonly start: number; readonly end: number }, options?: QueryOptions): Promise<readonly LabelRecord[]>;
-  /** Throws invalid_argument with `line:col` and the reason unless the text is PromQL; answers the type of its value and a printed form. */
-  check(query: string): Promise<{ readonly type: 'scalar' | 'string' | 'vector' | 'matrix'; readonly printed: string }>;
+  /** Throws invalid_argument with `line:col` and the reason unless the text is PromQL. */
+  check(query: string): Promise<CheckedQuery>;
   /** A store of its own in memory, for trying things out; whoever asks for one closes it, and one that nobody uses is gone after five minutes. */
   scratch?(): Promise<ScratchSeries>;
   /** Which driver answers and whether it does. */

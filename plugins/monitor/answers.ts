@@ -2,7 +2,6 @@ import { formatFloat } from 'svc/query';
 
 import type { LinesAnswer, LineTime } from '../logs/contract.ts';
 import type { InstantAnswer, LabelRecord, MatrixAnswer } from '../metricsdb/contract.ts';
-import { nameOf } from './legend.ts';
 import { type PanelBody, refuse } from './panel.ts';
 import { wellFormed } from './query-text.ts';
 import { mostLines } from './questions.ts';
@@ -118,4 +117,21 @@ const nanoseconds = ({ ms, ns }: LineTime): string => `${ms}${String(ns).padStar
 function readingOf(value: number, { unit, thresholds }: PanelBody): Reading {
   const state = stateOf(value, thresholds);
   return { formatted: formatted(value, unit), ...(state !== undefined && { state }) };
+}
+
+/** `{{device_id}} {{mountpoint}}` with the labels of one series; without a legend, the series as PromQL writes it. */
+export function nameOf(labels: LabelRecord, legend: string): string {
+  if (legend === '') {
+    return written(labels);
+  }
+  return legend.replaceAll(/\{\{\s*([^{}\s]+)\s*\}\}/g, (_whole, name: string) => (Object.hasOwn(labels, name) ? labels[name]! : ''));
+}
+
+function written(labels: LabelRecord): string {
+  const pairs = Object.keys(labels)
+    .filter((name) => name !== '__name__')
+    .sort()
+    .map((name) => `${name}=${JSON.stringify(labels[name])}`);
+  const metric = Object.hasOwn(labels, '__name__') ? labels['__name__']! : '';
+  return pairs.length > 0 || metric === '' ? `${metric}{${pairs.join(', ')}}` : metric;
 }

@@ -2,8 +2,8 @@ import { type Logger, SvcError } from 'svc/sdk';
 import { compileRegex, formatDuration, type Pattern } from 'svc/query';
 
 import type { Variable } from './dashboard.ts';
-import { type Binding, type Bindings, insert } from './insertion.ts';
-import { labelValues } from './label-values.ts';
+import type { Binding, Bindings } from './insertion.ts';
+import { labelValues, seriesOf } from './label-values.ts';
 import { escapedForRegex } from './query-text.ts';
 import type { Questions } from './questions.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
@@ -87,12 +87,12 @@ async function offered(variable: Variable, bindings: Bindings, { questions, log 
     return { values: variable.values ?? [], leftOut: 0 };
   }
   try {
-    const { selector, label } = labelValues(variable.query!);
-    const series = await questions.series(selector === '' ? `{${label}!=""}` : insert(selector, bindings));
+    const asked = labelValues(variable.query!);
+    const series = await questions.series(seriesOf(asked, bindings));
     const pattern = variable.regex === undefined ? undefined : compileRegex(variable.regex);
     const found = new Set<string>();
     for (const labels of series) {
-      const value = Object.hasOwn(labels, label) ? shown(labels[label]!, pattern) : undefined;
+      const value = Object.hasOwn(labels, asked.label) ? shown(labels[asked.label]!, pattern) : undefined;
       if (value !== undefined && value !== '' && value.length <= longestValue) {
         found.add(value);
       }

@@ -14,25 +14,25 @@ const longest = 512 * 1_024;
 /** What a plugin contributed, as a dashboard or as the reason why it is none. */
 export type ReadDashboard = { readonly dashboard: Dashboard } | { readonly problem: string; readonly uid?: string };
 
-/** Reads files of plugins; whatever is wrong with one is told, never thrown. */
-export function dashboardReader(): (contributed: unknown, pluginId: string) => ReadDashboard {
-  const fits = new Ajv({ strict: false, meta: false, validateSchema: false, allErrors: false, allowUnionTypes: true }).compile<Static<typeof DashboardFile>>(
-    DashboardFile,
-  );
+/** Reads files of plugins; what is wrong with one is reported, never thrown. */
+export class DashboardReader {
+  readonly #fits = new Ajv({ strict: false, meta: false, validateSchema: false, allErrors: false, allowUnionTypes: true }).compile<
+    Static<typeof DashboardFile>
+  >(DashboardFile);
 
-  return (contributed, pluginId) => {
+  read(contributed: unknown, pluginId: string): ReadDashboard {
     let name = {};
     try {
       const { content, where } = contentOf(contributed);
       name = uidOf(content);
-      if (!fits(content)) {
-        return { ...name, problem: `${where}${sentence(fits.errors?.[0])}` };
+      if (!this.#fits(content)) {
+        return { ...name, problem: `${where}${sentence(this.#fits.errors?.[0])}` };
       }
       return { dashboard: dashboardOf(content, pluginId) };
     } catch (error) {
       return { ...name, problem: `${isText(contributed) ? `${contributed.file}: ` : ''}${messageOf(error)}` };
     }
-  };
+  }
 }
 
 /** Under which a broken one can be asked for, where it says so. */

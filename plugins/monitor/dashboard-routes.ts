@@ -16,7 +16,7 @@ export const dashboardRoutes = ({ book, panels, ...parts }: DashboardRouteParts)
   listRoute({
     path: '/api/v1/observability/dashboards',
     access: 'any',
-    summary: 'List the dashboards: those that plugins bring and those that people made',
+    summary: 'List the dashboards: those that plugins bring and those that users made',
     items: DashboardItem,
     async handle({ page: { limit, after } }) {
       const every = await book.list();
@@ -45,10 +45,10 @@ export const dashboardRoutes = ({ book, panels, ...parts }: DashboardRouteParts)
     method: 'DELETE',
     path: '/api/v1/monitor/dashboards/{uid}',
     access: 'monitor:write',
-    summary: 'Delete every panel that people put on a dashboard; one that no plugin brings goes with them',
+    summary: 'Delete every panel that users put on a dashboard; one that no plugin brings goes with them',
     params: DashboardUid,
     action: 'dashboard:delete',
     errors: ['not_found'],
-    handle: (call) => panels.clear(call, call.params.uid),
+    handle: (call) => panels.removeDashboard(call, call.params.uid),
   }),
 ];

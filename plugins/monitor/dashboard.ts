@@ -5,7 +5,7 @@ import type { Variable as VariableShape } from './schema.ts';
 
 export type Variable = Static<typeof VariableShape>;
 
-/** Who brings the metrics whose names begin so. */
+/** What brings the metrics whose names begin so. */
 export interface MetricOrigin {
   readonly prefix: string;
   readonly text: string;
@@ -29,4 +29,4 @@ export interface Dashboard {
 }
 
 /** The source of what no plugin brings. */
-export const people = 'user';
+export const userSource = 'user';

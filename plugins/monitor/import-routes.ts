@@ -1,11 +1,11 @@
-import { type Call, isSvcError, messageOf, route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { isSvcError, messageOf, route, type RouteDeclaration, SvcError } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { DashboardBook } from './dashboard-book.ts';
 import type { LeftOut, TakenPanel } from './grafana/report.ts';
 import { translate } from './grafana/translate.ts';
 import { assertPanel } from './panel.ts';
-import type { Panels } from './panels.ts';
+import type { ChangeCall, Panels } from './panels.ts';
 import type { QueryCheck } from './query-check.ts';
 import { GrafanaJson, ImportQuery, ImportReport } from './schema.ts';
 
@@ -22,7 +22,7 @@ export const importRoutes = (parts: ImportParts): readonly RouteDeclaration[] =>
     method: 'POST',
     path: '/api/v1/monitor/dashboards/import',
     access: 'monitor:write',
-    summary: 'Take over the panels of a Grafana dashboard, and tell what was left out and why',
+    summary: 'Import the panels of a Grafana dashboard, and report what was left out and why',
     query: ImportQuery,
     body: GrafanaJson,
     response: ImportReport,
@@ -30,15 +30,15 @@ export const importRoutes = (parts: ImportParts): readonly RouteDeclaration[] =>
     action: 'dashboard:import',
     errors: ['conflict'],
     async handle(call) {
-      const report = await takeOver(call, call.body, call.query, parts);
+      const report = await importDashboard(call, call.body, call.query, parts);
       call.setStatus(report.dry_run ? 200 : 201);
       return report;
     },
   }),
 ];
 
-async function takeOver(
-  by: Pick<Call, 'requireMatch' | 'note'>,
+async function importDashboard(
+  call: ChangeCall,
   body: Readonly<Record<string, unknown>>,
   { uid: wanted, overwrite = false, dry_run: dryRun = false }: Static<typeof ImportQuery>,
   { book, panels, check }: ImportParts,
@@ -62,13 +62,16 @@ async function takeOver(
     }
   }
   if (taken.length === 0) {
-    throw new SvcError('invalid_argument', 'nothing of this dashboard can be taken over; details say why', {
+    throw new SvcError('invalid_argument', 'no panel of this dashboard can be imported; details say why', {
       details: leftOut.slice(0, 20).map(({ kind, title: what, reason }) => ({ path: `/${kind}/${what}`, message: reason })),
     });
   }
   const dashboard = { uid, title, variables: variables.map(({ variable }) => variable) };
   const bodies = taken.map(({ panel }) => panel);
-  const made = dryRun ? await rehearse(uid, overwrite, book) : await panels.take(by, dashboard, bodies, overwrite);
+  if (dryRun) {
+    await assertImportable(uid, overwrite, book);
+  }
+  const made = dryRun ? [] : await panels.importDashboard(call, dashboard, bodies, overwrite);
   return {
     uid,
     title,
@@ -86,13 +89,12 @@ async function takeOver(
   };
 }
 
-/** Tells of a conflict that the real thing would run into. */
-async function rehearse(uid: string, overwrite: boolean, book: DashboardBook): Promise<readonly { readonly id: number }[]> {
-  const there = await book.find(uid);
-  if (there !== undefined && (book.pluginOf(uid) !== undefined || !overwrite)) {
+/** Throws the conflict that the import itself would run into. */
+async function assertImportable(uid: string, overwrite: boolean, book: DashboardBook): Promise<void> {
+  const found = await book.find(uid);
+  if (found !== undefined && (book.pluginOf(uid) !== undefined || !overwrite)) {
     throw new SvcError('conflict', `there is a dashboard ${uid} already; choose another uid${book.pluginOf(uid) === undefined ? ', or overwrite it' : ''}`);
   }
-  return [];
 }
 
 async function refusal(work: () => Promise<void>): Promise<string | undefined> {

@@ -4,12 +4,12 @@ import { parseDuration } from 'svc/query';
 import type { LogQueries } from '../logs/contract.ts';
 import type { MetricsQueries } from '../metricsdb/contract.ts';
 import { Dashboards } from './contract.ts';
-import { dashboardBook } from './dashboard-book.ts';
+import { DashboardBook } from './dashboard-book.ts';
 import { dashboardRoutes } from './dashboard-routes.ts';
 import { importRoutes } from './import-routes.ts';
 import { panelRoutes } from './panel-routes.ts';
 import type { MonitorTables } from './panel-store.ts';
-import { createPanels } from './panels.ts';
+import { Panels } from './panels.ts';
 import { queryCheck } from './query-check.ts';
 
 export default definePlugin({
@@ -21,9 +21,9 @@ export default definePlugin({
       logs: ctx.services.maybe(defineService<LogQueries>('logs.queries')),
     };
     const tables = ctx.db<MonitorTables>();
-    const book = dashboardBook(ctx.extend.open(Dashboards), tables, ctx.id);
+    const book = new DashboardBook(ctx.extend.open(Dashboards), tables, ctx.id);
     const check = queryCheck(stores);
-    const panels = createPanels({ tables, book, check, clock });
+    const panels = new Panels({ tables, book, check, clock });
     const sampleInterval = (): number => parseDuration(settings.get<string>('monitor.sample_interval'));
     const deadlineMs = (): number => parseDuration(settings.get<string>('monitor.deadline'));
 

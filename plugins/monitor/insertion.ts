@@ -4,7 +4,7 @@ import { escapedFor, escapedForRegex, stretchesOf } from './query-text.ts';
 export type Binding =
   /** A number or a duration: may stand anywhere. */
   | { readonly kind: 'plain'; readonly text: string }
-  /** Texts that anybody may have typed: only inside of a literal, and escaped. `regex` stands for all of them where it is given. */
+  /** Texts that a user may have typed: only inside of a literal, and escaped. `regex` stands for all of them where it is given. */
   | { readonly kind: 'texts'; readonly values: readonly string[]; readonly regex?: string };
 
 export type Bindings = ReadonlyMap<string, Binding>;
@@ -25,14 +25,14 @@ const operator = /(=~|!~|\|~|\|=|!=|==|=)\s*$/;
 /** Stages of a log query whose texts are programs: templates, paths, patterns. */
 const programs: ReadonlySet<string | undefined> = new Set(['label_format', 'line_format', 'json', 'logfmt', 'regexp', 'pattern']);
 
-/** Names that a query refers to, whether anybody knows them or not. */
+/** Names that a query refers to, known or not. */
 export function namesIn(query: string): ReadonlySet<string> {
   return new Set([...query.matchAll(reference)].map((match) => nameOf(match.slice(1))!));
 }
 
 /**
  * The query with every known name replaced. What a name stands for can change neither the shape of the query nor the
- * meaning of a pattern; where that cannot be made sure, it is refused. Names that nobody knows stay as they are.
+ * meaning of a pattern; where that cannot be made sure, it is refused. Unknown names stay as they are.
  */
 export function insert(query: string, bindings: Bindings): string {
   let compared: string | undefined;
@@ -107,7 +107,7 @@ function inLiteral(literal: string, { compared, open }: Place, bindings: Binding
 function comparable(name: string, binding: Binding, compared: string | undefined, format: string | undefined): string {
   const isPattern = compared?.endsWith('~') === true;
   if (compared === undefined) {
-    throw new InsertionError(name, 'stands in a text that is compared with nothing; it can stand in the value of a matcher');
+    throw new InsertionError(name, 'stands in a text that is not compared; it can stand in the value of a matcher');
   }
   if (format !== undefined && !(isPattern && (format === 'regex' || format === 'pipe'))) {
     throw new InsertionError(name, `is to be written as ${format}; only regex and pipe are known, and only behind =~, !~ and |~`);

@@ -1,5 +1,7 @@
 import { SvcError } from 'svc/sdk';
 
+import { type Bindings, insert } from './insertion.ts';
+
 export interface LabelValues {
   /** Whose values; empty: those of every series that has the label. */
   readonly selector: string;
@@ -19,3 +21,6 @@ export function labelValues(query: string): LabelValues {
   }
   return { selector: comma < 0 ? '' : inside.slice(0, comma).trim(), label };
 }
+
+/** The series whose labels are asked for, with the values of other variables put in. */
+export const seriesOf = ({ selector, label }: LabelValues, bindings: Bindings): string => (selector === '' ? `{${label}!=""}` : insert(selector, bindings));

@@ -1,8 +1,6 @@
 import { formatDuration } from 'svc/query';
 
 import type { MetricOrigin } from './dashboard.ts';
-import { metricNames } from './metric-names.ts';
-import { originOf } from './origins.ts';
 import type { Questions } from './questions.ts';
 import type { Window } from './window.ts';
 
@@ -19,6 +17,7 @@ export interface Missing {
 }
 
 const week = 7 * 86_400_000;
+const mostMetrics = 8;
 
 export interface Explainer {
   readonly questions: Questions;
@@ -30,7 +29,7 @@ export interface Explainer {
 export async function explainMissing(query: string, { questions, window, origins }: Explainer): Promise<Missing> {
   const since = Math.min(window.from, window.to - week);
   const metrics = await Promise.all(
-    metricNames(query).map(async (name): Promise<MissingMetric> => {
+    (await questions.metricNames(query)).slice(0, mostMetrics).map(async (name): Promise<MissingMetric> => {
       const selector = `{__name__="${name}"}`;
       const isThere = async (from?: number): Promise<boolean> => (await questions.series(selector, from)).length > 0;
       const seen = (await isThere()) ? 'in_window' : since < window.from && (await isThere(since)) ? 'earlier' : 'never';
@@ -49,13 +48,36 @@ export async function explainMissing(query: string, { questions, window, origins
 function sentence({ name, seen, brought_by: origin }: MissingMetric, span: string, before: string): string {
   switch (seen) {
     case 'in_window':
-      return `${name} is there, but no series of it in these ${span} fits the query`;
+      return `${name} has series in these ${span}, but none matches the query`;
     case 'earlier':
-      return `no ${name} in these ${span}, though there was in the ${before} before their end: whoever sends it has stopped${origin === undefined ? '' : ` (${origin})`}`;
+      return `${name} has no samples in these ${span}, but had some in the ${before} before their end: its sender has stopped${origin === undefined ? '' : ` (${origin})`}`;
     case 'never':
-      return `no such metric as ${name} in ${before}; ${origin === undefined ? 'nobody here is known to bring it' : `it comes from ${origin}`}`;
+      return `no metric ${name} in the last ${before}; ${origin === undefined ? 'no known source sends it' : `it comes from ${origin}`}`;
   }
 }
 
 /** People read minutes. */
 const roundly = (ms: number): number => (ms < 60_000 ? Math.ceil(ms / 1_000) * 1_000 : Math.round(ms / 60_000) * 60_000);
+
+/** What brings the metrics of the product's own plugins; a prefix that does not end in _ is a whole name. */
+const builtInOrigins: readonly MetricOrigin[] = [
+  { prefix: 'node_', text: 'the plugin hostmetrics of the edge on that host; or a node exporter whose Prometheus writes here' },
+  { prefix: 'procmetrics_', text: 'the plugin procmetrics of the edge on that host' },
+  { prefix: 'traces_spanmetrics_', text: 'the plugin traces, which derives them from the spans it is sent at /v1/traces' },
+  { prefix: 'svc_', text: 'this service itself, through the plugin self while its setting self.metrics is on' },
+  { prefix: 'process_', text: 'this service itself, through the plugin self while its setting self.metrics is on; or another program' },
+  { prefix: 'nodejs_', text: 'this service itself, through the plugin self while its setting self.metrics is on' },
+  { prefix: 'svc_alert_', text: 'the plugin alert, through the plugin self' },
+  { prefix: 'ALERTS', text: 'the plugin alert, once a rule fires' },
+  { prefix: 'up', text: 'a Prometheus that scrapes targets and writes here' },
+  { prefix: 'scrape_', text: 'a Prometheus that scrapes targets and writes here' },
+];
+
+/** What a dashboard says of its own metrics goes first. */
+function originOf(metric: string, declared: readonly MetricOrigin[]): string | undefined {
+  const longest = (origins: readonly MetricOrigin[]): string | undefined =>
+    origins
+      .filter(({ prefix }) => (prefix.endsWith('_') ? metric.startsWith(prefix) : metric === prefix))
+      .toSorted((a, b) => b.prefix.length - a.prefix.length)[0]?.text;
+  return longest(declared) ?? longest(builtInOrigins);
+}

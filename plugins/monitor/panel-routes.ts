@@ -7,7 +7,7 @@ export const panelRoutes = (panels: Panels): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/monitor/panels',
     access: 'any',
-    summary: 'List the panels that people made',
+    summary: 'List the panels that users made',
     query: PanelQuery,
     items: Panel,
     async handle({ query, page }) {
@@ -42,7 +42,7 @@ export const panelRoutes = (panels: Panels): readonly RouteDeclaration[] => [
     method: 'DELETE',
     path: '/api/v1/monitor/panels/{id}',
     access: 'monitor:write',
-    summary: 'Delete a panel; a dashboard that people made goes with its last one',
+    summary: 'Delete a panel; a dashboard that users made goes with its last one',
     params: PanelId,
     action: 'panel:delete',
     errors: ['not_found', 'conflict'],

@@ -26,7 +26,7 @@ export interface MonitorTables {
   monitor_dashboards: { uid: string; title: string; variables: string; created_at: number; updated_at: number };
 }
 
-/** A panel that people made. */
+/** A panel that a user made. */
 export interface StoredPanel extends PanelBody {
   readonly id: number;
   readonly dashboardUid: string;
@@ -34,45 +34,40 @@ export interface StoredPanel extends PanelBody {
   readonly updatedAt: number;
 }
 
-export interface PanelStore {
-  list(uid: string | undefined, page: PageRequest): Promise<Page<StoredPanel>>;
-  /** In the order in which they were made. */
-  of(uid: string): Promise<readonly StoredPanel[]>;
-  find(id: number): Promise<StoredPanel | undefined>;
-  insert(uid: string, panel: PanelBody, now: number): Promise<StoredPanel>;
-  update(id: number, uid: string, panel: PanelBody, now: number): Promise<StoredPanel>;
-  remove(id: number): Promise<void>;
-  removeAll(uid: string): Promise<number>;
-  counts(): Promise<ReadonlyMap<string, number>>;
-}
+export class PanelStore {
+  readonly #db: Kysely<MonitorTables>;
 
-export const panelStore = (db: Kysely<MonitorTables>): PanelStore => ({
-  async list(uid, page) {
-    const within = db
+  constructor(db: Kysely<MonitorTables>) {
+    this.#db = db;
+  }
+
+  async list(uid: string | undefined, page: PageRequest): Promise<Page<StoredPanel>> {
+    const within = this.#db
       .selectFrom('monitor_panels')
       .selectAll()
       .$if(uid !== undefined, (query) => query.where('dashboard_uid', '=', uid!));
     const { items, ...rest } = await pageOf(within, 'id', page);
     return { ...rest, items: items.map(panelOf) };
-  },
+  }
 
-  async of(uid) {
-    return (await db.selectFrom('monitor_panels').selectAll().where('dashboard_uid', '=', uid).orderBy('id').execute()).map(panelOf);
-  },
+  /** In the order in which they were made. */
+  async of(uid: string): Promise<readonly StoredPanel[]> {
+    return (await this.#db.selectFrom('monitor_panels').selectAll().where('dashboard_uid', '=', uid).orderBy('id').execute()).map(panelOf);
+  }
 
-  async find(id) {
-    const row = await db.selectFrom('monitor_panels').selectAll().where('id', '=', id).executeTakeFirst();
+  async find(id: number): Promise<StoredPanel | undefined> {
+    const row = await this.#db.selectFrom('monitor_panels').selectAll().where('id', '=', id).executeTakeFirst();
     return row && panelOf(row);
-  },
+  }
 
-  async insert(uid, panel, now) {
+  async insert(uid: string, panel: PanelBody, now: number): Promise<StoredPanel> {
     const row = { ...rowOf(panel), dashboard_uid: uid, created_at: now, updated_at: now };
-    return panelOf(await db.insertInto('monitor_panels').values(row).returningAll().executeTakeFirstOrThrow());
-  },
+    return panelOf(await this.#db.insertInto('monitor_panels').values(row).returningAll().executeTakeFirstOrThrow());
+  }
 
-  async update(id, uid, panel, now) {
+  async update(id: number, uid: string, panel: PanelBody, now: number): Promise<StoredPanel> {
     return panelOf(
-      await db
+      await this.#db
         .updateTable('monitor_panels')
         // Its version: two changes in one millisecond are still two.
         .set({ ...rowOf(panel), dashboard_uid: uid, updated_at: sql<number>`max(${now}, updated_at + 1)` })
@@ -80,26 +75,27 @@ export const panelStore = (db: Kysely<MonitorTables>): PanelStore => ({
         .returningAll()
         .executeTakeFirstOrThrow(),
     );
-  },
+  }
 
-  async remove(id) {
-    await db.deleteFrom('monitor_panels').where('id', '=', id).execute();
-  },
+  async remove(id: number): Promise<void> {
+    await this.#db.deleteFrom('monitor_panels').where('id', '=', id).execute();
+  }
 
-  async removeAll(uid) {
-    const { numDeletedRows } = await db.deleteFrom('monitor_panels').where('dashboard_uid', '=', uid).executeTakeFirstOrThrow();
+  async removeAll(uid: string): Promise<number> {
+    const { numDeletedRows } = await this.#db.deleteFrom('monitor_panels').where('dashboard_uid', '=', uid).executeTakeFirstOrThrow();
     return Number(numDeletedRows);
-  },
+  }
 
-  async counts() {
-    const rows = await db
+  /** How many each dashboard has. */
+  async counts(): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#db
       .selectFrom('monitor_panels')
       .select((eb) => ['dashboard_uid', eb.fn.countAll<number>().as('panels')])
       .groupBy('dashboard_uid')
       .execute();
     return new Map(rows.map(({ dashboard_uid, panels }) => [dashboard_uid, panels]));
-  },
-});
+  }
+}
 
 const rowOf = ({ position, thresholds, title, type, query, legend, unit }: PanelBody) => ({
   title,

@@ -2,26 +2,15 @@ import { type Call, type Clock, type Page, type PageRequest, SvcError, type Tabl
 import type { Static } from 'typebox';
 
 import type { DashboardBook } from './dashboard-book.ts';
-import { dashboardStore, type StoredDashboard } from './dashboard-store.ts';
+import { DashboardStore, type StoredDashboard } from './dashboard-store.ts';
 import { assertPanel, complete, type PanelBody } from './panel.ts';
-import { type MonitorTables, panelStore, type PanelStore, type StoredPanel } from './panel-store.ts';
+import { type MonitorTables, PanelStore, type StoredPanel } from './panel-store.ts';
 import { placeBelow } from './position.ts';
 import type { QueryCheck } from './query-check.ts';
 import type { PanelDraft, PanelPatch } from './schema.ts';
 
-/** What a change needs to know of the call that asks for it. */
-type By = Pick<Call, 'requireMatch' | 'note'>;
-
-export interface Panels {
-  list(uid: string | undefined, page: PageRequest): Promise<Page<StoredPanel>>;
-  create(by: By, draft: Static<typeof PanelDraft>): Promise<StoredPanel>;
-  update(by: By, id: number, changes: Static<typeof PanelPatch>): Promise<StoredPanel>;
-  remove(by: By, id: number): Promise<void>;
-  /** A whole dashboard at once; what people had under its uid makes room when it may. */
-  take(by: By, dashboard: StoredDashboard, panels: readonly PanelBody[], overwrite: boolean): Promise<readonly StoredPanel[]>;
-  /** Everything that people have under a uid. */
-  clear(by: By, uid: string): Promise<void>;
-}
+/** The call that changes a panel: its precondition, and where the change is noted. */
+export type ChangeCall = Pick<Call, 'requireMatch' | 'note'>;
 
 export interface PanelsParts {
   readonly tables: Tables<MonitorTables>;
@@ -30,111 +19,132 @@ export interface PanelsParts {
   readonly clock: Clock;
 }
 
-/** Of a dashboard, whoever brings them. */
+/** Of one dashboard, besides those that its plugin brings. */
 const mostOfOne = 100;
 const mostOfAll = 5_000;
 
-export function createPanels({ tables, book, check, clock }: PanelsParts): Panels {
-  const { read, write } = tables;
+/** Panels that users put on dashboards. */
+export class Panels {
+  readonly #parts: PanelsParts;
 
-  async function assertGood(uid: string, panel: PanelBody): Promise<void> {
+  constructor(parts: PanelsParts) {
+    this.#parts = parts;
+  }
+
+  list(uid: string | undefined, page: PageRequest): Promise<Page<StoredPanel>> {
+    return new PanelStore(this.#parts.tables.read).list(uid, page);
+  }
+
+  async create(call: ChangeCall, { dashboard_uid: uid, ...sketch }: Static<typeof PanelDraft>): Promise<StoredPanel> {
+    const { tables, book, clock } = this.#parts;
+    const beside = (await book.find(uid))?.panels.map(({ position }) => position) ?? [];
+    const panel = complete(sketch, placeBelow(beside));
+    await this.#assertWorks(uid, panel);
+    return await tables.write(async (tx) => {
+      const store = new PanelStore(tx);
+      await assertRoom(store, uid, 1);
+      const made = await store.insert(uid, panel, clock.now());
+      call.note({ resourceId: made.id, after: shownPanel(made) });
+      return made;
+    });
+  }
+
+  async update(call: ChangeCall, id: number, { dashboard_uid: uid, ...changes }: Static<typeof PanelPatch>): Promise<StoredPanel> {
+    const { tables, clock } = this.#parts;
+    const found = await existing(id, new PanelStore(tables.read));
+    const home = uid ?? found.dashboardUid;
+    await this.#assertWorks(home, { ...found, ...changes });
+    return await tables.write(async (tx) => {
+      const store = new PanelStore(tx);
+      const before = await existing(id, store);
+      call.requireMatch(shownPanel(before));
+      if (before.updatedAt !== found.updatedAt) {
+        throw new SvcError('conflict', `panel ${id} was changed at the same time by another call; load it again and repeat your change`);
+      }
+      if (home !== before.dashboardUid) {
+        await assertRoom(store, home, 1);
+      }
+      const after = await store.update(id, home, { ...before, ...changes }, clock.now());
+      call.note({ before: shownPanel(before), after: shownPanel(after) });
+      return after;
+    });
+  }
+
+  remove(call: ChangeCall, id: number): Promise<void> {
+    return this.#parts.tables.write(async (tx) => {
+      const store = new PanelStore(tx);
+      const before = await existing(id, store);
+      call.requireMatch(shownPanel(before));
+      await store.remove(id);
+      if ((await store.of(before.dashboardUid)).length === 0) {
+        await new DashboardStore(tx).remove(before.dashboardUid);
+      }
+      call.note({ before: shownPanel(before) });
+    });
+  }
+
+  /** A whole dashboard at once; with `overwrite` in the place of what users had under its uid. */
+  importDashboard(call: ChangeCall, dashboard: StoredDashboard, panels: readonly PanelBody[], overwrite: boolean): Promise<readonly StoredPanel[]> {
+    const { tables, book, clock } = this.#parts;
+    const { uid, title } = dashboard;
+    return tables.write(async (tx) => {
+      const store = new PanelStore(tx);
+      const owner = book.pluginOf(uid);
+      if (owner !== undefined) {
+        throw new SvcError('conflict', `the dashboard ${uid} belongs to the plugin ${owner}; choose another uid`);
+      }
+      const before = await store.of(uid);
+      if (before.length > 0 && !overwrite) {
+        throw new SvcError('conflict', `there is a dashboard ${uid} with ${before.length} panels already; choose another uid, or overwrite it`);
+      }
+      await store.removeAll(uid);
+      await assertRoom(store, uid, panels.length);
+      await new DashboardStore(tx).put(dashboard, clock.now());
+      const made: StoredPanel[] = [];
+      for (const panel of panels) {
+        made.push(await store.insert(uid, panel, clock.now()));
+      }
+      call.note({ resourceType: 'dashboard', resourceId: uid, before: { panels: before.length }, after: { title, panels: made.length } });
+      return made;
+    });
+  }
+
+  /** Everything that users have under a uid. */
+  removeDashboard(call: ChangeCall, uid: string): Promise<void> {
+    return this.#parts.tables.write(async (tx) => {
+      call.note({ resourceType: 'dashboard', resourceId: uid });
+      const panels = await new PanelStore(tx).removeAll(uid);
+      if (panels === 0) {
+        throw new SvcError('not_found', `users have no panels on a dashboard ${uid}`);
+      }
+      await new DashboardStore(tx).remove(uid);
+      call.note({ before: { panels } });
+    });
+  }
+
+  async #assertWorks(uid: string, panel: PanelBody): Promise<void> {
     assertPanel(panel);
-    await check(panel, (await book.find(uid))?.variables ?? []);
+    await this.#parts.check(panel, (await this.#parts.book.find(uid))?.variables ?? []);
   }
+}
 
-  /** Inside of the write, where nobody else adds one. */
-  async function assertRoom(store: PanelStore, uid: string, more: number): Promise<void> {
-    const counts = await store.counts();
-    if ((counts.get(uid) ?? 0) + more > mostOfOne) {
-      throw new SvcError('conflict', `the dashboard ${uid} would have more than ${mostOfOne} panels of its own; put some on another`);
-    }
-    if ([...counts.values()].reduce((sum, count) => sum + count, more) > mostOfAll) {
-      throw new SvcError('conflict', `there would be more than ${mostOfAll} panels; delete some that nobody needs`);
-    }
+/** Inside of the write, where no other call adds one. */
+async function assertRoom(store: PanelStore, uid: string, more: number): Promise<void> {
+  const counts = await store.counts();
+  if ((counts.get(uid) ?? 0) + more > mostOfOne) {
+    throw new SvcError('conflict', `the dashboard ${uid} would have more than ${mostOfOne} panels of its own; put some on another`);
   }
+  if ([...counts.values()].reduce((sum, count) => sum + count, more) > mostOfAll) {
+    throw new SvcError('conflict', `there would be more than ${mostOfAll} panels; delete some that are not needed`);
+  }
+}
 
-  return {
-    list: (uid, page) => panelStore(read).list(uid, page),
-
-    async create(by, { dashboard_uid: uid, ...sketch }) {
-      const beside = (await book.find(uid))?.panels.map(({ position }) => position) ?? [];
-      const panel = complete(sketch, placeBelow(beside));
-      await assertGood(uid, panel);
-      return await write(async (tx) => {
-        const store = panelStore(tx);
-        await assertRoom(store, uid, 1);
-        const made = await store.insert(uid, panel, clock.now());
-        by.note({ resourceId: made.id, after: shownPanel(made) });
-        return made;
-      });
-    },
-
-    async update(by, id, { dashboard_uid: uid, ...changes }) {
-      const found = (await panelStore(read).find(id)) ?? missingPanel(id);
-      const home = uid ?? found.dashboardUid;
-      await assertGood(home, { ...found, ...changes });
-      return await write(async (tx) => {
-        const store = panelStore(tx);
-        const before = (await store.find(id)) ?? missingPanel(id);
-        by.requireMatch(shownPanel(before));
-        if (before.updatedAt !== found.updatedAt) {
-          throw new SvcError('conflict', `panel ${id} was changed by somebody else at the same time; load it again and repeat your change`);
-        }
-        if (home !== before.dashboardUid) {
-          await assertRoom(store, home, 1);
-        }
-        const after = await store.update(id, home, { ...before, ...changes }, clock.now());
-        by.note({ before: shownPanel(before), after: shownPanel(after) });
-        return after;
-      });
-    },
-
-    remove: (by, id) =>
-      write(async (tx) => {
-        const store = panelStore(tx);
-        const before = (await store.find(id)) ?? missingPanel(id);
-        by.requireMatch(shownPanel(before));
-        await store.remove(id);
-        if ((await store.of(before.dashboardUid)).length === 0) {
-          await dashboardStore(tx).remove(before.dashboardUid);
-        }
-        by.note({ before: shownPanel(before) });
-      }),
-
-    take: (by, dashboard, panels, overwrite) =>
-      write(async (tx) => {
-        const { uid, title } = dashboard;
-        const store = panelStore(tx);
-        const owner = book.pluginOf(uid);
-        if (owner !== undefined) {
-          throw new SvcError('conflict', `the dashboard ${uid} belongs to the plugin ${owner}; choose another uid`);
-        }
-        const there = await store.of(uid);
-        if (there.length > 0 && !overwrite) {
-          throw new SvcError('conflict', `there is a dashboard ${uid} with ${there.length} panels already; choose another uid, or overwrite it`);
-        }
-        await store.removeAll(uid);
-        await assertRoom(store, uid, panels.length);
-        await dashboardStore(tx).put(dashboard, clock.now());
-        const made: StoredPanel[] = [];
-        for (const panel of panels) {
-          made.push(await store.insert(uid, panel, clock.now()));
-        }
-        by.note({ resourceType: 'dashboard', resourceId: uid, before: { panels: there.length }, after: { title, panels: made.length } });
-        return made;
-      }),
-
-    clear: (by, uid) =>
-      write(async (tx) => {
-        by.note({ resourceType: 'dashboard', resourceId: uid });
-        const panels = await panelStore(tx).removeAll(uid);
-        if (panels === 0) {
-          throw new SvcError('not_found', `nobody has put a panel on a dashboard ${uid}`);
-        }
-        await dashboardStore(tx).remove(uid);
-        by.note({ before: { panels } });
-      }),
-  };
+async function existing(id: number, store: PanelStore): Promise<StoredPanel> {
+  const panel = await store.find(id);
+  if (panel === undefined) {
+    throw new SvcError('not_found', `there is no panel ${id}`);
+  }
+  return panel;
 }
 
 export const shownPanel = ({ id, dashboardUid, title, type, query, legend, unit, thresholds, position, createdAt, updatedAt }: StoredPanel) => ({
@@ -144,7 +154,3 @@ export const shownPanel = ({ id, dashboardUid, title, type, query, legend, unit,
   created_at: timestamp(createdAt),
   updated_at: timestamp(updatedAt),
 });
-
-function missingPanel(id: number): never {
-  throw new SvcError('not_found', `there is no panel ${id}`);
-}

@@ -7,7 +7,7 @@ import { type Binding, insert, InsertionError } from './insertion.ts';
 import { type PanelBody, refuse } from './panel.ts';
 import type { Stores } from './questions.ts';
 
-/** Refuses a panel whose query cannot be asked, whatever its variables stand for. Without a store to ask, the panel itself will tell. */
+/** Refuses a panel whose query cannot be asked, whatever its variables stand for. Without a store to ask, the panel itself shows the error. */
 export type QueryCheck = (panel: PanelBody, variables: readonly Variable[]) => Promise<void>;
 
 const sample = { window: { from: 0, to: 3_600_000, start: 0, end: 3_600_000, step: 60_000 }, sampleInterval: 15_000 };
@@ -29,7 +29,7 @@ export const queryCheck =
         refuse({ path: '/query', message: unfit(kind) });
       }
     } catch (error) {
-      // A store that is away for a moment keeps nobody from working.
+      // A store that is away for a moment must not keep users from working.
       if (isSvcError(error) && error.code !== 'invalid_argument') {
         return;
       }

@@ -12,18 +12,9 @@ export interface Stores {
   readonly logs: Handle<LogQueries>;
 }
 
-/** What the panels of one dashboard ask the stores. The same question is asked once, however many panels have it. */
-export interface Questions {
-  range(query: string): Promise<MatrixAnswer & Notes>;
-  instant(query: string): Promise<InstantAnswer>;
-  lines(query: string): Promise<LinesAnswer>;
-  /** Series of a selector in the window, or since `from`. */
-  series(selector: string, from?: number): Promise<readonly LabelRecord[]>;
-}
-
 export interface Terms {
   readonly window: Window;
-  /** Aborts at the deadline and when nobody waits any more. */
+  /** Aborts at the deadline and when the client leaves. */
   readonly signal: AbortSignal;
   /** Milliseconds until the deadline. */
   readonly left: () => number;
@@ -34,43 +25,71 @@ const atOnce = 4;
 const waiting = 1_000;
 const mostSamples = 20_000_000;
 
-export function questions({ metrics, logs }: Stores, { window, signal, left }: Terms): Questions {
-  const gate = queryGate({ atOnce, waiting });
-  const asked = new Map<string, Promise<unknown>>();
-  // As many as there are questions listen to it, and leave when they are answered.
-  setMaxListeners(0, signal);
+/** What the panels of one dashboard ask the stores. The same question is asked once, however many panels have it. */
+export class Questions {
+  readonly #stores: Stores;
+  readonly #terms: Terms;
+  readonly #gate = queryGate({ atOnce, waiting });
+  readonly #asked = new Map<string, Promise<unknown>>();
 
-  function once<T>(key: string, ask: (options: { signal: AbortSignal; timeoutMs: number; maxSamples: number }) => Promise<T>): Promise<T> {
-    let answer = asked.get(key) as Promise<T> | undefined;
+  constructor(stores: Stores, terms: Terms) {
+    this.#stores = stores;
+    this.#terms = terms;
+    // As many as there are questions listen to it, and leave when they are answered.
+    setMaxListeners(0, terms.signal);
+  }
+
+  range(query: string): Promise<MatrixAnswer & Notes> {
+    const { start, end, step } = this.#terms.window;
+    return this.#once(`range ${query}`, async (options) => await this.#metrics().range(query, { start, end, step }, options));
+  }
+
+  instant(query: string): Promise<InstantAnswer> {
+    return this.#once(`instant ${query}`, async (options) => await this.#metrics().instant(query, this.#terms.window.to, options));
+  }
+
+  lines(query: string): Promise<LinesAnswer> {
+    const { from, to } = this.#terms.window;
+    return this.#once(`lines ${query}`, async (options) => {
+      // One more than is shown tells whether there are more.
+      const wanted = { ...options, limit: mostLines + 1, direction: 'backward' } as const;
+      // The last millisecond belongs to the window of a dashboard.
+      return await provider(this.#stores.logs, 'logs').lines(query, { start: from, end: to + 1 }, wanted);
+    });
+  }
+
+  /** Series of a selector in the window, or since `from`. */
+  series(selector: string, from = this.#terms.window.from): Promise<readonly LabelRecord[]> {
+    const { to } = this.#terms.window;
+    return this.#once(`series ${from} ${selector}`, async (options) => await this.#metrics().series([selector], { start: from, end: to }, options));
+  }
+
+  /** Names of the metrics that a query reads. */
+  metricNames(query: string): Promise<readonly string[]> {
+    return this.#once(`metrics ${query}`, async () => (await this.#metrics().check(query)).metrics);
+  }
+
+  #metrics(): MetricsQueries {
+    return provider(this.#stores.metrics, 'metrics');
+  }
+
+  #once<T>(key: string, ask: (options: { signal: AbortSignal; timeoutMs: number; maxSamples: number }) => Promise<T>): Promise<T> {
+    const { signal, left } = this.#terms;
+    let answer = this.#asked.get(key) as Promise<T> | undefined;
     if (answer === undefined) {
       const options = () => ({ signal, timeoutMs: Math.max(1, left()), maxSamples: mostSamples });
-      answer = gate.run(() => untilAborted(ask(options()), signal), signal);
-      asked.set(key, answer);
+      answer = this.#gate.run(() => untilAborted(ask(options()), signal), signal);
+      this.#asked.set(key, answer);
     }
     return answer;
   }
-
-  const { start, end, step, from, to } = window;
-  return {
-    range: (query) => once(`range ${query}`, async (options) => await provider(metrics, 'metrics').range(query, { start, end, step }, options)),
-    instant: (query) => once(`instant ${query}`, async (options) => await provider(metrics, 'metrics').instant(query, to, options)),
-    // The last millisecond belongs to the window of a dashboard.
-    lines: (query) =>
-      once(`lines ${query}`, async (options) => {
-        // One more than is shown tells whether there are more.
-        const wanted = { ...options, limit: mostLines + 1, direction: 'backward' } as const;
-        return await provider(logs, 'logs').lines(query, { start: from, end: to + 1 }, wanted);
-      }),
-    series: (selector, since = from) =>
-      once(`series ${since} ${selector}`, async (options) => await provider(metrics, 'metrics').series([selector], { start: since, end: to }, options)),
-  };
 }
 
 const names = { metrics: 'metricsdb', logs: 'logs' } as const;
 
 function provider<T>(handle: Handle<T>, signal: keyof typeof names): T {
   if (!handle.available) {
-    throw new SvcError('unavailable', `there is no store of ${signal} at the moment: the plugin ${names[signal]} brings it, and is not up`);
+    throw new SvcError('unavailable', `no store of ${signal} is running; enable the plugin ${names[signal]}`);
   }
   return handle.get();
 }

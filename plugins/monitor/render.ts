@@ -5,9 +5,10 @@ import { emptyData, type Shown, shownInstant, shownLines, shownMatrix } from './
 import { type Choices, choose } from './choices.ts';
 import type { Dashboard, DashboardPanel } from './dashboard.ts';
 import { insert, namesIn } from './insertion.ts';
+import { labelValues, seriesOf } from './label-values.ts';
 import { explainMissing, type Missing } from './missing.ts';
 import { arranged } from './position.ts';
-import { type Questions, questions as ask, type Stores } from './questions.ts';
+import { Questions, type Stores } from './questions.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
 import { type AskedWindow, type Window, windowOf } from './window.ts';
 
@@ -40,10 +41,10 @@ export async function render(dashboard: Dashboard, { window: asked, given, signa
   const began = clock.monotonic();
   const late = new AbortController();
   const disarm = scope.timeout('deadline of a dashboard', deadlineMs, () =>
-    late.abort(queryError('timeout', `the dashboard had ${deadlineMs / 1_000} s, and this was not answered by then; ask for less time or a longer step`)),
+    late.abort(queryError('timeout', `no answer within the ${deadlineMs / 1_000} s of the dashboard; ask for less time or a longer step`)),
   );
   try {
-    const questions = ask(stores, { window, signal: AbortSignal.any([signal, late.signal]), left: () => deadlineMs - (clock.monotonic() - began) });
+    const questions = new Questions(stores, { window, signal: AbortSignal.any([signal, late.signal]), left: () => deadlineMs - (clock.monotonic() - began) });
     const choices = await choose(dashboard.variables, given, { window, sampleInterval, questions, log });
     const most = Math.max(1, Math.min(mostSeries, Math.floor(mostPoints / dashboard.panels.length / ((window.end - window.start) / window.step + 1))));
     const filling = { dashboard, choices, window, questions, most, log };
@@ -149,7 +150,7 @@ async function explained(panel: DashboardPanel, query: string, { dashboard: { so
   if (panel.type === 'logs') {
     const span = formatDuration(Math.round((window.to - window.from) / 1_000) * 1_000);
     return {
-      message: `no line in these ${span} fits the query; lines come from the plugin logs of an edge, or from whoever pushes to /loki/api/v1/push`,
+      message: `no line in these ${span} fits the query; lines come from the plugin logs of an edge, or from a client that pushes to /loki/api/v1/push`,
       metrics: [],
     };
   }
@@ -163,6 +164,6 @@ async function explainUnset(name: string, { dashboard: { sources: origins }, cho
     throw new SvcError(error.kind === 'query' ? 'invalid_argument' : 'unavailable', `the variable ${name} has no values: ${error.message}`);
   }
   const { query = '' } = choices.empty.get(name)!;
-  const { message, metrics } = await explainMissing(query.replace(/^\s*label_values\s*\(/, '(').replace(/,[^,]*\)\s*$/, ')'), { questions, window, origins });
+  const { message, metrics } = await explainMissing(seriesOf(labelValues(query), choices.bindings), { questions, window, origins });
   return { message: `the variable ${name} has nothing to choose from: ${message}`, metrics };
 }

@@ -93,7 +93,7 @@ export const DashboardFile = Type.Object(
           { prefix: Type.String({ pattern: '^[a-zA-Z_:][a-zA-Z0-9_:]{2,79}$' }), text: Type.String({ minLength: 1, maxLength: 300 }) },
           { additionalProperties: false },
         ),
-        { maxItems: 50, description: 'who brings the metrics whose names begin so, or are so when it does not end in _: told while they are missing' },
+        { maxItems: 50, description: 'what brings the metrics whose names begin so, or are so when it does not end in _: shown while they are missing' },
       ),
     ),
     panels: Type.Array(
@@ -231,7 +231,7 @@ export const RenderedDashboard = Type.Object({
 
 export const ImportQuery = Type.Object({
   uid: Type.Optional(Uid),
-  overwrite: Type.Optional(Type.Boolean({ description: 'replace the panels of a dashboard that people made' })),
+  overwrite: Type.Optional(Type.Boolean({ description: 'replace the panels of a dashboard that users made' })),
   dry_run: Type.Optional(Type.Boolean({ description: 'only report' })),
 });
 

@@ -15,7 +15,7 @@ export function stateOf(value: number, thresholds: readonly Threshold[]): State 
   return thresholds.findLast((step) => step.value === null || value >= step.value)?.state ?? 'ok';
 }
 
-/** A step that nothing could ever reach would be a mistake that nobody sees. */
+/** A step that nothing could ever reach would be a mistake that stays unseen. */
 export function assertAscending(thresholds: readonly Threshold[]): void {
   thresholds.forEach(({ value }, index) => {
     const before = index === 0 ? undefined : thresholds[index - 1]!.value;

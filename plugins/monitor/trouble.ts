@@ -3,7 +3,7 @@ import { kindOf } from 'svc/query';
 
 import { InsertionError } from './insertion.ts';
 
-/** Why a panel or a variable has no data, as its reader is told. */
+/** Why a panel or a variable has no data, as its reader sees it. */
 export interface Trouble {
   readonly kind: 'query' | 'variable' | 'store' | 'timeout' | 'too_large' | 'internal';
   readonly message: string;
@@ -19,8 +19,8 @@ export function troubleOf(error: unknown, log: Logger): Trouble {
     return { kind: 'variable', message };
   }
   if (!isSvcError(error) || error.code === 'internal') {
-    log.error({ cause: message }, 'a panel could not be filled');
-    return { kind: 'internal', message: 'something went wrong on our side; the log says what' };
+    log.error({ cause: message }, 'could not fill a panel');
+    return { kind: 'internal', message: 'the server failed; its log has the error' };
   }
   const kind = kindOf(error);
   if (kind === 'timeout' || kind === 'canceled') {

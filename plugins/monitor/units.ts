@@ -39,7 +39,7 @@ export type Unit = keyof typeof formats;
 
 export const units = Object.keys(formats) as readonly Unit[];
 
-/** The value as people read it; what is no number is told as it is. */
+/** The value as people read it; what is not a number is shown as it is. */
 export const formatted = (value: number, unit: Unit): string => (Number.isFinite(value) ? formats[unit](value) : formatFloat(value));
 
 /** Three digits that count, and none that do not. */
@@ -68,5 +68,5 @@ function time(seconds: number): string {
   return `${digits(seconds / length)} ${name}`;
 }
 
-/** Dates beyond what a calendar holds are told as the number they are. */
+/** Dates beyond what a calendar holds are shown as the number they are. */
 const instant = (seconds: number): string => (Math.abs(seconds) < 8.64e12 ? new Date(seconds * 1_000).toISOString() : formatFloat(seconds));

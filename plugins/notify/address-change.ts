@@ -4,7 +4,7 @@ import { type Addresses, mask } from './address.ts';
 import type { Shown } from './channel.ts';
 import type { ChannelWithState } from './channel-store.ts';
 import type { ChannelAddress, ChannelType } from './contract.ts';
-import type { Draft } from './channels.ts';
+import type { Draft } from './schema.ts';
 import { wrongEndpoint, wrongSecret } from './types/hook-address.ts';
 
 /** An address without a mask in it, fit for its type. */

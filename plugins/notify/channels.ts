@@ -1,5 +1,4 @@
 import { type Clock, type Handle, type Ids, type Page, type PageRequest, type Settings, SvcError, type Tables } from 'svc/sdk';
-import type { Static } from 'typebox';
 
 import { assertAddressOfSetting, replacedAddress, typedAddress } from './address-change.ts';
 import { type Addresses, shownEndpoint } from './address.ts';
@@ -8,11 +7,9 @@ import { ChannelStore, type ChannelWithState } from './channel-store.ts';
 import { checkTemplate } from './channel-template.ts';
 import type { ChannelTypeRegistry } from './channel-types.ts';
 import type { ChannelAddress, ChannelType, NoticeSource } from './contract.ts';
-import type { ChannelDraft } from './schema.ts';
+import type { Draft } from './schema.ts';
 import { addressOfSetting } from './settings-channels.ts';
 import type { NotifyTables } from './tables.ts';
-
-export type Draft = Static<typeof ChannelDraft>;
 
 /** The call that changes a channel: where the change is noted, and its precondition. */
 export interface ChangeCall {

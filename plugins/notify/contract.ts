@@ -24,7 +24,7 @@ export interface NoticeIncident {
   readonly event_count: number;
 }
 
-/** One thing to tell channels. */
+/** One notification about an incident, for all channels that take it. */
 export interface Notice {
   /** Unique for good: incident, firing and kind. The same notice accepted twice is sent once. */
   readonly id: string;

@@ -1,6 +1,6 @@
 import { type Insertable, sql } from 'kysely';
 
-import { isAtRest, isQueued, isSentByOther, mayBeKnown } from './delivery-conditions.ts';
+import { isAtRest, isQueued, isSentByOther, isUnsentTo, mayBeKnown, type OutcomeConsumer } from './delivery-conditions.ts';
 import type { Delivery, Notify, NotifyTables } from './tables.ts';
 
 export type NewDelivery = Insertable<NotifyTables['notify_deliveries']>;
@@ -190,6 +190,21 @@ export class DeliveryStore {
       .where(isQueued)
       .$if(!alsoTests, (query) => query.where('kind', '!=', 'test'))
       .execute();
+  }
+
+  /** Deliveries that have ended and whose outcome the consumer has not been given, oldest first. */
+  unsentOutcomes(consumer: OutcomeConsumer, limit: number): Promise<Delivery[]> {
+    return this.#db.selectFrom('notify_deliveries').selectAll().where(isUnsentTo(consumer)).orderBy('seq').limit(limit).execute();
+  }
+
+  async markOutcomesSent(consumer: OutcomeConsumer, seqs: readonly number[]): Promise<void> {
+    if (seqs.length > 0) {
+      await this.#db
+        .updateTable('notify_deliveries')
+        .set({ [consumer]: 1 })
+        .where('seq', 'in', seqs)
+        .execute();
+    }
   }
 }
 

@@ -1,7 +1,7 @@
-import { type Clock, type Counter, type Handle, type Logger, messageOf, type Tables } from 'svc/sdk';
+import { type Clock, type Counter, type Handle, type Logger, messageOf, type Tables, timestamp } from 'svc/sdk';
 
-import type { NoticeSource, Outcome } from './contract.ts';
-import { outcomeOf, OutcomeStore } from './outcome-store.ts';
+import type { Notice, NoticeSource, Outcome } from './contract.ts';
+import { DeliveryStore } from './delivery-store.ts';
 import type { Delivery, NotifyTables } from './tables.ts';
 
 export interface OutcomePublisherParts {
@@ -42,17 +42,17 @@ export class OutcomePublisher {
   async #publishBatch(): Promise<boolean> {
     const { tables, source } = this.#parts;
     const announced = await this.#announceBatch();
-    const unrecorded = source.available ? await new OutcomeStore(tables.read).unsent('recorded', batch) : [];
+    const unrecorded = source.available ? await new DeliveryStore(tables.read).unsentOutcomes('recorded', batch) : [];
     const recorded = await this.#recordAll(unrecorded);
     return announced === batch || (unrecorded.length === batch && recorded > 0);
   }
 
   async #announceBatch(): Promise<number> {
     const { tables, announce, outcomes } = this.#parts;
-    const fresh = await new OutcomeStore(tables.read).unsent('announced', batch);
+    const fresh = await new DeliveryStore(tables.read).unsentOutcomes('announced', batch);
     if (fresh.length > 0) {
       const seqs = fresh.map(({ seq }) => seq);
-      await tables.write((tx) => new OutcomeStore(tx).markSent('announced', seqs));
+      await tables.write((tx) => new DeliveryStore(tx).markOutcomesSent('announced', seqs));
       for (const row of fresh) {
         announce(outcomeOf(row));
         outcomes?.add(1, { result: row.state });
@@ -72,7 +72,7 @@ export class OutcomePublisher {
     for (let from = 0; from < all.length; from += mostAtOnce) {
       const incidents = all.slice(from, from + mostAtOnce);
       const recorded = (await Promise.all(incidents.map((deliveries) => this.#recordInOrder(deliveries)))).flat();
-      await this.#parts.tables.write((tx) => new OutcomeStore(tx).markSent('recorded', recorded));
+      await this.#parts.tables.write((tx) => new DeliveryStore(tx).markOutcomesSent('recorded', recorded));
       count += recorded.length;
     }
     return count;
@@ -100,3 +100,16 @@ export class OutcomePublisher {
     return recorded;
   }
 }
+
+const outcomeOf = (row: Delivery): Outcome => ({
+  delivery_id: row.id,
+  notice_id: row.notice_id!,
+  incident_id: row.incident_id,
+  kind: row.kind as Notice['kind'],
+  channel_id: row.channel_id,
+  channel_name: row.channel_name,
+  result: row.state as Outcome['result'],
+  attempts: row.attempts,
+  ...(row.error !== null && row.state === 'failed' && { error: row.error }),
+  at: timestamp(row.finished_at!),
+});

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -32,6 +32,8 @@ export const ChannelDraft = Type.Object({
   send_resolved: Type.Optional(Type.Boolean({ default: true })),
   template: Type.Optional(orNull(Type.String({ maxLength: 8_192, description: 'Go template of the text, over the incident; null or empty: the usual text' }))),
 });
+
+export type Draft = Static<typeof ChannelDraft>;
 
 export const ChannelShown = Type.Object({
   id: Id,

@@ -22,7 +22,7 @@ export function stormStore(calm: boolean): MetricsQueries {
     },
     range: async () => none,
     series: async () => [],
-    check: async (query) => ({ type: 'vector', printed: query }),
+    check: async (query) => ({ type: 'vector', printed: query, metrics: [] }),
     status: async () => ({ driver: 'embedded', ok: true, delayMs: 0 }),
   };
 }

@@ -95,7 +95,7 @@ export class BackEnd {
         settle(() => asError(error));
         return;
       }
-      // One of them is slow, or all are on a busy machine: fewer at a time tell.
+      // One of them is slow, or all are on a busy machine: smaller batches find out.
       const parts = queries.length > fewInBatch ? partsOf(queries, fewInBatch) : [];
       for (const part of parts) {
         void this.#slow.run(() => this.#batch(part, { time, until, replies }));

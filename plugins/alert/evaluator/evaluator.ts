@@ -1,16 +1,37 @@
-import { messageOf } from 'svc/sdk';
+import { type Clock, type Logger, messageOf } from 'svc/sdk';
 
-import type { Leg, RenderAnnotations, Rule, RuleChange } from '../rule.ts';
+import type { GateInputs } from '../gates/review.ts';
+import type { Ledger } from '../incident/ledger.ts';
+import type { Leg, Plan, RenderAnnotations, Rule, RuleBook, RuleChange } from '../rule.ts';
+import type { AlertSeries } from './alert-series.ts';
 import { answerRows } from './answer-rows.ts';
-import type { Asked, StoreName } from './back-end.ts';
+import type { Asked, BackEnd, StoreName } from './back-end.ts';
+import type { EvaluatorCounters } from './counters.ts';
 import { withEtas } from './eta.ts';
-import type { EvaluatorParts } from './evaluator-parts.ts';
 import type { Row } from './instance.ts';
 import { applyRuleChange, reconcile } from './rule-changes.ts';
 import { ScheduledRule } from './scheduled-rule.ts';
 import { selfAnnotations, selfPlan, selfRows, selfRule } from './self-rule.ts';
 import { type Finding, Findings } from './findings.ts';
 import { sweep } from './sweep.ts';
+import type { Timeline } from './timeline.ts';
+
+export interface EvaluatorParts {
+  readonly book: RuleBook;
+  readonly planOf: (rule: Rule) => Plan;
+  readonly render: RenderAnnotations;
+  readonly ledger: Ledger;
+  readonly alerts: AlertSeries;
+  readonly timeline: Timeline;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly backEnds: ReadonlyMap<StoreName, BackEnd>;
+  /** How much later than a slot its samples are there. */
+  readonly delayOf: (store: StoreName) => number;
+  readonly intervalMs: () => number;
+  readonly gateInputs: () => GateInputs;
+  readonly counters: EvaluatorCounters;
+}
 
 const longestMs = 10_000;
 const etaMs = 2_000;

@@ -96,7 +96,7 @@ export const RuntimeInfo = Type.Object({
     rules_evaluated: Type.Integer(),
     rules_failed: Type.Integer(),
     series_seen: Type.Integer(),
-    missed: Type.Integer({ description: 'slots that passed while their rule was still being evaluated, or nobody was' }),
+    missed: Type.Integer({ description: 'slots that passed while their rule was still being evaluated, or the evaluator did not run' }),
     firing: Type.Integer(),
     pending: Type.Integer(),
   }),

@@ -1,6 +1,6 @@
 import { field, type Foreign, isObject, objects, text } from './json.ts';
 
-/** Whom a query asks: our stores, or somebody we do not know. */
+/** Whom a query asks: our stores, or one that is not known here. */
 export type Datasource = { readonly kind: 'metrics' | 'logs' | 'any' } | { readonly kind: 'other'; readonly name: string };
 
 /** Finds out what a dashboard means by its datasources: objects, names, `$ds`, `${DS_PROM}`. */

@@ -45,7 +45,7 @@ function besides(dashboard: Foreign): LeftOut[] {
   }
   const from = text(field(dashboard, 'time', 'from'));
   if (from !== '' && from !== 'now-1h') {
-    left.push({ kind: 'time', title: from, reason: 'whoever looks says the time range, with from and to' });
+    left.push({ kind: 'time', title: from, reason: 'the reader of a dashboard chooses the time range, with from and to' });
   }
   return left;
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import { budget, kindOf, labelsOf, labelsRecord, matcher } from 'svc/query';
 
+import { checkQuery } from '../../../plugins/metricsdb/answers.ts';
 import { type EngineOptions, instant, parse, range, type SeriesSource, selectorsOf, valueTypeOf } from '../../../plugins/metricsdb/promql/index.ts';
 import { MemoryStore } from '../../golden/promql-test/runner/memory.ts';
 
@@ -131,6 +132,21 @@ test('a query is known by its type and its selectors before it runs', () => {
     selectorsOf(expr).map(({ name }) => name),
     ['a', 'd', 'e'],
   );
+});
+
+test('a checked query names the metrics that it reads, and no function, label or keyword', () => {
+  for (const [query, names] of [
+    ['sum by (job) (rate(a_total{b="c", d=~"e"}[5m])) / on (x, y) group_left (z) b', ['a_total', 'b']],
+    ['count without (i) (a) or b unless c offset 5m', ['a', 'b', 'c']],
+    ['{__name__=~"a|b:c", x="y"} > bool 1e3 + Inf', ['a', 'b:c']],
+    ['histogram_quantile(0.9, sum(rate(h_bucket[1m])) by (le)) / h_bucket', ['h_bucket']],
+    ['step + {"by"} - sum_over_time(max[5m:])', ['step', 'by', 'max']],
+    ['{__name__=~"a.*"}', []],
+    ['{__name__!="a", job="b"}', []],
+    ['time()', []],
+  ] as const) {
+    assert.deepEqual(checkQuery(query).metrics, names, query);
+  }
 });
 
 test('a label called __proto__ or a metric called constructor is one like any other', async () => {

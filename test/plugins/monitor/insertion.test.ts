@@ -4,9 +4,8 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 
 import { parse as parseLogQl, printExpr } from '../../../plugins/logs/logql/index.ts';
-import { parse, print, selectorsOf } from '../../../plugins/metricsdb/promql/index.ts';
+import { parse, selectorsOf } from '../../../plugins/metricsdb/promql/index.ts';
 import { type Binding, insert, InsertionError, namesIn } from '../../../plugins/monitor/insertion.ts';
-import { metricNames } from '../../../plugins/monitor/metric-names.ts';
 
 const texts = (...values: string[]): ReadonlyMap<string, Binding> => new Map([['v', { kind: 'texts', values }]]);
 const plain = (text: string): ReadonlyMap<string, Binding> => new Map([['v', { kind: 'plain', text }]]);
@@ -142,22 +141,6 @@ describe('a value that somebody gives for a variable', () => {
     const query = 'label_replace(up{a="$other"}, "a", "$1", "b", "(.*)$") # $v';
     assert.equal(insert(query, texts('x')), query);
     assert.deepEqual([...namesIn('$a ${b:regex} [[c]] $1 $$')], ['a', 'b', 'c']);
-  });
-});
-
-describe('the metrics that an explanation looks for', () => {
-  test('are those that the query reads, and no function, label or keyword', () => {
-    for (const [query, names] of [
-      ['sum by (job) (rate(a_total{b="c", d=~"e"}[5m])) / on (x, y) group_left (z) b', ['a_total', 'b']],
-      ['count without (i) (a) or b unless c offset 5m', ['a', 'b', 'c']],
-      ['{__name__=~"a|b:c", x="y"} > bool 1e3 + Inf', ['a', 'b:c']],
-      ['histogram_quantile(0.9, sum(rate(h_bucket[1m])) by (le))', ['h_bucket']],
-      ['{__name__=~"a.*"}', []],
-      ['time()', []],
-    ] as const) {
-      assert.deepEqual(metricNames(query), names, query);
-      assert.doesNotThrow(() => print(parse(query)));
-    }
   });
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { nameOf } from '../../../plugins/monitor/legend.ts';
+import { nameOf } from '../../../plugins/monitor/answers.ts';
 import { arranged } from '../../../plugins/monitor/position.ts';
 import { stateOf } from '../../../plugins/monitor/thresholds.ts';
 import { formatted, units } from '../../../plugins/monitor/units.ts';
@@ -116,7 +116,7 @@ describe('a panel that somebody makes', () => {
     assert.equal((await ask('POST', path, { body: { ...panel, query: '(((' } })).status, 201);
     const { error, data } = await shown('mine', 'Load');
     assert.deepEqual([error.kind, data], ['store', { result_type: 'matrix', result: [] }]);
-    assert.match(error.message, /no store of metrics at the moment: the plugin metricsdb brings it/);
+    assert.match(error.message, /no store of metrics is running; enable the plugin metricsdb/);
   });
 
   test('stops at a hundred a dashboard', async (t) => {

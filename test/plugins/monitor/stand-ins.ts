@@ -1,6 +1,5 @@
-import { SvcError } from 'svc/sdk';
-
 import type { LogQueries } from '../../../plugins/logs/contract.ts';
+import { checkQuery } from '../../../plugins/metricsdb/answers.ts';
 import type { LabelRecord, MatrixAnswer, MetricsQueries, Notes, QueryOptions } from '../../../plugins/metricsdb/contract.ts';
 
 export interface Asked {
@@ -48,12 +47,7 @@ export function standIns(): StandIns {
       asked.push({ kind: 'series', query: selector, options });
       return await ins.series(selector);
     },
-    check: async (query) => {
-      if (query.includes('(((')) {
-        throw new SvcError('invalid_argument', '1:4: parse error: unexpected end of input');
-      }
-      return { type: query.endsWith(']') ? 'matrix' : 'vector', printed: query };
-    },
+    check: async (query) => checkQuery(query),
     status: async () => ({ driver: 'embedded', ok: true, delayMs: 0 }),
   };
   const logs: Pick<LogQueries, 'lines' | 'check'> = {
