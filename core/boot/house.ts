@@ -88,7 +88,6 @@ export async function startHouse(options: HouseOptions): Promise<House> {
     const emptyCensus = count();
     await interior.host.start();
     await interior.outboxes.start();
-    foundation.storage.keys.resume();
     address.port = await interior.http.listen(address.hostname, address.port);
     address.listening = true;
     open(foundation, interior.host, address.url, takeDown);

@@ -146,22 +146,26 @@ export interface HouseHealth {
   check(): Promise<{ readonly ok: boolean; readonly checks: readonly HealthAnswer[] }>;
 }
 
-/** What a new master key came to. */
-export interface KeyRotation {
+/** What a walk over all sealed values came to. */
+export interface Resealed {
   /** The key that seals from now on. */
   readonly kid: string;
   /** Values that were sealed again with it. */
   readonly resealed: number;
-  /** Values that no key opens; they stay as they are. */
-  readonly unreadable: number;
-  /** Older keys that no value needs any more. */
-  readonly unused: readonly string[];
+  /** The keys of the values that did not open, one entry a value; these stay as they are. */
+  readonly unreadable: readonly string[];
 }
 
-/** The keys that seal secrets. */
+/** The keys that seal secrets; neither a key nor a secret leaves core by this service. */
 export interface MasterKeys {
-  /** Makes a new key where the house keeps its keys itself, then seals every secret again with the newest one. */
-  rotate(): Promise<KeyRotation>;
+  /** Older keys of the ring, oldest first. */
+  readonly older: readonly string[];
+  /** Those of them that a rotation has replaced. */
+  superseded(): Promise<readonly string[]>;
+  /** Notes the keys of the ring as superseded; then makes a new one where svc keeps its keys itself. */
+  renew(): Promise<void>;
+  /** Seals every value again that another key than the newest has sealed, wherever any plugin declared to seal. */
+  reseal(signal: AbortSignal): Promise<Resealed>;
 }
 
 /** One value of a metric of this process. */

@@ -4,18 +4,29 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 
-import { type Clock, type HealthReport, type Logger, messageOf, type SealedTable, type Secrets, SvcError, type Tables, timestamp } from '../sdk/index.ts';
+import {
+  type Clock,
+  type HealthReport,
+  type Logger,
+  type MasterKeys,
+  messageOf,
+  type SealedTable,
+  type Secrets,
+  SvcError,
+  type Tables,
+  timestamp,
+} from '../sdk/index.ts';
 import { markClean, recover } from './clean-stop.ts';
 import type { CoreTables } from './core-tables.ts';
 import { type DiskLimits, openDiskGuard } from './disk-guard.ts';
 import { type GroupLimits, openGroups } from './groups.ts';
 import { openKeyRing } from './keys.ts';
 import { acquireLock } from './lock.ts';
+import { StoredMasterKeys } from './master-keys.ts';
 import { loadMigrations, type Migration } from './migration-text.ts';
 import { migrator, type Safeguard } from './migrations.ts';
 import { openOwnership } from './ownership.ts';
 import { openReaders, type ReaderLimits } from './readers.ts';
-import { openRotation, type Rotation } from './rotation.ts';
 import { sealsOf } from './seal.ts';
 import { openSealedColumns } from './sealed-columns.ts';
 import { tablesOver } from './tables.ts';
@@ -54,7 +65,7 @@ export interface Storage {
   secrets(pluginId: string): Secrets;
   /** Notes where a plugin seals, once its tables are there. */
   declareSealed(pluginId: string, tables: readonly SealedTable[]): Promise<void>;
-  readonly keys: Pick<Rotation, 'rotate' | 'resume'>;
+  readonly keys: MasterKeys;
   /** A key for one purpose of the host, the same after every restart until there is a new master key. */
   derivedKey(purpose: string): KeyObject;
   /**
@@ -116,14 +127,13 @@ async function opened(options: StorageOptions, onFailure: (close: () => unknown)
   await migrate('core', options.coreMigrations ?? loadMigrations(fileURLToPath(new URL('./migrations', import.meta.url))));
   const core = tablesOf<CoreTables>('core');
   const columns = openSealedColumns(core, readers.connection, ownership);
-  const rotation = openRotation({ ring, core, columns, tables: tablesOf, secrets: (pluginId) => sealsOf(pluginId, ring), log });
-  await rotation.retireUnused();
+  const keys = new StoredMasterKeys({ ring, core, columns, tables: tablesOf, secrets: (pluginId) => sealsOf(pluginId, ring), log });
+  await keys.retireUnused();
   const known = new Map<string, Tables<unknown>>();
   const trouble = (): string | undefined => guard.refusal() ?? writer.down();
   let closing: Promise<void> | undefined;
 
   async function close(): Promise<void> {
-    await rotation.stop();
     await guard.stop();
     await groups.drain();
     readers.close();
@@ -151,7 +161,7 @@ async function opened(options: StorageOptions, onFailure: (close: () => unknown)
     },
     secrets: (pluginId) => sealsOf(pluginId, ring),
     declareSealed: (pluginId, tables) => columns.declare(pluginId, tables),
-    keys: rotation,
+    keys,
     derivedKey: (purpose) => ring.derive(`derived ${purpose}`),
     witness: (witness, work) => surroundings.run({ ...surroundings.getStore(), witness }, work),
     reclaim: (work) => surroundings.run({ ...surroundings.getStore(), reclaiming: true }, work),

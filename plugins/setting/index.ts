@@ -1,7 +1,6 @@
-import { Board, definePlugin, Keys } from 'svc/sdk';
+import { Board, definePlugin } from 'svc/sdk';
 
 import { SettingChanged } from './contract.ts';
-import { keyRoutes } from './key-routes.ts';
 import { revealAllowance } from './reveal-allowance.ts';
 import { settingRoutes } from './setting-routes.ts';
 import { systemSettings } from './settings.ts';
@@ -26,6 +25,5 @@ export default definePlugin({
     );
 
     ctx.http.routes(settingRoutes(systemSettings({ board, store, stored, text, clock, allowance, changed })));
-    ctx.http.routes(keyRoutes(ctx.services.use(Keys)));
   },
 });

@@ -26,10 +26,3 @@ export const SettingItem = Type.Object({
 });
 
 export const Revealed = Type.Object({ category: Type.String(), key: Type.String(), value: Type.Unknown() });
-
-export const Rotation = Type.Object({
-  kid: Type.String({ description: 'the key that seals from now on' }),
-  resealed: Type.Integer({ description: 'secrets that were sealed again with it' }),
-  unreadable: Type.Integer({ description: 'secrets that no key opens; they stay as they are' }),
-  unused: Type.Array(Type.String(), { description: 'older keys that no secret needs any more' }),
-});

@@ -3,6 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { Worker } from 'node:worker_threads';
 
 import { openIn } from '../storage/folder.ts';
+import { rotationOf } from './rotation-model.ts';
 
 /** Rotates the key of a data folder and dies at the n-th step that leaves a trace: a call on a file, or a message to the database's writer. */
 const [dir, dieAt] = [process.argv[2]!, Number(process.argv[3])];
@@ -32,7 +33,7 @@ Worker.prototype.postMessage = function postMessage(...args: Parameters<typeof p
   post.apply(this, args);
 };
 
-const { resealed } = await storage.keys.rotate();
+const { resealed } = await rotationOf(storage).rotate();
 step();
 // Not by the usual end, whose own steps would count.
 process.stdout.write(JSON.stringify({ steps, resealed }), () => process.exit(0));

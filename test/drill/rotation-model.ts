@@ -1,4 +1,6 @@
 import type { Storage } from '../../core/storage/index.ts';
+import { Rotation } from '../../plugins/keys/rotation.ts';
+import { silent } from '../storage/folder.ts';
 
 export interface RotationTables {
   drill_vault: { id: number; secret: string; note: string };
@@ -11,7 +13,10 @@ export const rotationMigration = {
         create table drill_pair (left text not null, right text not null, secret text, primary key (left, right)) strict, without rowid`,
 };
 
-const sealed = [
+/** As the plugin has it over a storage. */
+export const rotationOf = (storage: Storage): Rotation => new Rotation(storage.keys, silent);
+
+export const sealed = [
   { table: 'drill_vault', row: 'id', columns: ['secret'] },
   { table: 'drill_pair', row: 'left|right', columns: ['secret'] },
 ];

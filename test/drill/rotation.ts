@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { readKeys } from '../../core/storage/keys.ts';
 import type { Outcome } from '../exercise.ts';
 import { openIn } from '../storage/folder.ts';
-import { fill, newestKey, openAll } from './rotation-model.ts';
+import { fill, newestKey, openAll, rotationOf } from './rotation-model.ts';
 
 const child = fileURLToPath(new URL('./rotation-child.ts', import.meta.url));
 
@@ -56,7 +56,7 @@ async function recovered(dir: string, old: string, secrets: number, when: string
     secrets,
     when,
   );
-  storage.keys.resume();
+  void rotationOf(storage).resume();
   for (const deadline = Date.now() + 20_000; (await openAll(storage)).get(newest) !== secrets; await pause(5)) {
     assert.ok(Date.now() < deadline, `${when}: not finished in time`);
   }

@@ -6,7 +6,6 @@ import { after, test } from 'node:test';
 
 import Database from 'better-sqlite3';
 
-import { readKeys } from '../../../core/storage/keys.ts';
 import { undeclaredSeals } from '../../storage/sealed-places.ts';
 import { addressOf, type Json, mask, settingHouse } from './house.ts';
 
@@ -207,44 +206,6 @@ test('two secrets that changed places in the database open in neither', async (t
   for (const name of ['torch.api_key', 'torch.built_in']) {
     assert.match((await item(name)).problem, /^unreadable: .*altered, or moved here from another row/);
   }
-});
-
-test('a rotation gives every secret a new seal and changes nothing else; the trail knows who', async (t) => {
-  const dataDir = folder();
-  const first = await settingHouse(t, { dataDir });
-  await first.set('torch.api_key', canary);
-  await first.set('torch.built_in', 'another');
-  const sealed = (): unknown[] => inDatabase(dataDir, (database) => database.prepare('select value from setting_values order by key').pluck().all());
-  const before = sealed();
-  const { status, body } = await first.ask('POST', '/api/v1/keys/rotate');
-  assert.deepEqual([status, body.resealed, body.unreadable, body.unused.length], [200, 2, 0, 1]);
-  assert.ok(sealed().every((value, index) => value !== before[index] && String(value).startsWith(`v1.${body.kid}.`)));
-  assert.deepEqual(
-    first.audit.filter(({ action }) => action === 'key:rotate').map(({ status: outcome, principal }) => [outcome, principal.id]),
-    [['success', 'ada']],
-  );
-  assert.equal((await first.ask('GET', revealOf('torch.api_key'))).body.value, canary);
-  await first.house.stop();
-
-  const second = await settingHouse(t, { dataDir });
-  assert.equal((await second.ask('GET', revealOf('torch.api_key'))).body.value, canary);
-  assert.equal(readKeys(join(dataDir, 'keys', 'secret.key')).length, 1);
-});
-
-test('no new key is made when the trail cannot take the row, and none with a single key in the environment', async (t) => {
-  const dataDir = folder();
-  const trail = { append: () => Promise.reject(new Error('full')) };
-  const first = await settingHouse(t, { dataDir, services: { 'audit.trail': trail } });
-  assert.equal((await first.ask('POST', '/api/v1/keys/rotate')).status, 503);
-  assert.equal((await first.set('torch.brightness', 70)).status, 503);
-  assert.equal((await first.item('torch.brightness')).source, 'default', 'no row, no change');
-  await first.house.stop();
-  assert.equal(readKeys(join(dataDir, 'keys', 'secret.key')).length, 1);
-
-  const given = await settingHouse(t, { environment: { SVC_SECRET_KEY: Buffer.alloc(32, 9).toString('base64') } });
-  const { status, body } = await given.ask('POST', '/api/v1/keys/rotate');
-  assert.deepEqual([status, body.error], [409, 'conflict']);
-  assert.match(body.message, /put it behind the old one, separated by a comma/);
 });
 
 function readIfThere(file: string): Buffer {

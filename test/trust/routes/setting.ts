@@ -6,7 +6,6 @@ export const area: Area = {
     PUT     /api/v1/system-settings/{category}/{key}         admin
     DELETE  /api/v1/system-settings/{category}/{key}         admin
     GET     /api/v1/system-settings/{category}/{key}/reveal  admin
-    POST    /api/v1/keys/rotate                              admin
   `,
   houseWide: ['system-settings'],
 };

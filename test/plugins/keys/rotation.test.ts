@@ -4,14 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { SealedTable } from 'svc/sdk';
-
-import { onlyDeclared, type Storage } from '../../core/storage/index.ts';
-import { readKeys } from '../../core/storage/keys.ts';
-import { run as rotationDrill } from '../drill/rotation.ts';
-import { fill, newestKey, openAll, type RotationTables } from '../drill/rotation-model.ts';
-import { inFolder, openIn, silent, withStorage } from './folder.ts';
-import { undeclaredSeals } from './sealed-places.ts';
+import { readKeys } from '../../../core/storage/keys.ts';
+import { run as rotationDrill } from '../../drill/rotation.ts';
+import { fill, newestKey, openAll, rotationOf, type RotationTables } from '../../drill/rotation-model.ts';
+import { inFolder, openIn, silent, withStorage } from '../../storage/folder.ts';
 
 const keyFile = (dir: string): string => join(dir, 'keys', 'secret.key');
 const retiredFile = (dir: string): string => join(dir, 'keys', 'retired.key');
@@ -23,7 +19,7 @@ test('a rotation makes a key, seals every secret of every plugin with it, and th
     const old = newestKey(storage);
     const [oldLine] = readFileSync(keyFile(dir), 'utf8').split('\n');
 
-    const { kid, ...rest } = await storage.keys.rotate();
+    const { kid, ...rest } = await rotationOf(storage).rotate();
     assert.deepEqual(rest, { resealed: 153, unreadable: 0, unused: [old] });
     assert.equal(newestKey(storage), kid);
     assert.deepEqual([...(await openAll(storage))], [[kid, 153]]);
@@ -45,7 +41,7 @@ test('secrets of a plugin that is not there any more are sealed again, too', () 
     await fill(storage);
     await storage.close();
     storage = await openIn(dir);
-    assert.equal((await storage.keys.rotate()).resealed, 153);
+    assert.equal((await rotationOf(storage).rotate()).resealed, 153);
     await storage.close();
   }));
 
@@ -56,7 +52,7 @@ test('what a plugin writes during a rotation is kept and opens', () =>
     const place = (id: number) => ({ table: 'drill_vault', row: String(id), column: 'secret' });
     // Sealed with the old key before, written during and after the rotation.
     const late = Array.from({ length: 150 }, (_, index) => storage.secrets('drill').seal(place(index + 1), `late ${index + 1}`));
-    const rotating = storage.keys.rotate();
+    const rotating = rotationOf(storage).rotate();
     for (const [index, secret] of late.entries()) {
       await tables.write((tx) =>
         tx
@@ -70,7 +66,7 @@ test('what a plugin writes during a rotation is kept and opens', () =>
     for (const { id, secret } of await tables.read.selectFrom('drill_vault').select(['id', 'secret']).execute()) {
       assert.equal(storage.secrets('drill').open(place(id), secret), `late ${id}`);
     }
-    assert.equal((await storage.keys.rotate()).unreadable, 0);
+    assert.equal((await rotationOf(storage).rotate()).unreadable, 0);
   }));
 
 test('a key that a late value still needs is not retired', () =>
@@ -79,13 +75,13 @@ test('a key that a late value still needs is not retired', () =>
     await fill(storage);
     const old = newestKey(storage);
     const late = storage.secrets('drill').seal({ table: 'drill_vault', row: '7', column: 'secret' }, 'vault 7');
-    await storage.keys.rotate();
+    await rotationOf(storage).rotate();
     await storage.tables<RotationTables>('drill').write((tx) => tx.updateTable('drill_vault').set({ secret: late }).where('id', '=', 7).execute());
     await storage.close();
 
     storage = await openIn(dir);
     assert.equal((await openAll(storage)).get(old), 1);
-    storage.keys.resume();
+    void rotationOf(storage).resume();
     for (const deadline = Date.now() + 20_000; (await openAll(storage)).has(old); await pause(5)) {
       assert.ok(Date.now() < deadline, 'the start goes on by itself');
     }
@@ -115,7 +111,7 @@ test('values that do not open stay as they are, are counted, and keep their key 
     });
     assert.throws(() => storage.secrets('drill').open({ table: 'drill_vault', row: '1', column: 'secret' }, second), /altered, or moved here/);
 
-    const { resealed, unreadable, unused } = await storage.keys.rotate();
+    const { resealed, unreadable, unused } = await rotationOf(storage).rotate();
     assert.deepEqual([resealed, unreadable, unused], [150, 3, []]);
     assert.deepEqual([await secretOf(1), await secretOf(2)], [second, first]);
     await storage.close();
@@ -127,10 +123,11 @@ test('values that do not open stay as they are, are counted, and keep their key 
 test('two rotations do not run at once; one after the other they do', () =>
   withStorage(async (storage) => {
     await fill(storage);
-    const [first, second] = await Promise.allSettled([storage.keys.rotate(), storage.keys.rotate()]);
+    const rotation = rotationOf(storage);
+    const [first, second] = await Promise.allSettled([rotation.rotate(), rotation.rotate()]);
     assert.equal(first.status, 'fulfilled');
     assert.equal(second.status === 'rejected' && (second.reason as { code: string }).code, 'conflict');
-    const { kid, unused } = await storage.keys.rotate();
+    const { kid, unused } = await rotation.rotate();
     assert.equal(unused.length, 2);
     assert.deepEqual([...(await openAll(storage))], [[kid, 153]]);
   }));
@@ -139,14 +136,16 @@ test('a stop during a rotation is not kept waiting, and the next start goes on',
   inFolder(async (dir) => {
     let storage = await openIn(dir);
     await fill(storage, 2_000);
-    const stopped = assert.rejects(storage.keys.rotate(), { code: 'unavailable', message: /svc is stopping; the secrets that are left/ });
+    const rotation = rotationOf(storage);
+    const stopped = assert.rejects(rotation.rotate(), { code: 'unavailable', message: /the rotation was stopped; the remaining secrets/ });
+    await rotation.stop();
     await storage.close();
     await stopped;
 
     storage = await openIn(dir);
     assert.ok((await openAll(storage)).size >= 1);
     assert.equal(readKeys(keyFile(dir)).length, 2);
-    const { kid } = await storage.keys.rotate();
+    const { kid } = await rotationOf(storage).rotate();
     assert.deepEqual([...(await openAll(storage))], [[kid, 2_003]]);
     await storage.close();
   }));
@@ -157,11 +156,11 @@ test('no key is made when the trail of the change cannot be written', () =>
     const before = readFileSync(keyFile(dir), 'utf8');
     const refusal = new Error('the trail is full');
     await assert.rejects(
-      storage.witness({ beforeCommit: () => Promise.reject(refusal), undone: () => undefined }, () => storage.keys.rotate()),
+      storage.witness({ beforeCommit: () => Promise.reject(refusal), undone: () => undefined }, () => rotationOf(storage).rotate()),
       refusal,
     );
     assert.equal(readFileSync(keyFile(dir), 'utf8'), before);
-    assert.equal((await storage.keys.rotate()).resealed, 153);
+    assert.equal((await rotationOf(storage).rotate()).resealed, 153);
   }));
 
 test('a key file that cannot be written leaves the old key sealing, and the start after that comes up', () =>
@@ -171,11 +170,11 @@ test('a key file that cannot be written leaves the old key sealing, and the star
     const old = newestKey(storage);
     // In the way of the draft that would take the file's place.
     mkdirSync(`${keyFile(dir)}.tmp`);
-    await assert.rejects(storage.keys.rotate(), { code: 'unavailable', message: /the key file cannot be written .*; the old key seals on/ });
+    await assert.rejects(rotationOf(storage).rotate(), { code: 'unavailable', message: /the key file cannot be written .*; the old key seals on/ });
     assert.equal(newestKey(storage), old);
     rmdirSync(`${keyFile(dir)}.tmp`);
 
-    await storage.keys.rotate();
+    await rotationOf(storage).rotate();
     await storage.close();
     mkdirSync(`${retiredFile(dir)}.tmp`);
     const lines: string[] = [];
@@ -190,7 +189,7 @@ test('a key that somebody put back into the file while svc serves survives a rot
     const putBack = Buffer.alloc(32, 5).toString('base64url');
     writeFileSync(keyFile(dir), `${putBack}\n${readFileSync(keyFile(dir), 'utf8')}`);
     chmodSync(keyFile(dir), 0o600);
-    await storage.keys.rotate();
+    await rotationOf(storage).rotate();
     const lines = readFileSync(keyFile(dir), 'utf8').trim().split('\n');
     assert.equal(lines.length, 3);
     assert.ok(lines.includes(putBack));
@@ -202,66 +201,22 @@ test('with the key in the environment a rotation says how, and with a second one
     let storage = await openIn(dir, { secretKeys: [one] });
     await fill(storage);
     const old = newestKey(storage);
-    await assert.rejects(storage.keys.rotate(), {
+    await assert.rejects(rotationOf(storage).rotate(), {
       code: 'conflict',
       message: /comes from SVC_SECRET_KEY.*behind the old one, separated by a comma, and start svc again/,
     });
     await storage.close();
 
     storage = await openIn(dir, { secretKeys: [one, two] });
-    const { kid, resealed, unused } = await storage.keys.rotate();
+    const { kid, resealed, unused } = await rotationOf(storage).rotate();
     assert.deepEqual([resealed, unused], [153, [old]]);
-    assert.equal((await storage.keys.rotate()).resealed, 0);
+    assert.equal((await rotationOf(storage).rotate()).resealed, 0);
     await storage.close();
     assert.ok(!existsSync(keyFile(dir)) && !existsSync(retiredFile(dir)));
 
     storage = await openIn(dir, { secretKeys: [two] });
     assert.deepEqual([...(await openAll(storage))], [[kid, 153]]);
     await storage.close();
-  }));
-
-const declarations: readonly [what: string, declared: SealedTable, sentence: RegExp][] = [
-  ['a table of another plugin', { table: 'core_outbox', row: 'id', columns: ['payload'] }, /the table core_outbox, which is not its own/],
-  ['a table that is not there', { table: 'drill_none', row: 'id', columns: ['secret'] }, /the table drill_none, which its migrations do not make/],
-  ['a column that is not there', { table: 'drill_vault', row: 'id', columns: ['secrets'] }, /drill_vault\.secrets, which its migrations do not make/],
-  [
-    'a row that is not unique',
-    { table: 'drill_vault', row: 'note', columns: ['secret'] },
-    /note of drill_vault as its row, which is neither the primary key nor unique/,
-  ],
-  ['half of a row', { table: 'drill_pair', row: 'left', columns: ['secret'] }, /left of drill_pair as its row/],
-];
-
-for (const [what, declared, sentence] of declarations) {
-  test(`a declaration that names ${what} is refused when the plugin comes up`, () =>
-    withStorage(async (storage) => {
-      await fill(storage);
-      await assert.rejects(
-        storage.declareSealed('drill', [declared]),
-        (error: Error & { code: string }) => error.code === 'invalid_argument' && sentence.test(error.message),
-      );
-    }));
-}
-
-test('a plugin can seal only where it has declared, and what was slipped past is found in the file', () =>
-  inFolder(async (dir) => {
-    let storage: Storage = await openIn(dir);
-    await fill(storage);
-    const elsewhere = { table: 'drill_vault', row: '1', column: 'note' };
-    const secrets = onlyDeclared(storage.secrets('drill'), 'drill', [{ table: 'drill_vault', row: 'id', columns: ['secret'] }]);
-    assert.throws(() => secrets.seal(elsewhere, 'hush'), {
-      code: 'internal',
-      message: /^drill seals into drill_vault\.note, which its plugin\.json does not list; add it to "sealed"/,
-    });
-    assert.equal(secrets.open({ ...elsewhere, column: 'secret' }, secrets.seal({ ...elsewhere, column: 'secret' }, 'hush')), 'hush');
-    await storage.close();
-    assert.deepEqual(undeclaredSeals(join(dir, 'svc.db')), []);
-
-    storage = await openIn(dir);
-    const note = JSON.stringify({ copied: storage.secrets('drill').seal(elsewhere, 'hush') });
-    await storage.tables<RotationTables>('drill').write((tx) => tx.updateTable('drill_vault').set({ note }).where('id', '=', 1).execute());
-    await storage.close();
-    assert.deepEqual(undeclaredSeals(join(dir, 'svc.db')), ['drill_vault.note']);
   }));
 
 test('kill -9 during a rotation: every secret opens, and the next start finishes it', async () => {

@@ -1,0 +1,92 @@
+import { type Logger, type MasterKeys, messageOf, type Resealed, type Secrets, SvcError, type Tables } from '../sdk/index.ts';
+import type { CoreTables } from './core-tables.ts';
+import type { KeyRing } from './keys.ts';
+import { keysIn, reseal } from './reseal.ts';
+import type { SealedColumns } from './sealed-columns.ts';
+import { surroundings } from './unit.ts';
+
+export interface MasterKeyParts {
+  readonly ring: KeyRing;
+  readonly core: Tables<CoreTables>;
+  readonly columns: SealedColumns;
+  readonly tables: (plugin: string) => Tables<unknown>;
+  readonly secrets: (plugin: string) => Secrets;
+  readonly log: Logger;
+}
+
+/** The steps of a rotation, each of which a kill may interrupt; `plugins/keys` puts them together. */
+export class StoredMasterKeys implements MasterKeys {
+  readonly #parts: MasterKeyParts;
+
+  constructor(parts: MasterKeyParts) {
+    this.#parts = parts;
+  }
+
+  get older(): readonly string[] {
+    return this.#parts.ring.older;
+  }
+
+  /** The key of a foreign backup may be in the ring, too; only those that a rotation has replaced are on their way out. */
+  async superseded(): Promise<readonly string[]> {
+    const rows = await this.#parts.core.read.selectFrom('core_superseded_keys').select('kid').execute();
+    return this.older.filter((kid) => rows.some((row) => row.kid === kid));
+  }
+
+  async renew(): Promise<void> {
+    const { ring, core } = this.#parts;
+    if (!ring.isOwn && ring.older.length === 0) {
+      throw new SvcError(
+        'conflict',
+        'the key comes from SVC_SECRET_KEY, so a new one has to come from there, too: put it behind the old one, separated by a comma, and start svc again',
+      );
+    }
+    const replaced = [...ring.older, ...(ring.isOwn ? [ring.newest] : [])].map((kid) => ({ kid }));
+    // First, because it takes the audit row along: a new key is not made when that cannot be written.
+    await core.write((tx) => tx.replaceInto('core_superseded_keys').values(replaced).execute());
+    try {
+      if (ring.isOwn) {
+        ring.renew();
+      }
+    } catch (cause) {
+      throw new SvcError('unavailable', `the key file cannot be written (${messageOf(cause)}); the old key seals on`, { cause });
+    }
+  }
+
+  async reseal(signal: AbortSignal): Promise<Resealed> {
+    const { ring, columns, tables, secrets } = this.#parts;
+    const kid = ring.newest;
+    const unreadable: string[] = [];
+    let resealed = 0;
+    for (const column of await columns.all()) {
+      // On the account of core: a request that asked for it may end before it does.
+      const found = await surroundings.run({}, () => reseal(column, kid, tables(column.plugin), secrets(column.plugin), signal));
+      resealed += found.resealed;
+      unreadable.push(...found.unreadable);
+    }
+    return { kid, resealed, unreadable };
+  }
+
+  /** Drops superseded keys that no value needs; only before the first plugin runs, which could hold a value that is sealed and not yet written. */
+  async retireUnused(): Promise<void> {
+    try {
+      await this.#retire();
+    } catch (error) {
+      this.#parts.log.warn({ cause: messageOf(error) }, 'a key that was rotated out could not be retired; the next start tries again');
+    }
+  }
+
+  async #retire(): Promise<void> {
+    const { ring, core, columns, tables, log } = this.#parts;
+    const leaving = new Set(ring.isOwn ? await this.superseded() : []);
+    for (const column of leaving.size === 0 ? [] : await columns.all()) {
+      (await keysIn(column, tables(column.plugin))).forEach((kid) => leaving.delete(kid));
+    }
+    if (leaving.size === 0) {
+      return;
+    }
+    const kids = [...leaving];
+    ring.retire(kids);
+    await core.write((tx) => tx.deleteFrom('core_superseded_keys').where('kid', 'in', kids).execute());
+    log.info({ kids }, 'keys that no secret needs any more were retired');
+  }
+}

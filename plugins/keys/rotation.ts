@@ -1,0 +1,65 @@
+import { type Logger, type MasterKeys, messageOf, SvcError } from 'svc/sdk';
+
+/** What a new master key came to. */
+export interface Rotated {
+  readonly kid: string;
+  readonly resealed: number;
+  readonly unreadable: number;
+  readonly unused: string[];
+}
+
+/** Brings every secret from one master key to the next, one walk at a time. */
+export class Rotation {
+  readonly #keys: MasterKeys;
+  readonly #log: Logger;
+  readonly #stop = new AbortController();
+  #running: Promise<unknown> | undefined;
+
+  constructor(keys: MasterKeys, log: Logger) {
+    this.#keys = keys;
+    this.#log = log;
+  }
+
+  async rotate(): Promise<Rotated> {
+    if (this.#running !== undefined) {
+      throw new SvcError('conflict', 'a rotation is running: secrets are being sealed with the newest key; try again when it is done');
+    }
+    return await this.#alone(async () => {
+      await this.#keys.renew();
+      return await this.#sealAll();
+    });
+  }
+
+  /** Goes on where an earlier process was stopped. */
+  async resume(): Promise<void> {
+    try {
+      const done = await this.#alone(async () => ((await this.#keys.superseded()).length === 0 ? undefined : await this.#sealAll()));
+      if (done) {
+        this.#log.info({ ...done }, 'secrets are sealed with the newest key');
+      }
+    } catch (error) {
+      this.#log.warn({ cause: messageOf(error) }, 'not all secrets are sealed with the newest key yet; the next start goes on');
+    }
+  }
+
+  /** The request that asked for a rotation hears how far it came. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new SvcError('unavailable', 'the rotation was stopped; the remaining secrets are sealed with the newest key after the next start'));
+    await this.#running?.catch(() => undefined);
+  }
+
+  async #sealAll(): Promise<Rotated> {
+    const { kid, resealed, unreadable } = await this.#keys.reseal(this.#stop.signal);
+    return { kid, resealed, unreadable: unreadable.length, unused: this.#keys.older.filter((older) => !unreadable.includes(older)) };
+  }
+
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    const result = work();
+    this.#running = result;
+    try {
+      return await result;
+    } finally {
+      this.#running = undefined;
+    }
+  }
+}
