@@ -15,6 +15,8 @@ export interface RootWatch {
 export interface RootWatchOptions {
   readonly ignore: (path: string) => boolean;
   readonly changed: (path: string) => void;
+  /** What changed since this moment counts, also when the watch began later; in milliseconds since the epoch. */
+  readonly since: number;
   readonly log: Logger;
 }
 
@@ -29,7 +31,7 @@ const exhausted: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOSPC']);
  * Watches one folder through all its lives. chokidar loses a root that is deleted, replaced, or reached by a link
  * that is turned elsewhere, so the root is looked at four times a second and watched anew when it is another one.
  */
-export function watchRoot(root: string, { ignore, changed, log }: RootWatchOptions): RootWatch {
+export function watchRoot(root: string, { ignore, changed, since, log }: RootWatchOptions): RootWatch {
   const closing = new AbortController();
   let seen: string | undefined;
   let watcher: FSWatcher | undefined;
@@ -57,16 +59,23 @@ export function watchRoot(root: string, { ignore, changed, log }: RootWatchOptio
   const arm = async (real: string): Promise<void> => {
     const named = (path: string): string => join(root, relative(real, path));
     watcher = watch(real, {
-      ignoreInitial: true,
+      alwaysStat: true,
       followSymlinks: false,
       usePolling,
       interval: pollEveryMs,
       binaryInterval: pollEveryMs,
       ignored: (path) => path !== real && (isNoise(basename(path)) || ignore(named(path))),
     });
-    watcher.on('all', (_event, path) => changed(named(path)));
+    let arming = true;
+    watcher.on('all', (_event, path, stats) => {
+      // The root itself is looked at by whoever waits for the watch to be ready.
+      if (!arming || (path !== real && stats !== undefined && stats.ctimeMs >= since)) {
+        changed(named(path));
+      }
+    });
     watcher.on('error', failed);
     await armed(watcher, closing.signal);
+    arming = false;
   };
 
   const failed = (error: unknown): void => {

@@ -16,6 +16,8 @@ export interface WatchOptions {
   readonly ignore?: (path: string) => boolean;
   /** Told absolute paths below the roots; a root itself means that anything below it may have changed. */
   readonly onChange: (paths: ReadonlySet<string>) => MaybePromise<void>;
+  /** What changed since this moment counts, also before the watch began; default: nothing before it. */
+  readonly since?: number;
   readonly debounceMs?: number;
   readonly log: Logger;
 }
@@ -23,7 +25,7 @@ export interface WatchOptions {
 const maxPaths = 1_000;
 
 /** Tells that something below some folders may have changed: a hint to look again, never a contract. */
-export function watchFolders({ roots, ignore = () => false, onChange, debounceMs = 100, log }: WatchOptions): FolderWatch {
+export function watchFolders({ roots, ignore = () => false, onChange, since = Infinity, debounceMs = 100, log }: WatchOptions): FolderWatch {
   const folders = [...new Set(roots.map((root) => resolve(root)))];
   const tell = async (paths: ReadonlySet<string>): Promise<void> => {
     try {
@@ -33,7 +35,7 @@ export function watchFolders({ roots, ignore = () => false, onChange, debounceMs
     }
   };
   const hints = gatherHints(debounceMs, folders, tell);
-  const watches = folders.map((root) => watchRoot(root, { ignore, changed: (path) => hints.add(path), log }));
+  const watches = folders.map((root) => watchRoot(root, { ignore, changed: (path) => hints.add(path), since, log }));
   return {
     ready: Promise.all(watches.map((watch) => watch.ready)).then(() => undefined),
     async close() {

@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { messageOf } from 'svc/sdk';
 import type { Static } from 'typebox';
 import { parse } from 'yaml';
@@ -10,23 +10,24 @@ import { DashboardFile } from './schema.ts';
 import { assertVariables } from './variable-rules.ts';
 
 const longest = 512 * 1_024;
+/** Not optimized: the schema is large, and few files are read with it. */
+const options = { strict: false, meta: false, validateSchema: false, allErrors: false, allowUnionTypes: true, code: { optimize: false } } as const;
 
 /** What a plugin contributed, as a dashboard or as the reason why it is none. */
 export type ReadDashboard = { readonly dashboard: Dashboard } | { readonly problem: string; readonly uid?: string };
 
 /** Reads files of plugins; what is wrong with one is reported, never thrown. */
 export class DashboardReader {
-  readonly #fits = new Ajv({ strict: false, meta: false, validateSchema: false, allErrors: false, allowUnionTypes: true }).compile<
-    Static<typeof DashboardFile>
-  >(DashboardFile);
+  #check: ValidateFunction<Static<typeof DashboardFile>> | undefined;
 
   read(contributed: unknown, pluginId: string): ReadDashboard {
     let name = {};
     try {
       const { content, where } = contentOf(contributed);
       name = uidOf(content);
-      if (!this.#fits(content)) {
-        return { ...name, problem: `${where}${sentence(this.#fits.errors?.[0])}` };
+      const fits = (this.#check ??= new Ajv(options).compile<Static<typeof DashboardFile>>(DashboardFile));
+      if (!fits(content)) {
+        return { ...name, problem: `${where}${sentence(fits.errors?.[0])}` };
       }
       return { dashboard: dashboardOf(content, pluginId) };
     } catch (error) {

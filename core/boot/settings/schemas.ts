@@ -11,6 +11,8 @@ const options = {
   logger: false,
   // Schemas of packs are strangers' work: their patterns run on an engine that no pattern can stall.
   code: {
+    // Most of these check a few values in the life of a process: a second pass over their text would cost more than it saves.
+    optimize: false,
     regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), { code: 'RE2JS' }),
   },
 } as const;

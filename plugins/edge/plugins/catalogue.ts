@@ -74,7 +74,7 @@ function edgePlugin({ name, kind, default_enabled: enabled, spec }: EdgePluginFi
   if (typeof name !== 'string' || !/^[a-z][a-z0-9_-]{0,62}$/.test(name) || !['metrics', 'logs', 'traces'].includes(kind) || typeof enabled !== 'boolean') {
     throw new SvcError('invalid_argument', 'it needs a name, a kind (metrics, logs, traces) and default_enabled');
   }
-  const usual = { allErrors: true, ownProperties: true, strict: false, meta: false, validateSchema: false, logger: false } as const;
+  const usual = { allErrors: true, ownProperties: true, strict: false, meta: false, validateSchema: false, logger: false, code: { optimize: false } } as const;
   const fits = new Ajv(usual).compile(spec);
   let fill: ValidateFunction | undefined;
   return {
