@@ -5,7 +5,7 @@ import type { Identity } from '../edge-uplink/contract.ts';
 /** Where a package is, and how each side proves itself there. */
 export interface Source {
   readonly url: URL;
-  /** Only for the manager: nobody else is given the keys of this edge. */
+  /** Only for the manager: no other server is given the keys of this edge. */
   readonly authorization?: string | undefined;
   readonly pin?: string | undefined;
   readonly ca?: string | undefined;

@@ -25,7 +25,7 @@ export function writeWhole(file: string, text: string): void {
   move(draft, file);
 }
 
-/** One step for whoever looks, also after a power cut. */
+/** One step for every reader, also after a power cut. */
 export function move(from: string, to: string): void {
   renameSync(from, to);
   syncPath(dirname(to));

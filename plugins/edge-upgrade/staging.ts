@@ -42,7 +42,7 @@ export class Staging {
     rmSync(join(this.#root, '.new'), { recursive: true, force: true });
   }
 
-  /** Whether it is what was ordered, by somebody who may order it. */
+  /** Whether it is what was ordered, and signed by the key that may order it. */
   async verify(file: string, { sha256, signature }: UpgradeOrder): Promise<void> {
     const hash = createHash('sha256');
     for await (const chunk of createReadStream(file)) {
@@ -73,7 +73,7 @@ export class Staging {
     }
     const version = versionIn(said);
     if (version === undefined) {
-      throw new SvcError('conflict', 'the self-test of the new version did not tell which version it is');
+      throw new SvcError('conflict', 'the self-test of the new version did not say which version it is');
     }
     return version;
   }

@@ -5,15 +5,15 @@ import { compare } from 'semver';
 import type { Identity } from '../edge-uplink/contract.ts';
 import { sourceOf } from './address.ts';
 import { download, isFinal } from './download.ts';
-import { hasEnded, type Job, type JobKeeper } from './job.ts';
+import { hasEnded, type Job, type JobFile } from './job-file.ts';
 import { readOrder } from './order.ts';
 import type { Staging } from './staging.ts';
-import type { Trials } from './trial.ts';
+import type { TrialFiles } from './trial-files.ts';
 
 export interface UpgradeParts {
-  readonly jobs: JobKeeper;
+  readonly jobs: Pick<JobFile, 'current' | 'write'>;
   readonly staging: Staging;
-  readonly trials: Trials;
+  readonly trials: TrialFiles;
   readonly clock: Clock;
   readonly log: Logger;
   /** Version of the program that runs, its folder of `<data>/versions`, and why it cannot be replaced. */
@@ -25,7 +25,7 @@ export interface UpgradeParts {
   readonly identity: () => Identity | undefined;
   /** Streams that are open through this machine. */
   readonly streams: () => number;
-  readonly tell: (state: { job_id: string; state: UpgradeState; version?: string; error?: string }) => Promise<void>;
+  readonly report: (state: { job_id: string; state: UpgradeState; version?: string; error?: string }) => Promise<void>;
   readonly pause: (ms: number) => Promise<void>;
   /** There is something to do. */
   readonly wake: () => void;
@@ -127,12 +127,12 @@ export class Upgrade {
     return this.#parts.running !== '' && this.#parts.trials.current()?.next === this.#parts.running;
   }
 
-  /** Again, since what was told may have been lost with the connection. */
-  async retell(forMs: number): Promise<void> {
+  /** Once more, since what was sent may have been lost with the connection. */
+  async repeat(forMs: number): Promise<void> {
     const { jobs, clock } = this.#parts;
     const job = jobs.current();
     if (job && (job.endedAt === undefined || clock.now() - job.endedAt < forMs)) {
-      await this.#tell(job);
+      await this.#report(job);
     }
   }
 
@@ -154,13 +154,13 @@ export class Upgrade {
 
     job = await this.#enter(job, 'verifying');
     await staging.verify(file, order);
-    const told = await staging.selfTest(file, signal);
-    if (order.version !== undefined && compare(told, order.version) !== 0) {
-      throw new SvcError('conflict', `version ${order.version} was ordered, and the program says that it is ${told}`);
+    const stated = await staging.selfTest(file, signal);
+    if (order.version !== undefined && compare(stated, order.version) !== 0) {
+      throw new SvcError('conflict', `version ${order.version} was ordered, and the program says that it is ${stated}`);
     }
-    assertForward(version, told, order.allow_downgrade);
-    const folder = staging.place(file, told, order.sha256);
-    job = { ...job, version: told, folder };
+    assertForward(version, stated, order.allow_downgrade);
+    const folder = staging.place(file, stated, order.sha256);
+    job = { ...job, version: stated, folder };
     if (folder === running) {
       await this.#end(job, 'succeeded');
       return;
@@ -171,7 +171,7 @@ export class Upgrade {
     // A kill after this line finds the new version on trial; before it, the job where it was.
     trials.begin({ job: order.job_id, next: folder, previous, seconds: trialSeconds });
     await this.#enter(job, 'restarting');
-    log.info({ version: told, folder }, 'the launcher puts the new version into the place of this one');
+    log.info({ version: stated, folder }, 'new version staged; the launcher starts it on trial');
   }
 
   async #shellsClosed(force: boolean | undefined, signal: AbortSignal): Promise<void> {
@@ -186,8 +186,8 @@ export class Upgrade {
 
   async #enter(job: Job, state: UpgradeState): Promise<Job> {
     const next = { ...job, state };
-    this.#parts.jobs.keep(next);
-    await this.#tell(next);
+    this.#parts.jobs.write(next);
+    await this.#report(next);
     return next;
   }
 
@@ -212,22 +212,22 @@ export class Upgrade {
       }
     }
     const ended = { ...job, state, error: error?.slice(0, 2_000), endedAt: clock.now() };
-    log[state === 'succeeded' ? 'info' : 'error']({ job: job.order.job_id, version: job.version, cause: error }, `the upgrade has ${state.replace('_', ' ')}`);
+    log[state === 'succeeded' ? 'info' : 'error']({ job: job.order.job_id, version: job.version, cause: error }, `upgrade ${state.replace('_', ' ')}`);
     try {
-      jobs.keep(ended);
+      jobs.write(ended);
     } finally {
-      await this.#tell(ended);
+      await this.#report(ended);
     }
     trials.forgetTurnedBack();
   }
 
-  /** What cannot be told now is told again later; the work does not wait for that. */
-  async #tell({ order, state, version, error }: Job): Promise<void> {
-    const { tell, log } = this.#parts;
+  /** What cannot be sent now is sent again later; the work does not wait for that. */
+  async #report({ order, state, version, error }: Job): Promise<void> {
+    const { report, log } = this.#parts;
     try {
-      await tell({ job_id: order.job_id, state, ...(version !== undefined && { version }), ...(error !== undefined && { error }) });
+      await report({ job_id: order.job_id, state, ...(version !== undefined && { version }), ...(error !== undefined && { error }) });
     } catch (cause) {
-      log.warn({ job: order.job_id, state, cause: messageOf(cause) }, 'the state of the upgrade could not be told; it is told again');
+      log.warn({ job: order.job_id, state, cause: messageOf(cause) }, 'reporting the state of the upgrade failed; retried');
     }
   }
 

@@ -13,7 +13,7 @@ export interface Parcel {
   readonly path: string;
   readonly contentType: string;
   readonly contentEncoding?: string;
-  /** At most 4 MiB. Taken over: whoever ships it does not change it afterwards. */
+  /** At most 4 MiB. Taken over: its maker does not change it afterwards. */
   readonly body: Uint8Array;
   /** Samples, lines or spans in it: what is counted when it has to be dropped. */
   readonly items: number;
@@ -48,7 +48,7 @@ export interface EdgeCall {
 /** What the manager may ask of this machine; contributed under any id. */
 export interface EdgeMethod {
   readonly name: string;
-  /** Changes something: it runs once for an idempotency key, whatever happens to the connection. */
+  /** Makes a change: it runs once for an idempotency key, whatever happens to the connection. */
   readonly mutating: boolean;
   run(params: unknown, call: EdgeCall): Promise<unknown>;
 }
@@ -98,15 +98,15 @@ export interface Identity {
   readonly ca?: string | undefined;
 }
 
-/** The way to the manager, for plugins that have something to tell. */
+/** The way to the manager, for plugins that have events to report. */
 export interface Uplink {
   readonly online: boolean;
   /** Streams that the manager has open through this machine, shells among them. */
   readonly streams: number;
-  /** Who this machine is to its manager, at this moment: for requests to the manager alone. Undefined while nobody has enrolled it. */
+  /** Who this machine is to its manager, at this moment: for requests to the manager alone. Undefined while it is not enrolled. */
   identity(): Identity | undefined;
-  /** Tells the manager; kept on disk, before everything else, while it cannot be reached. Resolves once it is sent or durable. */
-  tell(event: string, payload: unknown): Promise<void>;
+  /** Reports an event to the manager; kept on disk, before everything else, while it cannot be reached. Resolves once it is sent or durable. */
+  report(event: string, payload: unknown): Promise<void>;
 }
 
 export const Shipping = defineService<Shipping>('uplink.shipping');

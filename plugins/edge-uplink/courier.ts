@@ -3,7 +3,7 @@ import type { Clock, Logger, Scope } from 'svc/sdk';
 import type { DiskBuffer, Lane } from './buffer/disk-buffer.ts';
 import type { Next } from './buffer/queue.ts';
 import { Pace } from './pace.ts';
-import { createPause } from './pause.ts';
+import { Pause } from './pause.ts';
 import type { PushOutcome } from './push.ts';
 
 export interface CourierOptions {
@@ -28,7 +28,7 @@ const waitedMs = 15_000;
 export class Courier {
   readonly #options: CourierOptions;
   readonly #pace: Pace;
-  readonly #pause: ReturnType<typeof createPause>;
+  readonly #pause: Pause;
   #failures = 0;
   #failingSince: number | undefined;
   lastProblem: string | undefined;
@@ -36,7 +36,7 @@ export class Courier {
   constructor(options: CourierOptions) {
     this.#options = options;
     this.#pace = new Pace(options.clock);
-    this.#pause = createPause(options.scope, `courier of ${options.lane}`);
+    this.#pause = new Pause(options.scope, `courier of ${options.lane}`);
     options.buffer.onPut(options.lane, () => this.#failingSince === undefined && this.#pause.wake());
   }
 
@@ -71,7 +71,7 @@ export class Courier {
       return;
     }
     if (outcome.kind === 'refused') {
-      log.warn({ lane, items: next.record.head.items, to: next.record.head.to, reason: outcome.reason }, 'the manager refused what was shipped; it is dropped');
+      log.warn({ lane, items: next.record.head.items, to: next.record.head.to, reason: outcome.reason }, 'manager refused the data; it was dropped');
       await buffer.refused(lane, next);
     } else {
       await buffer.left(lane, next);
@@ -83,7 +83,7 @@ export class Courier {
   async #wait(reason: string, afterMs: number | undefined): Promise<void> {
     const { clock, log, lane, random } = this.#options;
     if (this.#failingSince === undefined) {
-      log.warn({ lane, reason }, 'what is shipped waits on disk: the manager does not take it');
+      log.warn({ lane, reason }, 'sending to the manager failed; data waits on disk and is sent again');
     }
     this.#failingSince ??= clock.monotonic();
     this.lastProblem = reason;
@@ -100,7 +100,7 @@ export class Courier {
     this.#failingSince = undefined;
     this.lastProblem = undefined;
     if (since !== undefined) {
-      log.info({ lane }, 'the manager takes what is shipped again');
+      log.info({ lane }, 'sending to the manager works again');
       if (clock.monotonic() - since > waitedMs) {
         await buffer.markWaiting(lane);
       }

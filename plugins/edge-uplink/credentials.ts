@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { messageOf, SvcError } from 'svc/sdk';
 
-import { keepText, readText } from './keep.ts';
+import { writeText, readText } from './text-file.ts';
 
 /** `edge.json` of the data folder: who this machine is to which manager. */
 export interface Credentials {
@@ -20,37 +20,44 @@ export interface Credentials {
   readonly ca?: string | undefined;
 }
 
-export interface CredentialStore {
-  /** Undefined while nobody has enrolled this machine. */
-  current(): Credentials | undefined;
-  /** Before it is proved; a kill leaves it beside the old one, where it is found again. */
-  stage(secretKey: string): Credentials;
-  /** One that was staged and never taken. */
-  staged(): Credentials | undefined;
-  take(credentials: Credentials): void;
-  discard(): void;
-}
+/** The keys of this machine, and those of a rotation that is under way. */
+export class CredentialStore {
+  readonly #file: string;
+  readonly #stagedFile: string;
+  #known: Credentials | undefined;
 
-export function openCredentials(dataDir: string): CredentialStore {
-  const file = join(dataDir, 'edge.json');
-  const stagedFile = join(dataDir, 'edge.next.json');
-  let known = read(file);
-  const store: CredentialStore = {
-    current: () => (known ??= read(file)),
-    stage(secretKey) {
-      const next = { ...store.current()!, secret_key: secretKey };
-      keepText(stagedFile, JSON.stringify(next, undefined, 2));
-      return next;
-    },
-    staged: () => read(stagedFile),
-    take(credentials) {
-      keepText(file, JSON.stringify(credentials, undefined, 2));
-      known = credentials;
-      store.discard();
-    },
-    discard: () => rmSync(stagedFile, { force: true }),
-  };
-  return store;
+  constructor(dataDir: string) {
+    this.#file = join(dataDir, 'edge.json');
+    this.#stagedFile = join(dataDir, 'edge.next.json');
+    this.#known = read(this.#file);
+  }
+
+  /** Undefined while this machine is not enrolled. */
+  current(): Credentials | undefined {
+    return (this.#known ??= read(this.#file));
+  }
+
+  /** Before it is proved; a kill leaves it beside the old one, where it is found again. */
+  stage(secretKey: string): Credentials {
+    const next = { ...this.current()!, secret_key: secretKey };
+    writeText(this.#stagedFile, JSON.stringify(next, undefined, 2));
+    return next;
+  }
+
+  /** One that was staged and never taken. */
+  staged(): Credentials | undefined {
+    return read(this.#stagedFile);
+  }
+
+  take(credentials: Credentials): void {
+    writeText(this.#file, JSON.stringify(credentials, undefined, 2));
+    this.#known = credentials;
+    this.discard();
+  }
+
+  discard(): void {
+    rmSync(this.#stagedFile, { force: true });
+  }
 }
 
 function read(file: string): Credentials | undefined {

@@ -11,38 +11,54 @@ export interface EdgePlugin extends EdgePluginFile {
 
 const nameForm = /^[a-z][a-z0-9_-]{0,62}$/;
 
-/** Whoever asks each second must not read all folders each second. */
+/** The supervisor asks each second, and must not read all folders each second. */
 const freshMs = 10_000;
 
-/** Those of the house that have an `edge.json`, which is looked at anew every few seconds. */
-export function edgePlugins(plugins: PluginDirectory, clock: Pick<Clock, 'monotonic'>, log: Logger): () => ReadonlyMap<string, EdgePlugin> {
-  const known = new Map<string, { text: string; plugin: EdgePlugin | undefined }>();
-  let found = new Map<string, EdgePlugin>();
-  let readAt = -Infinity;
-  return () => {
-    if (clock.monotonic() - readAt < freshMs) {
-      return found;
+/** The plugins here that have an `edge.json`, which is looked at anew every few seconds. */
+export class EdgePlugins {
+  readonly #plugins: PluginDirectory;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #log: Logger;
+  readonly #read = new Map<string, { readonly text: string; readonly plugin: EdgePlugin | undefined }>();
+  #found = new Map<string, EdgePlugin>();
+  #readAt = -Infinity;
+
+  constructor(plugins: PluginDirectory, clock: Pick<Clock, 'monotonic'>, log: Logger) {
+    this.#plugins = plugins;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** By name. */
+  all(): ReadonlyMap<string, EdgePlugin> {
+    if (this.#clock.monotonic() - this.#readAt < freshMs) {
+      return this.#found;
     }
-    readAt = clock.monotonic();
-    found = new Map();
-    for (const { id } of plugins.list()) {
-      const bytes = plugins.read(id, 'edge.json');
-      if (!bytes) {
-        known.delete(id);
-        continue;
-      }
-      const text = Buffer.from(bytes).toString('utf8');
-      let entry = known.get(id);
-      if (entry?.text !== text) {
-        entry = { text, plugin: readPlugin(id, text, log) };
-        known.set(id, entry);
-      }
-      if (entry.plugin) {
-        found.set(entry.plugin.name, entry.plugin);
+    this.#readAt = this.#clock.monotonic();
+    this.#found = new Map();
+    for (const { id } of this.#plugins.list()) {
+      const plugin = this.#pluginOf(id);
+      if (plugin) {
+        this.#found.set(plugin.name, plugin);
       }
     }
-    return found;
-  };
+    return this.#found;
+  }
+
+  #pluginOf(id: string): EdgePlugin | undefined {
+    const bytes = this.#plugins.read(id, 'edge.json');
+    if (!bytes) {
+      this.#read.delete(id);
+      return undefined;
+    }
+    const text = Buffer.from(bytes).toString('utf8');
+    let entry = this.#read.get(id);
+    if (entry?.text !== text) {
+      entry = { text, plugin: readPlugin(id, text, this.#log) };
+      this.#read.set(id, entry);
+    }
+    return entry.plugin;
+  }
 }
 
 function readPlugin(id: string, text: string, log: Logger): EdgePlugin | undefined {
@@ -66,7 +82,7 @@ function readPlugin(id: string, text: string, log: Logger): EdgePlugin | undefin
       },
     };
   } catch (error) {
-    log.error({ plugin: id, cause: messageOf(error) }, 'its edge.json cannot be read, so the manager cannot steer it');
+    log.error({ plugin: id, cause: messageOf(error) }, 'edge.json of a plugin is invalid; the manager cannot switch or configure this plugin');
     return undefined;
   }
 }

@@ -4,37 +4,40 @@ import type { TunnelHandlers, TunnelMethod, TunnelService } from 'svc/tunnel';
 import type { EdgeMethod, EdgeStreamService, LocalPolicy } from './contract.ts';
 
 /** What this edge serves at this moment; the maps change while a session uses them. */
-export interface Handlers extends TunnelHandlers {
-  /** As HELLO tells them, in a fixed order. */
-  caps(): readonly string[];
-}
+export class Handlers implements TunnelHandlers {
+  readonly methods = new Map<string, TunnelMethod>();
+  readonly services = new Map<string, TunnelService>();
+  readonly #methods: OpenPoint<EdgeMethod>;
+  readonly #streams: OpenPoint<EdgeStreamService>;
+  readonly #policy: LocalPolicy;
 
-export function createHandlers(methods: OpenPoint<EdgeMethod>, streams: OpenPoint<EdgeStreamService>, policy: LocalPolicy): Handlers {
-  const serving = { methods: new Map<string, TunnelMethod>(), services: new Map<string, TunnelService>() };
+  constructor(methods: OpenPoint<EdgeMethod>, streams: OpenPoint<EdgeStreamService>, policy: LocalPolicy) {
+    this.#methods = methods;
+    this.#streams = streams;
+    this.#policy = policy;
+    this.#gather();
+    methods.onChange(() => this.#gather());
+    streams.onChange(() => this.#gather());
+  }
 
-  function gather(): void {
-    serving.methods.clear();
-    for (const { value } of methods.list()) {
-      serving.methods.set(value.name, {
+  /** As HELLO lists them, in a fixed order. */
+  caps(): readonly string[] {
+    this.#gather();
+    const shells = this.#policy.current().webshell && this.services.has('tcp') ? ['webshell'] : [];
+    return [...[...this.methods.keys()].map((name) => `call:${name}`), ...[...this.services.keys()].map((name) => `stream:${name}`), ...shells].sort();
+  }
+
+  #gather(): void {
+    this.methods.clear();
+    for (const { value } of this.#methods.list()) {
+      this.methods.set(value.name, {
         mutating: value.mutating,
         handle: (params: unknown, { signal, idempotencyKey }) => value.run(params, { signal, idempotencyKey }),
       });
     }
-    serving.services.clear();
-    for (const { value } of streams.list()) {
-      serving.services.set(value.name, (stream, meta) => value.open(meta, stream));
+    this.services.clear();
+    for (const { value } of this.#streams.list()) {
+      this.services.set(value.name, (stream, meta) => value.open(meta, stream));
     }
   }
-
-  gather();
-  methods.onChange(gather);
-  streams.onChange(gather);
-  return {
-    ...serving,
-    caps() {
-      gather();
-      const shells = policy.current().webshell && serving.services.has('tcp') ? ['webshell'] : [];
-      return [...[...serving.methods.keys()].map((name) => `call:${name}`), ...[...serving.services.keys()].map((name) => `stream:${name}`), ...shells].sort();
-    },
-  };
 }

@@ -1,19 +1,19 @@
 import { setMaxListeners } from 'node:events';
 import { join, resolve } from 'node:path';
 
-import { BuildInfo, definePlugin, messageOf, type PluginContext, Plugins } from 'svc/sdk';
+import { BuildInfo, definePlugin, type PluginContext, Plugins } from 'svc/sdk';
 import { openFileJournal, openSweeper } from 'svc/tunnel';
 
 import { EdgeMethods, EdgeStreams, LocalPolicy, Shipping, Specs, Uplink } from './contract.ts';
-import { openCredentials } from './credentials.ts';
-import { openDesired } from './desired.ts';
-import { edgePlugins } from './edge-plugins.ts';
-import { createHandlers } from './handlers.ts';
-import { hostInfo } from './host-info.ts';
+import { CredentialStore } from './credentials.ts';
+import { DesiredState } from './desired-state.ts';
+import { EdgePlugins } from './edge-plugins.ts';
+import { Handlers } from './handlers.ts';
+import { HostReport } from './host-report.ts';
 import { Link } from './link.ts';
 import { openMachine } from './machine.ts';
 import { ownMethods } from './own-methods.ts';
-import { openPolicy } from './policy.ts';
+import { PolicyFile } from './policy.ts';
 import { Shipment } from './shipment.ts';
 import { Supervisor } from './supervisor.ts';
 import { tcpStream } from './tcp-stream.ts';
@@ -24,109 +24,102 @@ const bufferMs = 60_000;
 const hostMs = 60_000;
 const introduceMs = 15_000;
 
+type Parts = Awaited<ReturnType<typeof open>>;
+
 export default definePlugin({
   async activate(ctx) {
-    // Each courier and each pause listens for the end.
-    setMaxListeners(64, ctx.scope.signal);
-    const dataDir = resolve(ctx.dataDir, '../..');
-    const plugins = ctx.services.use(Plugins);
-    const build = ctx.services.use(BuildInfo);
-    const policy = openPolicy(dataDir, ctx.log);
-    const credentials = openCredentials(dataDir);
-    const machine = openMachine(dataDir, ctx.ids, ctx.log);
-    const desired = openDesired(ctx.dataDir, ctx.log);
-    const random = randomOf(ctx);
-    const shipment = await Shipment.open(ctx, credentials, random);
-    const known = edgePlugins(plugins, ctx.clock, ctx.log);
-    const later = (label: string, work: () => Promise<void>): void => void ctx.scope.task(label, work);
-    const supervisor = new Supervisor({
-      ...{ plugins, known, desired, policy, later, clock: ctx.clock, log: ctx.log },
-      onHealth: (news) => void link.session?.emit('plugin_health', news),
-    });
-
-    const methods = ctx.extend.open(EdgeMethods);
-    const streams = ctx.extend.open(EdgeStreams);
-    ownMethods({ desired, supervisor, credentials, link: () => link, later }).forEach((method) => ctx.extend.contribute(EdgeMethods, method.name, method));
-    ctx.extend.contribute(EdgeStreams, 'tcp', tcpStream(policy));
-
-    const sweeper = openSweeper(ctx.clock, (error) => ctx.log.error({ error }, 'a deadline of the tunnel failed'));
-    const journal = await openFileJournal({
-      file: join(ctx.dataDir, 'journal.jsonl'),
-      clock: ctx.clock,
-      onTrouble: (error) => ctx.log.error({ error }, 'the journal of commands cannot be written'),
-    });
-    ctx.scope.defer('journal', () => journal.close());
-    let told: string | undefined;
-    const describe = () => ({ ...hostInfo(), ...(machine.fingerprint !== undefined && { fingerprint: machine.fingerprint }) });
-    const tellHost = async (): Promise<void> => {
-      const info = describe();
-      try {
-        await link.session?.call('tell', { event: 'host_info', payload: info }, { timeoutMs: introduceMs });
-        told = JSON.stringify(info);
-        shipment.release();
-      } catch (error) {
-        told = undefined;
-        ctx.log.warn({ cause: messageOf(error) }, 'the manager has not taken what this machine is; it is told again');
-      }
-    };
-    const tellBuffer = (): void => void link.session?.emit('buffer', shipment.status);
-    const link: Link = new Link({
-      ...{ credentials, machine, desired, journal, sweeper, random },
-      ...{ scope: ctx.scope, ids: ctx.ids, log: ctx.log, version: build.version },
-      handlers: createHandlers(methods, streams, policy),
-      onUp() {
-        told = undefined;
-        later('introduce this machine', tellHost);
-        tellBuffer();
-        supervisor.tellAll();
-        shipment.nudge();
-      },
-    });
-    shipment.speakThrough(link);
-
-    ctx.services.provide(LocalPolicy, () => policy);
-    ctx.services.provide(Specs, () => ({ of: (pluginId: string) => supervisor.specOf(pluginId) }));
-    ctx.services.provide(Shipping, () => ({
-      async ship(parcel) {
-        await shipment.ship(parcel);
-        supervisor.counted(parcel.from, parcel.items);
-      },
-    }));
-    ctx.services.provide(Uplink, () => ({
-      get online() {
-        return link.session !== undefined;
-      },
-      get streams() {
-        return link.session?.stats.streams ?? 0;
-      },
-      identity: () => credentials.current(),
-      tell: (event: string, payload: unknown) => shipment.tell(event, payload),
-    }));
-    ctx.health.check('manager', () => ({ ok: link.session !== undefined, ...(link.problem !== undefined && { detail: link.problem }) }));
-    ctx.health.check('buffer', () => shipment.report());
-
-    return {
-      start(): void {
-        ctx.scope.interval('deadlines of the tunnel', sweepMs, () => sweeper.tick());
-        later('switch plugins', () => supervisor.reconcile());
-        later('tunnel', () => link.run(ctx.scope.signal));
-        shipment.start();
-        ctx.scope.interval('look after plugins', lookMs, () => {
-          supervisor.look();
-          link.refresh();
-        });
-        ctx.scope.interval('tell of the buffer', bufferMs, tellBuffer);
-        ctx.scope.interval('look at the host', hostMs, () => (JSON.stringify(describe()) === told ? undefined : tellHost()));
-        // Before the manager knows the device, what it takes would be filed without one; a tunnel that is blocked must not hold it for ever.
-        ctx.scope.timeout('send also without an introduction', introduceMs, () => shipment.release());
-      },
-    };
+    const parts = await open(ctx);
+    provide(ctx, parts);
+    return parts;
   },
 
-  start: (_ctx, uplink) => uplink.start(),
+  start: schedule,
 });
 
-/** 0 ≤ x < 1, from the randomness of the house. */
+async function open(ctx: PluginContext) {
+  const { scope, clock, ids, log } = ctx;
+  // Each courier and each pause listens for the end.
+  setMaxListeners(64, scope.signal);
+  const dataDir = resolve(ctx.dataDir, '../..');
+  const plugins = ctx.services.use(Plugins);
+  const build = ctx.services.use(BuildInfo);
+  const policy = new PolicyFile(dataDir, log);
+  const credentials = new CredentialStore(dataDir);
+  const machine = openMachine(dataDir, ids, log);
+  const desired = new DesiredState(ctx.dataDir, log);
+  const random = randomOf(ctx);
+  const shipment = await Shipment.open(ctx, credentials, random);
+  const later = (label: string, work: () => Promise<void>): void => void scope.task(label, work);
+  const supervisor = new Supervisor({
+    ...{ plugins, known: new EdgePlugins(plugins, clock, log), desired, policy, later, clock, log },
+    onHealth: (news) => void link.session?.emit('plugin_health', news),
+  });
+  const host = new HostReport({ session: () => link.session, fingerprint: machine.fingerprint, onTaken: () => shipment.release(), log });
+  const reportBuffer = (): void => void link.session?.emit('buffer', shipment.status);
+  const sweeper = openSweeper(clock, (error) => log.error({ error }, 'timer of the tunnel failed'));
+  const journal = await openFileJournal({
+    file: join(ctx.dataDir, 'journal.jsonl'),
+    clock,
+    onTrouble: (error) => log.error({ error }, 'writing the journal of commands failed'),
+  });
+  scope.defer('journal', () => journal.close());
+
+  const link: Link = new Link({
+    ...{ credentials, machine, desired, journal, sweeper, random, scope, ids, log, version: build.version },
+    handlers: new Handlers(ctx.extend.open(EdgeMethods), ctx.extend.open(EdgeStreams), policy),
+    onUp() {
+      host.forget();
+      later('report this machine', () => host.send());
+      reportBuffer();
+      supervisor.reportAll();
+      shipment.nudge();
+    },
+  });
+  shipment.use(link);
+  return { policy, credentials, desired, shipment, supervisor, host, sweeper, link, later, reportBuffer };
+}
+
+function provide(ctx: PluginContext, { policy, credentials, desired, shipment, supervisor, link, later }: Parts): void {
+  ownMethods({ desired, supervisor, credentials, link, later }).forEach((method) => ctx.extend.contribute(EdgeMethods, method.name, method));
+  ctx.extend.contribute(EdgeStreams, 'tcp', tcpStream(policy));
+  ctx.services.provide(LocalPolicy, () => policy);
+  ctx.services.provide(Specs, () => ({ of: (pluginId: string) => supervisor.specOf(pluginId) }));
+  ctx.services.provide(Shipping, () => ({
+    async ship(parcel) {
+      await shipment.ship(parcel);
+      supervisor.counted(parcel.from, parcel.items);
+    },
+  }));
+  ctx.services.provide(Uplink, () => ({
+    get online() {
+      return link.session !== undefined;
+    },
+    get streams() {
+      return link.session?.stats.streams ?? 0;
+    },
+    identity: () => credentials.current(),
+    report: (event: string, payload: unknown) => shipment.report(event, payload),
+  }));
+  ctx.health.check('manager', () => ({ ok: link.session !== undefined, ...(link.problem !== undefined && { detail: link.problem }) }));
+  ctx.health.check('buffer', () => shipment.health());
+}
+
+function schedule({ scope }: PluginContext, { shipment, supervisor, host, sweeper, link, later, reportBuffer }: Parts): void {
+  scope.interval('timers of the tunnel', sweepMs, () => sweeper.tick());
+  later('switch plugins', () => supervisor.reconcile());
+  later('tunnel', () => link.run(scope.signal));
+  shipment.start();
+  scope.interval('look after plugins', lookMs, () => {
+    supervisor.look();
+    link.refresh();
+  });
+  scope.interval('report the buffer', bufferMs, reportBuffer);
+  scope.interval('report the host', hostMs, () => host.refresh());
+  // Before the manager knows the device, what it takes would be filed without one; a tunnel that is blocked must not hold it for ever.
+  scope.timeout('send also without a report of the host', introduceMs, () => shipment.release());
+}
+
+/** 0 ≤ x < 1, from the randomness of the host. */
 const randomOf =
   ({ ids }: Pick<PluginContext, 'ids'>) =>
   (): number =>

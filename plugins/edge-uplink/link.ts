@@ -10,20 +10,21 @@ import {
   isRefusal,
   reconnects,
   type Sweeper,
+  type TunnelHandlers,
   type TunnelSession,
 } from 'svc/tunnel';
 
 import type { Credentials, CredentialStore } from './credentials.ts';
-import type { Desired } from './desired.ts';
+import type { DesiredState } from './desired-state.ts';
 import type { Handlers } from './handlers.ts';
 import type { Machine } from './machine.ts';
-import { createPause } from './pause.ts';
+import { Pause } from './pause.ts';
 
 export interface LinkParts {
   readonly credentials: CredentialStore;
   readonly machine: Machine;
-  readonly desired: Desired;
-  readonly handlers: Handlers;
+  readonly desired: DesiredState;
+  readonly handlers: Pick<Handlers, 'caps'> & TunnelHandlers;
   readonly journal: IdempotencyJournal;
   readonly sweeper: Sweeper;
   readonly scope: Scope;
@@ -34,7 +35,7 @@ export interface LinkParts {
   readonly onUp: () => void;
 }
 
-/** Plugins that come up together are told of together. */
+/** Plugins that come up together are announced together. */
 const settleMs = 500;
 const notEnrolledMs = 5_000;
 const notEnrolled = 'this machine is not enrolled: run "svc edge install --manager URL --token TOKEN"';
@@ -45,7 +46,7 @@ const awaitedMs = 120_000;
 /** The tunnel to the manager: dialled again whenever it ends, until the scope does. */
 export class Link {
   readonly #parts: LinkParts;
-  readonly #pause: ReturnType<typeof createPause>;
+  readonly #pause: Pause;
   #session: TunnelSession | undefined;
   #caps = '';
   #takesPushes = false;
@@ -56,8 +57,8 @@ export class Link {
 
   constructor(parts: LinkParts) {
     this.#parts = parts;
-    this.#pause = createPause(parts.scope, 'next dial');
-    this.problem = parts.credentials.current() ? 'it has not been tried yet' : notEnrolled;
+    this.#pause = new Pause(parts.scope, 'next dial');
+    this.problem = parts.credentials.current() ? 'not tried yet' : notEnrolled;
   }
 
   get session(): TunnelSession | undefined {
@@ -86,13 +87,13 @@ export class Link {
       try {
         const session = await this.#open(known, signal);
         const end = await this.#serve(session, signal);
-        log.warn({ code: end.code, reason: end.reason }, 'the tunnel has ended');
-        this.problem = `the tunnel ended: ${end.reason}`;
+        log.warn({ code: end.code, reason: end.reason }, 'tunnel ended');
+        this.problem = `tunnel ended: ${end.reason}`;
         await this.#pause.wait(signal.aborted ? 0 : waitAfter({ ...end, spreadMs: this.#spreadMs }));
       } catch (error) {
         this.problem = messageOf(error);
         const pause = waitAfter({ upMs: 0, error });
-        log.warn({ cause: this.problem, again_in_ms: Math.round(pause) }, 'the manager cannot be reached');
+        log.warn({ cause: this.problem, retry_in_ms: Math.round(pause) }, 'connecting to the manager failed');
         await this.#pause.wait(signal.aborted ? 0 : pause);
       }
     }
@@ -111,8 +112,8 @@ export class Link {
   /** What this edge serves is not what it said when it came: it comes again. */
   refresh(): void {
     if (this.session && this.#parts.handlers.caps().join(' ') !== this.#caps) {
-      this.#parts.log.info({}, 'what this edge serves has changed; it connects anew to say so');
-      void this.#session!.close(closeCode.goingAway, 'its capabilities have changed');
+      this.#parts.log.info({}, 'capabilities changed; reconnecting to announce them');
+      void this.#session!.close(closeCode.goingAway, 'capabilities changed');
     }
   }
 
@@ -153,7 +154,7 @@ export class Link {
     if (signal.aborted) {
       leave();
     }
-    this.#parts.log.info({}, 'connected with the manager');
+    this.#parts.log.info({}, 'connected to the manager');
     this.#parts.onUp();
     try {
       return await session.closed;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import type { Ids, Logger } from 'svc/sdk';
 
-import { keepText, readText } from './keep.ts';
+import { writeText, readText } from './text-file.ts';
 
 export interface Machine {
   /** Kept over restarts and upgrades; another one on a machine that was made from a copy of this one's data. */
@@ -27,10 +27,10 @@ export function openMachine(dataDir: string, ids: Ids, log: Logger, root = '/'):
     return { uuid: kept.uuid, bootId, fingerprint };
   }
   if (copied) {
-    log.warn({ uuid: kept.uuid }, 'this data folder comes from another machine: this one gets an identity of its own, and needs an enrolment of its own');
+    log.warn({ uuid: kept.uuid }, 'data folder was copied from another machine; made a new machine identity, enrol this machine anew');
   }
   const uuid = ids.uuid();
-  keepText(file, JSON.stringify({ uuid, fingerprint }, undefined, 2));
+  writeText(file, JSON.stringify({ uuid, fingerprint }, undefined, 2));
   return { uuid, bootId, fingerprint };
 }
 

@@ -3,16 +3,16 @@ import { isRefusal } from 'svc/tunnel';
 
 import type { EdgeMethod } from './contract.ts';
 import type { CredentialStore } from './credentials.ts';
-import type { Desired } from './desired.ts';
+import type { DesiredState } from './desired-state.ts';
 import { type Link, newSecret } from './link.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /** What the uplink itself answers. */
 export const ownMethods = (parts: {
-  readonly desired: Desired;
+  readonly desired: DesiredState;
   readonly supervisor: Supervisor;
   readonly credentials: CredentialStore;
-  readonly link: () => Link;
+  readonly link: Link;
   /** Goes on in the background: an answer must not wait for plugins. */
   readonly later: (label: string, work: () => Promise<void>) => void;
 }): readonly EdgeMethod[] => [
@@ -32,7 +32,7 @@ export const ownMethods = (parts: {
     async run(params, { signal }) {
       const next = parts.credentials.stage(newSecret(params));
       try {
-        await parts.link().probe(next, signal);
+        await parts.link.probe(next, signal);
       } catch (error) {
         // Lost on the way says nothing: the manager may have seen the proof, and what is staged is then the way back in.
         if (isRefusal(error) && error.lasting) {

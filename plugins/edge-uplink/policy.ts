@@ -5,7 +5,7 @@ import { type Logger, messageOf, SvcError } from 'svc/sdk';
 import { parse } from 'yaml';
 
 import type { LocalPolicy, Policy } from './contract.ts';
-import { readText } from './keep.ts';
+import { readText } from './text-file.ts';
 
 /**
  * Without a file: a shell through the machine's own sshd, nothing of the network around it, logs where logs are. Skills read logs, and
@@ -31,26 +31,35 @@ const closedPolicy: Policy = {
 const mostEntries = 256;
 
 /** `policy.yaml` of the data folder; what it leaves out is as without it. */
-export function openPolicy(dataDir: string, log: Logger): LocalPolicy {
-  const file = join(dataDir, 'policy.yaml');
-  let stamp: string | undefined;
-  let policy = defaultPolicy;
-  return {
-    current() {
-      const stat = statSync(file, { throwIfNoEntry: false });
-      const now = stat ? `${stat.mtimeMs} ${stat.size} ${stat.ino}` : '';
-      if (now !== stamp) {
-        stamp = now;
-        try {
-          policy = stat ? readPolicy(readText(file) ?? '') : defaultPolicy;
-        } catch (error) {
-          policy = closedPolicy;
-          log.error({ cause: messageOf(error) }, `${file} cannot be understood, so nothing is allowed until it is right`);
-        }
-      }
-      return policy;
-    },
-  };
+export class PolicyFile implements LocalPolicy {
+  readonly #file: string;
+  readonly #log: Logger;
+  #stamp: string | undefined;
+  #policy = defaultPolicy;
+
+  constructor(dataDir: string, log: Logger) {
+    this.#file = join(dataDir, 'policy.yaml');
+    this.#log = log;
+  }
+
+  current(): Policy {
+    const stat = statSync(this.#file, { throwIfNoEntry: false });
+    const stamp = stat ? `${stat.mtimeMs} ${stat.size} ${stat.ino}` : '';
+    if (stamp !== this.#stamp) {
+      this.#stamp = stamp;
+      this.#policy = stat ? this.#read() : defaultPolicy;
+    }
+    return this.#policy;
+  }
+
+  #read(): Policy {
+    try {
+      return readPolicy(readText(this.#file) ?? '');
+    } catch (error) {
+      this.#log.error({ file: this.#file, cause: messageOf(error) }, 'policy file is invalid; nothing is allowed until it is corrected');
+      return closedPolicy;
+    }
+  }
 }
 
 export function readPolicy(text: string): Policy {
@@ -80,9 +89,9 @@ function section(value: unknown, name: string, known: readonly string[]): Readon
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw new SvcError('invalid_argument', `${name} must be a mapping`);
   }
-  const stranger = Object.keys(value).find((key) => !known.includes(key));
-  if (stranger !== undefined) {
-    throw new SvcError('invalid_argument', `${name} has no "${stranger}": it may have ${known.join(', ')}`);
+  const unknown = Object.keys(value).find((key) => !known.includes(key));
+  if (unknown !== undefined) {
+    throw new SvcError('invalid_argument', `${name} has no "${unknown}": it may have ${known.join(', ')}`);
   }
   return value as Record<string, unknown>;
 }

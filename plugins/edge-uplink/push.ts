@@ -1,9 +1,11 @@
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
-import { type Clock, messageOf, SvcError } from 'svc/sdk';
-import { spkiPin } from 'svc/tunnel';
+import type { PushParams } from 'svc/edge-protocol';
+import { type Clock, isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { spkiPin, type TunnelSession } from 'svc/tunnel';
 
 import type { Credentials } from './credentials.ts';
 import type { BufferRecord } from './buffer/record.ts';
@@ -15,31 +17,46 @@ export type PushOutcome =
   /** Later; `afterMs` is what the manager asked for. */
   | { readonly kind: 'later'; readonly reason: string; readonly afterMs: number | undefined };
 
-export interface Pusher {
-  push(record: BufferRecord, signal: AbortSignal): Promise<PushOutcome>;
-  close(): void;
-}
+/** A call of this size keeps the pings and calls behind it waiting for a moment only; what is larger goes as a request. */
+export const mostTunnelBytes = 128 * 1024;
 
 const wholeMs = 60_000;
 const mostAnswerBytes = 16 * 1024;
 const mostRetryAfterMs = 600_000;
 /** Codes that speak of the body. Of all others another try may have another end. */
-const final = new Set([400, 404, 405, 406, 409, 410, 411, 413, 414, 415, 422]);
+const finalCodes = new Set(['invalid_argument', 'not_found', 'conflict']);
+const finalStatus = new Set([400, 404, 405, 406, 409, 410, 411, 413, 414, 415, 422]);
 
-/** Hands records to the manager's data plane over connections that are kept. */
-export function createPusher(credentials: () => Credentials, clock: Clock): Pusher {
-  const plain = new HttpAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs });
-  const secure = new HttpsAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs });
-  const known = new WeakSet<object>();
+/** Hands records to the manager's data plane by requests, over connections that are kept. */
+export class HttpPusher {
+  readonly #credentials: () => Credentials;
+  readonly #clock: Clock;
+  readonly #plain = new HttpAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs });
+  readonly #secure = new HttpsAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs });
+  /** Connections that have shown the pinned key. */
+  readonly #pinned = new WeakSet<object>();
 
-  function send(record: BufferRecord, signal: AbortSignal): Promise<PushOutcome> {
-    const { manager, access_key, secret_key, pin, ca } = credentials();
-    const { head, body } = record;
+  constructor(credentials: () => Credentials, clock: Clock) {
+    this.#credentials = credentials;
+    this.#clock = clock;
+  }
+
+  push(record: BufferRecord, signal: AbortSignal): Promise<PushOutcome> {
+    return this.#send(record, signal).catch((error: unknown): PushOutcome => ({ kind: 'later', reason: messageOf(error), afterMs: undefined }));
+  }
+
+  close(): void {
+    this.#plain.destroy();
+    this.#secure.destroy();
+  }
+
+  #send({ head, body }: BufferRecord, signal: AbortSignal): Promise<PushOutcome> {
+    const { manager, access_key, secret_key, pin, ca } = this.#credentials();
     const url = new URL(head.to, manager);
     const isSecure = url.protocol === 'https:';
     const options: RequestOptions & { rejectUnauthorized?: boolean; ca?: string } = {
       method: 'POST',
-      agent: isSecure ? secure : plain,
+      agent: isSecure ? this.#secure : this.#plain,
       signal: AbortSignal.any([signal, AbortSignal.timeout(wholeMs)]),
       headers: {
         'content-type': head.type,
@@ -52,33 +69,30 @@ export function createPusher(credentials: () => Credentials, clock: Clock): Push
       ...(isSecure && ca !== undefined && { ca }),
     };
     return new Promise((resolve, reject) => {
-      const request = (isSecure ? httpsRequest : httpRequest)(url, options, (response) => void answered(response, clock).then(resolve, reject));
+      const request = (isSecure ? httpsRequest : httpRequest)(url, options, (response) => void answered(response, this.#clock).then(resolve, reject));
       request.once('error', reject);
       // Neither the keys nor the body go out before the other side is known to be the manager.
       request.once('socket', (socket) => {
-        if (!(socket instanceof TLSSocket) || pin === undefined || known.has(socket)) {
-          request.end(body);
-          return;
-        }
-        socket.once('secureConnect', () => {
-          if (spkiPin(socket.getPeerX509Certificate()?.raw ?? '') !== pin) {
-            request.destroy(new SvcError('unavailable', `${url.host} shows another key than the one that is pinned in edge.json`));
-            return;
-          }
-          known.add(socket);
-          request.end(body);
-        });
+        const refuse = (): void => void request.destroy(new SvcError('unavailable', `${url.host} shows another key than the one that is pinned in edge.json`));
+        this.#whenPinned(socket, pin, () => request.end(body), refuse);
       });
     });
   }
 
-  return {
-    push: (record, signal) => send(record, signal).catch((error: unknown): PushOutcome => ({ kind: 'later', reason: messageOf(error), afterMs: undefined })),
-    close() {
-      plain.destroy();
-      secure.destroy();
-    },
-  };
+  #whenPinned(socket: Socket, pin: string | undefined, send: () => void, refuse: () => void): void {
+    if (!(socket instanceof TLSSocket) || pin === undefined || this.#pinned.has(socket)) {
+      send();
+      return;
+    }
+    socket.once('secureConnect', () => {
+      if (spkiPin(socket.getPeerX509Certificate()?.raw ?? '') !== pin) {
+        refuse();
+        return;
+      }
+      this.#pinned.add(socket);
+      send();
+    });
+  }
 }
 
 async function answered(response: IncomingMessage, clock: Clock): Promise<PushOutcome> {
@@ -91,7 +105,7 @@ async function answered(response: IncomingMessage, clock: Clock): Promise<PushOu
     return { kind: 'taken' };
   }
   const reason = `HTTP ${status}: ${text.slice(0, 300).replaceAll(/\s+/g, ' ').trim()}`;
-  return final.has(status) ? { kind: 'refused', reason } : { kind: 'later', reason, afterMs: retryAfter(response.headers['retry-after'], clock) };
+  return finalStatus.has(status) ? { kind: 'refused', reason } : { kind: 'later', reason, afterMs: retryAfter(response.headers['retry-after'], clock) };
 }
 
 /** Seconds or a date, as RFC 9110 has it. */
@@ -101,4 +115,20 @@ export function retryAfter(header: string | undefined, clock: Pick<Clock, 'now'>
   }
   const ms = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - clock.now();
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), mostRetryAfterMs) : undefined;
+}
+
+/** Hands a record to the manager through the tunnel. */
+export async function pushThrough(session: TunnelSession, { head, body }: BufferRecord, signal: AbortSignal): Promise<PushOutcome> {
+  const params: PushParams = { to: head.to, type: head.type, encoding: head.encoding, body: Buffer.from(body).toString('base64') };
+  try {
+    await session.call('push', params, { timeoutMs: wholeMs, signal });
+    return { kind: 'taken' };
+  } catch (error) {
+    const reason = messageOf(error);
+    if (isSvcError(error) && finalCodes.has(error.code)) {
+      return { kind: 'refused', reason };
+    }
+    const seconds = isSvcError(error) ? error.retryAfterSeconds : undefined;
+    return { kind: 'later', reason, afterMs: seconds === undefined ? undefined : seconds * 1_000 };
+  }
 }

@@ -8,19 +8,18 @@ import type { Parcel } from './contract.ts';
 import { Courier } from './courier.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { Link } from './link.ts';
-import { createPusher, type Pusher, type PushOutcome } from './push.ts';
-import { mostTunnelBytes, pushThrough } from './tunnel-push.ts';
+import { HttpPusher, mostTunnelBytes, type PushOutcome, pushThrough } from './push.ts';
 
 const mostBodyBytes = 4 * 1024 * 1024;
 const mostEventBytes = 256 * 1024;
-const tellMs = 30_000;
+const reportMs = 30_000;
 const pathForm = /^\/[\w./-]{1,200}$/;
 
 /** Everything that leaves this machine: to the disk first, then on its way. */
 export class Shipment {
   readonly #ctx: PluginContext;
   readonly #buffer: DiskBuffer;
-  readonly #pusher: Pusher;
+  readonly #pusher: HttpPusher;
   readonly #credentials: CredentialStore;
   readonly #couriers: readonly Courier[];
   #link: Pick<Link, 'session' | 'pushing'> | undefined;
@@ -30,13 +29,13 @@ export class Shipment {
     this.#ctx = ctx;
     this.#buffer = buffer;
     this.#credentials = credentials;
-    this.#pusher = createPusher(() => credentials.current()!, ctx.clock);
+    this.#pusher = new HttpPusher(() => credentials.current()!, ctx.clock);
     const { clock, scope, log } = ctx;
     this.#couriers = lanes.map(
       (lane) =>
         new Courier({
           ...{ lane, buffer, clock, scope, log, random },
-          send: (next, signal) => (lane === 'events' ? this.#say(next, signal) : this.#push(next, signal)),
+          send: (next, signal) => (lane === 'events' ? this.#report(next, signal) : this.#push(next, signal)),
         }),
     );
   }
@@ -74,7 +73,7 @@ export class Shipment {
     this.#ctx.scope.task(`courier of ${lanes[index]}`, (signal) => this.#couriers[index]!.run(signal));
   }
 
-  speakThrough(link: Pick<Link, 'session' | 'pushing'>): void {
+  use(link: Pick<Link, 'session' | 'pushing'>): void {
     this.#link = link;
   }
 
@@ -89,7 +88,7 @@ export class Shipment {
     await this.#buffer.put(signal, { to: path, type: contentType, encoding: contentEncoding, items }, body, urgent);
   }
 
-  async tell(event: string, payload: unknown): Promise<void> {
+  async report(event: string, payload: unknown): Promise<void> {
     const body = Buffer.from(JSON.stringify(payload));
     if (body.length > mostEventBytes) {
       throw new SvcError('invalid_argument', `an event has at most ${mostEventBytes / 1024} KiB`);
@@ -101,7 +100,7 @@ export class Shipment {
     return this.#buffer.status;
   }
 
-  report(): HealthReport {
+  health(): HealthReport {
     const losses = [...this.#buffer.dropped].map(([what, items]) => `${items} ${what}`);
     const problems = this.#couriers.flatMap(({ lastProblem }, index) => (lastProblem === undefined ? [] : [`${lanes[index]}: ${lastProblem}`]));
     const detail = [...(losses.length > 0 ? [`lost: ${losses.join(', ')}`] : []), ...problems].join('; ');
@@ -114,20 +113,20 @@ export class Shipment {
     }
     const way = record.body.length <= mostTunnelBytes ? this.#link?.pushing : undefined;
     if (way === 'soon') {
-      return later('the tunnel is away for a moment');
+      return later('the tunnel is reconnecting');
     }
     return way ? await pushThrough(way, record, signal) : await this.#pusher.push(record, signal);
   }
 
   /** Until the manager has answered that it was taken. */
-  async #say({ record: { head, body } }: Next, signal: AbortSignal): Promise<PushOutcome> {
+  async #report({ record: { head, body } }: Next, signal: AbortSignal): Promise<PushOutcome> {
     const session = this.#link?.session;
     if (!session) {
       return later('there is no tunnel');
     }
     try {
       const payload: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
-      await session.call('tell', { event: head.to, payload }, { timeoutMs: tellMs, signal });
+      await session.call('tell', { event: head.to, payload }, { timeoutMs: reportMs, signal });
       return { kind: 'taken' };
     } catch (error) {
       const isFinal = isSvcError(error) && ['invalid_argument', 'not_found', 'forbidden'].includes(error.code);

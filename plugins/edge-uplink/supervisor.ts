@@ -2,18 +2,18 @@ import type { PluginHealth } from 'svc/edge-protocol';
 import { type Clock, type Logger, messageOf, type PluginDirectory, type PluginStatus, timestamp } from 'svc/sdk';
 
 import type { LocalPolicy, Policy } from './contract.ts';
-import type { Desired, Wish } from './desired.ts';
-import type { EdgePlugin } from './edge-plugins.ts';
+import type { DesiredState, Wish } from './desired-state.ts';
+import type { EdgePlugin, EdgePlugins } from './edge-plugins.ts';
 
 export interface SupervisorParts {
   readonly plugins: PluginDirectory;
-  readonly known: () => ReadonlyMap<string, EdgePlugin>;
-  readonly desired: Desired;
+  readonly known: EdgePlugins;
+  readonly desired: DesiredState;
   readonly policy: LocalPolicy;
   readonly clock: Clock;
   readonly log: Logger;
   readonly later: (label: string, work: () => Promise<void>) => void;
-  /** Called with what the manager should hear, together what is to be told together. */
+  /** What the manager should hear, together what changed together. */
   readonly onHealth: (news: readonly { readonly name: string; readonly health: PluginHealth }[]) => void;
 }
 
@@ -21,7 +21,7 @@ const firstMs = 1_000;
 const mostMs = 300_000;
 /** Up for so long, its past counts no more. */
 const steadyMs = 60_000;
-const tellMs = 60_000;
+const reportMs = 60_000;
 
 interface Standing {
   restarts: number;
@@ -30,8 +30,8 @@ interface Standing {
   retryAt: number | undefined;
   upSince: number | undefined;
   generation: number | undefined;
-  told: string | undefined;
-  toldAt: number;
+  reported: string | undefined;
+  reportedAt: number;
   samples: number;
   lastError: string | null;
   /** Why it is off, though the manager wants it on. */
@@ -63,7 +63,7 @@ export class Supervisor {
   }
 
   counted(pluginId: string, items: number): void {
-    for (const { id, name } of this.#parts.known().values()) {
+    for (const { id, name } of this.#parts.known.all().values()) {
       if (id === pluginId) {
         this.#standing(name).samples += items;
       }
@@ -72,13 +72,13 @@ export class Supervisor {
 
   /** Switches what has to be switched; those in `changed` are loaded anew, since they have another spec. */
   async reconcile(changed: readonly string[] = []): Promise<void> {
-    for (const plugin of this.#parts.known().values()) {
+    for (const plugin of this.#parts.known.all().values()) {
       await this.#align(plugin, changed.includes(plugin.name));
     }
     this.look();
   }
 
-  /** What nobody is told of: a policy that was edited, crashes to be mended, changes to be reported. */
+  /** What comes without an event: a policy that was edited, crashes to be mended, changes to be reported. */
   look(): void {
     const now = this.#parts.clock.now();
     const policy = this.#parts.policy.current();
@@ -87,16 +87,16 @@ export class Supervisor {
       this.#parts.later('apply the policy of this machine', () => this.reconcile());
     }
     const news: { name: string; health: PluginHealth }[] = [];
-    for (const plugin of this.#parts.known().values()) {
+    for (const plugin of this.#parts.known.all().values()) {
       const standing = this.#standing(plugin.name);
       const status = this.#parts.plugins.explain(plugin.id);
       this.#note(standing, status, now);
       this.#mend(plugin, standing, status, now);
       const health = this.#health(plugin, standing, status, now);
       const text = JSON.stringify([health.state, health.last_error, health.restart_count]);
-      if (text !== standing.told || now - standing.toldAt >= tellMs) {
-        standing.told = text;
-        standing.toldAt = now;
+      if (text !== standing.reported || now - standing.reportedAt >= reportMs) {
+        standing.reported = text;
+        standing.reportedAt = now;
         news.push({ name: plugin.name, health });
       }
     }
@@ -105,15 +105,15 @@ export class Supervisor {
     }
   }
 
-  /** Everything is told anew, to a manager that may have forgotten. */
-  tellAll(): void {
-    this.#standings.forEach((standing) => (standing.told = undefined));
+  /** Everything is reported anew, to a manager that may have forgotten. */
+  reportAll(): void {
+    this.#standings.forEach((standing) => (standing.reported = undefined));
     this.look();
   }
 
   status(): readonly { name: string; kind: string; enabled: boolean; health: PluginHealth }[] {
     const now = this.#parts.clock.now();
-    return [...this.#parts.known().values()].map((plugin) => ({
+    return [...this.#parts.known.all().values()].map((plugin) => ({
       name: plugin.name,
       kind: plugin.kind,
       enabled: this.#wish(plugin).enabled,
@@ -123,7 +123,7 @@ export class Supervisor {
 
   /** What a plugin reads as its spec; one that does not fit is not used. */
   specOf(pluginId: string): unknown {
-    const plugin = [...this.#parts.known().values()].find(({ id }) => id === pluginId);
+    const plugin = [...this.#parts.known.all().values()].find(({ id }) => id === pluginId);
     return plugin?.filled(this.#wish(plugin).spec);
   }
 
@@ -149,7 +149,7 @@ export class Supervisor {
       }
     } catch (error) {
       standing.lastError = messageOf(error);
-      log.warn({ plugin: plugin.id, cause: messageOf(error) }, 'the manager wants something of a plugin that it cannot do');
+      log.warn({ plugin: plugin.id, cause: messageOf(error) }, 'could not apply the desired plugin state');
     } finally {
       standing.switching = false;
     }
@@ -222,7 +222,7 @@ export class Supervisor {
     if (!standing) {
       standing = {
         ...{ restarts: 0, failures: 0, retryAt: undefined, upSince: undefined, generation: undefined },
-        ...{ told: undefined, toldAt: 0, samples: 0, lastError: null, refusal: undefined, switching: false },
+        ...{ reported: undefined, reportedAt: 0, samples: 0, lastError: null, refusal: undefined, switching: false },
       };
       this.#standings.set(name, standing);
     }

@@ -12,8 +12,8 @@ const makeTable = (): Uint32Array =>
 const table = makeTable();
 
 /** Castagnoli's, as storage formats use it. */
-export function crc32c(bytes: Uint8Array, start = 0): number {
-  let value = ~start;
+export function crc32c(bytes: Uint8Array): number {
+  let value = ~0;
   for (let at = 0; at < bytes.length; at++) {
     value = table[(value ^ bytes[at]!) & 0xff]! ^ (value >>> 8);
   }

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { keepText, readText } from '../keep.ts';
+import { writeText, readText } from '../text-file.ts';
 import { cutBefore, isBefore, type Place, type Range, readRanges, split } from './ranges.ts';
 import type { BufferRecord } from './record.ts';
 import { countItems, recordAt, scan, type Segment } from './segment.ts';
@@ -113,7 +113,7 @@ export class Queue {
     if (this.#moved) {
       this.#moved = false;
       try {
-        keepText(join(this.#folder, 'left.json'), JSON.stringify(this.#ranges), false);
+        writeText(join(this.#folder, 'left.json'), JSON.stringify(this.#ranges), false);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') {
           throw error;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
-import { openTrials } from '../../../plugins/edge-upgrade/trial.ts';
+import { TrialFiles } from '../../../plugins/edge-upgrade/trial-files.ts';
 import { Launched, until } from './launched.ts';
 
 /** An agent that writes its name and stays. */
@@ -25,7 +25,7 @@ function launched(t: TestContext, installed = stays('installed')): Launched {
 }
 
 const starts = (one: Launched): string[] => (one.file('starts-of-agents') ?? '').trim().split('\n');
-const trial = (one: Launched, next: string, seconds = 60, previous = '-'): void => openTrials(one.dataDir).begin({ job: 'j', next, previous, seconds });
+const trial = (one: Launched, next: string, seconds = 60, previous = '-'): void => new TrialFiles(one.dataDir).begin({ job: 'j', next, previous, seconds });
 
 test('the launcher keeps the agent running, and ends with it when it is told to', async (t) => {
   const one = launched(t);
@@ -85,7 +85,7 @@ test('a new version is on trial: it stays when it says that it is healthy, and g
     one.version('2.0.0-c', stays('good'));
     trial(one, '2.0.0-c', 2);
     await until('it runs', () => starts(one).at(-1)!.startsWith('good 2.0.0-c edge'), 10_000, state);
-    openTrials(one.dataDir).pass();
+    new TrialFiles(one.dataDir).pass();
     one.version('2.0.0-d', ends('bad again', 1));
     trial(one, '2.0.0-d', 60, '2.0.0-c');
     await until(

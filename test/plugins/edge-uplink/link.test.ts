@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { systemClock, systemIds } from '../../../core/boot/time.ts';
-import { openCredentials } from '../../../plugins/edge-uplink/credentials.ts';
+import { CredentialStore } from '../../../plugins/edge-uplink/credentials.ts';
 import { Link } from '../../../plugins/edge-uplink/link.ts';
 import { realSweeper } from '../lib/tunnel/pair.ts';
 import { startManager, until } from './far-side.ts';
@@ -21,7 +21,7 @@ test('an agent whose manager vanished comes back within the time that its welcom
   const unused = (): never => assert.fail('nobody asks for that');
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
   const link = new Link({
-    credentials: openCredentials(folder),
+    credentials: new CredentialStore(folder),
     machine: { uuid: '6f4d1f0a-0000-4000-8000-000000000001', bootId: 'boot' } as never,
     desired: { hash: undefined } as never,
     handlers: { caps: () => ['call:echo'] },

@@ -11,7 +11,7 @@ import { spkiPin } from 'svc/tunnel';
 import { enrol } from '../../../bin/edge/enrol.ts';
 import { askEdge } from '../../../bin/edge/status-socket.ts';
 import { systemClock } from '../../../core/boot/time.ts';
-import { createPusher } from '../../../plugins/edge-uplink/push.ts';
+import { HttpPusher } from '../../../plugins/edge-uplink/push.ts';
 import { peer } from '../../peers.ts';
 import { certificate } from '../lib/tunnel/certificate.ts';
 import { startNginx } from '../ingest/nginx.ts';
@@ -42,7 +42,7 @@ test('behind real nginx with a certificate that nobody signed, an agent talks to
   const wrong = spkiPin(certificate(t, 'manager.example').cert);
   const record = { head: { to: '/v1/logs', type: 'text/plain', items: 1, at: 0 }, body: Buffer.from('a parcel') };
   const push = async (pin: string | undefined) => {
-    const pusher = createPusher(() => ({ ...manager.credentials, manager: url, pin }), systemClock);
+    const pusher = new HttpPusher(() => ({ ...manager.credentials, manager: url, pin }), systemClock);
     try {
       return await pusher.push(record, AbortSignal.timeout(10_000));
     } finally {
@@ -64,7 +64,7 @@ test('behind real nginx with a certificate that nobody signed, an agent talks to
     writeFileSync(join(dataDir, 'edge.json'), JSON.stringify({ ...manager.credentials, manager: url, pin: wrong }), { mode: 0o600 });
     const edge = await startTestEdge(t, { plugins: ['edge-uplink'], dataDir });
     remove(t, dataDir);
-    await until('the agent has tried', () => edge.lines.some((line) => line.includes('cannot be reached')));
+    await until('the agent has tried', () => edge.lines.some((line) => line.includes('connecting to the manager failed')));
     const { checks } = (await askEdge(dataDir)) as { checks: { label: string; ok: boolean; detail?: string }[] };
     const told = checks.find(({ label }) => label.endsWith('manager'))!;
     assert.equal(told.ok, false);
@@ -85,7 +85,7 @@ test('behind real nginx with a certificate that nobody signed, an agent talks to
     await session.call('lamp_ship', { body: 'through TLS', path: '/v1/logs', signal: 'logs' }, { timeoutMs: 10_000 });
     await until('the parcel has come', () => manager.pushes.some(({ body }) => body === 'through TLS'));
     assert.deepEqual(
-      edge.lines.filter((line) => line.includes('cannot be reached')),
+      edge.lines.filter((line) => line.includes('connecting to the manager failed')),
       [],
     );
     assert.deepEqual(await push(right), { kind: 'taken' });

@@ -220,7 +220,7 @@ test('what has to arrive is told until the manager has answered, and what the ow
   const { manager, edge, dataDir } = await pair(t);
   await until('the machine is introduced', () => manager.events('host_info').length === 1);
   manager.behaviour.deaf = true;
-  await edge.service(Uplink).tell('lamp', { lit: true });
+  await edge.service(Uplink).report('lamp', { lit: true });
   await until('the tunnel has refused it', () => edge.lines.some((line) => line.includes('"lane":"events"') && line.includes('not now')));
   assert.deepEqual(manager.events('lamp'), []);
   manager.behaviour.deaf = false;

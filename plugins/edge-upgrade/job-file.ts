@@ -10,7 +10,7 @@ import { readOrder } from './order.ts';
 export interface Job {
   readonly order: UpgradeOrder;
   readonly state: UpgradeState;
-  /** Of the new program, once it has told it. */
+  /** Of the new program, once it has said it. */
   readonly version?: string | undefined;
   /** Its folder in `<data>/versions`. */
   readonly folder?: string | undefined;
@@ -24,24 +24,26 @@ const ends: ReadonlySet<UpgradeState> = new Set(['succeeded', 'failed', 'rolled_
 
 export const hasEnded = ({ state }: Job): boolean => ends.has(state);
 
-export interface JobKeeper {
-  current(): Job | undefined;
-  keep(job: Job): void;
-}
-
 /** `job.json` in the folder of the plugin. */
-export function openJob(folder: string, log: Logger): JobKeeper {
-  const file = join(folder, 'job.json');
-  let job = recall(file, log);
-  return {
-    current: () => job,
-    keep(next) {
-      // An end is one also when it cannot be written: otherwise nothing could be ordered any more.
-      job = hasEnded(next) ? next : job;
-      writeWhole(file, JSON.stringify(next));
-      job = next;
-    },
-  };
+export class JobFile {
+  readonly #file: string;
+  #job: Job | undefined;
+
+  constructor(folder: string, log: Logger) {
+    this.#file = join(folder, 'job.json');
+    this.#job = recall(this.#file, log);
+  }
+
+  current(): Job | undefined {
+    return this.#job;
+  }
+
+  write(next: Job): void {
+    // An end is one also when it cannot be written: otherwise nothing could be ordered any more.
+    this.#job = hasEnded(next) ? next : this.#job;
+    writeWhole(this.#file, JSON.stringify(next));
+    this.#job = next;
+  }
 }
 
 function recall(file: string, log: Logger): Job | undefined {
@@ -53,7 +55,7 @@ function recall(file: string, log: Logger): Job | undefined {
     const job = JSON.parse(text) as Job;
     return { ...job, order: readOrder(job.order) };
   } catch (error) {
-    log.error({ cause: messageOf(error) }, `${file} is damaged, so an upgrade that was under way is forgotten`);
+    log.error({ file, cause: messageOf(error) }, 'job file is damaged; an upgrade that was under way is given up, order it again');
     return undefined;
   }
 }

@@ -14,7 +14,7 @@ export function readText(file: string): string | undefined {
 }
 
 /** Whole or not at all, for its owner's eyes only; `durable` also after a power cut. */
-export function keepText(file: string, text: string, durable = true): void {
+export function writeText(file: string, text: string, durable = true): void {
   const draft = `${file}.new`;
   rmSync(draft, { force: true });
   const descriptor = openSync(draft, 'wx', 0o600);

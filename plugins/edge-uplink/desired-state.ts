@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+
+import { type Logger, messageOf, SvcError } from 'svc/sdk';
+
+import { writeText, readText } from './text-file.ts';
+
+export interface Wish {
+  readonly enabled: boolean;
+  readonly spec: unknown;
+}
+
+interface State {
+  readonly hash: string | undefined;
+  readonly plugins: ReadonlyMap<string, Wish>;
+}
+
+const mostPlugins = 64;
+const nameForm = /^[a-z][a-z0-9_-]{0,62}$/;
+
+/** What the manager wants of the plugins here, kept over restarts. */
+export class DesiredState {
+  readonly #file: string;
+  #state: State;
+
+  constructor(folder: string, log: Logger) {
+    this.#file = join(folder, 'desired.json');
+    this.#state = recall(this.#file, log);
+  }
+
+  /** The name of this state; undefined before the manager has sent one. */
+  get hash(): string | undefined {
+    return this.#state.hash;
+  }
+
+  of(name: string): Wish | undefined {
+    return this.#state.plugins.get(name);
+  }
+
+  /** Keeps it; the names whose wish has changed. */
+  apply(params: unknown): readonly string[] {
+    const { plugins } = this.#state;
+    const next = readState(params);
+    const names = new Set([...plugins.keys(), ...next.plugins.keys()]);
+    const changed = [...names].filter((name) => JSON.stringify(plugins.get(name)) !== JSON.stringify(next.plugins.get(name)));
+    writeText(this.#file, JSON.stringify({ hash: next.hash, plugins: Object.fromEntries(next.plugins) }, undefined, 2));
+    this.#state = next;
+    return changed;
+  }
+}
+
+function readState(params: unknown): State {
+  const { hash, plugins } = (params ?? {}) as { hash?: unknown; plugins?: unknown };
+  if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash) || typeof plugins !== 'object' || plugins === null) {
+    throw new SvcError('invalid_argument', 'config_apply needs a hash and plugins');
+  }
+  const entries = Object.entries(plugins as Record<string, { enabled?: unknown; spec?: unknown } | null>);
+  if (entries.length > mostPlugins || entries.some(([name, wish]) => !nameForm.test(name) || typeof wish?.enabled !== 'boolean')) {
+    throw new SvcError('invalid_argument', `config_apply names at most ${mostPlugins} plugins, each with "enabled" and "spec"`);
+  }
+  return { hash, plugins: new Map(entries.map(([name, wish]) => [name, { enabled: wish!.enabled as boolean, spec: wish!.spec ?? {} }])) };
+}
+
+function recall(file: string, log: Logger): State {
+  const text = readText(file);
+  try {
+    if (text !== undefined) {
+      return readState(JSON.parse(text));
+    }
+  } catch (error) {
+    log.warn({ file, cause: messageOf(error) }, 'desired plugin state on disk is damaged; the manager sends it again');
+  }
+  return { hash: undefined, plugins: new Map() };
+}
