@@ -79,7 +79,6 @@ export async function startEdgeHouse(options: EdgeHouseOptions): Promise<EdgeHou
       }),
     ];
     registry.publish({ add: [coreDraft(services), ...(stands ? [standIns(stands)] : [])] });
-    await commons.programs.sweep();
     await host.start();
     const log = logs.logger('boot');
     takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));

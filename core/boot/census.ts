@@ -1,8 +1,8 @@
 import type { Bus, Outboxes } from '../events/index.ts';
 import type { HttpServer } from '../http/index.ts';
-import type { Programs, Threads } from '../isolate/index.ts';
+import type { Threads } from '../isolate/index.ts';
 import type { Observers, SelfMetrics } from '../observe/index.ts';
-import { type Registry, scopeTimers, tableNames } from '../registry/index.ts';
+import { type Registry, scopeOccupants, scopeTimers, tableNames } from '../registry/index.ts';
 import type { Settings } from './settings/settings.ts';
 
 export type Census = Readonly<Record<string, number>>;
@@ -15,12 +15,11 @@ export interface Counted {
   readonly bus: Bus;
   readonly http: HttpServer;
   readonly threads: Threads;
-  readonly programs: Programs;
   readonly observers: Observers;
 }
 
 /** Counts everything a plugin can have added, so that what one leaves behind has a name. */
-export function census({ registry, settings, metrics, outboxes, bus, http, threads, programs, observers }: Counted): Census {
+export function census({ registry, settings, metrics, outboxes, bus, http, threads, observers }: Counted): Census {
   const { current, leases } = registry;
   return {
     ...Object.fromEntries(tableNames.map((name) => [name, current[name].size])),
@@ -33,9 +32,9 @@ export function census({ registry, settings, metrics, outboxes, bus, http, threa
     'outbox handlers': outboxes.handlers,
     'busy subscriptions': bus.busy,
     'scope timers': scopeTimers(),
+    'scope occupants': scopeOccupants(),
     'open requests': http.open,
     threads: threads.size,
-    programs: programs.size,
     observers: observers.size,
     'process listeners': process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
   };

@@ -1,10 +1,7 @@
-import { join } from 'node:path';
-
 import { container, type DependencyContainer } from 'tsyringe';
 
 import { type Bus, createBus } from '../events/index.ts';
 import type { HostMemory } from '../host/index.ts';
-import { createPrograms, type Programs } from '../isolate/index.ts';
 import { openOutbound, type Outbound, parseAllowed } from '../outbound/index.ts';
 import type { Generation } from '../registry/index.ts';
 import type { Counter } from '../sdk/index.ts';
@@ -16,7 +13,6 @@ import type { TakeDown } from './take-down.ts';
 export interface Commons {
   readonly bus: Bus;
   readonly outbound: Outbound;
-  readonly programs: Programs;
   readonly memory: HostMemory;
   readonly container: DependencyContainer;
 }
@@ -28,7 +24,7 @@ export interface Accounts {
   readonly dropped: Counter;
 }
 
-export function openCommons({ settings, dataDir, clock, logs, registry }: Ground, { strike, dropped }: Accounts, takeDown: TakeDown): Commons {
+export function openCommons({ settings, dataDir, logs, registry }: Ground, { strike, dropped }: Accounts, takeDown: TakeDown): Commons {
   const bus = createBus<Generation>({
     subscriptions: () => registry.current.subscriptions,
     deliver: (owner, label, work) => registry.pinned(owner, work).catch((error: unknown) => strike(owner, label, error)),
@@ -39,6 +35,5 @@ export function openCommons({ settings, dataDir, clock, logs, registry }: Ground
   takeDown.add(settings.watch<string[]>('outbound.allow_private', (list) => void (reachable = parseAllowed(list))));
   const outbound = openOutbound(() => reachable);
   takeDown.add(() => outbound.close());
-  const programs = createPrograms({ folder: join(dataDir, 'programs'), clock, log: logs.logger('programs'), path: process.env['PATH'] ?? '' });
-  return { bus, outbound, programs, memory: memoryFile(dataDir), container: container.createChildContainer() };
+  return { bus, outbound, memory: memoryFile(dataDir), container: container.createChildContainer() };
 }

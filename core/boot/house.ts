@@ -84,7 +84,6 @@ export async function startHouse(options: HouseOptions): Promise<House> {
       await interior.live.watch(interior.host);
     }
     await interior.live.dropIns.load();
-    await interior.programs.sweep();
     const emptyCensus = count();
     await interior.host.start();
     await interior.outboxes.start();

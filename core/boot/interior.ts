@@ -2,7 +2,7 @@ import { operatorAuthenticator } from '../auth/index.ts';
 import { type Bus, createOutboxes, type Outboxes } from '../events/index.ts';
 import { PluginHost, type PluginSources } from '../host/index.ts';
 import { createHttpServer, type HttpServer } from '../http/index.ts';
-import type { Programs, Threads } from '../isolate/index.ts';
+import type { Threads } from '../isolate/index.ts';
 import { redactText } from '../observe/index.ts';
 import { AuditTrail } from '../sdk/index.ts';
 import { changePort } from './changes.ts';
@@ -20,7 +20,6 @@ export interface Interior {
   readonly outboxes: Outboxes;
   readonly http: HttpServer;
   readonly threads: Threads;
-  readonly programs: Programs;
   readonly live: LiveFiles;
 }
 
@@ -34,7 +33,7 @@ export function furnish(foundation: Foundation, sources: PluginSources, checkRes
     host.strike(owner, label, error);
   };
   const commons = openCommons(foundation, { strike, dropped: metrics.core.eventsDropped }, takeDown);
-  const { bus, programs } = commons;
+  const { bus } = commons;
   const outboxes = createOutboxes({ tables: storage.core(), clock, ids, log: logs.logger('outbox'), redact: redactText, tries: metrics.core.outboxTries });
   takeDown.add(() => outboxes.stop());
   const threads = pluginThreads(product, clock);
@@ -66,7 +65,7 @@ export function furnish(foundation: Foundation, sources: PluginSources, checkRes
     },
   });
   takeDown.add(() => (http.listening ? http.close(stopGraceMs) : undefined));
-  return { host, bus, outboxes, http, threads, programs, live };
+  return { host, bus, outboxes, http, threads, live };
 }
 
 /** Why an installed provider of a service is down; nothing when there is none, or an operator switched it off. */

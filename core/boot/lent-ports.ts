@@ -21,14 +21,11 @@ type Common =
   | 'dataDir'
   | 'settings'
   | 'fetch'
-  | 'emit'
-  | 'findProgram'
-  | 'launchProgram'
-  | 'runProgram';
+  | 'emit';
 
 /** What a host is lent in either house. */
 export function lentPorts(rooms: Ground & Commons & { readonly sources: PluginSources }): Pick<HostPorts, Common> {
-  const { dataDir, sources, registry, container, memory, clock, ids, logs, settings, bus, outbound, programs, schemas, readManifest, shared } = rooms;
+  const { dataDir, sources, registry, container, memory, clock, ids, logs, settings, bus, outbound, schemas, readManifest, shared } = rooms;
   const dataFolder = (id: string): string => {
     const folder = join(dataDir, 'plugins', id);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -57,8 +54,5 @@ export function lentPorts(rooms: Ground & Commons & { readonly sources: PluginSo
     },
     fetch: (url, request, owner) => outbound.fetch(url, request, owner),
     emit: (type, event) => bus.emit(type, event),
-    findProgram: (name) => programs.find(name),
-    runProgram: ({ pluginId, ...run }) => programs.run({ ...run, owner: pluginId, cwd: dataFolder(pluginId) }),
-    launchProgram: ({ manifest: { id }, ...launch }) => programs.claim({ ...launch, owner: id, cwd: dataFolder(id), log: logs.logger(id) }),
   };
 }

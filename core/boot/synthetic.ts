@@ -14,6 +14,7 @@ export function syntheticDraft(id: string, title: string, number: number, action
     kind: 'area',
     runs_on: ['manager', 'edge'],
     engines: { host: '*' },
+    trusted: [],
     requires: [],
     optional: [],
     provides: [],

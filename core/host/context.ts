@@ -1,7 +1,6 @@
 import { type Draft, optionalHandle, type Registry, serviceHandle } from '../registry/index.ts';
 import { type PluginContext, SvcError } from '../sdk/index.ts';
 import { openPoint } from './extension-point.ts';
-import { runProgram, startProgram } from './plugin-programs.ts';
 import type { PluginThreads } from './plugin-threads.ts';
 import type { HostPorts, Own } from './ports.ts';
 
@@ -114,17 +113,6 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
       start(name, entry, data, options) {
         open(`threads.start ${name}`);
         return threads.start(name, entry, data, options);
-      },
-    },
-    processes: {
-      find: (name) => ports.findProgram(name),
-      start(name, file, options) {
-        open(`processes.start ${name}`);
-        return startProgram(draft.generation, ports, name, file, options);
-      },
-      async run(file, args, options) {
-        open('processes.run');
-        return await runProgram(draft.generation, ports, file, args, options);
       },
     },
     skills: {

@@ -1,6 +1,6 @@
 import { isBuiltin, Module } from 'node:module';
 
-import { messageOf, type PluginDefinition, type Scope, SvcError } from '../sdk/index.ts';
+import { messageOf, type PluginDefinition, type PluginManifest, type Scope, SvcError } from '../sdk/index.ts';
 import type { Compiled } from './compile.ts';
 import type { SharedModules } from './shared.ts';
 import { shadowing, type Strays, watchStrays } from './strays.ts';
@@ -14,15 +14,20 @@ interface CompilingModule {
   _compile(code: string, filename: string): void;
 }
 
-const refused = new Set(['child_process', 'cluster', 'worker_threads', 'vm', 'module', 'repl', 'inspector'].flatMap((name) => [name, `node:${name}`]));
+const closed: readonly string[] = ['child_process', 'cluster', 'worker_threads', 'vm', 'module', 'repl', 'inspector'];
 
 /** Runs a compiled plugin once, in a fresh module that nothing else refers to, and returns its definition. */
-export function evaluate(id: string, compiled: Pick<Compiled, 'code' | 'filename'>, shared: SharedModules, scope: Scope): PluginDefinition<unknown> {
-  const strays = watchStrays();
+export function evaluate(
+  { id, trusted }: Pick<PluginManifest, 'id' | 'trusted'>,
+  compiled: Pick<Compiled, 'code' | 'filename'>,
+  shared: SharedModules,
+  scope: Scope,
+): PluginDefinition<unknown> {
+  const strays = watchStrays(trusted);
   scope.defer('what was set past ctx', () => endStrays(strays));
   const before = footprint();
   const exports = evaluateText(shadowing + kept(compiled.code), compiled.filename, (specifier) =>
-    specifier === 'svc:strays' ? strays : /^(node:)?process$/.test(specifier) ? strays.process : link(id, specifier, shared),
+    specifier === 'svc:strays' ? strays : /^(node:)?process$/.test(specifier) ? strays.process : link(id, specifier, shared, trusted),
   );
   const grown = before.grownSince();
   if (grown) {
@@ -76,12 +81,13 @@ export function checkEvaluator(): void {
 }
 
 /** A linker, not a sandbox: areas are trusted, packs with code run elsewhere. */
-function link(id: string, specifier: string, shared: SharedModules): unknown {
+function link(id: string, specifier: string, shared: SharedModules, trusted: readonly string[]): unknown {
   const lent = shared.get(specifier);
   if (lent) {
     return lent;
   }
-  if (isBuiltin(specifier) && !refused.has(specifier)) {
+  const name = specifier.replace(/^node:/, '');
+  if (isBuiltin(specifier) && (!closed.includes(name) || trusted.includes(name))) {
     return process.getBuiltinModule(specifier);
   }
   throw new SvcError('invalid_argument', `${id} imports "${specifier}", which the host does not lend to plugins; use ctx instead, or bundle the package`);

@@ -13,12 +13,8 @@ import type {
   OutboundRequest,
   Persona,
   PluginManifest,
-  ProgramHandle,
-  ProgramOptions,
   PromptSkill,
   RouteDeclaration,
-  RunOptions,
-  RunResult,
   Secrets,
   Settings,
   Tables,
@@ -82,29 +78,6 @@ export interface ThreadLaunch {
   readonly deliver: (work: () => void) => void;
 }
 
-/** A foreign program of one generation as the host sees it. */
-export interface PluginProgram extends ProgramHandle {
-  /** The generation serves: the program starts, after the one of its name in the generation before has ended. */
-  begin(): void;
-}
-
-export interface ProgramLaunch {
-  readonly manifest: PluginManifest;
-  readonly name: string;
-  readonly file: string;
-  readonly options: ProgramOptions;
-}
-
-/** A program that one generation runs once. */
-export interface PluginRun {
-  readonly pluginId: string;
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly options: RunOptions;
-  /** Of the generation. */
-  readonly until: AbortSignal;
-}
-
 /** What the host keeps over restarts: who is switched off, who was put into quarantine, who died at boot. */
 export interface HostMemory {
   disabled(): ReadonlyMap<string, string>;
@@ -153,9 +126,6 @@ export interface HostPorts {
   readonly emit: (type: string, event: unknown) => void;
   readonly checkRoute: (declaration: RouteDeclaration) => string;
   readonly launchThread: (launch: ThreadLaunch) => PluginThread;
-  readonly findProgram: (name: string) => string | undefined;
-  readonly launchProgram: (launch: ProgramLaunch) => PluginProgram;
-  readonly runProgram: (run: PluginRun) => Promise<RunResult>;
   readonly launchPack: (launch: PackLaunch) => PackProcess;
   readonly readPersona: (text: string, file: string) => Persona;
   readonly readSkill: (text: string, folderName: string, file: string) => PromptSkill;

@@ -109,7 +109,7 @@ async function define(
       onFailed: (cause) => host.packFailed(generation, cause),
     });
   }
-  return evaluate(manifest.id, named(compiled, generation.number), await lentTo(compiled.code, host.ports.shared), generation.scope);
+  return evaluate(manifest, named(compiled, generation.number), await lentTo(compiled.code, host.ports.shared), generation.scope);
 }
 
 /** Node finds a source map by the name of the file: each generation has its own, or a stack would be read with the map of another. */

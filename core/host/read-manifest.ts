@@ -69,6 +69,9 @@ function checkKind(manifest: PluginManifest, { origin }: PluginFolder, where: st
   if (origin === 'data' && manifest.kind === 'area' && manifest.entry !== undefined) {
     throw new SvcError('invalid_argument', `${where}: code in the data folder runs in a process of its own; set "kind" to "pack"`);
   }
+  if (manifest.trusted.length > 0 && (origin === 'data' || manifest.kind === 'pack')) {
+    throw new SvcError('invalid_argument', `${where}: only areas that ship with svc are lent closed modules; remove "trusted"`);
+  }
   const packCode = manifest.kind === 'pack' && manifest.entry !== undefined;
   if (manifest.routes.length > 0 && !packCode) {
     throw new SvcError('invalid_argument', `${where}: routes are for packs with code; an area declares its routes in activate()`);

@@ -21,7 +21,8 @@ export interface Strays {
 /** Put before a module's text, on its first line, so that the numbers of the others stay. */
 export const shadowing = `const [${shadowed.join(',')}]=require('svc:strays').stand;`;
 
-export function watchStrays(): Strays {
+/** A plugin that is trusted with `timers` or `process` gets those of Node as they are. */
+export function watchStrays(trusted: readonly string[]): Strays {
   const timers = new Map<unknown, string>();
   const listeners: { readonly event: string | symbol; readonly listener: Listener }[] = [];
 
@@ -49,7 +50,7 @@ export function watchStrays(): Strays {
       listeners.push({ event, listener });
       return listen.call(process, event, listener);
     };
-  const ownProcess = new Proxy(process, {
+  const watchedProcess = new Proxy(process, {
     get(target, property) {
       const value = Reflect.get(target, property) as unknown;
       if (typeof value !== 'function') {
@@ -64,16 +65,19 @@ export function watchStrays(): Strays {
     },
   });
 
+  const watchedTimers = [
+    setting('setTimeout', setTimeout, false),
+    setting('setInterval', setInterval, true),
+    setting('setImmediate', setImmediate, false),
+    clearing(clearTimeout),
+    clearing(clearInterval),
+    clearing(clearImmediate),
+  ];
+  const nodesTimers = [setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate];
+  const ownProcess = trusted.includes('process') ? process : watchedProcess;
+
   return {
-    stand: [
-      setting('setTimeout', setTimeout, false),
-      setting('setInterval', setInterval, true),
-      setting('setImmediate', setImmediate, false),
-      clearing(clearTimeout),
-      clearing(clearInterval),
-      clearing(clearImmediate),
-      ownProcess,
-    ],
+    stand: [...(trusted.includes('timers') ? nodesTimers : watchedTimers), ownProcess],
     process: ownProcess,
     end() {
       const left = [

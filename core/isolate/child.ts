@@ -1,5 +1,4 @@
-import { type ChildHandle, type Clock, type Logger, messageOf, SvcError } from '../sdk/index.ts';
-import { patience, type RestartPolicy, restarts } from './backoff.ts';
+import { type ChildHandle, type Clock, type Logger, messageOf, patience, type RestartPolicy, restarts, SvcError } from '../sdk/index.ts';
 import type { Cause } from './causes.ts';
 import { Incarnation } from './incarnation.ts';
 import { type ChildOrigin, spawnRestricted } from './spawn.ts';

@@ -1,4 +1,3 @@
-export type { RestartPolicy } from './backoff.ts';
 export { bootstrapText } from './bootstrap.ts';
 export { type Child, type ChildState, startChild, type StartOptions } from './child.ts';
 export { standInFront } from './priority.ts';
@@ -6,5 +5,4 @@ export type { BinaryRole, ChildOrigin } from './spawn.ts';
 export * as threadSide from './thread-side.ts';
 export type { Tenant } from './thread-place.ts';
 export { createThreads, type ThreadClaim, type Threads } from './threads.ts';
-export { createPrograms, type ProgramClaim, type ProgramRun, type Programs } from './programs.ts';
 export { startWorker, type WorkerStart } from './worker.ts';

@@ -1,5 +1,4 @@
-import type { Clock, Logger } from '../sdk/index.ts';
-import { patience, type RestartPolicy } from './backoff.ts';
+import { type Clock, type Logger, patience, type RestartPolicy } from '../sdk/index.ts';
 import { type Tenant, ThreadPlace } from './thread-place.ts';
 import { type ProgramOptions, threadText } from './thread-program.ts';
 import type { ThreadTiming } from './thread-run.ts';

@@ -29,9 +29,12 @@ const apart = new AsyncResource('svc.scope');
 /** One for all: every shot that has been fired ends with it, and an error costs its stack. */
 const isOver = new SvcError('unavailable', 'its timer was unset');
 let pendingTimers = 0;
+let occupants = 0;
 
 /** Timers of all scopes that are set and have not fired, for the census. */
 export const scopeTimers = (): number => pendingTimers;
+/** What has begun in a scope and has not ended. */
+export const scopeOccupants = (): number => occupants;
 
 /** The labelled effects of one generation. */
 export class OwnedScope implements Scope {
@@ -67,13 +70,21 @@ export class OwnedScope implements Scope {
     return () => (this.#effects.delete(effect) ? undo() : undefined);
   }
 
-  /** Something with a life of its own: it begins at commit, its label tells how it is, and it has its own time to end. */
   occupy(label: () => string, { begin, end, endMs }: { begin: () => void; end: () => Promise<void>; endMs: number }): Disposer {
     this.assertOpen(label());
-    const effect: Effect = { label, undo: end, undoMs: endMs };
+    let begun = false;
+    const undo = async (): Promise<void> => {
+      await end();
+      occupants -= begun ? 1 : 0;
+    };
+    const effect: Effect = { label, undo, undoMs: endMs };
     this.#effects.add(effect);
-    this.#whenArmed(begin);
-    return () => (this.#effects.delete(effect) ? end() : undefined);
+    this.#whenArmed(() => {
+      begun = true;
+      occupants += 1;
+      begin();
+    });
+    return () => (this.#effects.delete(effect) ? undo() : undefined);
   }
 
   interval(label: string, ms: number, tick: (signal: AbortSignal) => MaybePromise<void>): Disposer {

@@ -1,4 +1,5 @@
 export * from './audit.ts';
+export * from './backoff.ts';
 export * from './database.ts';
 export * from './errors.ts';
 export * from './grants.ts';

@@ -9,6 +9,8 @@ export interface PluginManifest {
   /** Absent: a data-only plugin (personas, skills). */
   readonly entry?: string;
   readonly engines: { readonly host: string };
+  /** Modules of node that are closed to other plugins. */
+  readonly trusted: readonly string[];
   readonly requires: readonly ServiceNeed[];
   readonly optional: readonly ServiceNeed[];
   readonly provides: readonly ServiceOffer[];

@@ -68,57 +68,6 @@ export interface ThreadOptions {
   readonly heapMb?: number;
 }
 
-export interface ProgramOptions {
-  /** Its arguments; no shell reads them. `port` is a free one on the loopback, another at each start. */
-  readonly args: (given: { readonly port: number }) => readonly string[];
-  /** All of its environment; nothing of the service's own. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Asked until it says yes; default: a process that runs is ready. */
-  readonly ready?: (given: { readonly port: number }, signal: AbortSignal) => MaybePromise<boolean>;
-  /** Takes what it prints instead of the log; it prints no further until that has resolved. Throwing ends it, to be started again. */
-  readonly output?: (chunk: Uint8Array) => MaybePromise<void>;
-  /** How long it may take to become ready before it is ended and started again; default 60 s. */
-  readonly startMs?: number;
-  /** How long it may take to end when it is asked to; default 10 s, after which it is killed. */
-  readonly stopMs?: number;
-}
-
-/** A foreign program, supervised: one of its name at a time, restarted with back-off, its output in the log unless it is taken, killed with the scope and, when the service was killed itself, at its next start. */
-export interface ProgramHandle {
-  readonly state: 'waiting' | 'starting' | 'running' | 'backing-off' | 'stopped';
-  readonly pid: number | undefined;
-  readonly port: number | undefined;
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number | undefined;
-  /** Why it ended last, as long as it is not running again. */
-  readonly cause: string | undefined;
-  /** Resolves once it is ready; rejects with unavailable when that takes longer, or when it was stopped. */
-  ready(timeoutMs: number, signal?: AbortSignal): Promise<void>;
-  /** Asks it to end, kills it when it does not, and resolves once it is gone. */
-  stop(): Promise<void>;
-}
-
-/** A foreign program that is run once, for what it prints. */
-export interface RunOptions {
-  /** All of its environment; nothing of the service's own. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** After this it is killed, with what it has started. */
-  readonly timeoutMs: number;
-  /** Kept of what it prints; when it prints more it is killed. */
-  readonly maxBytes: number;
-  readonly signal?: AbortSignal;
-}
-
-export interface RunResult {
-  /** Null when a signal has ended it. */
-  readonly code: number | null;
-  readonly output: Uint8Array;
-  /** The beginning of what it printed as errors. */
-  readonly errors: string;
-  /** Why it was killed before it had ended by itself. */
-  readonly cut: 'time' | 'size' | undefined;
-}
-
 /** The only way a plugin touches the world: every effect made here belongs to its scope and leaves with it. */
 export interface PluginContext {
   readonly id: string;
@@ -160,14 +109,6 @@ export interface PluginContext {
   readonly threads: {
     /** Declares a thread that runs `entry`, a `*-worker.ts` of the plugin's folder; it starts at commit and is given `data`. */
     start(name: string, entry: string, data: unknown, options?: ThreadOptions): ThreadHandle;
-  };
-  readonly processes: {
-    /** Absolute path of an executable, by its name on the PATH of the service or by its path; undefined when there is none. */
-    find(name: string): string | undefined;
-    /** Runs the executable at the absolute path `file` in the plugin's data folder, from commit on. */
-    start(name: string, file: string, options: ProgramOptions): ProgramHandle;
-    /** Runs the executable at the absolute path `file` once; no shell reads `args`. Rejects with unavailable when it cannot be started, or is ended with the scope or by `signal`. */
-    run(file: string, args: readonly string[], options: RunOptions): Promise<RunResult>;
   };
   readonly skills: { add(skill: Skill): void };
   readonly agents: { add(persona: Persona): void };

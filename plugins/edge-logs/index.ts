@@ -1,8 +1,9 @@
 import { hostname } from 'node:os';
 
-import { definePlugin, type ProgramHandle } from 'svc/sdk';
+import { definePlugin } from 'svc/sdk';
 
 import { LocalPolicy, Shipping, Specs } from '../edge-uplink/contract.ts';
+import { type ProgramHandle, Programs } from '../programs/contract.ts';
 import { makeGroup } from './group.ts';
 import { type Logs, openLogs } from './open-logs.ts';
 import type { LogSpec } from './spec.ts';
@@ -38,10 +39,14 @@ export default definePlugin({
         log,
         shipped: (lines) => shipped.add(lines),
       });
-      const journalctl = ctx.processes.find('journalctl');
-      const { journal } = logs;
+    };
+
+    const programs = ctx.services.maybe(Programs);
+    const readJournal = (): void => {
+      const journal = logs?.journal;
+      const journalctl = journal && programs.available ? programs.get().find('journalctl') : undefined;
       if (journal !== undefined && journalctl !== undefined && !ctx.scope.closed) {
-        program = ctx.processes.start('journal', journalctl, { args: () => journal.begin(), output: (chunk) => journal.feed(chunk) });
+        program = programs.get().start(ctx, 'journal', journalctl, { args: () => journal.begin(), output: (chunk) => journal.feed(chunk) });
       }
     };
 
@@ -53,10 +58,12 @@ export default definePlugin({
       giveBack ??= await takeTurn(dataDir, `${process.pid} ${performance.timeOrigin}`);
       if (giveBack !== undefined && logs === undefined) {
         await open();
+        readJournal();
       }
       await logs?.tick(signal);
       behind.set(logs?.behind ?? 0);
     });
+    programs.onChange((state) => state === 'up' && readJournal());
     ctx.health.check('logs', () => logs?.health(program?.cause) ?? { ok: true, detail: 'it waits for its turn' });
   },
 });

@@ -5,8 +5,10 @@ import { type After, MachineFiles, ProcessWatch, SlowCalls } from 'svc/probe';
 import { definePlugin } from 'svc/sdk';
 
 import { EdgeMethods, LocalPolicy } from '../edge-uplink/contract.ts';
+import { Programs } from '../programs/contract.ts';
 import { AllowedPaths } from './allowed-paths.ts';
 import { EdgeSkills } from './contract.ts';
+import { MachinePrograms } from './machine-programs.ts';
 import { ProbeRules } from './probe-rules.ts';
 import { SkillLog } from './skill-log.ts';
 import { SkillRunner } from './skill-runner.ts';
@@ -38,6 +40,7 @@ export default definePlugin({
     // The keys of this edge, and what is kept beside them.
     const paths = new AllowedPaths({ policy, slow: disk, files, closed: [realpathSync(resolve(ctx.dataDir, '../..'))] });
     const rules = new ProbeRules(policy);
+    const programs = new MachinePrograms(ctx, ctx.services.maybe(Programs));
 
     const own = [
       processes(new ProcessWatch({ files, clock, after })),
@@ -45,14 +48,14 @@ export default definePlugin({
       largeFiles(paths, disk),
       fileStat(paths, files),
       fileTail(paths),
-      journal(ctx.processes, paths),
+      journal(programs, paths),
       dnsProbe(rules, clock),
       tcpProbe(rules, clock, after),
       httpProbe(rules, clock),
-      ping(ctx.processes, rules),
+      ping(programs, rules),
       sockets(files, rest),
       networkNamespaces(files, rest),
-      serviceRestart(ctx.processes, policy),
+      serviceRestart(programs, policy),
     ];
     const skills = ctx.extend.open(EdgeSkills);
     own.forEach((skill) => ctx.extend.contribute(EdgeSkills, skill.key, skill));

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { BuildInfo, definePlugin, type Scope } from 'svc/sdk';
 
 import { EdgeMethods, Uplink } from '../edge-uplink/contract.ts';
+import { Programs } from '../programs/contract.ts';
 import { JobFile } from './job-file.ts';
 import { releaseKey } from './signature.ts';
 import { Staging } from './staging.ts';
@@ -18,11 +19,12 @@ export default definePlugin({
     const dataDir = resolve(ctx.dataDir, '../..');
     const uplink = ctx.services.use(Uplink);
     const build = ctx.services.use(BuildInfo);
+    const programs = ctx.services.maybe(Programs);
     const launcher = settings.get<number>('upgrade.launcher');
     const jobs = new JobFile(ctx.dataDir, log);
     const upgrade = new Upgrade({
       ...{ jobs, clock, log, version: build.version, running: settings.get<string>('upgrade.running') },
-      staging: new Staging(dataDir, ctx.processes.run, releaseKey(settings.get<string>('upgrade.release_key'))),
+      staging: new Staging(dataDir, (...program) => programs.get().run(ctx, ...program), releaseKey(settings.get<string>('upgrade.release_key'))),
       trials: new TrialFiles(dataDir),
       fetchTries: settings.get<number>('upgrade.fetch_tries'),
       trialSeconds: settings.get<number>('upgrade.trial_seconds'),

@@ -3,8 +3,9 @@ import { chmodSync, createReadStream, existsSync, mkdirSync, readdirSync, rmSync
 import { join } from 'node:path';
 
 import type { UpgradeOrder } from 'svc/edge-protocol';
-import { type PluginContext, SvcError } from 'svc/sdk';
+import { SvcError } from 'svc/sdk';
 
+import type { RunOptions, RunResult } from '../programs/contract.ts';
 import { move, syncPath } from './durable.ts';
 import { versionForm } from './order.ts';
 import { assertSigned } from './signature.ts';
@@ -13,14 +14,16 @@ const selfTestMs = 30_000;
 const mostSaidBytes = 64 * 1024;
 const program = 'svc';
 
+type RunProgram = (file: string, args: readonly string[], options: RunOptions) => Promise<RunResult>;
+
 /** `<data>/versions`: a folder a version, and one for what is being fetched. */
 export class Staging {
   readonly #dataDir: string;
   readonly #root: string;
-  readonly #run: PluginContext['processes']['run'];
+  readonly #run: RunProgram;
   readonly #key: KeyObject | undefined;
 
-  constructor(dataDir: string, run: PluginContext['processes']['run'], key: KeyObject | undefined) {
+  constructor(dataDir: string, run: RunProgram, key: KeyObject | undefined) {
     this.#dataDir = dataDir;
     this.#root = join(dataDir, 'versions');
     this.#run = run;

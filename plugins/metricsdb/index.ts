@@ -1,5 +1,6 @@
-import { Authenticator, Board, BuildInfo, type Clock, definePlugin, messageOf, type PluginContext, type ThreadHandle } from 'svc/sdk';
+import { Authenticator, Board, BuildInfo, type Clock, definePlugin, type Handle, messageOf, type PluginContext, type ThreadHandle } from 'svc/sdk';
 
+import { type ForeignPrograms, Programs } from '../programs/contract.ts';
 import { authProbe } from './auth-probe.ts';
 import { MetricsIngest, MetricsQueries } from './contract.ts';
 import type { Driver, DriverName } from './drivers/driver.ts';
@@ -29,9 +30,10 @@ export default definePlugin({
     const data: ThreadData = { folder: ctx.dataDir, ...settings.thread(settings.driver) };
     const thread = ctx.threads.start('metrics', 'metrics-worker.ts', data, { heapMb });
     const parts: RemoteParts = { thread, clock, build: ctx.services.use(BuildInfo), fetch: ctx.fetch, own: settings };
-    const board = new Switchboard(supplyOf(ctx, parts, launched));
+    const programs = ctx.services.maybe(Programs);
+    const board = new Switchboard(supplyOf(ctx, programs, parts, launched));
     scope.defer('close the metrics store', () => board.close());
-    keepSettled(ctx, thread, board);
+    keepSettled(ctx, programs, thread, board);
 
     const driver = (): Driver => board.driver;
     ctx.services.provide(MetricsQueries, () => queriesOf(driver, thread, clock));
@@ -52,7 +54,7 @@ export default definePlugin({
 });
 
 /** How drivers are made, and how the thread and the launched file follow a change of driver. */
-function supplyOf({ dataDir: folder, processes: programs }: PluginContext, parts: RemoteParts, file: LaunchedFile): Supply {
+function supplyOf(owner: PluginContext, programs: Handle<ForeignPrograms>, parts: RemoteParts, file: LaunchedFile): Supply {
   const { thread, clock, build, own: settings } = parts;
   return {
     make(name: DriverName): Driver {
@@ -60,14 +62,14 @@ function supplyOf({ dataDir: folder, processes: programs }: PluginContext, parts
         case 'embedded':
           return new EmbeddedDriver({ thread, settings, clock, build });
         case 'process':
-          return new ProcessDriver({ ...parts, programs, folder }, settings.process());
+          return new ProcessDriver({ ...parts, owner, programs: programs.available ? programs.get() : undefined }, settings.process());
         case 'remote':
           return new RemoteDriver(parts, configured(settings.remote()));
       }
     },
     wanted() {
       const name = settings.driver;
-      return { name, recipe: JSON.stringify([name, name === 'remote' && settings.remote(), name === 'process' && settings.process()]) };
+      return { name, recipe: JSON.stringify([name, name === 'remote' && settings.remote(), name === 'process' && [programs.available, settings.process()]]) };
     },
     settle: (name) => thread.call('settle', settings.thread(name), { timeoutMs: settleMs }),
     reopen: (name) => thread.call('settle', { ...settings.thread(name), anew: true }, { timeoutMs: settleMs }),
@@ -84,13 +86,14 @@ function supplyOf({ dataDir: folder, processes: programs }: PluginContext, parts
   };
 }
 
-/** Changed settings reach the thread at once, and a thread that was started anew, which knows only what it was first given. */
-function keepSettled({ settings, log }: PluginContext, thread: ThreadHandle, board: Switchboard): void {
+/** Changed settings reach the thread at once, and a thread that was started anew, which knows only what it was first given; a program is run once something can run it. */
+function keepSettled({ settings, log }: PluginContext, programs: Handle<ForeignPrograms>, thread: ThreadHandle, board: Switchboard): void {
   const settle = (): Promise<void> =>
     board
       .settle()
       .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'could not apply changed settings to the metrics store; change one again or restart'));
   watchedKeys.forEach((key) => settings.watch<unknown>(key, settle));
+  programs.onChange(() => void settle());
   thread.onNotice(({ kind }) => void (kind === 'open' && settle()));
 }
 

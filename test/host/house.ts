@@ -69,13 +69,6 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
     launchThread: () => {
       throw new Error('no threads in this test');
     },
-    findProgram: () => undefined,
-    launchProgram: () => {
-      throw new Error('no programs in this test');
-    },
-    runProgram: () => {
-      throw new Error('no programs in this test');
-    },
     launchPack: () => {
       throw new Error('no packs in this test');
     },

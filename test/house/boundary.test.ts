@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { patternBuilders, trespasses } from './boundaries.ts';
-import { projectRoot, source, sourcesIn } from './source.ts';
+import { patternBuilders, trespasses, trusted } from './boundaries.ts';
+import { filesIn, projectRoot, source, sourcesIn } from './source.ts';
 
 test('no arrow of the import graph runs against the plan of the house', () => {
   assert.deepEqual(trespasses(sourcesIn('core', 'plugins', 'bin', 'test')), []);
@@ -29,6 +29,14 @@ test('every file that is excused for building patterns still does so', () => {
   for (const path of Object.keys(patternBuilders)) {
     assert.match(sources.find((file) => file.path === path)?.code ?? '', /\bRegExp\s*\(/, `${path} needs its excuse in test/house/boundaries.ts no more`);
   }
+});
+
+test('plugins are lent exactly the closed parts of node that are listed in the plan of the house', () => {
+  const manifests = filesIn('plugins')
+    .filter((path) => path.endsWith('/plugin.json'))
+    .map((path) => JSON.parse(readFileSync(join(projectRoot, path), 'utf8')) as { id: string; trusted?: readonly string[] });
+  const named = manifests.filter((manifest) => manifest.trusted !== undefined).map((manifest) => [manifest.id, manifest.trusted]);
+  assert.deepEqual(Object.fromEntries(named), trusted);
 });
 
 /** Each rule, on a file that breaks it: path, text, and what the complaint must name. */
@@ -71,6 +79,8 @@ const planted: readonly [path: string, text: string, complaint: RegExp][] = [
   ['plugins/bad/index.ts', `import { Worker } from 'worker_threads';`, /harmless node: modules/],
   ['plugins/bad/index.ts', `import { setTimeout } from 'node:timers/promises';`, /harmless node: modules/],
   ['plugins/bad/index.ts', `import process from 'node:process';`, /harmless node: modules/],
+  ['plugins/programs/a.ts', `import { serialize } from 'node:v8';`, /harmless node: modules/],
+  ['plugins/programs/a.ts', `console.log('here');`, /ctx\.log/],
   ['plugins/bad/contract.ts', `import { store } from './store.ts';`, /bundled into everyone/],
   ['plugins/bad/index.ts', `setInterval(() => {}, 1000);`, /ctx\.scope\.interval/],
   ['plugins/bad/index.ts', 'const text = `${[1].map(() => { setTimeout(work, 1); return 1; })}`;', /ctx\.scope\.timeout/],

@@ -11,6 +11,7 @@ export const manifestOf = (id: string, more: Partial<PluginManifest> = {}): Plug
   kind: 'area',
   runs_on: ['manager'],
   engines: { host: '*' },
+  trusted: [],
   requires: [],
   optional: [],
   provides: [],

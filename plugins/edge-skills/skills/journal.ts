@@ -1,9 +1,9 @@
-import { type PluginContext, SvcError } from 'svc/sdk';
+import { SvcError } from 'svc/sdk';
 
 import { type AllowedPaths, journalPlace } from '../allowed-paths.ts';
 import type { EdgeSkill, SkillCall } from '../contract.ts';
 import { fitRows, plainText } from '../fit-rows.ts';
-import { programEnvironment } from '../program-environment.ts';
+import type { MachinePrograms } from '../machine-programs.ts';
 
 interface Params {
   readonly unit?: string;
@@ -18,7 +18,7 @@ const instant = { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:
 const mostOutput = 4 * 1024 * 1024;
 const longestMessage = 4_096;
 
-export const journal = (processes: PluginContext['processes'], paths: AllowedPaths): EdgeSkill => ({
+export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSkill => ({
   key: 'journal',
   name: 'Journal',
   description: 'The last entries of the journal of systemd, oldest first; of one unit, from a priority on, or of a time.',
@@ -43,12 +43,11 @@ export const journal = (processes: PluginContext['processes'], paths: AllowedPat
         'the policy of this machine does not allow its journal: its owner can add /var/log/journal/** to "skills.paths" of policy.yaml',
       );
     }
-    const journalctl = processes.find('journalctl');
+    const journalctl = programs.find('journalctl');
     if (journalctl === undefined) {
       throw new SvcError('upstream_error', 'this machine has no journalctl');
     }
-    const { code, output, errors, cut } = await processes.run(journalctl, argumentsOf(params), {
-      env: programEnvironment,
+    const { code, output, errors, cut } = await programs.run(journalctl, argumentsOf(params), {
       timeoutMs,
       maxBytes: mostOutput,
       signal,

@@ -1,14 +1,14 @@
-import { type PluginContext, SvcError } from 'svc/sdk';
+import { SvcError } from 'svc/sdk';
 
 import type { EdgeSkill, SkillCall } from '../contract.ts';
 import { plainText } from '../fit-rows.ts';
 import type { ProbeRules } from '../probe-rules.ts';
-import { programEnvironment } from '../program-environment.ts';
+import type { MachinePrograms } from '../machine-programs.ts';
 import { hostSchema } from './host-schema.ts';
 
 const mostOutput = 16 * 1024;
 
-export const ping = (processes: PluginContext['processes'], rules: ProbeRules): EdgeSkill => ({
+export const ping = (programs: MachinePrograms, rules: ProbeRules): EdgeSkill => ({
   key: 'ping',
   name: 'Ping',
   description: 'Whether a host answers ICMP echoes from this machine, and how fast.',
@@ -22,13 +22,13 @@ export const ping = (processes: PluginContext['processes'], rules: ProbeRules): 
   },
   async run({ host, count }: { host: string; count: number }, { signal, timeoutMs }: SkillCall) {
     const { address, family } = await rules.target(host, undefined);
-    const program = processes.find('ping');
+    const program = programs.find('ping');
     if (program === undefined) {
       throw new SvcError('upstream_error', 'this machine has no ping');
     }
     // Behind every option and checked to be an address, so it is none.
     const args = [`-${family}`, '-n', '-c', String(count), '-W', '2', address];
-    const { code, output, errors, cut } = await processes.run(program, args, { env: programEnvironment, timeoutMs, maxBytes: mostOutput, signal });
+    const { code, output, errors, cut } = await programs.run(program, args, { timeoutMs, maxBytes: mostOutput, signal });
     const text = plainText(Buffer.from(output).toString('utf8'));
     const [, sent, received] = /(\d+) packets transmitted, (\d+) (?:packets )?received/.exec(text) ?? [];
     if (sent === undefined) {

@@ -1,14 +1,14 @@
-import { type PluginContext, SvcError } from 'svc/sdk';
+import { SvcError } from 'svc/sdk';
 
 import type { LocalPolicy } from '../../edge-uplink/contract.ts';
 import type { EdgeSkill, SkillCall } from '../contract.ts';
 import { plainText } from '../fit-rows.ts';
-import { programEnvironment } from '../program-environment.ts';
+import type { MachinePrograms } from '../machine-programs.ts';
 
 const mostOutput = 16 * 1024;
 const shown = ['ActiveState', 'SubState', 'MainPID', 'Result'];
 
-export const serviceRestart = (processes: PluginContext['processes'], policy: LocalPolicy): EdgeSkill => ({
+export const serviceRestart = (programs: MachinePrograms, policy: LocalPolicy): EdgeSkill => ({
   key: 'service_restart',
   name: 'Restart a service',
   description: 'Restarts one of the services that the owner of the machine has listed, and tells how it is afterwards.',
@@ -29,11 +29,11 @@ export const serviceRestart = (processes: PluginContext['processes'], policy: Lo
         `the policy of this machine does not allow a restart of ${unit}: its owner can add it to "skills.services" of policy.yaml`,
       );
     }
-    const systemctl = processes.find('systemctl');
+    const systemctl = programs.find('systemctl');
     if (systemctl === undefined) {
       throw new SvcError('upstream_error', 'this machine has no systemctl');
     }
-    const run = (args: readonly string[]) => processes.run(systemctl, args, { env: programEnvironment, timeoutMs, maxBytes: mostOutput, signal });
+    const run = (args: readonly string[]) => programs.run(systemctl, args, { timeoutMs, maxBytes: mostOutput, signal });
     const { code, errors, cut } = await run(['restart', '--no-ask-password', '--', unit]);
     if (code !== 0) {
       const why = cut === 'time' ? 'took too long' : `failed with code ${code}: ${plainText(errors).trim().slice(0, 500)}`;

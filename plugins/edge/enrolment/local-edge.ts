@@ -2,9 +2,10 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rm
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { type Build, isSvcError, type PluginContext, type ProgramHandle, type Tables } from 'svc/sdk';
+import { type Build, type Handle, isSvcError, type PluginContext, type Tables } from 'svc/sdk';
 import { tunnelPath } from 'svc/tunnel';
 
+import { type ForeignPrograms, type ProgramHandle, Programs } from '../../programs/contract.ts';
 import type { EdgeSecrets } from '../connection/edge-secrets.ts';
 import { EdgeRemoved } from '../contract.ts';
 import { edgeStore } from '../edge-store.ts';
@@ -34,30 +35,46 @@ export class LocalEdge {
   readonly #ctx: PluginContext;
   readonly #parts: LocalEdgeParts;
   readonly #folder: string;
+  readonly #programs: Handle<ForeignPrograms>;
   #id: number | undefined;
   #agent: ProgramHandle | undefined;
+  #due = false;
 
   constructor(ctx: PluginContext, parts: LocalEdgeParts) {
     this.#ctx = ctx;
     this.#parts = parts;
     this.#folder = resolve(ctx.dataDir, '../../local-edge');
+    this.#programs = ctx.services.maybe(Programs);
   }
 
   schedule(): void {
-    const { scope, settings, events } = this.#ctx;
+    const { settings, events } = this.#ctx;
     if (this.#parts.build.agent.length === 0 || !settings.get<boolean>('edge.local')) {
       return;
     }
-    scope.timeout('start the local agent', lookMs, () => this.#begin());
+    this.#beginSoon();
+    this.#programs.onChange((state) => state === 'up' && this.#beginSoon());
     events.on(EdgeRemoved, ({ edge_id: removed }) => (removed === this.#id ? this.#stop() : undefined));
   }
 
+  #beginSoon(): void {
+    if (!this.#due) {
+      this.#due = true;
+      this.#ctx.scope.timeout('start the local agent', lookMs, () => this.#begin());
+    }
+  }
+
   async #begin(): Promise<void> {
-    const { scope, log } = this.#ctx;
+    this.#due = false;
+    const { log } = this.#ctx;
     const { build, edgeTable } = this.#parts;
+    if (!this.#programs.available) {
+      log.info({}, 'local agent not started: it needs the plugin programs, which is not active');
+      return;
+    }
     // The agent is given the address of the manager, which is known once it listens.
     if (build.ownUrl === '') {
-      scope.timeout('start the local agent', lookMs, () => this.#begin());
+      this.#beginSoon();
       return;
     }
     try {
@@ -79,7 +96,7 @@ export class LocalEdge {
 
   #start(): void {
     const [file, ...args] = this.#parts.build.agent;
-    this.#agent = this.#ctx.processes.start('local-edge', file!, {
+    this.#agent = this.#programs.get().start(this.#ctx, 'local-edge', file!, {
       args: () => [...args, 'edge', '--data', this.#folder, '--json'],
       env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', SVC_LOG_LEVEL: 'warn' },
     });

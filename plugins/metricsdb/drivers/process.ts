@@ -1,16 +1,18 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { type HealthReport, type PluginContext, type ProgramHandle, SvcError } from 'svc/sdk';
+import { type HealthReport, SvcError } from 'svc/sdk';
 import { parseDuration } from 'svc/query';
 
+import type { ForeignPrograms, ProgramHandle, ProgramOwner } from '../../programs/contract.ts';
 import type { ProcessSettings, RemoteSettings } from '../settings.ts';
 import type { DriverState } from './driver.ts';
 import { RemoteDriver, type RemoteParts } from './remote.ts';
 
 export interface ProcessParts extends RemoteParts {
-  readonly programs: PluginContext['processes'];
-  readonly folder: string;
+  /** Undefined while the plugin programs is away. */
+  readonly programs: ForeignPrograms | undefined;
+  readonly owner: ProgramOwner;
 }
 
 type Kind = 'prometheus' | 'victoria-metrics';
@@ -25,14 +27,13 @@ export class ProcessDriver extends RemoteDriver {
 
   constructor(parts: ProcessParts, settings: ProcessSettings) {
     const { programs } = parts;
-    const file = settings.binary === '' ? searched.map((name) => programs.find(name)).find((found) => found !== undefined) : programs.find(settings.binary);
-    const program = file === undefined ? undefined : launch(parts, settings, file);
+    const program = programs && launch({ ...parts, programs }, settings);
     super(parts, {
       name: 'process',
       settings: unprotected,
       reach: 'loopback',
       async base(signal) {
-        await assertRunnable(program, settings).ready(readyMs, signal);
+        await assertRunnable(program, parts, settings).ready(readyMs, signal);
         return addressOf(program);
       },
     });
@@ -55,7 +56,10 @@ export class ProcessDriver extends RemoteDriver {
   }
 }
 
-function assertRunnable(program: ProgramHandle | undefined, { binary }: ProcessSettings): ProgramHandle {
+function assertRunnable(program: ProgramHandle | undefined, { programs }: ProcessParts, { binary }: ProcessSettings): ProgramHandle {
+  if (programs === undefined) {
+    throw new SvcError('unavailable', 'the metrics store cannot run: the driver process needs the plugin programs, which is not active');
+  }
   if (program === undefined) {
     const wanted = binary === '' ? 'neither prometheus nor victoria-metrics is' : `"${binary}", the metricsdb.process_binary, is not`;
     throw new SvcError('unavailable', `the metrics store cannot run: ${wanted} a program on this machine`);
@@ -75,13 +79,21 @@ function statusOf(program: ProgramHandle | undefined): DriverState['status'] {
       : 'starting';
 }
 
-function launch({ programs, folder, fetch }: ProcessParts, settings: ProcessSettings, file: string): ProgramHandle {
+type Launching = Pick<ProcessParts, 'owner' | 'fetch'> & { readonly programs: ForeignPrograms };
+
+/** Undefined when this machine has no such program. */
+function launch({ programs, owner, fetch }: Launching, settings: ProcessSettings): ProgramHandle | undefined {
+  const names = settings.binary === '' ? searched : [settings.binary];
+  const file = names.map((name) => programs.find(name)).find((found) => found !== undefined);
+  if (file === undefined) {
+    return undefined;
+  }
   const kind: Kind = basename(file).startsWith('victoria') ? 'victoria-metrics' : 'prometheus';
-  const data = join(folder, kind);
+  const data = join(owner.dataDir, kind);
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const args = kind === 'prometheus' ? prometheusArgs(data, settings) : victoriaArgs(data, settings);
   const page = kind === 'prometheus' ? '/-/ready' : '/health';
-  return programs.start(kind, file, {
+  return programs.start(owner, kind, file, {
     args,
     stopMs,
     async ready({ port }, signal) {

@@ -6,7 +6,9 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { systemClock } from '../../../core/boot/time.ts';
-import { createPrograms } from '../../../core/isolate/index.ts';
+import { OwnedScope } from '../../../core/registry/index.ts';
+import type { ProgramHandle } from '../../../plugins/programs/contract.ts';
+import { ProgramRunner } from '../../../plugins/programs/runner.ts';
 import { journalEntry, unitOf } from '../../../plugins/edge-logs/journal-entry.ts';
 import type { Logs } from '../../../plugins/edge-logs/open-logs.ts';
 import { peer } from '../../peers.ts';
@@ -160,26 +162,23 @@ test('a real journal: what is logged while the reader is away is there when it c
   machine.policy = ['/var/log/**', '/run/log/**'];
   await machine.start({ files: [], journal: { enabled: true, directory: stores()[0]! } });
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-  const programs = createPrograms({
+  const programs = new ProgramRunner({
     folder: join(machine.folder, 'notes'),
     clock: systemClock,
     log,
     path: process.env['PATH'] ?? '',
+    places: new Map(),
+    random: Math.random,
     restart: { firstMs: 20, maxMs: 50 },
   });
-  const follow = (logs: Logs): ReturnType<typeof programs.claim> => {
+  await programs.sweep();
+  const follow = (logs: Logs): ProgramHandle => {
     const { journal } = logs;
-    const program = programs.claim({
-      owner: 'test',
-      name: 'journal',
-      file: journalctl,
-      cwd: machine.folder,
-      log,
-      options: { args: () => journal!.begin(), output: (chunk) => journal!.feed(chunk) },
-    });
-    program.begin();
-    t.after(() => program.stop());
-    return program;
+    const scope = new OwnedScope('test', { tick: async (_label, work) => await work(), task: async (_label, work) => await work() });
+    scope.arm();
+    t.after(() => scope.close());
+    const owner = { id: 'test', dataDir: machine.folder, log, scope };
+    return programs.start(owner, 'journal', journalctl, { args: () => journal!.begin(), output: (chunk) => journal!.feed(chunk) });
   };
   const heard = (): readonly string[] => machine.lines().filter((line) => line.startsWith('number'));
 

@@ -52,7 +52,11 @@ export interface SkilledEdge {
 
 /** The house of an agent with the skills alone, asked as the tunnel would ask. */
 export async function skilledEdge(t: TestContext, policy: { current(): Policy }, dataDir?: string): Promise<SkilledEdge> {
-  const edge = await startTestEdge(t, { plugins: ['edge-skills'], services: { 'uplink.policy': policy }, ...(dataDir !== undefined && { dataDir }) });
+  const edge = await startTestEdge(t, {
+    plugins: ['programs', 'edge-skills'],
+    services: { 'uplink.policy': policy },
+    ...(dataDir !== undefined && { dataDir }),
+  });
   const method = (name: string): EdgeMethod => edge.contributions<EdgeMethod>(EdgeMethods).find((one) => one.name === name)!;
   let asked = 0;
   return {

@@ -26,7 +26,7 @@ test('over the tunnel a service is restarted once for a key, whatever happens to
   const manager = await startManager(t);
   writeFileSync(join(dataDir, 'edge.json'), JSON.stringify(manager.credentials), { mode: 0o600 });
   writeFileSync(join(dataDir, 'policy.yaml'), policyText);
-  const edge = await startTestEdge(t, { plugins: ['edge-uplink', 'edge-skills'], dataDir });
+  const edge = await startTestEdge(t, { plugins: ['programs', 'edge-uplink', 'edge-skills'], dataDir });
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const order = { key: 'service_restart', params: { service: 'web' }, timeout_ms: 20_000, audit_id: 'audit-1' };
   const change = async (key: string | undefined): Promise<SkillAnswer> =>

@@ -26,7 +26,7 @@ if (args.includes('--self-test')) {
   }
 } else {
   dieAsPlanned(`${dataDir}/kill-plan`);
-  const sources = { embedded: [], roots: ['edge-uplink', 'edge-upgrade'].map(rootOf) };
+  const sources = { embedded: [], roots: ['programs', 'edge-uplink', 'edge-upgrade'].map(rootOf) };
   process.exitCode = await runInForeground(
     () => startEdgeHouse({ product, environment, sources }),
     () => undefined,

@@ -37,7 +37,7 @@ export async function metricsHouse(
 ): Promise<MetricsHouse> {
   const { plugins = [], environment = {}, dataDir } = options;
   const house = await startTestHost(t, {
-    plugins: ['metricsdb', 'setting', ...plugins],
+    plugins: ['programs', 'metricsdb', 'setting', ...plugins],
     environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', ...environment },
     ...(dataDir !== undefined && { dataDir }),
   });

@@ -100,16 +100,35 @@ for (const program of programs) {
     );
     assert.equal(running(again.body.pid), false);
 
-    process.kill(changed.pid, 'SIGKILL');
+    await parts.house.reload('programs');
+    await until(
+      'another generation of programs runs it anew',
+      () => parts.queries.status(),
+      ({ ok }) => ok && !running(changed.pid),
+    );
+    await parts.house.host.disable('programs');
+    await until(
+      'it says what it needs',
+      () => parts.queries.status(),
+      ({ ok, detail }) => !ok && /needs the plugin programs/.test(detail ?? ''),
+    );
+    await parts.house.host.enable('programs');
+    await until(
+      'it runs again by itself',
+      () => parts.queries.status(),
+      ({ ok }) => ok,
+    );
+    const back = (await parts.call('/api/v1/metricsdb/launch', {})).body;
+    process.kill(back.pid, 'SIGKILL');
     await until(
       'one that dies is started again',
       () => parts.queries.status(),
-      ({ ok }) => ok && !running(changed.pid),
+      ({ ok }) => ok && !running(back.pid),
     );
     await parts.set('driver', 'embedded');
     await until(
       'no program is left when another driver is set',
-      async () => parts.house.census()['programs'],
+      async () => parts.house.host.explain('metricsdb').effects!.children.filter(({ label }) => label.startsWith('program ')).length,
       (count) => count === 0,
     );
     assert.equal((await parts.queries.status()).driver, 'embedded');

@@ -25,7 +25,7 @@ function folder(t: TestContext): string {
 test('the edge of this machine stays away once it was deleted, until its folder is removed', async (t) => {
   const dataDir = folder(t);
   const start = async () => {
-    const house = await startTestHost(t, { plugins: ['edge', 'device'], dataDir, agent });
+    const house = await startTestHost(t, { plugins: ['programs', 'edge', 'device'], dataDir, agent });
     return { ...around(house), house, said: (words: RegExp) => house.lines.some((line) => words.test(line)) };
   };
   const first = await start();
@@ -51,7 +51,7 @@ test('a start that was killed before it kept the keys leaves no second edge behi
   const dataDir = folder(t);
   const keys = join(dataDir, 'local-edge', 'edge.json');
   const start = async () => {
-    const house = await startTestHost(t, { plugins: ['edge', 'device'], dataDir, agent });
+    const house = await startTestHost(t, { plugins: ['programs', 'edge', 'device'], dataDir, agent });
     return { ...around(house), house };
   };
   const first = await start();
@@ -100,7 +100,7 @@ test('an edge of this machine that is deleted in the instant of its enrolment ge
     scope: { timeout: (_label: string, _ms: number, work: typeof begin) => (begin = work) },
     events: { on: () => undefined },
     log: { info: (_fields: object, words: string) => said.push(words) },
-    processes: { start: () => assert.fail('no agent is started') },
+    services: { maybe: () => ({ available: true, get: () => ({ start: () => assert.fail('no agent is started') }), onChange: () => undefined }) },
   };
   const build = { agent, ownUrl: 'http://127.0.0.1:8080' } as unknown as Build;
   new LocalEdge(ctx as unknown as PluginContext, { build, edges, edgeTable: deletedMeanwhile, tables } as unknown as LocalEdgeParts).schedule();

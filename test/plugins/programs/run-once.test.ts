@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { RunOptions } from 'svc/sdk';
-
-import { systemClock } from '../../core/boot/time.ts';
-import { createPrograms } from '../../core/isolate/index.ts';
+import { systemClock } from '../../../core/boot/time.ts';
+import { OwnedScope } from '../../../core/registry/index.ts';
+import type { RunOptions } from '../../../plugins/programs/contract.ts';
+import { ProgramRunner } from '../../../plugins/programs/runner.ts';
 
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -16,20 +16,21 @@ function workshop(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-run-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const notes = join(folder, 'notes');
-  const programs = createPrograms({ folder: notes, clock: systemClock, log: quiet, path: folder });
-  const owner = new AbortController();
+  const programs = new ProgramRunner({ folder: notes, clock: systemClock, log: quiet, path: folder, places: new Map(), random: Math.random });
+  const scope = new OwnedScope('test', { tick: async (_label, work) => await work(), task: async (_label, work) => await work() });
+  const owner = { id: 'test', dataDir: folder, log: quiet, scope };
   return {
     folder,
-    owner,
+    scope,
+    programs,
     notes: () => readdirSync(notes),
     run(text: string, args: readonly string[] = [], options: Partial<RunOptions> = {}) {
       const file = join(folder, 'program');
       writeFileSync(file, `#!${process.execPath}\n${text}\n`);
       chmodSync(file, 0o755);
-      return programs.run({ owner: 'test', file, args, options: { timeoutMs: 20_000, maxBytes: 1_024, ...options }, cwd: folder, until: owner.signal });
+      return programs.run(owner, file, args, { timeoutMs: 20_000, maxBytes: 1_024, ...options });
     },
-    nothing: () =>
-      programs.run({ owner: 'test', file: join(folder, 'none'), args: [], options: { timeoutMs: 1_000, maxBytes: 1 }, cwd: folder, until: owner.signal }),
+    nothing: () => programs.run(owner, join(folder, 'none'), [], { timeoutMs: 1_000, maxBytes: 1 }),
   };
 }
 
@@ -75,7 +76,7 @@ test('a program that takes too long is killed, and so is what it has started', a
 });
 
 test('whoever does not want it any more, or goes, ends it; one that cannot be started says so', async (t) => {
-  const { run, owner, nothing, notes } = workshop(t);
+  const { run, scope, nothing, notes } = workshop(t);
   const taken = new AbortController();
   const first = run(forever, [], { signal: taken.signal });
   await until('it runs', () => notes().length === 1);
@@ -84,7 +85,7 @@ test('whoever does not want it any more, or goes, ends it; one that cannot be st
   await assert.rejects(nothing(), /none of test could not be started/);
   const second = run(forever);
   await until('it runs', () => notes().length === 1);
-  owner.abort();
+  await scope.close();
   await assert.rejects(second, /was stopped/);
   await assert.rejects(run(forever), /was stopped/);
 });

@@ -4,14 +4,14 @@ export interface RestartPolicy {
   readonly maxMs: number;
   /** A child that ran this long starts again from `firstMs`. */
   readonly stableMs: number;
-  /** Ends within `windowMs` after which nobody tries any more. */
+  /** More ends than these within `windowMs`, and it is given up. */
   readonly maxRestarts: number;
   readonly windowMs: number;
 }
 
 export const patience: RestartPolicy = { firstMs: 1_000, maxMs: 5 * 60_000, stableMs: 60_000, maxRestarts: 10, windowMs: 30 * 60_000 };
 
-/** Decides after each end of a child how long to wait, or (undefined) to give up. */
+/** Decides after each end of a supervised child how long to wait, or (undefined) to give up. */
 export function restarts(policy: RestartPolicy, random: () => number): (at: number, ranMs: number) => number | undefined {
   let recent: number[] = [];
   let inRow = 0;

@@ -1,10 +1,12 @@
+import type { AsyncResource } from 'node:async_hooks';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 
-import { type Clock, type Logger, messageOf, type ProgramHandle, type ProgramOptions, SvcError } from '../sdk/index.ts';
-import { type RestartPolicy, restarts } from './backoff.ts';
-import { eachChunk, eachLine } from './output.ts';
-import { endLeftover, forgetProgram, noteProgram, signalGroup } from './program-file.ts';
+import { eachChunk, eachLine } from 'svc/output';
+import { type Clock, type Logger, messageOf, type RestartPolicy, restarts, SvcError } from 'svc/sdk';
+
+import type { ProgramHandle, ProgramOptions } from './contract.ts';
+import { forgetProgram, noteProgram, signalGroup } from './program-note.ts';
 
 export interface ProgramParts {
   readonly label: string;
@@ -17,7 +19,9 @@ export interface ProgramParts {
   readonly clock: Clock;
   readonly restart: RestartPolicy;
   readonly random: () => number;
-  /** Resolves once whoever had the name before has ended. */
+  /** Where it lives, apart from the work that starts it. */
+  readonly apart: AsyncResource;
+  /** Takes the place of its name; resolves once the program that had it has ended. */
   readonly turn: () => Promise<void>;
 }
 
@@ -72,14 +76,15 @@ export class Program implements ProgramHandle {
   begin(): void {
     if (!this.#begun && !this.#stop.signal.aborted) {
       this.#begun = true;
-      void this.#live();
+      this.#parts.apart.runInAsyncScope(() => void this.#live());
     }
   }
 
   async ready(timeoutMs: number, signal?: AbortSignal): Promise<void> {
-    for (const deadline = performance.now() + timeoutMs; this.#state !== 'running';) {
+    const { clock } = this.#parts;
+    for (const deadline = clock.monotonic() + timeoutMs; this.#state !== 'running';) {
       signal?.throwIfAborted();
-      const left = deadline - performance.now();
+      const left = deadline - clock.monotonic();
       if (this.#state === 'stopped' || left <= 0) {
         throw new SvcError('unavailable', `${this.#parts.label} is ${this.#state}${this.#cause === undefined ? '' : `: it ${this.#cause}`}`, {
           retryAfterSeconds: 5,
@@ -101,15 +106,14 @@ export class Program implements ProgramHandle {
   }
 
   async #live(): Promise<void> {
-    const { label, log, turn, restart, random, note } = this.#parts;
+    const { label, log, clock, turn, restart, random } = this.#parts;
     const wait = restarts(restart, random);
     try {
-      await turn();
-      await endLeftover(note, log);
+      await Promise.race([turn(), aborted(this.#stop.signal)]);
       while (!this.#stop.signal.aborted) {
-        const from = performance.now();
+        const from = clock.monotonic();
         this.#cause = await this.#run();
-        const now = performance.now();
+        const now = clock.monotonic();
         const pause = wait(now, now - from);
         if (this.#stop.signal.aborted || pause === undefined) {
           break;
@@ -197,8 +201,8 @@ export class Program implements ProgramHandle {
 
   /** Asks until it is ready; true when that took too long. */
   async #awaken(port: number, gone: AbortSignal): Promise<boolean> {
-    const { options } = this.#parts;
-    for (const deadline = performance.now() + (options.startMs ?? usualStartMs); !gone.aborted;) {
+    const { options, clock } = this.#parts;
+    for (const deadline = clock.monotonic() + (options.startMs ?? usualStartMs); !gone.aborted;) {
       if (options.ready === undefined || (await asked(options.ready, port, gone))) {
         if (!gone.aborted && !this.#stop.signal.aborted) {
           this.#cause = undefined;
@@ -206,7 +210,7 @@ export class Program implements ProgramHandle {
         }
         return false;
       }
-      if (performance.now() > deadline) {
+      if (clock.monotonic() > deadline) {
         return true;
       }
       await this.#pause(readyEveryMs, gone);
@@ -254,6 +258,8 @@ async function asked(ready: NonNullable<ProgramOptions['ready']>, port: number, 
     return false;
   }
 }
+
+const aborted = (signal: AbortSignal): Promise<unknown> => new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 
 /** A wait that ends early when one of the signals aborts. */
 function waited(ms: number, ...signals: readonly (AbortSignal | undefined)[]): Promise<void> {

@@ -1,7 +1,8 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type Logger, messageOf } from '../sdk/index.ts';
+import { type Logger, messageOf } from 'svc/sdk';
 
 /** Enough to know a process again: numbers of processes are given anew. */
 interface Note {
@@ -9,6 +10,8 @@ interface Note {
   /** When it was started, in ticks since the machine was. */
   readonly started: string;
   readonly command: string;
+  /** The process of svc that runs it. */
+  readonly of: string | undefined;
 }
 
 const graceMs = 10_000;
@@ -18,18 +21,26 @@ const lookMs = 50;
 export function noteProgram(file: string, pid: number): void {
   const identity = identityOf(pid);
   if (identity !== undefined) {
-    writeFileSync(`${file}.new`, JSON.stringify({ pid, ...identity } satisfies Note), { mode: 0o600 });
+    writeFileSync(`${file}.new`, JSON.stringify({ pid, ...identity, of: ownIdentity() } satisfies Note), { mode: 0o600 });
     renameSync(`${file}.new`, file);
   }
 }
 
 export const forgetProgram = (file: string): void => rmSync(file, { force: true });
 
-/** Ends the process that the note speaks of, when it still is that one, and removes the note. */
-export async function endLeftover(file: string, log: Logger): Promise<void> {
+/** Ends what is noted in a folder and still runs, but not for this process, and removes those notes. */
+export async function endLeftovers(folder: string, log: Logger): Promise<void> {
+  const notes = readdirIf(folder).filter((name) => name.endsWith('.json'));
+  await Promise.all(notes.map((name) => endLeftover(join(folder, name), log)));
+}
+
+async function endLeftover(file: string, log: Logger): Promise<void> {
   const note = readNote(file);
+  if (note?.of !== undefined && note.of === ownIdentity()) {
+    return;
+  }
   if (note !== undefined && isSame(note)) {
-    log.warn({ pid: note.pid }, 'a program that an earlier run has left behind is ended');
+    log.warn({ pid: note.pid, file }, 'ending a program that an earlier run of svc has left behind');
     signalGroup(note.pid, 'SIGTERM');
     await gone(note);
     if (isThere(note)) {
@@ -51,6 +62,11 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+const ownIdentity = (): string | undefined => {
+  const identity = identityOf(process.pid);
+  return identity && `${process.pid} ${identity.started}`;
+};
+
 const isSame = ({ pid, started, command }: Note): boolean => {
   const identity = identityOf(pid);
   return identity?.started === started && identity.command === command;
@@ -60,14 +76,25 @@ const isSame = ({ pid, started, command }: Note): boolean => {
 const isThere = ({ pid, started }: Note): boolean => identityOf(pid)?.started === started;
 
 async function gone(note: Note): Promise<void> {
-  for (const deadline = performance.now() + graceMs; isThere(note) && performance.now() < deadline; await sleep(lookMs));
+  for (let waitedMs = 0; isThere(note) && waitedMs < graceMs; waitedMs += lookMs) {
+    await sleep(lookMs);
+  }
+}
+
+function readdirIf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    // Nothing was ever run.
+    return [];
+  }
 }
 
 function readNote(file: string): Note | undefined {
   try {
-    const { pid, started, command } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    const { pid, started, command, of } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
     return Number.isInteger(pid) && (pid as number) > 1 && typeof started === 'string' && typeof command === 'string'
-      ? { pid: pid as number, started, command }
+      ? { pid: pid as number, started, command, of: typeof of === 'string' ? of : undefined }
       : undefined;
   } catch {
     // Cut off while it was written: whoever wrote it ended at once, and so did what it had only just started to note.
@@ -75,7 +102,7 @@ function readNote(file: string): Note | undefined {
   }
 }
 
-function identityOf(pid: number): Omit<Note, 'pid'> | undefined {
+function identityOf(pid: number): Pick<Note, 'started' | 'command'> | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // Behind the name, which may hold anything: state is the third field, the time of the start the twenty-second.

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 
-import { messageOf, type RunOptions, type RunResult, SvcError } from '../sdk/index.ts';
-import { forgetProgram, noteProgram, signalGroup } from './program-file.ts';
+import { messageOf, SvcError } from 'svc/sdk';
+
+import type { RunOptions, RunResult } from './contract.ts';
+import { forgetProgram, noteProgram, signalGroup } from './program-note.ts';
 
 export interface RunParts {
   readonly label: string;
@@ -12,8 +14,8 @@ export interface RunParts {
   readonly cwd: string;
   /** File that says which process it is, by its number. */
   readonly note: (pid: number) => string;
-  /** Whoever runs it; their end is its end. */
-  readonly owner: AbortSignal;
+  /** What ends it besides a signal of its own. */
+  readonly ends: readonly AbortSignal[];
 }
 
 const mostErrorBytes = 8 * 1024;
@@ -21,9 +23,9 @@ const mostErrorBytes = 8 * 1024;
 const lastWordsMs = 300;
 
 /** Runs a program once and collects what it prints, in a group of its own that is killed when it takes too long, prints too much, or is not wanted any more. */
-export function runOnce({ label, file, args, options, cwd, note, owner }: RunParts): Promise<RunResult> {
+export function runOnce({ label, file, args, options, cwd, note, ends }: RunParts): Promise<RunResult> {
   return new Promise((resolve, reject) => {
-    const stops = [owner, options.signal].filter((signal) => signal !== undefined);
+    const stops = options.signal === undefined ? ends : [...ends, options.signal];
     const unwanted = (): SvcError => new SvcError('unavailable', `${label} was stopped before it had ended`);
     if (stops.some((signal) => signal.aborted)) {
       reject(unwanted());
