@@ -49,7 +49,7 @@ export class ConditionFields {
       throw this.wrong(name, value === undefined ? 'is required' : 'must be a text that is not empty');
     }
     if (value.length > most) {
-      throw this.wrong(name, `has ${value.length} characters; ${most} are the most`);
+      throw this.wrong(name, `has ${value.length} characters, and the limit is ${most}`);
     }
     return value.trim();
   }
@@ -115,7 +115,7 @@ export class ConditionFields {
   }
 }
 
-export function wrongField(path: string, message: string): SvcError {
+export function wrongField(path: string, message: string, cause?: unknown): SvcError {
   const name = path.replace(/^\//, '').replaceAll('/', '.');
-  return new SvcError('invalid_argument', `${name}: ${message}`, { details: [{ path, message }] });
+  return new SvcError('invalid_argument', `${name}: ${message}`, { details: [{ path, message }], cause });
 }

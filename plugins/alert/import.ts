@@ -28,7 +28,7 @@ export class RuleImporter {
   async importFile(call: ChangeCall, request: ImportRequest): Promise<ImportReport> {
     const { candidates, leftOut } = candidatesOf(readRuleFile(request.content), request);
     if (candidates.length > mostRules) {
-      throw new SvcError('invalid_argument', `the file has ${candidates.length} alerts; ${mostRules} at a time are the most`);
+      throw new SvcError('invalid_argument', `the file has ${candidates.length} alerts, and the limit is ${mostRules}; split it`);
     }
     const { fit, refused } = await this.#check(candidates, request.overwrite ?? false);
     const bodies = fit.map(({ body }) => body);

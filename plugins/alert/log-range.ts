@@ -1,5 +1,6 @@
 import type { LogQueries } from '../logs/contract.ts';
 import type { LabelRecord, MatrixAnswer, Notes } from '../metricsdb/contract.ts';
+import { labelKey } from './label-key.ts';
 
 interface Steps {
   readonly start: number;
@@ -24,7 +25,7 @@ export async function logRange(logs: LogQueries, query: string, { start, end, st
     const answer = await logs.range(query, { start: from, end: to, step: fine }, { signal });
     answer.warnings.forEach((warning) => warnings.add(warning));
     answer.labels.forEach((labels, series) => {
-      const key = JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
+      const key = labelKey(labels);
       const kept = found.get(key) ?? { labels, times: [], values: [] };
       found.set(key, kept);
       answer.times[series]!.forEach((time, index) => {

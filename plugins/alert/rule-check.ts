@@ -3,6 +3,7 @@ import { type Handle, isSvcError, messageOf, SvcError } from 'svc/sdk';
 import type { LogQueries } from '../logs/contract.ts';
 import type { MetricsQueries } from '../metricsdb/contract.ts';
 import type { NoticeDispatcher } from '../notify/contract.ts';
+import { wrongField } from './condition-fields.ts';
 import type { Condition, Written } from './kinds/kind.ts';
 import { kinds } from './kinds/kinds.ts';
 import { planOf, usualIntervalMs } from './rule-plan.ts';
@@ -36,7 +37,7 @@ async function assertWritten({ text, language, wants }: Written, path: string, {
   const type = await typeOf(text, language, path, { metrics, logs });
   const fits = wants === 'number' ? type === 'vector' || type === 'scalar' : type === wants;
   if (!fits) {
-    throw refusal(path, `answers ${described[type] ?? type}, and the condition needs ${described[wants]}`);
+    throw wrongField(path, `answers ${described[type] ?? type}, and the condition needs ${described[wants]}`);
   }
 }
 
@@ -65,12 +66,8 @@ async function typeOf(
   try {
     return (await engine.get().check(text)).type;
   } catch (error) {
-    throw isSvcError(error) && error.code === 'invalid_argument' ? refusal(path, messageOf(error), error) : error;
+    throw isSvcError(error) && error.code === 'invalid_argument' ? wrongField(path, messageOf(error), error) : error;
   }
-}
-
-function refusal(path: string, message: string, cause?: unknown): SvcError {
-  return new SvcError('invalid_argument', `${path.slice(1).replaceAll('/', '.')}: ${message}`, { details: [{ path, message }], cause });
 }
 
 async function assertChannels(ids: readonly number[], channels: Handle<NoticeDispatcher>): Promise<void> {
@@ -79,6 +76,6 @@ async function assertChannels(ids: readonly number[], channels: Handle<NoticeDis
   }
   const unknown = await channels.get().unknown(ids);
   if (unknown.length > 0) {
-    throw refusal('/notify_channel_ids', `there ${unknown.length === 1 ? 'is no channel' : 'are no channels'} ${unknown.join(', ')}`);
+    throw wrongField('/notify_channel_ids', `there ${unknown.length === 1 ? 'is no channel' : 'are no channels'} ${unknown.join(', ')}`);
   }
 }

@@ -1,4 +1,4 @@
-import { type Clock, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+import { type Call, type Clock, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
 
 import type { Rule } from './rule.ts';
 import type { RuleMemory } from './rule-book.ts';
@@ -8,11 +8,7 @@ import { type RuleFilter, RuleStore } from './rule-store.ts';
 import { type RuleBody, type RuleDb, rowOf, type RuleTables } from './rule-tables.ts';
 
 /** The call that changes a rule: its author, where the change is noted, and its precondition. */
-export interface ChangeCall {
-  readonly principal: Principal;
-  note(note: { readonly resourceId?: number | string; readonly before?: unknown; readonly after?: unknown }): void;
-  requireMatch(resource: { readonly updated_at: string }): void;
-}
+export type ChangeCall = Pick<Call, 'principal' | 'note' | 'requireMatch'>;
 
 export interface RulesParts {
   readonly tables: Tables<RuleTables>;

@@ -123,7 +123,7 @@ function humanizeTimestamp(value: number): string {
   }
   const ms = value * 1_000;
   if (Math.abs(ms) > 8.64e15) {
-    throw new Error(`${formatGoFloat(value, 'g')} is beyond all calendars`);
+    throw new Error(`${formatGoFloat(value, 'g')} is not a time: it is beyond the year 275760`);
   }
   const [date, time] = new Date(ms).toISOString().split('T') as [string, string];
   return `${date} ${time.replace(/\.?0*Z$/, '')} +0000 UTC`;

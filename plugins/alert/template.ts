@@ -1,6 +1,7 @@
-import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+import { messageOf } from 'svc/sdk';
 import { compileTemplate, type Template, type TemplateFunction } from 'svc/template';
 
+import { wrongField } from './condition-fields.ts';
 import type { Rule, Snapshot } from './rule.ts';
 import { templateFunctions } from './template-functions.ts';
 
@@ -28,8 +29,7 @@ export function assertAnnotations(annotations: Readonly<Record<string, string>>)
     try {
       compileAnnotation(text);
     } catch (error) {
-      const message = isSvcError(error) ? error.message : messageOf(error);
-      throw new SvcError('invalid_argument', `annotations.${name}: ${message}`, { details: [{ path: `/annotations/${name}`, message }], cause: error });
+      throw wrongField(`/annotations/${name}`, messageOf(error), error);
     }
   }
 }

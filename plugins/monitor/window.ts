@@ -57,7 +57,7 @@ function instantOf(text: string, now: number, path: string): number {
               ? Number(text)
               : Number.NaN;
   if (!(ms >= 0 && ms < 8e15)) {
-    refuse({ path, message: 'is no time: write RFC 3339, seconds or milliseconds since 1970, or now-6h' });
+    refuse({ path, message: 'is not a time: write RFC 3339, seconds or milliseconds since 1970, or now-6h' });
   }
   return ms;
 }

@@ -82,7 +82,7 @@ function resultOf(verdict: Verdict, address: ChannelAddress): AttemptResult {
 function resultOfError(error: unknown, address: ChannelAddress): AttemptResult {
   const reason = safe(messageOf(error), address);
   if (!isSvcError(error)) {
-    return { result: 'failed', reason: `the message could not be made: ${reason}`, degraded: false, unclear: false };
+    return { result: 'failed', reason: `could not compose the message: ${reason}`, degraded: false, unclear: false };
   }
   switch (error.code) {
     // An address that may not be reached, is of the wrong form, or cannot be opened: until it is changed.

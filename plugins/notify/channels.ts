@@ -1,4 +1,4 @@
-import { type Clock, type Handle, type Ids, type Page, type PageRequest, type Settings, SvcError, type Tables } from 'svc/sdk';
+import { type Call, type Clock, type Handle, type Ids, type Page, type PageRequest, type Settings, SvcError, type Tables } from 'svc/sdk';
 
 import { assertAddressOfSetting, replacedAddress, typedAddress } from './address-change.ts';
 import { type Addresses, shownEndpoint } from './address.ts';
@@ -12,10 +12,7 @@ import { addressOfSetting } from './settings-channels.ts';
 import type { NotifyTables } from './tables.ts';
 
 /** The call that changes a channel: where the change is noted, and its precondition. */
-export interface ChangeCall {
-  note(note: { readonly resourceId?: number; readonly before?: unknown; readonly after?: unknown }): void;
-  requireMatch(resource: { readonly updated_at: string }): void;
-}
+export type ChangeCall = Pick<Call, 'note' | 'requireMatch'>;
 
 export interface ChannelsParts {
   readonly tables: Tables<NotifyTables>;

@@ -2,6 +2,7 @@ import { type Handle, type Logger, messageOf } from 'svc/sdk';
 
 import type { MetricsIngest, SampleRow } from '../../metricsdb/contract.ts';
 import type { Incident } from '../incident/incident.ts';
+import { labelKey } from '../label-key.ts';
 import type { Rule } from '../rule.ts';
 import type { Within } from './back-end.ts';
 import type { Instance, Row } from './instance.ts';
@@ -62,7 +63,7 @@ export class AlertSeries {
       }
       const since = instance.legs.reduce<number>((first, leg) => Math.min(first, leg ?? first), instance.since);
       for (const row of rowsOf(rule, labels, instance.phase, { slot, since: slot - (at - since) })) {
-        series.set(keyOf(row), row);
+        series.set(labelKey(row.labels), row);
       }
     }
     this.#replace(rule.id, series, slot);
@@ -147,8 +148,6 @@ export class AlertSeries {
     }
   }
 }
-
-const keyOf = ({ labels }: SampleRow): string => JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** The labels of the alert, with the rule's own before those of its series, and what says which alert it is and how it stands. */
 function rowsOf(

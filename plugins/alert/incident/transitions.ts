@@ -94,7 +94,7 @@ export function acknowledge(incident: Incident, actor: Actor, note: string | und
     case 'silenced':
       return refuse(incident, 'acknowledged', 'end its silence first');
     case 'resolved':
-      return refuse(incident, 'acknowledged', 'it is over');
+      return refuse(incident, 'acknowledged', 'it has ended already');
   }
 }
 
@@ -116,7 +116,7 @@ export function silence(incident: Incident, actor: Actor, until: number, reason:
     case 'acknowledged':
       return refuse(incident, 'silenced', 'it is acknowledged, and nothing more is sent about it');
     case 'resolved':
-      return refuse(incident, 'silenced', 'it is over; POST /api/v1/alerts/silences mutes what may come');
+      return refuse(incident, 'silenced', 'it has ended already; POST /api/v1/alerts/silences mutes future ones');
   }
 }
 

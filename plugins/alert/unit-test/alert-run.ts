@@ -4,6 +4,7 @@ import type { Template } from 'svc/template';
 
 import type { LabelRecord, ScratchRow } from '../../metricsdb/contract.ts';
 import { advance, type Instance, type Row } from '../evaluator/instance.ts';
+import { labelKey } from '../label-key.ts';
 import type { FileRule, RuleGroup } from '../prometheus-file.ts';
 import type { Plan } from '../rule.ts';
 import { compileAnnotation, renderText, type TemplateContext } from '../template.ts';
@@ -54,7 +55,7 @@ export class AlertRun {
     const found = new Map<string, ActiveAlert>();
     for (const sample of samples) {
       const alert = this.#alertOf(sample);
-      const key = keyOf(alert.labels);
+      const key = labelKey(alert.labels);
       if (found.has(key)) {
         throw new SvcError('invalid_argument', 'vector contains metrics with the same labelset after applying alert labels');
       }
@@ -116,8 +117,6 @@ export class AlertRun {
 }
 
 export const rowOf = (labels: LabelRecord, at: number, value: number): ScratchRow => ({ labels, times: Float64Array.of(at), values: Float64Array.of(value) });
-
-export const keyOf = (labels: LabelRecord): string => JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 export const withoutEmpty = (labels: LabelRecord): LabelRecord => Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''));
 

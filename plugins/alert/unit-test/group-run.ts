@@ -2,9 +2,10 @@ import { messageOf } from 'svc/sdk';
 import { parseDuration } from 'svc/query';
 
 import type { InstantAnswer, LabelRecord, ScratchRow, ScratchSeries } from '../../metricsdb/contract.ts';
+import { labelKey } from '../label-key.ts';
 import type { RuleGroup } from '../prometheus-file.ts';
 import type { TemplateContext } from '../template.ts';
-import { type ActiveAlert, AlertRun, keyOf, rowOf, type Sample, withoutEmpty } from './alert-run.ts';
+import { type ActiveAlert, AlertRun, rowOf, type Sample, withoutEmpty } from './alert-run.ts';
 
 interface Recording {
   readonly record: string;
@@ -77,7 +78,7 @@ export class GroupRun {
   }
 
   async #write(member: Member, rows: readonly ScratchRow[], at: number): Promise<void> {
-    const written = new Map(rows.map(({ labels }) => [keyOf(labels), labels]));
+    const written = new Map(rows.map(({ labels }) => [labelKey(labels), labels]));
     const ended = [...member.written].filter(([key]) => !written.has(key)).map(([, labels]) => ({ ...rowOf(labels, at, NaN), stale: Uint8Array.of(1) }));
     if (rows.length + ended.length > 0) {
       await this.#store.write([...rows, ...ended]);
@@ -94,7 +95,7 @@ export class GroupRun {
 
 function recorded({ record, labels: own }: Recording, samples: readonly Sample[], at: number): ScratchRow[] {
   const rows = samples.map(({ labels, value }) => rowOf(withoutEmpty({ ...labels, ...own, __name__: record }), at, value));
-  if (new Set(rows.map(({ labels }) => keyOf(labels))).size < rows.length) {
+  if (new Set(rows.map(({ labels }) => labelKey(labels))).size < rows.length) {
     throw new Error('vector contains metrics with the same labelset after applying rule labels');
   }
   return rows;

@@ -2,8 +2,9 @@ import { messageOf, SvcError } from 'svc/sdk';
 import { formatDuration, formatFloat } from 'svc/query';
 
 import type { LabelRecord, ScratchRow, ScratchSeries } from '../../metricsdb/contract.ts';
+import { labelKey } from '../label-key.ts';
 import type { RuleGroup } from '../prometheus-file.ts';
-import { keyOf, type Sample, withoutEmpty } from './alert-run.ts';
+import { type Sample, withoutEmpty } from './alert-run.ts';
 import { GroupRun, samplesOf } from './group-run.ts';
 import type { AlertTest, QueryTest, TestFile, TestGroup } from './test-file.ts';
 import type { NotedSeries } from './series-notation.ts';
@@ -37,7 +38,7 @@ export async function runTest(file: TestFile, test: TestGroup, groups: readonly 
   const steps = Math.floor(last / file.intervalMs) + 1;
   const evaluations = steps * runs.reduce((sum, { size }) => sum + size, 0);
   if (evaluations > mostEvaluations) {
-    throw new SvcError('invalid_argument', `the test takes ${evaluations} evaluations of rules; ${mostEvaluations} are the most`);
+    throw new SvcError('invalid_argument', `the test takes ${evaluations} evaluations of rules, and the limit is ${mostEvaluations}`);
   }
   await store.write(test.series.flatMap((series) => rowsOf(series, test)));
   const failures: Failure[] = [];
@@ -107,7 +108,7 @@ async function differingSamples(
     const wanted = [...expected].sort(byLabels);
     const same =
       wanted.length === got.length &&
-      wanted.every((one, index) => keyOf(one.labels) === keyOf(got[index]!.labels) && isSame(one.value, got[index]!.value, fuzzy));
+      wanted.every((one, index) => labelKey(one.labels) === labelKey(got[index]!.labels) && isSame(one.value, got[index]!.value, fuzzy));
     return same ? [] : [{ ...failure, expected: wanted.map(sampleText), got: got.map(sampleText) }];
   } catch (error) {
     signal.throwIfAborted();
@@ -115,7 +116,7 @@ async function differingSamples(
   }
 }
 
-const byLabels = (a: Sample, b: Sample): number => (keyOf(a.labels) < keyOf(b.labels) ? -1 : 1);
+const byLabels = (a: Sample, b: Sample): number => (labelKey(a.labels) < labelKey(b.labels) ? -1 : 1);
 const sameLines = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((line, index) => line === b[index]);
 
 const sampleText = ({ labels: { __name__: name = '', ...labels }, value }: Sample): string => `${name}${labelText(labels)} ${formatFloat(value)}`;

@@ -21,7 +21,7 @@ export function readSeries(metric: string, values: string, path: string): NotedS
 export function readMetric(text: string, path: string): Readonly<Record<string, string>> {
   const parts = /^\s*([A-Za-z_:][\w:]*)?\s*(?:\{([^]*)\})?\s*$/.exec(text);
   if (parts === null || text.trim() === '') {
-    throw wrong(path, `is no series such as up{job="x"}: ${text.slice(0, 100)}`);
+    throw wrong(path, `is not a series such as up{job="x"}: ${text.slice(0, 100)}`);
   }
   const labels: [string, string][] = parts[1] === undefined ? [] : [['__name__', parts[1]]];
   let rest = (parts[2] ?? '').trim();
@@ -43,7 +43,7 @@ function literalText(literal: string, path: string): string {
   const inside = literal.slice(1, -1);
   const text = literal.startsWith('`') ? inside : unquote(inside, literal[0]);
   if (text === undefined) {
-    throw wrong(path, `has a label with an escape that PromQL does not know: ${literal.slice(0, 60)}`);
+    throw wrong(path, `has a label with an escape that PromQL does not have: ${literal.slice(0, 60)}`);
   }
   return text;
 }
@@ -52,7 +52,7 @@ const repeated = /^(.+?)(?:([+-])([\d.]+(?:[eE][+-]?\d+)?|[Ii]nf|NaN))?x(\d+)$/;
 
 function readItems(text: string, path: string): (number | 'stale' | undefined)[] {
   if (text.includes('{{')) {
-    throw wrong(path, 'holds native histograms, which are not known here');
+    throw wrong(path, 'holds native histograms, which are not supported');
   }
   const items: (number | 'stale' | undefined)[] = [];
   for (const item of text
@@ -97,7 +97,7 @@ function readItem(item: string, path: string, room: number): readonly (number | 
 export function readNumber(text: string, path: string): number {
   const value = /^[+-]?nan$/i.test(text) ? NaN : parseFloatGo(text);
   if (value === undefined) {
-    throw wrong(path, `holds ${text.slice(0, 40)}, which is no number`);
+    throw wrong(path, `holds ${text.slice(0, 40)}, which is not a number`);
   }
   return value;
 }

@@ -59,7 +59,7 @@ export function readTestFile(text: string): TestFile {
   const fields = closed(readYaml(text, 'the test file'), 'the test file', known.file);
   const intervalMs = spanOf(fields, 'evaluation_interval', '') ?? 60_000;
   if (intervalMs <= 0) {
-    throw wrong('evaluation_interval', 'must be longer than nothing');
+    throw wrong('evaluation_interval', 'must be above zero');
   }
   return {
     ruleFiles: listOf(fields, 'rule_files', '').map(String),
@@ -110,7 +110,7 @@ function readQueryTest(value: unknown, path: string): QueryTest {
       const at = `${path}.exp_samples[${index}]`;
       const sample = closed(one, at, known.sample);
       if (sample.has('histogram')) {
-        throw wrong(at, 'expects a native histogram, which is not known here');
+        throw wrong(at, 'expects a native histogram, which is not supported');
       }
       const labels = textOf(sample, 'labels', at) ?? '';
       return { labels: labels.trim() === '' ? {} : readMetric(labels, at), value: readNumber(textOf(sample, 'value', at) ?? '0', at) };
@@ -122,7 +122,7 @@ function closed(value: unknown, path: string, names: readonly string[]): Fields 
   const fields = fieldsOf(value, path);
   const unknown = [...fields.keys()].find((name) => !names.includes(name));
   if (unknown !== undefined) {
-    throw wrong(path, `has a field ${unknown.slice(0, 60)}, which is not known; known are ${names.join(', ')}`);
+    throw wrong(path, `has a field ${unknown.slice(0, 60)}, which is not supported; supported are ${names.join(', ')}`);
   }
   return fields;
 }

@@ -55,7 +55,7 @@ export function unitOf(foreign: Foreign, notes: string[]): Unit {
   if (Object.hasOwn(unitNames, name)) {
     return unitNames[name]!;
   }
-  notes.push(`the unit ${name}: there is none like it here`);
+  notes.push(`the unit ${name}: it has no counterpart here`);
   return 'none';
 }
 
@@ -72,7 +72,7 @@ export function thresholdsOf(foreign: Foreign, notes: string[]): readonly Thresh
     return [];
   }
   if (text(field(given, 'mode')) === 'percentage') {
-    notes.push('its thresholds: they are percentages of a range, and only values are known here');
+    notes.push('its thresholds: they are percentages of a range, and only values are supported');
     return [];
   }
   const found: Threshold[] = [];

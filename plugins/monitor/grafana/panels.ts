@@ -37,7 +37,7 @@ function everyPanel(dashboard: Foreign, leftOut: LeftOut[]): readonly Foreign[] 
     if (panel['type'] !== 'row') {
       return [panel];
     }
-    leftOut.push({ kind: 'row', title: text(panel['title']) || 'without a title', reason: 'rows are not known here; the panels in it are looked at' });
+    leftOut.push({ kind: 'row', title: text(panel['title']) || 'without a title', reason: 'rows are not supported; their panels are imported' });
     return objects(panel['panels']);
   });
 }
@@ -48,7 +48,7 @@ function panelOf(foreign: Foreign, title: string, datasource: (value: unknown) =
   }
   const type = panelType(foreign);
   if (type === undefined) {
-    return `panels of type ${text(foreign['type']) || 'unknown'} are not known here`;
+    return `panels of type ${text(foreign['type']) || 'unknown'} are not supported`;
   }
   const targets = objects(foreign['targets']);
   const good = targets.flatMap((target) => {
@@ -59,7 +59,7 @@ function panelOf(foreign: Foreign, title: string, datasource: (value: unknown) =
     return reason === undefined ? [target] : [];
   });
   if (good.length === 0) {
-    return targets.length === 1 ? refusalOf(targets[0]!, foreign, type, datasource)! : 'none of its queries can be asked here';
+    return targets.length === 1 ? refusalOf(targets[0]!, foreign, type, datasource)! : 'none of its queries is supported';
   }
   const notes = notesOf(foreign, good.length);
   const unit = type === 'logs' ? 'none' : unitOf(foreign, notes);
@@ -88,7 +88,9 @@ function refusalOf(target: Foreign, panel: Foreign, type: PanelType, datasource:
     return 'the query is switched off';
   }
   if (own.kind === 'other') {
-    return own.name === '__expr__' ? 'it is an expression over other queries' : `its datasource is ${own.name || 'unknown'}; metrics and logs are known here`;
+    return own.name === '__expr__'
+      ? 'it is an expression over other queries'
+      : `its datasource is ${own.name || 'unknown'}; only metrics and logs are supported`;
   }
   if (own.kind !== 'any' && own.kind !== wanted) {
     return own.kind === 'logs' ? 'it computes numbers from logs; only panels of type logs ask the log store' : 'it shows metrics as log lines';
@@ -105,10 +107,10 @@ function notesOf(foreign: Foreign, queries: number): string[] {
   const found: readonly (readonly [boolean, string])[] = [
     [queries > 1, `it had ${queries} queries and became as many panels`],
     [objects(foreign['transformations']).length > 0, 'its transformations: series are shown as the query answers them'],
-    [overrides.length > 0, 'what it overrides for single fields'],
+    [overrides.length > 0, 'its overrides of single fields'],
     [text(foreign['repeat']) !== '', `that it is repeated for each value of ${text(foreign['repeat'])}`],
     [text(foreign['timeFrom']) !== '' || text(foreign['timeShift']) !== '', 'its own time range'],
-    [isObject(foreign['alert']), 'its alert; rules are taken over with POST /api/v1/alert-rules/import'],
+    [isObject(foreign['alert']), 'its alert; rules are imported with POST /api/v1/alert-rules/import'],
     [objects(foreign['links']).length > 0, 'its links'],
   ];
   return found.filter(([applies]) => applies).map(([, note]) => note);

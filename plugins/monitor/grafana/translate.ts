@@ -11,7 +11,7 @@ import { variablesOf } from './variables.ts';
 export function translate(given: Foreign): Translation {
   const dashboard = isObject(given['dashboard']) ? given['dashboard'] : given;
   if (!Array.isArray(dashboard['panels']) && !Array.isArray(dashboard['rows'])) {
-    throw new SvcError('invalid_argument', 'this is no Grafana dashboard: it has neither panels nor rows');
+    throw new SvcError('invalid_argument', 'this is not a Grafana dashboard: it has neither panels nor rows');
   }
   const title = text(dashboard['title']) || 'Without a title';
   const datasource = datasources(dashboard);
@@ -39,9 +39,9 @@ export function translate(given: Foreign): Translation {
 function besides(dashboard: Foreign): LeftOut[] {
   const left: LeftOut[] = objects(field(dashboard, 'annotations', 'list'))
     .filter((annotation) => annotation['builtIn'] !== 1)
-    .map((annotation) => ({ kind: 'annotation', title: text(annotation['name']) || 'without a name', reason: 'annotations are not known here' }));
+    .map((annotation) => ({ kind: 'annotation', title: text(annotation['name']) || 'without a name', reason: 'annotations are not supported' }));
   if (objects(dashboard['links']).length > 0) {
-    left.push({ kind: 'links', title: 'links', reason: 'links to other dashboards are not known here' });
+    left.push({ kind: 'links', title: 'links', reason: 'links to other dashboards are not supported' });
   }
   const from = text(field(dashboard, 'time', 'from'));
   if (from !== '' && from !== 'now-1h') {

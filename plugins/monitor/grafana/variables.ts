@@ -53,7 +53,7 @@ function variableOf(foreign: Foreign, datasource: (value: unknown) => Datasource
       const query =
         text(typeof foreign['query'] === 'string' ? foreign['query'] : field(foreign, 'query', 'query'), 2_000) || text(foreign['definition'], 2_000);
       if (!/^label_values\s*\(/.test(query)) {
-        return { reason: `of its queries only label_values(…) is known, not ${query.slice(0, 60) || 'an empty one'}` };
+        return { reason: `of its queries only label_values(…) is supported, not ${query.slice(0, 60) || 'an empty one'}` };
       }
       const regex = regexOf(text(foreign['regex'], 500));
       return { variable: { ...head, type, query, ...(regex !== '' && { regex }), ...several }, notes };
@@ -74,7 +74,7 @@ function variableOf(foreign: Foreign, datasource: (value: unknown) => Datasource
     case 'datasource':
       return { reason: 'there is one store of each kind here, so nothing is to be chosen' };
     default:
-      return { reason: `variables of type ${type || 'unknown'} are not known here` };
+      return { reason: `variables of type ${type || 'unknown'} are not supported` };
   }
 }
 

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import type { ChannelType } from '../contract.ts';
 import { fitted, withLink, withoutMentions } from '../plain-text.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
-import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
+import { errcodeVerdict, type ErrorCodes } from './http-verdict.ts';
 
 const mostBytes = 12_000;
 
@@ -27,30 +27,16 @@ export const dingtalk: ChannelType = {
     const content = fitted(withLink([title, ...lines], link), mostBytes, link, withoutMentions);
     return { url: url.href, headers: jsonHeaders, body: JSON.stringify({ msgtype: 'text', text: { content }, at: { atMobiles: [], isAtAll: false } }) };
   },
-  judge(reply, now) {
-    const verdict = httpVerdict(reply, now);
-    const said = verdict === undefined ? jsonReply(reply) : undefined;
-    const code = said?.['errcode'];
-    if (typeof code !== 'number') {
-      return verdict ?? strange(reply);
-    }
-    if (code === 0) {
-      return { result: 'sent' };
-    }
-    const reason = platformSaid(code, said?.['errmsg']);
-    return blocked.has(code)
-      ? { result: 'retry', reason, afterMs: blockedMs }
-      : code === -1
-        ? { result: 'retry', reason }
-        : { result: 'failed', reason, degraded: refused.has(code) };
-  },
+  judge: (reply, now) => errcodeVerdict(reply, now, codes),
 };
 
 const example = 'https://oapi.dingtalk.com/robot/send?access_token=…';
 
 export const dingtalkSign = (ms: number, secret: string): string => createHmac('sha256', secret).update(`${ms}\n${secret}`).digest('base64');
 
-const blocked = new Set([130101, 410100, 660026]);
 const blockedMs = 10 * 60_000;
-/** Unknown token; keyword, signature or address. */
-const refused = new Set([300001, 300005, 310000, 400101, 400102, 400105]);
+const codes: ErrorCodes = {
+  waitMs: new Map([130101, 410100, 660026].map((code) => [code, blockedMs])),
+  // Unknown token; keyword, signature or address.
+  refused: new Set([300001, 300005, 310000, 400101, 400102, 400105]),
+};

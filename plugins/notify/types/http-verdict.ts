@@ -46,6 +46,27 @@ export function jsonReply({ body }: ChannelReply): Readonly<Record<string, unkno
 export const platformSaid = (code: unknown, text: unknown): string =>
   `the platform answered with code ${oneLine(String(code), 40)}${typeof text === 'string' && text !== '' ? `: ${oneLine(text, 160)}` : ''}`;
 
+/** Codes of a platform that answers 200 with an `errcode`: how long to wait after some, and which ask for a change of the channel. */
+export interface ErrorCodes {
+  readonly waitMs: ReadonlyMap<number, number>;
+  readonly refused: ReadonlySet<number>;
+}
+
+/** What `{"errcode": 0, "errmsg": "ok"}` means; -1 is a passing fault of the platform. */
+export function errcodeVerdict(reply: ChannelReply, now: number, { waitMs, refused }: ErrorCodes): Verdict {
+  const verdict = httpVerdict(reply, now);
+  const said = verdict === undefined ? jsonReply(reply) : undefined;
+  const code = said?.['errcode'];
+  if (typeof code !== 'number') {
+    return verdict ?? strange(reply);
+  }
+  if (code === 0) {
+    return { result: 'sent' };
+  }
+  const reason = platformSaid(code, said?.['errmsg']);
+  return code === -1 || waitMs.has(code) ? { result: 'retry', reason, ...asked(waitMs.get(code)) } : { result: 'failed', reason, degraded: refused.has(code) };
+}
+
 /** Not an answer of the platform: a proxy between, perhaps, which may be gone later. */
 export const strange = (reply: ChannelReply): Verdict => ({
   result: 'retry',

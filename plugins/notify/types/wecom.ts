@@ -1,7 +1,7 @@
 import type { ChannelType } from '../contract.ts';
 import { fitted, withLink, withoutMentions } from '../plain-text.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
-import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
+import { errcodeVerdict, type ErrorCodes } from './http-verdict.ts';
 
 /** Texts have 2,048 bytes at most. */
 const mostBytes = 2_000;
@@ -21,26 +21,14 @@ export const wecom: ChannelType = {
     const content = fitted(withLink([title, ...lines], link), mostBytes, link, withoutMentions);
     return { url: endpoint, headers: jsonHeaders, body: JSON.stringify({ msgtype: 'text', text: { content, mentioned_list: [], mentioned_mobile_list: [] } }) };
   },
-  judge(reply, now) {
-    const verdict = httpVerdict(reply, now);
-    const said = verdict === undefined ? jsonReply(reply) : undefined;
-    const code = said?.['errcode'];
-    if (typeof code !== 'number') {
-      return verdict ?? strange(reply);
-    }
-    if (code === 0) {
-      return { result: 'sent' };
-    }
-    const reason = platformSaid(code, said?.['errmsg']);
-    return code === tooMany
-      ? { result: 'retry', reason, afterMs: 60_000 }
-      : code === -1
-        ? { result: 'retry', reason }
-        : { result: 'failed', reason, degraded: refused.has(code) };
-  },
+  judge: (reply, now) => errcodeVerdict(reply, now, codes),
 };
 
 const example = 'https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=…';
-const tooMany = 45009;
-/** Unknown key, robot taken out of its group. */
-const refused = new Set([93000, 93004, 93008, 40014]);
+
+const codes: ErrorCodes = {
+  // Too many messages.
+  waitMs: new Map([[45009, 60_000]]),
+  // Unknown key, robot taken out of its group.
+  refused: new Set([93000, 93004, 93008, 40014]),
+};

@@ -113,7 +113,7 @@ test('what a test file may not say is refused with the place', async (t) => {
   const refused = async (more: object): Promise<string> => (await post(testFile(more))).message;
   assert.equal((await post(testFile())).ok, true);
   assert.match(await refused({ input_series: [{ series: 'up{a=b}', values: '1' }] }), /tests\[0\]\.input_series\[0\] has labels that cannot be read/);
-  assert.match(await refused({ input_series: [{ series: 'up', values: '1 x' }] }), /holds x, which is no number/);
+  assert.match(await refused({ input_series: [{ series: 'up', values: '1 x' }] }), /holds x, which is not a number/);
   assert.match(await refused({ input_series: [{ series: 'up', values: '1x999999999' }] }), /more than 200000 steps/);
   assert.match(await refused({ input_series: [{ series: 'up', values: '{{schema:0}}' }] }), /native histograms/);
   assert.match(await refused({ surprise: 1 }), /tests\[0\] has a field surprise/);

@@ -258,7 +258,7 @@ describe('a variable', () => {
       ['?var-bed=9&var-bed=$__all', /takes \$__all alone/],
       ['?var-every=$__all', /does not take/],
       ['?var-bed=' + 'x'.repeat(201), /var-bed/],
-      ['?from=never', /no time/],
+      ['?from=never', /not a time/],
       ['?step=0', /a step is/],
       ['?tenant=9', /tenant/],
     ] as const) {

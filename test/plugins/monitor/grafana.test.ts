@@ -129,7 +129,7 @@ describe('a Grafana dashboard that is taken over', () => {
           [
             'it had 2 queries and became as many panels',
             'its transformations: series are shown as the query answers them',
-            'what it overrides for single fields',
+            'its overrides of single fields',
           ],
         ]),
         ['panel', 'In a row', []],
@@ -137,7 +137,7 @@ describe('a Grafana dashboard that is taken over', () => {
         [
           'panel',
           'Percent',
-          ['the unit furlongs: there is none like it here', 'its thresholds: they are percentages of a range, and only values are known here'],
+          ['the unit furlongs: it has no counterpart here', 'its thresholds: they are percentages of a range, and only values are supported'],
         ],
         ['panel', 'Each', ['that it is repeated for each value of host']],
       ],
@@ -151,7 +151,7 @@ describe('a Grafana dashboard that is taken over', () => {
       'bad name': /its name/,
       'Load C': /switched off/,
       'Load D': /an expression over other queries/,
-      Folded: /rows are not known/,
+      Folded: /rows are not supported/,
       'Read me': /panels of type text/,
       'From the library': /library panel/,
       'Rate of lines': /computes numbers from logs/,
@@ -224,7 +224,7 @@ describe('a Grafana dashboard that is taken over', () => {
     }
     assert.equal((await ask('POST', `${path}?uid=mine`, { body: small })).body.uid, 'mine');
     const refused = await ask('POST', path, { body: { title: 'x', panels: [{ type: 'text', title: 'Words' }] } });
-    assert.deepEqual([refused.status, refused.body.details], [400, [{ path: '/panel/Words', message: 'panels of type text are not known here' }]]);
+    assert.deepEqual([refused.status, refused.body.details], [400, [{ path: '/panel/Words', message: 'panels of type text are not supported' }]]);
     assert.equal((await ask('POST', path, { body: { hello: 1 } })).status, 400);
     assert.equal((await ask('POST', path, { as: 'vera', body: small })).status, 403);
   });
