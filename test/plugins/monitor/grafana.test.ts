@@ -126,11 +126,7 @@ describe('a Grafana dashboard that is taken over', () => {
         ...['A', 'B'].map((name) => [
           'panel',
           `Load ${name}`,
-          [
-            'it had 2 queries and became as many panels',
-            'its transformations: series are shown as the query answers them',
-            'its overrides of single fields',
-          ],
+          ['it had 2 queries and became as many panels', 'its transformations: series are shown as the query answers them', 'its overrides of single fields'],
         ]),
         ['panel', 'In a row', []],
         ['panel', 'Lines', []],
