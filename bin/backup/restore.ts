@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import type { Product } from '../../core/boot/index.ts';
 import { messageOf, SvcError, timestamp } from '../../core/sdk/index.ts';
-import { acquireLock, connectWriter, databaseName, keyFile, readKeys, syncPath, writeKeys } from '../../core/storage/index.ts';
+import { DataLock, connectWriter, databaseName, keyFile, readKeys, syncPath, writeKeys } from '../../core/storage/index.ts';
 import { fingerprint, keyIn, type Manifest, verifyBackup } from './backup.ts';
 
 export interface Restored {
@@ -20,7 +20,7 @@ export interface Restored {
  */
 export async function restoreBackup(dir: string, dataDir: string, product: Product): Promise<Restored> {
   const nativeBinding = product.embedded?.nativeBinding;
-  const lock = acquireLock(dataDir, { now: Date.now, nativeBinding });
+  const lock = new DataLock(dataDir, { now: Date.now, nativeBinding });
   const incoming = join(dataDir, 'restore.incoming');
   try {
     const manifest = await verifyBackup(dir, product);

@@ -2,7 +2,7 @@ import { container, type DependencyContainer } from 'tsyringe';
 
 import { type Bus, createBus } from '../events/index.ts';
 import type { HostMemory } from '../host/index.ts';
-import { openOutbound, type Outbound, parseAllowed } from '../outbound/index.ts';
+import { Outbound, parseAllowed } from '../outbound/index.ts';
 import type { Generation } from '../registry/index.ts';
 import type { Counter } from '../sdk/index.ts';
 import type { Ground } from './ground.ts';
@@ -33,7 +33,7 @@ export function openCommons({ settings, dataDir, logs, registry }: Ground, { str
   });
   let reachable = parseAllowed(settings.get<string[]>('outbound.allow_private'));
   takeDown.add(settings.watch<string[]>('outbound.allow_private', (list) => void (reachable = parseAllowed(list))));
-  const outbound = openOutbound(() => reachable);
+  const outbound = new Outbound(() => reachable);
   takeDown.add(() => outbound.close());
   return { bus, outbound, memory: memoryFile(dataDir), container: container.createChildContainer() };
 }

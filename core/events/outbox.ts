@@ -12,7 +12,7 @@ import {
 } from '../sdk/index.ts';
 import type { CoreTables } from '../storage/index.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { outboxRows } from './rows.ts';
+import { OutboxRows } from './rows.ts';
 import { type Account, TopicHandler } from './topic.ts';
 
 export interface OutboxOptions {
@@ -49,7 +49,7 @@ const maxName = 200;
 
 export function createOutboxes(options: OutboxOptions): Outboxes {
   const { tables, clock, ids, log, redact, random = Math.random, concurrency = 4, pollMs = 1_000, graceMs = 10_000, tries } = options;
-  const rows = outboxRows(tables);
+  const rows = new OutboxRows(tables);
   const dispatcher = new Dispatcher(rows, { clock, log, concurrency, pollMs, graceMs, tries });
   return {
     forPlugin: (pluginId, own, run, serves = () => true) => ({

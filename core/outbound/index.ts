@@ -1,2 +1,2 @@
-export { openOutbound, type Outbound, type Resolve } from './outbound.ts';
+export { Outbound, type Resolve } from './outbound.ts';
 export { parseAllowed, type Reach } from './reach.ts';

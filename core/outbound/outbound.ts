@@ -10,31 +10,24 @@ import { type Reach, requireReach } from './reach.ts';
 /** How names become addresses; tests put a liar here. */
 export type Resolve = (host: string, done: (error: Error | null, addresses: readonly LookupAddress[]) => void) => void;
 
-export interface Outbound {
-  /** `owner` ends the request with whoever makes it. */
-  fetch(url: string, request?: OutboundRequest, owner?: AbortSignal): Promise<OutboundReply>;
-  close(): void;
-}
-
 const mebibyte = 1024 * 1024;
 
-/** Requests to addresses that were typed by somebody; `allowed` is asked at every connection, so a changed setting counts at once. */
-export function openOutbound(allowed: () => readonly Network[], resolve: Resolve = byName): Outbound {
-  const pools = { configured: openPool(), loopback: openPool() };
-  let known = allowed();
+/** Requests to addresses that people type; `allowed` is asked at every connection, so a changed setting counts at once. */
+export class Outbound {
+  readonly #allowed: () => readonly Network[];
+  readonly #resolve: Resolve;
+  readonly #pools = { configured: openPool(), loopback: openPool() };
+  /** What the pooled connections were checked against. */
+  #known: readonly Network[];
 
-  /** Connections that are kept were checked against the list of their time, so another list starts with none. */
-  function poolOf(reach: Reach): Pool {
-    const networks = allowed();
-    if (networks !== known) {
-      known = networks;
-      closePool(pools.configured);
-      pools.configured = openPool();
-    }
-    return pools[reach];
+  constructor(allowed: () => readonly Network[], resolve: Resolve = byName) {
+    this.#allowed = allowed;
+    this.#resolve = resolve;
+    this.#known = allowed();
   }
 
-  async function fetch(url: string, request: OutboundRequest = {}, owner?: AbortSignal): Promise<OutboundReply> {
+  /** `owner` ends the request with the scope that makes it. */
+  async fetch(url: string, request: OutboundRequest = {}, owner?: AbortSignal): Promise<OutboundReply> {
     // What is left of a caller's own deadline is seldom a whole number, and only those are taken.
     const deadline = AbortSignal.timeout(Math.max(0, Math.ceil(request.timeoutMs ?? 10_000)));
     let target = parseTarget(url);
@@ -42,13 +35,13 @@ export function openOutbound(allowed: () => readonly Network[], resolve: Resolve
     let method = request.method ?? 'GET';
     let body = request.body;
     for (let left = request.redirects ?? 0; ; left--) {
-      const reply = await exchange(target, { ...request, method, headers, body }, [deadline, request.signal, owner]);
+      const reply = await this.#exchange(target, { ...request, method, headers, body }, [deadline, request.signal, owner]);
       const location = reply.status >= 300 && reply.status < 400 ? reply.headers['location'] : undefined;
       if (location === undefined || request.redirects === undefined) {
         return reply;
       }
       if (left <= 0) {
-        throw new SvcError('upstream_error', `${target.origin} redirects more than ${request.redirects} times`);
+        throw new SvcError('upstream_error', `${target.origin} redirects more than ${request.redirects} times`, { reason: 'outbound.redirects' });
       }
       const next = parseTarget(new URL(location, target).href);
       if (next.origin !== target.origin) {
@@ -61,20 +54,25 @@ export function openOutbound(allowed: () => readonly Network[], resolve: Resolve
     }
   }
 
-  function exchange(target: URL, request: OutboundRequest, stops: readonly (AbortSignal | undefined)[]): Promise<OutboundReply> {
+  close(): void {
+    closePool(this.#pools.configured);
+    closePool(this.#pools.loopback);
+  }
+
+  #exchange(target: URL, request: OutboundRequest, stops: readonly (AbortSignal | undefined)[]): Promise<OutboundReply> {
     const { reach = 'configured', maxBytes = mebibyte } = request;
     const host = target.hostname.replace(/^\[|\]$/g, '');
     // A literal address is never looked up, so it is checked here; names are where they are resolved.
     if (isIP(host) !== 0) {
-      requireReach(host, host, reach, allowed());
+      requireReach(host, host, reach, this.#allowed());
     }
     const secure = target.protocol === 'https:';
     return new Promise<OutboundReply>((done, failed) => {
       const outgoing: ClientRequest = (secure ? httpsRequest : httpRequest)(target, {
         method: request.method ?? 'GET',
         headers: { 'user-agent': 'svc', ...request.headers, ...(request.body !== undefined && { 'content-length': Buffer.byteLength(request.body) }) },
-        agent: poolOf(reach)[target.protocol as keyof Pool],
-        lookup: checked(reach, allowed, resolve),
+        agent: this.#poolOf(reach)[target.protocol as keyof Pool],
+        lookup: checked(reach, this.#allowed, this.#resolve),
         ...(secure && request.tls && tlsOptions(request.tls)),
       });
       const stop = (): void => void outgoing.destroy(new Error('stopped'));
@@ -96,13 +94,16 @@ export function openOutbound(allowed: () => readonly Network[], resolve: Resolve
     });
   }
 
-  return {
-    fetch,
-    close() {
-      closePool(pools.configured);
-      closePool(pools.loopback);
-    },
-  };
+  /** Connections that are kept were checked against the list of their time, so another list starts with none. */
+  #poolOf(reach: Reach): Pool {
+    const networks = this.#allowed();
+    if (networks !== this.#known) {
+      this.#known = networks;
+      closePool(this.#pools.configured);
+      this.#pools.configured = openPool();
+    }
+    return this.#pools[reach];
+  }
 }
 
 interface Pool {
@@ -122,14 +123,16 @@ function closePool(pool: Pool): void {
 
 function parseTarget(text: string): URL {
   if (!URL.canParse(text)) {
-    throw new SvcError('invalid_argument', 'the address is no URL; it starts with http:// or https://');
+    throw new SvcError('invalid_argument', 'the address is no URL; it starts with http:// or https://', { reason: 'outbound.no_url' });
   }
   const target = new URL(text);
   if (target.protocol !== 'http:' && target.protocol !== 'https:') {
-    throw new SvcError('invalid_argument', `${target.protocol}// is not called; use http:// or https://`);
+    throw new SvcError('invalid_argument', `${target.protocol}// is not supported; use http:// or https://`, { reason: 'outbound.scheme' });
   }
   if (target.username !== '' || target.password !== '') {
-    throw new SvcError('invalid_argument', 'the address holds a user name or a password; they have fields of their own');
+    throw new SvcError('invalid_argument', 'the address holds a user name or a password; they have fields of their own', {
+      reason: 'outbound.credentials_in_url',
+    });
   }
   target.hash = '';
   return target;
@@ -171,7 +174,7 @@ async function readAll(incoming: IncomingMessage, maxBytes: number): Promise<Uin
   for await (const part of incoming as AsyncIterable<Buffer>) {
     size += part.length;
     if (size > maxBytes) {
-      throw new SvcError('upstream_error', `the answer is larger than ${maxBytes} bytes`);
+      throw new SvcError('upstream_error', `the answer is larger than ${maxBytes} bytes`, { reason: 'outbound.reply_too_large' });
     }
     parts.push(part);
   }
@@ -197,7 +200,7 @@ function tlsOptions(tls: NonNullable<OutboundRequest['tls']>): object {
   };
 }
 
-/** One sentence for whoever typed the address; the cause stays for the log. */
+/** One sentence for the person who typed the address; the cause stays for the log. */
 function toTrouble(
   error: unknown,
   { origin }: URL,
@@ -208,10 +211,13 @@ function toTrouble(
     return error;
   }
   if (others.some((signal) => signal?.aborted)) {
-    return new SvcError('unavailable', `the call to ${origin} was stopped`, { cause: error });
+    return new SvcError('unavailable', `the call to ${origin} was stopped`, { reason: 'outbound.stopped', cause: error });
   }
   if (deadline?.aborted) {
-    return new SvcError('upstream_error', `${origin} did not answer within ${timeoutMs / 1000} s`, { cause: error });
+    return new SvcError('upstream_error', `${origin} did not answer within ${timeoutMs / 1000} s`, { reason: 'outbound.timed_out', cause: error });
   }
-  return new SvcError('upstream_error', `${origin} could not be called: ${messageOf(error) || (error as { code?: string }).code}`, { cause: error });
+  return new SvcError('upstream_error', `${origin} could not be called: ${messageOf(error) || (error as { code?: string }).code}`, {
+    reason: 'outbound.failed',
+    cause: error,
+  });
 }

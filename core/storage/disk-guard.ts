@@ -16,18 +16,6 @@ export interface DiskLimits {
   readonly everyMs?: number;
 }
 
-export interface DiskGuard {
-  /** Why nothing may be written at this moment. */
-  refusal(): string | undefined;
-  /** What health adds while writing still goes on. */
-  warning(): string | undefined;
-  /** SQLite reported this; believed at once. */
-  report(code: string): void;
-  /** Looks at the disk now. */
-  check(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 const mebibyte = 1024 * 1024;
 const ballastIn = (dataDir: string): string => join(dataDir, 'ballast');
 
@@ -40,87 +28,114 @@ export function makeRoomToStart(dataDir: string): void {
 }
 
 /** Watches the space under the data folder: stops writing in time, and goes on by itself. */
-export async function openDiskGuard(
-  dataDir: string,
-  { readOnlyBelowBytes = 256 * mebibyte, lowBelowBytes = 2_048 * mebibyte, ballastBytes = 64 * mebibyte, everyMs = 5_000 }: DiskLimits,
-  log: Logger,
-  trim: () => Promise<void>,
-): Promise<DiskGuard> {
-  const ballast = ballastIn(dataDir);
-  let refusal: string | undefined;
-  let warning: string | undefined;
-  let broken = false;
-  let looking: Promise<void> | undefined;
-  let stopped = false;
+export class DiskGuard {
+  readonly #dataDir: string;
+  readonly #limits: Required<DiskLimits>;
+  readonly #log: Logger;
+  readonly #trim: () => Promise<void>;
+  #timer: NodeJS.Timeout | undefined;
+  #refusal: string | undefined;
+  #warning: string | undefined;
+  #broken = false;
+  #looking: Promise<void> | undefined;
+  #stopped = false;
+
+  /** Has looked once when it resolves. */
+  static async open(dataDir: string, limits: DiskLimits, log: Logger, trim: () => Promise<void>): Promise<DiskGuard> {
+    const guard = new DiskGuard(dataDir, limits, log, trim);
+    await guard.#look();
+    guard.#timer = setInterval(() => void guard.check(), guard.#limits.everyMs).unref();
+    return guard;
+  }
+
+  private constructor(dataDir: string, limits: DiskLimits, log: Logger, trim: () => Promise<void>) {
+    this.#dataDir = dataDir;
+    this.#limits = { readOnlyBelowBytes: 256 * mebibyte, lowBelowBytes: 2_048 * mebibyte, ballastBytes: 64 * mebibyte, everyMs: 5_000, ...limits };
+    this.#log = log;
+    this.#trim = trim;
+  }
+
+  /** Why nothing may be written at this moment. */
+  get refusal(): string | undefined {
+    return this.#refusal;
+  }
+
+  /** What health adds while writing still goes on. */
+  get warning(): string | undefined {
+    return this.#warning;
+  }
+
+  /** SQLite reported this; believed at once. */
+  report(code: string): void {
+    if (code.startsWith('SQLITE_FULL') && this.#refusal === undefined) {
+      void this.#enterReadOnly('the disk is full').catch((error: unknown) =>
+        this.#log.warn({ event: 'storage.trim_failed', cause: messageOf(error) }, 'could not trim the database log on the full disk; retried while it is full'),
+      );
+    } else if (/^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code) && !this.#broken) {
+      this.#broken = true;
+      this.#refusal = `the data folder ${this.#dataDir} is read-only because SQLite reported ${code}: check the disk, then start svc again; "svc backup restore" brings a backup back`;
+      this.#log.error({ event: 'storage.damaged', dataDir: this.#dataDir, code }, this.#refusal);
+    }
+  }
 
   /** One look at a time: a stuck disk holds one thread of the pool, not all of them. */
-  function check(): Promise<void> {
-    looking ??= look()
-      .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'the disk under the data folder could not be looked at'))
+  check(): Promise<void> {
+    this.#looking ??= this.#look()
+      .catch((error: unknown) =>
+        this.#log.warn(
+          { event: 'storage.disk_check_failed', dataDir: this.#dataDir, cause: messageOf(error) },
+          'could not check the free space of the data folder',
+        ),
+      )
       .finally(() => {
-        looking = undefined;
+        this.#looking = undefined;
       });
-    return looking;
+    return this.#looking;
   }
 
-  async function look(): Promise<void> {
-    const { bavail, blocks, bsize } = await statfs(dataDir);
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { readOnlyBelowBytes, lowBelowBytes, ballastBytes } = this.#limits;
+    const { bavail, blocks, bsize } = await statfs(this.#dataDir);
     const free = bavail * bsize;
-    warning = free < lowBelowBytes || bavail < blocks / 10 ? `${inMebibytes(free)} free under ${dataDir}` : undefined;
-    if (broken || stopped) {
+    this.#warning = free < lowBelowBytes || bavail < blocks / 10 ? `${inMebibytes(free)} free under ${this.#dataDir}` : undefined;
+    if (this.#broken || this.#stopped) {
       return;
     }
-    if (refusal === undefined && free < readOnlyBelowBytes) {
-      await enterReadOnly(`only ${inMebibytes(free)} are free`);
-    } else if (refusal === undefined) {
-      await fill(ballast, ballastBytes, () => refusal === undefined && !stopped);
+    if (this.#refusal === undefined && free < readOnlyBelowBytes) {
+      await this.#enterReadOnly(`only ${inMebibytes(free)} are free`);
+    } else if (this.#refusal === undefined) {
+      await this.#fillBallast(() => this.#refusal === undefined && !this.#stopped);
     } else if (free >= Math.max(readOnlyBelowBytes, ballastBytes) + ballastBytes) {
-      await leaveReadOnly();
+      await this.#leaveReadOnly();
     } else {
-      await trim();
+      await this.#trim();
     }
   }
 
-  async function enterReadOnly(why: string): Promise<void> {
-    refusal = `the data folder ${dataDir} is read-only because ${why}: free some space there, writing goes on by itself`;
-    log.error({ dataDir }, refusal);
-    rmSync(ballast, { force: true });
-    await trim();
+  async #enterReadOnly(why: string): Promise<void> {
+    this.#refusal = `the data folder ${this.#dataDir} is read-only because ${why}: free some space there, writing goes on by itself`;
+    this.#log.error({ event: 'storage.read_only', dataDir: this.#dataDir }, this.#refusal);
+    rmSync(ballastIn(this.#dataDir), { force: true });
+    await this.#trim();
   }
 
   /** The ballast is also the proof: space that can be filled with it can be written to. */
-  async function leaveReadOnly(): Promise<void> {
-    if (await fill(ballast, ballastBytes, () => !stopped)) {
-      refusal = undefined;
-      log.info({ dataDir }, 'the disk has space again; writing goes on');
+  async #leaveReadOnly(): Promise<void> {
+    if (await this.#fillBallast(() => !this.#stopped)) {
+      this.#refusal = undefined;
+      this.#log.info({ event: 'storage.writable_again', dataDir: this.#dataDir }, 'the data folder has space again; writing goes on');
     }
   }
 
-  await look();
-  const timer = setInterval(() => void check(), everyMs);
-  timer.unref();
-
-  return {
-    refusal: () => refusal,
-    warning: () => warning,
-    report(code) {
-      if (code.startsWith('SQLITE_FULL') && refusal === undefined) {
-        void enterReadOnly('the disk is full').catch((error: unknown) =>
-          log.warn({ cause: messageOf(error) }, 'the log could not be trimmed on the full disk'),
-        );
-      } else if (/^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code) && !broken) {
-        broken = true;
-        refusal = `the data folder ${dataDir} is read-only because SQLite reported ${code}: check the disk, then start svc again; "svc backup restore" brings a backup back`;
-        log.error({ dataDir, code }, refusal);
-      }
-    },
-    check,
-    async stop() {
-      stopped = true;
-      clearInterval(timer);
-      await looking;
-    },
-  };
+  #fillBallast(wanted: () => boolean): Promise<boolean> {
+    return fill(ballastIn(this.#dataDir), this.#limits.ballastBytes, wanted);
+  }
 }
 
 /** Tells whether the file has its size. Random bytes, because a file system that compresses would make nothing of zeros. */

@@ -24,14 +24,6 @@ export interface Entry {
   readonly patient?: boolean;
 }
 
-export interface Groups {
-  run<R>(work: (unit: Unit) => Promise<R>, entry?: Entry): Promise<R>;
-  /** Runs `chore` while no group is open. */
-  between(chore: () => Promise<void>): Promise<void>;
-  /** No new unit is taken; resolves when the last one is committed. */
-  drain(): Promise<void>;
-}
-
 interface Waiting extends Entry {
   /** In the context of whoever asked for it. */
   readonly perform: (unit: Unit) => Promise<unknown>;
@@ -48,59 +40,85 @@ const longestGroupMs = 50;
  * nobody waits or the group is old enough. Nobody hears of success before that commit's fsync;
  * who arrives meanwhile forms the next group.
  */
-export function openGroups(writer: Writer, clock: Clock, limits: GroupLimits = {}): Groups {
-  const { unitMs = 5_000, waitMs = 10_000, groupMs = 5, groupUnits = 256, waiting: mayWait = 4_096 } = limits;
-  const queue: Waiting[] = [];
-  const chores: (() => Promise<void>)[] = [];
+export class Groups {
+  readonly #writer: Writer;
+  readonly #clock: Clock;
+  readonly #limits: Required<GroupLimits>;
+  readonly #queue: Waiting[] = [];
+  readonly #chores: (() => Promise<void>)[] = [];
   // The loop outlives every request; it must not keep the context of the one that woke it.
-  const own = new AsyncResource('svc.storage.groups');
-  let serving: Promise<void> | undefined;
-  let draining = false;
-  let commitMs = 0;
+  readonly #own = new AsyncResource('svc.storage.groups');
+  #serving: Promise<void> | undefined;
+  #draining = false;
+  #commitMs = 0;
 
-  async function serve(): Promise<void> {
-    for (let chore = chores.shift(); chore !== undefined || queue.length > 0; chore = chores.shift()) {
-      await (chore ?? serveGroup)();
+  constructor(writer: Writer, clock: Clock, limits: GroupLimits = {}) {
+    this.#writer = writer;
+    this.#clock = clock;
+    this.#limits = { unitMs: 5_000, waitMs: 10_000, groupMs: 5, groupUnits: 256, waiting: 4_096, ...limits };
+  }
+
+  run<R>(work: (unit: Unit) => Promise<R>, entry: Entry = {}): Promise<R> {
+    const refusal = this.#refusal();
+    if (refusal !== undefined) {
+      return Promise.reject(refusal);
     }
-    serving = undefined;
+    return new Promise<R>((resolve, reject) => {
+      const perform = AsyncResource.bind((unit: Unit) => unit.run(work));
+      this.#queue.push({ ...entry, perform, since: this.#clock.monotonic(), resolve: resolve as (value: unknown) => void, reject });
+      this.#wake();
+    });
   }
 
-  function wake(): void {
-    serving ??= own.runInAsyncScope(serve);
+  /** Runs `chore` while no group is open. */
+  between(chore: () => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#chores.push(() => chore().then(resolve, reject));
+      this.#wake();
+    });
   }
 
-  async function serveGroup(): Promise<void> {
-    const kept: (() => void)[] = [];
-    const members: Waiting[] = [];
-    const born = clock.monotonic();
-    writer.step('begin');
-    do {
-      const next = queue.shift()!;
-      if (clock.monotonic() - next.since > waitMs) {
-        next.reject(new SvcError('unavailable', `this write waited ${waitMs / 1000} s for its turn and was given up: too many writes at once`));
-        continue;
-      }
-      try {
-        const result = await served(next);
-        members.push(next);
-        kept.push(() => next.resolve(result));
-      } catch (error) {
-        next.reject(writer.lost() ?? error);
-      }
-    } while (
-      writer.lost() === undefined &&
-      queue.length > 0 &&
-      members.length < groupUnits &&
-      clock.monotonic() - born < Math.max(groupMs, Math.min(commitMs, longestGroupMs))
-    );
+  /** No new unit is taken; resolves when the last one is committed. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    await this.#serving;
+  }
 
+  #refusal(): SvcError | undefined {
+    if (this.#draining) {
+      return new SvcError('unavailable', 'storage is closing; nothing more is written', { reason: 'storage.closing' });
+    }
+    const { down } = this.#writer;
+    if (down !== undefined) {
+      return new SvcError('unavailable', down, { reason: 'storage.writer_down' });
+    }
+    const { waiting } = this.#limits;
+    return this.#queue.length >= waiting
+      ? new SvcError('unavailable', `${waiting} writes are waiting already; try again in a moment`, { reason: 'storage.queue_full', retryAfterSeconds: 1 })
+      : undefined;
+  }
+
+  #wake(): void {
+    this.#serving ??= this.#own.runInAsyncScope(() => this.#serve());
+  }
+
+  async #serve(): Promise<void> {
+    for (let chore = this.#chores.shift(); chore !== undefined || this.#queue.length > 0; chore = this.#chores.shift()) {
+      await (chore === undefined ? this.#serveGroup() : chore());
+    }
+    this.#serving = undefined;
+  }
+
+  async #serveGroup(): Promise<void> {
+    this.#writer.step('begin');
+    const { members, acknowledge } = await this.#runMembers();
     try {
       if (members.length > 0) {
-        const asked = clock.monotonic();
-        await writer.commit();
-        commitMs = clock.monotonic() - asked;
+        const asked = this.#clock.monotonic();
+        await this.#writer.commit();
+        this.#commitMs = this.#clock.monotonic() - asked;
       } else {
-        writer.step('rollback');
+        this.#writer.step('rollback');
       }
     } catch (error) {
       for (const member of members) {
@@ -108,21 +126,53 @@ export function openGroups(writer: Writer, clock: Clock, limits: GroupLimits = {
       }
       return;
     }
-    for (const acknowledge of kept) {
-      acknowledge();
+    for (const tell of acknowledge) {
+      tell();
     }
   }
 
+  /** Those whose work succeeded, and what tells them so once it is committed. */
+  async #runMembers(): Promise<{ readonly members: readonly Waiting[]; readonly acknowledge: readonly (() => void)[] }> {
+    const { waitMs, groupMs, groupUnits } = this.#limits;
+    const acknowledge: (() => void)[] = [];
+    const members: Waiting[] = [];
+    const born = this.#clock.monotonic();
+    do {
+      const next = this.#queue.shift()!;
+      if (this.#clock.monotonic() - next.since > waitMs) {
+        next.reject(
+          new SvcError('unavailable', `this write waited ${waitMs / 1000} s for its turn and was given up: too many writes at once`, {
+            reason: 'storage.wait_too_long',
+          }),
+        );
+        continue;
+      }
+      try {
+        const result = await this.#runUnit(next);
+        members.push(next);
+        acknowledge.push(() => next.resolve(result));
+      } catch (error) {
+        next.reject(this.#writer.lost ?? error);
+      }
+    } while (
+      this.#writer.lost === undefined &&
+      this.#queue.length > 0 &&
+      members.length < groupUnits &&
+      this.#clock.monotonic() - born < Math.max(groupMs, Math.min(this.#commitMs, longestGroupMs))
+    );
+    return { members, acknowledge };
+  }
+
   /** One unit with its deadline; work that goes on after it finds its transaction closed. */
-  async function served({ perform, unitMs: ownMs, patient }: Waiting): Promise<unknown> {
-    const unit = new Unit(writer, { patient: patient ?? false });
-    const deadlineMs = ownMs ?? unitMs;
+  async #runUnit({ perform, unitMs, patient }: Waiting): Promise<unknown> {
+    const unit = new Unit(this.#writer, { patient: patient ?? false });
+    const deadlineMs = unitMs ?? this.#limits.unitMs;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        const reason = `this write took longer than ${deadlineMs / 1000} s and was rolled back: no network, file or timer belongs inside a write`;
-        unit.abandon(reason);
-        reject(new SvcError('unavailable', reason));
+        const cause = `this write took longer than ${deadlineMs / 1000} s and was rolled back: no network, file or timer belongs inside a write`;
+        unit.abandon(cause);
+        reject(new SvcError('unavailable', cause, { reason: 'storage.unit_too_long' }));
       }, deadlineMs);
     });
     try {
@@ -131,34 +181,4 @@ export function openGroups(writer: Writer, clock: Clock, limits: GroupLimits = {
       clearTimeout(timer);
     }
   }
-
-  return {
-    run<R>(work: (unit: Unit) => Promise<R>, entry: Entry = {}): Promise<R> {
-      if (draining) {
-        return Promise.reject(new SvcError('unavailable', 'storage is closing; nothing more is written'));
-      }
-      const refusal = writer.down();
-      if (refusal !== undefined) {
-        return Promise.reject(new SvcError('unavailable', refusal));
-      }
-      if (queue.length >= mayWait) {
-        return Promise.reject(new SvcError('unavailable', `${mayWait} writes are waiting already; try again in a moment`, { retryAfterSeconds: 1 }));
-      }
-      return new Promise<R>((resolve, reject) => {
-        const perform = AsyncResource.bind((unit: Unit) => unit.run(work));
-        queue.push({ ...entry, perform, since: clock.monotonic(), resolve: resolve as (value: unknown) => void, reject });
-        wake();
-      });
-    },
-    between(chore) {
-      return new Promise((resolve, reject) => {
-        chores.push(() => chore().then(resolve, reject));
-        wake();
-      });
-    },
-    async drain() {
-      draining = true;
-      await serving;
-    },
-  };
 }

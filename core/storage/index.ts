@@ -4,7 +4,7 @@ export type { DiskLimits } from './disk-guard.ts';
 export type { GroupLimits } from './groups.ts';
 export { syncPath, writeDurably } from './durable.ts';
 export { keyFile, readKeys, writeKeys } from './keys.ts';
-export { acquireLock, type DataLock } from './lock.ts';
+export { DataLock } from './lock.ts';
 export type { Safeguard } from './migrations.ts';
 export { loadMigrations, type Migration, scripts } from './migration-text.ts';
 export { onlyDeclared } from './sealed-columns.ts';

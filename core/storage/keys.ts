@@ -5,77 +5,82 @@ import { join } from 'node:path';
 import { SvcError } from '../sdk/index.ts';
 import { writeDurably } from './durable.ts';
 
-/** Master keys by id: every one opens what it sealed, the newest seals. */
-export interface KeyRing {
-  readonly newest: string;
-  /** The others, oldest first. */
-  readonly older: readonly string[];
-  /** The data folder keeps the newest key; otherwise whoever starts svc gives it. */
-  readonly isOwn: boolean;
-  has(kid: string): boolean;
-  /** Makes a new key. Nothing is sealed with it before it is on disk. */
-  renew(): void;
-  /** Takes keys out of the ring, and from its file into one that svc never reads: only a person destroys a key. */
-  retire(kids: readonly string[]): void;
-  /** A key for one purpose; knowing it tells nothing about the master or about other purposes. */
-  derive(purpose: string, kid?: string): KeyObject;
-}
-
 export const keyFile = (dataDir: string): string => join(dataDir, 'keys', 'secret.key');
 
-const retiredFile = (dataDir: string): string => join(dataDir, 'keys', 'retired.key');
+/**
+ * Master keys of a data folder by id: every one opens what it sealed, the newest seals. Keys that are given come after
+ * those of the file, so the last given one is the newest.
+ */
+export class KeyRing {
+  readonly #dataDir: string;
+  readonly #masters = new Map<string, Buffer>();
+  readonly #derived = new Map<string, KeyObject>();
+  #newest = '';
+  /** The data folder keeps the newest key; otherwise whoever starts svc gives it. */
+  readonly isOwn: boolean;
 
-/** The ring of a data folder. Keys that are given come after those of the file, so the last given one seals. */
-export function openKeyRing(dataDir: string, given: readonly string[] = []): KeyRing {
-  const file = keyFile(dataDir);
-  const inFile = (): Buffer[] => (existsSync(file) ? readKeys(file) : []);
-  if (!existsSync(file) && given.length === 0) {
-    writeKeys(dataDir, [randomBytes(32)]);
+  constructor(dataDir: string, given: readonly string[] = []) {
+    this.#dataDir = dataDir;
+    this.isOwn = given.length === 0;
+    if (!existsSync(keyFile(dataDir)) && this.isOwn) {
+      writeKeys(dataDir, [randomBytes(32)]);
+    }
+    for (const key of [...this.#inFile(), ...given.map((text) => parseKey(text, 'SVC_SECRET_KEY'))]) {
+      this.#add(key);
+    }
   }
-  const masters = new Map<string, Buffer>();
-  const derived = new Map<string, KeyObject>();
-  let newest = '';
 
-  function take(key: Buffer): void {
-    newest = idOf(key);
-    masters.set(newest, key);
+  get newest(): string {
+    return this.#newest;
   }
 
-  [...inFile(), ...given.map((text) => parseKey(text, 'SVC_SECRET_KEY'))].forEach(take);
+  /** The others, oldest first. */
+  get older(): readonly string[] {
+    return [...this.#masters.keys()].filter((kid) => kid !== this.#newest);
+  }
 
-  return {
-    get newest() {
-      return newest;
-    },
-    get older() {
-      return [...masters.keys()].filter((kid) => kid !== newest);
-    },
-    isOwn: given.length === 0,
-    has: (kid) => masters.has(kid),
-    renew() {
-      const key = randomBytes(32);
-      // Whoever put a key back into the file since the start must not lose it again.
-      const putBack = inFile().filter((other) => !masters.has(idOf(other)));
-      writeKeys(dataDir, [...putBack, ...masters.values(), key]);
-      take(key);
-    },
-    retire(kids) {
-      const gone = kids.map((kid) => masters.get(kid)!);
-      const retired = retiredFile(dataDir);
-      writeDurably(retired, (existsSync(retired) ? readFileSync(retired, 'utf8') : '') + linesOf(gone), 0o600);
-      kids.forEach((kid) => masters.delete(kid));
-      writeKeys(dataDir, [...masters.values()]);
-    },
-    derive(purpose, kid = newest) {
-      const label = `${kid} ${purpose}`;
-      let key = derived.get(label);
-      if (key === undefined) {
-        key = createSecretKey(Buffer.from(hkdfSync('sha256', masters.get(kid)!, 'svc', purpose, 32)));
-        derived.set(label, key);
-      }
-      return key;
-    },
-  };
+  has(kid: string): boolean {
+    return this.#masters.has(kid);
+  }
+
+  /** Makes a new key. Nothing is sealed with it before it is on disk. */
+  renew(): void {
+    const key = randomBytes(32);
+    // Whoever put a key back into the file since the start must not lose it again.
+    const putBack = this.#inFile().filter((other) => !this.#masters.has(idOf(other)));
+    writeKeys(this.#dataDir, [...putBack, ...this.#masters.values(), key]);
+    this.#add(key);
+  }
+
+  /** Takes keys out of the ring, and from its file into one that svc never reads: only a person destroys a key. */
+  retire(kids: readonly string[]): void {
+    const gone = kids.map((kid) => this.#masters.get(kid)!);
+    const retired = join(this.#dataDir, 'keys', 'retired.key');
+    writeDurably(retired, (existsSync(retired) ? readFileSync(retired, 'utf8') : '') + linesOf(gone), 0o600);
+    kids.forEach((kid) => this.#masters.delete(kid));
+    writeKeys(this.#dataDir, [...this.#masters.values()]);
+  }
+
+  /** A key for one purpose; knowing it tells nothing about the master or about other purposes. */
+  derive(purpose: string, kid = this.#newest): KeyObject {
+    const label = `${kid} ${purpose}`;
+    let key = this.#derived.get(label);
+    if (key === undefined) {
+      key = createSecretKey(Buffer.from(hkdfSync('sha256', this.#masters.get(kid)!, 'svc', purpose, 32)));
+      this.#derived.set(label, key);
+    }
+    return key;
+  }
+
+  #inFile(): Buffer[] {
+    const file = keyFile(this.#dataDir);
+    return existsSync(file) ? readKeys(file) : [];
+  }
+
+  #add(key: Buffer): void {
+    this.#newest = idOf(key);
+    this.#masters.set(this.#newest, key);
+  }
 }
 
 /** The keys in a key file, oldest first; refuses a file that others on this machine may read. */

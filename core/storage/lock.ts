@@ -17,12 +17,6 @@ export interface Holder {
   readonly address?: string;
 }
 
-export interface DataLock {
-  /** Tells those who come second where this process listens. */
-  announce(address: string): void;
-  release(): void;
-}
-
 export interface LockOptions extends ConnectOptions {
   readonly address?: string;
   readonly now: () => number;
@@ -48,24 +42,32 @@ const held = new Set<Connection>();
  * with its process however that ends, holds between containers that share a volume, and is never stale.
  * `svc.lock.json` only tells who it is.
  */
-export function acquireLock(dataDir: string, options: LockOptions): DataLock {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  refuseNetworkFolder(dataDir, options);
-  const connection = hold(dataDir, options);
-  held.add(connection);
-  makeRoomToStart(dataDir);
-  const card = join(dataDir, 'svc.lock.json');
-  const holder: Holder = { pid: process.pid, boot_id: bootId(), started: startOf(process.pid) ?? '', since: timestamp(options.now()) };
-  const announce = (address?: string): void => writeDurably(card, `${JSON.stringify({ ...holder, ...(address !== undefined && { address }) })}\n`);
-  announce(options.address);
-  return {
-    announce,
-    release() {
-      rmSync(card, { force: true });
-      held.delete(connection);
-      connection.close();
-    },
-  };
+export class DataLock {
+  readonly #connection: Connection;
+  readonly #card: string;
+  readonly #holder: Holder;
+
+  constructor(dataDir: string, options: LockOptions) {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    refuseNetworkFolder(dataDir, options);
+    this.#connection = hold(dataDir, options);
+    held.add(this.#connection);
+    makeRoomToStart(dataDir);
+    this.#card = join(dataDir, 'svc.lock.json');
+    this.#holder = { pid: process.pid, boot_id: bootId(), started: startOf(process.pid) ?? '', since: timestamp(options.now()) };
+    this.announce(options.address);
+  }
+
+  /** Tells those who come second where this process listens. */
+  announce(address?: string): void {
+    writeDurably(this.#card, `${JSON.stringify({ ...this.#holder, ...(address !== undefined && { address }) })}\n`);
+  }
+
+  release(): void {
+    rmSync(this.#card, { force: true });
+    held.delete(this.#connection);
+    this.#connection.close();
+  }
 }
 
 function hold(dataDir: string, options: LockOptions): Connection {

@@ -26,45 +26,52 @@ export interface MigratorOptions {
   readonly safeguard: Safeguard | undefined;
 }
 
-export type Migrate = (owner: string, migrations: readonly Migration[]) => Promise<void>;
+type Relation = { readonly name: string; readonly type: string; readonly strict: number };
 
 /** A migration may rebuild an index over everything; it runs at boot, while nobody waits. */
 const deadlineMs = 3_600_000;
 
+const relationsText = "select name, type, strict from pragma_table_list where schema = 'main'";
+
 /** Brings the tables of one owner to the version that its code expects. */
-export function migrator({ groups, readers, ownership, clock, appVersion, safeguard }: MigratorOptions): Migrate {
-  async function migrate(owner: string, migrations: readonly Migration[]): Promise<void> {
+export class Migrator {
+  readonly #options: MigratorOptions;
+
+  constructor(options: MigratorOptions) {
+    this.#options = options;
+  }
+
+  async migrate(owner: string, migrations: readonly Migration[]): Promise<void> {
     const wanted = scripts(owner, migrations);
-    const applied = appliedBy(owner);
-    compare(owner, wanted, applied);
+    const applied = this.#appliedBy(owner);
+    this.#compare(owner, wanted, applied);
     const pending = wanted.slice(applied.length);
     if (pending.length === 0) {
       return;
     }
     if (applied.length === 0) {
-      refuseTakeover(owner);
+      this.#refuseTakeover(owner);
     }
-    await safeguard?.beforeMigration();
+    await this.#options.safeguard?.beforeMigration();
     for (const script of pending) {
-      await apply(owner, script);
+      await this.#apply(owner, script);
     }
   }
 
-  const relations = (): { name: string; type: string; strict: number }[] =>
-    readers.connection.prepare("select name, type, strict from pragma_table_list where schema = 'main'").all() as {
-      name: string;
-      type: string;
-      strict: number;
-    }[];
+  #relations(): Relation[] {
+    return this.#options.readers.connection.prepare(relationsText).all() as Relation[];
+  }
 
-  function appliedBy(owner: string): MigrationRow[] {
-    return relations().some(({ name }) => name === 'core_migrations')
-      ? (readers.connection.prepare('select * from core_migrations where plugin = ? order by number').all(owner) as MigrationRow[])
+  #appliedBy(owner: string): MigrationRow[] {
+    const { connection } = this.#options.readers;
+    return this.#relations().some(({ name }) => name === 'core_migrations')
+      ? (connection.prepare('select * from core_migrations where plugin = ? order by number').all(owner) as MigrationRow[])
       : [];
   }
 
   /** What was applied must be what is known, byte for byte, and not more. */
-  function compare(owner: string, wanted: readonly Script[], applied: readonly MigrationRow[]): void {
+  #compare(owner: string, wanted: readonly Script[], applied: readonly MigrationRow[]): void {
+    const { appVersion, safeguard } = this.#options;
     applied.forEach((row, index) => {
       const script = wanted[index];
       const wayBack = safeguard?.wayBack() ?? 'restore a backup of the earlier version';
@@ -72,50 +79,58 @@ export function migrator({ groups, readers, ownership, clock, appVersion, safegu
         throw new SvcError(
           'conflict',
           `the data of ${owner} was written by version ${row.app_version} (migration ${row.name}), which is newer than this one, ${appVersion}: start version ${row.app_version} again, or ${wayBack}`,
+          { reason: 'storage.data_newer' },
         );
       }
       if (script.sha256 !== row.sha256 || script.name !== row.name) {
         throw new SvcError(
           'conflict',
           `migration ${script.name} of ${owner} is not the ${row.name} that version ${row.app_version} applied: put that file back and write the change as migration ${String(wanted.length + 1).padStart(3, '0')}, or ${wayBack}`,
+          { reason: 'storage.migration_changed' },
         );
       }
     });
   }
 
   /** `alert_extra_x`, made by `alert`, must not become the property of a new `alert-extra`. */
-  function refuseTakeover(owner: string): void {
-    const taken = relations().find(({ name }) => name.startsWith(prefixOf(owner)));
+  #refuseTakeover(owner: string): void {
+    const taken = this.#relations().find(({ name }) => name.startsWith(prefixOf(owner)));
     if (taken !== undefined) {
       throw new SvcError(
         'conflict',
         `plugin ${owner} cannot use tables ${prefixOf(owner)}*: ${taken.name} belongs to another plugin. Give the plugin another id`,
+        { reason: 'storage.prefix_taken' },
       );
     }
   }
 
   /** All statements, the check of what they made, and the row that says so: one savepoint, one commit. */
-  async function apply(owner: string, script: Script): Promise<void> {
+  async #apply(owner: string, script: Script): Promise<void> {
+    const { groups, ownership } = this.#options;
     const text = script.statements.map((statement) => statement.text).join(';');
     const foreign = ownership.foreign(owner, text);
     if (foreign !== undefined) {
       throw new SvcError('invalid_argument', `migration ${script.name} of ${owner} names ${foreign}, which belongs to another plugin: ask its service instead`);
     }
     try {
-      await groups.run((unit) => perform(unit, owner, script), { unitMs: deadlineMs, patient: true });
+      await groups.run((unit) => this.#perform(unit, owner, script), { unitMs: deadlineMs, patient: true });
     } catch (error) {
-      throw new SvcError('unavailable', `migration ${script.name} of ${owner} failed and was rolled back: ${messageOf(error)}`, { cause: error });
+      throw new SvcError('unavailable', `migration ${script.name} of ${owner} failed and was rolled back: ${messageOf(error)}`, {
+        reason: 'storage.migration_failed',
+        cause: error,
+      });
     }
     ownership.refresh();
   }
 
-  async function perform(unit: Unit, owner: string, script: Script): Promise<void> {
-    const before = new Set(relations().map(({ name }) => name));
+  async #perform(unit: Unit, owner: string, script: Script): Promise<void> {
+    const { ownership, clock, appVersion } = this.#options;
+    const before = new Set(this.#relations().map(({ name }) => name));
     for (const statement of script.statements) {
       await unit.query(statement.text, []);
     }
     const tx = kyselyOver<CoreTables>({ run: (query, parameters) => unit.query(query, parameters) });
-    const after = await sql<{ name: string; type: string; strict: number }>`select name, type, strict from pragma_table_list where schema = 'main'`.execute(tx);
+    const after = await sql.raw<Relation>(relationsText).execute(tx);
     for (const { name, type, strict } of after.rows) {
       if (before.has(name) || name.startsWith('sqlite_')) {
         continue;
@@ -132,6 +147,4 @@ export function migrator({ groups, readers, ownership, clock, appVersion, safegu
       .values({ plugin: owner, number: script.number, name: script.name, sha256: script.sha256, app_version: appVersion, applied_at: clock.now() })
       .execute();
   }
-
-  return migrate;
 }

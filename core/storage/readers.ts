@@ -3,21 +3,6 @@ import { type Connection, type ConnectOptions, connectReader } from './connectio
 import { type Execute, executor, type Outcome } from './statements.ts';
 import { asUnavailable, sqliteCode } from './trouble.ts';
 
-export interface View {
-  run(sql: string, parameters: readonly unknown[]): Outcome;
-  end(): void;
-}
-
-/** Read connections on the main thread: a query runs at once, whoever is writing. */
-export interface Readers {
-  /** Outside of every transaction, for looking at the schema. */
-  readonly connection: Connection;
-  run(sql: string, parameters: readonly unknown[]): Outcome;
-  /** A connection of one's own whose queries all see the same commit, until `end` or the deadline. */
-  view(): View;
-  close(): void;
-}
-
 export interface ReaderLimits {
   /** Views that may be open at once; default 4. */
   readonly views?: number;
@@ -32,66 +17,104 @@ interface Pooled {
   readonly execute: Execute;
 }
 
-export function openReaders(file: string, options: ConnectOptions, { views: mayOpen = 4, viewMs = 5_000, onFailure }: ReaderLimits = {}): Readers {
-  const shared = pooled();
-  const idle: Pooled[] = [];
-  const busy = new Set<Pooled>();
+/** Read connections on the main thread: a query runs at once, whoever is writing. */
+export class Readers {
+  readonly #open: () => Pooled;
+  readonly #limits: Required<Omit<ReaderLimits, 'onFailure'>>;
+  readonly #onFailure: ((code: string) => void) | undefined;
+  readonly #shared: Pooled;
+  readonly #idle: Pooled[] = [];
+  readonly #busy = new Set<Pooled>();
 
-  function pooled(): Pooled {
-    const connection = connectReader(file, options);
-    return { connection, execute: executor(connection) };
+  constructor(file: string, options: ConnectOptions, { views = 4, viewMs = 5_000, onFailure }: ReaderLimits = {}) {
+    this.#open = () => {
+      const connection = connectReader(file, options);
+      return { connection, execute: executor(connection) };
+    };
+    this.#limits = { views, viewMs };
+    this.#onFailure = onFailure;
+    this.#shared = this.#open();
   }
 
-  function run(execute: Execute, sql: string, parameters: readonly unknown[]): Outcome {
+  /** Outside of every transaction, for looking at the schema. */
+  get connection(): Connection {
+    return this.#shared.connection;
+  }
+
+  run(sql: string, parameters: readonly unknown[]): Outcome {
+    return this.#run(this.#shared.execute, sql, parameters);
+  }
+
+  /** A connection of one's own whose queries all see the same commit, until it is closed or late. */
+  view(): View {
+    const { views, viewMs } = this.#limits;
+    if (this.#busy.size >= views) {
+      throw new SvcError('unavailable', `${views} read transactions are open already; try again in a moment`, {
+        reason: 'storage.views_taken',
+        retryAfterSeconds: 1,
+      });
+    }
+    const member = this.#idle.pop() ?? this.#open();
+    this.#busy.add(member);
+    member.execute('BEGIN', []);
+    return new View(
+      viewMs,
+      (sql, parameters) => this.#run(member.execute, sql, parameters),
+      () => this.#giveBack(member),
+    );
+  }
+
+  close(): void {
+    for (const { connection } of [this.#shared, ...this.#idle, ...this.#busy]) {
+      connection.close();
+    }
+    this.#busy.clear();
+  }
+
+  #giveBack(member: Pooled): void {
+    if (this.#busy.delete(member)) {
+      member.execute('ROLLBACK', []);
+      this.#idle.push(member);
+    }
+  }
+
+  #run(execute: Execute, sql: string, parameters: readonly unknown[]): Outcome {
     try {
       return execute(sql, parameters);
     } catch (error) {
       const code = sqliteCode(error);
       if (code !== undefined) {
-        onFailure?.(code);
+        this.#onFailure?.(code);
       }
       throw asUnavailable(error);
     }
   }
+}
 
-  return {
-    connection: shared.connection,
-    run: (sql, parameters) => run(shared.execute, sql, parameters),
-    view() {
-      if (busy.size >= mayOpen) {
-        throw new SvcError('unavailable', `${mayOpen} read transactions are open already; try again in a moment`, { retryAfterSeconds: 1 });
-      }
-      const member = idle.pop() ?? pooled();
-      busy.add(member);
-      member.execute('BEGIN', []);
-      const timer = setTimeout(end, viewMs);
-      timer.unref();
+/** One read transaction, until `end` or its deadline. */
+class View {
+  readonly #viewMs: number;
+  readonly #execute: Execute;
+  readonly #timer: NodeJS.Timeout;
+  #giveBack: (() => void) | undefined;
 
-      function end(): void {
-        clearTimeout(timer);
-        if (busy.delete(member)) {
-          member.execute('ROLLBACK', []);
-          idle.push(member);
-        }
-        open = false;
-      }
+  constructor(viewMs: number, execute: Execute, giveBack: () => void) {
+    this.#viewMs = viewMs;
+    this.#execute = execute;
+    this.#giveBack = giveBack;
+    this.#timer = setTimeout(() => this.end(), viewMs).unref();
+  }
 
-      let open = true;
-      return {
-        run(sql, parameters) {
-          if (!open) {
-            throw new SvcError('unavailable', `this read transaction has ended; one lasts at most ${viewMs / 1000} s`);
-          }
-          return run(member.execute, sql, parameters);
-        },
-        end,
-      };
-    },
-    close() {
-      for (const { connection } of [shared, ...idle, ...busy]) {
-        connection.close();
-      }
-      busy.clear();
-    },
-  };
+  run(sql: string, parameters: readonly unknown[]): Outcome {
+    if (this.#giveBack === undefined) {
+      throw new SvcError('unavailable', `this read transaction has ended; one lasts at most ${this.#viewMs / 1000} s`, { reason: 'storage.view_ended' });
+    }
+    return this.#execute(sql, parameters);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#giveBack?.();
+    this.#giveBack = undefined;
+  }
 }

@@ -18,20 +18,20 @@ import {
 } from '../sdk/index.ts';
 import { markClean, recover } from './clean-stop.ts';
 import type { CoreTables } from './core-tables.ts';
-import { type DiskLimits, openDiskGuard } from './disk-guard.ts';
-import { type GroupLimits, openGroups } from './groups.ts';
-import { openKeyRing } from './keys.ts';
-import { acquireLock } from './lock.ts';
+import { type DiskLimits, DiskGuard } from './disk-guard.ts';
+import { type GroupLimits, Groups } from './groups.ts';
+import { KeyRing } from './keys.ts';
+import { DataLock } from './lock.ts';
 import { StoredMasterKeys } from './master-keys.ts';
 import { loadMigrations, type Migration } from './migration-text.ts';
-import { migrator, type Safeguard } from './migrations.ts';
-import { openOwnership } from './ownership.ts';
-import { openReaders, type ReaderLimits } from './readers.ts';
+import { Migrator, type Safeguard } from './migrations.ts';
+import { Ownership } from './ownership.ts';
+import { Readers, type ReaderLimits } from './readers.ts';
 import { sealsOf } from './seal.ts';
-import { openSealedColumns } from './sealed-columns.ts';
+import { openSealedColumns, type SealedColumns } from './sealed-columns.ts';
 import { tablesOver } from './tables.ts';
 import { surroundings, type Witness } from './unit.ts';
-import { openWriter } from './writer.ts';
+import { Writer } from './writer.ts';
 
 export const databaseName = 'svc.db';
 
@@ -57,41 +57,27 @@ export interface StorageOptions {
   readonly disk?: DiskLimits;
 }
 
-export interface Storage {
-  /** The tables of one plugin; statements that touch others are refused. */
-  tables<T>(pluginId: string): Tables<T>;
-  core(): Tables<CoreTables>;
-  migrate(pluginId: string, migrations: readonly Migration[]): Promise<void>;
-  secrets(pluginId: string): Secrets;
-  /** Notes where a plugin seals, once its tables are there. */
-  declareSealed(pluginId: string, tables: readonly SealedTable[]): Promise<void>;
-  readonly keys: MasterKeys;
-  /** A key for one purpose of the host, the same after every restart until there is a new master key. */
-  derivedKey(purpose: string): KeyObject;
-  /**
-   * Every outermost write that starts inside `work` calls `beforeCommit` as its last statement, with a
-   * transaction that may touch every table; when it throws, the write is undone.
-   */
-  witness<R>(witness: Witness, work: () => R): R;
-  /** Writes that start inside `work` free space: they are let through while the disk is too full for others. */
-  reclaim<R>(work: () => R): R;
-  /** Why nothing can be written at this moment. */
-  writable(): string | undefined;
-  /** Whether commits get through. */
-  health(): HealthReport;
-  /** Whether there is room for them. */
-  disk(): HealthReport;
-  /** Tells a second process where this one listens. */
-  announce(address: string): void;
-  /** Finishes what waits, folds the log into the file, and notes that the stop was clean. */
-  close(): Promise<void>;
+/** The open parts of a data folder. */
+interface Parts {
+  readonly options: StorageOptions;
+  readonly lock: DataLock;
+  readonly ring: KeyRing;
+  readonly readers: Readers;
+  readonly writer: Writer;
+  readonly groups: Groups;
+  readonly guard: DiskGuard;
+  readonly migrator: Migrator;
+  readonly tablesOf: <T>(owner: string) => Tables<T>;
+  readonly core: Tables<CoreTables>;
+  readonly columns: SealedColumns;
+  readonly keys: StoredMasterKeys;
 }
 
 /** Opens a data folder; when a step fails, everything opened before it is closed again. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const closers: (() => unknown)[] = [];
   try {
-    return await opened(options, (close) => closers.push(close));
+    return new Storage(await openParts(options, (close) => closers.push(close)));
   } catch (error) {
     for (const close of closers.toReversed()) {
       await close();
@@ -100,83 +86,141 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   }
 }
 
-async function opened(options: StorageOptions, onFailure: (close: () => unknown) => void): Promise<Storage> {
+async function openParts(options: StorageOptions, onFailure: (close: () => unknown) => void): Promise<Parts> {
   const { dataDir, appVersion, clock, log, nativeBinding, startWriter, writes = {} } = options;
   const now = (): number => clock.now();
   const file = join(dataDir, databaseName);
 
-  const lock = acquireLock(dataDir, { ...options, now });
+  const lock = new DataLock(dataDir, { ...options, now });
   onFailure(() => lock.release());
-  const ring = openKeyRing(dataDir, options.secretKeys);
+  const ring = new KeyRing(dataDir, options.secretKeys);
   const existed = existsSync(file);
   recover(dataDir, file, { nativeBinding });
 
   const report = (code: string): void => guard.report(code);
-  const readers = openReaders(file, { nativeBinding }, { ...options.reads, onFailure: report });
+  const readers = new Readers(file, { nativeBinding }, { ...options.reads, onFailure: report });
   onFailure(() => readers.close());
-  const writer = openWriter({ ...writes, log, onFailure: report, start: () => startWriter({ file, nativeBinding }) });
+  const writer = new Writer({ ...writes, log, onFailure: report, start: () => startWriter({ file, nativeBinding }) });
   onFailure(() => writer.close());
-  const groups = openGroups(writer, clock, writes);
-  const guard = await openDiskGuard(dataDir, options.disk ?? {}, log, () => groups.between(() => writer.trim()));
+  const groups = new Groups(writer, clock, writes);
+  const guard = await DiskGuard.open(dataDir, options.disk ?? {}, log, () => groups.between(() => writer.trim()));
   onFailure(() => guard.stop());
 
-  const ownership = openOwnership(readers.connection);
+  const ownership = new Ownership(readers.connection);
   const tablesOf = tablesOver({ groups, readers, ownership, guard });
-  const migrate = migrator({ groups, readers, ownership, clock, appVersion, safeguard: existed ? options.safeguard : undefined });
+  const migrator = new Migrator({ groups, readers, ownership, clock, appVersion, safeguard: existed ? options.safeguard : undefined });
+  await migrator.migrate('core', options.coreMigrations ?? loadMigrations(fileURLToPath(new URL('./migrations', import.meta.url))));
 
-  await migrate('core', options.coreMigrations ?? loadMigrations(fileURLToPath(new URL('./migrations', import.meta.url))));
   const core = tablesOf<CoreTables>('core');
   const columns = openSealedColumns(core, readers.connection, ownership);
   const keys = new StoredMasterKeys({ ring, core, columns, tables: tablesOf, secrets: (pluginId) => sealsOf(pluginId, ring), log });
   await keys.retireUnused();
-  const known = new Map<string, Tables<unknown>>();
-  const trouble = (): string | undefined => guard.refusal() ?? writer.down();
-  let closing: Promise<void> | undefined;
+  return { options, lock, ring, readers, writer, groups, guard, migrator, tablesOf, core, columns, keys };
+}
 
-  async function close(): Promise<void> {
+/** The one database of the service, shared by the host and every plugin. */
+export class Storage {
+  readonly #parts: Parts;
+  readonly #known = new Map<string, Tables<unknown>>();
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** The tables of one plugin; statements that touch others are refused. */
+  tables<T>(pluginId: string): Tables<T> {
+    refuseReserved(pluginId);
+    const tables = this.#known.get(pluginId) ?? this.#parts.tablesOf<unknown>(pluginId);
+    this.#known.set(pluginId, tables);
+    return tables as Tables<T>;
+  }
+
+  core(): Tables<CoreTables> {
+    return this.#parts.core;
+  }
+
+  async migrate(pluginId: string, migrations: readonly Migration[]): Promise<void> {
+    refuseReserved(pluginId);
+    await this.#parts.migrator.migrate(pluginId, migrations);
+  }
+
+  secrets(pluginId: string): Secrets {
+    return sealsOf(pluginId, this.#parts.ring);
+  }
+
+  /** Notes where a plugin seals, once its tables are there. */
+  declareSealed(pluginId: string, tables: readonly SealedTable[]): Promise<void> {
+    return this.#parts.columns.declare(pluginId, tables);
+  }
+
+  get keys(): MasterKeys {
+    return this.#parts.keys;
+  }
+
+  /** A key for one purpose of the host, the same after every restart until there is a new master key. */
+  derivedKey(purpose: string): KeyObject {
+    return this.#parts.ring.derive(`derived ${purpose}`);
+  }
+
+  /**
+   * Every outermost write that starts inside `work` calls `beforeCommit` as its last statement, with a
+   * transaction that may touch every table; when it throws, the write is undone.
+   */
+  witness<R>(witness: Witness, work: () => R): R {
+    return surroundings.run({ ...surroundings.getStore(), witness }, work);
+  }
+
+  /** Writes that start inside `work` free space: they are let through while the disk is too full for others. */
+  reclaim<R>(work: () => R): R {
+    return surroundings.run({ ...surroundings.getStore(), reclaiming: true }, work);
+  }
+
+  /** Why nothing can be written at this moment. */
+  writable(): string | undefined {
+    return this.#parts.guard.refusal ?? this.#parts.writer.down;
+  }
+
+  /** Whether commits get through. */
+  health(): HealthReport {
+    const detail = this.#parts.writer.down;
+    return { ok: detail === undefined, ...(detail !== undefined && { detail }) };
+  }
+
+  /** Whether there is room for them. */
+  disk(): HealthReport {
+    const { refusal, warning } = this.#parts.guard;
+    const detail = refusal ?? warning;
+    return { ok: refusal === undefined, ...(detail !== undefined && { detail }) };
+  }
+
+  /** Tells a second process where this one listens. */
+  announce(address: string): void {
+    this.#parts.lock.announce(address);
+  }
+
+  /** Finishes what waits, folds the log into the file, and notes that the stop was clean. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    const { guard, groups, readers, writer, lock, options } = this.#parts;
     await guard.stop();
     await groups.drain();
     readers.close();
     try {
       await writer.close();
-      markClean(dataDir, timestamp(now()));
+      markClean(options.dataDir, timestamp(options.clock.now()));
     } catch (error) {
-      log.warn({ cause: messageOf(error) }, 'storage was closed without tidying up; nothing is lost, the next start looks at every page');
+      options.log.warn(
+        { event: 'storage.close_incomplete', cause: messageOf(error) },
+        'could not close the database in order; no data is lost, the next start checks every page',
+      );
     } finally {
       lock.release();
     }
   }
-
-  return {
-    tables<T>(pluginId: string) {
-      refuseReserved(pluginId);
-      const tables = known.get(pluginId) ?? tablesOf<unknown>(pluginId);
-      known.set(pluginId, tables);
-      return tables as Tables<T>;
-    },
-    core: () => core,
-    async migrate(pluginId, migrations) {
-      refuseReserved(pluginId);
-      await migrate(pluginId, migrations);
-    },
-    secrets: (pluginId) => sealsOf(pluginId, ring),
-    declareSealed: (pluginId, tables) => columns.declare(pluginId, tables),
-    keys,
-    derivedKey: (purpose) => ring.derive(`derived ${purpose}`),
-    witness: (witness, work) => surroundings.run({ ...surroundings.getStore(), witness }, work),
-    reclaim: (work) => surroundings.run({ ...surroundings.getStore(), reclaiming: true }, work),
-    writable: trouble,
-    health() {
-      const detail = writer.down();
-      return { ok: detail === undefined, ...(detail !== undefined && { detail }) };
-    },
-    disk() {
-      const detail = guard.refusal() ?? guard.warning();
-      return { ok: guard.refusal() === undefined, ...(detail !== undefined && { detail }) };
-    },
-    announce: (address) => lock.announce(address),
-    close: () => (closing ??= close()),
-  };
 }
 
 function refuseReserved(pluginId: string): void {

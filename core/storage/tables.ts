@@ -21,7 +21,7 @@ export function tablesOver({ groups, readers, ownership, guard }: TablesParts): 
     if (outer?.open === true) {
       return outer.nest(work);
     }
-    const refusal = reclaiming ? undefined : guard.refusal();
+    const refusal = reclaiming ? undefined : guard.refusal;
     if (refusal !== undefined) {
       throw new SvcError('unavailable', refusal);
     }

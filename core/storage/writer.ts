@@ -17,20 +17,6 @@ export interface WriterOptions {
   readonly onFailure?: (code: string) => void;
 }
 
-/** The writer's thread as the main thread sees it: it is started again when it dies. */
-export interface Writer {
-  step(step: Step, depth?: number): void;
-  query(sql: string, parameters: readonly unknown[], patient?: boolean): Promise<Outcome>;
-  commit(): Promise<void>;
-  /** Why the group that is open can no longer be committed. */
-  lost(): Error | undefined;
-  /** Gives unused space back to the disk; only between groups. */
-  trim(): Promise<void>;
-  /** Why nothing can be written at this moment. */
-  down(): string | undefined;
-  close(): Promise<void>;
-}
-
 interface Owed {
   readonly kind: Request['kind'];
   readonly resolve: (outcome: Outcome) => void;
@@ -41,149 +27,182 @@ interface Owed {
 const longestPauseMs = 30_000;
 const healthyMs = 60_000;
 
-export function openWriter({ start, log, stallMs = 30_000, onFailure }: WriterOptions): Writer {
-  const owed = new Map<number, Owed>();
+/** The writer's thread as the main thread sees it: it is started again when it dies. */
+export class Writer {
+  readonly #start: () => Worker;
+  readonly #log: Logger;
+  readonly #stallMs: number;
+  readonly #onFailure: ((code: string) => void) | undefined;
+  readonly #owed = new Map<number, Owed>();
   // Threads, timers and answers belong to the storage, not to the request that happened to come first.
-  const own = new AsyncResource('svc.storage.writer');
-  let thread: Worker | undefined;
-  let lastId = 0;
-  let down: string | undefined;
-  let lost: Error | undefined;
-  let pauseMs = 0;
-  let restart: NodeJS.Timeout | undefined;
-  let closing = false;
+  readonly #own = new AsyncResource('svc.storage.writer');
+  #thread: Worker | undefined;
+  #lastId = 0;
+  #down: string | undefined;
+  #lost: Error | undefined;
+  #pauseMs = 0;
+  #restart: NodeJS.Timeout | undefined;
+  #closing = false;
   /** Not on their way yet. */
-  let steps: StepOrder[] = [];
+  #steps: StepOrder[] = [];
 
-  function launch(): void {
-    steps = [];
-    const worker = start();
+  constructor({ start, log, stallMs = 30_000, onFailure }: WriterOptions) {
+    this.#start = start;
+    this.#log = log;
+    this.#stallMs = stallMs;
+    this.#onFailure = onFailure;
+    this.#own.runInAsyncScope(() => this.#launch());
+  }
+
+  /** Why nothing can be written at this moment. */
+  get down(): string | undefined {
+    return this.#down;
+  }
+
+  /** Why the group that is open can no longer be committed. */
+  get lost(): Error | undefined {
+    return this.#lost;
+  }
+
+  step(step: Step, depth = 0): void {
+    if (step === 'begin') {
+      this.#lost = undefined;
+    }
+    this.#steps.push({ step, depth });
+    // Nothing follows it that could take it along.
+    if (step === 'rollback') {
+      this.#post({});
+    }
+  }
+
+  query(sql: string, parameters: readonly unknown[], patient?: boolean): Promise<Outcome> {
+    return this.#ask({ kind: 'query', sql, parameters }, patient);
+  }
+
+  async commit(): Promise<void> {
+    await this.#ask({ kind: 'commit' });
+  }
+
+  /** Gives unused space back to the disk; only between groups. */
+  async trim(): Promise<void> {
+    await this.#ask({ kind: 'trim' }, true);
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#restart);
+    this.#closing = true;
+    const last = this.#thread;
+    if (last === undefined) {
+      return;
+    }
+    const gone = new Promise((resolve) => last.once('exit', resolve));
+    try {
+      await this.#ask({ kind: 'close' });
+    } finally {
+      await gone;
+    }
+  }
+
+  #launch(): void {
+    this.#steps = [];
+    const worker = this.#start();
     const born = performance.now();
     let cause = 'it ended';
-    worker.on('message', settle);
+    worker.on('message', (answer: FromWriter) => this.#settle(answer));
     worker.on('error', (error) => {
       cause = messageOf(error);
     });
     worker.on('exit', () => {
-      if (thread === worker) {
-        thread = undefined;
+      if (this.#thread === worker) {
+        this.#thread = undefined;
       }
-      if (!closing) {
-        fail(cause);
-        pauseMs = performance.now() - born > healthyMs ? 0 : Math.min(longestPauseMs, pauseMs * 2 + 100);
-        restart = setTimeout(launch, pauseMs);
-        restart.unref();
-      } else {
-        fail('storage is closed');
+      if (this.#closing) {
+        this.#fail('storage is closed');
+        return;
       }
+      this.#fail(cause);
+      this.#pauseMs = performance.now() - born > healthyMs ? 0 : Math.min(longestPauseMs, this.#pauseMs * 2 + 100);
+      this.#restart = setTimeout(() => this.#launch(), this.#pauseMs).unref();
     });
-    thread = worker;
-    down = undefined;
+    this.#thread = worker;
+    this.#down = undefined;
   }
 
   /** Everything owed by a thread that is gone fails; what it had not committed is undone by the next one. */
-  function fail(cause: string): void {
-    down = `the database writer stopped (${cause}) and is being started again`;
-    if (!closing) {
-      log.error({ cause, waiting: owed.size }, 'the database writer stopped');
+  #fail(cause: string): void {
+    this.#down = `the database writer stopped (${cause}) and is being started again`;
+    if (!this.#closing) {
+      this.#log.error({ event: 'storage.writer_stopped', cause, waiting: this.#owed.size }, 'database writer stopped; it is started again');
     }
-    lost = new SvcError('unavailable', `the database writer stopped (${cause}): nothing of this write was kept. Try again`);
+    const lost = new SvcError('unavailable', `the database writer stopped (${cause}): nothing of this write was kept. Try again`, {
+      reason: 'storage.write_lost',
+    });
     const unknown = new SvcError(
       'unavailable',
       `the database writer stopped (${cause}) during the commit: look whether this write was kept before you try again`,
+      { reason: 'storage.commit_unknown' },
     );
-    for (const [id, { kind, reject, timer }] of owed) {
-      owed.delete(id);
+    this.#lost = lost;
+    for (const [id, { kind, reject, timer }] of this.#owed) {
+      this.#owed.delete(id);
       clearTimeout(timer);
       reject(kind === 'commit' ? unknown : lost);
     }
   }
 
-  function settle(answer: FromWriter): void {
-    const request = owed.get(answer.id);
+  #settle(answer: FromWriter): void {
+    const request = this.#owed.get(answer.id);
     if (request === undefined) {
       return;
     }
-    owed.delete(answer.id);
+    this.#owed.delete(answer.id);
     clearTimeout(request.timer);
     if ('outcome' in answer) {
       request.resolve({ ...answer.outcome, rows: answer.outcome.rows.map(withBuffers) });
-    } else {
-      const error = revived(answer.failure);
-      if (answer.failure.lost) {
-        lost = error;
-      }
-      if (answer.failure.code !== undefined) {
-        onFailure?.(answer.failure.code);
-      }
-      request.reject(error);
+      return;
     }
+    const { failure } = answer;
+    const error = revived(failure);
+    if (failure.lost) {
+      this.#lost = error;
+    }
+    if (failure.code !== undefined) {
+      this.#onFailure?.(failure.code);
+    }
+    request.reject(error);
   }
 
-  function post(request: ({ readonly id: number } & Request) | { readonly id?: never }): void {
-    const message: ToWriter = { steps, ...request };
-    steps = [];
-    thread?.postMessage(message);
+  #post(request: ({ readonly id: number } & Request) | { readonly id?: never }): void {
+    const message: ToWriter = { steps: this.#steps, ...request };
+    this.#steps = [];
+    this.#thread?.postMessage(message);
   }
 
-  function ask(request: Request, patient = false): Promise<Outcome> {
-    if (thread === undefined || down !== undefined) {
-      return Promise.reject(new SvcError('unavailable', down ?? 'storage is closed'));
+  #ask(request: Request, patient = false): Promise<Outcome> {
+    if (this.#thread === undefined || this.#down !== undefined) {
+      return Promise.reject(new SvcError('unavailable', this.#down ?? 'storage is closed'));
     }
-    if (lost !== undefined && (request.kind === 'query' || request.kind === 'commit')) {
-      return Promise.reject(lost);
+    if (this.#lost !== undefined && (request.kind === 'query' || request.kind === 'commit')) {
+      return Promise.reject(this.#lost);
     }
-    const id = ++lastId;
+    const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      owed.set(id, { kind: request.kind, resolve, reject, timer: patient ? undefined : own.runInAsyncScope(() => setTimeout(stalled, stallMs)) });
+      const timer = patient ? undefined : this.#own.runInAsyncScope(() => setTimeout(() => this.#stalled(), this.#stallMs));
+      this.#owed.set(id, { kind: request.kind, resolve, reject, timer });
       try {
-        post({ id, ...request });
+        this.#post({ id, ...request });
       } catch (error) {
         // A value that cannot cross threads (a function, a proxy) never left this one.
-        settle({ id, failure: { message: messageOf(error), code: undefined, lost: false } });
+        this.#settle({ id, failure: { message: messageOf(error), code: undefined, lost: false } });
       }
     });
   }
 
   /** The thread may sit in a system call that never returns: those who wait are told, the exit is seen later. */
-  function stalled(): void {
-    fail(`no answer for ${stallMs / 1000} s`);
-    void thread?.terminate();
+  #stalled(): void {
+    this.#fail(`no answer for ${this.#stallMs / 1000} s`);
+    void this.#thread?.terminate();
   }
-
-  own.runInAsyncScope(launch);
-
-  return {
-    step(step, depth = 0) {
-      if (step === 'begin') {
-        lost = undefined;
-      }
-      steps.push({ step, depth });
-      // Nothing follows it that could take it along.
-      if (step === 'rollback') {
-        post({});
-      }
-    },
-    query: (sql, parameters, patient) => ask({ kind: 'query', sql, parameters }, patient),
-    commit: async () => void (await ask({ kind: 'commit' })),
-    trim: async () => void (await ask({ kind: 'trim' }, true)),
-    lost: () => lost,
-    down: () => down,
-    async close() {
-      clearTimeout(restart);
-      closing = true;
-      const last = thread;
-      if (last === undefined) {
-        return;
-      }
-      const gone = new Promise((resolve) => last.once('exit', resolve));
-      try {
-        await ask({ kind: 'close' });
-      } finally {
-        await gone;
-      }
-    },
-  };
 }
 
 /** Errors lose their class between threads; callers look at `code`. */

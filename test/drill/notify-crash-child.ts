@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 
-import { openOutbound, parseAllowed } from '../../core/outbound/index.ts';
+import { Outbound, parseAllowed } from '../../core/outbound/index.ts';
 import { Addresses } from '../../plugins/notify/address.ts';
 import { Dispatcher } from '../../plugins/notify/dispatcher.ts';
 import { OutcomePublisher } from '../../plugins/notify/outcome-publisher.ts';
@@ -17,7 +17,7 @@ await prepare(storage);
 const tables = storage.tables<NotifyTables>('notify');
 const ledger = storage.tables<LedgerTables>('ledger');
 const allowed = parseAllowed(['127.0.0.0/8']);
-const outbound = openOutbound(() => allowed);
+const outbound = new Outbound(() => allowed);
 const log = { debug() {}, info() {}, warn() {}, error: (_fields: unknown, message: string) => void writeSync(2, `${message}\n`) };
 const never = new AbortController().signal;
 const ids = { uuid: () => crypto.randomUUID() };

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 
-import { openOutbound, type Outbound, parseAllowed, type Resolve } from '../../core/outbound/index.ts';
+import { Outbound, parseAllowed, type Resolve } from '../../core/outbound/index.ts';
 import type { ErrorCode, OutboundRequest } from '../../core/sdk/index.ts';
 
 const nowhere: Resolve = (host, done) => done(new Error(`${host} is not known here`), []);
@@ -33,7 +33,7 @@ async function peer(t: TestContext, listener: RequestListener): Promise<{ url: s
 
 function outbound(t: TestContext, list: readonly string[] = [], resolve: Resolve = nowhere): Outbound {
   const networks = parseAllowed(list);
-  const out = openOutbound(() => networks, resolve);
+  const out = new Outbound(() => networks, resolve);
   t.after(() => out.close());
   return out;
 }
@@ -149,7 +149,7 @@ describe('a request to an address that somebody typed', () => {
   it('keeps no connection over a change of the list', async (t) => {
     const { url } = await peer(t, (_req, res) => res.end());
     let networks = parseAllowed(['127.0.0.0/8']);
-    const out = openOutbound(() => networks, nowhere);
+    const out = new Outbound(() => networks, nowhere);
     t.after(() => out.close());
     assert.equal((await out.fetch(url)).status, 200);
     networks = parseAllowed([]);

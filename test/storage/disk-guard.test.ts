@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { openDiskGuard } from '../../core/storage/disk-guard.ts';
+import { DiskGuard } from '../../core/storage/disk-guard.ts';
 import { inFolder, type Notes, notesMigration, openIn, silent, withStorage } from './folder.ts';
 
 const endless = Number.MAX_SAFE_INTEGER;
@@ -52,28 +52,28 @@ test('the ballast is laid in the background, has its size, and comes back when s
 test('a disk that is full ends writing at once, trims, and gives the ballast up', () =>
   inFolder(async (dir) => {
     let trims = 0;
-    const guard = await openDiskGuard(dir, { readOnlyBelowBytes: 0, ballastBytes: 1_000, everyMs: 3_600_000 }, silent, async () => void (trims += 1));
+    const guard = await DiskGuard.open(dir, { readOnlyBelowBytes: 0, ballastBytes: 1_000, everyMs: 3_600_000 }, silent, async () => void (trims += 1));
     await guard.check();
     assert.ok(existsSync(join(dir, 'ballast')));
     guard.report('SQLITE_CONSTRAINT_UNIQUE');
-    assert.equal(guard.refusal(), undefined);
+    assert.equal(guard.refusal, undefined);
     guard.report('SQLITE_FULL');
-    assert.match(guard.refusal()!, /read-only because the disk is full/);
+    assert.match(guard.refusal!, /read-only because the disk is full/);
     assert.ok(!existsSync(join(dir, 'ballast')));
     assert.equal(trims, 1);
     await guard.check();
-    assert.equal(guard.refusal(), undefined);
+    assert.equal(guard.refusal, undefined);
     assert.equal(statSync(join(dir, 'ballast')).size, 1_000);
     await guard.stop();
   }));
 
 test('after an input/output error nothing is written until the next start, however much space there is', () =>
   inFolder(async (dir) => {
-    const guard = await openDiskGuard(dir, { readOnlyBelowBytes: 0, ballastBytes: 0, everyMs: 3_600_000 }, silent, async () => {});
+    const guard = await DiskGuard.open(dir, { readOnlyBelowBytes: 0, ballastBytes: 0, everyMs: 3_600_000 }, silent, async () => {});
     guard.report('SQLITE_IOERR_FSYNC');
-    assert.match(guard.refusal()!, /SQLite reported SQLITE_IOERR_FSYNC: check the disk, then start svc again/);
+    assert.match(guard.refusal!, /SQLite reported SQLITE_IOERR_FSYNC: check the disk, then start svc again/);
     await guard.check();
-    assert.match(guard.refusal()!, /SQLITE_IOERR_FSYNC/);
+    assert.match(guard.refusal!, /SQLITE_IOERR_FSYNC/);
     await guard.stop();
   }));
 

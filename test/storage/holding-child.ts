@@ -1,5 +1,5 @@
-import { acquireLock } from '../../core/storage/index.ts';
+import { DataLock } from '../../core/storage/index.ts';
 
-acquireLock(process.argv[2]!, { now: Date.now }).announce('http://127.0.0.1:4711');
+new DataLock(process.argv[2]!, { now: Date.now }).announce('http://127.0.0.1:4711');
 process.stdout.write('held\n');
 setInterval(() => {}, 1_000);

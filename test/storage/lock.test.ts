@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { acquireLock } from '../../core/storage/index.ts';
+import { DataLock } from '../../core/storage/index.ts';
 import { inFolder } from './folder.ts';
 
 const now = (): number => Date.UTC(2026, 10, 20);
@@ -19,7 +19,7 @@ test('a second process is refused at once and told which process holds the folde
       await once(child.stdout, 'data');
       const before = performance.now();
       assert.throws(
-        () => acquireLock(dir, { now }),
+        () => new DataLock(dir, { now }),
         new RegExp(`is in use by the svc process ${child.pid} at http://127\\.0\\.0\\.1:4711, which holds it since 2026-.*SVC_DATA_DIR`),
       );
       assert.ok(performance.now() - before < 1_000);
@@ -28,31 +28,31 @@ test('a second process is refused at once and told which process holds the folde
     }
     await once(child, 'exit');
     assert.ok(existsSync(join(dir, 'svc.lock.json')), 'the killed process has left its card');
-    acquireLock(dir, { now }).release();
+    new DataLock(dir, { now }).release();
   }));
 
 test('the same process cannot take a folder twice, and can again after it let go', () =>
   inFolder(async (dir) => {
-    const lock = acquireLock(dir, { now });
-    assert.throws(() => acquireLock(dir, { now }), new RegExp(`svc process ${process.pid}, which`));
+    const lock = new DataLock(dir, { now });
+    assert.throws(() => new DataLock(dir, { now }), new RegExp(`svc process ${process.pid}, which`));
     lock.announce('http://[::1]:1');
-    assert.throws(() => acquireLock(dir, { now }), /at http:\/\/\[::1\]:1/);
+    assert.throws(() => new DataLock(dir, { now }), /at http:\/\/\[::1\]:1/);
     lock.release();
-    acquireLock(dir, { now }).release();
+    new DataLock(dir, { now }).release();
     assert.ok(!existsSync(join(dir, 'svc.lock.json')));
   }));
 
 test('a card is not believed when its process is gone, is another one by now, or ran before the last boot', () =>
   inFolder(async (dir) => {
-    const lock = acquireLock(dir, { now });
+    const lock = new DataLock(dir, { now });
     const card = join(dir, 'svc.lock.json');
     const own = JSON.parse(readFileSync(card, 'utf8')) as object;
     for (const lie of [{ pid: 2 ** 22 }, { started: '1' }, { boot_id: 'another' }]) {
       writeFileSync(card, JSON.stringify({ ...own, ...lie }));
-      assert.throws(() => acquireLock(dir, { now }), /in use by another svc process/);
+      assert.throws(() => new DataLock(dir, { now }), /in use by another svc process/);
     }
     writeFileSync(card, 'not json');
-    assert.throws(() => acquireLock(dir, { now }), /in use by another svc process/);
+    assert.throws(() => new DataLock(dir, { now }), /in use by another svc process/);
     lock.release();
   }));
 
@@ -65,8 +65,8 @@ test('a network folder is refused by name, unless it is forced', () =>
       [0xfe534d42, 'SMB'],
       [0x01021997, '9p'],
     ] as const) {
-      assert.throws(() => acquireLock(dir, { now, fileSystemType: () => type }), new RegExp(`is on ${name}, where file locks`));
-      acquireLock(dir, { now, fileSystemType: () => type, forceNetworkFolder: true }).release();
+      assert.throws(() => new DataLock(dir, { now, fileSystemType: () => type }), new RegExp(`is on ${name}, where file locks`));
+      new DataLock(dir, { now, fileSystemType: () => type, forceNetworkFolder: true }).release();
     }
-    acquireLock(dir, { now, fileSystemType: () => 0xef53 }).release();
+    new DataLock(dir, { now, fileSystemType: () => 0xef53 }).release();
   }));

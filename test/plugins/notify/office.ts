@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { type Handle, type Logger, SvcError, timestamp } from 'svc/sdk';
 
-import { openOutbound, parseAllowed } from '../../../core/outbound/index.ts';
+import { Outbound, parseAllowed } from '../../../core/outbound/index.ts';
 import { loadMigrations } from '../../../core/storage/migration-text.ts';
 import type { Storage } from '../../../core/storage/index.ts';
 import { Addresses } from '../../../plugins/notify/address.ts';
@@ -81,7 +81,7 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   const settings = { get: <T>(key: string) => (options.settings?.[key] ?? '') as T };
   const addresses = new Addresses(storage.secrets('notify'), settings);
   const allowed = parseAllowed(options.allow ?? ['127.0.0.0/8']);
-  const outbound = openOutbound(() => allowed);
+  const outbound = new Outbound(() => allowed);
   const stop = new AbortController();
   const lines: string[] = [];
   const note = (fields: unknown, message: string): void => void lines.push(`${JSON.stringify(fields)} ${message}`);
