@@ -11,7 +11,7 @@ import { currentProduct } from '../product.ts';
 import { scaffold } from '../scaffold/scaffold.ts';
 
 /** Names that core's own parts go by. */
-const reserved: ReadonlySet<string> = new Set(['core', 'sqlite', 'live-files', 'shipped-files']);
+const reserved: ReadonlySet<string> = new Set(['core', 'sqlite', 'shipped-files']);
 
 export const command: Command = {
   operands: ['<id>'],

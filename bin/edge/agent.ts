@@ -65,7 +65,7 @@ export async function startEdgeHouse(options: EdgeHouseOptions): Promise<EdgeHou
     const commons = openCommons(ground, { strike, dropped }, takeDown);
     const host: PluginHost = new PluginHost(edgePorts({ ...ground, ...commons, sources, metrics }));
     takeDown.add(() => host.close());
-    const build = { version: product.version, node: process.version, publicUrl: '', startedAt, ownUrl: '', agent: [] };
+    const build = { version: product.version, root: product.root, node: process.version, publicUrl: '', startedAt, ownUrl: '', agent: [] };
     const services = [
       coreService(Plugins, host),
       coreService(Board, settings),

@@ -29,8 +29,7 @@ export function edgePorts(rooms: EdgeRooms): HostPorts {
     checkRoute: ({ path }) => refuse(path, 'serves no HTTP: contribute to uplink.methods'),
     launchThread: ({ manifest }) => refuse(manifest.id, 'runs no threads'),
     launchPack: ({ manifest }) => refuse(manifest.id, 'runs no packs'),
-    readPersona: (_text, file) => refuse(file, 'has no personas'),
-    readSkill: (_text, _folder, file) => refuse(file, 'has no prompt skills'),
+    watchFolders: ({ roots }) => refuse(roots.join(', '), 'watches no folders'),
   };
 }
 

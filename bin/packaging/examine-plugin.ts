@@ -1,7 +1,9 @@
 import { basename, dirname } from 'node:path';
 import { Script } from 'node:vm';
 
-import { bundlePlugin, bundleThread, folderOnDisk, type PluginFolder, readPersona, readSkill, verifyIntegrity, workersIn } from '../../core/host/index.ts';
+import { readPersona, readSkill } from 'svc/markdown-file';
+
+import { bundlePlugin, bundleThread, folderOnDisk, type PluginFolder, verifyIntegrity, workersIn } from '../../core/host/index.ts';
 import { readManifest } from '../../core/boot/settings/schemas.ts';
 import { messageOf, type PluginManifest, SvcError } from '../../core/sdk/index.ts';
 import { scripts } from '../../core/storage/index.ts';

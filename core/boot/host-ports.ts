@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { type HostPorts, pluginStates, type PluginSources, readPersona, readSkill } from '../host/index.ts';
+import { type HostPorts, pluginStates, type PluginSources, watchFolders } from '../host/index.ts';
 import { checkRoute } from '../http/index.ts';
 import { type ChildOrigin, type ChildState, startChild, type Threads } from '../isolate/index.ts';
 import type { Outboxes } from '../events/index.ts';
@@ -12,6 +12,8 @@ import type { Product } from './product.ts';
 
 export interface Rooms extends Foundation, Commons {
   readonly sources: PluginSources;
+  /** Whether folders are watched at all. */
+  readonly watch: boolean;
   readonly outboxes: Outboxes;
   readonly threads: Threads;
 }
@@ -71,8 +73,7 @@ export function hostPorts(rooms: Rooms): HostPorts {
         onState,
       });
     },
-    readPersona: (text, file) => readPersona(text, { file }),
-    readSkill: (text, folderName, file) => readSkill(text, folderName, { file }),
+    watchFolders: rooms.watch ? watchFolders : () => ({ ready: Promise.resolve(), close: async () => undefined }),
     observe(plugin, current) {
       for (const state of pluginStates) {
         metrics.core.pluginState.set(state === current ? 1 : 0, { plugin, state });

@@ -1,8 +1,10 @@
-import type { PluginHost, PluginSources } from '../host/index.ts';
+import { join } from 'node:path';
+
+import { type PluginHost, type PluginSources, watchFolders } from '../host/index.ts';
 import { coreRoutes, routeKey } from '../http/index.ts';
 import { createHealth } from '../observe/index.ts';
 import type { Registry } from '../registry/index.ts';
-import { Banner, type BannerLine, Board, BuildInfo, Catalogue, type Clock, DropIns, Health, type Ids, Keys, Plugins, Self, timestamp } from '../sdk/index.ts';
+import { Banner, type BannerLine, Board, BuildInfo, Catalogue, type Clock, Health, type Ids, Keys, Plugins, Self, timestamp } from '../sdk/index.ts';
 import type { Safeguard } from '../storage/index.ts';
 import { catalogueOf } from './catalogue.ts';
 import { census, type Census } from './census.ts';
@@ -64,14 +66,14 @@ const day = 24 * 60 * minute;
 
 /** Builds the house from the ground up; when a step fails, what was built is taken down again. */
 export async function startHouse(options: HouseOptions): Promise<House> {
-  const { product, environment, clock = systemClock, ids = systemIds(clock), writeLog, checkResponses = false, sources } = options;
+  const { product, environment, clock = systemClock, ids = systemIds(clock), writeLog, checkResponses = false, watch = true } = options;
   const takeDown = new TakeDown();
   try {
     const { safeguard } = options;
-    const ground = { schemas: ajvSchemas, shared: sharedModules, product, environment, clock, ids, writeLog, sources };
+    const ground = { schemas: ajvSchemas, shared: sharedModules, product, environment, clock, ids, writeLog, sources: options.sources };
     const foundation = await layFoundation({ ...ground, safeguard }, takeDown);
     const { dataDir, registry, operator, logs } = foundation;
-    const interior = furnish(foundation, sources ?? pluginSources(product, dataDir), checkResponses, takeDown);
+    const interior = furnish(foundation, { sources: options.sources ?? pluginSources(product, dataDir), watch, checkResponses }, takeDown);
     const count = (): Census => census({ ...foundation, ...interior });
 
     const address = addressOf(foundation.settings.get<string>('http.addr'));
@@ -79,11 +81,10 @@ export async function startHouse(options: HouseOptions): Promise<House> {
     if (options.stands) {
       registry.publish({ add: [standIns(options.stands)] });
     }
-    // Watched before they are read: what changes in between is seen.
-    if (options.watch ?? true) {
-      await interior.live.watch(interior.host);
+    if (watch) {
+      // Before they are read: what changes in between is seen.
+      await watchPlugins(foundation, interior.host, takeDown);
     }
-    await interior.live.dropIns.load();
     const emptyCensus = count();
     await interior.host.start();
     await interior.outboxes.start();
@@ -113,10 +114,17 @@ export async function startHouse(options: HouseOptions): Promise<House> {
   }
 }
 
+async function watchPlugins({ product, dataDir, logs }: Foundation, host: PluginHost, takeDown: TakeDown): Promise<void> {
+  const roots = [join(product.root, 'plugins'), join(dataDir, 'packs')];
+  const { ready, close } = watchFolders({ roots, log: logs.logger('host'), onChange: (paths) => host.refresh(paths) });
+  takeDown.add(close);
+  await ready;
+}
+
 /** What core itself offers to plugins and callers. */
 function publishCore(
   { product, clock, settings, metrics, observers, storage, registry }: Foundation,
-  { host, live }: Interior,
+  { host }: Interior,
   address: Address,
   agent: readonly string[],
 ): void {
@@ -125,12 +133,12 @@ function publishCore(
   const draft = coreDraft(
     [
       coreService(Plugins, host),
-      coreService(DropIns, live.dropIns),
       coreService(Board, settings),
       coreService(Keys, storage.keys),
       coreService(Catalogue, catalogueOf(registry)),
       coreService(BuildInfo, {
         version: product.version,
+        root: product.root,
         node: process.version,
         startedAt: clock.now(),
         get publicUrl() {

@@ -9,7 +9,6 @@ import { changePort } from './changes.ts';
 import { openCommons } from './commons.ts';
 import type { Foundation } from './foundation.ts';
 import { hostPorts } from './host-ports.ts';
-import { type LiveFiles, liveFiles } from './live-files.ts';
 import type { TakeDown } from './take-down.ts';
 import { pluginThreads } from './workers.ts';
 
@@ -20,14 +19,17 @@ export interface Interior {
   readonly outboxes: Outboxes;
   readonly http: HttpServer;
   readonly threads: Threads;
-  readonly live: LiveFiles;
 }
 
 const stopGraceMs = 10_000;
 
 /** Builds the rooms around the host, none of which does anything yet. */
-export function furnish(foundation: Foundation, sources: PluginSources, checkResponses: boolean, takeDown: TakeDown): Interior {
-  const { product, clock, ids, settings, dataDir, logs, metrics, observers, storage, operator, registry } = foundation;
+export function furnish(
+  foundation: Foundation,
+  { sources, watch, checkResponses }: { readonly sources: PluginSources; readonly watch: boolean; readonly checkResponses: boolean },
+  takeDown: TakeDown,
+): Interior {
+  const { product, clock, ids, settings, logs, metrics, observers, storage, operator, registry } = foundation;
   const strike: PluginHost['strike'] = (owner, label, error) => {
     metrics.core.pluginStrikes.add(1, { plugin: owner.pluginId });
     host.strike(owner, label, error);
@@ -37,10 +39,8 @@ export function furnish(foundation: Foundation, sources: PluginSources, checkRes
   const outboxes = createOutboxes({ tables: storage.core(), clock, ids, log: logs.logger('outbox'), redact: redactText, tries: metrics.core.outboxTries });
   takeDown.add(() => outboxes.stop());
   const threads = pluginThreads(product, clock);
-  const host: PluginHost = new PluginHost(hostPorts({ ...foundation, ...commons, sources, outboxes, threads }));
+  const host: PluginHost = new PluginHost(hostPorts({ ...foundation, ...commons, sources, watch, outboxes, threads }));
   takeDown.add(() => host.close());
-  const live = liveFiles(product, dataDir, settings, registry, clock, logs.logger('live-files'));
-  takeDown.add(() => live.close());
 
   const http = createHttpServer({
     registry,
@@ -65,7 +65,7 @@ export function furnish(foundation: Foundation, sources: PluginSources, checkRes
     },
   });
   takeDown.add(() => (http.listening ? http.close(stopGraceMs) : undefined));
-  return { host, bus, outboxes, http, threads, live };
+  return { host, bus, outboxes, http, threads };
 }
 
 /** Why an installed provider of a service is down; nothing when there is none, or an operator switched it off. */

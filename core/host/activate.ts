@@ -36,7 +36,7 @@ export async function activate(
       return result;
     }),
   );
-  addData(draft, folder, ports);
+  addData(draft, folder);
   return { draft: draft.seal(), ctx, threads, made };
 }
 
@@ -59,28 +59,21 @@ async function makeServices(promised: readonly Promised[], draft: Draft, host: D
   }
 }
 
-/** Folders whose files are contributions as they are, and to which point. Its owner reads them, so that a broken one breaks nothing else. */
-const dataFolders: ReadonlyMap<string, string> = new Map([['dashboards', 'monitor.dashboards']]);
+/** Files that are contributions as they are, and to which point. Its owner reads them, so that a broken one breaks nothing else. */
+const dataFiles: readonly { readonly form: RegExp; readonly point: string }[] = [
+  { form: /^dashboards\/[^/]+\.(?:json|ya?ml)$/, point: 'monitor.dashboards' },
+  { form: /^agents\/[^/]+\.md$|^skills\/[^/]+\/SKILL\.md$/, point: 'drop-ins.files' },
+];
 
-/** What the folder contributes without code: personas, prompt skills, files for points, static contributions. */
-function addData(draft: Draft, folder: PluginFolder, ports: HostPorts): void {
-  const text = (name: string): string => folder.read(name)!.toString('utf8');
-  for (const name of folder.files()) {
-    const file = `${folder.path}/${name}`;
-    if (/^agents\/[^/]+\.md$/.test(name)) {
-      const persona = ports.readPersona(text(name), file);
-      draft.add('personas', persona.name, { ...persona, source: 'builtin' });
-    }
-    const skillFolder = /^skills\/([^/]+)\/SKILL\.md$/.exec(name)?.[1];
-    if (skillFolder !== undefined) {
-      const skill = ports.readSkill(text(name), skillFolder, file);
-      draft.add('skills', skill.key, skill);
-    }
-    const point = dataFolders.get(/^([^/]+)\/[^/]+\.(?:json|ya?ml)$/.exec(name)?.[1] ?? '');
+/** What the folder contributes without code: files for points, static contributions. */
+function addData(draft: Draft, folder: PluginFolder): void {
+  for (const file of folder.files()) {
+    const point = dataFiles.find(({ form }) => form.test(file))?.point;
     if (point !== undefined) {
       // Two plugins may have files of one name.
-      const id = `${draft.generation.pluginId}/${name}`;
-      draft.add('contributions', `${point}/${id}`, { point, id, value: { file: name, text: text(name) } });
+      const id = `${draft.generation.pluginId}/${file}`;
+      const value = { file, path: `${folder.path}/${file}`, text: folder.read(file)!.toString('utf8') };
+      draft.add('contributions', `${point}/${id}`, { point, id, value });
     }
   }
   for (const [point, values] of Object.entries(draft.generation.manifest.contributes)) {

@@ -1,6 +1,7 @@
-import { type Draft, optionalHandle, type Registry, serviceHandle } from '../registry/index.ts';
+import { type Draft, optionalHandle, type Registry, serviceHandle, withPin } from '../registry/index.ts';
 import { type PluginContext, SvcError } from '../sdk/index.ts';
 import { openPoint } from './extension-point.ts';
+import { DraftLiveSet } from './live-set.ts';
 import type { PluginThreads } from './plugin-threads.ts';
 import type { HostPorts, Own } from './ports.ts';
 
@@ -126,6 +127,20 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
         open(`agents.add ${persona.name}`);
         draft.add('personas', persona.name, persona);
       },
+    },
+    live(label) {
+      open(`live ${label}`);
+      return new DraftLiveSet(draft, registry, label, own);
+    },
+    watch(label, roots, onChange) {
+      open(`watch ${label}`);
+      const { ready, close } = ports.watchFolders({
+        roots,
+        log: ports.log(pluginId),
+        onChange: (paths) => withPin({ snapshot: undefined, owner: generation }, () => onChange(paths)),
+      });
+      own(`watch ${label}`, close);
+      return { ready };
     },
     health: {
       check(label, probe) {

@@ -11,9 +11,7 @@ import type {
   Outbox,
   OutboundReply,
   OutboundRequest,
-  Persona,
   PluginManifest,
-  PromptSkill,
   RouteDeclaration,
   Secrets,
   Settings,
@@ -25,6 +23,7 @@ import type { PluginSources } from './discover.ts';
 import type { ReadManifest } from './read-manifest.ts';
 import type { Schemas } from './schemas.ts';
 import type { SharedModules } from './shared.ts';
+import type { RunningWatch, WatchOptions } from './watch.ts';
 
 export interface Migration {
   readonly name: string;
@@ -127,8 +126,7 @@ export interface HostPorts {
   readonly checkRoute: (declaration: RouteDeclaration) => string;
   readonly launchThread: (launch: ThreadLaunch) => PluginThread;
   readonly launchPack: (launch: PackLaunch) => PackProcess;
-  readonly readPersona: (text: string, file: string) => Persona;
-  readonly readSkill: (text: string, folderName: string, file: string) => PromptSkill;
+  readonly watchFolders: (options: WatchOptions) => RunningWatch;
   /** Told of every change of a plugin's state. */
   readonly observe?: (id: string, state: string, cause: string | undefined) => void;
 }

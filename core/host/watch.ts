@@ -1,11 +1,9 @@
 import { resolve } from 'node:path';
 
-import { type Logger, type MaybePromise, messageOf } from '../sdk/index.ts';
+import { type FolderWatch, type Logger, type MaybePromise, messageOf } from '../sdk/index.ts';
 import { watchRoot } from './watch-root.ts';
 
-export interface FolderWatch {
-  /** Resolves once changes are noticed; who looks at the folders after that misses nothing. */
-  readonly ready: Promise<void>;
+export interface RunningWatch extends FolderWatch {
   close(): Promise<void>;
 }
 
@@ -25,7 +23,7 @@ export interface WatchOptions {
 const maxPaths = 1_000;
 
 /** Tells that something below some folders may have changed: a hint to look again, never a contract. */
-export function watchFolders({ roots, ignore = () => false, onChange, since = Infinity, debounceMs = 100, log }: WatchOptions): FolderWatch {
+export function watchFolders({ roots, ignore = () => false, onChange, since = Infinity, debounceMs = 100, log }: WatchOptions): RunningWatch {
   const folders = [...new Set(roots.map((root) => resolve(root)))];
   const tell = async (paths: ReadonlySet<string>): Promise<void> => {
     try {

@@ -4,15 +4,19 @@ import { type Entry, tableNames, type TableName, type TableTypes } from './snaps
 
 type DraftTables = { [N in TableName]: Map<string, Entry<TableTypes[N]>> };
 
+/** What may still change once a generation serves: values by key, as they stand in the tables. */
+export type LivePart = { readonly [N in 'personas' | 'skills']: ReadonlyMap<string, TableTypes[N]> };
+
 /** What one generation wants to add; private until the registry publishes it. */
 export class Draft {
   readonly generation: Generation;
-  readonly tables: DraftTables;
+  readonly tables: DraftTables = emptyTables();
+  /** By label. */
+  readonly #live = new Map<string, DraftTables>();
   #sealed = false;
 
   constructor(generation: Generation) {
     this.generation = generation;
-    this.tables = Object.fromEntries(tableNames.map((name) => [name, new Map()])) as unknown as DraftTables;
   }
 
   add<N extends TableName>(table: N, key: string, value: TableTypes[N]): void {
@@ -23,7 +27,25 @@ export class Draft {
     if (entries.has(key)) {
       throw new SvcError('conflict', `${this.generation.pluginId} declares ${table} "${key}" twice`);
     }
-    entries.set(key, Object.freeze({ key, owner: this.generation, value }));
+    entries.set(key, this.#entry(key, value));
+  }
+
+  /** Puts `part` in place of the one of this label; it is seen once the draft is published, again if it has been. */
+  replace(label: string, part: LivePart): void {
+    const tables = emptyTables();
+    part.personas.forEach((persona, key) => tables.personas.set(key, this.#entry(key, persona)));
+    part.skills.forEach((skill, key) => tables.skills.set(key, this.#entry(key, skill)));
+    this.#live.set(label, tables);
+  }
+
+  /** Whether a key is declared, or stands in a live part other than that of `label`. */
+  holds(table: keyof LivePart, key: string, label: string): boolean {
+    return this.tables[table].has(key) || [...this.#live].some(([other, tables]) => other !== label && tables[table].has(key));
+  }
+
+  /** All that is to be published of a table. */
+  entries<N extends TableName>(table: N): readonly Entry<TableTypes[N]>[] {
+    return [this.tables, ...this.#live.values()].flatMap((tables: DraftTables) => [...tables[table].values()]);
   }
 
   /** Ends the declaring phase. */
@@ -31,4 +53,10 @@ export class Draft {
     this.#sealed = true;
     return this;
   }
+
+  #entry<T>(key: string, value: T): Entry<T> {
+    return Object.freeze({ key, owner: this.generation, value });
+  }
 }
+
+const emptyTables = (): DraftTables => Object.fromEntries(tableNames.map((name) => [name, new Map()])) as unknown as DraftTables;

@@ -72,12 +72,12 @@ function successor(previous: Snapshot, change: Change): Snapshot {
     tableNames.map((name) => {
       const kept = new Map([...previous[name]].filter(([, entry]) => !leaving.has(entry.owner.pluginId)) as [string, never][]);
       for (const draft of drafts.values()) {
-        for (const [key, entry] of draft.tables[name]) {
-          const other = kept.get(key) as { owner: Generation } | undefined;
+        for (const entry of draft.entries(name)) {
+          const other = kept.get(entry.key) as { owner: Generation } | undefined;
           if (other) {
-            throw new SvcError('conflict', `${draft.generation.pluginId} and ${other.owner.pluginId} both declare ${name} "${key}"`);
+            throw new SvcError('conflict', `${draft.generation.pluginId} and ${other.owner.pluginId} both declare ${name} "${entry.key}"`);
           }
-          kept.set(key, entry as never);
+          kept.set(entry.key, entry as never);
         }
       }
       return [name, kept];

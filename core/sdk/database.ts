@@ -51,6 +51,14 @@ export interface DeliveryPolicy<T> {
   readonly exhausted?: (message: OutboxMessage<T>, cause: string) => Promise<void>;
 }
 
+/** One page of a list that is held in memory, in the order of a key that no two of its items share. */
+export function pageOfList<T>(all: readonly T[], keyOf: (item: T) => string, { limit, after }: PageRequest): Page<T> {
+  const sorted = all.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const rest = after === undefined ? sorted : sorted.filter((item) => keyOf(item) > String(after[0]));
+  const items = rest.slice(0, limit);
+  return { items, total: all.length, next: rest.length > items.length ? [keyOf(items.at(-1)!)] : undefined };
+}
+
 /** One page of a query's rows, in the order of a column that no two of them share: of ids, newest first. */
 export async function pageOf<D, T extends keyof D, R>(
   rows: SelectQueryBuilder<D, T, R>,

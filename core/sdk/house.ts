@@ -48,22 +48,6 @@ export interface PluginDirectory {
   disable(id: string, options?: { cascade?: boolean }): Promise<void>;
 }
 
-/** One persona or skill file in a live folder. */
-export interface DropInStatus {
-  readonly kind: 'persona' | 'skill';
-  readonly name: string;
-  readonly file: string;
-  /** stale: broken now, the last good version still serves. */
-  readonly state: 'ok' | 'broken' | 'stale';
-  readonly error?: string;
-  readonly loaded_at: number | undefined;
-  readonly changed_at: number;
-}
-
-export interface DropInDirectory {
-  list(): readonly DropInStatus[];
-}
-
 /** One setting with its effective value and where that comes from. */
 export interface SettingState {
   readonly key: string;
@@ -126,6 +110,8 @@ export interface HouseCatalogue {
 /** What this process is. */
 export interface Build {
   readonly version: string;
+  /** Where the product stands: the folder with its agents/ and skills/. */
+  readonly root: string;
   readonly node: string;
   readonly publicUrl: string;
   readonly startedAt: number;
@@ -212,7 +198,6 @@ export interface SelfObservation {
 
 /** Services of core itself, required like any other. */
 export const Plugins = defineService<PluginDirectory>('core.plugins');
-export const DropIns = defineService<DropInDirectory>('core.drop-ins');
 export const Board = defineService<SettingsBoard>('core.settings');
 export const Keys = defineService<MasterKeys>('core.keys');
 export const BuildInfo = defineService<Build>('core.build');

@@ -68,6 +68,29 @@ export interface ThreadOptions {
   readonly heapMb?: number;
 }
 
+/** Personas and skills of one moment; names and keys are unique within a set. */
+export interface LiveEntries {
+  readonly personas?: readonly Persona[];
+  readonly skills?: readonly Skill[];
+}
+
+/** A set of personas and skills that changes while the plugin serves, and comes and leaves with it. */
+export interface LiveSet {
+  /**
+   * Puts the whole set in place of the one before, in one step: at commit when that is still to come, else at once.
+   * When others hold some of its names it throws a conflict whose details point at those (`/personas/<name>`,
+   * `/skills/<key>`), and nothing changes. A reload shows no gap to a set that activate() has filled.
+   */
+  replace(entries: LiveEntries): void;
+  /** Told when a name that the last set could not have is free. */
+  onFree(listener: () => void): Disposer;
+}
+
+export interface FolderWatch {
+  /** Resolves once changes are noticed; who looks at the folders after that misses nothing. */
+  readonly ready: Promise<void>;
+}
+
 /** The only way a plugin touches the world: every effect made here belongs to its scope and leaves with it. */
 export interface PluginContext {
   readonly id: string;
@@ -112,6 +135,12 @@ export interface PluginContext {
   };
   readonly skills: { add(skill: Skill): void };
   readonly agents: { add(persona: Persona): void };
+  live(label: string): LiveSet;
+  /**
+   * Tells of changes below folders, which need not be there yet: absolute paths, of which a root itself means that anything
+   * below it may have changed. A hint to look again, from now on, also before commit; an error of `onChange` is logged.
+   */
+  watch(label: string, roots: readonly string[], onChange: (paths: ReadonlySet<string>) => MaybePromise<void>): FolderWatch;
   readonly health: { check(label: string, probe: () => MaybePromise<HealthReport>): void };
 }
 

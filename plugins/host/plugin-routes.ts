@@ -1,7 +1,6 @@
-import { listRoute, type PluginDirectory, type PluginStatus, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
+import { listRoute, pageOfList, type PluginDirectory, type PluginStatus, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { pageOf } from './page.ts';
 import { DisableOptions, PluginDetail, PluginId, PluginSummary } from './schema.ts';
 
 export const pluginRoutes = (plugins: PluginDirectory, ownId: string): readonly RouteDeclaration[] => [
@@ -10,7 +9,7 @@ export const pluginRoutes = (plugins: PluginDirectory, ownId: string): readonly 
     access: 'any',
     summary: 'List plugins with their state',
     items: PluginSummary,
-    handle: ({ page }) => pageOf(plugins.list().map(summary), (item) => item.id, page),
+    handle: ({ page }) => pageOfList(plugins.list().map(summary), (item) => item.id, page),
   }),
   route({
     method: 'GET',

@@ -39,15 +39,3 @@ export const PluginDetail = Type.Object({
 });
 
 export const DisableOptions = Type.Object({ cascade: Type.Optional(Type.Boolean({ description: 'block the plugins that need this one, too' })) });
-
-export const DropInFile = Type.Object({
-  kind: Type.Union([Type.Literal('persona'), Type.Literal('skill')]),
-  name: Type.String(),
-  file: Type.String(),
-  state: Type.Union([Type.Literal('ok'), Type.Literal('broken'), Type.Literal('stale')], {
-    description: 'stale: broken now, the last good version still serves',
-  }),
-  error: orNull(Type.String()),
-  loaded_at: orNull(Timestamp),
-  changed_at: Timestamp,
-});

@@ -15,6 +15,7 @@ const persona = (name: string, body = 'You help.'): string => `---\nname: ${name
 
 interface Shown {
   readonly name: string;
+  readonly file: string;
   readonly state: string;
   readonly error: string | null;
 }
@@ -25,10 +26,10 @@ const manifest = (id: string, more: object = {}): string =>
 async function liveHouse(
   t: TestContext,
   prepare: (product: string) => void = () => undefined,
-): Promise<{ house: House; product: string; outside: string; shown: (name: string) => Promise<Shown | undefined> }> {
+): Promise<{ house: House; product: string; outside: string; shown: (nameOrFile: string) => Promise<Shown | undefined> }> {
   const product = mkdtempSync(join(tmpdir(), 'svc-live-'));
   const outside = join(product, 'outside');
-  cpSync(join(root, 'plugins', 'host'), join(product, 'plugins', 'host'), { recursive: true });
+  cpSync(join(root, 'plugins', 'drop-ins'), join(product, 'plugins', 'drop-ins'), { recursive: true });
   for (const folder of ['agents', 'skills', 'outside']) {
     mkdirSync(join(product, folder));
   }
@@ -43,9 +44,9 @@ async function liveHouse(
     await house.stop('the test has ended');
     rmSync(product, { recursive: true, force: true });
   });
-  const shown = async (name: string): Promise<Shown | undefined> => {
+  const shown = async (nameOrFile: string): Promise<Shown | undefined> => {
     const answer = await fetch(`${house.url}/api/v1/drop-ins`, { headers: { authorization: `Bearer ${house.operatorToken}` } });
-    return ((await answer.json()) as { items: Shown[] }).items.find((item) => item.name === name);
+    return ((await answer.json()) as { items: Shown[] }).items.find(({ name, file }) => [name, file].includes(nameOrFile));
   };
   return { house, product, outside, shown };
 }
@@ -92,14 +93,14 @@ describe('a file dropped into a running house', () => {
     );
     writeFileSync(join(guest, 'agents', 'taken.md'), persona('taken'));
     renameSync(guest, join(product, 'plugins', 'guest'));
-    await eventually('the plugin serves', () => house.registry.current.personas.get('taken')?.owner.pluginId === 'guest');
+    await eventually('the persona of the plugin serves', () => house.registry.current.personas.get('taken')?.value.source === 'builtin');
 
     writeFileSync(join(product, 'agents', 'taken.md'), persona('taken'));
-    await eventually('the live file is told', async () => (await shown('taken'))?.state === 'broken');
-    assert.match((await shown('taken'))!.error!, /guest/);
+    await eventually('the live file is told', async () => (await shown(join(product, 'agents', 'taken.md')))?.state === 'broken');
+    assert.match((await shown(join(product, 'agents', 'taken.md')))!.error!, /guest/);
 
     rmSync(join(product, 'plugins', 'guest'), { recursive: true });
-    await eventually('the name is free again', () => house.registry.current.personas.get('taken')?.owner.pluginId === 'live-files');
+    await eventually('the name is free again', () => house.registry.current.personas.get('taken')?.value.source === 'disk');
   });
 
   test('is picked up also when it comes while the house starts', async (t) => {

@@ -10,9 +10,7 @@ import { container } from 'tsyringe';
 import { bundleSources } from '../../core/boot/bundles.ts';
 import { ajvSchemas, readManifest } from '../../core/boot/settings/schemas.ts';
 import { sharedModules } from '../../core/boot/shared-modules.ts';
-import { type HostMemory, PluginHost, type QuarantineEntry } from '../../core/host/index.ts';
-import { readPersona } from '../../core/host/persona-file.ts';
-import { readSkill } from '../../core/host/skill-file.ts';
+import { type HostMemory, PluginHost, type QuarantineEntry, watchFolders } from '../../core/host/index.ts';
 import type { HostPorts } from '../../core/host/ports.ts';
 import { routeKey } from '../../core/http/routes/declaration.ts';
 import { Registry } from '../../core/registry/index.ts';
@@ -72,8 +70,7 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
     launchPack: () => {
       throw new Error('no packs in this test');
     },
-    readPersona: (text, file) => readPersona(text, { file }),
-    readSkill: (text, folder, file) => readSkill(text, folder, { file }),
+    watchFolders,
     ...overrides,
   });
   t.after(async () => {

@@ -11,7 +11,7 @@ import { type Animal, buildZoo, laterZoo, packZoo, zoo } from '../fixtures/zoo.t
 async function houseWith(t: TestContext, animals: readonly Animal[]): Promise<TestHost> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-zoo-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return await startTestHost(t, { plugins: ['version', ...buildZoo(folder, animals)] });
+  return await startTestHost(t, { plugins: ['version', 'drop-ins', ...buildZoo(folder, animals)] });
 }
 
 async function assertTheRestServes(house: TestHost): Promise<void> {
@@ -30,6 +30,12 @@ describe('a plugin that misbehaves', () => {
       }
     }
     assert.equal((globalThis as Record<string, unknown>)['svcOwned'], undefined, 'front matter was not evaluated');
+    const { items } = await house.json<{ items: { name: string; state: string; error: string }[] }>('/api/v1/drop-ins');
+    assert.deepEqual(
+      items.map(({ name, state }) => `${name} ${state}`),
+      ['evil broken'],
+    );
+    assert.match(items[0]!.error, /js-front-matter\/agents\/evil\.md: the first line/);
     await assertTheRestServes(house);
   });
 

@@ -23,6 +23,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   tunnel: [],
   'edge-protocol': [],
   output: [],
+  'markdown-file': [],
   store: ['query', 'probe'],
 };
 
@@ -30,7 +31,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
 const pluginModules = ['svc/sdk', 'svc/thread', ...Object.keys(libraries).map((name) => `svc/${name}`)];
 
 /** Packages that libraries bundle; those that a plugin is lent are fine as well. */
-const libraryPackages = ['better-sqlite3', 're2js', 'typebox', 'ws'];
+const libraryPackages = ['ajv', 'better-sqlite3', 'gray-matter', 're2js', 'typebox', 'ws', 'yaml'];
 
 /** Packages a plugin may use beside the contract: they compute, and touch nothing. */
 const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'ajv', 'jsonwebtoken', 'ssh2'];
@@ -70,7 +71,7 @@ export const patternBuilders: Readonly<Record<string, string>> = {
 };
 
 const singleHomes: Readonly<Record<string, { readonly homes: readonly string[]; readonly why: string }>> = {
-  'gray-matter': { homes: ['core/host/front-matter.ts'], why: 'it runs code in front matter unless it is called with care' },
+  'gray-matter': { homes: ['plugins/lib/markdown-file/front-matter.ts'], why: 'it runs code in front matter unless it is called with care' },
   jsonwebtoken: { homes: ['plugins/session/access-tokens.ts', 'core/boot/shared-modules.ts'], why: 'who signs and verifies decides who anybody is' },
   ssh2: { homes: ['plugins/webshell/ssh/connect.ts', 'core/boot/shared-modules.ts'], why: 'who speaks SSH sees passwords, and must bring the stream itself' },
   'reflect-metadata': { homes: ['bin/svc.ts', 'bin/edge.ts', 'test/kit/index.ts'], why: 'it must come first, once, in whoever starts a process' },

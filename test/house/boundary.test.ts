@@ -14,7 +14,7 @@ test('gray-matter is imported in exactly one file', () => {
   const importers = sourcesIn('core', 'plugins', 'bin').filter(({ imports }) => imports.some(({ specifier }) => specifier === 'gray-matter'));
   assert.deepEqual(
     importers.map(({ path }) => path),
-    ['core/host/front-matter.ts'],
+    ['plugins/lib/markdown-file/front-matter.ts'],
   );
 });
 
@@ -54,7 +54,7 @@ const planted: readonly [path: string, text: string, complaint: RegExp][] = [
   ['core/http/a.ts', `import { Draft } from '../registry/draft.ts';`, /entered by its index\.ts/],
   ['core/http/a.ts', `import { SvcError } from 'svc/sdk';`, /relative path/],
   ['core/attic/a.ts', `export {};`, /no room of the house/],
-  ['core/http/a.ts', `import x from 'gray-matter';`, /only core\/host\/front-matter\.ts may/],
+  ['core/http/a.ts', `import x from 'gray-matter';`, /only plugins\/lib\/markdown-file\/front-matter\.ts may/],
   ['core/host/a.ts', `import 'reflect-metadata';`, /only bin\/svc\.ts/],
   ['core/boot/a.ts', `import x from '../../test/peers.ts';`, /does not know its tests|may import core/],
   ['core/boot/a.ts', `@injectable() class A { constructor(@inject(B) b: B, c: C<D, E>) {} }`, /without @inject/],

@@ -39,20 +39,6 @@ export const coreSettings: Readonly<Record<string, SettingDeclaration>> = {
       'Base64 of 32 bytes that seal secrets, or several such keys with commas between them, the newest last; a key file in the data folder when empty.',
     at_start: true,
   },
-  'agents.external_dirs': {
-    schema: { type: 'array', items: { type: 'string', minLength: 1 } },
-    default: [],
-    env: 'SVC_AGENTS_EXTERNAL_DIRS',
-    description: 'Further folders with persona files, separated like PATH in the environment.',
-    at_start: true,
-  },
-  'skills.external_dirs': {
-    schema: { type: 'array', items: { type: 'string', minLength: 1 } },
-    default: [],
-    env: 'SVC_SKILLS_EXTERNAL_DIRS',
-    description: 'Further folders with skill folders, separated like PATH in the environment.',
-    at_start: true,
-  },
   'outbound.allow_private': {
     schema: {
       type: 'array',

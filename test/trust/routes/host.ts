@@ -7,7 +7,6 @@ export const area: Area = {
     POST  /api/v1/plugins/{id}/reload   admin
     POST  /api/v1/plugins/{id}/enable   admin
     POST  /api/v1/plugins/{id}/disable  admin
-    GET   /api/v1/drop-ins              any
   `,
   houseWide: ['plugins'],
 };

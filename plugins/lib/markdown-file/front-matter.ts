@@ -1,6 +1,6 @@
 import matter from 'gray-matter';
 
-import { SvcError } from '../sdk/index.ts';
+import { SvcError } from 'svc/sdk';
 import { parsePlainYaml } from './plain-yaml.ts';
 
 export interface FrontMatter {

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
-import { readPersona } from '../../core/host/persona-file.ts';
-import { isSvcError } from '../../core/sdk/index.ts';
+import { readPersona } from '../../../../plugins/lib/markdown-file/persona-file.ts';
+import { isSvcError } from '../../../../core/sdk/index.ts';
 
 const where = { file: 'agents/x.md' };
 const required = 'name: x\ndescription: d\nwhen_to_use: w\n';
@@ -135,7 +135,7 @@ metadata:
 });
 
 test('every persona that ships is good, read-only unless it says why not, and called like its file', () => {
-  const folder = join(import.meta.dirname, '../../agents');
+  const folder = join(import.meta.dirname, '../../../../agents');
   const personas = readdirSync(folder)
     .filter((name) => name.endsWith('.md'))
     .map((name) => ({ name, persona: readPersona(readFileSync(join(folder, name), 'utf8'), { file: name }) }));

@@ -1,6 +1,6 @@
 import { Composer, CST, Lexer, Parser } from 'yaml';
 
-import { SvcError } from '../sdk/index.ts';
+import { SvcError } from 'svc/sdk';
 
 const maxValues = 1_000;
 const maxDepth = 32;

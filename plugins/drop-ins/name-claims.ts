@@ -1,7 +1,8 @@
-import type { Persona, PromptSkill, SvcError } from '../sdk/index.ts';
+import type { Persona, PromptSkill, SvcError } from 'svc/sdk';
+
 import type { DropIn } from './drop-in.ts';
 
-/** Everything good that lies in the folders at one moment. */
+/** Everything good that there is at one moment. */
 export interface DropInEntries {
   readonly personas: readonly Persona[];
   readonly skills: readonly PromptSkill[];
@@ -16,7 +17,7 @@ export function claimNames(files: Iterable<DropIn>): NameClaims {
   for (const file of files) {
     file.rivalry = undefined;
     if (file.good) {
-      const pointer = `/${file.root.kind}s/${file.good.name}`;
+      const pointer = `/${file.kind}s/${file.good.name}`;
       const first = claims.get(pointer);
       if (first) {
         file.rivalry = `${file.file}: the name "${file.good.name}" is taken by ${first.file}, which comes first; rename one of them`;

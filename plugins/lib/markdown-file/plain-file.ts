@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { lstat, open, realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-import { SvcError } from '../sdk/index.ts';
+import { SvcError } from 'svc/sdk';
 
 /**
  * The text of a file that really stands where its path says: below `root`, no link on the way, not a device or a

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
-import { readSkill } from '../../core/host/skill-file.ts';
+import { readSkill } from '../../../../plugins/lib/markdown-file/skill-file.ts';
 
 const where = { file: 'skills/read-logs/SKILL.md' };
 const withHeader = (lines: string): string => `---\nname: read-logs\ndescription: How to read logs.\n${lines}---\n# Logs\n`;
@@ -62,7 +62,7 @@ describe('a skill file', () => {
 });
 
 test('every skill that ships is good', () => {
-  const folder = join(import.meta.dirname, '../../skills');
+  const folder = join(import.meta.dirname, '../../../../skills');
   const names = readdirSync(folder);
   assert.ok(names.length >= 2);
   for (const name of names) {

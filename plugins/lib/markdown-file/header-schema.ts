@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type SchemaObject } from 'ajv';
 
-import { isSvcError, SvcError } from '../sdk/index.ts';
+import { isSvcError, SvcError } from 'svc/sdk';
 import { readFrontMatter } from './front-matter.ts';
 
 /** Names the file in every sentence about it. */

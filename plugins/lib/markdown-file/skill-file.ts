@@ -1,5 +1,5 @@
-import skillSchema from '../../config/skill.schema.json' with { type: 'json' };
-import { type PromptSkill, SvcError } from '../sdk/index.ts';
+import skillSchema from './skill.schema.json' with { type: 'json' };
+import { type PromptSkill, SvcError } from 'svc/sdk';
 import { markdownReader, type Where } from './header-schema.ts';
 
 interface SkillHeader {

@@ -2,12 +2,11 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-import { messageOf, type Persona } from '../sdk/index.ts';
+import { messageOf } from 'svc/sdk';
 
 export interface DropInRoot {
   readonly kind: 'persona' | 'skill';
   readonly path: string;
-  readonly source: Persona['source'];
 }
 
 export interface FoundFile {

@@ -1,5 +1,5 @@
-import personaSchema from '../../config/persona.schema.json' with { type: 'json' };
-import type { Persona } from '../sdk/index.ts';
+import personaSchema from './persona.schema.json' with { type: 'json' };
+import type { Persona } from 'svc/sdk';
 import { markdownReader, type Where } from './header-schema.ts';
 
 const read = markdownReader<Omit<Persona, 'unknown' | 'body' | 'source'>>(personaSchema);

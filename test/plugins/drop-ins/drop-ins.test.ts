@@ -3,28 +3,37 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { describe, test, type TestContext } from 'node:test';
 
-import { createDropIns, type DropInOptions } from '../../core/host/drop-ins.ts';
-import { watchFolders } from '../../core/host/watch.ts';
-import { SvcError } from '../../core/sdk/index.ts';
-import { dropFolder, listening, persona, shows, skill } from './drop-folder.ts';
+import { watchFolders } from '../../../core/host/watch.ts';
+import { type Contribution, SvcError } from '../../../core/sdk/index.ts';
+import { CarriedFileSet } from '../../../plugins/drop-ins/carried-files.ts';
+import type { CarriedFile } from '../../../plugins/drop-ins/contract.ts';
+import { type DropInOptions, DropIns } from '../../../plugins/drop-ins/drop-ins.ts';
+import { dropFolder, listening, persona, shows, skill } from '../../host/drop-folder.ts';
+
+const agents = (path: string): DropInOptions['roots'][number] => ({ kind: 'persona', path });
 
 /** Drop-ins over a folder of agents and one of skills, and what they have published. */
 function dropInsOf(t: TestContext, options: Partial<DropInOptions> = {}) {
   const folder = dropFolder(t);
   const clock = { time: 1_000 };
   const log = listening();
-  const serving = { personas: new Map<string, string>(), skills: new Map<string, string>(), times: 0 };
+  const serving = { personas: new Map<string, string>(), skills: new Map<string, string>(), sources: [] as string[], times: 0 };
   const taken = new Map<string, string>();
-  const made = createDropIns({
-    roots: { agents: [folder.at('agents')], skills: [folder.at('skills')] },
-    publish({ personas, skills }) {
-      const conflicts = [...personas.map(({ name }) => `/personas/${name}`), ...skills.map(({ key }) => `/skills/${key}`)].filter((path) => taken.has(path));
-      if (conflicts.length > 0) {
-        throw new SvcError('conflict', 'names are taken', { details: conflicts.map((path) => ({ path, message: `${taken.get(path)} declares it` })) });
-      }
-      serving.personas = new Map(personas.map(({ name, description }) => [name, description]));
-      serving.skills = new Map(skills.map(({ key, description }) => [key, description]));
-      serving.times += 1;
+  const carried: Contribution<CarriedFile>[] = [];
+  const made = new DropIns({
+    roots: [agents(folder.at('agents')), { kind: 'skill', path: folder.at('skills') }],
+    carried: new CarriedFileSet(() => carried),
+    live: {
+      replace({ personas = [], skills = [] }) {
+        const conflicts = [...personas.map(({ name }) => `/personas/${name}`), ...skills.map(({ key }) => `/skills/${key}`)].filter((path) => taken.has(path));
+        if (conflicts.length > 0) {
+          throw new SvcError('conflict', 'names are taken', { details: conflicts.map((path) => ({ path, message: `${taken.get(path)} declares it` })) });
+        }
+        serving.personas = new Map(personas.map(({ name, description }) => [name, description]));
+        serving.skills = new Map(skills.map(({ key, description }) => [key, description]));
+        serving.sources = personas.map(({ name, source }) => `${name} ${source}`);
+        serving.times += 1;
+      },
     },
     clock: { now: () => clock.time, monotonic: () => clock.time },
     log,
@@ -32,7 +41,13 @@ function dropInsOf(t: TestContext, options: Partial<DropInOptions> = {}) {
   });
   t.after(() => made.close());
   const entry = (file: string) => made.list().find((listed) => listed.file === file);
-  return { folder, clock, log, serving, taken, dropIns: made, entry, states: () => made.list().map(({ name, state }) => `${name} ${state}`) };
+  /** A plugin brings or changes a file. */
+  const carry = (pluginId: string, file: string, text: string): void => {
+    const id = `${pluginId}/${file}`;
+    const others = carried.splice(0).filter((other) => other.id !== id);
+    carried.push(...others, { id, pluginId, value: { file, path: `plugins/${id}`, text } });
+  };
+  return { folder, clock, log, serving, taken, carried, carry, dropIns: made, entry, states: () => made.list().map(({ name, state }) => `${name} ${state}`) };
 }
 
 /** The same with the watcher at work. */
@@ -174,27 +189,40 @@ describe('what lies in the folders', () => {
   });
 
   test('is read once more for all who ask while a pass runs', async (t) => {
-    const { folder, serving, dropIns } = dropInsOf(t);
+    let passes = 0;
+    const { folder, serving, dropIns } = dropInsOf(t, { carried: new CarriedFileSet(() => ((passes += 1), [])) });
     folder.write('agents/a.md', persona('a', 'first'));
     const first = dropIns.load();
     const waiting = Array.from({ length: 2_000 }, (_, index) => dropIns.refresh(new Set([folder.at(`agents/${index}.md`)])));
     folder.write('agents/1.md', persona('b'));
     await Promise.all([first, ...waiting]);
-    assert.deepEqual([[...serving.personas.keys()].sort(), serving.times], [['a', 'b'], 2]);
+    assert.deepEqual([[...serving.personas.keys()].sort(), passes], [['a', 'b'], 2]);
   });
 
   test('carries where it came from', async (t) => {
-    const folder = dropFolder(t);
-    const sources: string[] = [];
-    const { dropIns } = dropInsOf(t, {
-      roots: { agents: [folder.at('shipped'), folder.at('own'), folder.at('shipped')], skills: [] },
-      builtinRoots: [folder.at('shipped')],
-      publish: ({ personas }) => void sources.push(...personas.map(({ name, source }) => `${name} ${source}`)),
-    });
-    folder.write('shipped/a.md', persona('a'));
-    folder.write('own/b.md', persona('b'));
+    const { folder, serving, carry, dropIns } = dropInsOf(t);
+    carry('forest', 'agents/a.md', persona('a'));
+    folder.write('agents/b.md', persona('b'));
     await dropIns.load();
-    assert.deepEqual(sources, ['a builtin', 'b disk']);
+    assert.deepEqual(serving.sources, ['a builtin', 'b disk']);
+  });
+
+  test('may also be carried by plugins: a broken file breaks nothing else, and keeps its last good version', async (t) => {
+    const { serving, carried, carry, dropIns, states, entry } = dropInsOf(t);
+    carry('forest', 'agents/scout.md', persona('scout', 'first'));
+    carry('forest', 'agents/evil.md', '---js\n{}\n---\n');
+    carry('forest', 'skills/walk/SKILL.md', skill('walk'));
+    await dropIns.refresh();
+    assert.deepEqual([[...serving.personas.keys()], [...serving.skills.keys()]], [['scout'], ['walk']]);
+    assert.deepEqual(states(), ['evil broken', 'scout ok', 'walk ok']);
+    assert.match(entry('plugins/forest/agents/evil.md')?.error ?? '', /^plugins\/forest\/agents\/evil\.md: the first line must be exactly ---/);
+
+    carry('forest', 'agents/scout.md', 'broken');
+    await dropIns.refresh();
+    assert.deepEqual([serving.personas.get('scout'), entry('plugins/forest/agents/scout.md')?.state], ['first', 'stale']);
+    carried.length = 0;
+    await dropIns.refresh();
+    assert.deepEqual([serving.personas.size, serving.skills.size, dropIns.list()], [0, 0, []]);
   });
 
   test('is told in the log once, as it comes, breaks and goes', async (t) => {
@@ -220,7 +248,7 @@ describe('what lies in the folders', () => {
 describe('a name that two want', () => {
   test('goes to the first root, then to the first file; the others say who has it and take over when it is free', async (t) => {
     const folder = dropFolder(t);
-    const { dropIns, serving, states, entry } = dropInsOf(t, { roots: { agents: [folder.at('one'), folder.at('two')], skills: [] } });
+    const { dropIns, serving, states, entry } = dropInsOf(t, { roots: [agents(folder.at('one')), agents(folder.at('two'))] });
     folder.write('two/a.md', persona('scout', 'from two/a'));
     folder.write('two/b.md', persona('scout', 'from two/b'));
     await dropIns.load();
@@ -242,6 +270,20 @@ describe('a name that two want', () => {
     unlinkSync(folder.at('two/a.md'));
     await dropIns.load();
     assert.deepEqual([...serving.personas.values()], ['from two/b']);
+  });
+
+  test('goes to the file that a plugin carries, of two plugins to the first by id, whichever was loaded last', async (t) => {
+    const { folder, serving, carry, dropIns, entry } = dropInsOf(t);
+    folder.write('agents/scout.md', persona('scout', 'from the folder'));
+    await dropIns.load();
+    carry('forest', 'agents/scout.md', persona('scout', 'from forest'));
+    carry('desert', 'agents/scout.md', persona('scout', 'from desert'));
+    await dropIns.refresh();
+    assert.equal(serving.personas.get('scout'), 'from desert');
+    carry('desert', 'agents/scout.md', persona('scout', 'from desert again'));
+    await dropIns.refresh();
+    assert.equal(serving.personas.get('scout'), 'from desert again');
+    assert.match(entry(folder.at('agents/scout.md'))?.error ?? '', /is taken by plugins\/desert\/agents\/scout\.md, which comes first; rename one of them$/);
   });
 
   test('stays with a plugin that has it; the file says so, the rest serves, and it comes up when the plugin goes', async (t) => {
@@ -377,11 +419,13 @@ describe('the end and trouble on the way', () => {
     let fails = true;
     const published: string[][] = [];
     const { folder, dropIns } = dropInsOf(t, {
-      publish: ({ personas }) => {
-        if (fails) {
-          throw new SvcError('unavailable', 'the registry is away');
-        }
-        published.push(personas.map(({ name }) => name));
+      live: {
+        replace({ personas = [] }) {
+          if (fails) {
+            throw new SvcError('unavailable', 'the registry is away');
+          }
+          published.push(personas.map(({ name }) => name));
+        },
       },
     });
     folder.write('agents/a.md', persona('a'));

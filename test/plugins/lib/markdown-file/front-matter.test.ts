@@ -6,8 +6,8 @@ import { describe, test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { readFrontMatter } from '../../core/host/front-matter.ts';
-import { isSvcError } from '../../core/sdk/index.ts';
+import { readFrontMatter } from '../../../../plugins/lib/markdown-file/front-matter.ts';
+import { isSvcError } from '../../../../core/sdk/index.ts';
 
 const canaryFile = join(tmpdir(), `svc-canary-${process.pid}`);
 const payload = `(globalThis.svcCanary = true, require('fs').writeFileSync(${JSON.stringify(canaryFile)}, 'x'), {})`;

@@ -1,0 +1,42 @@
+import type { Contribution } from 'svc/sdk';
+
+import type { CarriedFile } from './contract.ts';
+import { DropIn, type DropInStatus } from './drop-in.ts';
+
+/** What is known of the files that plugins carry. */
+export class CarriedFileSet {
+  readonly #contributed: () => readonly Contribution<CarriedFile>[];
+  #files: ReadonlyMap<string, DropIn> = new Map();
+
+  constructor(contributed: () => readonly Contribution<CarriedFile>[]) {
+    this.#contributed = contributed;
+  }
+
+  /** In the order of their plugins, so that a reload of one does not change who has a name. */
+  get files(): Iterable<DropIn> {
+    return this.#files.values();
+  }
+
+  async visit(now: () => number): Promise<void> {
+    const files = new Map<string, DropIn>();
+    for (const { value } of this.#contributed().toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+      const { file, path, text } = value;
+      const dropIn = this.#files.get(path) ?? new DropIn({ ...kindOf(file), file: path, source: 'builtin' });
+      if (!dropIn.isAt(text)) {
+        await dropIn.read(text, () => text, now());
+      }
+      files.set(path, dropIn);
+    }
+    this.#files = files;
+  }
+
+  list(): readonly DropInStatus[] {
+    return [...this.#files.values()].map((file) => file.describe());
+  }
+}
+
+/** `agents/<name>.md` or `skills/<name>/SKILL.md`, as the point's schema has checked. */
+function kindOf(file: string): { readonly kind: DropInStatus['kind']; readonly name: string } {
+  const [folder, name = ''] = file.split('/');
+  return folder === 'skills' ? { kind: 'skill', name } : { kind: 'persona', name: name.slice(0, -'.md'.length) };
+}

@@ -1,0 +1,146 @@
+import { AsyncResource } from 'node:async_hooks';
+
+import { type Clock, isSvcError, type LiveSet, type Logger } from 'svc/sdk';
+
+import type { CarriedFileSet } from './carried-files.ts';
+import type { DropInStatus } from './drop-in.ts';
+import { claimNames, type DropInEntries, entriesOf, sameEntries, yieldNames } from './name-claims.ts';
+import type { DropInRoot } from './scan.ts';
+import { WatchedFolder } from './watched-folder.ts';
+
+export interface DropInOptions {
+  /** Absolute paths; of two files that use one name, the one in the earlier root serves. */
+  readonly roots: readonly DropInRoot[];
+  /** Come before all roots. */
+  readonly carried: CarriedFileSet;
+  /** Gets the complete set, each time it is another one; for names that others hold it throws a conflict, and is asked again without those. */
+  readonly live: Pick<LiveSet, 'replace'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const maxHints = 1_000;
+
+/** Keeps what serves equal to the files that plugins carry and to those that lie in the folders. */
+export class DropIns {
+  readonly #roots: readonly string[];
+  readonly #folders: readonly WatchedFolder[];
+  readonly #carried: CarriedFileSet;
+  readonly #live: Pick<LiveSet, 'replace'>;
+  readonly #now: () => number;
+  readonly #log: Logger;
+  /** Passes see what serves now, not what the one who asked for them is pinned to. */
+  readonly #apart = new AsyncResource('svc.drop-ins');
+  #published: DropInEntries = { personas: [], skills: [] };
+  #logged: readonly DropInStatus[] = [];
+  #hints = new Set<string>();
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  #closed = false;
+
+  constructor({ roots, carried, live, clock, log }: DropInOptions) {
+    this.#roots = roots.map(({ path }) => path);
+    this.#folders = roots.map((root) => new WatchedFolder(root));
+    this.#carried = carried;
+    this.#live = live;
+    this.#now = () => clock.now();
+    this.#log = log;
+  }
+
+  /** Reads everything anew. */
+  load(): Promise<void> {
+    return this.refresh(this.#roots);
+  }
+
+  /**
+   * Looks again where `paths` point: at files, or at roots, which are then read as a whole; and at what plugins carry, in any
+   * case. Resolves once the outcome serves.
+   */
+  async refresh(paths: Iterable<string> = []): Promise<void> {
+    if (this.#closed) {
+      return;
+    }
+    for (const path of paths) {
+      this.#hints.add(path);
+    }
+    if (this.#hints.size > maxHints) {
+      this.#hints = new Set(this.#roots);
+    }
+    await this.#pass();
+  }
+
+  list(): readonly DropInStatus[] {
+    return [...this.#carried.list(), ...this.#folders.flatMap((folder) => folder.list())];
+  }
+
+  /** Ends the work at hand; nothing is read or published afterwards. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled([this.#running, this.#next]);
+  }
+
+  /** One at a time; all who ask while one runs share the next. */
+  #pass(): Promise<void> {
+    const begin = (): Promise<void> => {
+      this.#next = undefined;
+      return (this.#running = this.#apart
+        .runInAsyncScope(() => this.#look())
+        .finally(() => {
+          // With a next pass chained the place stays taken.
+          this.#running = this.#next && this.#running;
+        }));
+    };
+    return this.#running ? (this.#next ??= this.#running.then(begin, begin)) : begin();
+  }
+
+  async #look(): Promise<void> {
+    const paths = this.#hints;
+    this.#hints = new Set();
+    // Awaited even when nothing changed: who asks may stand in the middle of a publication, and this leads to another.
+    await this.#carried.visit(this.#now);
+    for (const folder of this.#folders) {
+      if ([...paths].some((path) => folder.concerns(path))) {
+        await folder.visit(paths, this.#now);
+      }
+    }
+    try {
+      this.#publish();
+    } finally {
+      this.#logChanges();
+    }
+  }
+
+  /** Publishes whatever is good and has its name to itself. */
+  #publish(): void {
+    const claims = claimNames([this.#carried, ...this.#folders].flatMap(({ files }) => [...files]));
+    while (!this.#closed && !sameEntries(entriesOf(claims), this.#published)) {
+      const entries = entriesOf(claims);
+      try {
+        this.#live.replace(entries);
+        this.#published = entries;
+      } catch (error) {
+        if (!isSvcError(error) || error.code !== 'conflict' || !yieldNames(claims, error)) {
+          throw error;
+        }
+      }
+    }
+  }
+
+  /** One line in the log for each file that came, went, broke or was repaired. */
+  #logChanges(): void {
+    const earlier = new Map(this.#logged.map((entry) => [entry.file, entry]));
+    this.#logged = this.list();
+    for (const { kind, name, file, error, loaded_at } of this.#logged) {
+      const last = earlier.get(file);
+      earlier.delete(file);
+      if (error !== undefined && error !== last?.error) {
+        this.#log.warn({ file }, error);
+      } else if (error === undefined && (last?.error !== undefined || loaded_at !== last?.loaded_at)) {
+        this.#log.info({ file }, `${kind} "${name}" serves`);
+      }
+    }
+    for (const { kind, name, file } of earlier.values()) {
+      this.#log.info({ file }, `${kind} "${name}" is withdrawn`);
+    }
+  }
+}
