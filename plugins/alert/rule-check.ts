@@ -4,7 +4,7 @@ import type { LogQueries } from '../logs/contract.ts';
 import type { MetricsQueries } from '../metricsdb/contract.ts';
 import type { NoticeDispatcher } from '../notify/contract.ts';
 import { wrongField } from './condition-fields.ts';
-import type { Condition, Written } from './kinds/kind.ts';
+import type { Condition, QueryText } from './kinds/kind.ts';
 import { kinds } from './kinds/kinds.ts';
 import { planOf, usualIntervalMs } from './rule-plan.ts';
 import type { RuleBody } from './rule-tables.ts';
@@ -19,13 +19,13 @@ export interface RuleDependencies {
 /** Asks the engines about every expression and the notifier about every channel; throws invalid_argument for what does not hold. */
 export async function assertWorks(rule: RuleBody, { metrics, logs, channels }: RuleDependencies): Promise<void> {
   for (const [index, condition] of rule.conditions.entries()) {
-    for (const written of kinds[rule.kind].written(condition as Condition)) {
-      await assertWritten(written, `/conditions/${index}/${written.field}`, { metrics, logs });
+    for (const query of kinds[rule.kind].queryTexts(condition as Condition)) {
+      await assertQuery(query, `/conditions/${index}/${query.field}`, { metrics, logs });
     }
   }
   // What is built around the texts must hold too, such as a sum over a metric that was given as a call.
   for (const [index, { store, query }] of planOf(rule, usualIntervalMs).legs.entries()) {
-    await assertWritten({ field: '', text: query, language: store === 'logs' ? 'logql' : 'promql', wants: 'number' }, `/conditions/${index}`, {
+    await assertQuery({ field: '', text: query, language: store === 'logs' ? 'logql' : 'promql', wants: 'number' }, `/conditions/${index}`, {
       metrics,
       logs,
     });
@@ -33,7 +33,7 @@ export async function assertWorks(rule: RuleBody, { metrics, logs, channels }: R
   await assertChannels(rule.notify_channel_ids, channels);
 }
 
-async function assertWritten({ text, language, wants }: Written, path: string, { metrics, logs }: Pick<RuleDependencies, 'metrics' | 'logs'>): Promise<void> {
+async function assertQuery({ text, language, wants }: QueryText, path: string, { metrics, logs }: Pick<RuleDependencies, 'metrics' | 'logs'>): Promise<void> {
   const type = await typeOf(text, language, path, { metrics, logs });
   const fits = wants === 'number' ? type === 'vector' || type === 'scalar' : type === wants;
   if (!fits) {
@@ -52,7 +52,7 @@ const described: Readonly<Record<string, string>> = {
 
 async function typeOf(
   text: string,
-  language: Written['language'],
+  language: QueryText['language'],
   path: string,
   { metrics, logs }: Pick<RuleDependencies, 'metrics' | 'logs'>,
 ): Promise<string> {

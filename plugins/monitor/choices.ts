@@ -6,7 +6,7 @@ import type { Binding, Bindings } from './insertion.ts';
 import { labelValues, seriesOf } from './label-values.ts';
 import { escapedForRegex } from './query-text.ts';
 import type { Questions } from './questions.ts';
-import { type Trouble, troubleOf } from './trouble.ts';
+import { type PanelError, panelErrorOf } from './panel-error.ts';
 import { auto } from './variable-rules.ts';
 import type { Window } from './window.ts';
 
@@ -16,7 +16,7 @@ export interface Choice {
   readonly value: readonly string[];
   readonly values: readonly string[];
   readonly leftOut: number;
-  readonly error?: Trouble;
+  readonly error?: PanelError;
 }
 
 export interface Choices {
@@ -79,7 +79,7 @@ export function builtIn({ window: { step, from, to }, sampleInterval }: Pick<Cho
 interface Offer {
   readonly values: readonly string[];
   readonly leftOut: number;
-  readonly error?: Trouble;
+  readonly error?: PanelError;
 }
 
 async function offered(variable: Variable, bindings: Bindings, { questions, log }: ChoiceParts): Promise<Offer> {
@@ -100,7 +100,7 @@ async function offered(variable: Variable, bindings: Bindings, { questions, log 
     const sorted = [...found].sort(inPeoplesOrder);
     return { values: sorted.slice(0, mostValues), leftOut: Math.max(0, sorted.length - mostValues) };
   } catch (error) {
-    return { values: [], leftOut: 0, error: troubleOf(error, log) };
+    return { values: [], leftOut: 0, error: panelErrorOf(error, log) };
   }
 }
 

@@ -9,10 +9,10 @@ import { labelValues, seriesOf } from './label-values.ts';
 import { explainMissing, type Missing } from './missing.ts';
 import { arranged } from './position.ts';
 import { Questions, type Stores } from './questions.ts';
-import { type Trouble, troubleOf } from './trouble.ts';
+import { type PanelError, panelErrorOf } from './panel-error.ts';
 import { type AskedWindow, type Window, windowOf } from './window.ts';
 
-export interface Demand {
+export interface RenderRequest {
   readonly window: AskedWindow;
   readonly given: ReadonlyMap<string, readonly string[]>;
   /** Aborts when the client leaves. */
@@ -33,7 +33,7 @@ const mostSeries = 50;
 const mostPoints = 240_000;
 
 /** A dashboard with its data: every panel is asked for at once, within one deadline. */
-export async function render(dashboard: Dashboard, { window: asked, given, signal }: Demand, parts: RenderParts) {
+export async function render(dashboard: Dashboard, { window: asked, given, signal }: RenderRequest, parts: RenderParts) {
   const { stores, clock, scope, log } = parts;
   const sampleInterval = parts.sampleInterval();
   const window = windowOf(asked, clock.now(), sampleInterval);
@@ -90,7 +90,7 @@ interface Filling {
 interface Filled extends Shown {
   readonly expanded?: string;
   readonly warnings: readonly string[];
-  readonly error?: Trouble;
+  readonly error?: PanelError;
   readonly missing?: Missing;
 }
 
@@ -124,7 +124,7 @@ async function filled(panel: DashboardPanel, filling: Filling): Promise<Filled> 
     }
     return { ...shown, expanded, missing: await explained(panel, expanded, filling) };
   } catch (error) {
-    return { ...nothing, ...(expanded !== undefined && { expanded }), error: troubleOf(error, log) };
+    return { ...nothing, ...(expanded !== undefined && { expanded }), error: panelErrorOf(error, log) };
   }
 }
 

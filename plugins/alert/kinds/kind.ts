@@ -10,7 +10,7 @@ export type Condition = Readonly<Record<string, string | number>>;
 export type Frame = Pick<Rule, 'scope_type' | 'dimensions' | 'interval_seconds'>;
 
 /** A text in a query language that a person wrote, and what it must be. */
-export interface Written {
+export interface QueryText {
   readonly field: string;
   readonly text: string;
   readonly language: 'promql' | 'logql';
@@ -22,7 +22,7 @@ export interface Kind {
   /** Takes apart what was sent; throws invalid_argument for what has no meaning or could never fire. */
   read(fields: ConditionFields, frame: Frame): Condition;
   /** What the engines have to check before it is stored. */
-  written(condition: Condition): readonly Written[];
+  queryTexts(condition: Condition): readonly QueryText[];
   leg(condition: Condition, frame: Frame, evaluation: Evaluation): Leg;
 }
 

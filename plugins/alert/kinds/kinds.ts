@@ -1,10 +1,9 @@
 import type { StoredKind } from '../rule.ts';
 import type { Kind } from './kind.ts';
 import { logMatch, logVolume } from './logs.ts';
-import { metricAnomaly } from './metric-anomaly.ts';
 import { metricBurnRate } from './metric-burn-rate.ts';
-import { metricForecast } from './metric-forecast.ts';
 import { metricRaw } from './metric-raw.ts';
+import { metricAnomaly, metricForecast } from './metric-statistics.ts';
 import { traceErrorRate, traceLatency } from './traces.ts';
 
 export const kinds: Readonly<Record<StoredKind, Kind>> = {

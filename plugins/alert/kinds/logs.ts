@@ -21,7 +21,7 @@ export const logMatch: Kind = {
     fields.refuseOthers();
     return { expr, ...lasting };
   },
-  written: ({ expr }) => [{ field: 'expr', text: forAllDevices(String(expr)), language: 'logql', wants: 'lines' }],
+  queryTexts: ({ expr }) => [{ field: 'expr', text: forAllDevices(String(expr)), language: 'logql', wants: 'lines' }],
   leg({ expr, for: lasting }, frame, { intervalMs }) {
     const measure = `sum${by(groupingOf(frame))} (count_over_time(${clean(forAllDevices(String(expr)))} [${formatDuration(intervalMs + delayMs)}]))`;
     return { store: 'logs', query: `${measure} > 0`, measure, threshold: 0, ...lastingOf(lasting) };
@@ -41,6 +41,6 @@ export const logVolume: Kind = {
     fields.refuseOthers();
     return { expr, ...lasting };
   },
-  written: ({ expr }) => [{ field: 'expr', text: String(expr), language: 'logql', wants: 'number' }],
+  queryTexts: ({ expr }) => [{ field: 'expr', text: String(expr), language: 'logql', wants: 'number' }],
   leg: ({ expr, for: lasting }) => expressionLeg('logs', String(expr), lasting),
 };

@@ -42,7 +42,7 @@ export const metricBurnRate: Kind = {
     };
   },
 
-  written: ({ good, total, long }) =>
+  queryTexts: ({ good, total, long }) =>
     Object.entries({ good, total }).map(([field, text]) => ({
       field,
       text: clean(String(text)).replace(placeholders, String(long)),

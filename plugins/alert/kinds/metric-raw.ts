@@ -13,7 +13,7 @@ export const metricRaw: Kind = {
     fields.refuseOthers();
     return condition;
   },
-  written: ({ expr }) => [{ field: 'expr', text: String(expr), language: 'promql', wants: 'number' }],
+  queryTexts: ({ expr }) => [{ field: 'expr', text: String(expr), language: 'promql', wants: 'number' }],
   leg: ({ expr, for: lasting }) => expressionLeg('metrics', String(expr), lasting),
 };
 

@@ -18,7 +18,7 @@ export const traceLatency: Kind = {
     fields.refuseOthers();
     return { service, percentile, above_ms: above, window, ...lasting };
   },
-  written: () => [],
+  queryTexts: () => [],
   leg({ service, percentile, above_ms: above, window, for: lasting }, frame) {
     const part = Number(percentile) < 1 ? Number(percentile) : Number(percentile) / 100;
     const rate = `rate(traces_spanmetrics_latency_bucket${selector(String(service), served)}[${window}])`;
@@ -37,7 +37,7 @@ export const traceErrorRate: Kind = {
     fields.refuseOthers();
     return { service, above_percent: above, window, ...lasting };
   },
-  written: () => [],
+  queryTexts: () => [],
   leg({ service, above_percent: above, window, for: lasting }, frame) {
     const labels = by(groupingOf(frame));
     const calls = (func: string, more: string): string => `sum${labels} (${func}(traces_spanmetrics_calls_total${selector(String(service), more)}[${window}]))`;

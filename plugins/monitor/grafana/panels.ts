@@ -3,7 +3,7 @@ import { columns, lastRow, type Position } from '../position.ts';
 import type { PanelType } from '../schema.ts';
 import type { Datasource } from './datasource.ts';
 import { type Foreign, isObject, objects, text, whole } from './json.ts';
-import { panelType, thresholdsOf, unitOf } from './look.ts';
+import { panelType, thresholdsOf, unitOf } from './display.ts';
 import type { LeftOut, TakenPanel } from './report.ts';
 
 export interface Panels {

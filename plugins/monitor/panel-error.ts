@@ -4,7 +4,7 @@ import { kindOf } from 'svc/query';
 import { InsertionError } from './insertion.ts';
 
 /** Why a panel or a variable has no data, as its reader sees it. */
-export interface Trouble {
+export interface PanelError {
   readonly kind: 'query' | 'variable' | 'store' | 'timeout' | 'too_large' | 'internal';
   readonly message: string;
   readonly line?: number;
@@ -13,7 +13,7 @@ export interface Trouble {
 
 const place = /(?:^|[ (])(\d{1,6}):(\d{1,6}):|\bat line (\d{1,6}), col (\d{1,6})\b/;
 
-export function troubleOf(error: unknown, log: Logger): Trouble {
+export function panelErrorOf(error: unknown, log: Logger): PanelError {
   const message = messageOf(error);
   if (error instanceof InsertionError) {
     return { kind: 'variable', message };
