@@ -4,6 +4,7 @@ import { wireTypes } from './protobuf.ts';
 /** Writes one message; fields in the order of the calls. */
 export class ProtoWriter {
   readonly #bytes: ByteWriter;
+  #inner: ProtoWriter | undefined;
 
   constructor(capacity = 256) {
     this.#bytes = new ByteWriter(capacity);
@@ -65,10 +66,17 @@ export class ProtoWriter {
     return this;
   }
 
+  /** A message within this one; what writes it is the same for all of them, and is only to be used until `write` returns. */
   message(field: number, write: (message: ProtoWriter) => void): this {
-    const inner = new ProtoWriter();
-    write(inner);
+    const inner = (this.#inner ??= new ProtoWriter());
+    write(inner.reset());
     return this.bytes(field, inner.finish());
+  }
+
+  /** Fields that were written before, with their tags. */
+  fields(written: Uint8Array): this {
+    this.#bytes.bytes(written);
+    return this;
   }
 
   packedDoubles(field: number, values: Iterable<number>): this {
@@ -93,6 +101,12 @@ export class ProtoWriter {
       inner.u64le(value);
     }
     return this.bytes(field, inner.take());
+  }
+
+  /** Forgets what was written and keeps the memory. */
+  reset(): this {
+    this.#bytes.reset();
+    return this;
   }
 
   /** What was written, without a copy. */
