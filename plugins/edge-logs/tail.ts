@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 
-import { Allowance } from './allowance.ts';
+import { TokenBucket } from 'svc/flow';
+
 import type { Draft } from './draft.ts';
 import type { Group } from './group.ts';
 import type { LineTimes } from './line-times.ts';
@@ -24,6 +25,8 @@ export type Start = Pick<Place, 'offset' | 'before' | 'part'> & { readonly mtime
 export const beginning: Start = { offset: 0, before: '', part: 0 };
 
 const quantum = 64 * 1024;
+/** So many seconds' worth may be read at once. */
+const burstSeconds = 2;
 /** How long a file that another has replaced may still be written to. */
 const graceMs = 10_000;
 
@@ -37,7 +40,7 @@ export class Tail {
   readonly #file: OpenFile['file'];
   readonly #options: TailOptions;
   readonly #stream;
-  readonly #allowance: Allowance;
+  readonly #allowance: TokenBucket;
   #head: Head;
   #offset: number;
   #before: Buffer;
@@ -64,7 +67,7 @@ export class Tail {
     this.#file = file;
     this.#options = options;
     this.#stream = group.stream(path);
-    this.#allowance = new Allowance(options.bytesPerSecond, options.monotonic());
+    this.#allowance = new TokenBucket(options.bytesPerSecond * burstSeconds, options.monotonic());
     this.#head = head;
     this.#offset = start.offset;
     this.#before = Buffer.from(start.before, 'base64');
@@ -129,10 +132,11 @@ export class Tail {
 
   /** Brings a share of what is there into the draft; whether it took anything. */
   async read(draft: Draft, window: Buffer): Promise<boolean> {
-    this.#allowance.refill(this.#options.monotonic());
+    const { bytesPerSecond, monotonic } = this.#options;
+    const wait = this.#allowance.wait(bytesPerSecond, bytesPerSecond * burstSeconds, monotonic());
     const over = this.#over();
     const known = `${this.#size} ${over}`;
-    if (this.behind === 0 || this.replaced || this.#allowance.spent || this.#tried === known) {
+    if (this.behind === 0 || this.replaced || wait > 0 || this.#tried === known) {
       return false;
     }
     const { mostBytes, times } = this.#options;
@@ -207,7 +211,7 @@ export class Tail {
     this.#offset += used;
     this.#part = part;
     this.#readMtime = this.#mtime;
-    this.#allowance.take(used);
+    this.#allowance.spend(used);
     if (this.#head.size < headBytes) {
       this.#head = await readHead(this.#file, this.#offset);
     }

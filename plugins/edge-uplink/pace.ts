@@ -1,3 +1,4 @@
+import { TokenBucket } from 'svc/flow';
 import type { Clock } from 'svc/sdk';
 
 const windowMs = 30_000;
@@ -9,13 +10,12 @@ export class Pace {
   readonly #clock: Clock;
   #live = 0;
   #since: number;
-  #allowed = leastPerSecond;
-  #refilled: number;
+  readonly #replay: TokenBucket;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#since = clock.monotonic();
-    this.#refilled = this.#since;
+    this.#replay = new TokenBucket(leastPerSecond, this.#since);
   }
 
   /** Bytes that were new have left. */
@@ -25,16 +25,13 @@ export class Pace {
   }
 
   sentReplay(bytes: number): void {
-    this.#allowed -= bytes;
+    this.#replay.spend(bytes);
   }
 
   /** Milliseconds until something that has waited may go; 0 for at once. */
   waitMs(): number {
-    const now = this.#clock.monotonic();
-    const perMs = this.#perSecond() / 1_000;
-    this.#allowed = Math.min(this.#allowed + (now - this.#refilled) * perMs, perMs * 1_000);
-    this.#refilled = now;
-    return this.#allowed > 0 ? 0 : Math.ceil(-this.#allowed / perMs) + 1;
+    const perSecond = this.#perSecond();
+    return Math.ceil(this.#replay.wait(perSecond, perSecond, this.#clock.monotonic()) * 1_000);
   }
 
   #perSecond(): number {

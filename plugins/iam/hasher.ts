@@ -1,9 +1,9 @@
 import { scrypt, timingSafeEqual } from 'node:crypto';
 
-import type { Ids } from 'svc/sdk';
+import { ConcurrencyGate } from 'svc/flow';
+import { type Ids, SvcError } from 'svc/sdk';
 
 import { isTooLong } from './password-rules.ts';
-import { createTurnstile } from './turnstile.ts';
 
 /** The work factors of scrypt: 2^ln · r · 128 bytes of memory, p times over. */
 export interface Cost {
@@ -30,20 +30,24 @@ export interface Hasher {
 
 /** Hashes passwords off the main thread, two at once so that logins cannot take the machine from everything else. */
 export function createHasher(ids: Ids, cost: Cost = currentCost): Hasher {
-  const pass = createTurnstile({ inside: 2, waiting: 20, refusal: 'too many passwords are being checked at once; try again in a moment' });
+  const gate = new ConcurrencyGate({
+    atOnce: 2,
+    waiting: 20,
+    full: () => new SvcError('rate_limited', 'too many passwords are being checked at once; try again in a moment', { retryAfterSeconds: 3 }),
+  });
   const newSalt = (): Buffer => Buffer.from(ids.token(saltBytes), 'base64url');
   const nobody = { cost, salt: newSalt(), key: Buffer.from(ids.token(keyBytes), 'base64url') };
 
   return {
     async hash(password) {
       const salt = newSalt();
-      const key = await pass(() => derive(password, salt, cost));
+      const key = await gate.run(() => derive(password, salt, cost));
       return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(key)}`;
     },
     async verify(hash, password) {
       const known = hash === undefined ? undefined : parse(hash);
       const { cost: asked, salt, key } = known ?? nobody;
-      const derived = await pass(() => derive(isTooLong(password) ? '' : password, salt, asked));
+      const derived = await gate.run(() => derive(isTooLong(password) ? '' : password, salt, asked));
       return timingSafeEqual(derived, key) && known !== undefined && !isTooLong(password);
     },
     isDated(hash) {

@@ -2,7 +2,7 @@ import type { Updateable } from 'kysely';
 import { type Call, type Clock, type MaybePromise, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
 
 import { readEmail } from './email.ts';
-import { createGuesses } from './guesses.ts';
+import { Guesses } from './guesses.ts';
 import type { Hasher } from './hasher.ts';
 import { memberStore } from './member-store.ts';
 import { defaultOrg } from './org-store.ts';
@@ -51,7 +51,7 @@ export interface UsersParts {
 
 /** Accounts: every rule about them is checked inside the write that it is about. */
 export function createUsers({ tables, people, hasher, clock, mostUsers = 10_000 }: UsersParts): Users {
-  const guesses = createGuesses(clock);
+  const guesses = new Guesses(clock);
 
   async function create(user: NewUser, createdBy: number | undefined, along: (user: UserRow) => MaybePromise<void>): Promise<UserRow> {
     const email = readEmail(user.email);

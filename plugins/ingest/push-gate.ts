@@ -1,8 +1,8 @@
+import { TokenBucket } from 'svc/flow';
 import { type Arrival, type Clock, type Passage, type Principal, SvcError } from 'svc/sdk';
 
 import type { IngestMetrics } from './ingest-metrics.ts';
 import type { PushLimits } from './limits.ts';
-import { TokenBucket } from './token-bucket.ts';
 
 export interface GateParts {
   readonly limits: () => PushLimits;

@@ -5,7 +5,7 @@ import type { LogIngest } from './contract.ts';
 import { check } from './logql/index.ts';
 import { answer, type EndpointName } from './loki/endpoints.ts';
 import { enforcedQuery, pushBody } from './loki/relay.ts';
-import { QueryRunner } from './query-runner.ts';
+import { LogQueryRunner } from './query-runner.ts';
 import { matchersOf, ServiceQueries } from './service-queries.ts';
 import { openLogStore } from './store/store.ts';
 import { Tails } from './tails.ts';
@@ -22,7 +22,7 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
   const { log, now } = setup;
   const { folder, limits, retention, query } = setup.data as ThreadData;
   const store = await openLogStore({ folder, log, now, limits, retention });
-  const queries = new QueryRunner(store, query, now);
+  const queries = new LogQueryRunner(store, query, now);
   const tails = new Tails(now, (id) => setup.notify('tail', id));
   const service = new ServiceQueries({ store, queries, tails, now });
   const stopTailing = store.onKept((batch) => tails.offer(batch));

@@ -3,7 +3,7 @@ import { type Labels, labelsRecord, matcher, type Matcher } from 'svc/query';
 import type { Enforced, InstantAnswer, MatrixAnswer, Notes } from '../metricsdb/contract.ts';
 import type { Line, LinesAnswer } from './contract.ts';
 import { instant, lines, range, tailer } from './logql/index.ts';
-import type { QueryRunner } from './query-runner.ts';
+import type { LogQueryRunner } from './query-runner.ts';
 import type { Nanos } from './store/nanos.ts';
 import type { LogStore } from './store/store.ts';
 import { frameOf, type Tails } from './tails.ts';
@@ -11,7 +11,7 @@ import type { AskInput, NamesInput, OpenedTail, TailInput } from './thread-contr
 
 export interface ServiceQueriesParts {
   readonly store: LogStore;
-  readonly queries: QueryRunner;
+  readonly queries: LogQueryRunner;
   readonly tails: Tails;
   readonly now: () => number;
 }
@@ -23,7 +23,7 @@ interface Call {
 /** The queries of other plugins, in milliseconds and plain records. */
 export class ServiceQueries {
   readonly #store: LogStore;
-  readonly #queries: QueryRunner;
+  readonly #queries: LogQueryRunner;
   readonly #tails: Tails;
   readonly #now: () => number;
 

@@ -1,15 +1,14 @@
 import { type ErrorCode, isSvcError, messageOf } from 'svc/sdk';
-import { type Budget, labelsRecord, queryError } from 'svc/query';
+import { type Budget, labelsRecord, queryError, type QueryRunner } from 'svc/query';
 
 import type { CheckedQuery, InstantAnswer, LabelRecord, MatrixAnswer, Notes } from './contract.ts';
-import type { QueryRunner } from './query-runner.ts';
 import { instantAnswerOf, rangeAnswerOf } from './matrix.ts';
 import { assertPoints, demandRangeQuery } from './prometheus/question.ts';
 import { enforced, matcherSets } from './prometheus/series-selector.ts';
 import { instant, parse, print, range, selectorsOf, valueTypeOf, type VectorSelector } from './promql/index.ts';
 import type { StoreKeeper } from './store-keeper.ts';
 import type { MetricsStore } from './store/store.ts';
-import type { BatchQuestion, ServiceQuestion } from './thread-contract.ts';
+import type { BatchQuestion, QueryLimits, ServiceQuestion } from './thread-contract.ts';
 
 /** An error has to be taken apart to cross threads inside an answer. */
 export type BatchAnswer = InstantAnswer | { readonly failed: ErrorCode; readonly message: string };
@@ -17,7 +16,7 @@ export type ServiceAnswer = InstantAnswer | (MatrixAnswer & Notes) | readonly La
 
 /** Answers another plugin: no text, but labels and arrays of numbers. */
 export async function serviceAnswer(
-  { store, runner }: { readonly store: StoreKeeper; readonly runner: QueryRunner },
+  { store, runner }: { readonly store: StoreKeeper; readonly runner: QueryRunner<QueryLimits> },
   question: ServiceQuestion,
   signal: AbortSignal,
 ): Promise<ServiceAnswer> {
@@ -28,7 +27,7 @@ export async function serviceAnswer(
 
 /** A batch has one place in the line, and its questions are answered one after another. */
 export function batchAnswers(
-  { store, runner }: { readonly store: StoreKeeper; readonly runner: QueryRunner },
+  { store, runner }: { readonly store: StoreKeeper; readonly runner: QueryRunner<QueryLimits> },
   { queries, time, options }: BatchQuestion,
   signal: AbortSignal,
 ): Promise<readonly BatchAnswer[]> {
@@ -47,7 +46,7 @@ export function batchAnswers(
 
 const failureOf = (error: unknown): BatchAnswer => ({ failed: isSvcError(error) ? error.code : 'internal', message: messageOf(error) });
 
-async function answered(store: MetricsStore, question: ServiceQuestion, { limits }: QueryRunner, budget: Budget): Promise<ServiceAnswer> {
+async function answered(store: MetricsStore, question: ServiceQuestion, { limits }: QueryRunner<QueryLimits>, budget: Budget): Promise<ServiceAnswer> {
   const { lookbackMs = limits.lookbackMs, enforce } = question.options;
   const also = enforced(enforce);
   const settled = { lookbackMs, delayedNameRemoval: limits.delayedNameRemoval, enforce: also };
@@ -64,7 +63,7 @@ async function answered(store: MetricsStore, question: ServiceQuestion, { limits
 }
 
 /** The same for whichever driver answers. */
-export function assertAnswerable(question: ServiceQuestion, { limits }: Pick<QueryRunner, 'limits'>): void {
+export function assertAnswerable(question: ServiceQuestion, { limits }: Pick<QueryRunner<QueryLimits>, 'limits'>): void {
   if (question.kind === 'range') {
     if (!(question.step > 0) || question.end < question.start) {
       throw queryError('bad_data', 'a range needs a step above zero and an end that is not before its start');

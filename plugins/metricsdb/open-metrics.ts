@@ -1,7 +1,7 @@
+import { QueryRunner } from 'svc/query';
 import { type ThreadService, type ThreadSetup, transferred } from 'svc/thread';
 
 import { batchAnswers, checkQuery, serviceAnswer } from './answers.ts';
-import { QueryRunner } from './query-runner.ts';
 import { Forwarder } from './forward/forwarder.ts';
 import { answer, format } from './prometheus/endpoints.ts';
 import { enforced } from './prometheus/series-selector.ts';

@@ -1,10 +1,11 @@
+import type { QueryRunner } from 'svc/query';
 import { SvcError } from 'svc/sdk';
 
 import type { InstantAnswer, ScratchRow } from './contract.ts';
-import type { QueryRunner } from './query-runner.ts';
 import { instantAnswerOf } from './matrix.ts';
 import { instant } from './promql/index.ts';
 import { ScratchStore } from './scratch-store.ts';
+import type { QueryLimits } from './thread-contract.ts';
 
 const mostOpen = 8;
 const idleMs = 300_000;
@@ -17,11 +18,11 @@ interface Scratch {
 /** Stores in memory that others try things out on; the engine and its limits are those of every other question. */
 export class Scratches {
   readonly #open = new Map<number, Scratch>();
-  readonly #runner: QueryRunner;
+  readonly #runner: QueryRunner<QueryLimits>;
   readonly #now: () => number;
   #last = 0;
 
-  constructor(runner: QueryRunner, now: () => number) {
+  constructor(runner: QueryRunner<QueryLimits>, now: () => number) {
     this.#runner = runner;
     this.#now = now;
   }

@@ -1,7 +1,7 @@
 import { Board, definePlugin } from 'svc/sdk';
 
 import { SettingChanged } from './contract.ts';
-import { revealAllowance } from './reveal-allowance.ts';
+import { RevealAllowance } from './reveal-allowance.ts';
 import { settingRoutes } from './setting-routes.ts';
 import { systemSettings } from './settings.ts';
 import { settingStore, type SettingTables } from './store.ts';
@@ -16,7 +16,7 @@ export default definePlugin({
     const text = valueText(ctx.secrets);
     const stored = storedValues(board, store, text, log);
     const changed = (key: string): void => ctx.events.emit(SettingChanged, { key });
-    const allowance = revealAllowance(clock);
+    const allowance = new RevealAllowance(clock);
 
     await stored.refresh();
     scope.defer(

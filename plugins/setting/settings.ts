@@ -90,7 +90,7 @@ export function systemSettings({ board, store, stored, text, clock, allowance, c
 
     reveal(address, principal) {
       assertInPerson(principal, clock.now());
-      allowance(principal);
+      allowance.spend(principal);
       const name = nameOf(address);
       const { declaration, value } = board.state(name);
       const problem = stored.problem(name);

@@ -1,8 +1,8 @@
+import { QueryRunner } from 'svc/query';
 import { memoryOf } from 'svc/store';
 import { type ThreadSetup, transferred } from 'svc/thread';
 
 import { foundTrace, matrixOf } from './found-trace.ts';
-import { QueryRunner } from './query-runner.ts';
 import { SpanMetricsWriter } from './span-metrics-writer.ts';
 import { metricsJson, searchJson, tagsJson, tagsJsonByScope, tagValuesJson, typedTagValuesJson } from './store/answer-json.ts';
 import { Passing } from './store/passing.ts';
@@ -23,13 +23,13 @@ export type TracesSetup = Pick<ThreadSetup, 'data' | 'log' | 'notify' | 'now' | 
 
 const tendEveryMs = 5_000;
 const metricsEveryMs = 15_000;
-const usualQuery = { timeoutMs: 30_000, maxSpans: 50_000_000 };
+const usualQuery = { timeoutMs: 30_000, maxSamples: 50_000_000 };
 
 /** Store and language of the traces area, behind the methods that its thread answers. */
 export async function openTraces({ data, log, notify, now, every }: TracesSetup): Promise<TracesService> {
   const { folder, limits = {}, query = usualQuery, nativeBinding } = data as TracesData;
   const store = await openTracesStore({ folder, log, now, limits, ...(nativeBinding !== undefined && { nativeBinding }) });
-  const runner = new QueryRunner(store, query, now);
+  const runner = new QueryRunner(query, now);
   const queries = new StoreQueries(store, runner);
   const passing = new Passing(store, now);
   const spanMetrics = new SpanMetricsWriter();
@@ -54,10 +54,7 @@ export async function openTraces({ data, log, notify, now, every }: TracesSetup)
     push: ({ format, body, ...options }) => store.push(format, body, options),
     search: async (input, call) => foundIn(await queries.search(input, call)),
     searchJson: async (input, call) => moved(searchJson(await queries.search(input, call), { plain: (input.query ?? '').trim() === '' })),
-    async trace(input, call) {
-      const id = traceIdOf(input.traceId);
-      return renderTrace(await runner.run(input, call, () => store.trace(id)), input);
-    },
+    trace: async (input, call) => renderTrace(await queries.trace(traceIdOf(input.traceId), input, call), input),
     tagNames: (input, call) => queries.tagNames(input, call),
     tagsJson: async (input, call) => moved((input.version === 1 ? tagsJson : tagsJsonByScope)(await queries.tagNames(input, call), input.scope)),
     tagValues: (input, call) => queries.tagValues(input, call),

@@ -42,7 +42,7 @@ export const threadSettings = (settings: Settings): ThreadSettings => ({
   },
   query: {
     timeoutMs: Math.min(longestQueryMs, parseDuration(settings.get<string>('traces.query_timeout'))),
-    maxSpans: settings.get<number>('traces.max_query_spans'),
+    maxSamples: settings.get<number>('traces.max_query_spans'),
   },
 });
 

@@ -1,12 +1,12 @@
 import { SvcError } from 'svc/sdk';
-import { matcher, type Matcher } from 'svc/query';
+import { type Budget, matcher, type Matcher, type QueryRunner } from 'svc/query';
 
-import type { QueryRunner } from './query-runner.ts';
 import type { TracesStore } from './store/store.ts';
 import { type TagNames, tagNames, type TagValue, tagValues } from './store/tags.ts';
 import type { Asked, Call, InstantInput, MetricsInput, SearchInput, TagsInput, TagValuesInput } from './thread-contract.ts';
 import { metrics, type MetricsResult, parse, queryOfTags, search, type SearchResult } from './traceql/engine.ts';
 import type { SpanSource } from './traceql/source.ts';
+import type { TraceSpans } from './traceql/span.ts';
 
 const mostTraces = 1_000;
 const mostSpansPerSpanSet = 1_000;
@@ -15,11 +15,11 @@ const mostValues = 5_000;
 /** The queries of the thread, with their defaults and limits; what they find is not yet in any format. */
 export class StoreQueries {
   readonly #store: TracesStore;
-  readonly #queries: QueryRunner;
+  readonly #runner: QueryRunner;
 
-  constructor(store: TracesStore, queries: QueryRunner) {
+  constructor(store: TracesStore, runner: QueryRunner) {
     this.#store = store;
-    this.#queries = queries;
+    this.#runner = runner;
   }
 
   /** Among the spans of the store, unless others are given. */
@@ -32,13 +32,17 @@ export class StoreQueries {
       enforce: matchersOf(input),
     };
     const spans = source ?? this.#store.source();
-    return this.#queries.run(input, call, (budget) => search(spans, query, options, budget));
+    return this.#run(input, call, (budget) => search(spans, query, options, budget));
+  }
+
+  trace(id: Uint8Array, input: Asked, call: Call): Promise<TraceSpans | undefined> {
+    return this.#run(input, call, () => this.#store.trace(id));
   }
 
   async metrics(input: MetricsInput, call: Call): Promise<MetricsResult> {
     const query = parse(input.query);
     const options = { start: input.start, end: input.end, step: input.step, enforce: matchersOf(input) };
-    return this.#queries.run(input, call, (budget) => metrics(this.#store.source(), query, options, budget));
+    return this.#run(input, call, (budget) => metrics(this.#store.source(), query, options, budget));
   }
 
   /** One point, at the end of the window, of all spans that start in it. */
@@ -48,7 +52,7 @@ export class StoreQueries {
 
   async tagNames(input: Omit<TagsInput, 'version' | 'scope'>, call: Call): Promise<TagNames> {
     const options = { window: { startMs: input.start, endMs: input.end }, enforce: matchersOf(input) };
-    return this.#queries.run(input, call, (budget) => tagNames(this.#store.tables, options, budget));
+    return this.#run(input, call, (budget) => tagNames(this.#store.tables, options, budget));
   }
 
   async tagValues(input: TagValuesInput, call: Call): Promise<readonly TagValue[]> {
@@ -58,7 +62,12 @@ export class StoreQueries {
       limit: within(input.limit, mostValues, mostValues, 'limit'),
       ...(input.query !== undefined && { query: input.query }),
     };
-    return this.#queries.run(input, call, (budget) => tagValues(this.#store.tables, input.tag, options, budget));
+    return this.#run(input, call, (budget) => tagValues(this.#store.tables, input.tag, options, budget));
+  }
+
+  /** Damaged blocks are left out, and the query is run again without them. */
+  #run<T>({ timeoutMs, maxSamples }: Asked, { signal }: Call, query: (budget: Budget) => Promise<T>): Promise<T> {
+    return this.#runner.run({ signal, timeoutMs, maxSamples }, (budget) => this.#store.read(() => query(budget)));
   }
 }
 

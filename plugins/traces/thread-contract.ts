@@ -24,7 +24,7 @@ export interface ThreadSettings {
 export interface QueryLimits {
   readonly timeoutMs: number;
   /** Spans that one query may look at. */
-  readonly maxSpans: number;
+  readonly maxSamples: number;
 }
 
 export interface Asked {

@@ -17,10 +17,11 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 
 /** Libraries that plugins share, and the libraries that each of them may build on; all of them see the contract. */
 const libraries: Readonly<Record<string, readonly string[]>> = {
-  query: [],
+  flow: [],
+  query: ['flow'],
   template: [],
   probe: [],
-  tunnel: [],
+  tunnel: ['flow'],
   'edge-protocol': [],
   output: [],
   'markdown-file': [],

@@ -1,6 +1,7 @@
+import { TokenBucket } from 'svc/flow';
 import type { Clock } from 'svc/sdk';
 
-import { AddressBuckets, TokenBucket } from './address-buckets.ts';
+import { AddressBuckets } from './address-buckets.ts';
 import { tooMany } from './admission-queue.ts';
 
 export interface Limits {

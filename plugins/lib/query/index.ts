@@ -8,4 +8,5 @@ export * from './labels.ts';
 export * from './matcher.ts';
 export * from './numbers.ts';
 export * from './query-error.ts';
+export * from './query-runner.ts';
 export * from './regex.ts';

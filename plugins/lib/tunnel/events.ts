@@ -1,14 +1,15 @@
+import { TokenBucket } from 'svc/flow';
 import { messageOf, SvcError } from 'svc/sdk';
+
 import { parseBody, text } from './body.ts';
 import { frameType } from './frames.ts';
-import { Rate } from './rate.ts';
 import type { Wire } from './wire.ts';
 
 /** The events of one session, both ways: few enough, or counted and lost. */
 export class Events {
   readonly #wire: Wire;
-  #told: Rate | undefined;
-  #heard: Rate | undefined;
+  #sent: TokenBucket | undefined;
+  #received: TokenBucket | undefined;
   #warned = false;
   dropped = 0;
 
@@ -17,10 +18,10 @@ export class Events {
   }
 
   emit(event: string, payload: unknown): boolean {
-    const { highBytes, bodyBytes } = this.#wire.limits;
+    const { highBytes, bodyBytes, eventsPerSecond, eventBurst } = this.#wire.limits;
     const now = this.#now();
-    this.#told ??= this.#rate(now);
-    if (this.#wire.bufferedBytes > highBytes || !this.#told.take(now)) {
+    this.#sent ??= new TokenBucket(eventBurst, now);
+    if (this.#wire.bufferedBytes > highBytes || !this.#sent.take(eventsPerSecond, eventBurst, now)) {
       this.dropped += 1;
       return false;
     }
@@ -36,8 +37,8 @@ export class Events {
     const { options, limits, session } = this.#wire;
     const { log, label, handlers } = options;
     const now = this.#now();
-    this.#heard ??= this.#rate(now);
-    if (!this.#heard.take(now)) {
+    this.#received ??= new TokenBucket(limits.eventBurst, now);
+    if (!this.#received.take(limits.eventsPerSecond, limits.eventBurst, now)) {
       this.dropped += 1;
       if (!this.#warned) {
         this.#warned = true;
@@ -52,11 +53,6 @@ export class Events {
     } catch (error) {
       log.error({ event: 'tunnel.listener_failed', tunnel: label, topic: name, cause: messageOf(error) }, 'event listener threw; the event is lost');
     }
-  }
-
-  #rate(now: number): Rate {
-    const { eventsPerSecond, eventBurst } = this.#wire.limits;
-    return new Rate(eventsPerSecond, eventBurst, now);
   }
 
   #now(): number {

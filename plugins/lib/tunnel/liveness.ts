@@ -1,9 +1,11 @@
+import { TokenBucket } from 'svc/flow';
+
 import { frameType, ProtocolViolation } from './frames.ts';
-import { Rate } from './rate.ts';
 import type { Cancel } from './sweeper.ts';
 import type { Wire } from './wire.ts';
 
 const pingsPerSecond = 5;
+const pingBurst = 20;
 
 /** Whether the other side is still there, and still reads. The edge pings; the manager only watches. */
 export class Liveness {
@@ -11,7 +13,7 @@ export class Liveness {
   readonly #lost: (reason: string) => void;
   #cancel: Cancel;
   #stall: Cancel | undefined;
-  #pings: Rate | undefined;
+  #pings: TokenBucket | undefined;
   #pingedAt = 0;
   #unanswered = 0;
   lastHeardAt: number;
@@ -30,8 +32,8 @@ export class Liveness {
 
   /** Pings are cheap to send and cost an answer. */
   pinged(): void {
-    this.#pings ??= new Rate(pingsPerSecond, 4 * pingsPerSecond, this.lastHeardAt);
-    if (!this.#pings.take(this.lastHeardAt)) {
+    this.#pings ??= new TokenBucket(pingBurst, this.lastHeardAt);
+    if (!this.#pings.take(pingsPerSecond, pingBurst, this.lastHeardAt)) {
       throw new ProtocolViolation('a flood of pings');
     }
   }

@@ -1,7 +1,7 @@
 import { SvcError } from 'svc/sdk';
-import { keepLabels, type Labels, labelsKey, labelsRecord, type Matcher, queryError } from 'svc/query';
+import { keepLabels, type Labels, labelsKey, labelsRecord, type Matcher, queryError, type QueryCall } from 'svc/query';
 
-import type { QueryCall, QueryRunner } from '../query-runner.ts';
+import type { LogQueryRunner } from '../query-runner.ts';
 import { instant, lines, parse, printExpr, range, tailer, typeOf } from '../logql/index.ts';
 import type { NanosWindow, StreamSize } from '../store/directory.ts';
 import type { LogStore } from '../store/store.ts';
@@ -18,7 +18,7 @@ export interface EndpointCall extends QueryCall {
 
 export interface EndpointParts {
   readonly store: LogStore;
-  readonly queries: QueryRunner;
+  readonly queries: LogQueryRunner;
   readonly now: () => number;
 }
 

@@ -1,20 +1,20 @@
+import type { QueryRunner } from 'svc/query';
 import { transferred } from 'svc/thread';
 
 import type { ServiceAnswer } from '../answers.ts';
-import type { QueryRunner } from '../query-runner.ts';
 import { toolAnswer } from '../prometheus/answer.ts';
-import type { Asked, Forwarded, Packed, PackInput, ServiceQuestion } from '../thread-contract.ts';
+import type { Asked, Forwarded, Packed, PackInput, QueryLimits, ServiceQuestion } from '../thread-contract.ts';
 import { decodeAnswer, decodeRange } from './decode.ts';
 import { type PackLimits, Packer } from './pack.ts';
 import { plan, planService } from './plan.ts';
 
 /** What is computed in the thread for a driver that keeps its samples elsewhere. */
 export class Forwarder {
-  readonly #runner: QueryRunner;
+  readonly #runner: QueryRunner<QueryLimits>;
   readonly #now: () => number;
   readonly #packer: Packer;
 
-  constructor(runner: QueryRunner, limits: PackLimits, now: () => number) {
+  constructor(runner: QueryRunner<QueryLimits>, limits: PackLimits, now: () => number) {
     this.#runner = runner;
     this.#now = now;
     this.#packer = new Packer(limits, now);

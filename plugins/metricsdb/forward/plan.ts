@@ -1,17 +1,16 @@
-import { type Matcher, queryError } from 'svc/query';
+import { type Matcher, queryError, type QueryRunner } from 'svc/query';
 
 import { assertAnswerable } from '../answers.ts';
-import type { QueryRunner } from '../query-runner.ts';
 import { Parameters } from '../prometheus/parameters.ts';
 import { readInstant, readRange, readSettled } from '../prometheus/question.ts';
 import { enforced, labelName, matcherSets } from '../prometheus/series-selector.ts';
 import { longestQuery } from '../promql/parser.ts';
 import { printMatcher } from '../promql/print.ts';
-import type { Asked, Forwarded, Pairs, ServiceQuestion } from '../thread-contract.ts';
+import type { Asked, Forwarded, Pairs, QueryLimits, ServiceQuestion } from '../thread-contract.ts';
 import { restricted } from './restrict.ts';
 
 /** Rebuilds a call from what is known, checked and bounded, so that nothing else of the caller's reaches the other side. */
-export function plan(runner: QueryRunner, asked: Asked, now: number): Forwarded {
+export function plan(runner: QueryRunner<QueryLimits>, asked: Asked, now: number): Forwarded {
   const { limits } = runner;
   const parameters = Parameters.of(asked);
   const { timeoutMs = limits.timeoutMs } = readSettled(parameters, limits);
@@ -58,7 +57,7 @@ export function plan(runner: QueryRunner, asked: Asked, now: number): Forwarded 
 }
 
 /** The same for a question of another plugin, which may be restricted. */
-export function planService(runner: QueryRunner, question: ServiceQuestion): Forwarded {
+export function planService(runner: QueryRunner<QueryLimits>, question: ServiceQuestion): Forwarded {
   assertAnswerable(question, runner);
   const { limits } = runner;
   const { timeoutMs = limits.timeoutMs, enforce, lookbackMs } = question.options;

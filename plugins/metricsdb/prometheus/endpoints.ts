@@ -1,10 +1,9 @@
-import { type Budget, compareLabels, queryError } from 'svc/query';
+import { type Budget, compareLabels, queryError, type QueryRunner } from 'svc/query';
 
-import type { QueryRunner } from '../query-runner.ts';
 import { instant, print, range } from '../promql/index.ts';
 import type { StoreKeeper } from '../store-keeper.ts';
 import type { MetricsStore } from '../store/store.ts';
-import type { Asked, Endpoint } from '../thread-contract.ts';
+import type { Asked, Endpoint, QueryLimits } from '../thread-contract.ts';
 import { each, envelope, instantAnswer, type Page, rangeAnswer, toolAnswer, writeLabels } from './answer.ts';
 import { Parameters } from './parameters.ts';
 import { demandQuery, demandRangeQuery, readInstant, readRange, readSettled, type Settled } from './question.ts';
@@ -12,7 +11,7 @@ import { labelName, matcherSets } from './series-selector.ts';
 
 export interface AnswerParts {
   readonly store: StoreKeeper;
-  readonly runner: QueryRunner;
+  readonly runner: QueryRunner<QueryLimits>;
   readonly now: () => number;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { createGuesses } from '../../../plugins/iam/guesses.ts';
+import { Guesses } from '../../../plugins/iam/guesses.ts';
 import { movableClock } from '../session/people.ts';
 import { iamHouse, password, statusesOf } from './house.ts';
 
@@ -85,7 +85,7 @@ describe('guesses', () => {
   const right = async (): Promise<boolean> => true;
 
   test('are forgotten with a right one, and do not count when nobody could tell', async () => {
-    const guesses = createGuesses(movableClock());
+    const guesses = new Guesses(movableClock());
     for (let round = 0; round < 2; round++) {
       for (let i = 0; i < 9; i++) {
         assert.equal(await guesses.check(1, wrong), false);
@@ -99,7 +99,7 @@ describe('guesses', () => {
   });
 
   test('take bounded room: the account guessed at longest ago makes place', async () => {
-    const guesses = createGuesses(movableClock(), 2);
+    const guesses = new Guesses(movableClock(), 2);
     for (const id of [1, 2, 3]) {
       for (let i = 0; i < 10; i++) {
         await guesses.check(id, wrong);

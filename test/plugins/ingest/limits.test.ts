@@ -3,10 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import fc from 'fast-check';
 import { Board } from 'svc/sdk';
 
-import { TokenBucket } from '../../../plugins/ingest/token-bucket.ts';
 import { ingestHouse, type IngestHouse, pretendStores, seven, unbound } from './house.ts';
 
 const proto = 'application/x-protobuf';
@@ -132,31 +130,4 @@ test('a push under way when the house stops is finished, and answered', async (t
   finish();
   assert.equal((await push).status, 204);
   await stopped;
-});
-
-test('a bucket never lets through more than its rate and burst, and one more', () => {
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 1, max: 1_000 }),
-      fc.integer({ min: 1, max: 1_000 }),
-      fc.array(fc.record({ after: fc.integer({ min: 0, max: 3_000 }), amount: fc.integer({ min: 0, max: 500 }) }), { maxLength: 50 }),
-      (rate, burst, pushes) => {
-        const bucket = new TokenBucket(burst, 0);
-        let [now, passed, largest] = [0, 0, 0];
-        for (const { after, amount } of pushes) {
-          now += after;
-          const wait = bucket.wait(rate, burst, now);
-          if (wait === 0) {
-            bucket.spend(amount);
-            passed += amount;
-            largest = Math.max(largest, amount);
-          } else {
-            assert.ok(bucket.wait(rate, burst, now + wait * 1_000 + 1) === 0, 'after the wait that it names it lets through');
-            now += wait * 1_000 + 1;
-          }
-        }
-        assert.ok(passed <= burst + (now / 1_000) * rate + largest + 1e-6, `${passed}`);
-      },
-    ),
-  );
 });

@@ -36,7 +36,7 @@ test('a thread of its own stores, answers, refuses and tells, and the next one h
 
   const second = await startThreadForTest(t, worker, data);
   assert.equal(jsonOf(await second.call('trace', { traceId: '1', form: 'v1' })).batches.length, 1);
-  await second.call('settle', { limits: { metricSeries: 0 }, query: { timeoutMs: 1_000, maxSpans: 0 } });
+  await second.call('settle', { limits: { metricSeries: 0 }, query: { timeoutMs: 1_000, maxSamples: 0 } });
   await second.call('push', { format: 'otlp-proto', body });
   const { metricSeries, queries } = await second.call<StoreStatus>('status');
   assert.deepEqual([metricSeries, queries.running], [0, 0], 'spans are no longer counted');

@@ -1,4 +1,4 @@
-/** Lets through what flows in at `rate`, and at once as much as `burst`; what is larger goes into debt. */
+/** Lets through what flows in at `rate` a second, and at once as much as `burst`; what costs more than is there goes into debt. */
 export class TokenBucket {
   #tokens: number;
   #at: number;
@@ -12,7 +12,14 @@ export class TokenBucket {
   wait(rate: number, burst: number, nowMs: number): number {
     this.#tokens = Math.min(burst, this.#tokens + ((nowMs - this.#at) / 1_000) * rate);
     this.#at = nowMs;
-    return this.#tokens > 0 ? 0 : -this.#tokens / rate + 1 / Math.max(1, rate);
+    return this.#tokens >= 1 ? 0 : (1 - this.#tokens) / rate;
+  }
+
+  /** Spends one, where there is one. */
+  take(rate: number, burst: number, nowMs: number): boolean {
+    const isThere = this.wait(rate, burst, nowMs) === 0;
+    this.#tokens -= isThere ? 1 : 0;
+    return isThere;
   }
 
   spend(amount: number): void {

@@ -1,0 +1,78 @@
+import type { Clock } from 'svc/sdk';
+
+export interface CounterRules {
+  /** So many in any window; one more has to wait. */
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Keys that are watched at once; the one that was counted longest ago makes room. */
+  readonly mostKeys?: number;
+}
+
+interface Count {
+  readonly times: readonly number[];
+  /** Begun, and not known yet whether they count. */
+  readonly pending: number;
+}
+
+/** How long to wait for what is under way. */
+const pendingMs = 1_000;
+
+/** Counts by key what happened within a window that ends now. */
+export class SlidingCounter {
+  readonly #rules: CounterRules;
+  /** In the order of the last change. */
+  readonly #counts = new Map<string, Count>();
+
+  constructor(rules: CounterRules) {
+    this.#rules = rules;
+  }
+
+  /** How long this key must wait; 0 when it may go on now. */
+  waitMs(key: string): number {
+    const { limit, windowMs, clock } = this.#rules;
+    const times = this.#recent(key);
+    if (times.length >= limit) {
+      return times[times.length - limit]! + windowMs - clock.monotonic();
+    }
+    return times.length + this.#pending(key) >= limit ? pendingMs : 0;
+  }
+
+  add(key: string): void {
+    this.#keep(key, { times: [...this.#recent(key), this.#rules.clock.monotonic()], pending: this.#pending(key) });
+  }
+
+  /** Counts at once; the returned function says, once, whether it stays counted. So attempts at the same time cannot outrun the limit. */
+  begin(key: string): (counts: boolean) => void {
+    this.#keep(key, { times: this.#recent(key), pending: this.#pending(key) + 1 });
+    return (counts) => {
+      const times = this.#recent(key);
+      const pending = Math.max(0, this.#pending(key) - 1);
+      this.#keep(key, { times: counts ? [...times, this.#rules.clock.monotonic()] : times, pending });
+    };
+  }
+
+  clear(key: string): void {
+    this.#keep(key, { times: [], pending: this.#pending(key) });
+  }
+
+  #recent(key: string): readonly number[] {
+    const since = this.#rules.clock.monotonic() - this.#rules.windowMs;
+    return this.#counts.get(key)?.times.filter((at) => at > since) ?? [];
+  }
+
+  #pending(key: string): number {
+    return this.#counts.get(key)?.pending ?? 0;
+  }
+
+  #keep(key: string, count: Count): void {
+    this.#counts.delete(key);
+    if (count.times.length === 0 && count.pending === 0) {
+      return;
+    }
+    if (this.#counts.size >= (this.#rules.mostKeys ?? 10_000)) {
+      this.#counts.delete(this.#counts.keys().next().value!);
+    }
+    this.#counts.set(key, count);
+  }
+}
