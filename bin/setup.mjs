@@ -1,4 +1,6 @@
 // Makes a bare clone ready to run. Plain JavaScript, node:* only: nothing else is there yet.
+import './oldest-node.mjs';
+
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
@@ -8,7 +10,6 @@ import { withSetupLock } from './setup-lock.mjs';
 import { progress } from './progress.mjs';
 
 const projectRoot = fileURLToPath(new URL('..', import.meta.url));
-const oldestNode = [20, 19];
 const npmDeadlineMs = 15 * 60_000;
 const keptOutput = 64 * 1024;
 
@@ -17,7 +18,6 @@ const keptOutput = 64 * 1024;
  * Throws an Error whose message is a sentence for the user; silent when there is nothing to do.
  */
 export async function ensureInstalled(root = projectRoot) {
-  requireNode(process.versions.node);
   const wanted = stampOf(root);
   if (readText(stampPath(root)) === wanted) {
     return;
@@ -34,18 +34,6 @@ export async function ensureInstalled(root = projectRoot) {
   });
 }
 
-/** Refuses a Node that cannot run svc. */
-export function requireNode(version) {
-  const [major, minor] = version.split('.').map(Number);
-  const [oldestMajor, oldestMinor] = oldestNode;
-  if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
-    throw new Error(
-      `svc needs Node.js ${oldestMajor}.${oldestMinor} or newer, and ${process.execPath} is ${version}. ` +
-        'Install a current release (https://nodejs.org, or "nvm install 24") and start again.',
-    );
-  }
-}
-
 const stampPath = (root) => join(root, 'node_modules', '.svc-lock-hash');
 
 /** What an installation depends on: the locked versions, and the Node that native addons were built for. */
@@ -54,7 +42,7 @@ function stampOf(root) {
   const { createHash } = process.getBuiltinModule('node:crypto');
   const lock = readText(join(root, 'package-lock.json'));
   if (lock === undefined) {
-    throw new Error(`${join(root, 'package-lock.json')} is missing, so nobody knows what to install. Restore it with "git checkout package-lock.json".`);
+    throw new Error(`${join(root, 'package-lock.json')} is missing, so the versions to install are unknown. Restore it with "git checkout package-lock.json".`);
   }
   return `${createHash('sha256').update(lock).digest('hex')} ${process.versions.modules}\n`;
 }
@@ -121,8 +109,8 @@ function discardUnlessSound(root) {
 }
 
 /**
- * Installs the locked versions, within `npmDeadlineMs`; a signal to us ends npm too. Not `npm ci`: that refuses a lockfile
- * that does not name the packages for other platforms, and no registry mirror has to carry those.
+ * Installs the locked versions, within `npmDeadlineMs`; a signal to us ends npm too. Not `npm ci`, which would begin anew
+ * where a killed run left off (packages of other platforms are in the lockfile by `npm run lock-platforms`).
  */
 function npmInstall(root) {
   return new Promise((settle) => {

@@ -4,6 +4,7 @@ import type { PluginSources, ReadManifest, Schemas, SharedModules } from '../hos
 import { createLogs, createObservers, type LogLevel, type Logs, type Observers } from '../observe/index.ts';
 import { Registry } from '../registry/index.ts';
 import { type Clock, type Ids, messageOf, type SettingDeclaration } from '../sdk/index.ts';
+import { keepKnownSettings } from './settings/known-settings.ts';
 import { bootSettings } from './settings/read-settings.ts';
 import type { Product } from './product.ts';
 import type { Environment, Settings } from './settings/settings.ts';
@@ -40,12 +41,23 @@ export function layGround(
   runsOn: 'manager' | 'edge',
   core: Readonly<Record<string, SettingDeclaration>>,
 ): Ground {
-  const { settings, dataDir, readManifest } = bootSettings(product, environment, { schemas, log: () => logs.logger('settings'), sources, runsOn, core });
+  const { settings, dataDir, readManifest, known, unused } = bootSettings(product, environment, {
+    schemas,
+    log: () => logs.logger('settings'),
+    sources,
+    runsOn,
+    core,
+  });
   const observers = createObservers((error) =>
     logs.logger('observe').error({ cause: messageOf(error) }, 'who watched the house broke and is told nothing any more'),
   );
   const logs = openLogs(settings, clock, observers, writeLog);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  keepKnownSettings(dataDir, known);
+  for (const name of unused) {
+    const message = `${name} has no effect: plugin "${known[name]}", which it belongs to, is not installed; install it, or remove the setting`;
+    logs.logger('settings').warn({ event: 'settings.plugin_absent', setting: name, plugin: known[name] }, message);
+  }
   return { schemas, readManifest, shared, product, clock, ids, settings, dataDir, logs, observers, registry: new Registry() };
 }
 

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 
 import type { Logger, SettingDeclaration } from 'svc/sdk';
+import { startTestHost } from 'svc/testing';
 
 import { coreSettings } from '../../core/boot/settings/core-settings.ts';
 import { ajvSchemas } from '../../core/boot/settings/schemas.ts';
@@ -291,4 +293,18 @@ describe('a settings file', () => {
       assert.throws(() => read(text), sentence);
     });
   }
+
+  test('a setting of a plugin that is away is a warning that names the plugin, once this data folder has met it', async (t) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-known-'));
+    t.after(() => rmSync(dataDir, { recursive: true }));
+    const environment = { SVC_TORCH_PIN: '7' };
+    const torch = fileURLToPath(new URL('../plugins/setting/torch', import.meta.url));
+    await assert.rejects(startTestHost(t, { plugins: [], dataDir, environment }), /SVC_TORCH_PIN is not a setting/);
+    const met = await startTestHost(t, { plugins: [torch], dataDir, environment });
+    await met.stop();
+    const without = await startTestHost(t, { plugins: [], dataDir, environment });
+    const warnings = without.lines.filter((line) => line.includes('settings.plugin_absent'));
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0]!, /SVC_TORCH_PIN has no effect: plugin \\"torch\\", which it belongs to, is not installed/);
+  });
 });

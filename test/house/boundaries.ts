@@ -208,12 +208,14 @@ const pluginImportsAreReadable: Rule = ({ path, code }) =>
     ? ['loads code by a computed name or from text; imports are literal, so that this test can read them']
     : [];
 
+const afterInstallation: ReadonlySet<string> = new Set(['bin/compile.mjs esbuild', 'bin/start.mjs tsx/esm/api', 'bin/start.mjs ./svc.ts']);
+
 const scriptsNeedNothing: Rule = ({ path, imports }) =>
   !/^bin\/[^/]+\.mjs$/.test(path)
     ? []
     : imports
-        // The one step that comes after the installation.
-        .filter(({ specifier }) => !(path === 'bin/compile.mjs' && specifier === 'esbuild'))
+        // What comes after the installation.
+        .filter(({ specifier }) => !afterInstallation.has(`${path} ${specifier}`))
         .filter(({ specifier }) => !specifier.startsWith('node:') && !/^\.\/[^/]+\.mjs$/.test(specifier))
         .map(({ specifier }) => `imports ${specifier}; bin/*.mjs must run on a bare clone, so node: and each other is all there is`);
 

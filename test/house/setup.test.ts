@@ -5,6 +5,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
+import { missingPlatforms } from '../../bin/lock-platforms.mjs';
 import { addonFile } from '../addon.ts';
 import { projectRoot } from './source.ts';
 
@@ -118,10 +119,23 @@ test('the lock of a start that was killed does not hold up the next one', async 
 });
 
 test('a Node.js that is too old, and a missing lockfile, stop at a sentence', async (t) => {
-  const script = `import('./bin/setup.mjs').then((setup) => setup.requireNode('20.18.3')).catch((error) => console.log(error.message))`;
-  const { stdout } = spawnSync(process.execPath, ['-e', script], { cwd: projectRoot, encoding: 'utf8' });
-  assert.match(stdout, /^svc needs Node\.js 20\.19 or newer, and .* is 20\.18\.3\. Install .* and start again\.\n$/);
+  for (const program of ['bin/svc', 'bin/setup.mjs']) {
+    // The file that is loaded first makes this Node say that it is another one.
+    const pretend = "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'18.20.4'})";
+    const { status, stderr } = spawnSync(process.execPath, ['--import', pretend, program, 'version'], { cwd: projectRoot, encoding: 'utf8' });
+    assert.equal(status, 1);
+    assert.match(stderr, /^svc needs Node\.js 20\.19 or newer, and .* is 18\.20\.4\. Install .* and start again\.\n$/);
+  }
   const root = bareClone(t);
   rmSync(join(root, 'package-lock.json'));
   assert.match((await start(root)).stderr, /package-lock\.json is missing, .* "git checkout package-lock\.json"/);
+});
+
+test('the lockfile names the packages of every platform, so that "npm ci" takes it', () => {
+  assert.deepEqual(missingPlatforms(JSON.parse(readFileSync(join(projectRoot, 'package-lock.json'), 'utf8'))), [], 'npm run lock-platforms');
+});
+
+test('npm start becomes the process that serves, so that a signal to npm reaches it', () => {
+  const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+  assert.equal(scripts['start'], 'exec node bin/svc serve');
 });

@@ -5,6 +5,7 @@ import { isSvcError, type Logger, type SettingDeclaration } from '../../sdk/inde
 import { coreSettings, otherEnvironment } from './core-settings.ts';
 import { defaultsFile, pluginSources, type Product } from '../product.ts';
 import { type Environment, Settings, type SettingsOptions } from './settings.ts';
+import { type KnownSettings, namesOf, readKnownSettings } from './known-settings.ts';
 import { readSettingsFile } from './settings-file.ts';
 
 export interface BootSettings {
@@ -12,6 +13,10 @@ export interface BootSettings {
   readonly readManifest: ReadManifest;
   readonly settings: Settings;
   readonly dataDir: string;
+  /** Settings of every plugin that this data folder has met, those of now among them. */
+  readonly known: KnownSettings;
+  /** Names that are given a value, of plugins that are away. */
+  readonly unused: readonly string[];
 }
 
 export interface BootSettingsOptions {
@@ -38,12 +43,13 @@ export function bootSettings(
   const settings = new Settings(environment, ownValues, { schemas, shipped, log });
   settings.declare('core', core);
   const readManifest = manifestReader(schemas);
-  const release = declareForPlugins(settings, sources ?? pluginSources(product, dataDir), readManifest, runsOn);
-  // The shipped file may speak of a room that was taken away; the operator's own may not.
-  settings.assertAllKnown(otherEnvironment, ownValues.keys(), own);
+  const { release, names } = declareForPlugins(settings, sources ?? pluginSources(product, dataDir), readManifest, runsOn);
+  const present = new Set(Object.values(names));
+  const known = { ...Object.fromEntries(Object.entries(readKnownSettings(dataDir)).filter(([, plugin]) => !present.has(plugin))), ...names };
+  const unused = settings.assertAllKnown(otherEnvironment, ownValues.keys(), own, known);
   // Each plugin declares its keys itself, with its own life time, when it is brought up.
   release();
-  return { settings, dataDir, readManifest };
+  return { settings, dataDir, readManifest, known, unused };
 }
 
 /** The data folder holds a settings file itself, so it is the one setting that comes from outside only. */
@@ -54,13 +60,20 @@ function dataDirOf(environment: Environment, options: SettingsOptions, core: Non
 }
 
 /** Manifests alone, read before any plugin runs; a broken one is its own plugin's problem, later. */
-function declareForPlugins(settings: Settings, sources: PluginSources, readManifest: ReadManifest, runsOn: 'manager' | 'edge'): () => void {
+function declareForPlugins(
+  settings: Settings,
+  sources: PluginSources,
+  readManifest: ReadManifest,
+  runsOn: 'manager' | 'edge',
+): { release: () => void; names: KnownSettings } {
   const releases: (() => unknown)[] = [];
+  let names: KnownSettings = {};
   for (const folder of discover(sources).values()) {
     try {
       const manifest = readManifest(folder);
       if (manifest.runs_on.includes(runsOn)) {
         releases.push(settings.declare(folder.id, manifest.settings));
+        names = { ...names, ...namesOf(manifest) };
       }
     } catch (error) {
       if (!isSvcError(error) || !error.message.includes(`${folder.path}/plugin.json`)) {
@@ -68,5 +81,5 @@ function declareForPlugins(settings: Settings, sources: PluginSources, readManif
       }
     }
   }
-  return () => releases.forEach((release) => release());
+  return { release: () => releases.forEach((release) => release()), names };
 }

@@ -11,6 +11,7 @@ import {
   SvcError,
 } from '../../sdk/index.ts';
 import { type Environment, type EnvironmentLayer, environmentLayer } from './environment.ts';
+import type { KnownSettings } from './known-settings.ts';
 
 export type { Environment };
 
@@ -134,8 +135,13 @@ export class Settings implements SettingsBoard {
     return () => this.#declaring.delete(listener);
   }
 
-  /** Refuses names and keys nobody declared, so that a typo never passes for a setting. */
-  assertAllKnown(alsoEnvironment: ReadonlySet<string>, fileKeys: Iterable<string>, file: string): void {
+  /**
+   * Refuses names and keys that are not declared, so that a typo never passes for a setting. Those of plugins that are away,
+   * as `absent` has them, are answered instead.
+   */
+  assertAllKnown(alsoEnvironment: ReadonlySet<string>, fileKeys: Iterable<string>, file: string, absent: KnownSettings = {}): readonly string[] {
+    const away = (name: string): boolean => Object.hasOwn(absent, name);
+    const unused: string[] = [];
     const names = new Set(alsoEnvironment);
     for (const { declaration } of [...this.#declared.values()].flat()) {
       if (declaration.env !== undefined) {
@@ -144,15 +150,26 @@ export class Settings implements SettingsBoard {
       }
     }
     for (const name of Object.keys(this.#environment)) {
-      if (name.startsWith('SVC_') && !names.has(name)) {
+      if (!name.startsWith('SVC_') || names.has(name)) {
+        continue;
+      }
+      if (away(name)) {
+        unused.push(name);
+      } else {
         throw new SvcError('invalid_argument', `environment: ${name} is not a setting of svc${meant(name, names)}`);
       }
     }
     for (const key of fileKeys) {
-      if (!this.#declared.has(key)) {
+      if (this.#declared.has(key)) {
+        continue;
+      }
+      if (away(key)) {
+        unused.push(key);
+      } else {
         throw new SvcError('invalid_argument', `${file}: ${key} is not a setting of svc${meant(key, this.#declared.keys())}`);
       }
     }
+    return unused;
   }
 
   #effective(key: string, declaration: SettingDeclaration): { value: unknown; source: SettingState['source'] } {

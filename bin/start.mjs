@@ -1,0 +1,30 @@
+// svc from source, in one process: sets up what is missing, then runs svc.ts, compiled once for each state of the sources.
+import { fileURLToPath } from 'node:url';
+
+import { isAgent, slimDown } from './agent.mjs';
+import { compiledHost } from './compile.mjs';
+import { ensureInstalled } from './setup.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+// The agent has a program of its own, without what only the other commands need: it must be small.
+const agent = isAgent(process.argv.slice(2));
+process.setSourceMapsEnabled(!agent);
+if (agent) {
+  slimDown();
+}
+
+await ensureInstalled().catch((error) => {
+  console.error(error.message);
+  process.exit(1);
+});
+
+const compiled = await compiledHost(root, agent ? 'edge' : 'svc');
+if (compiled) {
+  await import(compiled);
+} else {
+  const { register } = await import('tsx/esm/api');
+  // Named, because tsx would look for it in the working directory and svc may be started from anywhere.
+  register({ tsconfig: fileURLToPath(new URL('../tsconfig.json', import.meta.url)) });
+  await import('./svc.ts');
+}
