@@ -43,7 +43,7 @@ test('with nothing but an empty data folder, PromQL, LogQL, TraceQL and a dashbo
       () => '/api/v1/observability/dashboards/manager',
       (text) => {
         const { panels } = JSON.parse(text) as { panels: { title: string; error?: unknown; missing?: unknown }[] };
-        return ['Up for', 'Plugins that serve', 'Event loop, how late'].every((title) => {
+        return ['Up for', 'Active plugins', 'Event loop delay, p99'].every((title) => {
           const panel = panels.find((one) => one.title === title)!;
           return panel.error === undefined && panel.missing === undefined;
         });
