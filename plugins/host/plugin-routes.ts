@@ -51,7 +51,7 @@ export const pluginRoutes = (plugins: PluginDirectory, ownId: string): readonly 
     errors: ['not_found', 'conflict'],
     handle: async ({ params, query }) => {
       if (params.id === ownId) {
-        throw new SvcError('conflict', `"${ownId}" answers this very request: once disabled, nothing could enable it again`);
+        throw new SvcError('conflict', `"${ownId}" serves this API: once disabled, no request could enable it again`);
       }
       await plugins.disable(params.id, { cascade: query.cascade === true });
       return detail(plugins.explain(params.id));

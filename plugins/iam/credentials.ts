@@ -1,6 +1,6 @@
 import { isSvcError, type Logger, messageOf, type Tables } from 'svc/sdk';
 
-import type { PasswordsContract } from './contract.ts';
+import type { PasswordsContract, Person } from './contract.ts';
 import { normalEmail } from './email.ts';
 import type { Hasher } from './hasher.ts';
 import { peopleStore } from './people-store.ts';
@@ -12,11 +12,6 @@ export interface Renewal {
   readonly renewed: string;
 }
 
-export interface Credentials extends PasswordsContract {
-  /** The stronger hash that the last successful check has made of a dated one; given out once. */
-  takeRenewal(id: number): Renewal | undefined;
-}
-
 export interface CredentialsParts {
   readonly tables: Tables<IamTables>;
   readonly people: People;
@@ -24,46 +19,53 @@ export interface CredentialsParts {
   readonly log: Logger;
 }
 
-/** A renewal that nobody takes is made again at the next login. */
+/** A renewal that is not taken is made again at the next login. */
 const mostRenewals = 100;
 
-/** Checks passwords. It writes nothing: the first write of a login belongs to the room of sessions, and with it the audit row. */
-export function createCredentials({ tables, people, hasher, log }: CredentialsParts): Credentials {
-  const renewals = new Map<number, Renewal>();
+/** Checks passwords. It writes nothing: the first write of a login belongs to the plugin of sessions, and with it the audit row. */
+export class Credentials implements PasswordsContract {
+  readonly #parts: CredentialsParts;
+  readonly #renewals = new Map<number, Renewal>();
 
-  async function renew(id: number, old: string, password: string): Promise<void> {
-    if (renewals.size >= mostRenewals) {
-      renewals.clear();
+  constructor(parts: CredentialsParts) {
+    this.#parts = parts;
+  }
+
+  async verify(email: string, password: string): Promise<Person | undefined> {
+    const { tables, people, hasher } = this.#parts;
+    const account = await peopleStore(tables.read).credentials(normalEmail(email));
+    const isRight = await hasher.verify(account?.password_hash, password);
+    if (!isRight || account?.status !== 'active') {
+      return undefined;
+    }
+    if (hasher.isDated(account.password_hash)) {
+      await this.#renew(account.id, account.password_hash, password);
+    }
+    const person = people.live(account.id);
+    // Hashing takes its time: a password that was replaced meanwhile opens nothing any more.
+    return person?.version === account.version ? person : undefined;
+  }
+
+  /** The stronger hash that the last successful check has made of a dated one; given out once. */
+  takeRenewal(id: number): Renewal | undefined {
+    const renewal = this.#renewals.get(id);
+    this.#renewals.delete(id);
+    return renewal;
+  }
+
+  async #renew(id: number, old: string, password: string): Promise<void> {
+    const { hasher, log } = this.#parts;
+    if (this.#renewals.size >= mostRenewals) {
+      this.#renewals.clear();
     }
     try {
-      renewals.set(id, { old, renewed: await hasher.hash(password) });
+      this.#renewals.set(id, { old, renewed: await hasher.hash(password) });
     } catch (error) {
       if (!isSvcError(error)) {
         throw error;
       }
       // The password was right; a stronger hash of it can wait for a calmer moment.
-      log.info({ user_id: id, cause: messageOf(error) }, 'a dated password hash was not renewed');
+      log.info({ user_id: id, cause: messageOf(error) }, 'renewing a dated password hash failed; retried at the next login');
     }
   }
-
-  return {
-    async verify(email, password) {
-      const account = await peopleStore(tables.read).credentials(normalEmail(email));
-      const isRight = await hasher.verify(account?.password_hash, password);
-      if (!isRight || account?.status !== 'active') {
-        return undefined;
-      }
-      if (hasher.isDated(account.password_hash)) {
-        await renew(account.id, account.password_hash, password);
-      }
-      const person = people.live(account.id);
-      // Hashing takes its time: a password that was replaced meanwhile opens nothing any more.
-      return person?.version === account.version ? person : undefined;
-    },
-    takeRenewal(id) {
-      const renewal = renewals.get(id);
-      renewals.delete(id);
-      return renewal;
-    },
-  };
 }

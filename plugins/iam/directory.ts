@@ -18,7 +18,7 @@ export interface DirectoryParts {
   readonly clock: Clock;
 }
 
-/** What other rooms may know of people. */
+/** What other plugins may know of people. */
 export const createDirectory = ({ tables, people, policy, users, credentials, clock }: DirectoryParts): DirectoryContract => ({
   live: (id) => people.live(id),
   nameOf: (id) => peopleStore(tables.read).nameOf(id),
@@ -41,5 +41,5 @@ export const createDirectory = ({ tables, people, policy, users, credentials, cl
 });
 
 function gone(email: string): never {
-  throw new SvcError('conflict', `the account ${email} was made, and removed or disabled again by somebody else`);
+  throw new SvcError('conflict', `the account ${email} was made, and removed or disabled again by another request`);
 }

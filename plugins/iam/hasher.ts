@@ -19,45 +19,58 @@ const keyBytes = 32;
 const saltBytes = 16;
 const phc = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{16,86})\$([A-Za-z0-9+/]{43})$/;
 
-export interface Hasher {
-  /** `$scrypt$ln=15,r=8,p=3$<salt>$<key>`. */
-  hash(password: string): Promise<string>;
-  /** Whether `hash` was made from `password`. Without a hash the answer is no, at the same cost. */
-  verify(hash: string | undefined, password: string): Promise<boolean>;
-  /** Whether a hash was made more cheaply than hashes are made today. */
-  isDated(hash: string): boolean;
-}
-
-/** Hashes passwords off the main thread, two at once so that logins cannot take the machine from everything else. */
-export function createHasher(ids: Ids, cost: Cost = currentCost): Hasher {
-  const gate = new ConcurrencyGate({
+/** Hashes passwords off the main thread, two at once so that logins cannot take the machine from all other work. */
+export class Hasher {
+  readonly #ids: Ids;
+  readonly #cost: Cost;
+  readonly #gate = new ConcurrencyGate({
     atOnce: 2,
     waiting: 20,
     full: () => new SvcError('rate_limited', 'too many passwords are being checked at once; try again in a moment', { retryAfterSeconds: 3 }),
   });
-  const newSalt = (): Buffer => Buffer.from(ids.token(saltBytes), 'base64url');
-  const nobody = { cost, salt: newSalt(), key: Buffer.from(ids.token(keyBytes), 'base64url') };
+  /** Stands for the hash of an account that does not exist. */
+  readonly #decoy: Hashed;
 
-  return {
-    async hash(password) {
-      const salt = newSalt();
-      const key = await gate.run(() => derive(password, salt, cost));
-      return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(key)}`;
-    },
-    async verify(hash, password) {
-      const known = hash === undefined ? undefined : parse(hash);
-      const { cost: asked, salt, key } = known ?? nobody;
-      const derived = await gate.run(() => derive(isTooLong(password) ? '' : password, salt, asked));
-      return timingSafeEqual(derived, key) && known !== undefined && !isTooLong(password);
-    },
-    isDated(hash) {
-      const made = parse(hash)?.cost;
-      return made !== undefined && (made.ln < cost.ln || made.r < cost.r || made.p < cost.p);
-    },
-  };
+  constructor(ids: Ids, cost: Cost = currentCost) {
+    this.#ids = ids;
+    this.#cost = cost;
+    this.#decoy = { cost, salt: this.#newSalt(), key: Buffer.from(ids.token(keyBytes), 'base64url') };
+  }
+
+  /** `$scrypt$ln=15,r=8,p=3$<salt>$<key>`. */
+  async hash(password: string): Promise<string> {
+    const salt = this.#newSalt();
+    const { ln, r, p } = this.#cost;
+    const key = await this.#gate.run(() => derive(password, salt, this.#cost));
+    return `$scrypt$ln=${ln},r=${r},p=${p}$${unpadded(salt)}$${unpadded(key)}`;
+  }
+
+  /** Whether `hash` was made from `password`. Without a hash the answer is no, at the same cost. */
+  async verify(hash: string | undefined, password: string): Promise<boolean> {
+    const known = hash === undefined ? undefined : parse(hash);
+    const { cost, salt, key } = known ?? this.#decoy;
+    const derived = await this.#gate.run(() => derive(isTooLong(password) ? '' : password, salt, cost));
+    return timingSafeEqual(derived, key) && known !== undefined && !isTooLong(password);
+  }
+
+  /** Whether a hash was made more cheaply than hashes are made today. */
+  isDated(hash: string): boolean {
+    const made = parse(hash)?.cost;
+    return made !== undefined && (made.ln < this.#cost.ln || made.r < this.#cost.r || made.p < this.#cost.p);
+  }
+
+  #newSalt(): Buffer {
+    return Buffer.from(this.#ids.token(saltBytes), 'base64url');
+  }
 }
 
-function parse(hash: string): { cost: Cost; salt: Buffer; key: Buffer } | undefined {
+interface Hashed {
+  readonly cost: Cost;
+  readonly salt: Buffer;
+  readonly key: Buffer;
+}
+
+function parse(hash: string): Hashed | undefined {
   const [, ln, r, p, salt, key] = phc.exec(hash) ?? [];
   return salt === undefined || key === undefined
     ? undefined

@@ -1,48 +1,48 @@
 import { AuditTrail, Catalogue, definePlugin } from 'svc/sdk';
 
 import { Directory, Passwords, PersonChanged, RoleChanged } from './contract.ts';
-import { createCredentials } from './credentials.ts';
+import { Credentials } from './credentials.ts';
 import { createDirectory } from './directory.ts';
 import { createExplain } from './explain.ts';
 import { ensureFirstAdmin } from './first-admin.ts';
-import { createHasher } from './hasher.ts';
-import { createWhoAmI } from './me.ts';
+import { Hasher } from './hasher.ts';
+import { meRoutes } from './me.ts';
 import { createMembers } from './members.ts';
 import { memberRoutes, orgRoutes } from './org-routes.ts';
 import { createOrgs } from './orgs.ts';
 import { peopleStore } from './people-store.ts';
-import { createPeople } from './people.ts';
+import { People } from './people.ts';
 import { policyRoutes, roleRoutes } from './policy-routes.ts';
-import { createPolicy, type Seeds } from './policy.ts';
+import { Policy, type Seeds } from './policy.ts';
 import { roleStore } from './role-store.ts';
 import { createRoles } from './roles.ts';
 import type { IamTables } from './tables.ts';
 import { userRoutes } from './user-routes.ts';
-import { createUsers } from './users.ts';
+import { Users } from './users.ts';
 
 export default definePlugin({
   async activate(ctx) {
     const { clock, settings, log } = ctx;
     const tables = ctx.db<IamTables>();
     const catalogue = ctx.services.use(Catalogue);
-    const hasher = createHasher(ctx.ids);
+    const hasher = new Hasher(ctx.ids);
 
-    const policy = createPolicy(settings.get<Seeds>('policy.roles'), () => roleStore(tables.read).all());
+    const policy = new Policy(settings.get<Seeds>('policy.roles'), () => roleStore(tables.read).all());
     settings.watch<Seeds>('policy.roles', (seeds) => policy.seed(seeds));
-    const people = createPeople({
+    const people = new People({
       policy,
       read: (ids) => peopleStore(tables.read).accounts(ids),
       changed: (id) => ctx.events.emit(PersonChanged, { id }),
     });
 
-    const users = createUsers({ tables, people, hasher, clock });
-    const credentials = createCredentials({ tables, people, hasher, log });
+    const users = new Users({ tables, people, hasher, clock });
+    const credentials = new Credentials({ tables, people, hasher, log });
     const directory = createDirectory({ tables, people, policy, users, credentials, clock });
     const roles = createRoles({ tables, policy, catalogue, clock, changed: (name) => ctx.events.emit(RoleChanged, { name }) });
 
     ctx.services.provide(Directory, () => directory);
     ctx.services.provide(Passwords, () => credentials);
-    ctx.http.routes(userRoutes(users, createWhoAmI(tables)));
+    ctx.http.routes([...meRoutes(tables), ...userRoutes(users)]);
     ctx.http.routes(orgRoutes(createOrgs({ tables, people, clock })));
     ctx.http.routes(memberRoutes(createMembers({ tables, people, policy })));
     ctx.http.routes(roleRoutes(policy, roles));

@@ -52,7 +52,7 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
     method: 'DELETE',
     path: '/api/v1/roles/{name}',
     access: 'role:manage',
-    summary: 'Delete a custom role that nobody has',
+    summary: 'Delete a custom role that no user has',
     params: RoleKey,
     errors: ['not_found', 'conflict'],
     handle: (call) => roles.remove(call, call.params.name),
@@ -76,7 +76,7 @@ export const policyRoutes = (catalogue: HouseCatalogue, explain: Explain): reado
   listRoute({
     path: '/api/v1/policy/explain',
     access: 'admin',
-    summary: 'Who may do something, and why; with user_id, whether that user may',
+    summary: 'Who may do an action, and why; with user_id, whether that user may',
     query: ExplainQuery,
     items: Explained,
     errors: ['not_found'],

@@ -1,4 +1,4 @@
-import { inTurn } from './in-turn.ts';
+import { InTurn } from './in-turn.ts';
 import type { RoleRow } from './role-store.ts';
 
 /** What the built-in roles grant, by name. */
@@ -15,67 +15,69 @@ export interface Role {
   readonly updated_at: number | undefined;
 }
 
-/** What each role grants at this moment, in memory. */
-export interface Policy {
-  /** Grows whenever some role grants something else than before. */
-  readonly edition: number;
-  /** The same array until the role changes; empty for a role that does not exist. */
-  grantsOf(role: string): readonly string[];
-  /** Built-in roles first, then the others by name. */
-  list(): readonly Role[];
-  find(name: string): Role | undefined;
-  seed(seeds: Seeds): void;
-  /** Reads the custom roles again; `told` hears of those that changed. */
-  refresh(told?: (name: string) => void): Promise<void>;
-}
-
 const descriptions: Readonly<Record<BuiltinRole, string>> = {
   admin: 'May do everything.',
-  user: 'Operates the fleet: may do whatever the areas allow, short of shells and of the house itself.',
+  user: 'Operates the fleet: may do all that the areas allow, short of shells and of the house itself.',
   viewer: 'Reads, chats with safe tools, and acknowledges, silences or resolves incidents.',
 };
 
 const none: readonly string[] = Object.freeze([]);
 
-export function createPolicy(seeds: Seeds, readRoles: () => Promise<readonly RoleRow[]>): Policy {
-  const one = inTurn();
-  let builtin = new Map<string, Role>();
-  let custom = new Map<string, Role>();
-  let edition = 0;
+/** What each role grants at this moment, in memory. */
+export class Policy {
+  readonly #readRoles: () => Promise<readonly RoleRow[]>;
+  readonly #turns = new InTurn();
+  #builtin = new Map<string, Role>();
+  #custom = new Map<string, Role>();
+  #edition = 0;
 
-  function seed(map: Seeds): void {
-    builtin = new Map(
-      builtinRoles.map((name) => [
-        name,
-        { name, description: descriptions[name], grants: Object.freeze([...map[name]]), builtin: true, created_at: undefined, updated_at: undefined },
-      ]),
-    );
-    edition += 1;
+  constructor(seeds: Seeds, readRoles: () => Promise<readonly RoleRow[]>) {
+    this.#readRoles = readRoles;
+    this.seed(seeds);
   }
 
-  seed(seeds);
-  const find = (name: string): Role | undefined => builtin.get(name) ?? custom.get(name);
+  /** Grows whenever some role grants something else than before. */
+  get edition(): number {
+    return this.#edition;
+  }
 
-  return {
-    get edition() {
-      return edition;
-    },
-    grantsOf: (name) => find(name)?.grants ?? none,
-    list: () => [...builtin.values(), ...custom.values()],
-    find,
-    seed,
-    refresh: (told = () => undefined) =>
-      one(async () => {
-        const before = custom;
-        const rows = await readRoles();
-        custom = new Map(rows.map((row) => [row.name, kept(before.get(row.name), row)]));
-        const changed = [...new Set([...before.keys(), ...custom.keys()])].filter((name) => before.get(name) !== custom.get(name));
-        if (changed.length > 0) {
-          edition += 1;
-          changed.forEach(told);
-        }
-      }),
-  };
+  /** The same array until the role changes; empty for a role that does not exist. */
+  grantsOf(role: string): readonly string[] {
+    return this.find(role)?.grants ?? none;
+  }
+
+  /** Built-in roles first, then the others by name. */
+  list(): readonly Role[] {
+    return [...this.#builtin.values(), ...this.#custom.values()];
+  }
+
+  find(name: string): Role | undefined {
+    return this.#builtin.get(name) ?? this.#custom.get(name);
+  }
+
+  seed(seeds: Seeds): void {
+    this.#builtin = new Map(
+      builtinRoles.map((name) => [
+        name,
+        { name, description: descriptions[name], grants: Object.freeze([...seeds[name]]), builtin: true, created_at: undefined, updated_at: undefined },
+      ]),
+    );
+    this.#edition += 1;
+  }
+
+  /** Reads the custom roles again; `changed` is called for those that are not what they were. */
+  refresh(changed: (name: string) => void = () => undefined): Promise<void> {
+    return this.#turns.run(async () => {
+      const before = this.#custom;
+      const rows = await this.#readRoles();
+      this.#custom = new Map(rows.map((row) => [row.name, kept(before.get(row.name), row)]));
+      const names = [...new Set([...before.keys(), ...this.#custom.keys()])].filter((name) => before.get(name) !== this.#custom.get(name));
+      if (names.length > 0) {
+        this.#edition += 1;
+        names.forEach(changed);
+      }
+    });
+  }
 }
 
 /** A role that did not change stays the same object, and its grants the same array: others compile them once. */

@@ -1,26 +1,11 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
-import { tagOf, type WhoAmI } from './me.ts';
-import { Me, PasswordPatch, RolePatchOfUser, User, UserDraft, UserId, UserPatch, UserQuery } from './schema.ts';
+import { PasswordPatch, RolePatchOfUser, User, UserDraft, UserId, UserPatch, UserQuery } from './schema.ts';
 import { shownUser } from './shown.ts';
 import { userIdOf } from './user-store.ts';
 import type { Users } from './users.ts';
 
-export const userRoutes = (users: Users, whoAmI: WhoAmI): readonly RouteDeclaration[] => [
-  ...(['/api/v1/me', '/api/v1/self'] as const).map((path) =>
-    route({
-      method: 'GET',
-      path,
-      access: 'any',
-      summary: 'The caller, with memberships and effective grants',
-      response: Me,
-      async handle(call) {
-        const me = await whoAmI(call.principal);
-        call.setHeader('etag', tagOf(me));
-        return me;
-      },
-    }),
-  ),
+export const userRoutes = (users: Users): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/users',
     access: 'any',
@@ -69,7 +54,7 @@ export const userRoutes = (users: Users, whoAmI: WhoAmI): readonly RouteDeclarat
     path: '/api/v1/users/{id}/password',
     access: { action: 'admin', self: 'id' },
     summary: 'Change a password, which ends all sessions of the user',
-    description: 'Your own takes current_password, whoever you are.',
+    description: 'Your own takes current_password, for every role.',
     params: UserId,
     body: PasswordPatch,
     response: User,

@@ -14,7 +14,7 @@ import { shownUser } from './shown.ts';
 import type { Iam, IamTables, UserStatus } from './tables.ts';
 import { type UserFilter, userIdOf, type UserRow, userStore } from './user-store.ts';
 
-/** Who changes something, and what the pipeline lends to the change. */
+/** The actor of a change, and what the pipeline lends to it. */
 export type By = Pick<Call, 'principal' | 'requireMatch' | 'note'>;
 
 export interface NewUser {
@@ -30,30 +30,37 @@ export interface UserChanges {
   readonly status?: UserStatus;
 }
 
-export interface Users {
-  list(actor: Principal, filter: UserFilter, page: PageRequest): Promise<Page<UserRow>>;
-  get(actor: Principal, id: number): Promise<UserRow>;
-  create(user: NewUser, createdBy: number | undefined, along: (user: UserRow) => MaybePromise<void>): Promise<UserRow>;
-  update(by: By, id: number, changes: UserChanges): Promise<UserRow>;
-  setRole(by: By, id: number, role: string): Promise<UserRow>;
-  setPassword(by: By, id: number, password: string, current: string | undefined): Promise<UserRow>;
-  remove(by: By, id: number): Promise<void>;
-}
-
 export interface UsersParts {
   readonly tables: Tables<IamTables>;
   readonly people: People;
   readonly hasher: Hasher;
   readonly clock: Clock;
-  /** Memory holds everybody, so there is an end to how many. */
+  /** All of them are held in memory, so there is a limit. */
   readonly mostUsers?: number;
 }
 
-/** Accounts: every rule about them is checked inside the write that it is about. */
-export function createUsers({ tables, people, hasher, clock, mostUsers = 10_000 }: UsersParts): Users {
-  const guesses = new Guesses(clock);
+const defaultMostUsers = 10_000;
 
-  async function create(user: NewUser, createdBy: number | undefined, along: (user: UserRow) => MaybePromise<void>): Promise<UserRow> {
+/** Accounts: every rule about them is checked inside the write that it is about. */
+export class Users {
+  readonly #parts: UsersParts;
+  readonly #guesses: Guesses;
+
+  constructor(parts: UsersParts) {
+    this.#parts = parts;
+    this.#guesses = new Guesses(parts.clock);
+  }
+
+  list(actor: Principal, filter: UserFilter, page: PageRequest): Promise<Page<UserRow>> {
+    return userStore(this.#parts.tables.read).list(actor, filter, page);
+  }
+
+  async get(actor: Principal, id: number): Promise<UserRow> {
+    return (await userStore(this.#parts.tables.read).find(actor, id)) ?? missing(id);
+  }
+
+  async create(user: NewUser, createdBy: number | undefined, along: (user: UserRow) => MaybePromise<void>): Promise<UserRow> {
+    const { tables, people, hasher, clock, mostUsers = defaultMostUsers } = this.#parts;
     const email = readEmail(user.email);
     assertGoodPassword(user.password, email);
     const password_hash = await hasher.hash(user.password);
@@ -62,7 +69,7 @@ export function createUsers({ tables, people, hasher, clock, mostUsers = 10_000 
       await assertEmailFree(tx, email);
       await assertRoleExists(tx, user.role);
       if ((await store.count()) >= mostUsers) {
-        throw new SvcError('conflict', `there are ${mostUsers} accounts already, and no more fit; delete some that are not needed`);
+        throw new SvcError('conflict', `there are ${mostUsers} accounts already, the limit; delete some that are not needed`);
       }
       const now = clock.now();
       const display_name = user.display_name.trim() || email.slice(0, email.indexOf('@'));
@@ -78,8 +85,52 @@ export function createUsers({ tables, people, hasher, clock, mostUsers = 10_000 
     return created;
   }
 
+  update(by: By, id: number, { email: text, display_name, status }: UserChanges): Promise<UserRow> {
+    const email = text === undefined ? undefined : readEmail(text);
+    return this.#amend(by, id, async (tx, before) => {
+      if (email !== undefined) {
+        await assertEmailFree(tx, email, id);
+      }
+      return {
+        ...(email !== undefined && { email }),
+        ...(display_name !== undefined && { display_name: display_name.trim() || before.display_name }),
+        ...(status !== undefined && status !== before.status && { status, version: before.version + 1 }),
+      };
+    });
+  }
+
+  setRole(by: By, id: number, role: string): Promise<UserRow> {
+    return this.#amend(by, id, async (tx, before) => {
+      await assertRoleExists(tx, role);
+      return role === before.role ? {} : { role, version: before.version + 1 };
+    });
+  }
+
+  async setPassword(by: By, id: number, password: string, current: string | undefined): Promise<UserRow> {
+    const { tables, hasher } = this.#parts;
+    const { email } = await this.get(by.principal, id);
+    const hash = await userStore(tables.read).hashOf(by.principal, id);
+    assertGoodPassword(password, email);
+    if (userIdOf(by.principal) === id) {
+      await this.#assertCurrent(id, hash, current);
+    }
+    const password_hash = await hasher.hash(password);
+    return this.#amend(by, id, async (tx, before) => {
+      if ((await userStore(tx).hashOf(by.principal, id)) !== hash) {
+        throw new SvcError('conflict', 'the password was changed by another request just now; try again with the new one');
+      }
+      return { password_hash, version: before.version + 1 };
+    });
+  }
+
+  async remove(by: By, id: number): Promise<void> {
+    const { clock } = this.#parts;
+    await this.#amend(by, id, (_tx, before) => ({ deleted_at: clock.now(), status: 'disabled', password_hash: '', version: before.version + 1 }));
+  }
+
   /** One change of one account: it is there for the actor, is the version they saw, and leaves an admin in the house. */
-  function amend(by: By, id: number, decide: (tx: Iam, before: UserRow) => MaybePromise<Updateable<IamTables['iam_users']>>): Promise<UserRow> {
+  #amend(by: By, id: number, decide: (tx: Iam, before: UserRow) => MaybePromise<Updateable<IamTables['iam_users']>>): Promise<UserRow> {
+    const { tables, people, clock } = this.#parts;
     return people.following([id], () =>
       tables.write(async (tx) => {
         const store = userStore(tx);
@@ -92,7 +143,7 @@ export function createUsers({ tables, people, hasher, clock, mostUsers = 10_000 
           await memberStore(tx).removeUser(id);
         }
         if (isActiveAdmin(before) && (isGone || !isActiveAdmin(after)) && !(await store.hasActiveAdmin())) {
-          throw new SvcError('conflict', `${before.email} is the last active admin; make somebody else an admin first`);
+          throw new SvcError('conflict', `${before.email} is the last active admin; make another user an admin first`);
         }
         by.note({ before: shownUser(before), ...(!isGone && { after: shownUser(after) }) });
         return after;
@@ -100,59 +151,13 @@ export function createUsers({ tables, people, hasher, clock, mostUsers = 10_000 
     );
   }
 
-  return {
-    list: (actor, filter, page) => userStore(tables.read).list(actor, filter, page),
-    get: async (actor, id) => (await userStore(tables.read).find(actor, id)) ?? missing(id),
-    create,
-
-    update: (by, id, { email: text, display_name, status }) => {
-      const email = text === undefined ? undefined : readEmail(text);
-      return amend(by, id, async (tx, before) => {
-        if (email !== undefined) {
-          await assertEmailFree(tx, email, id);
-        }
-        return {
-          ...(email !== undefined && { email }),
-          ...(display_name !== undefined && { display_name: display_name.trim() || before.display_name }),
-          ...(status !== undefined && status !== before.status && { status, version: before.version + 1 }),
-        };
-      });
-    },
-
-    setRole: (by, id, role) =>
-      amend(by, id, async (tx, before) => {
-        await assertRoleExists(tx, role);
-        return role === before.role ? {} : { role, version: before.version + 1 };
-      }),
-
-    async setPassword(by, id, password, current) {
-      const { email } = (await userStore(tables.read).find(by.principal, id)) ?? missing(id);
-      const hash = await userStore(tables.read).hashOf(by.principal, id);
-      assertGoodPassword(password, email);
-      if (userIdOf(by.principal) === id) {
-        await assertCurrent(id, hash, current);
-      }
-      const password_hash = await hasher.hash(password);
-      return amend(by, id, async (tx, before) => {
-        if ((await userStore(tx).hashOf(by.principal, id)) !== hash) {
-          throw new SvcError('conflict', 'the password was changed by somebody else just now; try again with the new one');
-        }
-        return { password_hash, version: before.version + 1 };
-      });
-    },
-
-    async remove(by, id) {
-      await amend(by, id, (_tx, before) => ({ deleted_at: clock.now(), status: 'disabled', password_hash: '', version: before.version + 1 }));
-    },
-  };
-
   /** A stolen session must not become a stolen account. */
-  async function assertCurrent(id: number, hash: string | undefined, current: string | undefined): Promise<void> {
+  async #assertCurrent(id: number, hash: string | undefined, current: string | undefined): Promise<void> {
     if (current === undefined) {
       const message = 'is required to change your own password';
       throw new SvcError('invalid_argument', `current_password ${message}`, { details: [{ path: '/current_password', message }] });
     }
-    if (!(await guesses.check(id, () => hasher.verify(hash, current)))) {
+    if (!(await this.#guesses.check(id, () => this.#parts.hasher.verify(hash, current)))) {
       throw new SvcError('forbidden', 'current_password is not your password');
     }
   }

@@ -3,9 +3,9 @@ import { Board, definePlugin } from 'svc/sdk';
 import { SettingChanged } from './contract.ts';
 import { RevealAllowance } from './reveal-allowance.ts';
 import { settingRoutes } from './setting-routes.ts';
-import { systemSettings } from './settings.ts';
+import { SystemSettings } from './settings.ts';
 import { settingStore, type SettingTables } from './store.ts';
-import { storedValues } from './stored-values.ts';
+import { StoredValues } from './stored-values.ts';
 import { valueText } from './value-text.ts';
 
 export default definePlugin({
@@ -14,7 +14,7 @@ export default definePlugin({
     const board = ctx.services.use(Board);
     const store = settingStore(ctx.db<SettingTables>());
     const text = valueText(ctx.secrets);
-    const stored = storedValues(board, store, text, log);
+    const stored = new StoredValues({ board, store, text, log });
     const changed = (key: string): void => ctx.events.emit(SettingChanged, { key });
     const allowance = new RevealAllowance(clock);
 
@@ -24,6 +24,6 @@ export default definePlugin({
       board.onDeclared(() => stored.apply()),
     );
 
-    ctx.http.routes(settingRoutes(systemSettings({ board, store, stored, text, clock, allowance, changed })));
+    ctx.http.routes(settingRoutes(new SystemSettings({ board, store, stored, text, clock, allowance, changed })));
   },
 });

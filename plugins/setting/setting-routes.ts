@@ -11,7 +11,7 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
     path: '/api/v1/system-settings',
     access: 'any',
     summary: 'List visible settings: values in force, where they come from, secrets masked',
-    description: 'Administrators see all of them, everybody else those whose declaration opens them to any caller.',
+    description: 'Administrators see all of them, others those whose declaration opens them to any caller.',
     items: SettingItem,
     handle({ principal, page: { limit, after } }) {
       const all = settings.list(principal);
@@ -24,7 +24,7 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
     method: 'PUT',
     path,
     access: 'admin',
-    summary: 'Set a setting; running plugins hear of it at once',
+    summary: 'Set a setting; running plugins are told at once',
     description: 'If-Match takes the updated_at of the value that is to be replaced, in quotes.',
     params: SettingAddress,
     body: NewValue,

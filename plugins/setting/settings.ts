@@ -1,11 +1,9 @@
-import { type Call, type Clock, type Principal, type SettingsBoard, type SettingState, SvcError, timestamp } from 'svc/sdk';
+import { type Call, type Clock, type Principal, type SettingDeclaration, type SettingsBoard, type SettingState, SvcError, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { assertInPerson } from './in-person.ts';
 import type { RevealAllowance } from './reveal-allowance.ts';
 import type { Revealed, SettingItem } from './schema.ts';
-import { nameOf, type SettingName } from './setting-name.ts';
-import { mask, maySee, shownSetting, shownValue } from './shown.ts';
+import { nameOf, partsOf, type SettingName } from './setting-name.ts';
 import type { SettingStore, StoredRow } from './store.ts';
 import type { StoredValues } from './stored-values.ts';
 import type { ValueText } from './value-text.ts';
@@ -13,15 +11,6 @@ import type { ValueText } from './value-text.ts';
 type Item = Static<typeof SettingItem>;
 /** What a change needs to know of the call that asks for it. */
 type Change = Pick<Call, 'principal' | 'headers' | 'requireMatch' | 'note'>;
-
-export interface SystemSettings {
-  /** What this caller may see: administrators everything, others what its declaration opens to them. */
-  list(actor: Principal): readonly Item[];
-  set(name: SettingName, value: unknown, change: Change): Promise<Item>;
-  /** Back to what file or declaration say. */
-  unset(name: SettingName, change: Change): Promise<void>;
-  reveal(name: SettingName, principal: Principal): Static<typeof Revealed>;
-}
 
 export interface SettingParts {
   readonly board: SettingsBoard;
@@ -34,78 +23,96 @@ export interface SettingParts {
   readonly changed: (name: string) => void;
 }
 
-export function systemSettings({ board, store, stored, text, clock, allowance, changed }: SettingParts): SystemSettings {
-  const shown = (name: string): Item => shownSetting(board.state(name), stored);
+/** Stands for a secret that is set; as a new value it means: leave it. */
+const mask = '••••';
 
-  async function settle(name: string): Promise<void> {
-    await stored.refresh();
-    changed(name);
+const recentMs = 5 * 60_000;
+
+/** The settings as callers see and change them. */
+export class SystemSettings {
+  readonly #parts: SettingParts;
+
+  constructor(parts: SettingParts) {
+    this.#parts = parts;
   }
 
-  return {
-    list: (actor) =>
-      board
-        .list()
-        .filter(({ declaration }) => maySee(actor, declaration))
-        .map(({ key }) => shown(key)),
+  /** What this caller may see: administrators everything, others what its declaration opens to them. */
+  list(actor: Principal): readonly Item[] {
+    return this.#parts.board
+      .list()
+      .filter(({ declaration }) => maySee(actor, declaration))
+      .map(({ key }) => this.#shown(key));
+  }
 
-    async set(address, value, change) {
-      const name = nameOf(address);
-      change.note({ resourceId: name });
-      const state = board.state(name);
-      const { sensitive = false } = state.declaration;
-      assertNotFromOutside(state);
-      if (sensitive && value === mask) {
-        return shown(name);
-      }
-      board.check(name, value);
-      noteChange(change, state, value);
-      await store.write(async (rows) => {
-        const row = await rows.find(address);
-        assertUnchanged(change, row);
-        // Its version: two changes in one millisecond are still two.
-        const updatedAt = Math.max(clock.now(), (row?.updated_at ?? 0) + 1);
-        await rows.put({ ...address, ...text.write(address, value, sensitive), updated_at: updatedAt, updated_by: signatureOf(change.principal) });
-      });
-      await settle(name);
-      return shown(name);
-    },
+  async set(address: SettingName, value: unknown, change: Change): Promise<Item> {
+    const { board, store, text, clock } = this.#parts;
+    const name = nameOf(address);
+    change.note({ resourceId: name });
+    const state = board.state(name);
+    const { sensitive = false } = state.declaration;
+    assertNotFromOutside(state);
+    if (sensitive && value === mask) {
+      return this.#shown(name);
+    }
+    board.check(name, value);
+    noteChange(change, state, value);
+    await store.write(async (rows) => {
+      const row = await rows.find(address);
+      assertUnchanged(change, row);
+      // Its version: two changes in one millisecond are still two.
+      const updatedAt = Math.max(clock.now(), (row?.updated_at ?? 0) + 1);
+      await rows.put({ ...address, ...text.write(address, value, sensitive), updated_at: updatedAt, updated_by: signatureOf(change.principal) });
+    });
+    await this.#settle(name);
+    return this.#shown(name);
+  }
 
-    async unset(address, change) {
-      const name = nameOf(address);
-      change.note({ resourceId: name });
-      // A row may be left from a plugin that is not here.
-      const state = stored.find(name) ? board.find(name) : board.state(name);
-      noteChange(change, state, undefined);
-      const removed = await store.write(async (rows) => {
-        const row = await rows.find(address);
-        assertUnchanged(change, row);
-        await rows.remove(address);
-        return row !== undefined;
-      });
-      if (removed) {
-        await settle(name);
-      }
-    },
+  /** Back to what file or declaration say. */
+  async unset(address: SettingName, change: Change): Promise<void> {
+    const { board, store, stored } = this.#parts;
+    const name = nameOf(address);
+    change.note({ resourceId: name });
+    // A row may be left from a plugin that is not here.
+    const state = stored.find(name) ? board.find(name) : board.state(name);
+    noteChange(change, state, undefined);
+    const removed = await store.write(async (rows) => {
+      const row = await rows.find(address);
+      assertUnchanged(change, row);
+      await rows.remove(address);
+      return row !== undefined;
+    });
+    if (removed) {
+      await this.#settle(name);
+    }
+  }
 
-    reveal(address, principal) {
-      assertInPerson(principal, clock.now());
-      allowance.spend(principal);
-      const name = nameOf(address);
-      const { declaration, value } = board.state(name);
-      const problem = stored.problem(name);
-      if (declaration.at_start && declaration.sensitive) {
-        throw new SvcError('conflict', `${name} is never revealed: it comes from outside, at the start. Read it where it was set`);
-      }
-      if (problem !== undefined) {
-        throw new SvcError('conflict', `${name} is not in force: ${problem}`);
-      }
-      return { ...address, value: value ?? null };
-    },
-  };
+  reveal(address: SettingName, principal: Principal): Static<typeof Revealed> {
+    const { board, stored, clock, allowance } = this.#parts;
+    assertInPerson(principal, clock.now());
+    allowance.spend(principal);
+    const name = nameOf(address);
+    const { declaration, value } = board.state(name);
+    const problem = stored.problem(name);
+    if (declaration.at_start && declaration.sensitive) {
+      throw new SvcError('conflict', `${name} is never revealed: it comes from outside, at the start. Read it where it was set`);
+    }
+    if (problem !== undefined) {
+      throw new SvcError('conflict', `${name} is not in force: ${problem}`);
+    }
+    return { ...address, value: value ?? null };
+  }
+
+  #shown(name: string): Item {
+    return shownSetting(this.#parts.board.state(name), this.#parts.stored);
+  }
+
+  async #settle(name: string): Promise<void> {
+    await this.#parts.stored.refresh();
+    this.#parts.changed(name);
+  }
 }
 
-/** Stored, it would have no effect, and whoever set it would wonder. */
+/** Stored, it would have no effect. */
 function assertNotFromOutside({ key, source, declaration: { env } }: SettingState): void {
   if (source === 'env') {
     throw new SvcError(
@@ -123,7 +130,7 @@ function assertUnchanged(change: Change, row: StoredRow | undefined): void {
   }
 }
 
-/** For the audit row: what a secret was and is, is nobody's to read there. */
+/** For the audit row: what a secret was and is, must not be readable there. */
 function noteChange(change: Change, state: SettingState | undefined, value: unknown): void {
   const sensitive = state?.declaration.sensitive ?? true;
   change.note({
@@ -133,3 +140,50 @@ function noteChange(change: Change, state: SettingState | undefined, value: unkn
 }
 
 const signatureOf = ({ email, name, kind, id }: Principal): string => email ?? name ?? `${kind} ${id}`;
+
+/** A secret shows whether it is set, and nothing else. */
+const shownValue = (value: unknown, sensitive: boolean): unknown => (value === undefined ? null : sensitive && isSet(value) ? mask : value);
+
+/** Paths, addresses and whether a secret is set help an attacker, so nothing is open unless it is declared to be. */
+const maySee = ({ grants }: Principal, { visible, sensitive }: SettingDeclaration): boolean =>
+  grants.includes('*') || (visible === 'any' && sensitive !== true);
+
+function shownSetting({ key: name, declaration, value, source }: SettingState, stored: StoredValues): Static<typeof SettingItem> {
+  const { sensitive = false, description, schema, env, at_start: atStart = false } = declaration;
+  const found = stored.find(name);
+  const hidden = found && source === 'env' ? `${env} in the environment has the last word; the stored value has no effect` : undefined;
+  const problem = stored.problem(name) ?? hidden;
+  return {
+    ...partsOf(name),
+    value: shownValue(value, sensitive),
+    sensitive,
+    source,
+    description,
+    schema,
+    env: env ?? null,
+    default: shownValue(declaration.default, sensitive),
+    writable: !atStart && source !== 'env',
+    updated_at: found ? timestamp(found.updatedAt) : null,
+    updated_by: found?.updatedBy ?? null,
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+const isSet = (value: unknown): boolean => value !== null && value !== '';
+
+/**
+ * A token that was found, or a browser that was left open, must not lead to the secrets too: only a person who signed in
+ * just now is let through. The operator reads the key folder anyway.
+ */
+function assertInPerson({ kind, authenticatedAt }: Principal, now: number): void {
+  if (kind === 'operator') {
+    return;
+  }
+  if (kind !== 'user') {
+    throw new SvcError('forbidden', 'secrets are revealed to people only, not to API tokens: sign in with your password for that');
+  }
+  // A clock that was set back must not make an old sign-in a new one.
+  if (authenticatedAt === undefined || Math.abs(now - authenticatedAt) > recentMs) {
+    throw new SvcError('forbidden', 'revealing a secret takes a sign-in that is at most 5 minutes old: sign in again with your password, then ask once more');
+  }
+}

@@ -10,41 +10,66 @@ export interface Stored {
   readonly updatedBy: string;
 }
 
-/** The database layer of the house's settings. */
-export interface StoredValues {
-  /** Reads all that is stored, and brings into force what fits. */
-  refresh(): Promise<void>;
-  /** The same from memory: a plugin has brought or taken keys. */
-  apply(): void;
-  find(name: string): Stored | undefined;
-  /** Why a stored value is not in force. */
-  problem(name: string): string | undefined;
-}
-
 type Held = Stored & ({ readonly value: unknown } | { readonly unreadable: string });
 
-export function storedValues(board: SettingsBoard, store: SettingStore, text: ValueText, log: Logger): StoredValues {
-  let held: ReadonlyMap<string, Held> = new Map();
-  let problems: ReadonlyMap<string, string> = new Map();
-  let asked = 0;
-  let taken = 0;
+export interface StoredValuesParts {
+  readonly board: SettingsBoard;
+  readonly store: SettingStore;
+  readonly text: ValueText;
+  readonly log: Logger;
+}
 
-  function apply(): void {
+/** The database layer of the settings. */
+export class StoredValues {
+  readonly #parts: StoredValuesParts;
+  #held: ReadonlyMap<string, Held> = new Map();
+  #problems: ReadonlyMap<string, string> = new Map();
+  #asked = 0;
+  #taken = 0;
+
+  constructor(parts: StoredValuesParts) {
+    this.#parts = parts;
+  }
+
+  /** Reads all that is stored, and brings into force what fits. */
+  async refresh(): Promise<void> {
+    const turn = (this.#asked += 1);
+    const rows = await this.#parts.store.all();
+    // The last reading has seen every commit before it; an earlier answer that comes later must not undo that.
+    if (turn > this.#taken) {
+      this.#taken = turn;
+      this.#held = new Map(rows.map((row) => [nameOf(row), this.#hold(row)]));
+      this.apply();
+    }
+  }
+
+  /** The same from memory: a plugin has brought or taken keys. */
+  apply(): void {
     const found = new Map<string, string>();
-    for (const state of board.list()) {
-      const problem = enforce(state, held.get(state.key));
+    for (const state of this.#parts.board.list()) {
+      const problem = this.#enforce(state, this.#held.get(state.key));
       if (problem !== undefined) {
         found.set(state.key, problem);
-        if (problems.get(state.key) !== problem) {
-          log.warn({ setting: state.key, problem }, 'a stored setting is not in force');
+        if (this.#problems.get(state.key) !== problem) {
+          this.#parts.log.warn({ setting: state.key, problem }, 'stored setting is not in force');
         }
       }
     }
-    problems = found;
+    this.#problems = found;
+  }
+
+  find(name: string): Stored | undefined {
+    return this.#held.get(name);
+  }
+
+  /** Why a stored value is not in force. */
+  problem(name: string): string | undefined {
+    return this.#problems.get(name);
   }
 
   /** Tells why a value stays out of force. */
-  function enforce({ key, source, value }: SettingState, stored: Held | undefined): string | undefined {
+  #enforce({ key, source, value }: SettingState, stored: Held | undefined): string | undefined {
+    const { board } = this.#parts;
     if (stored === undefined || 'unreadable' in stored) {
       if (source === 'database') {
         board.override(key, undefined);
@@ -63,28 +88,12 @@ export function storedValues(board: SettingsBoard, store: SettingStore, text: Va
     }
   }
 
-  function hold(row: StoredRow): Held {
+  #hold(row: StoredRow): Held {
     const stored = { updatedAt: row.updated_at, updatedBy: row.updated_by };
     try {
-      return { ...stored, value: text.read(row) };
+      return { ...stored, value: this.#parts.text.read(row) };
     } catch (error) {
       return { ...stored, unreadable: `unreadable: ${messageOf(error)}` };
     }
   }
-
-  return {
-    async refresh() {
-      const turn = (asked += 1);
-      const rows = await store.all();
-      // Whoever asked last has seen every commit before it; an earlier answer that comes later must not undo that.
-      if (turn > taken) {
-        taken = turn;
-        held = new Map(rows.map((row) => [nameOf(row), hold(row)]));
-        apply();
-      }
-    },
-    apply,
-    find: (name) => held.get(name),
-    problem: (name) => problems.get(name),
-  };
 }

@@ -1,9 +1,19 @@
-import { BuildInfo, definePlugin } from 'svc/sdk';
+import { BuildInfo, definePlugin, route } from 'svc/sdk';
+import { Type } from 'typebox';
 
-import { versionRoute } from './routes.ts';
+const ManagerVersion = Type.Object({ manager_version: Type.String({ pattern: '^v\\d+\\.\\d+\\.\\d+', description: 'vX.Y.Z; edges compare theirs with it' }) });
 
 export default definePlugin({
   activate(ctx) {
-    ctx.http.routes([versionRoute(ctx.services.use(BuildInfo))]);
+    const build = ctx.services.use(BuildInfo);
+    const version = route({
+      method: 'GET',
+      path: '/api/v1/version',
+      access: 'any',
+      summary: 'Version of the manager',
+      response: ManagerVersion,
+      handle: () => ({ manager_version: `v${build.version}` }),
+    });
+    ctx.http.routes([version]);
   },
 });

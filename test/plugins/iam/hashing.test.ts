@@ -4,21 +4,21 @@ import { describe, test } from 'node:test';
 
 import { isSvcError } from 'svc/sdk';
 
-import { createHasher } from '../../../plugins/iam/hasher.ts';
+import { Hasher } from '../../../plugins/iam/hasher.ts';
 
 const ids = { uuid: () => '', token: (bytes = 32) => randomBytes(bytes).toString('base64url') };
 const cheap = { ln: 10, r: 8, p: 1 };
 
 describe('a hash', () => {
   test('is made with the work factors of the house and names them', async () => {
-    const hash = await createHasher(ids).hash('correct horse');
+    const hash = await new Hasher(ids).hash('correct horse');
     assert.match(hash, /^\$scrypt\$ln=15,r=8,p=3\$/);
-    assert.equal(await createHasher(ids).verify(hash, 'correct horse'), true);
-    assert.equal(await createHasher(ids).verify(hash, 'correct horsf'), false);
+    assert.equal(await new Hasher(ids).verify(hash, 'correct horse'), true);
+    assert.equal(await new Hasher(ids).verify(hash, 'correct horsf'), false);
   });
 
   test('differs each time and holds for its password only, however that is typed', async () => {
-    const hasher = createHasher(ids, cheap);
+    const hasher = new Hasher(ids, cheap);
     const [one, other] = [await hasher.hash('pässwörter'), await hasher.hash('pässwörter')];
     assert.notEqual(one, other);
     assert.equal(await hasher.verify(one, 'pa\u0308sswo\u0308rter'), true, 'composed and decomposed letters are the same letters');
@@ -27,7 +27,7 @@ describe('a hash', () => {
   });
 
   test('that is missing or broken holds for nothing, not even for nothing', async () => {
-    const hasher = createHasher(ids, cheap);
+    const hasher = new Hasher(ids, cheap);
     const whole = await hasher.hash('x'.repeat(300));
     for (const hash of [undefined, '', 'plain', '$scrypt$ln=10,r=8,p=1$$', whole.slice(0, -1), whole.replace('scrypt', 'bcrypt')]) {
       assert.equal(await hasher.verify(hash, ''), false);
@@ -36,7 +36,7 @@ describe('a hash', () => {
   });
 
   test('is dated when it was cheaper than hashes are today, and not when it was dearer', async () => {
-    const [weak, strong] = [createHasher(ids, cheap), createHasher(ids, { ln: 11, r: 8, p: 2 })];
+    const [weak, strong] = [new Hasher(ids, cheap), new Hasher(ids, { ln: 11, r: 8, p: 2 })];
     assert.equal(strong.isDated(await weak.hash('a password')), true);
     assert.equal(weak.isDated(await strong.hash('a password')), false);
     assert.equal(weak.isDated(await weak.hash('a password')), false);
@@ -44,7 +44,7 @@ describe('a hash', () => {
   });
 
   test('that nobody has costs what a wrong one costs: both take a place in the queue', async () => {
-    const hasher = createHasher(ids, { ln: 13, r: 8, p: 1 });
+    const hasher = new Hasher(ids, { ln: 13, r: 8, p: 1 });
     const known = await hasher.hash('a password');
     for (const hash of [known, undefined]) {
       const checks = await Promise.allSettled(Array.from({ length: 30 }, () => hasher.verify(hash, 'a wrong one')));
@@ -55,7 +55,7 @@ describe('a hash', () => {
   });
 
   test('that nobody has is looked for in the same time', async () => {
-    const hasher = createHasher(ids, { ln: 13, r: 8, p: 1 });
+    const hasher = new Hasher(ids, { ln: 13, r: 8, p: 1 });
     const known = await hasher.hash('a password');
     const spent = { known: 0, unknown: 0 };
     // In turns, so that a busy machine slows both down; generous, since the costs are the same by construction.
@@ -75,7 +75,7 @@ describe('a hash', () => {
 });
 
 test('passwords are checked two at a time, and one more than twenty that wait is told to come back', async () => {
-  const hasher = createHasher(ids, cheap);
+  const hasher = new Hasher(ids, cheap);
   const all = Array.from({ length: 22 }, () => hasher.hash('correct horse'));
   await assert.rejects(hasher.hash('one more'), { code: 'rate_limited', status: 429, retryAfterSeconds: 3 });
   await Promise.all(all);

@@ -19,7 +19,7 @@ describe('the last active admin', () => {
       ];
       for (const { status, body } of answers) {
         assert.deepEqual([status, body.error], [409, 'conflict']);
-        assert.match(body.message, /last active admin; make somebody else an admin first/);
+        assert.match(body.message, /last active admin; make another user an admin first/);
       }
     }
     assert.equal((await iam.as(ada)('GET', '/me')).body.role, 'admin', 'nothing of it was kept');

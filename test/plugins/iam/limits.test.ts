@@ -6,15 +6,15 @@ import { fileURLToPath } from 'node:url';
 import type { Principal } from 'svc/sdk';
 
 import { loadMigrations } from '../../../core/storage/migration-text.ts';
-import { createHasher } from '../../../plugins/iam/hasher.ts';
+import { Hasher } from '../../../plugins/iam/hasher.ts';
 import { createMembers } from '../../../plugins/iam/members.ts';
 import { createOrgs } from '../../../plugins/iam/orgs.ts';
 import { peopleStore } from '../../../plugins/iam/people-store.ts';
-import { createPeople } from '../../../plugins/iam/people.ts';
-import { createPolicy } from '../../../plugins/iam/policy.ts';
+import { People } from '../../../plugins/iam/people.ts';
+import { Policy } from '../../../plugins/iam/policy.ts';
 import { roleStore } from '../../../plugins/iam/role-store.ts';
 import type { IamTables } from '../../../plugins/iam/tables.ts';
-import { createUsers } from '../../../plugins/iam/users.ts';
+import { Users } from '../../../plugins/iam/users.ts';
 import { inFolder, openIn } from '../../storage/folder.ts';
 
 const migrations = loadMigrations(fileURLToPath(new URL('../../../plugins/iam/migrations', import.meta.url)));
@@ -28,9 +28,9 @@ async function room(dir: string) {
   const storage = await openIn(dir);
   await storage.migrate('iam', migrations);
   const tables = storage.tables<IamTables>('iam');
-  const policy = createPolicy({ admin: ['*'], user: ['edge:*'], viewer: [] }, () => roleStore(tables.read).all());
-  const people = createPeople({ policy, read: (some) => peopleStore(tables.read).accounts(some), changed: () => undefined });
-  const users = createUsers({ tables, people, clock, hasher: createHasher(ids, { ln: 4, r: 8, p: 1 }), mostUsers: 3 });
+  const policy = new Policy({ admin: ['*'], user: ['edge:*'], viewer: [] }, () => roleStore(tables.read).all());
+  const people = new People({ policy, read: (some) => peopleStore(tables.read).accounts(some), changed: () => undefined });
+  const users = new Users({ tables, people, clock, hasher: new Hasher(ids, { ln: 4, r: 8, p: 1 }), mostUsers: 3 });
   const orgs = createOrgs({ tables, people, clock, mostOrgs: 4 });
   const members = createMembers({ tables, people, policy, mostOrgsOfUser: 2 });
   const add = (name: string) =>

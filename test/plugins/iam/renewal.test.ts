@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 
-import { createHasher } from '../../../plugins/iam/hasher.ts';
+import { Hasher } from '../../../plugins/iam/hasher.ts';
 import { iamHouse } from './house.ts';
 
 const ids = { uuid: () => '', token: (bytes = 32) => randomBytes(bytes).toString('base64url') };
@@ -11,7 +11,7 @@ describe('an account with a dated hash', () => {
   test('gets a better one at the next login, which ends no session', async (t) => {
     const { user, passwords, directory, rows, sql } = await iamHouse(t);
     const { id, email } = await user('ann');
-    const weak = createHasher(ids, { ln: 14, r: 8, p: 1 });
+    const weak = new Hasher(ids, { ln: 14, r: 8, p: 1 });
     const dated = await weak.hash('an old passphrase');
     sql('update iam_users set password_hash = ? where id = ?', dated, id);
     const before = directory().live(id)!;
@@ -31,7 +31,7 @@ describe('an account with a dated hash', () => {
   test('does not bring back a password that was changed meanwhile', async (t) => {
     const { ask, user, passwords, directory, sql } = await iamHouse(t);
     const { id, email } = await user('ann');
-    const weak = createHasher(ids, { ln: 14, r: 8, p: 1 });
+    const weak = new Hasher(ids, { ln: 14, r: 8, p: 1 });
     sql('update iam_users set password_hash = ? where id = ?', await weak.hash('an old passphrase'), id);
     await passwords().verify(email, 'an old passphrase');
     await ask('PATCH', `/users/${id}/password`, { password: 'a new passphrase' });

@@ -4,14 +4,14 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { loadMigrations } from '../../../core/storage/migration-text.ts';
-import { createCredentials } from '../../../plugins/iam/credentials.ts';
-import { createHasher, type Hasher } from '../../../plugins/iam/hasher.ts';
+import { Credentials } from '../../../plugins/iam/credentials.ts';
+import { Hasher } from '../../../plugins/iam/hasher.ts';
 import { peopleStore } from '../../../plugins/iam/people-store.ts';
-import { createPeople } from '../../../plugins/iam/people.ts';
-import { createPolicy } from '../../../plugins/iam/policy.ts';
+import { People } from '../../../plugins/iam/people.ts';
+import { Policy } from '../../../plugins/iam/policy.ts';
 import { roleStore } from '../../../plugins/iam/role-store.ts';
 import type { IamTables } from '../../../plugins/iam/tables.ts';
-import { createUsers } from '../../../plugins/iam/users.ts';
+import { Users } from '../../../plugins/iam/users.ts';
 import { inFolder, openIn, silent } from '../../storage/folder.ts';
 
 const migrations = loadMigrations(fileURLToPath(new URL('../../../plugins/iam/migrations', import.meta.url)));
@@ -24,30 +24,28 @@ test('a login with the old password that is still being checked when the passwor
     const storage = await openIn(dir);
     await storage.migrate('iam', migrations);
     const tables = storage.tables<IamTables>('iam');
-    const policy = createPolicy({ admin: ['*'], user: [], viewer: [] }, () => roleStore(tables.read).all());
-    const people = createPeople({ policy, read: (some) => peopleStore(tables.read).accounts(some), changed: () => undefined });
-    const quick = createHasher(ids, { ln: 4, r: 8, p: 1 });
+    const policy = new Policy({ admin: ['*'], user: [], viewer: [] }, () => roleStore(tables.read).all());
+    const people = new People({ policy, read: (some) => peopleStore(tables.read).accounts(some), changed: () => undefined });
+    const quick = new Hasher(ids, { ln: 4, r: 8, p: 1 });
     const reached = signal();
     const released = signal();
-    const slow: Hasher = {
-      ...quick,
-      async verify(hash, secret) {
-        reached.give();
-        await released.given;
-        return await quick.verify(hash, secret);
-      },
+    const slow = new Hasher(ids, { ln: 4, r: 8, p: 1 });
+    slow.verify = async (hash, secret) => {
+      reached.give();
+      await released.given;
+      return await quick.verify(hash, secret);
     };
-    const users = createUsers({ tables, people, clock, hasher: quick });
+    const users = new Users({ tables, people, clock, hasher: quick });
     const email = 'ann@example.org';
     const { id } = await users.create({ email, display_name: '', role: 'user', password: 'a lost passphrase' }, undefined, () => undefined);
-    const { verify } = createCredentials({ tables, people, hasher: slow, log: silent });
+    const credentials = new Credentials({ tables, people, hasher: slow, log: silent });
 
-    const login = verify(email, 'a lost passphrase');
+    const login = credentials.verify(email, 'a lost passphrase');
     await reached.given;
     await users.setPassword(by, id, 'a new passphrase', undefined);
     released.give();
     assert.equal(await login, undefined);
-    assert.deepEqual([(await verify(email, 'a new passphrase'))?.version, await verify(email, 'a lost passphrase')], [2, undefined]);
+    assert.deepEqual([(await credentials.verify(email, 'a new passphrase'))?.version, await credentials.verify(email, 'a lost passphrase')], [2, undefined]);
     await storage.close();
   }));
 

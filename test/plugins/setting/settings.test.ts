@@ -253,7 +253,7 @@ describe('a stored value whose declaration has changed', () => {
       [value, source, problem, by],
       [5, 'default', 'the stored value does not fit: the value must be <= 50 (torch.brightness: How bright.)', 'ada@example.org'],
     );
-    assert.ok(second.house.lines.some((line) => line.includes('a stored setting is not in force')));
+    assert.ok(second.house.lines.some((line) => line.includes('stored setting is not in force')));
     await second.house.stop();
 
     const third = await settingHouse(t, { dataDir });
