@@ -1,6 +1,6 @@
 import { type Node, readSyntax } from './regex-syntax.ts';
 import { type NativePattern, nativePattern } from './regex-native.ts';
-import { globTest } from './regex-glob.ts';
+import { globTest, type Piece } from './regex-glob.ts';
 
 /** What is known about a pattern without running it. */
 export interface Facts {
@@ -14,9 +14,6 @@ export interface Facts {
   /** The same as an expression of the runtime, for the subjects on which that is sure to be quick. */
   readonly native?: NativePattern;
 }
-
-/** A piece of a branch: text, or a gap of at least `min` characters; `begin` and `end` are the ends of the subject. */
-export type Piece = { readonly text: string; readonly fold: boolean } | { readonly min: number; readonly newline: boolean } | 'begin' | 'end';
 
 const mostBranches = 512;
 const longestBranches = 16 * 1024;

@@ -1,4 +1,5 @@
-import type { Piece } from './regex-facts.ts';
+/** A piece of a branch: text, or a gap of at least `min` characters; `begin` and `end` are the ends of the subject. */
+export type Piece = { readonly text: string; readonly fold: boolean } | { readonly min: number; readonly newline: boolean } | 'begin' | 'end';
 
 /** One way through a pattern: texts in order, with gaps between them. */
 interface Glob {

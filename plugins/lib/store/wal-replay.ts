@@ -29,11 +29,14 @@ export async function replaySegment(
   }
   if (how === 'damaged') {
     const what = `${name} is damaged at byte ${goodBytes}: ${records} records before it were read, up to ${rest} bytes from there on were not`;
-    log.error({ folder, segment }, what);
+    log.error({ event: 'wal.damaged', folder, segment }, what);
     return { records, tornBytes: 0, damage: [what], size: fileBytes };
   }
   if (how === 'torn') {
-    log.warn({ folder, segment, bytes: rest }, 'a write that a crash cut short was cut away');
+    log.warn(
+      { event: 'wal.torn_write_removed', folder, segment, bytes: rest },
+      'removed an unfinished write that a crash left in the WAL segment; it was never acknowledged',
+    );
   }
   if (records === 0) {
     await rm(path);
@@ -50,7 +53,10 @@ async function finish(path: string, goodBytes: number, log: Logger): Promise<num
     try {
       await handle.write(seal(), 0, frameBytes, goodBytes);
     } catch (error) {
-      log.warn({ path, cause: messageOf(error) }, 'a segment of the log could not be sealed');
+      log.warn(
+        { event: 'wal.replay_seal_failed', path, cause: messageOf(error) },
+        'could not seal the WAL segment after replay; its records count without the seal',
+      );
       await handle.truncate(goodBytes);
     }
     await handle.sync();

@@ -1,3 +1,4 @@
+import type { Literal } from './ast.ts';
 import { templateError } from './template-error.ts';
 import { unquote, unquoteChar } from './quoting.ts';
 
@@ -135,4 +136,48 @@ function match(source: string, at: number, form: RegExp): string | undefined {
 
 function skip(source: string, at: number, form: RegExp): number {
   return at + (match(source, at, form)?.length ?? 0);
+}
+
+/** Go's own distinction: what has a point or an exponent is a float, all else an int. */
+export function numeral(text: string, fail: () => Error): Literal {
+  const plain = text.replaceAll('_', '');
+  const digits = plain.replace(/^[+-]/, '');
+  const negative = plain.startsWith('-');
+  if (!/^0[xX]/.test(digits) && /[.eE]/.test(digits)) {
+    const value = Number(digits);
+    if (!Number.isFinite(value)) {
+      throw fail();
+    }
+    return negative ? -value : value;
+  }
+  const octal = /^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits;
+  if (/^0\d/.test(octal) || /^0[xXbBoO]$/.test(octal)) {
+    throw fail();
+  }
+  const value = BigInt(octal) * (negative ? -1n : 1n);
+  if (BigInt.asIntN(64, value) !== value) {
+    throw fail();
+  }
+  return value;
+}
+
+/** A token as a complaint quotes it. */
+export function shown(token: Token): string {
+  switch (token.kind) {
+    case 'end':
+      return 'end of the template';
+    case 'string':
+      return `"${token.text}"`;
+    case 'field':
+      return `<.${token.text}>`;
+    case 'variable':
+      return `<$${token.text}>`;
+    case 'text':
+    case 'number':
+    case 'char':
+    case 'word':
+      return `<${token.text}>`;
+    default:
+      return `"${token.kind}"`;
+  }
 }

@@ -40,7 +40,7 @@ const managerBytes = 64 * 1024;
 /** Throws a TunnelRefusal when the manager refuses, or cannot prove that it knows the edge; the connection is then closed. */
 export function clientHandshake(transport: MessageTransport, options: ClientHandshakeOptions): Promise<Welcome> {
   const { sweeper, ids, accessKey, secretKey, state = {}, channelBinding = 'none', timeoutMs = 15_000 } = options;
-  return exchange(transport, { sweeper, timeoutMs, mostBytes: managerBytes }, async ({ say, hear }) => {
+  return exchange(transport, { sweeper, timeoutMs, mostBytes: managerBytes }, async (turns) => {
     const secret = readSecret(secretKey);
     if (!secret) {
       throw new SvcError('invalid_argument', 'the secret key of this edge is not one');
@@ -53,9 +53,9 @@ export function clientHandshake(transport: MessageTransport, options: ClientHand
     if (Buffer.byteLength(hello) + Buffer.byteLength(JSON.stringify(stateText)) + 2 * headerBytes + 80 > strangerBytes) {
       throw new SvcError('invalid_argument', `hello and state of this edge do not fit into ${strangerBytes} bytes`);
     }
-    say(frameType.hello, hello);
+    turns.send(frameType.hello, hello);
 
-    const { frame, body } = await hear(frameType.challenge);
+    const { frame, body } = await turns.receive(frameType.challenge);
     const serverNonce = text(body, 'snonce', 64);
     const transcript = transcriptBytes({
       accessKey,
@@ -67,12 +67,15 @@ export function clientHandshake(transport: MessageTransport, options: ClientHand
       channelBinding,
     });
     const { proof, expected } = proveEdge(secret, transcript);
-    say(frameType.auth, JSON.stringify({ proof: proof.toString('base64url'), state: stateText }));
+    turns.send(frameType.auth, JSON.stringify({ proof: proof.toString('base64url'), state: stateText }));
 
-    const { body: answer } = await hear(frameType.authOk);
+    const { body: answer } = await turns.receive(frameType.authOk);
     const sig = Buffer.from(text(answer, 'sig', 64), 'base64url');
     if (sig.length !== expected.length || !timingSafeEqual(sig, expected)) {
-      throw new TunnelRefusal(closeCode.unauthorized, 'whoever answers here does not know this edge, so it is not the manager');
+      throw new TunnelRefusal(
+        closeCode.unauthorized,
+        'the server cannot prove that it knows this edge, so it is not its manager: check the address and the proxies before it',
+      );
     }
     const { time, welcome } = answer;
     if (typeof time !== 'number' || typeof welcome !== 'object' || welcome === null) {

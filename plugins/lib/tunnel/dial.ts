@@ -27,7 +27,7 @@ export interface DialOptions {
 
 const tcpKeepAliveMs = 60_000;
 const longestRetryAfter = 3_600;
-const pinAdvice = 'either somebody is in between, or the manager has another key now; if so, enrol again with its --pin';
+const pinAdvice = 'either the connection is intercepted, or the manager has another key now; if so, enrol again with its --pin';
 
 /** Opens the WebSocket of a tunnel. Throws TunnelRefusal when the manager says when to come back, SvcError unavailable otherwise. */
 export function dial(options: DialOptions): Promise<MessageTransport> {
@@ -42,7 +42,6 @@ export function dial(options: DialOptions): Promise<MessageTransport> {
       ...(headers && { headers }),
       createConnection: ((to: Target) => connection(to, options)) as never,
     });
-    let pinProblem: SvcError | undefined;
     const abort = (): void => ws.terminate();
     const settle = (error?: unknown): void => {
       signal?.removeEventListener('abort', abort);
@@ -65,9 +64,7 @@ export function dial(options: DialOptions): Promise<MessageTransport> {
       );
     });
     // After the opening a broken connection is told by 'close'.
-    ws.on('error', (error) =>
-      settle(signal?.aborted ? signal.reason : (pinProblem ??= new SvcError('unavailable', `${url}: ${error.message}`, { cause: error }))),
-    );
+    ws.on('error', (error) => settle(signal?.aborted ? signal.reason : new SvcError('unavailable', `${url}: ${error.message}`, { cause: error })));
   });
 }
 

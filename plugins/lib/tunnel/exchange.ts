@@ -5,7 +5,7 @@ import { readGoAway, writeGoAway } from './go-away.ts';
 import { isRefusal, TunnelRefusal } from './hello.ts';
 import { closeCode } from './limits.ts';
 import type { Sweeper } from './sweeper.ts';
-import { inboxOf, type MessageTransport } from './transport.ts';
+import { type Inbox, inboxOf, type MessageTransport } from './transport.ts';
 
 export interface ExchangeOptions {
   readonly sweeper: Sweeper;
@@ -14,98 +14,126 @@ export interface ExchangeOptions {
   readonly mostBytes: number;
 }
 
-export interface Turns {
-  say(type: FrameType, body: string): void;
-  /** The next frame, which must be of this type. */
-  hear(type: FrameType): Promise<{ readonly frame: Frame; readonly body: Body }>;
-}
-
 const mostDepth = 4;
 /** How long the other side may take to read why it was refused. */
 const closeMs = 2_000;
 
-/** A conversation in turns that must end in time. Whatever goes wrong in it ends the connection, and is thrown as a TunnelRefusal. */
+/** A handshake in turns that must end in time. Whatever goes wrong in it ends the connection, and is thrown as a TunnelRefusal. */
 export async function exchange<R>(transport: MessageTransport, options: ExchangeOptions, work: (turns: Turns) => Promise<R>): Promise<R> {
-  const inbox = inboxOf(transport);
-  const arrived: Frame[] = [];
-  let wake: (() => void) | undefined;
-  let failure: Error | undefined;
-  let gone = false;
-  let bytes = 0;
-  const fail = (error: unknown): void => {
-    failure ??= error instanceof Error ? error : new Error(messageOf(error));
-    wake?.();
-  };
-  const late = options.sweeper.after(options.timeoutMs, () => fail(new TunnelRefusal(closeCode.silent, 'the handshake took too long')));
-
-  /** One frame at a time: what follows the last one is for the session. */
-  const listen = (): void =>
-    inbox.take(
-      (message) => {
-        inbox.release();
-        bytes += message.length;
-        try {
-          if (bytes > options.mostBytes) {
-            throw new ProtocolViolation(`more than ${options.mostBytes} bytes before the end of the handshake`);
-          }
-          const frame = decodeFrame(message);
-          if (!frame) {
-            throw new ProtocolViolation('a frame to be skipped in the handshake');
-          }
-          arrived.push(frame);
-          wake?.();
-        } catch (error) {
-          fail(error);
-        }
-      },
-      (code, reason) => {
-        gone = true;
-        fail(new TunnelRefusal(code, reason === '' ? 'the connection ended during the handshake' : reason));
-      },
-    );
-
-  const turns: Turns = {
-    say: (type, body) => transport.send(encodeFrame(type, 0, body)),
-    async hear(type) {
-      listen();
-      let frame = arrived.shift();
-      while (!frame) {
-        if (failure) {
-          throw failure;
-        }
-        await new Promise<void>((resolve) => (wake = resolve));
-        frame = arrived.shift();
-      }
-      const body = parseBody(frame.payload, mostDepth);
-      if (frame.type === frameType.goAway) {
-        const { code, message, retry } = readGoAway(body);
-        throw new TunnelRefusal(code, message, retry);
-      }
-      if (frame.type !== type) {
-        throw new ProtocolViolation(`a frame of type ${frame.type} where ${type} was due`);
-      }
-      return { frame, body };
-    },
-  };
-
+  const turns = new Turns(transport, options);
+  const cancelDeadline = options.sweeper.after(options.timeoutMs, () => turns.fail(new TunnelRefusal(closeCode.silent, 'the handshake took too long')));
   try {
     const result = await work(turns);
-    if (failure !== undefined) {
-      throw failure;
-    }
-    inbox.release();
+    turns.finish();
     return result;
   } catch (error) {
     const refusal = refusalFrom(error);
-    if (!gone) {
-      const giveUp = options.sweeper.after(closeMs, () => transport.terminate());
-      inbox.take(() => undefined, giveUp);
-      transport.send(encodeFrame(frameType.goAway, 0, writeGoAway({ code: refusal.closeCode, message: refusal.message }, refusal.retry)));
-      transport.close(refusal.closeCode, refusal.message.slice(0, 100));
-    }
+    turns.refuse(refusal);
     throw refusal;
   } finally {
-    late();
+    cancelDeadline();
+  }
+}
+
+/** The frames of one handshake, sent and received in turn. */
+export class Turns {
+  readonly #transport: MessageTransport;
+  readonly #options: ExchangeOptions;
+  readonly #inbox: Inbox;
+  readonly #arrived: Frame[] = [];
+  #wake: (() => void) | undefined;
+  #failure: Error | undefined;
+  #gone = false;
+  #bytes = 0;
+
+  constructor(transport: MessageTransport, options: ExchangeOptions) {
+    this.#transport = transport;
+    this.#options = options;
+    this.#inbox = inboxOf(transport);
+  }
+
+  send(type: FrameType, body: string): void {
+    this.#transport.send(encodeFrame(type, 0, body));
+  }
+
+  /** The next frame, which must be of this type. */
+  async receive(type: FrameType): Promise<{ readonly frame: Frame; readonly body: Body }> {
+    const frame = await this.#next();
+    const body = parseBody(frame.payload, mostDepth);
+    if (frame.type === frameType.goAway) {
+      const { code, message, retry } = readGoAway(body);
+      throw new TunnelRefusal(code, message, retry);
+    }
+    if (frame.type !== type) {
+      throw new ProtocolViolation(`a frame of type ${frame.type} where ${type} was due`);
+    }
+    return { frame, body };
+  }
+
+  fail(error: unknown): void {
+    this.#failure ??= error instanceof Error ? error : new Error(messageOf(error));
+    this.#wake?.();
+  }
+
+  /** What arrives from now on is for the session; throws what has failed meanwhile. */
+  finish(): void {
+    if (this.#failure !== undefined) {
+      throw this.#failure;
+    }
+    this.#inbox.release();
+  }
+
+  /** Says why, and ends the connection when that was read or has waited long enough. */
+  refuse(refusal: TunnelRefusal): void {
+    if (this.#gone) {
+      return;
+    }
+    const giveUp = this.#options.sweeper.after(closeMs, () => this.#transport.terminate());
+    this.#inbox.take(() => undefined, giveUp);
+    this.send(frameType.goAway, writeGoAway({ code: refusal.closeCode, message: refusal.message }, refusal.retry));
+    this.#transport.close(refusal.closeCode, refusal.message.slice(0, 100));
+  }
+
+  async #next(): Promise<Frame> {
+    this.#listen();
+    let frame = this.#arrived.shift();
+    while (!frame) {
+      if (this.#failure) {
+        throw this.#failure;
+      }
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+      frame = this.#arrived.shift();
+    }
+    return frame;
+  }
+
+  /** One frame at a time: what follows the last one is for the session. */
+  #listen(): void {
+    this.#inbox.take(
+      (message) => this.#receiveMessage(message),
+      (code, reason) => {
+        this.#gone = true;
+        this.fail(new TunnelRefusal(code, reason === '' ? 'the connection ended during the handshake' : reason));
+      },
+    );
+  }
+
+  #receiveMessage(message: string | Uint8Array): void {
+    this.#inbox.release();
+    this.#bytes += message.length;
+    try {
+      if (this.#bytes > this.#options.mostBytes) {
+        throw new ProtocolViolation(`more than ${this.#options.mostBytes} bytes before the end of the handshake`);
+      }
+      const frame = decodeFrame(message);
+      if (!frame) {
+        throw new ProtocolViolation('a frame to be skipped in the handshake');
+      }
+      this.#arrived.push(frame);
+      this.#wake?.();
+    } catch (error) {
+      this.fail(error);
+    }
   }
 }
 
@@ -116,8 +144,8 @@ function refusalFrom(error: unknown): TunnelRefusal {
   if (error instanceof ProtocolViolation) {
     return new TunnelRefusal(closeCode.protocol, error.message);
   }
-  const told = isSvcError(error) ? error : new SvcError('unavailable', 'the handshake failed inside', { cause: error });
-  const refusal = new TunnelRefusal(closeCode.unavailable, told.message);
+  const shown = isSvcError(error) ? error : new SvcError('unavailable', 'the handshake failed with an internal error', { cause: error });
+  const refusal = new TunnelRefusal(closeCode.unavailable, shown.message);
   refusal.cause = error;
   return refusal;
 }

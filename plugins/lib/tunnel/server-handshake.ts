@@ -39,8 +39,8 @@ const mostCaps = 32;
 /** Resolves once both sides have proved themselves; otherwise the connection is closed and it throws a TunnelRefusal. */
 export function serverHandshake<K extends StoredKeys>(transport: MessageTransport, options: ServerHandshakeOptions<K>): Promise<AuthenticatedEdge<K>> {
   const { sweeper, ids, find, admit, channelBinding = 'none', timeoutMs = 10_000 } = options;
-  return exchange(transport, { sweeper, timeoutMs, mostBytes: strangerBytes }, async ({ say, hear }) => {
-    const { frame, body } = await hear(frameType.hello);
+  return exchange(transport, { sweeper, timeoutMs, mostBytes: strangerBytes }, async (turns) => {
+    const { frame, body } = await turns.receive(frameType.hello);
     const hello = readHello(body);
     const accessKey = text(body, 'ak', 64);
     const clientNonce = text(body, 'cnonce', 64);
@@ -49,9 +49,9 @@ export function serverHandshake<K extends StoredKeys>(transport: MessageTranspor
     }
     const serverNonce = ids.token(32);
     const challenge = JSON.stringify({ snonce: serverNonce, time: timestamp(sweeper.clock.now()) });
-    say(frameType.challenge, challenge);
+    turns.send(frameType.challenge, challenge);
 
-    const { body: auth } = await hear(frameType.auth);
+    const { body: auth } = await turns.receive(frameType.auth);
     const proof = Buffer.from(text(auth, 'proof', 64), 'base64url');
     const stateText = text(auth, 'state', strangerBytes);
     const transcript = transcriptBytes({
@@ -70,7 +70,7 @@ export function serverHandshake<K extends StoredKeys>(transport: MessageTranspor
     }
     const edge = { accessKey, keys, hello, state: readState(stateText), sessionId: ids.uuid() };
     const welcome = await admit(edge);
-    say(
+    turns.send(
       frameType.authOk,
       JSON.stringify({ sig: proveManager(keys, transcript).toString('base64url'), session_id: edge.sessionId, time: sweeper.clock.now(), welcome }),
     );

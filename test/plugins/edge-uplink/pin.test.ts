@@ -70,7 +70,7 @@ test('behind real nginx with a certificate that nobody signed, an agent talks to
     assert.equal(told.ok, false);
     assert.match(
       told.detail!,
-      new RegExp(`the key of the server is not the pinned one, but ${right.replaceAll(/[+/]/g, '.')}: either somebody is in between, or`),
+      new RegExp(`the key of the server is not the pinned one, but ${right.replaceAll(/[+/]/g, '.')}: either the connection is intercepted, or`),
     );
     assert.deepEqual([manager.hellos, manager.pushes], [[], []]);
   });

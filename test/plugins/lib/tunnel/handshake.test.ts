@@ -126,7 +126,7 @@ test('a manager that does not know the edge is refused by it, whatever it answer
   const { both } = meet({ server: { find: () => [impostor] } });
   const [, edge] = await both;
   assert.ok(edge.status === 'rejected');
-  assert.match(String(edge.reason), /not the manager/);
+  assert.match(String(edge.reason), /cannot prove that it knows this edge/);
 });
 
 test('a connection that is relayed through other TLS is noticed where both ends know theirs', async () => {
