@@ -1,33 +1,34 @@
-import { definePlugin, messageOf, type PluginContext, type ThreadHandle } from 'svc/sdk';
+import { driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
+import { definePlugin, type ThreadHandle } from 'svc/sdk';
 
 import { LogIngest, LogQueries } from './contract.ts';
 import type { LogDriver } from './driver.ts';
-import { embeddedDriver } from './embedded.ts';
+import { EmbeddedLogs } from './embedded-logs.ts';
 import { logRoutes, testRoutes } from './log-routes.ts';
 import { lokiRoutes } from './loki-routes.ts';
-import { remoteDriver } from './remote/remote.ts';
+import { RemoteLogs } from './remote/remote-logs.ts';
 import { selfMetrics } from './self-metrics.ts';
-import { driverOf, remoteSettings, threadKeys, threadSettings } from './settings.ts';
+import { threadKeys, threadSettings } from './settings.ts';
 import { tailRoute } from './tail-route.ts';
 import type { ThreadData } from './thread-contract.ts';
 
 const heapMb = 1_024;
+const loki = { plugin: 'logs', name: 'the log store', product: 'Loki', addresses: 'logs.remote_url the base address of a Loki' };
 
 export default definePlugin({
   activate(ctx) {
     const { settings, scope, clock } = ctx;
     const data: ThreadData = { folder: ctx.dataDir, ...threadSettings(settings) };
     const thread = ctx.threads.start('store', 'logs-worker.ts', data, { heapMb });
-    const embedded = embeddedDriver(thread, clock);
-    const remote = remoteDriver({
-      fetch: (url, request) => ctx.fetch(url, request),
-      settings: () => remoteSettings(settings),
-      timeoutMs: () => threadSettings(settings).query.timeoutMs,
-      thread,
-      clock,
-    });
-    const driver = (): LogDriver => (driverOf(settings) === 'remote' ? remote : embedded);
-    keepSettled(ctx, thread);
+    const client = new RemoteClient(
+      (url, request) => ctx.fetch(url, request),
+      loki,
+      () => remoteSettings(settings, 'logs'),
+    );
+    const remote = new RemoteLogs({ client, timeoutMs: () => threadSettings(settings).query.timeoutMs, thread, clock });
+    const embedded = new EmbeddedLogs(thread, clock);
+    const driver = (): LogDriver => (driverOf(settings, 'logs') === 'remote' ? remote : embedded);
+    keepSettled(ctx, thread, threadKeys, () => threadSettings(settings));
 
     ctx.services.provide(LogQueries, () => queriesOf(driver, thread));
     ctx.services.provide(LogIngest, () => ({ push: (...pushed) => driver().push(...pushed), write: (rows) => driver().write(rows) }));
@@ -48,18 +49,3 @@ const queriesOf = (driver: () => LogDriver, thread: ThreadHandle): LogQueries =>
   check: (query) => thread.call('check', query),
   status: () => driver().status(),
 });
-
-/** Changed settings reach the thread at once, and a thread that was started anew. */
-function keepSettled({ settings, scope, log }: PluginContext, thread: ThreadHandle): void {
-  const settle = (): Promise<void> =>
-    thread
-      .call<void>('settle', threadSettings(settings))
-      .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'could not apply changed settings to the log store; change one again or restart'));
-  for (const key of threadKeys) {
-    scope.defer(`stop watching ${key}`, settings.watch<unknown>(key, settle));
-  }
-  scope.defer(
-    'stop hearing of starts',
-    thread.onNotice(({ kind }) => void (kind === 'open' && settle())),
-  );
-}

@@ -3,21 +3,7 @@ import { parseDuration } from 'svc/query';
 
 import type { ThreadSettings } from './thread-contract.ts';
 
-export interface RemoteSettings {
-  readonly url: string;
-  readonly user: string;
-  readonly password: string;
-  readonly tenant: string;
-  readonly ca: string;
-  readonly insecure: boolean;
-}
-
 const longestQueryMs = 5 * 60_000;
-
-export function driverOf(settings: Settings): 'embedded' | 'remote' {
-  const driver = settings.get<'auto' | 'embedded' | 'remote'>('logs.driver');
-  return driver !== 'auto' ? driver : settings.get<string>('logs.remote_url') === '' ? 'embedded' : 'remote';
-}
 
 /** Each watched key changes what the thread does. */
 export const threadKeys = [
@@ -43,13 +29,4 @@ export const threadSettings = (settings: Settings): ThreadSettings => ({
     timeoutMs: Math.min(longestQueryMs, parseDuration(settings.get<string>('logs.query_timeout'))),
     maxBytes: settings.get<number>('logs.max_query_bytes'),
   },
-});
-
-export const remoteSettings = (settings: Settings): RemoteSettings => ({
-  url: settings.get<string>('logs.remote_url').replace(/\/+$/, ''),
-  user: settings.get<string>('logs.remote_user'),
-  password: settings.get<string>('logs.remote_password'),
-  tenant: settings.get<string>('logs.remote_tenant'),
-  ca: settings.get<string>('logs.remote_ca'),
-  insecure: settings.get<boolean>('logs.remote_insecure'),
 });

@@ -1,11 +1,12 @@
-import { definePlugin, messageOf, type PluginContext, type ThreadHandle } from 'svc/sdk';
+import { driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
+import { definePlugin, type ThreadHandle } from 'svc/sdk';
 
 import { TraceIngest, TraceQueries } from './contract.ts';
 import type { TraceDriver } from './driver.ts';
-import { embeddedDriver } from './embedded.ts';
-import { remoteDriver } from './remote/remote.ts';
+import { EmbeddedTraces } from './embedded-traces.ts';
+import { RemoteTraces } from './remote/remote-traces.ts';
 import { selfMetrics } from './self-metrics.ts';
-import { driverOf, remoteSettings, searchRangeMs, threadKeys, threadSettings } from './settings.ts';
+import { pushAddress, searchRangeMs, threadKeys, threadSettings } from './settings.ts';
 import { relaySpanMetrics } from './span-metrics-relay.ts';
 import { Reader } from './tempo/question.ts';
 import { tempoRoutes } from './tempo-routes.ts';
@@ -13,22 +14,28 @@ import { testRoutes, traceRoutes } from './trace-routes.ts';
 import type { TracesData } from './thread-contract.ts';
 
 const heapMb = 1_024;
+const tempo = {
+  plugin: 'traces',
+  name: 'the trace store',
+  product: 'Tempo',
+  addresses: 'traces.remote_url the base address of a Tempo, and traces.remote_push_url where it takes OTLP',
+};
 
 export default definePlugin({
   activate(ctx) {
     const { settings, clock } = ctx;
     const data: TracesData = { folder: ctx.dataDir, ...threadSettings(settings) };
     const thread = ctx.threads.start('traces', 'traces-worker.ts', data, { heapMb });
-    const embedded = embeddedDriver(thread, clock);
-    const remote = remoteDriver({
-      fetch: (url, request) => ctx.fetch(url, request),
-      settings: () => remoteSettings(settings),
-      timeoutMs: () => threadSettings(settings).query.timeoutMs,
-      thread,
-      clock,
-    });
-    const driver = (): TraceDriver => (driverOf(settings) === 'remote' ? remote : embedded);
-    keepSettled(ctx, thread);
+    const client = new RemoteClient(
+      (url, request) => ctx.fetch(url, request),
+      tempo,
+      () => remoteSettings(settings, 'traces'),
+    );
+    const timeoutMs = (): number => threadSettings(settings).query.timeoutMs;
+    const remote = new RemoteTraces({ client, pushAddress: () => pushAddress(settings), timeoutMs, thread, clock });
+    const embedded = new EmbeddedTraces(thread, clock);
+    const driver = (): TraceDriver => (driverOf(settings, 'traces') === 'remote' ? remote : embedded);
+    keepSettled(ctx, thread, threadKeys, () => threadSettings(settings));
     relaySpanMetrics(ctx, thread);
 
     ctx.services.provide(TraceQueries, () => queriesOf(driver, thread));
@@ -58,18 +65,3 @@ const queriesOf = (driver: () => TraceDriver, thread: ThreadHandle): TraceQuerie
     return { driver: name, ok, delayMs, ...(detail !== undefined && { detail }) };
   },
 });
-
-/** Changed settings reach the thread at once, and a thread that was started anew. */
-function keepSettled({ settings, scope, log }: PluginContext, thread: ThreadHandle): void {
-  const settle = (): Promise<void> =>
-    thread
-      .call<void>('settle', threadSettings(settings))
-      .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'could not apply changed settings to the trace store; change one again or restart'));
-  for (const key of threadKeys) {
-    scope.defer(`stop watching ${key}`, settings.watch<unknown>(key, settle));
-  }
-  scope.defer(
-    'stop hearing of starts',
-    thread.onNotice(({ kind }) => void (kind === 'open' && settle())),
-  );
-}

@@ -1,24 +1,9 @@
 import type { Settings } from 'svc/sdk';
-import { parseDuration } from 'svc/query';
+import { addressOf, parseDuration } from 'svc/query';
 
 import type { ThreadSettings } from './thread-contract.ts';
 
-export interface RemoteSettings {
-  readonly url: string;
-  readonly pushUrl: string;
-  readonly user: string;
-  readonly password: string;
-  readonly tenant: string;
-  readonly ca: string;
-  readonly insecure: boolean;
-}
-
 const longestQueryMs = 5 * 60_000;
-
-export function driverOf(settings: Settings): 'embedded' | 'remote' {
-  const driver = settings.get<'auto' | 'embedded' | 'remote'>('traces.driver');
-  return driver !== 'auto' ? driver : settings.get<string>('traces.remote_url') === '' ? 'embedded' : 'remote';
-}
 
 /** Each watched key changes what the thread does. */
 export const threadKeys = [
@@ -49,16 +34,5 @@ export const threadSettings = (settings: Settings): ThreadSettings => ({
 /** Of one search; infinite where there is no limit. */
 export const searchRangeMs = (settings: Settings): number => parseDuration(settings.get<string>('traces.max_search_range')) || Infinity;
 
-export function remoteSettings(settings: Settings): RemoteSettings {
-  const base = (key: string): string => settings.get<string>(key).replace(/\/+$/, '');
-  const url = base('traces.remote_url');
-  return {
-    url,
-    pushUrl: base('traces.remote_push_url') || url,
-    user: settings.get<string>('traces.remote_user'),
-    password: settings.get<string>('traces.remote_password'),
-    tenant: settings.get<string>('traces.remote_tenant'),
-    ca: settings.get<string>('traces.remote_ca'),
-    insecure: settings.get<boolean>('traces.remote_insecure'),
-  };
-}
+/** Where a remote store takes spans, which need not be where it answers. */
+export const pushAddress = (settings: Settings): string => addressOf(settings, 'traces.remote_push_url') || addressOf(settings, 'traces.remote_url');

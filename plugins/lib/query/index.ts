@@ -10,3 +10,6 @@ export * from './numbers.ts';
 export * from './query-error.ts';
 export * from './query-runner.ts';
 export * from './regex.ts';
+export * from './remote-client.ts';
+export * from './remote-settings.ts';
+export * from './thread-settings.ts';

@@ -1,0 +1,16 @@
+import { messageOf, type PluginContext, type ThreadHandle } from 'svc/sdk';
+
+/** Sends changed settings to a store's thread at once, and to one that was started anew. */
+export function keepSettled({ settings, scope, log }: PluginContext, thread: ThreadHandle, keys: readonly string[], current: () => unknown): void {
+  const settle = (): Promise<void> =>
+    thread
+      .call<void>('settle', current())
+      .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'could not apply changed settings to the store; change one again or restart'));
+  for (const key of keys) {
+    scope.defer(`stop watching ${key}`, settings.watch<unknown>(key, settle));
+  }
+  scope.defer(
+    'stop listening for starts of the thread',
+    thread.onNotice(({ kind }) => void (kind === 'open' && settle())),
+  );
+}

@@ -1,0 +1,69 @@
+import { type Clock, isSvcError, messageOf, type ThreadCall, type ThreadHandle } from 'svc/sdk';
+import { memoryOf } from 'svc/store';
+
+import type { PushAnswer, QueryOptions } from '../metricsdb/contract.ts';
+import type { TraceSearchOptions, TraceWindow } from './contract.ts';
+import type { DriverStatus, TraceDriver } from './driver.ts';
+import type { TempoQuestion } from './tempo/question.ts';
+import type { StoreStatus, TraceForm } from './thread-contract.ts';
+
+/** A little more than any query may take in the thread: its own deadline is the one that says why. */
+const patienceMs = 5 * 60_000 + 10_000;
+const statusMs = 5_000;
+
+const methods: Readonly<Record<TempoQuestion['kind'], string>> = {
+  search: 'searchJson',
+  tags: 'tagsJson',
+  values: 'tagValuesJson',
+  range: 'metricsJson',
+  instant: 'instantJson',
+};
+
+/** Asks the thread of this plugin. */
+export class EmbeddedTraces implements TraceDriver {
+  readonly #thread: ThreadHandle;
+  readonly #clock: Clock;
+
+  constructor(thread: ThreadHandle, clock: Clock) {
+    this.#thread = thread;
+    this.#clock = clock;
+  }
+
+  answer({ kind, input }: TempoQuestion, signal: AbortSignal): Promise<Uint8Array> {
+    return this.#thread.call(methods[kind], input, within(signal));
+  }
+
+  trace(traceId: string, form: TraceForm, { signal, ...options }: QueryOptions = {}): Promise<Uint8Array | undefined> {
+    return this.#thread.call('trace', { traceId, form, ...options }, within(signal));
+  }
+
+  search(query: string, { start, end }: TraceWindow, { signal, ...options }: TraceSearchOptions = {}): ReturnType<TraceDriver['search']> {
+    return this.#thread.call('search', { query, start, end, ...options }, within(signal));
+  }
+
+  tagValues(...[tag, { start, end }, options = {}]: Parameters<TraceDriver['tagValues']>): ReturnType<TraceDriver['tagValues']> {
+    return this.#thread.call('tagValues', { tag, start, end, ...options }, within(undefined));
+  }
+
+  metrics(...[query, { start, end, step }, { signal, ...options } = {}]: Parameters<TraceDriver['metrics']>): ReturnType<TraceDriver['metrics']> {
+    return this.#thread.call('metrics', { query, start, end, step, ...options }, within(signal));
+  }
+
+  push(...[format, body, { signal, given = false, ...options }]: Parameters<TraceDriver['push']>): Promise<PushAnswer> {
+    return this.#thread.call('push', { format, body, ...options }, { ...within(signal), transfer: given ? memoryOf(body) : [] });
+  }
+
+  async status(): Promise<DriverStatus> {
+    const began = this.#clock.monotonic();
+    const state = { driver: 'embedded' } as const;
+    try {
+      const { trouble, damagedBlocks } = await this.#thread.call<StoreStatus>('status', undefined, { timeoutMs: statusMs });
+      const detail = trouble ?? (damagedBlocks > 0 ? `${damagedBlocks} blocks cannot be read; the log names them` : undefined);
+      return { ...state, ok: detail === undefined, delayMs: this.#clock.monotonic() - began, ...(detail !== undefined && { detail }) };
+    } catch (error) {
+      return { ...state, ok: false, detail: messageOf(error), delayMs: this.#clock.monotonic() - began, ...(isSvcError(error) && { code: error.code }) };
+    }
+  }
+}
+
+const within = (signal: AbortSignal | undefined): ThreadCall => ({ timeoutMs: patienceMs, ...(signal && { signal }) });
