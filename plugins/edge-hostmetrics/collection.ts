@@ -2,10 +2,40 @@ import { type Logger, messageOf } from 'svc/sdk';
 import { MetricBatch, type WriteBody } from 'svc/probe';
 
 import type { Canonical } from './canonical.ts';
-import { collectors } from './collectors/index.ts';
 import type { Collect } from './collectors/collector.ts';
+import { diskstats, filesystem } from './collectors/disk.ts';
+import { cgroup, meminfo, vmstat } from './collectors/memory.ts';
+import { arp, netclass, netdev, softnet } from './collectors/network.ts';
+import { cpu, loadavg, pressure, stat } from './collectors/processor.ts';
+import { conntrack, netstat, sockstat } from './collectors/protocol.ts';
+import { entropy, filefd, os, time, uname } from './collectors/system.ts';
 import type { Moment } from './moment.ts';
 import { type CollectorName, collectorNames, type HostSpec } from './spec.ts';
+
+/** Everything that can be measured, by the name under which the spec switches it. */
+const collectors: Readonly<Record<CollectorName, Collect>> = {
+  arp,
+  cgroup,
+  conntrack,
+  cpu,
+  diskstats,
+  entropy,
+  filefd,
+  filesystem,
+  loadavg,
+  meminfo,
+  netclass,
+  netdev,
+  netstat,
+  os,
+  pressure,
+  sockstat,
+  softnet,
+  stat,
+  time,
+  uname,
+  vmstat,
+};
 
 /** One measurement of the machine: every collector that the spec switches on; one that fails takes nothing from the others. */
 export class Collection {
@@ -44,7 +74,7 @@ export class Collection {
       success = 0;
       if (!this.#failing.has(name)) {
         this.#failing.add(name);
-        this.#log.warn({ collector: name, cause: messageOf(error) }, 'a part of this machine cannot be measured');
+        this.#log.warn({ collector: name, cause: messageOf(error) }, 'collector failed; its metrics are missing until it works again');
       }
     }
     batch.add('node_scrape_collector_success', success, ['collector', name]);

@@ -1,8 +1,13 @@
-import type { MachineFiles } from 'svc/probe';
-import { type After, SlowCalls } from 'svc/probe';
+import { type After, type MachineFiles, SlowCalls } from 'svc/probe';
 
 import type { NameFilter } from './name-filter.ts';
-import { type Mount, parseMounts } from './proc/mounts.ts';
+
+interface Mount {
+  readonly device: string;
+  readonly mountpoint: string;
+  readonly fstype: string;
+  readonly readonly: boolean;
+}
 
 export interface FsNumbers {
   readonly bsize: number;
@@ -25,7 +30,7 @@ export interface FilesystemOptions {
   readonly deadlineMs: number;
   readonly mountExclude: NameFilter;
   readonly typeExclude: NameFilter;
-  /** Told once when a file system stops to answer, and once when it answers again. */
+  /** Called once when a file system stops to answer, and once when it answers again. */
   readonly onStuck: (mountpoint: string, stuck: boolean) => void;
 }
 
@@ -33,6 +38,7 @@ const remote = /^(?:nfs\d?|cifs|smb\w*|ceph|glusterfs|9p|afs|lustre|beegfs|gpfs|
 
 /** Beyond this many the rest is not measured: a machine of containers may have thousands of mounts. */
 const mostMeasured = 500;
+const mostMounts = 10_000;
 
 /**
  * The file systems of the machine and how full they are. One that a server or a program of users stands behind may never answer;
@@ -90,3 +96,31 @@ export function usedOf({ blocks, bfree, bavail }: FsNumbers): number | undefined
   const used = blocks - bfree;
   return used + bavail > 0 ? (100 * used) / (used + bavail) : undefined;
 }
+
+/** Of several mounts on one point the last hides the others, and is the only one that can be measured. */
+function parseMounts(text: string): readonly Mount[] {
+  const visible = new Map<string, Mount>();
+  for (const line of text.split('\n')) {
+    const [device, mountpoint, fstype, options] = line.split(' ');
+    if (options === undefined || visible.size >= mostMounts) {
+      continue;
+    }
+    const point = plain(mountpoint!);
+    visible.delete(point);
+    visible.set(point, { device: plain(device!), mountpoint: point, fstype: plain(fstype!), readonly: options.split(',').includes('ro') });
+  }
+  return [...visible.values()];
+}
+
+/** The kernel writes blanks, line ends, backslashes and `#` as three octal digits of a byte; the bytes are UTF-8. */
+const plain = (field: string): string =>
+  field.includes('\\')
+    ? field.replaceAll(/(?:\\[0-7]{3})+/g, (bytes) =>
+        Buffer.from(
+          bytes
+            .slice(1)
+            .split('\\')
+            .map((octal) => Number.parseInt(octal, 8) & 0xff),
+        ).toString('utf8'),
+      )
+    : field;

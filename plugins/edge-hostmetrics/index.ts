@@ -32,7 +32,8 @@ export default definePlugin({
         deadlineMs: milliseconds(spec.filesystem.timeout),
         mountExclude: new NameFilter(spec.filesystem.mount_exclude, 'filesystem.mount_exclude'),
         typeExclude: new NameFilter(spec.filesystem.fstype_exclude, 'filesystem.fstype_exclude'),
-        onStuck: (mountpoint, stuck) => ctx.log.warn({ mountpoint }, stuck ? 'a file system does not answer' : 'a file system answers again'),
+        onStuck: (mountpoint, stuck) =>
+          ctx.log.warn({ mountpoint }, stuck ? 'file system does not answer; its figures are missing' : 'file system answers again'),
       }),
       cpuHistory: new CpuHistory(),
       diskExclude: new NameFilter(spec.disk.device_exclude, 'disk.device_exclude'),

@@ -22,7 +22,7 @@ const mostEntries = 10_000;
 const mostGenerations = 64;
 const mostLooks = 8;
 
-/** Looks beside the path of a file for where its lines went when they were rotated. Whoever asks closes the files. */
+/** Looks beside the path of a file for where its lines went when they were rotated. The caller closes the files. */
 export async function findGenerations(place: Place, { open, isKnown }: GenerationsOptions): Promise<Generations> {
   const files = await openAll(place.path, open);
   const rest = await restOf(place, files);
@@ -38,7 +38,7 @@ export async function findGenerations(place: Place, { open, isKnown }: Generatio
 }
 
 /**
- * The files of one path by the names that they have now. Whoever rotates renames them while we look, and a file that is renamed
+ * The files of one path by the names that they have now. Rotation renames them while we look, and a file that is renamed
  * shows under neither name: so it is looked again until nothing new comes up and the folder has stayed as it was.
  */
 async function openAll(path: string, open: GenerationsOptions['open']): Promise<OpenFile[]> {

@@ -14,7 +14,7 @@ const levels = ['critical', 'critical', 'critical', 'error', 'warn', 'info', 'in
 const longestCursor = 512;
 const longestText = 128;
 
-/** One line of `journalctl -o json`; undefined when it is none, or has no message. Fields are anybody's: every program writes its own. */
+/** One line of `journalctl -o json`; undefined when it is none, or has no message. Every program writes fields of its own. */
 export function journalEntry(line: string): JournalEntry | undefined {
   const fields = parse(line);
   const [cursor, micros] = [text(fields, '__CURSOR'), Number(text(fields, '__REALTIME_TIMESTAMP'))];

@@ -156,14 +156,14 @@ export class Pump {
     const asked = isSvcError(error) ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
     this.#retryAt = this.#parts.monotonic() + Math.max(wait, Math.min(asked, patienceMs.at(-1)!));
     if (this.#failures++ === 0) {
-      this.#parts.log.warn({ cause: messageOf(error) }, 'reading logs waits: what was read cannot be left for the manager');
+      this.#parts.log.warn({ cause: messageOf(error) }, 'reading logs paused: handing lines to the uplink failed; retried');
     }
-    this.trouble = `reading waits: ${messageOf(error)}`;
+    this.trouble = `reading is paused: ${messageOf(error)}`;
   }
 
   #succeed(): void {
     if (this.#failures > 0) {
-      this.#parts.log.info({}, 'reading logs goes on');
+      this.#parts.log.info({}, 'reading logs resumed');
     }
     this.#failures = 0;
     this.trouble = undefined;

@@ -54,7 +54,7 @@ export class Tail {
   #tried = '';
   /** Another file has its path. */
   left = false;
-  /** It was emptied, or holds something else than what was read. */
+  /** It was emptied, or holds other bytes than what was read. */
   replaced = false;
 
   /** `path` and `found` as they were when it was found first, whatever it is called now. */
@@ -125,7 +125,7 @@ export class Tail {
     this.replaced ||= size < this.#offset;
   }
 
-  /** It was written to, and nothing of it is read: whether it is still what it was nobody can tell by itself. */
+  /** It was written to, and nothing of it is read: whether it is still what it was cannot be seen from it alone. */
   get stirred(): boolean {
     return this.#offset === 0 && this.#part === 0 && this.#mtime !== this.#readMtime;
   }

@@ -35,7 +35,7 @@ export class Tails {
   readonly unreadable: Unreadable;
   #looks = 0;
   #reads = 0;
-  /** Something changed that no line tells; at first, that reading has begun. */
+  /** A change that no line shows; at first, that reading has begun. */
   changed = true;
 
   constructor(options: TailsOptions) {
@@ -108,7 +108,7 @@ export class Tails {
     }
   }
 
-  /** What had the path of a new file before it, and was rotated away before anybody looked. */
+  /** What had the path of a new file before it, and was rotated away before it was looked at. */
   async beginEarlier(named: Named, { id }: OpenFile, group: Group, since: number): Promise<void> {
     const place: Place = { ...named, ...beginning, id, head: { size: 0, sha256: '' }, birth: since, mtime: since, state: 'live' };
     await this.#beginBefore(place, group);
@@ -286,7 +286,7 @@ export class Tails {
 
   #lost({ path, offset }: Place): void {
     if (offset > 0) {
-      this.#options.log.info({ path, offset }, `${path} was replaced, and what it held before is nowhere beside it; it is read from its beginning`);
+      this.#options.log.info({ path, offset }, 'log file was replaced, and no rotated copy is beside it; it is read from its beginning');
     }
   }
 }

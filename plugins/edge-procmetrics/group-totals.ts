@@ -77,7 +77,7 @@ export class GroupTotals {
     }
   }
 
-  /** A group that nobody lives in any more makes room for a new one; when all are in use, the rest is one. */
+  /** A group without processes makes room for a new one; when all are in use, the rest is one. */
   #admit(group: string, live: ReadonlySet<string>): string {
     if (this.#totals.has(group)) {
       return group;

@@ -6,7 +6,7 @@ import { SvcError } from 'svc/sdk';
 
 import type { LocalPolicy } from '../edge-uplink/contract.ts';
 
-/** Names a file without opening it: nothing happens to a device, and nobody waits at a pipe. Node has no name for it. */
+/** Names a file without opening it: nothing happens to a device, and no call blocks at a pipe. Node has no name for it. */
 const namesOnly = 0o10000000;
 /** Not files but windows into the kernel and into other processes, whatever the owner's patterns say. */
 const windows = ['/proc', '/sys', '/dev'];
@@ -25,7 +25,7 @@ export interface AllowedPathsParts {
   readonly policy: LocalPolicy;
   readonly slow: SlowCalls;
   readonly files: MachineFiles;
-  /** Folders that nobody reads, such as the one with the keys of this edge. */
+  /** Folders that no skill reads, such as the one with the keys of this edge. */
   readonly closed: readonly string[];
 }
 

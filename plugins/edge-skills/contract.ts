@@ -6,7 +6,7 @@ export interface SkillCall {
   readonly signal: AbortSignal;
   /** Of the whole call. */
   readonly timeoutMs: number;
-  /** Whether most of the time is gone: who can answer in part does so now. */
+  /** Whether most of the time is gone: a skill that can answer in part does so now. */
   hurry(): boolean;
 }
 
@@ -17,7 +17,7 @@ export interface SkillOutput {
   readonly readOn?: ReadOn | undefined;
 }
 
-/** Something that can be looked up or done on this machine; contributed under its key. */
+/** What can be looked up or done on this machine; contributed under its key. */
 export interface EdgeSkill {
   readonly key: string;
   readonly name: string;
@@ -28,7 +28,7 @@ export interface EdgeSkill {
   readonly schema: Readonly<Record<string, unknown>>;
   /** The longest it may take, whatever is asked; default 30 s. */
   readonly mostMs?: number;
-  /** An SvcError is told as it is; `forbidden` is for what the owner of this machine does not allow. */
+  /** An SvcError is passed on as it is; `forbidden` is for what the owner of this machine does not allow. */
   run(params: never, call: SkillCall): Promise<SkillOutput>;
 }
 

@@ -22,7 +22,7 @@ const mostAtOnce = 4;
 const mostAnswerBytes = 240 * 1024;
 /** Of its time, after which a skill that can answer in part should. */
 const hurryAfter = 0.8;
-/** Told to the caller as they are: the question was wrong, or nobody may ask it. */
+/** Passed to the caller as they are: the question was wrong, or may not be asked. */
 const refusals = new Set(['invalid_argument', 'forbidden', 'not_found']);
 
 const orderSchema = {
@@ -65,8 +65,10 @@ export class SkillRunner {
     try {
       await journal.append({ at: timestamp(clock.now()), event: 'begin', audit_id, key, class: skill?.class, params: order.params }, changing);
     } catch (error) {
-      log.error({ cause: messageOf(error) }, 'the log of skills cannot be written, so none is run');
-      throw new SvcError('unavailable', 'this machine cannot write down what is done, so nothing is', { cause: error });
+      log.error({ cause: messageOf(error) }, 'writing the skill log failed; no skill is run until it works again');
+      throw new SvcError('unavailable', 'writing the skill log of this machine failed, and nothing is done that is not logged; free its disk', {
+        cause: error,
+      });
     }
     const from = clock.monotonic();
     let answer: SkillAnswer | undefined;
@@ -82,7 +84,9 @@ export class SkillRunner {
       const error = answer?.error?.message ?? refused?.message;
       const end = { at: timestamp(clock.now()), event: 'end', audit_id, key, status, error, duration_ms: Math.round(clock.monotonic() - from) } as const;
       // It is done: an answer that is held back for want of this line would only be asked for again.
-      await journal.append(end, changing).catch((cause: unknown) => log.error({ cause: messageOf(cause) }, 'the end of a skill could not be written down'));
+      await journal
+        .append(end, changing)
+        .catch((cause: unknown) => log.error({ cause: messageOf(cause) }, 'writing the end of a skill to the skill log failed'));
     }
   }
 
@@ -126,7 +130,7 @@ export class SkillRunner {
         throw error;
       }
       if (!isSvcError(error)) {
-        log.error({ skill: skill.key, cause: messageOf(error) }, 'a skill failed');
+        log.error({ skill: skill.key, cause: messageOf(error) }, 'skill failed');
       }
       return done('error', undefined, { code: isSvcError(error) ? error.code : 'internal', message: messageOf(error).slice(0, 2_000) });
     }
@@ -138,15 +142,15 @@ export class SkillRunner {
     const begun = clock.monotonic();
     const abort = new AbortController();
     return new Promise((resolve, reject) => {
-      const takeBack = (): void => {
+      const cancelled = (): void => {
         abort.abort(caller.reason);
-        reject(new SvcError('unavailable', `${skill.key} was taken back before it had ended`));
+        reject(new SvcError('unavailable', `${skill.key} was cancelled by its caller`));
       };
       const cancel = after(timeoutMs, () => {
-        abort.abort(new SvcError('unavailable', 'the time is over'));
+        abort.abort(new SvcError('unavailable', 'the skill ran out of time'));
         resolve(undefined);
       });
-      caller.addEventListener('abort', takeBack, { once: true });
+      caller.addEventListener('abort', cancelled, { once: true });
       this.#working++;
       const hurry = (): boolean => clock.monotonic() - begun > timeoutMs * hurryAfter;
       void (async () => await skill.run(params as never, { signal: abort.signal, timeoutMs, hurry }))()
@@ -154,10 +158,10 @@ export class SkillRunner {
         .finally(() => {
           this.#working--;
           cancel();
-          caller.removeEventListener('abort', takeBack);
+          caller.removeEventListener('abort', cancelled);
         });
       if (caller.aborted) {
-        takeBack();
+        cancelled();
       }
     });
   }

@@ -47,7 +47,7 @@ export function readSockets(files: MachineFiles, protocol: (typeof socketProtoco
       return [
         {
           protocol,
-          // A socket of UDP that takes from anybody is "closed" to the kernel.
+          // A socket of UDP that takes from any sender is "closed" to the kernel.
           state: protocol.startsWith('udp') ? (named === 'established' ? 'established' : 'listen') : named,
           local_address: from.address,
           local_port: from.port,

@@ -12,7 +12,7 @@ export function accept(response: ServerResponse, json: boolean): void {
 
 /** A status as gRPC knows it, in the language of the request. Clients try again after 429, 502, 503 and 504 only. */
 export function refuse(response: ServerResponse, json: boolean, thrown: unknown): void {
-  const error = isSvcError(thrown) ? thrown : new SvcError('internal', 'the export could not be kept');
+  const error = isSvcError(thrown) ? thrown : new SvcError('internal', 'the export could not be stored');
   const code = grpcCodes[error.code] ?? grpcCodes.internal;
   const message = error.message.slice(0, longestMessage);
   const retryAfter = error.status === 503 ? (error.retryAfterSeconds ?? usualRetrySeconds) : error.retryAfterSeconds;

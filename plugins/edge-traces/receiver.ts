@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 
-import { SvcError } from 'svc/sdk';
+import { messageOf, SvcError } from 'svc/sdk';
 
 import { accept, jsonType, protobufType, refuse } from './answer.ts';
 import { countSpans } from './count-spans.ts';
@@ -14,13 +14,6 @@ export interface Export {
   readonly contentEncoding: 'gzip' | undefined;
   readonly body: Uint8Array;
   readonly spans: number;
-}
-
-export interface Receiver {
-  readonly listening: boolean;
-  /** Rejects when it cannot be, such as while another program has the port. */
-  listen(): Promise<void>;
-  close(): Promise<void>;
 }
 
 const path = '/v1/traces';
@@ -36,50 +29,76 @@ const unpack = promisify(gunzip);
 const pack = promisify(gzip);
 
 /** OTLP over HTTP for programs of this machine: an export is answered when it is kept. */
-export function createReceiver({ address, port, max_body_bytes: mostBytes }: TraceSpec, keep: (one: Export) => Promise<void>): Receiver {
-  let inFlight = 0;
-  let unpacking: Promise<unknown> = Promise.resolve();
+export class Receiver {
+  readonly #spec: TraceSpec;
+  readonly #keep: (one: Export) => Promise<void>;
+  readonly #server: Server;
+  #inFlight = 0;
+  #unpacking: Promise<unknown> = Promise.resolve();
+  #trouble: string | undefined;
 
-  async function take(request: IncomingMessage, json: boolean): Promise<void> {
-    const encoding = admit(request, mostBytes);
-    const size = Number(request.headers['content-length'] ?? mostBytes);
-    if (inFlight + size > mostInFlight) {
-      throw new SvcError('unavailable', 'too many exports at a time', { retryAfterSeconds: 1 });
-    }
-    inFlight += size;
+  constructor(spec: TraceSpec, keep: (one: Export) => Promise<void>) {
+    this.#spec = spec;
+    this.#keep = keep;
+    this.#server = createServer({ headersTimeout: headersMs, requestTimeout: requestMs }, (request, response) => this.#answer(request, response));
+    this.#server.maxConnections = mostConnections;
+  }
+
+  get listening(): boolean {
+    return this.#server.listening;
+  }
+
+  /** Why it does not listen, once that has been tried. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Rejects when it cannot be, such as while another program has the port. */
+  async listen(): Promise<void> {
+    const { address, port } = this.#spec;
     try {
-      const body = await read(request, mostBytes);
-      // One after the other: what is unpacked is large for a moment.
-      const counted = unpacking.then(async () => countSpans(encoding === 'gzip' ? await unpacked(body, mostBytes * unpackedTimes) : body, json));
-      unpacking = counted.catch(() => undefined);
-      const spans = await counted;
-      if (spans > 0) {
-        await inTime(
-          keep({ contentType: json ? jsonType : protobufType, spans, ...(encoding === 'gzip' ? { contentEncoding: 'gzip', body } : await packed(body)) }),
-        );
-      }
-    } finally {
-      inFlight -= size;
+      await listen(this.#server, port, address);
+      this.#trouble = undefined;
+    } catch (error) {
+      this.#trouble = `listening on port ${port} failed: ${messageOf(error)}`;
+      throw error;
     }
   }
 
-  function answer(request: IncomingMessage, response: ServerResponse): void {
+  close(): Promise<void> {
+    return close(this.#server);
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
     const json = typeOf(request) === jsonType;
-    void take(request, json).then(
+    void this.#take(request, json).then(
       () => accept(response, json),
       (error: unknown) => refuse(response, json, error),
     );
   }
 
-  const server = createServer({ headersTimeout: headersMs, requestTimeout: requestMs }, answer);
-  server.maxConnections = mostConnections;
-  return {
-    get listening() {
-      return server.listening;
-    },
-    listen: () => listen(server, port, address),
-    close: () => close(server),
-  };
+  async #take(request: IncomingMessage, json: boolean): Promise<void> {
+    const { max_body_bytes: mostBytes } = this.#spec;
+    const encoding = admit(request, mostBytes);
+    const size = Number(request.headers['content-length'] ?? mostBytes);
+    if (this.#inFlight + size > mostInFlight) {
+      throw new SvcError('unavailable', 'too many exports at a time', { retryAfterSeconds: 1 });
+    }
+    this.#inFlight += size;
+    try {
+      const body = await read(request, mostBytes);
+      // One after the other: what is unpacked is large for a moment.
+      const counted = this.#unpacking.then(async () => countSpans(encoding === 'gzip' ? await unpacked(body, mostBytes * unpackedTimes) : body, json));
+      this.#unpacking = counted.catch(() => undefined);
+      const spans = await counted;
+      if (spans > 0) {
+        const content = encoding === 'gzip' ? ({ contentEncoding: 'gzip', body } as const) : await packed(body);
+        await inTime(this.#keep({ contentType: json ? jsonType : protobufType, spans, ...content }));
+      }
+    } finally {
+      this.#inFlight -= size;
+    }
+  }
 }
 
 /** Refuses by its head what is no export. A page in a browser cannot send one of these types without asking first, and is not answered. */
@@ -141,7 +160,7 @@ async function packed(body: Buffer): Promise<Pick<Export, 'body' | 'contentEncod
 async function inTime(kept: Promise<void>): Promise<void> {
   const late = AbortSignal.timeout(shipMs);
   await new Promise<void>((resolve, reject) => {
-    late.addEventListener('abort', () => reject(new SvcError('unavailable', 'the export could not be kept in time')));
+    late.addEventListener('abort', () => reject(new SvcError('unavailable', 'the export could not be stored in time; send it again')));
     kept.then(resolve, reject);
   });
 }
@@ -156,7 +175,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-/** Exports that are being read are answered; who only keeps a connection is let go. */
+/** Exports that are being read are answered; connections that are only kept open are closed. */
 async function close(server: Server): Promise<void> {
   if (!server.listening) {
     return;

@@ -100,7 +100,7 @@ async function take(response: IncomingMessage, file: WriteStream, cap: Transform
       ? cause
       : new SvcError('unavailable', `the connection broke off in the middle of the package (${messageOf(cause)})`, { cause });
   } finally {
-    // It may not even be open yet, and would come into being after whoever hears of the failure has cleared up.
+    // It may not even be open yet, and would come into being after the failure has been cleaned up.
     await closed(file);
   }
 }

@@ -28,7 +28,7 @@ export class Pace {
     this.#replay.spend(bytes);
   }
 
-  /** Milliseconds until something that has waited may go; 0 for at once. */
+  /** Milliseconds until a record that has waited may go; 0 for at once. */
   waitMs(): number {
     const perSecond = this.#perSecond();
     return Math.ceil(this.#replay.wait(perSecond, perSecond, this.#clock.monotonic()) * 1_000);

@@ -2,7 +2,7 @@ import { open, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { makeGroup } from '../../plugins/edge-logs/group.ts';
-import { openLogs } from '../../plugins/edge-logs/open-logs.ts';
+import { Logs } from '../../plugins/edge-logs/logs.ts';
 import type { Parcel } from '../../plugins/edge-uplink/contract.ts';
 import { specOf } from '../plugins/edge-logs/machine.ts';
 import { quiet } from './edge-logs-model.ts';
@@ -30,7 +30,7 @@ function killPerhaps(): void {
 }
 
 const spec = specOf({ files: [{ paths: [join(folder, 'logs/*.log')] }], rescan_seconds: 1, max_line_bytes: 4_096, journal: { enabled: false } });
-const logs = await openLogs({
+const logs = await Logs.open({
   spec,
   groups: spec.files.map((group) => makeGroup(group, 'drill')),
   policy: {

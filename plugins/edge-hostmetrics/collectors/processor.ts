@@ -1,7 +1,7 @@
 import { cpuModes } from '../proc/stat.ts';
 import type { Collect } from './collector.ts';
 
-/** The kernel counts in hundredths of a second for everybody who reads /proc, whatever it uses itself. */
+/** The kernel counts in hundredths of a second for every reader of /proc, whatever it uses itself. */
 const perSecond = 100;
 
 export const cpu: Collect = (moment, sink) => {

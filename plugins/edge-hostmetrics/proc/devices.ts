@@ -8,7 +8,7 @@ export interface DiskRow {
 export const busyMs = 9;
 const fewest = 11;
 
-/** Partitions of very old kernels tell four numbers that mean something else; they are left out. */
+/** Partitions of very old kernels have four numbers with other meanings; they are left out. */
 export function parseDiskstats(text: string): readonly DiskRow[] {
   const rows: DiskRow[] = [];
   for (const line of text.split('\n')) {

@@ -33,7 +33,7 @@ export function parseStat(text: string): KernelStat {
           Array.from({ length: fields }, (_, i) => values[i] ?? 0),
         );
       } else if (!key.startsWith('cpu')) {
-        // `intr` goes on with a thousand numbers that nobody needs.
+        // `intr` goes on with a thousand numbers that are of no use here.
         const next = text.indexOf(' ', space + 1);
         const value = Number(text.slice(space + 1, next === -1 || next > end ? end : next));
         if (Number.isFinite(value)) {

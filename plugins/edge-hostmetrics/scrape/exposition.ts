@@ -31,7 +31,7 @@ export function* readExposition(text: string, { maxSeries, openMetrics }: Exposi
     begin = end + 1;
     number++;
     if (ended && line !== '') {
-      throw wrong(number, 'something stands behind # EOF');
+      throw wrong(number, 'there is text behind # EOF');
     }
     ended ||= openMetrics && line === '# EOF';
     if (line === '' || line.startsWith('#')) {
@@ -80,7 +80,7 @@ class SampleLine {
     const hash = rest.indexOf(' # ');
     const [value, time, ...more] = (hash === -1 ? rest : rest.slice(0, hash)).trim().split(/[ \t]+/);
     if (more.length > 0) {
-      throw this.#wrong('something stands behind the time');
+      throw this.#wrong('there is text behind the time');
     }
     return { name, labels, value: this.#value(value ?? ''), time: time === undefined ? undefined : this.#time(time) };
   }

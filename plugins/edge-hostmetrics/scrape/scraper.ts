@@ -17,7 +17,7 @@ export class Scraper {
     this.#target = target;
     this.#ports = ports;
     this.#log = log;
-    // Last comes what nobody may replace.
+    // Last comes what no sample may replace.
     const own = new Map([...Object.entries(target.labels), ['job', target.job], ['instance', instanceOf(target.url)]] as [string, string][]);
     this.#labels = [...own].flat();
   }
@@ -58,9 +58,9 @@ export class Scraper {
     if (up !== this.#up) {
       const { job, url } = this.#target;
       if (up) {
-        this.#log.info({ job, url }, 'the target answers');
+        this.#log.info({ job, url }, 'scrape target answers');
       } else {
-        this.#log.warn({ job, url, cause }, 'the target cannot be scraped');
+        this.#log.warn({ job, url, cause }, 'scraping a target failed; retried at its interval');
       }
     }
     this.#up = up;

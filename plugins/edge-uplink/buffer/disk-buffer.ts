@@ -53,7 +53,7 @@ export class DiskBuffer {
   /** Resolves once it is durable: at once where that is urgent, within a second otherwise. */
   async put(lane: Lane, head: Omit<RecordHead, 'at'>, body: Uint8Array, urgent = false): Promise<void> {
     if (this.#closed || this.#waitingBytes > mostWaitingBytes) {
-      throw new SvcError('unavailable', this.#closed ? 'the uplink has stopped' : 'too much waits for the disk of this machine', { retryAfterSeconds: 1 });
+      throw new SvcError('unavailable', this.#closed ? 'the uplink has stopped' : 'too many puts wait for the disk of this machine', { retryAfterSeconds: 1 });
     }
     const at = this.#options.clock.now();
     const bytes = writeRecord({ ...head, at }, body);
@@ -97,12 +97,12 @@ export class DiskBuffer {
     return this.#queue(lane).hasWaited;
   }
 
-  /** Called when something was put into the lane. */
+  /** Called when a record was put into the lane. */
   onPut(lane: Lane, wake: () => void): void {
     this.#wakers.set(lane, wake);
   }
 
-  /** What the event `buffer` tells. */
+  /** The payload of the event `buffer`. */
   get status(): { dropped: number; queued_bytes: number; oldest_at: string | null } {
     const oldest = Math.min(...[...this.#queues.values()].map((queue) => queue.oldestAt ?? Infinity));
     return {
@@ -134,9 +134,9 @@ export class DiskBuffer {
         await this.#queue(lane).append(bytes, items, at);
         return;
       } catch (error) {
-        // Each round frees something, so there is a last one.
+        // Each round frees a segment, so there is a last one.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC' || !(await this.#dropLeast(lane))) {
-          throw new SvcError('unavailable', `the disk of this machine takes nothing more: ${messageOf(error)}`, { retryAfterSeconds: 30, cause: error });
+          throw new SvcError('unavailable', `writing to the buffer of this machine failed: ${messageOf(error)}`, { retryAfterSeconds: 30, cause: error });
         }
       }
     }
@@ -146,7 +146,7 @@ export class DiskBuffer {
     const used = (): number => [...this.#queues.values()].reduce((sum, queue) => sum + queue.bytes, 0);
     while (used() + bytes > this.#options.mostBytes) {
       if (!(await this.#dropLeast(lane))) {
-        throw new SvcError('unavailable', `the buffer of this machine is full, and all that is in it matters more than ${lane}`, { retryAfterSeconds: 30 });
+        throw new SvcError('unavailable', `the buffer of this machine is full of data with priority over ${lane}`, { retryAfterSeconds: 30 });
       }
     }
   }
@@ -177,9 +177,9 @@ export class DiskBuffer {
     const done = new Promise<void>((resolve, reject) => {
       finish = (error) => (error === undefined ? resolve() : reject(error));
     });
-    // Whoever put something waits for it; the group alone must not count as an error that nobody caught.
+    // Each put waits for it; the group alone must not count as an unhandled rejection.
     done.catch(() => undefined);
-    // Where something urgent has come first it finds nothing left to do.
+    // After an urgent put it finds nothing left to do.
     this.#options.scope.timeout('sync the buffer', groupMs, () => this.#sync());
     return { done, finish };
   }
@@ -194,7 +194,7 @@ export class DiskBuffer {
         }
         group?.finish();
       } catch (error) {
-        group?.finish(new SvcError('unavailable', `the disk of this machine does not keep what it was given: ${messageOf(error)}`, { cause: error }));
+        group?.finish(new SvcError('unavailable', `syncing the buffer of this machine to disk failed: ${messageOf(error)}`, { cause: error }));
       }
     });
   }

@@ -20,7 +20,7 @@ export interface Next {
   readonly end: Place;
 }
 
-/** One signal's records on disk, in the order they came. Whoever writes takes turns; reading and writing do not meet. */
+/** One signal's records on disk, in the order they came. Writers take turns; reading and writing do not meet. */
 export class Queue {
   readonly #folder: string;
   readonly #segments: Segment[] = [];

@@ -57,7 +57,7 @@ test('after a kill between writing a push down and its shipping, the very same b
   await machine.tick();
   machine.append('a.log', 'three\n');
   await machine.tick();
-  assert.match(machine.logs.health().detail!, /reading waits: the buffer is full/);
+  assert.match(machine.logs.health().detail!, /reading is paused: the buffer is full/);
   assert.equal(machine.logs.health().ok, false);
   machine.ship = async (parcel) => void machine.parcels.push(parcel);
   // What is on its way does not depend on the file any more.
@@ -254,7 +254,7 @@ for (const [choice, expected] of [
     machine.append('b.log', 'new\n');
     await machine.tick();
     assert.deepEqual(machine.lines().toSorted(), [...expected].toSorted());
-    assert.match(machine.warnings[0]!, /the checkpoint is damaged/);
+    assert.match(machine.warnings[0]!, /checkpoint is not usable/);
     await machine.stop();
     machine.append('a.log', 'once more\n');
     await machine.start({ on_broken_checkpoint: 'beginning' });
@@ -365,7 +365,7 @@ test('while the checkpoint cannot be written nothing is shipped, and nothing is 
   await machine.tick();
   await machine.tick();
   assert.deepEqual(machine.lines(), []);
-  assert.match(machine.logs.health().detail!, /reading waits: ENOENT/);
+  assert.match(machine.logs.health().detail!, /reading is paused: ENOENT/);
   renameSync(`${machine.state}.away`, machine.state);
   machine.append('a.log', 'two\n');
   await machine.tick(30_000);

@@ -41,7 +41,9 @@ test('in the house of an agent: a reload in the middle of writing loses no line 
   await edge.reload('edge-logs');
   await until('the new generation reads', () => machine.shipped.some(({ labels }) => labels['job'] === 'other'));
   full = true;
-  await until('it waits', async () => (await edge.service(Health).check()).checks.some(({ ok, detail }) => !ok && /reading waits: no room/.test(detail ?? '')));
+  await until('it waits', async () =>
+    (await edge.service(Health).check()).checks.some(({ ok, detail }) => !ok && /reading is paused: no room/.test(detail ?? '')),
+  );
   full = false;
   await until('it goes on', () => machine.lines().length >= written - 50);
   await edge.stop();
@@ -50,7 +52,7 @@ test('in the house of an agent: a reload in the middle of writing loses no line 
     Array.from({ length: machine.lines().length }, (_, i) => String(i + 1)),
   );
   assert.ok(!existsSync(join(edge.dataDir, 'plugins/edge-logs/reader')));
-  assert.ok(edge.lines.some((line) => line.includes('reading logs waits')));
+  assert.ok(edge.lines.some((line) => line.includes('reading logs paused')));
 });
 
 test('an expression that is none keeps the plugin from coming up, and says so', async (t) => {

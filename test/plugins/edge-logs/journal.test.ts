@@ -10,7 +10,7 @@ import { OwnedScope } from '../../../core/registry/index.ts';
 import type { ProgramHandle } from '../../../plugins/programs/contract.ts';
 import { ProgramRunner } from '../../../plugins/programs/runner.ts';
 import { journalEntry, unitOf } from '../../../plugins/edge-logs/journal-entry.ts';
-import type { Logs } from '../../../plugins/edge-logs/open-logs.ts';
+import type { Logs } from '../../../plugins/edge-logs/logs.ts';
 import { peer } from '../../peers.ts';
 import { Machine } from './machine.ts';
 

@@ -8,7 +8,7 @@ import { Ajv } from 'ajv';
 
 import edgeFile from '../../../plugins/edge-logs/edge.json' with { type: 'json' };
 import { makeGroup } from '../../../plugins/edge-logs/group.ts';
-import { type Logs, openLogs } from '../../../plugins/edge-logs/open-logs.ts';
+import { Logs } from '../../../plugins/edge-logs/logs.ts';
 import type { FileGroupSpec, JournalSpec, LogSpec } from '../../../plugins/edge-logs/spec.ts';
 import type { Parcel } from '../../../plugins/edge-uplink/contract.ts';
 
@@ -72,7 +72,7 @@ export class Machine {
     await this.#kill();
     const spec = specOf({ rescan_seconds: 1, ...wish, journal: { enabled: false, ...wish.journal }, files: wish.files ?? [{ paths: [this.path('*.log')] }] });
     const say = (_: object, sentence: string): void => void this.warnings.push(sentence);
-    this.#logs = await openLogs({
+    this.#logs = await Logs.open({
       spec,
       groups: spec.files.map((group) => makeGroup(group, 'testbox')),
       policy: {

@@ -30,7 +30,7 @@ test('in the house of an agent: the port is had as soon as it is free, kept over
       assert.ok(Date.now() < deadline, `within 30 s; now: ${await health()}`);
     }
   };
-  await until(async () => /^false port \d+ cannot be listened on: .*EADDRINUSE/.test(await health()));
+  await until(async () => /^false listening on port \d+ failed: .*EADDRINUSE/.test(await health()));
   await new Promise((resolve) => other.close(resolve));
   await until(async () => (await health()).startsWith('true'));
   const post = async (): Promise<number> => {

@@ -9,7 +9,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import { CompressionAlgorithm } from '@opentelemetry/otlp-exporter-base';
 import { SvcError } from 'svc/sdk';
 
-import { createReceiver, type Export } from '../../../plugins/edge-traces/receiver.ts';
+import { type Export, Receiver } from '../../../plugins/edge-traces/receiver.ts';
 import { bodyOf, spanId, traceId } from '../traces/bodies.ts';
 
 interface Bench {
@@ -28,7 +28,7 @@ async function bench(t: TestContext): Promise<Bench> {
     keep: async (one) => void kept.push(one),
     post: (body, headers = {}) => fetch(it.url, { method: 'POST', body: body as never, headers: { 'content-type': 'application/x-protobuf', ...headers } }),
   };
-  const receiver = createReceiver({ address: '127.0.0.1', port, max_body_bytes: 65_536 }, (one) => it.keep(one));
+  const receiver = new Receiver({ address: '127.0.0.1', port, max_body_bytes: 65_536 }, (one) => it.keep(one));
   await receiver.listen();
   t.after(() => receiver.close());
   return it;
@@ -137,7 +137,7 @@ test('without room an export is refused for a while, and nothing is answered bef
   assert.deepEqual([full.status, full.headers.get('retry-after')], [503, '5']);
   it.keep = () => Promise.reject(new Error('EIO: /secret/path'));
   const broken = await it.post('{"resourceSpans":[{"scopeSpans":[{"spans":[{}]}]}]}', { 'content-type': 'application/json' });
-  assert.deepEqual([broken.status, await broken.json()], [500, { code: 13, message: 'the export could not be kept' }]);
+  assert.deepEqual([broken.status, await broken.json()], [500, { code: 13, message: 'the export could not be stored' }]);
   let release!: () => void;
   it.keep = () => new Promise((resolve) => (release = resolve));
   let answered = false;
@@ -159,7 +159,7 @@ test('it listens where it is told to', async (t) => {
     t.skip('this machine has no IPv6');
     return;
   }
-  const receiver = createReceiver({ address: '::1', port, max_body_bytes: 65_536 }, () => Promise.resolve());
+  const receiver = new Receiver({ address: '::1', port, max_body_bytes: 65_536 }, () => Promise.resolve());
   await receiver.listen();
   t.after(() => receiver.close());
   assert.equal((await fetch(`http://[::1]:${port}/v1/traces`)).status, 405);

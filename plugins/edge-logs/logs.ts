@@ -1,0 +1,128 @@
+import { type Glob, matchesPath, parseGlob } from 'svc/probe';
+import type { Clock, HealthReport, Logger } from 'svc/sdk';
+
+import type { LocalPolicy, Shipping } from '../edge-uplink/contract.ts';
+import { loadCheckpoint } from './checkpoint.ts';
+import { Discovery } from './discovery.ts';
+import type { Group } from './group.ts';
+import { JournalQueue } from './journal-queue.ts';
+import { LineTimes } from './line-times.ts';
+import { Pump } from './pump.ts';
+import type { LogSpec } from './spec.ts';
+import { Tails } from './tails.ts';
+
+export interface LogsOptions {
+  readonly spec: LogSpec;
+  readonly groups: readonly Group[];
+  readonly policy: LocalPolicy;
+  readonly shipping: Shipping;
+  /** For the checkpoint. */
+  readonly folder: string;
+  readonly from: string;
+  readonly host: string;
+  /** On a machine that was not read before, what was made later is read from its beginning. */
+  readonly startedAt: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly shipped: (lines: number) => void;
+}
+
+const systemJournal = '/var/log/journal';
+
+/** The log files and the journal of this machine, read and shipped from where the last process has stopped. */
+export class Logs {
+  readonly #pump: Pump;
+  readonly #tails: Tails;
+  readonly #discovery: Discovery;
+  /** What feeds on the journal; undefined when that is not wanted or not allowed. */
+  readonly journal: JournalQueue | undefined;
+
+  private constructor(pump: Pump, tails: Tails, discovery: Discovery, journal: JournalQueue | undefined) {
+    this.#pump = pump;
+    this.#tails = tails;
+    this.#discovery = discovery;
+    this.journal = journal;
+  }
+
+  static async open({ spec, groups, policy, shipping, folder, from, host, startedAt, clock, log, shipped }: LogsOptions): Promise<Logs> {
+    const loaded = await loadCheckpoint(folder);
+    const broken = typeof loaded === 'string' ? spec.on_broken_checkpoint : undefined;
+    const kept = typeof loaded === 'string' ? undefined : loaded;
+    if (typeof loaded === 'string') {
+      log.error({ cause: loaded, from: spec.on_broken_checkpoint }, 'checkpoint is not usable; files are read anew from where "on_broken_checkpoint" says');
+    }
+    const since = kept?.checkpoint.since ?? startedAt;
+    const monotonic = (): number => clock.monotonic();
+    const times = {
+      files: new LineTimes(() => clock.now(), kept?.checkpoint.times.files),
+      journal: new LineTimes(() => clock.now(), kept?.checkpoint.times.journal),
+    };
+    const allowed = new AllowedLogs(policy);
+    const allows = (path: string): boolean => allowed.has(path);
+    const tails = new Tails({
+      ...{ times: times.files, mostBytes: spec.max_line_bytes, bytesPerSecond: spec.rate_limit_bytes, mostFiles: spec.max_files },
+      ...{ monotonic, log, allows },
+    });
+    const discovery = new Discovery({ tails, groups, allows, mostFiles: spec.max_files, since, broken });
+    await discovery.resume(kept?.checkpoint.places ?? []);
+
+    const isJournalAllowed = allows(spec.journal.directory === '' ? systemJournal : spec.journal.directory);
+    const journal = !(spec.journal.enabled && isJournalAllowed)
+      ? undefined
+      : new JournalQueue({
+          ...{ spec: spec.journal, host, times: times.journal, mostBytes: spec.max_line_bytes },
+          ...{ cursor: kept?.checkpoint.cursor, since: broken === 'beginning' ? undefined : since },
+        });
+    const rescanMs = spec.rescan_seconds * 1_000;
+    const pump = new Pump({ folder, from, shipping, tails, discovery, journal, times, since, rescanMs, monotonic, log, shipped }, kept);
+    return new Logs(pump, tails, discovery, journal);
+  }
+
+  get behind(): number {
+    return this.#tails.behind;
+  }
+
+  /** Reads and ships what there is. */
+  tick(signal: AbortSignal): Promise<void> {
+    return this.#pump.tick(signal);
+  }
+
+  /** `journal` is why there is no journal at the moment. */
+  health(journal?: string): HealthReport {
+    const { trouble } = this.#pump;
+    const detail = [
+      trouble,
+      this.#discovery.trouble,
+      this.#tails.unreadable.sentence,
+      journal === undefined ? undefined : `the journal is not read: journalctl ${journal}`,
+    ]
+      .filter((one) => one !== undefined)
+      .join('; ');
+    return { ok: trouble === undefined, ...(detail !== '' && { detail }) };
+  }
+
+  async close(): Promise<void> {
+    await this.#pump.settle();
+    await this.#tails.close();
+  }
+}
+
+/** What the policy says at each call; its globs are read anew only when they have changed. */
+class AllowedLogs {
+  readonly #policy: LocalPolicy;
+  #paths: readonly string[] = [];
+  #globs: readonly Glob[] = [];
+
+  constructor(policy: LocalPolicy) {
+    this.#policy = policy;
+  }
+
+  has(path: string): boolean {
+    const { paths } = this.#policy.current().logs;
+    if (paths !== this.#paths) {
+      this.#globs = paths.flatMap(parseGlob);
+      this.#paths = paths;
+    }
+    return this.#globs.some((glob) => matchesPath(glob, path));
+  }
+}
