@@ -3,19 +3,19 @@ import { join } from 'node:path';
 
 import type { Handle, HealthReport, PluginContext } from 'svc/sdk';
 
-import type { ProgramHandle, Programs } from '../programs/contract.ts';
+import type { ForeignPrograms, ProgramHandle } from '../programs/contract.ts';
 import { Logs, type LogsOptions } from './logs.ts';
 
 /** Reads the logs of this machine once it is the turn of this generation. */
 export class Reader {
   readonly #ctx: PluginContext;
-  readonly #programs: Handle<Programs>;
+  readonly #programs: Handle<ForeignPrograms>;
   readonly #options: LogsOptions;
   #logs: Logs | undefined;
   #journal: ProgramHandle | undefined;
   #giveBack: (() => Promise<void>) | undefined;
 
-  constructor(ctx: PluginContext, programs: Handle<Programs>, options: LogsOptions) {
+  constructor(ctx: PluginContext, programs: Handle<ForeignPrograms>, options: LogsOptions) {
     this.#ctx = ctx;
     this.#programs = programs;
     this.#options = options;
