@@ -1,5 +1,5 @@
 import { PluginHost, type PluginSources } from '../../core/host/index.ts';
-import { createHealth } from '../../core/observe/index.ts';
+import { HealthChecks } from '../../core/observe/index.ts';
 import type { Registry } from '../../core/registry/index.ts';
 import { Board, BuildInfo, type Clock, Health, type Ids, Plugins, Self, timestamp } from '../../core/sdk/index.ts';
 import { openCommons } from '../../core/boot/commons.ts';
@@ -51,7 +51,7 @@ export async function startEdgeHouse(options: EdgeHouseOptions): Promise<EdgeHou
       strikes.add(1, { plugin: owner.pluginId });
       host.strike(owner, label, error);
     };
-    const health = createHealth({ checks: () => [...registry.seen.checks.values()].map(({ value }) => value), clock });
+    const health = new HealthChecks({ checks: () => [...registry.seen.checks.values()].map(({ value }) => value), clock });
     const startedAt = clock.now();
     const door = await openEdgeDoor(dataDir, async () => ({
       pid: process.pid,
@@ -73,9 +73,9 @@ export async function startEdgeHouse(options: EdgeHouseOptions): Promise<EdgeHou
       coreService(Health, { check: () => health.ask() }),
       coreService(Self, {
         gather: async () => metrics.samples(),
-        onLine: observers.onLine,
-        onRequest: observers.onRequest,
-        unobserved: observers.unobserved,
+        onLine: (listener) => observers.onLine(listener),
+        onRequest: (listener) => observers.onRequest(listener),
+        unobserved: (work) => observers.unobserved(work),
       }),
     ];
     registry.publish({ add: [coreDraft(services), ...(stands ? [standIns(stands)] : [])] });

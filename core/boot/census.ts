@@ -2,7 +2,7 @@ import type { Bus, Outboxes } from '../events/index.ts';
 import type { HttpServer } from '../http/index.ts';
 import type { Threads } from '../isolate/index.ts';
 import type { Observers, SelfMetrics } from '../observe/index.ts';
-import { type Registry, scopeOccupants, scopeTimers, tableNames } from '../registry/index.ts';
+import { type Generation, type Registry, scopeOccupants, scopeTimers, tableNames } from '../registry/index.ts';
 import type { Settings } from './settings/settings.ts';
 
 export type Census = Readonly<Record<string, number>>;
@@ -12,7 +12,7 @@ export interface Counted {
   readonly settings: Settings;
   readonly metrics: SelfMetrics;
   readonly outboxes: Outboxes;
-  readonly bus: Bus;
+  readonly bus: Bus<Generation>;
   readonly http: HttpServer;
   readonly threads: Threads;
   readonly observers: Observers;

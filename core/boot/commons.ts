@@ -1,6 +1,6 @@
 import { container, type DependencyContainer } from 'tsyringe';
 
-import { type Bus, createBus } from '../events/index.ts';
+import { Bus } from '../events/index.ts';
 import type { HostMemory } from '../host/index.ts';
 import { Outbound, parseAllowed } from '../outbound/index.ts';
 import type { Generation } from '../registry/index.ts';
@@ -11,7 +11,7 @@ import type { TakeDown } from './take-down.ts';
 
 /** The rooms that every host has around it. */
 export interface Commons {
-  readonly bus: Bus;
+  readonly bus: Bus<Generation>;
   readonly outbound: Outbound;
   readonly memory: HostMemory;
   readonly container: DependencyContainer;
@@ -25,7 +25,7 @@ export interface Accounts {
 }
 
 export function openCommons({ settings, dataDir, logs, registry }: Ground, { strike, dropped }: Accounts, takeDown: TakeDown): Commons {
-  const bus = createBus<Generation>({
+  const bus = new Bus<Generation>({
     subscriptions: () => registry.current.subscriptions,
     deliver: (owner, label, work) => registry.pinned(owner, work).catch((error: unknown) => strike(owner, label, error)),
     log: logs.logger('events'),

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 
 import type { PluginSources, ReadManifest, Schemas, SharedModules } from '../host/index.ts';
-import { createLogs, createObservers, type LogLevel, type Logs, type Observers } from '../observe/index.ts';
+import { createLogs, Observers, type LogLevel, type Logs } from '../observe/index.ts';
 import { Registry } from '../registry/index.ts';
 import { type Clock, type Ids, messageOf, type SettingDeclaration } from '../sdk/index.ts';
 import { keepKnownSettings } from './settings/known-settings.ts';
@@ -48,8 +48,8 @@ export function layGround(
     runsOn,
     core,
   });
-  const observers = createObservers((error) =>
-    logs.logger('observe').error({ cause: messageOf(error) }, 'who watched the house broke and is told nothing any more'),
+  const observers = new Observers((error) =>
+    logs.logger('observe').error({ event: 'observe.listener_failed', cause: messageOf(error) }, 'observer threw and was unsubscribed'),
   );
   const logs = openLogs(settings, clock, observers, writeLog);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

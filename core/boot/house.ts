@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { type PluginHost, type PluginSources, watchFolders } from '../host/index.ts';
 import { coreRoutes, routeKey } from '../http/index.ts';
-import { createHealth } from '../observe/index.ts';
+import { HealthChecks } from '../observe/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { Banner, type BannerLine, Board, BuildInfo, Catalogue, type Clock, Health, type Ids, Keys, Plugins, Self, timestamp } from '../sdk/index.ts';
 import type { Safeguard } from '../storage/index.ts';
@@ -128,7 +128,7 @@ function publishCore(
   address: Address,
   agent: readonly string[],
 ): void {
-  const health = createHealth({ checks: () => [...registry.seen.checks.values()].map(({ value }) => value), clock });
+  const health = new HealthChecks({ checks: () => [...registry.seen.checks.values()].map(({ value }) => value), clock });
   const routes = coreRoutes({ readiness: () => readiness({ host, storage, health }), metrics: () => metrics.text() });
   const draft = coreDraft(
     [
@@ -152,9 +152,9 @@ function publishCore(
       coreService(Health, { check: () => health.ask() }),
       coreService(Self, {
         gather: () => metrics.samples(),
-        onLine: observers.onLine,
-        onRequest: observers.onRequest,
-        unobserved: observers.unobserved,
+        onLine: (listener) => observers.onLine(listener),
+        onRequest: (listener) => observers.onRequest(listener),
+        unobserved: (work) => observers.unobserved(work),
       }),
     ],
     new Map(routes.map((declaration) => [routeKey(declaration), declaration])),

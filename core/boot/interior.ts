@@ -1,9 +1,10 @@
 import { operatorAuthenticator } from '../auth/index.ts';
-import { type Bus, createOutboxes, type Outboxes } from '../events/index.ts';
+import { type Bus, Outboxes } from '../events/index.ts';
 import { PluginHost, type PluginSources } from '../host/index.ts';
 import { createHttpServer, type HttpServer } from '../http/index.ts';
 import type { Threads } from '../isolate/index.ts';
 import { redactText } from '../observe/index.ts';
+import type { Generation } from '../registry/index.ts';
 import { AuditTrail } from '../sdk/index.ts';
 import { changePort } from './changes.ts';
 import { openCommons } from './commons.ts';
@@ -15,7 +16,7 @@ import { pluginThreads } from './workers.ts';
 /** The rooms that plugins live between. */
 export interface Interior {
   readonly host: PluginHost;
-  readonly bus: Bus;
+  readonly bus: Bus<Generation>;
   readonly outboxes: Outboxes;
   readonly http: HttpServer;
   readonly threads: Threads;
@@ -36,7 +37,7 @@ export function furnish(
   };
   const commons = openCommons(foundation, { strike, dropped: metrics.core.eventsDropped }, takeDown);
   const { bus } = commons;
-  const outboxes = createOutboxes({ tables: storage.core(), clock, ids, log: logs.logger('outbox'), redact: redactText, tries: metrics.core.outboxTries });
+  const outboxes = new Outboxes({ tables: storage.core(), clock, ids, log: logs.logger('outbox'), redact: redactText, tries: metrics.core.outboxTries });
   takeDown.add(() => outboxes.stop());
   const threads = pluginThreads(product, clock);
   const host: PluginHost = new PluginHost(hostPorts({ ...foundation, ...commons, sources, watch, outboxes, threads }));

@@ -1,8 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { type Counter, type EventType, type Logger, type MaybePromise, messageOf } from '../sdk/index.ts';
-import { frozenCopy } from './frozen.ts';
+import { type Counter, type EventType, type Logger, type MaybePromise, messageOf, SvcError } from '../sdk/index.ts';
 import { inTime } from './in-time.ts';
 
 /** A subscription as the registry holds it. */
@@ -28,15 +27,6 @@ export interface BusOptions<Owner> {
   readonly deliverMs?: number;
 }
 
-export interface Bus {
-  /** Tells everybody who listens at this moment; returns before anybody has heard. */
-  emit(type: EventType<unknown>['id'], event: unknown): void;
-  /** Resolves when nothing waits and nobody works. */
-  idle(): Promise<void>;
-  /** Subscriptions with events that wait or are being delivered. */
-  readonly busy: number;
-}
-
 /** What waits for one subscription. It outlives a reload: the next generation goes on where the one before stopped. */
 interface Queue {
   readonly key: string;
@@ -48,84 +38,96 @@ interface Queue {
 /** Deliveries in a row before other work of the process gets its turn. */
 const batch = 64;
 
-export function createBus<Owner>({ subscriptions, deliver, log, dropped, queueLimit = 1_000, deliverMs = 30_000 }: BusOptions<Owner>): Bus {
-  const queues = new Map<string, Queue>();
-  const idlers = new Set<() => void>();
+/** Tells subscribers of events: each in order, one delivery at a time, and none waits for another. */
+export class Bus<Owner> {
+  readonly #options: BusOptions<Owner> & { readonly queueLimit: number; readonly deliverMs: number };
+  readonly #queues = new Map<string, Queue>();
+  readonly #idlers = new Set<() => void>();
+  readonly #listenersOf: (type: string) => readonly Subscriber<Owner>[];
   // Deliveries must not run in the request, transaction or delivery that happened to emit.
-  const apart = new AsyncResource('svc.events');
-  const listenersOf = indexed(subscriptions);
+  readonly #apart = new AsyncResource('svc.events');
 
-  const enqueue = (key: string, event: unknown): void => {
-    const queue = queues.get(key);
+  constructor(options: BusOptions<Owner>) {
+    this.#options = { queueLimit: 1_000, deliverMs: 30_000, ...options };
+    this.#listenersOf = indexed(options.subscriptions);
+  }
+
+  /** Subscriptions with events that wait or are being delivered. */
+  get busy(): number {
+    return this.#queues.size;
+  }
+
+  /** Queues the event for all who listen at this moment; returns before any of them has it. */
+  emit(type: EventType<unknown>['id'], event: unknown): void {
+    const copy = frozenCopy(event, type);
+    for (const { key } of this.#listenersOf(type)) {
+      this.#enqueue(key, copy);
+    }
+  }
+
+  /** Resolves when no event waits and none is being delivered. */
+  idle(): Promise<void> {
+    return this.#queues.size === 0 ? Promise.resolve() : new Promise((resolve) => void this.#idlers.add(resolve));
+  }
+
+  #enqueue(key: string, event: unknown): void {
+    const queue = this.#queues.get(key);
     if (!queue) {
       const fresh: Queue = { key, events: [event], lost: 0 };
-      queues.set(key, fresh);
-      apart.runInAsyncScope(() => void drain(fresh));
+      this.#queues.set(key, fresh);
+      this.#apart.runInAsyncScope(() => void this.#drain(fresh));
       return;
     }
     queue.events.push(event);
-    if (queue.events.length > queueLimit) {
+    if (queue.events.length > this.#options.queueLimit) {
       queue.events.shift();
-      overflowed(queue);
+      this.#overflowed(queue);
     }
-  };
+  }
 
-  const overflowed = (queue: Queue): void => {
+  #overflowed(queue: Queue): void {
+    const { log, dropped, queueLimit } = this.#options;
     if (queue.lost === 0) {
-      log.warn({ subscriber: queue.key, limit: queueLimit }, `${queue.key} is too slow for its events; the oldest are dropped`);
+      log.warn({ event: 'events.queue_full', subscriber: queue.key, limit: queueLimit }, 'subscriber is too slow for its events; the oldest are dropped');
     }
     queue.lost += 1;
     dropped?.add(1, { subscriber: queue.key });
-  };
+  }
 
-  /** Delivers one at a time, in order, until nothing waits or nobody listens any more. */
-  const drain = async (queue: Queue): Promise<void> => {
+  /** Delivers one at a time, in order, until nothing waits or the subscription is gone. */
+  async #drain(queue: Queue): Promise<void> {
     for (let delivered = 0; queue.events.length > 0; delivered += 1) {
       if (delivered % batch === 0) {
         await nextTurn();
       }
-      const subscriber = subscriptions().get(queue.key);
+      const subscriber = this.#options.subscriptions().get(queue.key);
       if (!subscriber) {
         break;
       }
-      await deliverOne(subscriber, queue.events.shift());
+      await this.#deliver(subscriber, queue.events.shift());
     }
-    queues.delete(queue.key);
+    this.#queues.delete(queue.key);
     if (queue.lost > 0) {
-      log.warn({ subscriber: queue.key, lost: queue.lost }, `${queue.key} has caught up and missed ${queue.lost} events`);
+      this.#options.log.warn({ event: 'events.caught_up', subscriber: queue.key, lost: queue.lost }, 'subscriber has caught up and missed events');
     }
-    if (queues.size === 0) {
-      [...idlers].forEach((idle) => idle());
-      idlers.clear();
+    if (this.#queues.size === 0) {
+      [...this.#idlers].forEach((idle) => idle());
+      this.#idlers.clear();
     }
-  };
+  }
 
-  const deliverOne = async ({ key, owner, value }: Subscriber<Owner>, event: unknown): Promise<void> => {
+  async #deliver({ key, owner, value }: Subscriber<Owner>, event: unknown): Promise<void> {
+    const { deliver, deliverMs, log } = this.#options;
     try {
       await deliver(owner, `event ${value.type}`, () => inTime(deliverMs, `${key} did not finish`, async () => value.listener(event)));
     } catch (error) {
       // The port reports errors itself; what still comes through must not end the queue.
-      log.error({ subscriber: key, error }, `delivery to ${key} failed: ${messageOf(error)}`);
+      log.error(
+        { event: 'events.delivery_failed', subscriber: key, error, cause: messageOf(error) },
+        'could not deliver an event; it is lost for this subscriber',
+      );
     }
-  };
-
-  return {
-    emit(type, event) {
-      const copy = frozenCopy(event, type);
-      for (const { key } of listenersOf(type)) {
-        enqueue(key, copy);
-      }
-    },
-    get busy() {
-      return queues.size;
-    },
-    idle: () =>
-      queues.size === 0
-        ? Promise.resolve()
-        : new Promise((resolve) => {
-            idlers.add(resolve);
-          }),
-  };
+  }
 }
 
 /** Subscribers by event type, computed once for each table of subscriptions. */
@@ -150,3 +152,36 @@ function grouped<Owner>(table: Subscriptions<Owner>): Map<string, Subscriber<Own
   }
   return index;
 }
+
+const maxDepth = 32;
+
+/**
+ * A frozen copy of plain data. One copy serves every subscriber: none of them can change what the others see, and the
+ * emitter may go on changing its own object.
+ */
+function frozenCopy(event: unknown, type: string): unknown {
+  return frozen(event, type, '', 0);
+}
+
+function frozen(value: unknown, type: string, path: string, depth: number): unknown {
+  if (typeof value === 'function' || typeof value === 'symbol') {
+    throw unfit(type, path, `a ${typeof value}`);
+  }
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
+  if (depth >= maxDepth) {
+    throw unfit(type, path, `data nested deeper than ${maxDepth} levels`);
+  }
+  if (Array.isArray(value)) {
+    return Object.freeze(value.map((item, at) => frozen(item, type, `${path}/${at}`, depth + 1)));
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw unfit(type, path, `a ${value.constructor.name}`);
+  }
+  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, part]) => [key, frozen(part, type, `${path}/${key}`, depth + 1)])));
+}
+
+const unfit = (type: string, path: string, what: string): SvcError =>
+  new SvcError('invalid_argument', `event ${type} carries ${what}${path === '' ? '' : ` at ${path}`}; an event is plain data (objects, lists, text, numbers)`);

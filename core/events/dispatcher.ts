@@ -211,14 +211,14 @@ export class Dispatcher {
   #trouble(error: unknown): void {
     if (!this.#troubled) {
       this.#troubled = true;
-      this.#options.log.error({ error }, `the outbox cannot read or write its messages and tries again: ${messageOf(error)}`);
+      this.#options.log.error({ event: 'outbox.store_failed', error, cause: messageOf(error) }, 'could not read or write outbox messages; tried again');
     }
   }
 
   #untroubled(): void {
     if (this.#troubled) {
       this.#troubled = false;
-      this.#options.log.info({}, 'the outbox works again');
+      this.#options.log.info({ event: 'outbox.recovered' }, 'outbox reads and writes its messages again');
     }
   }
 }

@@ -33,63 +33,79 @@ export interface OutboxOptions {
   readonly tries?: Counter;
 }
 
-/** The durable queue of the house; every plugin sees its own topics only. */
-export interface Outboxes {
-  /** The outbox of one generation. Its handlers work while `serves` says so, and leave with its scope. */
-  forPlugin(pluginId: string, own: (label: string, undo: Disposer) => Disposer, run: Account['run'], serves?: Account['serves']): Outbox;
-  /** Begins to deliver, with what an earlier process has left. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** Handlers of all topics, for the census. */
-  readonly handlers: number;
-}
-
 const maxPayloadBytes = 1024 * 1024;
 const maxName = 200;
 
-export function createOutboxes(options: OutboxOptions): Outboxes {
-  const { tables, clock, ids, log, redact, random = Math.random, concurrency = 4, pollMs = 1_000, graceMs = 10_000, tries } = options;
-  const rows = new OutboxRows(tables);
-  const dispatcher = new Dispatcher(rows, { clock, log, concurrency, pollMs, graceMs, tries });
-  return {
-    forPlugin: (pluginId, own, run, serves = () => true) => ({
-      async enqueue(_tx, topic, payload, { key, delayMs = 0 } = {}) {
-        const id = ids.uuid();
-        const now = clock.now();
-        // Called inside the caller's write, which this joins: a row of the house in the transaction of the plugin.
-        await rows.insert({
-          id,
-          topic: named('topic', `${pluginId}/${topic}`),
-          key: key === undefined ? null : named('key', key),
-          payload: written(payload, topic),
-          enqueued_at: now,
-          attempt: 0,
-          due_at: now + Math.max(0, Math.ceil(delayMs)),
-          lease_until: null,
-          state: 'waiting',
-          last_error: null,
-        });
-        dispatcher.expect();
-        return id;
-      },
-      deliver(topic, handler, policy = {}) {
+/** The durable queue of the service; every plugin sees its own topics only. */
+export class Outboxes {
+  readonly #options: OutboxOptions & Pick<Required<OutboxOptions>, 'random'>;
+  readonly #rows: OutboxRows;
+  readonly #dispatcher: Dispatcher;
+
+  constructor(options: OutboxOptions) {
+    const { tables, clock, log, concurrency = 4, pollMs = 1_000, graceMs = 10_000, tries } = options;
+    this.#options = { random: Math.random, ...options };
+    this.#rows = new OutboxRows(tables);
+    this.#dispatcher = new Dispatcher(this.#rows, { clock, log, concurrency, pollMs, graceMs, tries });
+  }
+
+  /** Handlers of all topics, for the census. */
+  get handlers(): number {
+    return this.#dispatcher.handlers;
+  }
+
+  /** Begins to deliver, with what an earlier process has left. */
+  start(): Promise<void> {
+    return this.#dispatcher.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#dispatcher.stop();
+  }
+
+  /** The outbox of one generation. Its handlers work while `serves` says so, and leave with its scope. */
+  forPlugin(pluginId: string, own: (label: string, undo: Disposer) => Disposer, run: Account['run'], serves: Account['serves'] = () => true): Outbox {
+    return {
+      enqueue: (_tx, topic, payload, options) => this.#enqueue(pluginId, topic, payload, options),
+      deliver: (topic, handler, policy = {}) => {
         const full = named('topic', `${pluginId}/${topic}`);
-        const told = new TopicHandler(full, handler as never, policy as DeliveryPolicy<unknown>, { run, serves }, { clock, log, redact, random });
-        own(`outbox ${topic}`, () => dispatcher.leave(told));
-        dispatcher.handle(told);
+        const handling = new TopicHandler(full, handler as never, policy as DeliveryPolicy<unknown>, { run, serves }, this.#options);
+        own(`outbox ${topic}`, () => this.#dispatcher.leave(handling));
+        this.#dispatcher.handle(handling);
       },
-    }),
-    start: () => dispatcher.start(),
-    stop: () => dispatcher.stop(),
-    get handlers() {
-      return dispatcher.handlers;
-    },
-  };
+    };
+  }
+
+  /** Called inside the caller's write, which this joins: a row of core in the transaction of the plugin. */
+  async #enqueue(
+    pluginId: string,
+    topic: string,
+    payload: unknown,
+    { key, delayMs = 0 }: { readonly key?: string; readonly delayMs?: number } = {},
+  ): Promise<string> {
+    const { ids, clock } = this.#options;
+    const id = ids.uuid();
+    const now = clock.now();
+    await this.#rows.insert({
+      id,
+      topic: named('topic', `${pluginId}/${topic}`),
+      key: key === undefined ? null : named('key', key),
+      payload: written(payload, topic),
+      enqueued_at: now,
+      attempt: 0,
+      due_at: now + Math.max(0, Math.ceil(delayMs)),
+      lease_until: null,
+      state: 'waiting',
+      last_error: null,
+    });
+    this.#dispatcher.expect();
+    return id;
+  }
 }
 
 function named(what: string, name: string): string {
   if (name === '' || name.length > maxName) {
-    throw new SvcError('invalid_argument', `a ${what} of the outbox has 1 to ${maxName} characters, not ${name.length}`);
+    throw new SvcError('invalid_argument', `a ${what} of the outbox has 1 to ${maxName} characters, not ${name.length}`, { reason: 'outbox.name_length' });
   }
   return name;
 }
@@ -99,10 +115,16 @@ function written(payload: unknown, topic: string): string {
   try {
     text = JSON.stringify(payload) ?? 'null';
   } catch (error) {
-    throw new SvcError('invalid_argument', `a message of ${topic} cannot be written as JSON: ${messageOf(error)}`, { cause: error });
+    throw new SvcError('invalid_argument', `a message of ${topic} cannot be written as JSON: ${messageOf(error)}`, {
+      reason: 'outbox.payload_no_json',
+      cause: error,
+    });
   }
   if (Buffer.byteLength(text) > maxPayloadBytes) {
-    throw new SvcError('invalid_argument', `a message of ${topic} has ${Buffer.byteLength(text)} bytes, ${maxPayloadBytes} are allowed`, { status: 413 });
+    throw new SvcError('invalid_argument', `a message of ${topic} has ${Buffer.byteLength(text)} bytes, ${maxPayloadBytes} are allowed`, {
+      reason: 'outbox.payload_too_large',
+      status: 413,
+    });
   }
   return text;
 }

@@ -91,7 +91,7 @@ export class TopicHandler {
         this.#stop.signal.removeEventListener('abort', stop);
       }
     } catch (error) {
-      // The payload is not JSON: somebody changed the row, and no further try will read it better.
+      // The payload is not JSON: the row was changed by hand, and no further try will read it better.
       return { id: due.id, outcome: 'failed', error: this.#kept(error) };
     }
   }
@@ -107,13 +107,19 @@ export class TopicHandler {
       return await this.#exhausted(message, cause);
     }
     const dueAt = this.#options.clock.now() + this.#backoff(attempt);
-    this.#options.log.warn({ topic: this.topic, message: id, attempt, retry_at: dueAt, error }, `could not deliver ${this.topic}: ${cause}`);
+    this.#options.log.warn(
+      { event: 'outbox.try_failed', topic: this.topic, message: id, attempt, retry_at: dueAt, error, cause },
+      'could not deliver an outbox message; it is tried again',
+    );
     return { id, outcome: 'again', attempt, dueAt, error: cause };
   }
 
   /** The owner hears of it before the row says so: a crash in between tells it twice, never not at all. */
   async #exhausted(message: OutboxMessage<unknown>, cause: string): Promise<Settled> {
-    this.#options.log.error({ topic: this.topic, message: message.id, attempts: this.policy.attempts }, `gave up delivering ${this.topic}: ${cause}`);
+    this.#options.log.error(
+      { event: 'outbox.gave_up', topic: this.topic, message: message.id, attempts: this.policy.attempts, cause },
+      'gave up on an outbox message; its row stays as failed',
+    );
     try {
       const { exhausted, timeoutMs } = this.policy;
       await inTime(timeoutMs, 'its owner did not take note', () =>
@@ -123,8 +129,8 @@ export class TopicHandler {
       );
     } catch (error) {
       this.#options.log.error(
-        { topic: this.topic, message: message.id, error },
-        `the owner of ${this.topic} could not take note of a failed message: ${messageOf(error)}`,
+        { event: 'outbox.exhausted_failed', topic: this.topic, message: message.id, error, cause: messageOf(error) },
+        'the plugin could not record that its outbox message failed',
       );
     }
     return { id: message.id, outcome: 'failed', error: cause };

@@ -1,7 +1,7 @@
 import { type Clock, type HealthReport, type MaybePromise, messageOf } from '../sdk/index.ts';
 import { redactText } from './redact.ts';
 
-/** One question about the house, as plugins and core rooms contribute it. */
+/** One question about the service, as plugins and core contribute it. */
 export interface HealthProbe {
   readonly label: string;
   readonly probe: () => MaybePromise<HealthReport>;
@@ -28,37 +28,41 @@ export interface HealthSummary {
   readonly checks: readonly CheckResult[];
 }
 
-/** Asks every check at once; the house is well when all of them say so in time. */
-export function createHealth({ checks, clock, deadlineMs = 2_000 }: HealthOptions): { ask(): Promise<HealthSummary> } {
+/** Asks every check at once; the service is well when all of them say so in time. */
+export class HealthChecks {
+  readonly #options: HealthOptions;
   /** Answers still awaited, so that asking often does not pile up calls of a probe that hangs. */
-  const awaited = new WeakMap<HealthProbe['probe'], Promise<HealthReport>>();
+  readonly #awaited = new WeakMap<HealthProbe['probe'], Promise<HealthReport>>();
 
-  const answerOf = ({ probe }: HealthProbe): Promise<HealthReport> => {
-    let answer = awaited.get(probe);
+  constructor(options: HealthOptions) {
+    this.#options = options;
+  }
+
+  async ask(): Promise<HealthSummary> {
+    const checks = await Promise.all([...this.#options.checks()].map((check) => this.#check(check)));
+    return { ok: checks.every(({ ok }) => ok), checks };
+  }
+
+  async #check({ label, probe }: HealthProbe): Promise<CheckResult> {
+    const { clock, deadlineMs = 2_000 } = this.#options;
+    const began = clock.monotonic();
+    const report = await inTime(this.#answerOf(probe), deadlineMs);
+    const detail = report.detail === undefined ? undefined : redactText(String(report.detail));
+    return { label, ok: report.ok, detail, ms: Math.round(clock.monotonic() - began) };
+  }
+
+  #answerOf(probe: HealthProbe['probe']): Promise<HealthReport> {
+    let answer = this.#awaited.get(probe);
     if (!answer) {
       answer = Promise.resolve()
         .then(probe)
         .then((report) => (typeof report?.ok === 'boolean' ? report : { ok: false, detail: 'the probe gave no verdict' }))
         .catch((error: unknown) => ({ ok: false, detail: messageOf(error) }))
-        .finally(() => awaited.delete(probe));
-      awaited.set(probe, answer);
+        .finally(() => this.#awaited.delete(probe));
+      this.#awaited.set(probe, answer);
     }
     return answer;
-  };
-
-  const ask = async (check: HealthProbe): Promise<CheckResult> => {
-    const began = clock.monotonic();
-    const report = await inTime(answerOf(check), deadlineMs);
-    const detail = report.detail === undefined ? undefined : redactText(String(report.detail));
-    return { label: check.label, ok: report.ok, detail, ms: Math.round(clock.monotonic() - began) };
-  };
-
-  return {
-    async ask() {
-      const results = await Promise.all([...checks()].map(ask));
-      return { ok: results.every((result) => result.ok), checks: results };
-    },
-  };
+  }
 }
 
 async function inTime(answer: Promise<HealthReport>, deadlineMs: number): Promise<HealthReport> {

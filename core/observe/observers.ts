@@ -2,29 +2,68 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 import type { SelfLine, SelfObservation, SelfRequest } from '../sdk/index.ts';
 
-/** Of the start, which is told before anybody can listen: kept for who comes first. */
+/** Lines of the start, before any listener can be there: kept for the first one. */
 const mostEarly = 256;
 
-/** Who watches the house itself. While nobody does, telling costs one look at a number. */
-export interface Observers extends Pick<SelfObservation, 'onLine' | 'onRequest' | 'unobserved'> {
-  readonly wantsLines: boolean;
-  readonly wantsRequests: boolean;
-  line(line: SelfLine): void;
-  request(request: SelfRequest): void;
+/** Who watches the service itself. While there is no listener, an event costs one look at a number. */
+export class Observers implements Pick<SelfObservation, 'onLine' | 'onRequest' | 'unobserved'> {
+  readonly #onError: (error: unknown) => void;
+  readonly #unobserved = new AsyncLocalStorage<true>();
+  readonly #lines = new Set<(line: SelfLine) => void>();
+  readonly #requests = new Set<(request: SelfRequest) => void>();
+  #early: SelfLine[] | undefined = [];
+
+  /** `onError` gets what a listener threw; that listener gets nothing more. */
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  get wantsLines(): boolean {
+    return this.#lines.size > 0 || this.#keepsEarly;
+  }
+
+  get wantsRequests(): boolean {
+    return this.#requests.size > 0;
+  }
+
   /** How many watch, for the census. */
-  readonly size: number;
-}
+  get size(): number {
+    return this.#lines.size + this.#requests.size;
+  }
 
-/** `broken` hears of a listener that threw; it is not told anything again. */
-export function createObservers(broken: (error: unknown) => void): Observers {
-  const apart = new AsyncLocalStorage<true>();
-  const lines = new Set<(line: SelfLine) => void>();
-  const requests = new Set<(request: SelfRequest) => void>();
-  let early: SelfLine[] | undefined = [];
-  const keepsEarly = (): boolean => early !== undefined && early.length < mostEarly;
+  line(line: SelfLine): void {
+    if (this.#keepsEarly && this.#unobserved.getStore() !== true) {
+      this.#early?.push(line);
+    }
+    this.#tell(this.#lines, line);
+  }
 
-  function tell<T>(listeners: Set<(value: T) => void>, value: T): void {
-    if (apart.getStore() === true) {
+  request(request: SelfRequest): void {
+    this.#tell(this.#requests, request);
+  }
+
+  onLine(listener: (line: SelfLine) => void): () => void {
+    const unsubscribe = subscribe(this.#lines, listener);
+    const before = this.#early ?? [];
+    this.#early = undefined;
+    before.forEach((line) => this.#tell(this.#lines, line));
+    return unsubscribe;
+  }
+
+  onRequest(listener: (request: SelfRequest) => void): () => void {
+    return subscribe(this.#requests, listener);
+  }
+
+  unobserved<R>(work: () => R): R {
+    return this.#unobserved.run(true, work);
+  }
+
+  get #keepsEarly(): boolean {
+    return this.#early !== undefined && this.#early.length < mostEarly;
+  }
+
+  #tell<T>(listeners: Set<(value: T) => void>, value: T): void {
+    if (this.#unobserved.getStore() === true) {
       return;
     }
     for (const listener of listeners) {
@@ -32,43 +71,15 @@ export function createObservers(broken: (error: unknown) => void): Observers {
         listener(value);
       } catch (error) {
         listeners.delete(listener);
-        broken(error);
+        this.#onError(error);
       }
     }
   }
+}
 
-  function join<T>(listeners: Set<(value: T) => void>, listener: (value: T) => void): () => void {
-    // The same function twice is two listeners.
-    const own = (value: T): void => listener(value);
-    listeners.add(own);
-    return () => void listeners.delete(own);
-  }
-
-  return {
-    get wantsLines() {
-      return lines.size > 0 || keepsEarly();
-    },
-    get wantsRequests() {
-      return requests.size > 0;
-    },
-    get size() {
-      return lines.size + requests.size;
-    },
-    line(line) {
-      if (keepsEarly() && apart.getStore() !== true) {
-        early?.push(line);
-      }
-      tell(lines, line);
-    },
-    request: (request) => tell(requests, request),
-    onLine(listener) {
-      const leave = join(lines, listener);
-      const before = early ?? [];
-      early = undefined;
-      before.forEach((line) => tell(lines, line));
-      return leave;
-    },
-    onRequest: (listener) => join(requests, listener),
-    unobserved: (work) => apart.run(true, work),
-  };
+function subscribe<T>(listeners: Set<(value: T) => void>, listener: (value: T) => void): () => void {
+  // The same function twice is two listeners.
+  const own = (value: T): void => listener(value);
+  listeners.add(own);
+  return () => void listeners.delete(own);
 }

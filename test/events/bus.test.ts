@@ -3,8 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { test } from 'node:test';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 
-import { type BusOptions, createBus, type Subscriber } from '../../core/events/index.ts';
-import { messageOf } from '../../core/sdk/index.ts';
+import { Bus, type BusOptions, type Subscriber } from '../../core/events/index.ts';
+import { type LogFields, messageOf } from '../../core/sdk/index.ts';
 
 interface Owner {
   readonly id: string;
@@ -16,8 +16,9 @@ function house(options: Partial<BusOptions<Owner>> = {}) {
   const strikes: string[] = [];
   const warnings: string[] = [];
   const dropped: string[] = [];
-  const say = (_fields: object, message: string) => void warnings.push(message);
-  const bus = createBus<Owner>({
+  const say = ({ event, subscriber, lost, cause }: LogFields) =>
+    void warnings.push([event, subscriber, lost, cause].filter((part) => part !== undefined).join(' '));
+  const bus = new Bus<Owner>({
     subscriptions: () => table,
     async deliver(owner, label, work) {
       try {
@@ -121,7 +122,7 @@ test('a subscriber that is too slow loses the oldest, is counted and warned abou
     Array.from({ length: 10 }, (_, n) => n + 15),
   );
   assert.equal(dropped.length, 15);
-  assert.deepEqual(warnings, ['a/x/0 is too slow for its events; the oldest are dropped', 'a/x/0 has caught up and missed 15 events']);
+  assert.deepEqual(warnings, ['events.queue_full a/x/0', 'events.caught_up a/x/0 15']);
   for (let n = 0; n < 11; n += 1) {
     bus.emit('x', { n });
   }
@@ -198,5 +199,5 @@ test('a deliver port that fails itself does not end the queue', async () => {
   bus.emit('x', 2);
   await bus.idle();
   assert.deepEqual(heard, [1, 2]);
-  assert.match(warnings[0]!, /delivery to a\/x\/0 failed: scope has ended/);
+  assert.match(warnings[0]!, /^events\.delivery_failed a\/x\/0 scope has ended/);
 });

@@ -1,11 +1,11 @@
 /** Delivers until it is told to die in the middle of a try: `outbox-child.ts <data folder>`. */
 import { randomUUID } from 'node:crypto';
 
-import { createOutboxes } from '../../core/events/index.ts';
+import { Outboxes } from '../../core/events/index.ts';
 import { openIn, silent } from '../storage/folder.ts';
 
 const storage = await openIn(process.argv[2]!);
-const outboxes = createOutboxes({
+const outboxes = new Outboxes({
   tables: storage.core(),
   clock: { now: Date.now, monotonic: () => performance.now() },
   ids: { uuid: () => randomUUID(), token: () => randomUUID() },

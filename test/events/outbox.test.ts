@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url';
 
 import type { Outbox } from 'svc/sdk';
 
-import { createOutboxes, type Outboxes, type OutboxOptions } from '../../core/events/index.ts';
+import { Outboxes, type OutboxOptions } from '../../core/events/index.ts';
 import type { Storage } from '../../core/storage/index.ts';
 import { inFolder, type Notes, notesMigration, openIn, silent, withStorage } from '../storage/folder.ts';
 
 const system = { now: () => Date.now(), monotonic: () => performance.now() };
 
 function open(storage: Storage, options: Partial<OutboxOptions> = {}): Outboxes {
-  return createOutboxes({
+  return new Outboxes({
     tables: storage.core(),
     clock: system,
     ids: { uuid: () => randomUUID(), token: () => randomUUID() },

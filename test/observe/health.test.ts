@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { createHealth, type HealthProbe } from '../../core/observe/index.ts';
+import { HealthChecks, type HealthProbe } from '../../core/observe/index.ts';
 
 const clock = { now: Date.now, monotonic: () => performance.now() };
 
 test('the house is well when every check says so', async () => {
-  const health = createHealth({
+  const health = new HealthChecks({
     clock,
     checks: () => [
       { label: 'db', probe: () => ({ ok: true }) },
@@ -33,7 +33,7 @@ test('a probe that throws, hangs or answers nonsense is not ok and says why, the
     { label: 'silent', probe: () => undefined as never },
     { label: 'fine', probe: () => ({ ok: true }) },
   ];
-  const summary = await createHealth({ clock, checks: () => checks, deadlineMs: 50 }).ask();
+  const summary = await new HealthChecks({ clock, checks: () => checks, deadlineMs: 50 }).ask();
   assert.equal(summary.ok, false);
   const told = Object.fromEntries(summary.checks.map((check) => [check.label, check]));
   assert.match(told['throws']!.detail!, /cannot open https:\/\/\[redacted\]@db/);
@@ -53,7 +53,7 @@ test('asking again does not start a hanging probe a second time, and it recovers
       answer = () => resolve({ ok: true });
     });
   };
-  const health = createHealth({ clock, checks: () => [{ label: 'slow', probe }], deadlineMs: 20 });
+  const health = new HealthChecks({ clock, checks: () => [{ label: 'slow', probe }], deadlineMs: 20 });
   await Promise.all([health.ask(), health.ask()]);
   assert.equal((await health.ask()).ok, false);
   assert.equal(calls, 1);

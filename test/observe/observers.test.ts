@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { createLogs, createObservers, createSelfMetrics, type Observers } from '../../core/observe/index.ts';
+import { createLogs, createSelfMetrics, Observers } from '../../core/observe/index.ts';
 import type { SelfLine, SelfRequest } from '../../core/sdk/index.ts';
 
 const clock = { now: () => Date.UTC(2026, 10, 20, 18, 9), monotonic: () => 0 };
@@ -19,7 +19,7 @@ const request: SelfRequest = {
 function watched(): { observers: Observers; broken: unknown[]; log: ReturnType<ReturnType<typeof createLogs>['logger']>; written: string[] } {
   const broken: unknown[] = [];
   const written: string[] = [];
-  const observers = createObservers((error) => void broken.push(error));
+  const observers = new Observers((error) => void broken.push(error));
   const logs = createLogs({ level: 'info', format: 'pretty', colour: false, clock, observers, write: (line) => void written.push(line) });
   return { observers, broken, written, log: logs.logger('alert') };
 }
