@@ -67,7 +67,7 @@ export async function decide({ edgeId, machine }: Newcomer, db: DeviceDb, online
   return { kind: 'bind', device: (await deviceStore(db).find(target))!, usurped: holder !== undefined && holder.id !== target ? holder.id : undefined };
 }
 
-/** Whether everything is on disk already as the newcomer tells it. */
+/** Whether everything is on disk already as the newcomer says it. */
 export const isSettled = (decision: Decision, own: EdgeRow | undefined, newcomer: Newcomer): boolean =>
   decision.kind === 'conflict'
     ? own?.machine_uuid === newcomer.machine && own.rival_edge_id === decision.rival.edge_id && own.rival_device_id === decision.rival.device_id
@@ -80,8 +80,8 @@ export const isSettled = (decision: Decision, own: EdgeRow | undefined, newcomer
 
 /** What of the newcomer the device does not know yet. */
 export function newsOf({ machine, fingerprint, host }: Newcomer, device: DeviceRow): Partial<DeviceRow> {
-  const told: Partial<DeviceRow> = { ...host, machine_uuid: machine, ...(fingerprint !== undefined && { fingerprint }) };
-  return Object.fromEntries(Object.entries(told).filter(([field, value]) => device[field as keyof DeviceRow] !== value));
+  const stated: Partial<DeviceRow> = { ...host, machine_uuid: machine, ...(fingerprint !== undefined && { fingerprint }) };
+  return Object.fromEntries(Object.entries(stated).filter(([field, value]) => device[field as keyof DeviceRow] !== value));
 }
 
 export const answerTo = ({ rival, reason }: Extract<Decision, { kind: 'conflict' }>): Bound => ({

@@ -76,7 +76,7 @@ export interface DeviceDetailSource {
 
 export const DeviceDetailSources = defineExtensionPoint<DeviceDetailSource>('device.details', { type: 'object', required: ['detailsOf'] });
 
-/** After the commit. Nothing but the id is told: who wants more asks, and gets what is true by then. */
+/** After the commit. Only the id is sent: a listener that wants more asks, and gets what is true by then. */
 export const DeviceCreated = defineEvent<{ readonly device_id: number }>('device.created');
 /** What it is, what it is called, or which edges watch it. */
 export const DeviceChanged = defineEvent<{ readonly device_id: number }>('device.changed');

@@ -16,7 +16,7 @@ interface Reading {
   readonly network: ReadonlyMap<string, { readonly received: number; readonly sent: number }>;
 }
 
-/** `null`: this machine cannot tell, or not yet. */
+/** `null`: not known on this machine, or not yet. */
 export type Snapshot = Readonly<Record<string, number | null>>;
 
 interface DeviceRate {

@@ -42,7 +42,7 @@ export class Collection {
   readonly #spec: HostSpec;
   readonly #canonical: Canonical;
   readonly #log: Logger;
-  /** The collectors that failed last time: a failure is told when it begins. */
+  /** The collectors that failed last time: a failure is logged when it begins. */
   readonly #failing = new Set<string>();
 
   constructor(spec: HostSpec, canonical: Canonical, log: Logger) {

@@ -61,7 +61,7 @@ async function openAll(path: string, open: GenerationsOptions['open']): Promise<
 /** When a name in the folder of the path was last given or taken away, as the file system says it; nothing when it is gone. */
 const changedAt = async (path: string): Promise<string> => String((await stat(dirname(path), { bigint: true }).catch(() => undefined))?.mtimeNs);
 
-/** File systems tell time in ticks; within one, the rotation itself says what came first: counts grow with age, dates do not. */
+/** File systems count time in ticks; within one, the rotation itself says what came first: counts grow with age, dates do not. */
 function byTime(a: OpenFile, b: OpenFile): number {
   const [first, second] = [a, b].map(({ path }) => /\d+(?=\D*$)/.exec(basename(path))?.[0] ?? '') as [string, string];
   const isCount = first.length <= 4 && second.length <= 4;

@@ -2,7 +2,7 @@ import type { Handle } from 'svc/sdk';
 
 import type { ForeignPrograms, ProgramOwner, RunOptions, RunResult } from '../programs/contract.ts';
 
-/** All that a program of this machine is told of ours: to speak plainly, and where its own programs are. */
+/** The whole environment of a program of this machine: plain output, and where its own programs are. */
 const env: Readonly<Record<string, string>> = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   LC_ALL: 'C',

@@ -27,7 +27,7 @@ export interface WalkOptions<T> {
   readonly call: SkillCall;
   readonly mostEntries: number;
   readonly root: T;
-  /** Told of every entry with what its folder was given; the answer goes to what is in it, if it is a folder. */
+  /** Called for every entry with what its folder was given; the answer goes to what is in it, if it is a folder. */
   readonly see: (entry: WalkEntry, folder: T) => T;
 }
 
@@ -47,7 +47,7 @@ const [batchSize, deepest] = [64, 64];
 export async function walkTree<T>(start: NamedPath, options: WalkOptions<T>): Promise<WalkReport> {
   const { paths, slow, call, mostEntries, see } = options;
   if (!start.stats.isDirectory()) {
-    throw new SvcError('invalid_argument', `${start.path} is no folder; file_stat tells about files`);
+    throw new SvcError('invalid_argument', `${start.path} is no folder; file_stat describes files`);
   }
   const waiting: Folder<T>[] = [{ path: start.path, depth: 0, given: options.root }];
   let [entries, unreadable] = [0, 0];

@@ -33,7 +33,7 @@ export function sourceOf(address: string, { manager, access_key, secret_key, pin
 export function redirected(source: Source, location: string | undefined): Source {
   const url = location !== undefined && URL.canParse(location, source.url.href) ? new URL(location, source.url) : undefined;
   if (url?.origin !== source.url.origin) {
-    throw refusal(`${source.url.host} leads on to ${url === undefined ? 'nowhere' : url.host}, and other hosts are not followed`);
+    throw refusal(`${source.url.host} redirects to ${url === undefined ? 'no valid address' : url.host}; redirects to other hosts are not followed`);
   }
   return { ...source, url };
 }

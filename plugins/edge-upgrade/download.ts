@@ -140,7 +140,7 @@ async function ask(source: Source, have: number, signal: AbortSignal): Promise<{
     response.destroy();
     at = redirected(at, response.headers.location);
   }
-  throw new SvcError('invalid_argument', `${source.url.host} leads in circles`);
+  throw new SvcError('invalid_argument', `${source.url.host} redirects in circles`);
 }
 
 function request({ url, authorization, pin, ca }: Source, have: number, signal: AbortSignal): Promise<IncomingMessage> {

@@ -13,7 +13,7 @@ export const tcpStream = (policy: LocalPolicy): EdgeStreamService => ({
     const { host, port } = readTarget(meta);
     const wanted = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
     const { tcp, webshell } = policy.current();
-    // What is reached this way is the machine's SSH server; a manager that knows of no "webshell: false" is told here.
+    // What is reached this way is the machine's SSH server; a manager that knows of no "webshell: false" is refused here.
     if (!webshell) {
       throw new SvcError('forbidden', 'the owner of this machine allows no shells: "webshell" of policy.yaml is false');
     }

@@ -22,7 +22,7 @@ const unlimited = 2 ** 60;
 
 /**
  * What limits all that this agent can see, when it runs inside of a container: the root of the hierarchy has no such files,
- * so on a machine of its own there is nothing to tell. The machine's own memory is told by meminfo all the same.
+ * so on a machine of its own there is nothing to report. The machine's own memory is in meminfo all the same.
  */
 export const cgroup: Collect = ({ files }, sink) => {
   for (const [limit, usage] of [

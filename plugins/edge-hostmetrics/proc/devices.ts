@@ -1,4 +1,4 @@
-/** The numbers of one block device, as many as its kernel tells: 11, 15 or 17. */
+/** The numbers of one block device, as many as its kernel has: 11, 15 or 17. */
 export interface DiskRow {
   readonly device: string;
   readonly values: readonly number[];

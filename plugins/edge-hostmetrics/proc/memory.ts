@@ -23,11 +23,11 @@ export function parseMeminfo(text: string): ReadonlyMap<string, number> {
   return values;
 }
 
-/** What programs could still get; kernels before 3.14 do not tell, and this is their rule of thumb. */
+/** What programs could still get; kernels before 3.14 do not say, and this is their rule of thumb. */
 export function available(memory: ReadonlyMap<string, number>): number | undefined {
-  const told = memory.get('MemAvailable_bytes');
+  const stated = memory.get('MemAvailable_bytes');
   const free = memory.get('MemFree_bytes');
-  return told ?? (free === undefined ? undefined : free + (memory.get('Buffers_bytes') ?? 0) + (memory.get('Cached_bytes') ?? 0));
+  return stated ?? (free === undefined ? undefined : free + (memory.get('Buffers_bytes') ?? 0) + (memory.get('Cached_bytes') ?? 0));
 }
 
 export function usedPercent(total: number | undefined, free: number | undefined): number | undefined {

@@ -33,7 +33,7 @@ export const diskUsage = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
   tier: 'core',
   mostMs: 60_000,
   schema: treeSchema(30, {
-    depth: { type: 'integer', minimum: 0, maximum: 4, default: 1, description: 'How far below it folders are told one by one.' },
+    depth: { type: 'integer', minimum: 0, maximum: 4, default: 1, description: 'How far below it folders are listed one by one.' },
   }),
   run: ({ path, depth, top, max_entries: mostEntries }: Params, call) =>
     paths.with(path, async (start) => {

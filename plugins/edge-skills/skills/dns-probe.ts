@@ -55,7 +55,7 @@ export const dnsProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
         throw error;
       }
       if (code === 'EINVAL' || code === 'EBADNAME') {
-        throw new SvcError('invalid_argument', `${name} is nothing that can be asked ${type} of`);
+        throw new SvcError('invalid_argument', `${name} is no valid name for a ${type} record`);
       }
       // That there is no answer is what was to be found out.
       return { result: { found: false, records: [], error: code, servers, took_ms: Math.round(clock.monotonic() - from) } };

@@ -22,7 +22,7 @@ const [mostHeaders, longestHeader] = [60, 1_000];
 export const httpProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
   key: 'http_probe',
   name: 'HTTP request',
-  description: 'One request without credentials from this machine: status, headers, times and the certificate. Redirects are told, not followed.',
+  description: 'One request without credentials from this machine: status, headers, times and the certificate. Redirects are reported, not followed.',
   class: 'safe',
   tier: 'core',
   schema: {
@@ -32,7 +32,7 @@ export const httpProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
     properties: {
       url: { type: 'string', pattern: '^https?://', maxLength: 2000 },
       method: { enum: ['GET', 'HEAD'], default: 'GET' },
-      body_bytes: { type: 'integer', minimum: 0, maximum: 16384, default: 0, description: 'So much of the body is told.' },
+      body_bytes: { type: 'integer', minimum: 0, maximum: 16384, default: 0, description: 'So much of the body is returned.' },
     },
   },
   async run({ url, method, body_bytes: mostBody }: Params, call: SkillCall) {

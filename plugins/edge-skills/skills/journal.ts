@@ -88,7 +88,7 @@ function secondsOf(text: string): string {
   const [whole, fraction = ''] = text.slice(0, -1).split('.');
   const ms = Date.parse(`${whole}Z`);
   if (!Number.isFinite(ms)) {
-    throw new SvcError('invalid_argument', `${text} is no moment`);
+    throw new SvcError('invalid_argument', `${text} is no time in RFC 3339`);
   }
   return `${ms / 1_000}.${fraction.padEnd(6, '0')}`;
 }

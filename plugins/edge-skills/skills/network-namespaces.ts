@@ -54,7 +54,7 @@ export const networkNamespaces = (files: MachineFiles, rest: () => Promise<void>
     }
     const all = [...found.values()].sort((a, b) => b.processes - a.processes);
     const rows = fitRows(all);
-    const readOn = rows.length < all.length ? { hint: 'There are more, with fewer processes; they cannot be told in one answer.', params: {} } : undefined;
+    const readOn = rows.length < all.length ? { hint: 'There are more, with fewer processes; they do not fit into one answer.', params: {} } : undefined;
     return { result: { namespaces: rows, hidden_processes: hidden }, readOn };
   },
 });

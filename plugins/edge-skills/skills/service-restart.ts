@@ -11,7 +11,7 @@ const shown = ['ActiveState', 'SubState', 'MainPID', 'Result'];
 export const serviceRestart = (programs: MachinePrograms, policy: LocalPolicy): EdgeSkill => ({
   key: 'service_restart',
   name: 'Restart a service',
-  description: 'Restarts one of the services that the owner of the machine has listed, and tells how it is afterwards.',
+  description: 'Restarts one of the services that the owner of the machine has listed, and reports its state afterwards.',
   class: 'mutating',
   tier: 'core',
   mostMs: 120_000,
@@ -40,7 +40,7 @@ export const serviceRestart = (programs: MachinePrograms, policy: LocalPolicy): 
       throw new SvcError('upstream_error', `the restart of ${unit} ${why}`);
     }
     const { output } = await run(['show', '--no-pager', `--property=${shown.join(',')}`, '--', unit]);
-    const told = new Map(
+    const properties = new Map(
       Buffer.from(output)
         .toString('utf8')
         .split('\n')
@@ -50,10 +50,10 @@ export const serviceRestart = (programs: MachinePrograms, policy: LocalPolicy): 
       result: {
         service: unit,
         restarted: true,
-        active_state: told.get('ActiveState') ?? null,
-        sub_state: told.get('SubState') ?? null,
-        main_pid: Number(told.get('MainPID')) || null,
-        last_result: told.get('Result') ?? null,
+        active_state: properties.get('ActiveState') ?? null,
+        sub_state: properties.get('SubState') ?? null,
+        main_pid: Number(properties.get('MainPID')) || null,
+        last_result: properties.get('Result') ?? null,
       },
     };
   },

@@ -77,7 +77,7 @@ function itemsOf(head: Buffer): number {
   try {
     return (JSON.parse(head.toString('utf8')) as RecordHead).items;
   } catch {
-    // Damaged: it cannot be told what is lost with it.
+    // Damaged: it is not known what is lost with it.
     return 0;
   }
 }
