@@ -1,4 +1,5 @@
 import type { Bus, Outboxes } from '../events/index.ts';
+import { folderWatches } from '../host/index.ts';
 import type { HttpServer } from '../http/index.ts';
 import type { Threads } from '../isolate/index.ts';
 import type { Observers, SelfMetrics } from '../observe/index.ts';
@@ -32,6 +33,7 @@ export function census({ registry, settings, metrics, outboxes, bus, http, threa
     'outbox handlers': outboxes.handlers,
     'busy subscriptions': bus.busy,
     'scope timers': scopeTimers(),
+    'folder watches': folderWatches(),
     'scope occupants': scopeOccupants(),
     'open requests': http.open,
     threads: threads.size,

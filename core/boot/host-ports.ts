@@ -73,7 +73,7 @@ export function hostPorts(rooms: Rooms): HostPorts {
         onState,
       });
     },
-    watchFolders: rooms.watch ? watchFolders : () => ({ ready: Promise.resolve(), close: async () => undefined }),
+    watchFolders: rooms.watch ? watchFolders : (options) => watchFolders({ ...options, roots: [] }),
     observe(plugin, current) {
       for (const state of pluginStates) {
         metrics.core.pluginState.set(state === current ? 1 : 0, { plugin, state });

@@ -8,7 +8,7 @@ export type { PluginReport } from './explain.ts';
 export { folderInMemory, folderOnDisk, type PluginFolder } from './folder.ts';
 export { discover } from './discover.ts';
 export { PluginHost } from './host.ts';
-export { watchFolders } from './watch.ts';
+export { folderWatches, watchFolders } from './watch.ts';
 export type { HostMemory, HostPorts, Migration, Own, PackLaunch, PackProcess, PluginThread, ThreadLaunch, QuarantineEntry } from './ports.ts';
 export { manifestReader, type ReadManifest } from './read-manifest.ts';
 export type { Misfit, SchemaCheck, Schemas } from './schemas.ts';

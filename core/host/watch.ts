@@ -22,6 +22,11 @@ export interface WatchOptions {
 
 const maxPaths = 1_000;
 
+let openWatches = 0;
+
+/** Watches that have not been closed, for the census. */
+export const folderWatches = (): number => openWatches;
+
 /** Tells that something below some folders may have changed: a hint to look again, never a contract. */
 export function watchFolders({ roots, ignore = () => false, onChange, since = Infinity, debounceMs = 100, log }: WatchOptions): RunningWatch {
   const folders = [...new Set(roots.map((root) => resolve(root)))];
@@ -34,9 +39,11 @@ export function watchFolders({ roots, ignore = () => false, onChange, since = In
   };
   const hints = gatherHints(debounceMs, folders, tell);
   const watches = folders.map((root) => watchRoot(root, { ignore, changed: (path) => hints.add(path), since, log }));
+  openWatches += 1;
   return {
     ready: Promise.all(watches.map((watch) => watch.ready)).then(() => undefined),
     async close() {
+      openWatches -= 1;
       hints.end();
       await Promise.all(watches.map((watch) => watch.close()));
     },

@@ -50,7 +50,8 @@ describe('a plugin that comes and goes', () => {
 const kinds: readonly (readonly [RegExp, string])[] = [
   [/^settings$/, 'setting keys'],
   [/^watch setting/, 'setting watchers'],
-  [/^watch (service|point)/, 'registry listeners'],
+  [/^watch (service|point|names)/, 'registry listeners'],
+  [/^watch own data$/, 'folder watches'],
   [/^metric /, 'metrics'],
   [/^outbox /, 'outbox handlers'],
   [/^(every|after) /, 'scope timers'],
