@@ -35,7 +35,7 @@ export class CarriedFileSet {
   }
 }
 
-/** `agents/<name>.md` or `skills/<name>/SKILL.md`, as the point's schema has checked. */
+/** The host contributes nothing but `agents/<name>.md` and `skills/<name>/SKILL.md`. */
 function kindOf(file: string): { readonly kind: DropInStatus['kind']; readonly name: string } {
   const [folder, name = ''] = file.split('/');
   return folder === 'skills' ? { kind: 'skill', name } : { kind: 'persona', name: name.slice(0, -'.md'.length) };

@@ -9,12 +9,4 @@ export interface CarriedFile {
   readonly text: string;
 }
 
-export const CarriedFiles = defineExtensionPoint<CarriedFile>('drop-ins.files', {
-  type: 'object',
-  required: ['file', 'path', 'text'],
-  properties: {
-    file: { type: 'string', pattern: '^(?:agents/[^/]+\\.md|skills/[^/]+/SKILL\\.md)$' },
-    path: { type: 'string' },
-    text: { type: 'string' },
-  },
-});
+export const CarriedFiles = defineExtensionPoint<CarriedFile>('drop-ins.files');

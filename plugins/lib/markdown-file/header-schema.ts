@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject, type SchemaObject } from 'ajv';
+import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv';
 
 import { isSvcError, SvcError } from 'svc/sdk';
 import { readFrontMatter } from './front-matter.ts';
@@ -36,8 +36,10 @@ const namedProblems = 3;
 
 /** Makes the reader of one kind of markdown file: header by schema, body untouched. */
 export function markdownReader<Known>(schema: HeaderSchema): (text: string, where: Where) => MarkdownFile<Known> {
-  const fits = ajv.compile<Known>(schema);
+  // At the first file: who has none starts without it.
+  let fits: ValidateFunction<Known> | undefined;
   return (text, where) => {
+    fits ??= ajv.compile<Known>(schema);
     const { header, body } = split(text, where);
     const known: unknown = Object.fromEntries(Object.entries(header).filter(([key, value]) => isKnown(schema, key) && value !== null));
     if (!fits(known)) {
