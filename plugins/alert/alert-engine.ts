@@ -8,7 +8,7 @@ import { BackEnd, type StoreName, type Within } from './evaluator/back-end.ts';
 import { EvaluatorCounters } from './evaluator/counters.ts';
 import type { Delays } from './evaluator/delays.ts';
 import { Evaluator } from './evaluator/evaluator.ts';
-import { runtimeRoutes } from './evaluator/runtime-info.ts';
+import { evaluatorHealth, runtimeRoutes } from './evaluator/runtime-info.ts';
 import { askLogs, askMetrics, withinScope } from './evaluator/stores.ts';
 import { Timeline } from './evaluator/timeline.ts';
 import type { GateInputs } from './gates/review.ts';
@@ -85,6 +85,7 @@ export class AlertEngine {
     scope.defer('finish evaluations', () => this.#evaluator.stop());
     ctx.settings.watch('alert.eval_interval', () => this.#evaluator.replan());
     deliverNotices(ctx, services.maybe(Channels), this.#incidents);
+    ctx.health.check('the alert evaluator stores what it finds', () => evaluatorHealth(this.#evaluator));
     this.#provideServices();
     this.#addRoutes([...backEnds.values()]);
   }

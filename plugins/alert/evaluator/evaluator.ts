@@ -5,6 +5,7 @@ import type { Ledger } from '../incident/ledger.ts';
 import type { Leg, Plan, RenderAnnotations, Rule, RuleBook, RuleChange } from '../rule.ts';
 import type { AlertSeries } from './alert-series.ts';
 import { answerRows } from './answer-rows.ts';
+import { Attempts, type FailingWork } from './attempts.ts';
 import type { Asked, BackEnd, StoreName } from './back-end.ts';
 import type { EvaluatorCounters } from './counters.ts';
 import { withEtas } from './eta.ts';
@@ -43,6 +44,7 @@ const mostGap = 2;
 export class Evaluator {
   readonly #parts: EvaluatorParts;
   readonly #findings: Findings;
+  readonly #attempts: Attempts;
   readonly #rules = new Map<number, ScheduledRule>();
   readonly #self = new ScheduledRule(selfRule, selfPlan, undefined);
   #running = new Set<Promise<unknown>>();
@@ -55,6 +57,7 @@ export class Evaluator {
     const { ledger, alerts, clock, log, gateInputs, backEnds } = parts;
     this.#parts = parts;
     this.#jumps = parts.timeline.jumps;
+    this.#attempts = new Attempts({ clock, log });
     const render: RenderAnnotations = (rule, snapshot) =>
       rule === selfRule ? selfAnnotations(snapshot.scope_id, backEnds.values()) : parts.render(rule, snapshot);
     const isCurrent = (rule: Rule): boolean => rule === selfRule || this.#rules.get(rule.id)?.rule === rule;
@@ -94,6 +97,11 @@ export class Evaluator {
   /** May be gone through more than once. */
   get rules(): Iterable<ScheduledRule> {
     return { [Symbol.iterator]: () => this.#rules.values() };
+  }
+
+  /** What it does besides evaluating rules, where that fails. */
+  get failing(): Iterable<FailingWork> {
+    return this.#attempts.failing;
   }
 
   /** Evaluates what is due: resolves when all of it is stored. Does not wait for the tick before. */
@@ -183,6 +191,9 @@ export class Evaluator {
       });
       await this.#store(scheduled, slot, rows);
       scheduled.succeeded();
+    } catch (error) {
+      scheduled.unstored += 1;
+      scheduled.failed(`could not store what it found: ${messageOf(error)}`, this.#parts.clock.now());
     } finally {
       scheduled.running = false;
     }
@@ -243,7 +254,7 @@ export class Evaluator {
 
   /** Fails when the generation before this one is still at work on the same incidents: then once more. */
   #reconcile(): Promise<void> {
-    return this.#attempt(
+    return this.#attempts.run(
       'close incidents of rules that are gone',
       reconcile(this.#parts.book, this.#changing()).then(() => {
         this.#reconciled = true;
@@ -255,7 +266,7 @@ export class Evaluator {
     if (this.#beatAt === undefined || Math.abs(now - this.#beatAt) >= beatMs) {
       this.#beatAt = now;
       const { ledger, timeline } = this.#parts;
-      await this.#attempt('store its heartbeat', ledger.saveHeartbeat({ at: timeline.steady(now), drift: timeline.drift }));
+      await this.#attempts.run('store its heartbeat', ledger.saveHeartbeat({ at: timeline.steady(now), drift: timeline.drift }));
       if (!this.#reconciled) {
         await this.#reconcile();
       }
@@ -264,16 +275,8 @@ export class Evaluator {
 
   /** Counts among what a stop waits for. */
   #own(what: string, work: Promise<void>): Promise<void> {
-    const attempt = this.#attempt(what, work);
+    const attempt = this.#attempts.run(what, work);
     this.#running.add(attempt);
     return attempt.finally(() => this.#running.delete(attempt));
-  }
-
-  /** What fails now is done again at the next evaluation. */
-  #attempt(what: string, work: Promise<unknown>): Promise<void> {
-    return work.then(
-      () => undefined,
-      (error: unknown) => this.#parts.log.warn({ cause: messageOf(error) }, `the alert evaluator could not ${what}; retried`),
-    );
   }
 }

@@ -44,7 +44,7 @@ const mostInTransaction = 100;
 /** What evaluations have found, on its way into instances, incidents and notices. */
 export class Findings {
   readonly #parts: FindingsParts;
-  #waiting: { readonly finding: Finding; readonly done: () => void }[] = [];
+  #waiting: { readonly finding: Finding; readonly done: () => void; readonly fail: (error: unknown) => void }[] = [];
   #storing: Promise<void> | undefined;
 
   constructor(parts: FindingsParts) {
@@ -57,10 +57,10 @@ export class Findings {
     return rows.every((found) => found.size === 0) && !ledger.instances.has(rule.id) && !alerts.hasSeries(rule.id);
   }
 
-  /** Resolves once the finding is stored; those that come together are stored together. */
+  /** Resolves once the finding is stored, rejects when it cannot be; those that come together are stored together. */
   store(finding: Finding): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push({ finding, done: resolve });
+    return new Promise((done, fail) => {
+      this.#waiting.push({ finding, done, fail });
       this.#storing ??= this.#storeAll().finally(() => (this.#storing = undefined));
     });
   }
@@ -78,10 +78,11 @@ export class Findings {
       const batch = this.#waiting.splice(0, mostInTransaction);
       try {
         await this.#apply(batch.map(({ finding }) => finding).filter(({ rule }) => isCurrent(rule)));
+        batch.forEach(({ done }) => done());
       } catch (error) {
         log.warn({ cause: messageOf(error), rules: batch.length }, 'could not store what alert rules found; found again at their next evaluation');
+        batch.forEach(({ fail }) => fail(error));
       }
-      batch.forEach(({ done }) => done());
     }
   }
 

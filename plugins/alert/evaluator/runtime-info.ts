@@ -1,4 +1,4 @@
-import { route, type RouteDeclaration, timestamp } from 'svc/sdk';
+import { type HealthReport, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { Ledger } from '../incident/ledger.ts';
@@ -58,18 +58,46 @@ export function runtimeInfo({ evaluator, counters, ledger, book, backEnds, inter
       pending: phases.pending,
     },
     slowest: slowestOf(rules).map(({ rule, ms, series }) => ({ ...named({ rule }), duration_ms: Math.round(ms * 1_000) / 1_000, series })),
-    failing: firstOf(rules, ({ error }) => error !== undefined).map(({ rule, error, failures, errorSince }) => ({
-      ...named({ rule }),
-      error: error!,
-      failures,
-      since: errorSince === undefined ? null : timestamp(errorSince),
-    })),
+    failing: [...failingWork(evaluator), ...failingRules(rules)],
     warnings: firstOf(rules, ({ unscoped, crowded }) => unscoped > 0 || crowded).flatMap((scheduled) =>
       warningsOf(scheduled).map((message) => ({ ...named(scheduled), message })),
     ),
     back_ends: [...backEnds].map(({ name, failures, lastError }) => ({ name, ok: failures === 0, failures, error: lastError ?? null })),
   };
 }
+
+/** So often in a row is no hiccup. */
+const mostFailures = 3;
+
+/** Whether the evaluator can store what it finds and does; a rule whose query fails is no fault of it. */
+export function evaluatorHealth({ rules, failing }: Evaluator): HealthReport {
+  const stuck = [...failing].find(({ failures }) => failures >= mostFailures);
+  if (stuck !== undefined) {
+    return { ok: false, detail: `the alert evaluator could not ${stuck.what} ${stuck.failures} times in a row: ${stuck.error}` };
+  }
+  const unstored = firstOf(rules, (scheduled) => scheduled.unstored >= mostFailures);
+  return unstored.length === 0 ? { ok: true } : { ok: false, detail: `alert rule ${unstored[0]!.rule.rule_key} ${unstored[0]!.error}` };
+}
+
+type Failing = Static<typeof RuntimeInfo>['failing'][number];
+
+/** Under the number of no rule. */
+const failingWork = ({ failing }: Evaluator): readonly Failing[] =>
+  [...failing].map(({ what, error, failures, since }) => ({
+    rule_id: 0,
+    rule_key: 'alert_evaluator',
+    error: `could not ${what}: ${error}`,
+    failures,
+    since: timestamp(since),
+  }));
+
+const failingRules = (rules: Iterable<ScheduledRule>): readonly Failing[] =>
+  firstOf(rules, ({ error }) => error !== undefined).map(({ rule, error, failures, errorSince }) => ({
+    ...named({ rule }),
+    error: error!,
+    failures,
+    since: errorSince === undefined ? null : timestamp(errorSince),
+  }));
 
 /** Without putting thousands in order, since this is asked often. */
 function slowestOf(rules: Iterable<ScheduledRule>): readonly ScheduledRule[] {

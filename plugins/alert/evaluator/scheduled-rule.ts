@@ -15,6 +15,8 @@ export class ScheduledRule {
   error: string | undefined;
   errorSince: number | undefined;
   failures = 0;
+  /** Evaluations in a row whose findings could not be stored. */
+  unstored = 0;
   missed = 0;
   ms = 0;
   series = 0;
@@ -44,6 +46,7 @@ export class ScheduledRule {
   succeeded(): void {
     this.error = undefined;
     this.failures = 0;
+    this.unstored = 0;
   }
 
   failed(error: string, now: number): void {

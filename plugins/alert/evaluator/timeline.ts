@@ -5,7 +5,8 @@ const jumpMs = 5_000;
 
 /**
  * Two times. The wall says when samples and promises to people are; it can jump. Steady time does not, and durations are
- * measured in it. Between jumps the two differ by a constant, the drift, which a restart takes over.
+ * measured in it. Between jumps the two differ by a constant, the drift, which a restart takes over. Both are stored, so
+ * both are whole milliseconds: the monotonic clock has fractions, which end here.
  */
 export class Timeline {
   readonly #clock: Clock;
@@ -16,7 +17,11 @@ export class Timeline {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#base = clock.now() - clock.monotonic();
+    this.#base = baseOf(clock, this.#wall());
+  }
+
+  #wall(): number {
+    return Math.floor(this.#clock.now());
   }
 
   /** How often the wall has jumped, as of the last look. */
@@ -26,8 +31,8 @@ export class Timeline {
 
   /** The wall; to be read before steady time is measured. */
   look(): number {
-    const now = this.#clock.now();
-    const base = now - this.#clock.monotonic();
+    const now = this.#wall();
+    const base = baseOf(this.#clock, now);
     const moved = base - this.#base;
     this.#base = base;
     if (Math.abs(moved) > jumpMs) {
@@ -51,3 +56,5 @@ export class Timeline {
     this.#drift = drift;
   }
 }
+
+const baseOf = (clock: Clock, wall: number): number => Math.round(wall - clock.monotonic());

@@ -107,7 +107,7 @@ function untilOf({ hours, until, duration }: Static<typeof SilenceFor>, now: num
   if ([hours, until, duration].filter((given) => given !== undefined).length !== 1) {
     throw new SvcError('invalid_argument', 'a silence takes exactly one of hours, until and duration');
   }
-  const end = hours !== undefined ? now + hours * 3_600_000 : until !== undefined ? Date.parse(until) : now + durationOf(duration!, 'duration');
+  const end = hours !== undefined ? now + Math.round(hours * 3_600_000) : until !== undefined ? Date.parse(until) : now + durationOf(duration!, 'duration');
   if (end <= now || end - now > longestSilenceMs) {
     throw new SvcError('invalid_argument', 'a silence ends in the future, at most 720 hours from now');
   }

@@ -28,10 +28,13 @@ export const minute = 60 * second;
 export const hour = 60 * minute;
 export const interval = 30 * second;
 
-/** A clock that stands until it is told to go; the wall can jump without time passing. */
+/**
+ * A clock that stands until it is told to go; the wall can jump without time passing. As on a real machine, monotonic time
+ * has fractions, and the wall is slewed against it by a few parts in a million.
+ */
 export class HandClock {
   #wall: number;
-  #passed = 0;
+  #passed = 8_123.456_7;
 
   constructor(wall = Date.UTC(2026, 10, 20)) {
     this.#wall = wall;
@@ -47,7 +50,7 @@ export class HandClock {
 
   advance(ms: number): void {
     this.#wall += ms;
-    this.#passed += ms;
+    this.#passed += ms * 1.000_007;
   }
 
   jump(ms: number): void {

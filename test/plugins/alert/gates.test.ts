@@ -132,7 +132,7 @@ describe('a silence', () => {
     await house.pass(10 * minute);
     assert.deepEqual(await house.timeline('cpu:host:7'), ['firing open', 'silenced silenced', 'reopened open']);
     assert.deepEqual(house.sent.at(-1), 'reminder 1 cpu:host:7', 'channels that got the firing are reminded');
-    await house.operations.silence(eight.id, { duration: '1h' }, someone);
+    await house.operations.silence(eight.id, { hours: 1 / 7 }, someone);
     await house.operations.unsilence(eight.id, someone);
     assert.equal((await house.incident('cpu:host:8'))!.status, 'open');
     await house.operations.silence(eight.id, { duration: '1h' }, someone);

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import Database from 'better-sqlite3';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
+import { databaseName } from '../../../core/storage/storage.ts';
 import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
 import { MetricsIngest, MetricsQueries } from '../../../plugins/metricsdb/contract.ts';
 import type { Notice } from '../../../plugins/notify/contract.ts';
@@ -115,6 +118,28 @@ const heat =
   (...devices: readonly string[]) =>
   () =>
     devices.map((device) => ({ labels: { __name__: 'test_heat', device_id: device }, value: 5 }));
+
+test('an evaluator that cannot store what it finds is named by /readyz and runtime-info until it can', async (t) => {
+  const { house, pass } = await alerting(t);
+  await house.json('/api/v1/alert-rules', hotRule('test_hot'));
+  const database = new Database(join(house.dataDir, databaseName));
+  t.after(() => database.close());
+  database.exec("create trigger broken before insert on alert_instances begin select raise(abort, 'the table is broken'); end");
+  await pass(2 * minute, heat('1'));
+  const unready = await house.fetch('/readyz');
+  const body = (await unready.json()) as { details: { message: string }[] };
+  assert.equal(unready.status, 503);
+  assert.match(JSON.stringify(body.details), /the alert evaluator stores what it finds.*test_hot could not store what it found: .*the table is broken/);
+  const failing = async (): Promise<readonly { rule_key: string; error: string; failures: number }[]> =>
+    (await house.json('/api/v1/alerts/runtime-info')).failing;
+  const [first] = await failing();
+  assert.deepEqual([first!.rule_key, first!.failures >= 3, /the table is broken/.test(first!.error)], ['test_hot', true, true]);
+  database.exec('drop trigger broken');
+  await pass(minute, heat('1'));
+  assert.deepEqual(await failing(), []);
+  assert.equal((await house.json('/api/v1/alerts/incidents?rule=test_hot')).total, 1, 'what was found is found again');
+  assert.equal((await house.fetch('/readyz')).status, 200);
+});
 
 test('incidents are listed by status, severity, scope, rule and words, page by page, and silenced one by one or by label', async (t) => {
   const { house, pass, notices, clock } = await alerting(t);
