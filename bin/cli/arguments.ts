@@ -21,6 +21,12 @@ export function wordsOf(args: readonly string[]): readonly { readonly word: stri
   return tokensOf(args, globalOptions).flatMap((token) => (token.kind === 'positional' ? [{ word: token.value, index: token.index }] : []));
 }
 
+/** The data folder, where the arguments name one. */
+export function dataOf(args: readonly string[]): { readonly SVC_DATA_DIR?: string } {
+  const named = tokensOf(args, globalOptions).findLast((token) => token.kind === 'option' && token.name === 'data');
+  return named?.kind === 'option' && named.value !== undefined ? { SVC_DATA_DIR: named.value } : {};
+}
+
 /** Sorts what was typed into operands and options; refuses what `known` does not hold. */
 export function readArguments(args: readonly string[], known: Readonly<Record<string, Option>>): Arguments {
   const operands: string[] = [];

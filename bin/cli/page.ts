@@ -1,18 +1,16 @@
 import { globalOptions } from './arguments.ts';
-import { catalogue } from './catalogue.ts';
 import type { Command, Option, Result } from './command.ts';
-import { table } from './layout.ts';
+import { printable, table } from './layout.ts';
 
 /** The help page of one command. */
-export function pageOf(name: string, command: Command): Result {
+export function pageOf(name: string, summary: string, command: Command): Result {
   const { options, about, example } = command;
-  const { summary } = catalogue[name]!;
   const usage = usageOf(name, command);
   return {
     data: { name, summary, about, usage, options: described(options), example },
     text: (paint) => {
       const sections = [
-        `${summary}.${about === '' ? '' : ` ${about}`}`,
+        printable(`${summary}.${about === '' ? '' : ` ${about}`}`),
         `${paint.strong('Usage')}\n  ${usage}`,
         `${paint.strong('Options')}\n${indented(optionRows({ ...options, ...globalOptions }))}`,
         `${paint.strong('Example')}\n  ${example}`,

@@ -1,4 +1,5 @@
-import { catalogue, findCommand } from './catalogue.ts';
+import { dataOf, wordsOf } from './arguments.ts';
+import { builtIn, Catalogue, type Found } from './catalogue.ts';
 import type { Call } from './command.ts';
 import { execute } from './execute.ts';
 import type { ExitCode } from './failure.ts';
@@ -6,7 +7,19 @@ import type { ExitCode } from './failure.ts';
 /** Runs what was typed, prints what came of it, and resolves with the exit code. */
 export const run = (args: readonly string[], environment: Call['environment']): Promise<ExitCode> =>
   execute(args, environment, async () => {
-    const { name, rest } = findCommand(args);
-    const { command } = await catalogue[name]!.load();
-    return { name, command, rest, page: async () => (await import('./page.ts')).pageOf(name, command) };
+    const { name, entry, rest } = quick(args) ?? (await everything(args, environment)).find(args);
+    const { command } = await entry.load();
+    return { name, command, rest, page: async () => (await import('./page.ts')).pageOf(name, entry.summary, command) };
   });
+
+/** What belongs to no plugin is found without looking at any. */
+function quick(args: readonly string[]): Found | undefined {
+  const found = new Catalogue(Object.entries(builtIn).filter(([, { area }]) => area === undefined)).named(args);
+  // `edge list` may be a plugin's, though `edge` is not.
+  return found && found.name.split(' ').length === Math.min(2, wordsOf(args).length) ? found : undefined;
+}
+
+async function everything(args: readonly string[], environment: Call['environment']): Promise<Catalogue> {
+  const { offered } = await import('./verbs/offered.ts');
+  return await offered({ ...environment, ...dataOf(args) });
+}

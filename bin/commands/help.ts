@@ -1,44 +1,47 @@
 import { globalOptions, suggestion } from '../cli/arguments.ts';
-import { catalogue, membersOf } from '../cli/catalogue.ts';
+import type { Catalogue } from '../cli/catalogue.ts';
 import type { Command, Result } from '../cli/command.ts';
 import { exitCodes, usageFailure } from '../cli/failure.ts';
+import { printable } from '../cli/layout.ts';
 import { indented, optionRows, pageOf } from '../cli/page.ts';
+import { offered } from '../cli/verbs/offered.ts';
 
 export const command: Command = {
   operands: ['[command…]'],
   options: {},
   about: '',
-  example: 'svc help plugin why',
+  example: 'svc help plugin check',
 
   async run(call) {
+    const catalogue = await offered(call.environment);
     const words = [call.optionalOperand(0), call.optionalOperand(1)].filter((word) => word !== undefined);
     const name = words.join(' ');
     if (name === '') {
-      return overview(Object.keys(catalogue));
+      return overview(catalogue, catalogue.names);
     }
-    const entry = Object.hasOwn(catalogue, name) ? catalogue[name] : undefined;
+    const entry = catalogue.entry(name);
     if (entry) {
-      return pageOf(name, (await entry.load()).command);
+      return pageOf(name, entry.summary, (await entry.load()).command);
     }
-    const members = membersOf(name);
+    const members = catalogue.membersOf(name);
     if (members.length === 0) {
-      throw usageFailure(`there is no command "${name}"${suggestion(name, Object.keys(catalogue)) || '; "svc help" lists them all'}`);
+      throw usageFailure(`there is no command "${name}"${suggestion(name, catalogue.names) || '; "svc help" lists them all'}`);
     }
-    return overview(members);
+    return overview(catalogue, members);
   },
 };
 
-function overview(names: readonly string[]): Result {
-  const commands = names.map((name) => ({ name, summary: catalogue[name]!.summary }));
+function overview(catalogue: Catalogue, names: readonly string[]): Result {
+  const commands = names.map((name) => ({ name, summary: catalogue.entry(name)!.summary }));
   return {
     data: { commands, options: Object.entries(globalOptions).map(([name, { about }]) => ({ name: `--${name}`, about })), exit_codes: exitCodes },
     text: (paint) =>
       [
         `${paint.strong('Usage')}\n  svc <command> [options]`,
-        `${paint.strong('Commands')}\n${indented(commands.map(({ name, summary }) => [name, summary]))}`,
+        `${paint.strong('Commands')}\n${indented(commands.map(({ name, summary }) => [printable(name), printable(summary)]))}`,
         `${paint.strong('Options of every command')}\n${indented(optionRows(globalOptions))}`,
         `${paint.strong('Exit codes')}\n${indented(Object.entries(exitCodes))}`,
-        `${paint.strong('Example')}\n  svc help plugin why`,
+        `${paint.strong('Example')}\n  svc help plugin check`,
       ].join('\n\n'),
   };
 }

@@ -1,9 +1,19 @@
-import { actionsOf, type ApiToken, assertPerson } from '../cli/api-tokens.ts';
+import { whoAsks } from '../cli/accounts.ts';
 import { timestamp } from '../../core/sdk/index.ts';
 import type { Command } from '../cli/command.ts';
-import { usageFailure } from '../cli/failure.ts';
+import { Failure, usageFailure } from '../cli/failure.ts';
 import { houseOptions, openHouse } from '../cli/house-access.ts';
+import type { HouseClient } from '../cli/house-client.ts';
 import { printable } from '../cli/layout.ts';
+
+/** An API token as the answer to its making shows it, this once. */
+interface NewToken {
+  readonly id: number;
+  readonly name: string;
+  readonly token: string;
+  readonly actions: readonly string[];
+  readonly expires_at: string;
+}
 
 const dayMs = 86_400_000;
 const usualDays = 90;
@@ -24,14 +34,15 @@ export const command: Command = {
     const actions = (call.value('actions') ?? '').split(',').map((action) => action.trim());
     const house = await openHouse(call);
     await assertPerson(house);
-    const made = await house.post<ApiToken & { readonly token: string }>('/api/v1/tokens', {
+    const made = await house.post<NewToken>('/api/v1/tokens', {
       name: call.operand(0),
       actions: actions.filter((action) => action !== ''),
       expires_at: expiresAt,
     });
     return {
       data: made,
-      text: () => `${made.token}\n${printable(`Token ${made.id} "${made.name}" may ${actionsOf(made)} until ${made.expires_at}; it is not shown again`)}`,
+      text: () =>
+        `${made.token}\n${printable(`Token ${made.id} "${made.name}" may ${made.actions.join(', ') || 'read'} until ${made.expires_at}; it is not shown again`)}`,
     };
   },
 };
@@ -42,4 +53,15 @@ function daysOf(text = String(usualDays)): number {
     throw usageFailure(`--days must be a whole number from 1 to ${mostDays}`);
   }
   return days;
+}
+
+/** The route would take the operator's word for whom it acts; a person at the command line means themselves. */
+async function assertPerson(house: HouseClient): Promise<void> {
+  if ((await whoAsks(house)).kind === 'operator') {
+    throw new Failure(
+      4,
+      'forbidden',
+      'an API token acts for a person, and the operator of the data folder is none: first sign in with "svc login", and leave --data out',
+    );
+  }
 }

@@ -7,6 +7,7 @@ import { bundlePlugin, bundleThread, folderOnDisk, type PluginFolder, verifyInte
 import { readManifest } from '../../core/boot/settings/schemas.ts';
 import { messageOf, type PluginManifest, SvcError } from '../../core/sdk/index.ts';
 import { scripts } from '../../core/storage/index.ts';
+import { verbsOf } from '../cli/verbs/verb.ts';
 import { placementOf } from './placement.ts';
 import { sourcesFor } from './prebuilt-plugin.ts';
 
@@ -40,6 +41,7 @@ export async function examine(path: string): Promise<Verdict> {
   if (!names || !manifest) {
     return { problems, placement: manifest && placementOf(manifest) };
   }
+  await attempt('manifest', () => verbsOf(manifest));
   await attempt('integrity', () => verifyIntegrity(folder, manifest));
   await attempt('compile', () => readCode(folder, manifest));
   await attempt('migrations', () => scripts(id, migrationsOf(folder, names)));

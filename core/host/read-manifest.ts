@@ -81,7 +81,8 @@ function checkKind(manifest: PluginManifest, { origin }: PluginFolder, where: st
   }
 }
 
-function sentence(error: Misfit): string {
+/** A misfit by its field and what to do about it. */
+export function sentence(error: Misfit): string {
   const field = error.instancePath === '' ? 'the manifest' : error.instancePath.slice(1).replaceAll('/', '.');
   const parameters = error.params;
   switch (error.keyword) {

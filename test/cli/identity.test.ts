@@ -74,7 +74,7 @@ test('the operator of the machine makes the first administrator, who signs in an
   const { here, local, call, login, profiles, expire, file, seen } = await furnished(t);
 
   await t.test('on a fresh box the first administrator takes a password from standard input', async () => {
-    assert.match((await call(['user', 'list', ...local])).stdout, /^Nobody has an account yet/);
+    assert.match((await call(['user', 'list', ...local])).stdout, /^There is no account yet/);
     const without = await call(['user', 'create', ann.email, ...local]);
     assert.equal(without.code, 2);
     assert.equal(without.stderr, 'svc: standard input has no line for "New password": pipe it in, or type it at a terminal\n');
@@ -183,7 +183,7 @@ test('the operator of the machine makes the first administrator, who signs in an
       [0, 0, 4],
       'a token makes no tokens',
     );
-    assert.match((await call(['token', 'list'])).stdout, /^ID +NAME +MAY +UNTIL +LAST USED\n1 +ci +role:manage,member:\* +20\d\d-\S+ +\S+\n$/);
+    assert.match((await call(['token', 'list'])).stdout, /^ID +NAME +MAY +UNTIL +LAST USED\n1 +ci +role:manage, member:\* +20\d\d-\S+ +\S+\n$/);
     assert.equal((await call(['token', 'revoke', '1'])).stdout, 'Token 1 is revoked\n');
     assert.equal((await call(['user', 'list', '--token', made.token, ...local])).code, 4);
     seen.splice(0, seen.length, ...seen.filter((text) => !text.includes(`"token": "${made.token}"`)));

@@ -13,7 +13,7 @@ const settings = {
 };
 
 test('a person reads, sets and unsets settings of the svc that runs, and rotates its key', async (t) => {
-  const root = checkout(t, 'setting');
+  const root = checkout(t, 'keys', 'setting');
   mkdirSync(join(root, 'plugins', 'torch'));
   const manifest = { id: 'torch', version: '1.0.0', title: 'Torch', description: 'A torch.', engines: { host: '^1.0.0' }, settings };
   writeFileSync(join(root, 'plugins', 'torch', 'plugin.json'), JSON.stringify(manifest));

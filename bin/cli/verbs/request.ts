@@ -1,0 +1,85 @@
+import type { Call } from '../command.ts';
+import { usageFailure } from '../failure.ts';
+import type { HouseClient } from '../house-client.ts';
+import { namesIn, type Typed, type Verb } from './verb.ts';
+
+type Value = string | number | boolean | readonly string[];
+
+/** What was typed, by the names that the verb gives it. */
+export type Given = Readonly<Record<string, Value>>;
+
+export function givenTo(verb: Verb, call: Call): Given {
+  const given: Record<string, Value> = {};
+  verb.operands.forEach((operand, index) => {
+    const text = call.optionalOperand(index);
+    if (text !== undefined) {
+      given[operand.name] = valueOf(`<${operand.name}>`, text, operand);
+    }
+  });
+  for (const [name, option] of Object.entries(verb.options)) {
+    if (call.has(name)) {
+      given[name] = option.value === undefined ? true : valueOf(`--${name}`, call.value(name)!, option);
+    }
+  }
+  for (const name of namesIn(verb.path)) {
+    // A URL would leave out such a part of its path, and the request would mean another thing.
+    if (/^\.{0,2}$/.test(String(given[name]))) {
+      throw usageFailure(verb.operands.find((operand) => operand.name === name)?.complaint ?? `<${name}> cannot be "${String(given[name])}"`);
+    }
+  }
+  return given;
+}
+
+function valueOf(name: string, text: string, { type, complaint }: Typed): Value {
+  switch (type) {
+    case 'text':
+      return text;
+    case 'integer':
+      if (!/^-?\d{1,15}$/.test(text)) {
+        throw usageFailure(complaint ?? `${name} must be a whole number`);
+      }
+      return Number(text);
+    case 'list':
+      return text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '');
+  }
+}
+
+/** Asks the house what the verb says; resolves with the document of its answer. */
+export async function send(verb: Verb, given: Given, house: HouseClient): Promise<unknown> {
+  const path = pathOf(verb, given) + queryOf(placed(verb, given, 'query'));
+  const body = Object.fromEntries(placed(verb, given, 'body'));
+  switch (verb.method) {
+    case 'GET':
+      return verb.list ? { items: await house.list(path) } : await house.get(path, verb.within_ms);
+    case 'DELETE':
+      await house.delete(path);
+      return given;
+    case 'POST':
+      return (await house.post(path, Object.keys(body).length === 0 ? undefined : body, verb.within_ms)) ?? given;
+    case 'PUT':
+      return (await house.put(path, body)) ?? given;
+    case 'PATCH':
+      return (await house.patch(path, body)) ?? given;
+  }
+}
+
+const pathOf = ({ path }: Verb, given: Given): string =>
+  namesIn(path).reduce((filled, name) => filled.replace(`{${name}}`, () => encodeURIComponent(String(given[name]))), path);
+
+function queryOf(values: readonly (readonly [name: string, value: Value])[]): string {
+  const query = new URLSearchParams(values.flatMap(([name, value]) => [value].flat().map((item): [string, string] => [name, String(item)])));
+  return query.size === 0 ? '' : `?${query.toString()}`;
+}
+
+/** What goes into one part of the request, by the names that it has there. */
+function placed({ method, path, operands, options }: Verb, given: Given, part: 'query' | 'body'): [string, Value][] {
+  const usual = method === 'GET' || method === 'DELETE' ? 'query' : 'body';
+  const declared: readonly (readonly [string, Typed])[] = [...operands.map((operand) => [operand.name, operand] as const), ...Object.entries(options)];
+  const inPath = namesIn(path);
+  return declared
+    .filter(([name, typed]) => name in given && !inPath.includes(name) && (typed.in ?? usual) === part)
+    .map(([name, typed]) => [typed.as ?? name.replaceAll('-', '_'), given[name]!]);
+}

@@ -1,0 +1,54 @@
+import { printable, table } from '../layout.ts';
+import type { Paint } from '../paint.ts';
+import { milliseconds } from '../plugin-page.ts';
+import { sizeOf } from '../size.ts';
+import type { Field, Format, Piece, Verb } from './verb.ts';
+
+type Document = Readonly<Record<string, unknown>>;
+
+/** The answer of a verb as people read it. */
+export function shown({ list, fields, text }: Verb, answer: Document, paint: Paint): string {
+  if (list) {
+    const items = answer['items'] as readonly Document[];
+    const rows = items.map((item) => list.columns.map((column) => cell(column, item, paint)));
+    return items.length === 0 ? list.empty : table([list.columns.map(({ header }) => header), ...rows]);
+  }
+  if (fields) {
+    return table(fields.filter((field) => isThere(field, answer)).map((field) => [paint.faint(field.header), cell(field, answer, paint)]));
+  }
+  return text!.map((piece) => (typeof piece === 'string' ? filled(piece, answer) : isThere(piece, answer) ? cell(piece, answer, paint) : '')).join('');
+}
+
+function isThere({ when }: Piece, answer: Document): boolean {
+  const value = when === undefined ? true : fieldOf(answer, when);
+  return Array.isArray(value) ? value.length > 0 : Boolean(value);
+}
+
+function cell({ text, none = '', width, paint: brushes = {} }: Piece | Field, answer: Document, paint: Paint): string {
+  const full = filled(text, answer) || none;
+  const cut = width !== undefined && full.length > width ? `${full.slice(0, width - 1)}…` : full;
+  const brush = brushes[full] ?? brushes['*'];
+  return brush === undefined || cut === '' ? cut : paint[brush](cut);
+}
+
+const filled = (text: string, answer: Document): string =>
+  text.replaceAll(/\{([^{}|]*)(?:\|(\w+))?\}/g, (_, name: string, format: Format = 'plain') => printable(formats[format](fieldOf(answer, name))));
+
+/** `last_attempt.stage` is the field `stage` of the field `last_attempt`. */
+const fieldOf = (answer: Document, name: string): unknown =>
+  name.split('.').reduce<unknown>((value, part) => (isDocument(value) && Object.hasOwn(value, part) ? value[part] : undefined), answer);
+
+const isDocument = (value: unknown): value is Document => typeof value === 'object' && value !== null;
+
+const formats: Readonly<Record<Format, (value: unknown) => string>> = {
+  plain: (value) => (Array.isArray(value) ? value.map(plain).join(', ') : plain(value)),
+  /** A list shows as it is typed in JSON. */
+  value: (value) => plain(value),
+  size: (value) => (typeof value === 'number' ? sizeOf(value) : ''),
+  /** Of milliseconds, or of stages that have some each. */
+  duration: (value) => (value === null || value === undefined ? '' : milliseconds(isDocument(value) ? sum(Object.values(value)) : Number(value))),
+};
+
+const plain = (value: unknown): string => (value === undefined || value === null ? '' : typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+
+const sum = (values: readonly unknown[]): number => values.reduce<number>((total, value) => total + Number(value), 0);

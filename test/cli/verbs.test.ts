@@ -1,0 +1,188 @@
+import 'reflect-metadata';
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+
+import { paintFor } from '../../bin/cli/paint.ts';
+import { commandOf } from '../../bin/cli/verbs/command.ts';
+import { offered } from '../../bin/cli/verbs/offered.ts';
+import { shown } from '../../bin/cli/verbs/show.ts';
+import { type Verb, verbsOf } from '../../bin/cli/verbs/verb.ts';
+import { examine } from '../../bin/packaging/examine-plugin.ts';
+import { readManifest } from '../../core/boot/index.ts';
+import { folderOnDisk } from '../../core/host/index.ts';
+import { checkout, scratch, serving, svc } from './launcher.ts';
+
+const plain = paintFor({}, {});
+
+const lampList = {
+  summary: 'Every lamp',
+  example: 'svc lamp list',
+  method: 'GET',
+  path: '/api/v1/lamps',
+  options: { lit: { about: 'only those that are lit' }, room: { about: 'only those of a room', value: 'name' } },
+  list: {
+    columns: [
+      { header: 'LAMP', text: '{name}' },
+      { header: 'STATE', text: '{state}', paint: { lit: 'good' } },
+      { header: 'SINCE', text: '{since}', none: 'ever' },
+    ],
+    empty: 'There is no lamp',
+  },
+};
+const lampSwitch = {
+  summary: 'Switch a lamp',
+  example: 'svc lamp switch 7 --to lit',
+  method: 'PUT',
+  path: '/api/v1/lamps/{id}',
+  operands: [{ name: 'id', type: 'integer', complaint: 'a lamp is named by its number' }],
+  options: { to: { about: 'lit or dark', value: 'state', as: 'state' }, 'fade-in': { about: 'in seconds', value: 'seconds', type: 'integer' } },
+  text: ['{name} is ', { text: '{state}' }, { text: ' after {fade_in} s', when: 'fade_in' }],
+  expect: { field: 'state', value: 'lit' },
+};
+
+/** A folder as somebody might write it, with these commands. */
+function plugin(at: string, verbs: object, more: object = {}): string {
+  mkdirSync(at, { recursive: true });
+  const manifest = { id: 'lamp', version: '1.0.0', title: 'Lamp', description: 'A lamp.', engines: { host: '^1.0.0' }, mounts: ['/api/v1/lamps'] };
+  writeFileSync(join(at, 'plugin.json'), JSON.stringify({ ...manifest, ...more, contributes: { 'cli.verbs': verbs } }));
+  return at;
+}
+
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'svc-verbs-'));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+const read = (path: string): Readonly<Record<string, Verb>> => verbsOf(readManifest(folderOnDisk('lamp', path, 'shipped')));
+
+test('a command of a plugin is there as long as the folder of the plugin is, without a svc that runs', async (t) => {
+  const root = checkout(t, 'host', 'version');
+  plugin(join(root, 'plugins', 'lamp'), { 'lamp list': lampList, 'plugin list': { ...lampList, example: 'svc plugin list' } });
+  const data = scratch(t);
+  const help = async (): Promise<string> => (await svc(['help', '--data', data], { root })).stdout;
+  assert.match(await help(), /^ {2}lamp list +Every lamp$/m);
+  assert.match(await help(), /^ {2}plugin list +Every plugin and where it stands$/m, 'no plugin takes the command of another');
+  assert.doesNotMatch(await help(), /^ {2}user |^ {2}audit |^ {2}login /m, 'areas that are not there have no commands');
+  const page = (await svc(['lamp', 'list', '--help'], { root })).stdout;
+  assert.match(page, /^ {2}svc lamp list \[--lit\] \[--room <name>\] \[--profile <name>\]/m);
+
+  rmSync(join(root, 'plugins', 'lamp'), { recursive: true });
+  rmSync(join(root, 'plugins', 'host'), { recursive: true });
+  const gone = await svc(['lamp', 'list', '--data', data], { root });
+  assert.deepEqual([gone.code, gone.stderr], [2, 'svc: there is no command "lamp"; "svc help" lists them all\n']);
+  assert.doesNotMatch(await help(), /lamp|plugin (?:list|why|reload)/);
+
+  plugin(join(data, 'packs', 'lamp'), { 'lamp list': { ...lampList, summary: 'Every\u001b[2J lamp' } });
+  writeFileSync(join(data, 'packs', 'broken'), '');
+  assert.match(await help(), /^ {2}lamp list +Every \[2J lamp$/m);
+  const broken = await svc(['lamp', 'list', '--data', data], { root });
+  assert.equal(broken.code, 1);
+  assert.match(broken.stderr, /plugin\.json of lamp: contributes\["cli\.verbs"\]: lamp list\.summary must match pattern/);
+});
+
+test('a verb becomes one request, and its answer a sentence, a table or fields; a misfit is refused before anything is sent', async (t) => {
+  const root = checkout(t, 'host');
+  const lamp = join(root, 'plugins', 'lamp');
+  const fields = [
+    { header: 'name', text: '{name}' },
+    { header: 'state', text: '{state}' },
+    { header: 'left', text: '{problem}', when: 'problem' },
+  ];
+  const show = { summary: 'One lamp', example: 'svc lamp show 7', method: 'GET', path: '/api/v1/lamps/{id}', operands: [{ name: 'id' }], fields };
+  const manifest = { actions: { 'lamp:switch': 'Switch lamps.' }, entry: 'index.ts' };
+  plugin(lamp, { 'lamp list': lampList, 'lamp switch': lampSwitch, 'lamp show': show }, manifest);
+  writeFileSync(
+    join(lamp, 'index.ts'),
+    `import { definePlugin, listRoute, route } from 'svc/sdk';
+import { Type } from 'typebox';
+const Lamp = Type.Object({ id: Type.Integer(), name: Type.String(), state: Type.String(), since: Type.Union([Type.Null(), Type.String()]), fade_in: Type.Optional(Type.Integer()) });
+const params = Type.Object({ id: Type.Integer() });
+const one = { id: 7, name: 'hall\\u001b[2J', state: 'lit', since: null };
+export default definePlugin({ activate(ctx) {
+  ctx.http.routes([
+    listRoute({ path: '/api/v1/lamps', access: 'any', summary: 'Lamps', items: Lamp, query: Type.Object({ lit: Type.Optional(Type.Boolean()), room: Type.Optional(Type.String()) }),
+      handle: async ({ query }) => ({ items: query.room === 'cellar' && query.lit === true ? [] : [one], total: 1, next: undefined }) }),
+    route({ method: 'GET', path: '/api/v1/lamps/{id}', access: 'any', summary: 'Lamp', params, response: Lamp, handle: () => one }),
+    route({ method: 'PUT', path: '/api/v1/lamps/{id}', access: 'admin', summary: 'Switch', params, body: Type.Object({ state: Type.String(), fade_in: Type.Optional(Type.Integer()) }), response: Lamp, action: 'lamp:switch',
+      handle: ({ body }) => ({ ...one, ...body }) }),
+  ]);
+} });`,
+  );
+  const here = await serving(t, join(scratch(t), 'data'), { root });
+  const call = (...args: string[]) => svc([...args, '--data', here.dataDir], { root });
+
+  assert.equal((await call('lamp', 'list')).stdout, 'LAMP      STATE  SINCE\nhall [2J  lit    ever\n');
+  assert.equal((await call('lamp', 'list', '--lit', '--room', 'cellar')).stdout, 'There is no lamp\n');
+  assert.equal((await call('lamp', 'list', '--json')).json<{ items: unknown[] }>().items.length, 1);
+  assert.equal((await call('lamp', 'show', '7')).stdout, 'name   hall [2J\nstate  lit\n');
+  const lit = await call('lamp', 'switch', '7', '--to', 'lit', '--fade-in', '3');
+  assert.deepEqual([lit.code, lit.stdout], [0, 'hall [2J is lit after 3 s\n'], lit.stderr);
+  const dark = await call('lamp', 'switch', '7', '--to', 'dark');
+  assert.deepEqual([dark.code, dark.stdout], [1, 'hall [2J is dark\n']);
+  assert.equal((await call('lamp', 'switch', 'seven')).stderr, 'svc: a lamp is named by its number\n');
+  assert.equal((await call('lamp', 'switch', '7', '--fade-in', 'soon')).stderr, 'svc: --fade-in must be a whole number\n');
+  assert.equal((await call('lamp', 'show', '..')).stderr, 'svc: <id> cannot be ".."\n');
+  assert.equal((await call('lamp', 'show')).stderr, 'svc: "svc lamp show" needs <id>; "svc help lamp show" shows an example\n');
+});
+
+const faults: readonly [what: string, change: object, sentence: RegExp][] = [
+  ['two ways to show', { fields: [{ header: 'x', text: '{x}' }] }, /must have exactly one of "list", "fields" and "text"/],
+  ['a list of what is changed', { method: 'POST' }, /lists what POST answers/],
+  ['the route of another plugin', { path: '/api/v1/users' }, /asks \/api\/v1\/users, which is not below "mounts"/],
+  ['a route that only begins alike', { path: '/api/v1/lampshades' }, /not below "mounts"/],
+  ['a path that nothing fills', { path: '/api/v1/lamps/{id}' }, /has \{id\} in its path, and no operand/],
+  ['an operand behind an optional one', { operands: [{ name: 'a', optional: true }, { name: 'b' }] }, /behind one that need not/],
+  ['one name for two', { operands: [{ name: 'lit' }] }, /calls an operand and an option "lit"/],
+  ['an unknown format', { list: { columns: [{ header: 'X', text: '{x|loud}' }], empty: 'None' } }, /shows \{x\|loud\}; .*\|plain, \|value, \|size, \|duration/],
+  ['a body where there is none', { options: { lit: { about: 'x', in: 'body' } } }, /puts a value into the body of a GET/],
+  ['another example', { example: 'svc lamp lists' }, /example that does not begin with "svc lamp list"/],
+  ['an unknown field', { colour: 'red' }, /unknown field "colour"/],
+  ['no request', { path: undefined }, /lacks "path"/],
+  ['an escape in a text', { list: { columns: [{ header: 'X', text: '\u001b[2J{x}' }], empty: 'None' } }, /text must match pattern/],
+];
+
+for (const [what, change, sentence] of faults) {
+  test(`"svc plugin check" refuses a command with ${what}`, async (t) => {
+    const path = plugin(join(folder(t), 'lamp'), { 'lamp list': { ...lampList, ...change } });
+    const { problems } = await examine(path);
+    assert.equal(problems.length, 1, JSON.stringify(problems));
+    assert.match(problems[0]!.message, sentence);
+    assert.throws(() => read(path), sentence);
+  });
+}
+
+test('every command that the product brings is sound, and says how it is called', async () => {
+  const catalogue = await offered({});
+  for (const name of catalogue.names) {
+    const { command } = await catalogue.entry(name)!.load();
+    assert.ok(command.example.startsWith(`svc ${name}`) || name === 'serve', name);
+  }
+});
+
+test('values are written for people: lists, sizes, durations, nothing, and no more than fits', () => {
+  const verb = (text: Verb['text']): Verb => ({ ...({ method: 'GET', path: '/x', operands: [], options: {} } as unknown as Verb), text: text! });
+  const answer = { list: ['a', 'b'], bytes: 1536, took: { one: 1.25, two: 2 }, ms: 40, none: null, empty: [], long: 'x'.repeat(30), deep: { er: 'down' } };
+  const cases: readonly [NonNullable<Verb['text']>[number], string][] = [
+    ['{list}', 'a, b'],
+    ['{list|value}', '["a","b"]'],
+    ['{bytes|size}', '1.5 KiB'],
+    ['{took|duration}', '3.3 ms'],
+    ['{ms|duration}', '40 ms'],
+    ['{none}{missing}{deep.gone}{__proto__}', ''],
+    ['{deep.er}', 'down'],
+    [{ text: '{none}', none: 'never' }, 'never'],
+    [{ text: 'there', when: 'empty' }, ''],
+    [{ text: '{long}', width: 8 }, 'xxxxxxx…'],
+  ];
+  for (const [piece, text] of cases) {
+    assert.equal(shown(verb([piece]), answer, plain), text, JSON.stringify(piece));
+  }
+  const colours = paintFor({ isTTY: true }, {});
+  assert.equal(shown(verb([{ text: '{deep.er}', paint: { '*': 'bad' } }]), answer, colours), colours.bad('down'));
+  assert.equal(commandOf({ ...verb(['x']), operands: [{ name: 'id', type: 'text', optional: true }] } as Verb).operands[0], '[id]');
+});
