@@ -26,6 +26,8 @@ export function scaffold({ id, folder, root, form }: NewPlugin): readonly string
   const filled = (template: string): string =>
     readFileSync(new URL(template, import.meta.url), 'utf8')
       .replaceAll('plugin-id', id)
+      // The code of a pack runs where the plugin packs lets it.
+      .replace('[plugin]', form === 'pack' ? "['packs', plugin]" : '[plugin]')
       .replace('plugin-folder', relative(dirname(test), folder));
   const files = new Map([
     ...templates[form].map((name) => [join(folder, name), filled(`${form}/${name}`)] as const),

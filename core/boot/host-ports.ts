@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { type HostPorts, pluginStates, type PluginSources, watchFolders } from '../host/index.ts';
 import { checkRoute } from '../http/index.ts';
-import { type ChildOrigin, type ChildState, startChild, type Threads } from '../isolate/index.ts';
+import type { Threads } from '../isolate/index.ts';
 import type { Outboxes } from '../events/index.ts';
 import { onlyDeclared } from '../storage/index.ts';
 import { lentPorts } from './lent-ports.ts';
@@ -48,31 +48,7 @@ export function hostPorts(rooms: Rooms): HostPorts {
         onHeap: (bytes) => metrics.core.threadHeap.set(bytes, labels),
       });
     },
-    launchPack: ({ manifest, label, code, filename, read, onStumble, onFailed }) => {
-      const { heap_mb: heapMb, rss_mb: rssMb, call_ms: callMs, activate_ms: startMs } = manifest.limits;
-      const onState = (state: ChildState, cause: string | undefined): void => {
-        if (state === 'failed') {
-          onFailed(cause ?? 'its process ended');
-        } else if (state === 'backing-off') {
-          metrics.core.childRestarts.add(1, { child: manifest.id });
-          onStumble(cause ?? 'its process ended');
-        }
-      };
-      return startChild({
-        label,
-        code,
-        filename,
-        origin: childOrigin(product, dataDir),
-        read,
-        heapMb,
-        rssMb,
-        callMs,
-        startMs,
-        log: logs.logger(manifest.id),
-        clock,
-        onState,
-      });
-    },
+    packRestarted: (child) => metrics.core.childRestarts.add(1, { child }),
     watchFolders: rooms.watch ? watchFolders : (options) => watchFolders({ ...options, roots: [] }),
     observe(plugin, current) {
       for (const state of pluginStates) {
@@ -81,7 +57,3 @@ export function hostPorts(rooms: Rooms): HostPorts {
     },
   };
 }
-
-/** The single binary starts itself in another role; from source a small file is enough. */
-const childOrigin = ({ embedded }: Product, dataDir: string): ChildOrigin =>
-  embedded ? { role: { args: [], env: { SVC_ROLE: 'child' } } } : { cacheDir: join(dataDir, 'cache') };

@@ -115,6 +115,7 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
         open(`threads.start ${name}`);
         return threads.start(name, entry, data, options);
       },
+      text: (entry) => threads.text(entry),
     },
     skills: {
       add(skill) {

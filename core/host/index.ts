@@ -9,7 +9,7 @@ export { folderInMemory, folderOnDisk, type PluginFolder } from './folder.ts';
 export { discover } from './discover.ts';
 export { PluginHost } from './host.ts';
 export { folderWatches, watchFolders } from './watch.ts';
-export type { HostMemory, HostPorts, Migration, Own, PackLaunch, PackProcess, PluginThread, ThreadLaunch, QuarantineEntry } from './ports.ts';
+export type { HostMemory, HostPorts, Migration, Own, PluginThread, ThreadLaunch, QuarantineEntry } from './ports.ts';
 export { manifestReader, type ReadManifest } from './read-manifest.ts';
 export type { Misfit, SchemaCheck, Schemas } from './schemas.ts';
 export { type Attempt, pluginStates, type PluginState, type Stage, type Strike } from './record.ts';

@@ -1,8 +1,14 @@
 import semver from 'semver';
 
 import type { Snapshot } from '../registry/index.ts';
-import type { PluginManifest, ServiceNeed } from '../sdk/index.ts';
+import { PackLoader, type PluginManifest, type ServiceNeed } from '../sdk/index.ts';
 import type { PluginRecord } from './record.ts';
+
+/** The generation that loads packs with code. */
+export function packLoaderIn(snapshot: Snapshot): string | undefined {
+  const owner = snapshot.services.get(PackLoader.id)?.owner;
+  return owner && `${owner.pluginId}#${owner.number}`;
+}
 
 /** The needs of a manifest that the snapshot does not meet at this moment. */
 export function unmetNeeds(manifest: PluginManifest, snapshot: Snapshot): readonly ServiceNeed[] {

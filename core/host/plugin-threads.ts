@@ -27,9 +27,15 @@ export class PluginThreads {
     this.#supply = supply;
   }
 
+  /** The text of a worker file, for a plugin that runs it elsewhere. */
+  text(entry: string): string {
+    return this.#program(entry).code;
+  }
+
   start(name: string, entry: string, data: unknown, { heapMb = usualHeapMb }: ThreadOptions = {}): ThreadHandle {
     const { pluginId, manifest, scope } = this.#draft.generation;
-    const program = this.#program(name, entry, heapMb);
+    requireFit(pluginId, name, heapMb);
+    const program = this.#program(entry);
     const label = `thread ${name}`;
     // First, because it refuses what comes after activate().
     this.#draft.add('checks', `${pluginId}/${label}`, { label: `${label} of ${pluginId}`, probe: () => healthOf(this.#threads.get(name)!) });
@@ -68,21 +74,15 @@ export class PluginThreads {
     }
   }
 
-  #program(name: string, entry: string, heapMb: number): ThreadProgram {
+  #program(entry: string): ThreadProgram {
     const { pluginId } = this.#draft.generation;
     const program = this.#supply.programs.get(threadName(entry));
     if (!program) {
       const others = [...this.#supply.programs.keys()].map((known) => `${known}.ts`);
       throw new SvcError(
         'invalid_argument',
-        `${pluginId} starts thread ${name} from "${entry}", which is no *-worker.ts beside its plugin.json${others.length > 0 ? `; there is ${others.join(', ')}` : ''}`,
+        `${pluginId} names "${entry}", which is no *-worker.ts beside its plugin.json${others.length > 0 ? `; there is ${others.join(', ')}` : ''}`,
       );
-    }
-    if (!/^[a-z][a-z0-9-]*$/.test(name)) {
-      throw new SvcError('invalid_argument', `${pluginId} names a thread "${name}"; use lower-case letters, digits and dashes`);
-    }
-    if (!Number.isInteger(heapMb) || heapMb < 16 || heapMb > longestHeapMb) {
-      throw new SvcError('invalid_argument', `${pluginId} gives thread ${name} a heap of ${heapMb} MB; 16 to ${longestHeapMb} are possible`);
     }
     return program;
   }
@@ -93,6 +93,15 @@ export class PluginThreads {
     } catch (error) {
       this.#supply.stumbled(`notice of ${label}`, error);
     }
+  }
+}
+
+function requireFit(pluginId: string, name: string, heapMb: number): void {
+  if (!/^[a-z][a-z0-9-]*$/.test(name)) {
+    throw new SvcError('invalid_argument', `${pluginId} names a thread "${name}"; use lower-case letters, digits and dashes`);
+  }
+  if (!Number.isInteger(heapMb) || heapMb < 16 || heapMb > longestHeapMb) {
+    throw new SvcError('invalid_argument', `${pluginId} gives thread ${name} a heap of ${heapMb} MB; 16 to ${longestHeapMb} are possible`);
   }
 }
 

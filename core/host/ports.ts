@@ -2,7 +2,6 @@ import type { DependencyContainer } from 'tsyringe';
 
 import type { Registry } from '../registry/index.ts';
 import type {
-  ChildHandle,
   Clock,
   Disposer,
   Ids,
@@ -32,25 +31,6 @@ export interface Migration {
 
 /** Ties what a port does for one generation to that generation's scope. */
 export type Own = (label: string, undo: Disposer) => Disposer;
-
-/** A pack's process as the host sees it. */
-export interface PackProcess extends Pick<ChildHandle, 'call'> {
-  /** Resolves once the pack's code has loaded and started; rejects with the reason it could not. */
-  readonly ready: Promise<void>;
-  stop(): Promise<void>;
-}
-
-export interface PackLaunch {
-  readonly manifest: PluginManifest;
-  readonly label: string;
-  readonly code: string;
-  readonly filename: string;
-  readonly read: readonly string[];
-  /** The process ended and is started again; `cause` counts as an error of the pack. */
-  readonly onStumble: (cause: string) => void;
-  /** The process ended for good; `cause` is what the listing shows. */
-  readonly onFailed: (cause: string) => void;
-}
 
 /** A thread of one generation as the host sees it. */
 export interface PluginThread extends ThreadHandle {
@@ -125,7 +105,8 @@ export interface HostPorts {
   readonly emit: (type: string, event: unknown) => void;
   readonly checkRoute: (declaration: RouteDeclaration) => string;
   readonly launchThread: (launch: ThreadLaunch) => PluginThread;
-  readonly launchPack: (launch: PackLaunch) => PackProcess;
+  /** The process of a pack is started again. */
+  readonly packRestarted: (pluginId: string) => void;
   readonly watchFolders: (options: WatchOptions) => RunningWatch;
   /** Told of every change of a plugin's state. */
   readonly observe?: (id: string, state: string, cause: string | undefined) => void;

@@ -1,10 +1,9 @@
 import { type Draft, Generation, type Outage, OwnedScope, type ScopeRunner } from '../registry/index.ts';
-import { messageOf, type PluginDefinition, type PluginManifest } from '../sdk/index.ts';
+import { messageOf, PackLoader, type PluginDefinition, type PluginManifest } from '../sdk/index.ts';
 import { activate, type Activated } from './activate.ts';
 import { commit } from './commit.ts';
 import { compile, type Compiled } from './compile.ts';
 import { evaluate } from './evaluate.ts';
-import { packAsPlugin } from './pack.ts';
 import type { HostPorts, Migration } from './ports.ts';
 import type { Attempt, PluginRecord, Stage } from './record.ts';
 import { selfTest } from './self-test.ts';
@@ -104,13 +103,23 @@ async function define(
     return { activate: () => undefined };
   }
   if (manifest.kind === 'pack') {
-    return packAsPlugin(manifest, compiled, record.folder.path, host.ports, {
-      onStumble: (cause) => host.stumbled(generation, 'pack process', cause),
-      onFailed: (cause) => host.packFailed(generation, cause),
+    return loaderOf(host.ports).load({
+      manifest,
+      code: compiled.code,
+      filename: compiled.filename,
+      folder: record.folder.path,
+      stumbled(cause) {
+        host.ports.packRestarted(manifest.id);
+        host.stumbled(generation, 'pack process', cause);
+      },
+      failed: (cause) => host.packFailed(generation, cause),
     });
   }
   return evaluate(manifest, named(compiled, generation.number), await lentTo(compiled.code, host.ports.shared), generation.scope);
 }
+
+/** Of this moment: a pack with code requires one. */
+const loaderOf = ({ registry }: HostPorts): PackLoader => registry.current.services.get(PackLoader.id)!.value.instance as PackLoader;
 
 /** Node finds a source map by the name of the file: each generation has its own, or a stack would be read with the map of another. */
 const named = (compiled: Compiled, generation: number): Compiled =>

@@ -1,7 +1,7 @@
 import semver from 'semver';
 
 import pluginSchema from '../../config/plugin.schema.json' with { type: 'json' };
-import { type PluginManifest, messageOf, sdkVersion, SvcError } from '../sdk/index.ts';
+import { type PluginManifest, PackLoader, messageOf, sdkVersion, SvcError } from '../sdk/index.ts';
 import type { PluginFolder } from './folder.ts';
 import type { Misfit, Schemas } from './schemas.ts';
 
@@ -9,6 +9,11 @@ const maxManifestBytes = 256 * 1024;
 
 /** `plugin.json` of a folder, validated and with its defaults; every refusal names file, field and fix. */
 export type ReadManifest = (folder: PluginFolder) => PluginManifest;
+
+const packLoaderNeed = { service: PackLoader.id, range: '^1.0.0' };
+
+/** Such code runs where the plugin that loads packs lets it. */
+const hasPackCode = ({ kind, entry }: PluginManifest): boolean => kind === 'pack' && entry !== undefined;
 
 export function manifestReader(schemas: Schemas): ReadManifest {
   const misfits = schemas.compile(pluginSchema, { defaults: true });
@@ -23,7 +28,7 @@ export function manifestReader(schemas: Schemas): ReadManifest {
     checkIdentity(manifest, folder, where);
     checkEngine(manifest, where);
     checkKind(manifest, folder, where);
-    return deepFreeze(manifest);
+    return deepFreeze(hasPackCode(manifest) ? { ...manifest, requires: [packLoaderNeed] } : manifest);
   };
 }
 
@@ -72,8 +77,7 @@ function checkKind(manifest: PluginManifest, { origin }: PluginFolder, where: st
   if (manifest.trusted.length > 0 && (origin === 'data' || manifest.kind === 'pack')) {
     throw new SvcError('invalid_argument', `${where}: only areas that ship with svc are lent closed modules; remove "trusted"`);
   }
-  const packCode = manifest.kind === 'pack' && manifest.entry !== undefined;
-  if (manifest.routes.length > 0 && !packCode) {
+  if (manifest.routes.length > 0 && !hasPackCode(manifest)) {
     throw new SvcError('invalid_argument', `${where}: routes are for packs with code; an area declares its routes in activate()`);
   }
   if (manifest.kind === 'pack' && (manifest.provides.length > 0 || manifest.requires.length > 0)) {

@@ -1,6 +1,6 @@
 import type { Draft } from '../registry/index.ts';
 import { messageOf } from '../sdk/index.ts';
-import { blockedCause, strandedBy, unmetNeeds } from './plan.ts';
+import { blockedCause, packLoaderIn, strandedBy, unmetNeeds } from './plan.ts';
 import type { HostPorts } from './ports.ts';
 import type { Quarantine } from './quarantine.ts';
 import { raise, type Raising } from './raise.ts';
@@ -96,12 +96,25 @@ export class Reconciler {
       }
       await packs;
       this.#takeDown(tried);
+      this.#followLoader(tried);
+    }
+  }
+
+  /** The process of a pack belongs to the generation that started it: another one starts it anew. */
+  #followLoader(tried: Set<PluginRecord>): void {
+    const loader = packLoaderIn(this.#ports.registry.current);
+    for (const record of this.#roster.all.values()) {
+      if (loader !== undefined && record.loader !== undefined && record.loader !== loader) {
+        record.stale = true;
+        tried.delete(record);
+      }
     }
   }
 
   async #raise(record: PluginRecord): Promise<void> {
     const old: Draft | undefined = record.draft;
     record.stale = false;
+    record.loader = isPack(record) && record.manifest?.entry !== undefined ? packLoaderIn(this.#ports.registry.current) : undefined;
     if (!old) {
       record.enter('loading');
     }
@@ -117,7 +130,8 @@ export class Reconciler {
   /** Names the state of everything that is not simply active; failures have named theirs already. */
   #settleStates(): void {
     const waiting = new Set(this.#roster.waiting());
-    for (const record of this.#roster.all.values()) {
+    // Last those that wait: their cause names the state of others.
+    for (const record of [...this.#roster.all.values()].sort((a, b) => Number(waiting.has(a)) - Number(waiting.has(b)))) {
       if (record.serving) {
         this.#settleServing(record, record.serving.number, waiting.has(record));
         continue;

@@ -48,6 +48,8 @@ export class PluginRecord {
   strikes: readonly Strike[] = [];
   /** Numbers of generations that finish their work. */
   readonly draining = new Set<number>();
+  /** Of a pack with code: the generation that loads packs, as it was at the last attempt. */
+  loader: string | undefined;
   /** What a past generation left behind; only a restart frees it. */
   residue: string | undefined;
 

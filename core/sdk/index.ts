@@ -8,6 +8,7 @@ export * from './manifest.ts';
 export * from './nearest.ts';
 export * from './observe.ts';
 export * from './outbound.ts';
+export * from './pack.ts';
 export * from './persona.ts';
 export * from './plugin.ts';
 export * from './principal.ts';

@@ -34,12 +34,6 @@ export interface Settings {
   watch<T = unknown>(key: string, listener: (value: T) => MaybePromise<void>): Disposer;
 }
 
-/** The process of a pack with code, supervised: limits, deadline per call, back-off, killed with the scope. */
-export interface ChildHandle {
-  readonly state: 'starting' | 'running' | 'backing-off' | 'stopped';
-  call(method: string, input: unknown, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<unknown>;
-}
-
 export interface ThreadCall {
   /** Default 30 s. */
   readonly timeoutMs?: number;
@@ -132,6 +126,8 @@ export interface PluginContext {
   readonly threads: {
     /** Declares a thread that runs `entry`, a `*-worker.ts` of the plugin's folder; it starts at commit and is given `data`. */
     start(name: string, entry: string, data: unknown, options?: ThreadOptions): ThreadHandle;
+    /** The text of such a file with all that it imports but node's own modules, for a plugin that runs it elsewhere than in a thread. */
+    text(entry: string): string;
   };
   readonly skills: { add(skill: Skill): void };
   readonly agents: { add(persona: Persona): void };
@@ -154,19 +150,3 @@ export interface PluginDefinition<Made = void> {
 }
 
 export const definePlugin = <Made = void>(definition: PluginDefinition<Made>): PluginDefinition<Made> => definition;
-
-/** What a route of a code pack gets in its own process: plain data, never a live object of the host. */
-export interface PackCall {
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, unknown>>;
-  readonly body: unknown;
-  readonly principal: { readonly id: string; readonly kind: string; readonly role: string };
-}
-
-/** The code of a pack: answers for the routes its manifest describes, keyed `GET /api/v1/…` as written there. */
-export interface PackDefinition {
-  start?(): MaybePromise<void>;
-  readonly routes?: Readonly<Record<string, (call: PackCall) => MaybePromise<unknown>>>;
-}
-
-export const definePack = (definition: PackDefinition): PackDefinition => definition;

@@ -67,9 +67,7 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
     launchThread: () => {
       throw new Error('no threads in this test');
     },
-    launchPack: () => {
-      throw new Error('no packs in this test');
-    },
+    packRestarted: () => undefined,
     watchFolders,
     ...overrides,
   });

@@ -11,7 +11,7 @@ import { type Animal, buildZoo, laterZoo, packZoo, zoo } from '../fixtures/zoo.t
 async function houseWith(t: TestContext, animals: readonly Animal[]): Promise<TestHost> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-zoo-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return await startTestHost(t, { plugins: ['version', 'drop-ins', ...buildZoo(folder, animals)] });
+  return await startTestHost(t, { plugins: ['version', 'drop-ins', 'packs', ...buildZoo(folder, animals)] });
 }
 
 async function assertTheRestServes(house: TestHost): Promise<void> {

@@ -44,6 +44,8 @@ const closedToPlugins = /^node:(child_process|cluster|worker_threads|vm|module|i
 export const trusted: Readonly<Record<string, readonly string[]>> = {
   // Starts programs of the machine, whose ends outlast the scope of their owner, and signals their groups.
   programs: ['child_process', 'process', 'timers'],
+  // Starts the processes of packs, whose calls have deadlines of their own, and speaks with them in structured clones.
+  packs: ['child_process', 'timers', 'v8'],
 };
 
 /** What a plugin says instead of reaching for the world; `part` of node is what one must be trusted with to say it all the same. */
@@ -131,9 +133,19 @@ const isOpenTo = (plugin: string, specifier: string): boolean => {
 
 const isTrusted = (plugin: string, part: string): boolean => trusted[plugin]?.includes(part) === true;
 
+/** Runs in the restricted process of a pack and never in this one, so it may do there what it likes. */
+const isInsidePack = (path: string): boolean => path.startsWith('plugins/packs/inside/');
+
+const insideOfPacksStaysThere: Rule = ({ path, imports }) =>
+  isInsidePack(path) || path === 'plugins/packs/pack-worker.ts'
+    ? []
+    : imports
+        .filter(({ specifier }) => isInsidePack(target(path, specifier) ?? ''))
+        .map(({ specifier }) => `imports ${specifier}; what runs in the process of a pack is reached through pack-worker.ts only`);
+
 const pluginsKnowOnlyTheContract: Rule = ({ path, imports }) => {
   const plugin = pluginOf(path);
-  if (plugin === undefined) {
+  if (plugin === undefined || isInsidePack(path)) {
     return [];
   }
   return imports.flatMap(({ specifier }) => {
@@ -179,7 +191,7 @@ const workersOnlyServe: Rule = ({ path, code, imports }) => {
   const isWorker = /^plugins\/[^/]+\/[^/]+-worker\.ts$/.test(path);
   if (isWorker) {
     const statements = code.split('\n').filter((line) => line.trim() !== '' && !/^(?:import\b|\s|\})/.test(line));
-    const serves = statements[0]?.startsWith('serveThread(') && !/^(?:export|const|let|function|class)\b/m.test(code);
+    const serves = /^serve(?:Thread|Pack)\(/.test(statements[0] ?? '') && !/^(?:export|const|let|function|class)\b/m.test(code);
     return serves ? [] : ['does more than to call serveThread; keep the open function in a file beside it, so that tests can run it without a thread'];
   }
   return pluginOf(path) !== undefined && (/\bserveThread\b/.test(code) || imports.some(({ specifier }) => specifier.endsWith('-worker.ts')))
@@ -196,7 +208,7 @@ const contractsOfPluginsAreTypes: Rule = ({ path, imports }) =>
 
 const pluginsOwnTheirEffects: Rule = ({ path, code }) => {
   const plugin = pluginOf(path);
-  return plugin === undefined
+  return plugin === undefined || isInsidePack(path)
     ? []
     : pluginEffects
         .filter(({ form, part }) => form.test(code) && !(part !== undefined && isTrusted(plugin, part)))
@@ -204,7 +216,9 @@ const pluginsOwnTheirEffects: Rule = ({ path, code }) => {
 };
 
 const pluginImportsAreReadable: Rule = ({ path, code }) =>
-  pluginOf(path) !== undefined && /\bimport\s*\((?!\s*['"])|(?<![.\w])require\b|\bcreateRequire\b|\beval\s*\(|\bnew\s+Function\b/.test(code)
+  pluginOf(path) !== undefined &&
+  !isInsidePack(path) &&
+  /\bimport\s*\((?!\s*['"])|(?<![.\w])require\b|\bcreateRequire\b|\beval\s*\(|\bnew\s+Function\b/.test(code)
     ? ['loads code by a computed name or from text; imports are literal, so that this test can read them']
     : [];
 
@@ -276,6 +290,7 @@ function undecoratedParameter(code: string): boolean {
 const rules: readonly Rule[] = [
   coreKeepsItsArrows,
   contractNeedsNothing,
+  insideOfPacksStaysThere,
   pluginsKnowOnlyTheContract,
   librariesStandBelowPlugins,
   workersOnlyServe,

@@ -1,16 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serialize } from 'node:v8';
 
-import { type Clock, type Logger, SvcError } from '../sdk/index.ts';
+import { eachLine } from 'svc/output';
+import { type Clock, type Logger, SvcError } from 'svc/sdk';
+
 import { type CallLimits, type CallOptions, Calls } from './calls.ts';
 import { type Cause, causeOf, type Exit } from './causes.ts';
 import { frame, frameReader } from './frames.ts';
-import { residentBytes } from './memory.ts';
-import { eachLine } from './output.ts';
 import type { Spawned } from './spawn.ts';
 import { envelopeBytes, parseFromChild, type ToChild } from './wire.ts';
 
-export interface IncarnationOptions extends CallLimits {
+export interface AttemptOptions extends CallLimits {
   readonly label: string;
   readonly code: string;
   readonly filename: string;
@@ -33,14 +34,14 @@ const undyingMs = 5_000;
 /** How long the last lines of a dead process may take to arrive. */
 const lastWordsMs = 300;
 
-/** One process of a child, from its start to its end. */
-export class Incarnation {
+/** One process of a pack, from its start to its end. */
+export class Attempt {
   readonly pid: number;
   /** Its code is loaded and started; rejects with the cause when it ends before. */
   readonly ready: Promise<void>;
   /** Never rejects. */
   readonly ended: Promise<Cause>;
-  readonly #options: IncarnationOptions;
+  readonly #options: AttemptOptions;
   readonly #spawned: Spawned;
   readonly #calls: Calls;
   readonly #lastWords: string[] = [];
@@ -51,7 +52,7 @@ export class Incarnation {
   #started = false;
   #pingedAt: number | undefined;
 
-  constructor(spawned: Spawned, options: IncarnationOptions) {
+  constructor(spawned: Spawned, options: AttemptOptions) {
     this.#spawned = spawned;
     this.#options = options;
     this.pid = spawned.pid;
@@ -146,7 +147,7 @@ export class Incarnation {
       case undefined:
         break;
     }
-    this.kill('broke the protocol with a message that nobody asked for');
+    this.kill('broke the protocol with a message that was not asked for');
   }
 
   /** Memory and liveness, at each tick of the watch. */
@@ -197,6 +198,17 @@ export class Incarnation {
     if (!channel.destroyed && channel.writable) {
       channel.write(framed);
     }
+  }
+}
+
+/** Resident memory of a process in bytes; undefined where `/proc` does not tell, or when it is gone. */
+function residentBytes(pid: number): number | undefined {
+  try {
+    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+  } catch {
+    // Between its end and the exit event a process has no status any more.
+    return undefined;
   }
 }
 

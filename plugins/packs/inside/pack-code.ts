@@ -1,6 +1,6 @@
 import { createRequire, isBuiltin, Module } from 'node:module';
 
-import * as sdk from '../sdk/index.ts';
+import * as sdk from 'svc/sdk';
 
 /** The functions of a pack by the name they are called under. */
 export interface PackCode {

@@ -3,19 +3,17 @@ import { realpathSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Duplex, Readable } from 'node:stream';
 
-import { messageOf, SvcError } from '../sdk/index.ts';
-import { bootstrapFile } from './bootstrap.ts';
+import { messageOf, SvcError } from 'svc/sdk';
+
+import { programFile } from './program-file.ts';
 import { channelFd } from './wire.ts';
 
-/**
- * Where a child's first code comes from: a file made in `cacheDir`, or, in the single binary, the binary itself in a
- * role (`{ args: [], env: { SVC_ROLE: 'child' } }`) whose entry imports `child-main.ts` before anything else.
- */
-export type ChildOrigin = { readonly cacheDir: string } | { readonly role: BinaryRole };
-
-export interface BinaryRole {
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
+/** What a child starts with: a text of CommonJS that is kept as a file in `cacheDir`. */
+export interface ChildOrigin {
+  readonly program: string;
+  readonly cacheDir: string;
+  /** The single binary runs such a file in a role, and takes the flags of Node from its environment only. */
+  readonly isBinary: boolean;
 }
 
 export interface Restrictions {
@@ -37,12 +35,11 @@ export interface Spawned {
 /** Starts a Node process that can read its folders and nothing else: no writing, no processes, threads or addons. */
 export async function spawnRestricted(origin: ChildOrigin, restrictions: Restrictions): Promise<Spawned> {
   const environment = allowedEnvironment(restrictions.env);
-  if ('role' in origin) {
-    // The single binary takes no flags of Node on its command line, but honours them here.
-    const flags = flagsOf(restrictions, [process.execPath]).map(quoted).join(' ');
-    return await started([...origin.role.args], { ...environment, ...origin.role.env, NODE_OPTIONS: flags });
+  const file = await programFile(origin);
+  if (origin.isBinary) {
+    const flags = flagsOf(restrictions, [process.execPath, file]).map(quoted).join(' ');
+    return await started([file], { ...environment, SVC_ROLE: 'child', NODE_OPTIONS: flags });
   }
-  const file = await bootstrapFile(origin.cacheDir);
   return await started([...flagsOf(restrictions, [file]), file], environment);
 }
 

@@ -5,15 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 
-import { bootstrapText, type Child, type ChildState, startChild, type StartOptions } from '../../core/isolate/index.ts';
-import { isSvcError } from '../../core/sdk/index.ts';
+import { bundleSources } from '../../../core/boot/bundles.ts';
+import { bundleThread } from '../../../core/host/index.ts';
+import { isSvcError } from '../../../core/sdk/index.ts';
+import { type Child, type ChildState, startChild, type StartOptions } from '../../../plugins/packs/child.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'svc-isolate-'));
 const folder = join(home, 'pack with space');
 mkdirSync(folder);
 writeFileSync(join(folder, 'own.txt'), 'mine');
-const origin = { cacheDir: join(home, 'cache') };
+/** As the host compiles it. */
+const { code: program } = await bundleThread(fileURLToPath(new URL('../../../plugins/packs/pack-worker.ts', import.meta.url)), 'packs', bundleSources);
+const origin = { program, cacheDir: join(home, 'cache'), isBinary: false };
 after(() => rmSync(home, { recursive: true, force: true }));
 
 interface Seen {
@@ -36,6 +41,7 @@ function run(t: TestContext, code: string, options: Partial<StartOptions> = {}):
     read: [folder],
     log: { debug: say, info: say, warn: say, error: say },
     clock: { now: Date.now, monotonic: () => performance.now() },
+    random: Math.random,
     pingMs: 1_000,
     pollMs: 50,
     restart: { firstMs: 20, maxMs: 100, stableMs: 60_000, maxRestarts: 3, windowMs: 60_000 },
@@ -339,9 +345,10 @@ test('a child does not outlive its host', async (t) => {
   const pid = await route(child, 'pid');
   assert.ok(alive(pid as number));
   const script = `
-    const { startChild } = await import(${JSON.stringify(new URL('../../core/isolate/index.ts', import.meta.url).href)});
+    import { readFileSync } from 'node:fs';
+    const { startChild } = await import(${JSON.stringify(new URL('../../../plugins/packs/child.ts', import.meta.url).href)});
     const quiet = () => {};
-    const child = startChild({ label: 'x', code: 'exports.default = {}', filename: '/x.cjs', origin: { cacheDir: ${JSON.stringify(origin.cacheDir)} },
+    const child = startChild({ label: 'x', code: 'exports.default = {}', filename: '/x.cjs', origin: { program: readFileSync(0, 'utf8'), cacheDir: ${JSON.stringify(origin.cacheDir)}, isBinary: false }, random: Math.random,
       log: { debug: quiet, info: quiet, warn: quiet, error: quiet }, clock: { now: Date.now, monotonic: () => performance.now() } });
     await child.ready;
     console.log(child.pid);
@@ -349,6 +356,7 @@ test('a child does not outlive its host', async (t) => {
   const host = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
     encoding: 'utf8',
     cwd: import.meta.dirname,
+    input: program,
     timeout: 20_000,
   });
   const orphan = Number(host.stdout.trim());
@@ -377,7 +385,7 @@ test('what a child prints goes to the log, line by line, cut and at a bounded ra
 
 test('a child without restrictions refuses to run, and is not tried again', async (t) => {
   const file = join(home, 'unrestricted.cjs');
-  writeFileSync(file, await bootstrapText());
+  writeFileSync(file, program);
   const { status, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
   assert.equal(status, 78);
   assert.match(stderr, /refused to run: the permission model is off/);
@@ -387,11 +395,8 @@ test('a child without restrictions refuses to run, and is not tried again', asyn
 });
 
 test('a binary that starts itself in a role restricts its child by the environment', async (t) => {
-  const file = join(folder, 'role main.cjs');
-  writeFileSync(file, await bootstrapText());
-  t.after(() => rmSync(file));
   const child = run(t, `exports.default = { routes: { role: () => process.env.SVC_ROLE, write: () => require('fs').writeFileSync('/tmp/x', '') } };`, {
-    origin: { role: { args: [file], env: { SVC_ROLE: 'child' } } },
+    origin: { ...origin, cacheDir: join(home, 'cache of a binary'), isBinary: true },
   });
   assert.equal(await route(child, 'role'), 'child');
   await assert.rejects(route(child, 'write'), refused('internal', /restricted|Access/));
@@ -416,7 +421,7 @@ test('a folder that is reached through a link can be read by both names', async 
 
 test('the first file of a child is private, read-only, and replaced when it was touched', async (t) => {
   const cacheDir = join(home, 'touched');
-  const first = run(t, `exports.default = {};`, { origin: { cacheDir } });
+  const first = run(t, `exports.default = {};`, { origin: { ...origin, cacheDir } });
   await first.ready;
   const [name] = readdirSync(cacheDir);
   const file = join(cacheDir, name!);
@@ -425,7 +430,7 @@ test('the first file of a child is private, read-only, and replaced when it was 
   assert.equal(statSync(cacheDir).mode & 0o777, 0o700);
   rmSync(file);
   writeFileSync(file, 'process.exit(5)');
-  const second = run(t, `exports.default = {};`, { origin: { cacheDir } });
+  const second = run(t, `exports.default = {};`, { origin: { ...origin, cacheDir } });
   await second.ready;
   assert.deepEqual(readdirSync(cacheDir), [name]);
   assert.ok(existsSync(file));

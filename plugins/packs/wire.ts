@@ -1,4 +1,4 @@
-import { type ErrorCode, errorStatus } from '../sdk/index.ts';
+import { type ErrorCode, errorStatus } from 'svc/sdk';
 
 /** The channel is this descriptor of the child. */
 export const channelFd = 3;

@@ -1,6 +1,7 @@
 import { serialize } from 'node:v8';
 
-import { messageOf, SvcError } from '../sdk/index.ts';
+import { messageOf, SvcError } from 'svc/sdk';
+
 import { frame } from './frames.ts';
 import type { FromChild, ToChild } from './wire.ts';
 

@@ -1,6 +1,7 @@
-import { type ChildHandle, type Clock, type Logger, messageOf, patience, type RestartPolicy, restarts, SvcError } from '../sdk/index.ts';
+import { type Clock, type Logger, messageOf, patience, type RestartPolicy, restarts, SvcError } from 'svc/sdk';
+
+import { Attempt } from './attempt.ts';
 import type { Cause } from './causes.ts';
-import { Incarnation } from './incarnation.ts';
 import { type ChildOrigin, spawnRestricted } from './spawn.ts';
 
 export type ChildState = 'starting' | 'running' | 'backing-off' | 'failed' | 'stopped';
@@ -31,11 +32,12 @@ export interface StartOptions {
   readonly restart?: Partial<RestartPolicy>;
   readonly log: Logger;
   readonly clock: Clock;
-  readonly random?: () => number;
+  readonly random: () => number;
   readonly onState?: (state: ChildState, cause: string | undefined) => void;
 }
 
-export interface Child extends Omit<ChildHandle, 'state'> {
+/** The process of a pack, supervised: limits, a deadline for each call, restarts with back-off. */
+export interface Child {
   readonly state: ChildState;
   /** Why it is backing off, failed or stopped. */
   readonly cause: string | undefined;
@@ -44,11 +46,12 @@ export interface Child extends Omit<ChildHandle, 'state'> {
   readonly restarts: number;
   /** The first process has loaded and started its code, or rejects with the reason it could not. */
   readonly ready: Promise<void>;
+  call(method: string, input: unknown, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<unknown>;
   /** Resolves once no process is left. */
   stop(): Promise<void>;
 }
 
-type Defaulted = 'read' | 'env' | 'heapMb' | 'rssMb' | 'callMs' | 'startMs' | 'maxCalls' | 'maxPayloadBytes' | 'pingMs' | 'pollMs' | 'graceMs' | 'random';
+type Defaulted = 'read' | 'env' | 'heapMb' | 'rssMb' | 'callMs' | 'startMs' | 'maxCalls' | 'maxPayloadBytes' | 'pingMs' | 'pollMs' | 'graceMs';
 
 const defaults: Required<Pick<StartOptions, Defaulted>> = {
   read: [],
@@ -62,7 +65,6 @@ const defaults: Required<Pick<StartOptions, Defaulted>> = {
   pingMs: 5_000,
   pollMs: 500,
   graceMs: 2_000,
-  random: Math.random,
 };
 
 /** Runs `code` in a process of its own, restricted and watched, and starts it again when it ends by itself. */
@@ -78,7 +80,7 @@ class SupervisedChild implements Child {
   #cause: string | undefined;
   #restarts = 0;
   /** The process of this moment, or the one on its way. */
-  #incarnation: Promise<Incarnation>;
+  #attempt: Promise<Attempt>;
   #pid: number | undefined;
   /** Calls that came before the process was ready. */
   #waiting = 0;
@@ -88,9 +90,9 @@ class SupervisedChild implements Child {
   constructor(options: StartOptions) {
     this.#options = { ...defaults, ...options };
     this.#nextDelay = restarts({ ...patience, ...options.restart }, this.#options.random);
-    this.#incarnation = this.#launch();
-    this.ready = this.#incarnation.then((incarnation) => incarnation.ready);
-    // Whoever does not wait for it reads the state instead.
+    this.#attempt = this.#launch();
+    this.ready = this.#attempt.then((attempt) => attempt.ready);
+    // A caller that does not wait for it reads the state instead.
     this.ready.catch(() => undefined);
   }
 
@@ -124,7 +126,7 @@ class SupervisedChild implements Child {
       throw this.#unavailable();
     }
     const left = Math.max(1, Math.ceil(timeoutMs - (this.#options.clock.monotonic() - began)));
-    return await (await this.#incarnation).call(method, input, { timeoutMs: left, signal });
+    return await (await this.#attempt).call(method, input, { timeoutMs: left, signal });
   }
 
   stop(): Promise<void> {
@@ -133,19 +135,19 @@ class SupervisedChild implements Child {
   }
 
   /** One process from start to end, and what follows from its end. */
-  async #launch(): Promise<Incarnation> {
+  async #launch(): Promise<Attempt> {
     const { origin, read, env, heapMb, clock } = this.#options;
     const began = clock.monotonic();
     try {
       const spawned = await spawnRestricted(origin, { read, env, heapMb });
-      const incarnation = new Incarnation(spawned, this.#options);
-      this.#pid = incarnation.pid;
-      void incarnation.ready.then(
+      const attempt = new Attempt(spawned, this.#options);
+      this.#pid = attempt.pid;
+      void attempt.ready.then(
         () => this.#enter('running', undefined),
         () => undefined,
       );
-      void incarnation.ended.then((cause) => this.#ended(cause, clock.monotonic() - began));
-      return incarnation;
+      void attempt.ended.then((cause) => this.#ended(cause, clock.monotonic() - began));
+      return attempt;
     } catch (error) {
       this.#ended({ text: messageOf(error), hopeless: false }, 0);
       throw error;
@@ -170,17 +172,17 @@ class SupervisedChild implements Child {
   #again(): void {
     this.#restarts += 1;
     this.#enter('starting', this.#cause);
-    this.#incarnation = this.#launch();
+    this.#attempt = this.#launch();
     // `#ended` has already drawn the consequences.
-    this.#incarnation.catch(() => undefined);
+    this.#attempt.catch(() => undefined);
   }
 
   /** Decommissions first, so that the end of the process is not taken for a crash. */
   async #end(): Promise<void> {
     clearTimeout(this.#retry);
     this.#enter('stopped', undefined);
-    const incarnation = await this.#incarnation.catch(() => undefined);
-    await incarnation?.terminate(this.#options.graceMs);
+    const attempt = await this.#attempt.catch(() => undefined);
+    await attempt?.terminate(this.#options.graceMs);
   }
 
   #enter(state: ChildState, cause: string | undefined): void {
@@ -202,7 +204,7 @@ class SupervisedChild implements Child {
     let onAbort: (() => void) | undefined;
     try {
       await Promise.race([
-        this.#incarnation.then((incarnation) => incarnation.ready),
+        this.#attempt.then((attempt) => attempt.ready),
         new Promise((_resolve, reject) => {
           timer = setTimeout(() => reject(this.#unavailable()), timeoutMs);
           onAbort = () => reject(signal?.reason as Error);

@@ -1,0 +1,3 @@
+import { servePack } from './inside/serve-pack.ts';
+
+servePack();
