@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-
 import { type HostPorts, pluginStates, type PluginSources, watchFolders } from '../host/index.ts';
 import { checkRoute } from '../http/index.ts';
 import type { Threads } from '../isolate/index.ts';
@@ -8,7 +6,6 @@ import { onlyDeclared } from '../storage/index.ts';
 import { lentPorts } from './lent-ports.ts';
 import type { Commons } from './commons.ts';
 import type { Foundation } from './foundation.ts';
-import type { Product } from './product.ts';
 
 export interface Rooms extends Foundation, Commons {
   readonly sources: PluginSources;
@@ -20,7 +17,7 @@ export interface Rooms extends Foundation, Commons {
 
 /** Lends the rooms of core to the manager's host, which knows none of them. */
 export function hostPorts(rooms: Rooms): HostPorts {
-  const { product, dataDir, clock, logs, metrics, storage, outboxes, threads } = rooms;
+  const { logs, metrics, storage, outboxes, threads } = rooms;
   return {
     ...lentPorts(rooms),
     runsOn: 'manager',

@@ -11,14 +11,14 @@ const home = mkdtempSync(join(tmpdir(), 'svc-packs-'));
 after(() => rmSync(home, { recursive: true, force: true }));
 
 /** A pack that tells its process, and does not start while there is a file `bad` in its folder. */
-function packFolder(): string {
+function packFolder(limits: Record<string, number> = {}): string {
   const folder = join(mkdtempSync(join(home, 'case-')), 'teller');
   mkdirSync(folder);
   const manifest = {
     ...{ id: 'teller', version: '1.0.0', title: 'Teller', description: 'Tells its process.', kind: 'pack', entry: 'index.ts', engines: { host: '^1.0.0' } },
     mounts: ['/api/v1/teller'],
     routes: [{ method: 'GET', path: '/api/v1/teller', access: 'any', summary: 'Tells its process.' }],
-    limits: { drain_ms: 0 },
+    limits,
   };
   writeFileSync(join(folder, 'plugin.json'), JSON.stringify(manifest));
   writeFileSync(
@@ -91,7 +91,7 @@ test('another generation of the plugin takes every pack over, and no request is 
 });
 
 test('a pack that does not come up with the other generation serves on for its time, then goes into quarantine with the reason', async (t) => {
-  const folder = packFolder();
+  const folder = packFolder({ drain_ms: 0 });
   const house = await startTestHost(t, { plugins: [folder, 'packs'] });
   useNoLeaks(t, house);
   const first = await pidOf(house);
