@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 
 import { type PluginHost, type PluginSources, watchFolders } from '../host/index.ts';
-import { coreRoutes, routeKey } from '../http/index.ts';
+import { catalogueOf, coreRoutes, routeKey } from '../http/index.ts';
 import { HealthChecks } from '../observe/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { Banner, type BannerLine, Board, BuildInfo, Catalogue, type Clock, Health, type Ids, Keys, Plugins, Self, timestamp } from '../sdk/index.ts';
 import type { Safeguard } from '../storage/index.ts';
-import { catalogueOf } from './catalogue.ts';
 import { census, type Census } from './census.ts';
 import { forgetOldKeys } from './changes.ts';
 import { coreDraft, coreService } from './core-draft.ts';

@@ -4,7 +4,7 @@ import type { PluginManifest } from '../sdk/index.ts';
 /** Timers of the house itself run unguarded: an error there is a bug of core, and is treated as one. */
 const unguarded: ScopeRunner = { tick: async (_label, work) => await work(), task: (_label, work) => work() };
 
-/** A draft for what belongs to the house and not to a plugin: core's own routes and services, live files. */
+/** A draft for what belongs to the house and not to a plugin: core's own routes and services. */
 export function syntheticDraft(id: string, title: string, number: number, actions: PluginManifest['actions'] = {}): Draft {
   const manifest: PluginManifest = {
     id,

@@ -1,6 +1,6 @@
 export { coreRoutes, type CorePorts, type Readiness } from './core-routes.ts';
 export { checkRoute, routeKey } from './routes/declaration.ts';
 export type { ErrorBody } from './replies/error-reply.ts';
-export { describeRoute } from './routes/description.ts';
+export { catalogueOf } from './routes/catalogue.ts';
 export * from './ports.ts';
 export { createHttpServer, type HttpServer } from './server/server.ts';

@@ -1,6 +1,9 @@
-import { Banner, BuildInfo, Catalogue, definePlugin } from 'svc/sdk';
+import { createHash } from 'node:crypto';
 
-import { docRoutes } from './routes.ts';
+import { Banner, type Build, BuildInfo, byteRoute, Catalogue, definePlugin, type DescribedRoute, type HouseCatalogue, type RouteDeclaration } from 'svc/sdk';
+
+import { docsPage, docsStyle } from './docs-page.ts';
+import { openApi, type OpenApiDocument } from './openapi.ts';
 
 export default definePlugin({
   activate(ctx) {
@@ -8,3 +11,38 @@ export default definePlugin({
     ctx.extend.contribute(Banner, 'api-docs', { line: (url) => `API      ${url}/api/docs` });
   },
 });
+
+function docRoutes(catalogue: HouseCatalogue, build: Build): readonly RouteDeclaration[] {
+  // The catalogue answers with the same list until anything is published.
+  const documents = new WeakMap<readonly DescribedRoute[], OpenApiDocument>();
+  const document = (): OpenApiDocument => {
+    const declarations = catalogue.declarations();
+    const made = documents.get(declarations) ?? openApi(declarations, build.version);
+    documents.set(declarations, made);
+    return made;
+  };
+  return [
+    byteRoute({
+      method: 'GET',
+      path: '/api/v1/openapi.json',
+      access: 'any',
+      summary: 'This API as an OpenAPI 3.1 document',
+      produces: 'application/json; charset=utf-8',
+      handle: () => JSON.stringify(document()),
+    }),
+    byteRoute({
+      method: 'GET',
+      path: '/api/docs',
+      access: 'public',
+      summary: 'This API as a page to read',
+      produces: 'text/html; charset=utf-8',
+      handle(call) {
+        call.setHeader('content-security-policy', docsPolicy);
+        return docsPage(document());
+      },
+    }),
+  ];
+}
+
+/** The page brings its one style sheet with it and may load nothing else. */
+const docsPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(docsStyle).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;

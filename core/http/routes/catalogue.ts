@@ -1,0 +1,50 @@
+import type { Entry, Registry, Snapshot } from '../../registry/index.ts';
+import type { DescribedRoute, HouseCatalogue, RouteDeclaration } from '../../sdk/index.ts';
+import { compileRoute } from './route-table.ts';
+import { closed, modern, type Schema } from './schema.ts';
+
+const described = new WeakMap<Snapshot, readonly DescribedRoute[]>();
+
+/** Reads the catalogue out of the snapshot that the caller sees. */
+export const catalogueOf = (registry: Registry): HouseCatalogue => ({
+  actions: () =>
+    [...registry.seen.generations.values()].flatMap(({ pluginId, manifest }) =>
+      Object.entries(manifest.actions).map(([action, description]) => ({ action, description, pluginId })),
+    ),
+  routes: () =>
+    [...registry.seen.routes.values()].map(({ owner, value: { method, path, access, summary } }) => ({
+      method,
+      path,
+      access,
+      summary,
+      pluginId: owner.pluginId,
+    })),
+  declarations() {
+    const snapshot = registry.seen;
+    const known = described.get(snapshot) ?? [...snapshot.routes.values()].map(describeRoute);
+    described.set(snapshot, known);
+    return known;
+  },
+});
+
+function describeRoute(entry: Entry<RouteDeclaration>): DescribedRoute {
+  const { method, path, access, summary, description, kind, consumes, produces, params, query, body, response, items, errors = [] } = entry.value;
+  return {
+    method,
+    path,
+    access,
+    summary,
+    pluginId: entry.owner.pluginId,
+    kind,
+    ...(description !== undefined && { description }),
+    ...(consumes && { consumes }),
+    ...(produces !== undefined && { produces }),
+    status: compileRoute(entry).status,
+    params: params && modern(params as Schema),
+    query: query && modern(query as Schema),
+    body: body && closed(body as Schema),
+    response: response && modern(response as Schema),
+    items: items && modern(items as Schema),
+    errors,
+  };
+}
