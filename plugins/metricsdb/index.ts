@@ -1,7 +1,6 @@
 import { Authenticator, Board, BuildInfo, type Clock, definePlugin, type Handle, messageOf, type PluginContext, type ThreadHandle } from 'svc/sdk';
 
 import { type ForeignPrograms, Programs } from '../programs/contract.ts';
-import { authProbe } from './auth-probe.ts';
 import { MetricsIngest, MetricsQueries } from './contract.ts';
 import type { Driver, DriverName } from './drivers/driver.ts';
 import { EmbeddedDriver } from './drivers/embedded.ts';
@@ -10,7 +9,7 @@ import { RemoteDriver, type RemoteParts } from './drivers/remote.ts';
 import { configured } from './drivers/remote-client.ts';
 import { type Supply, Switchboard } from './drivers/switchboard.ts';
 import { LaunchedFile } from './launched-file.ts';
-import { integrationRoutes, metricsdbRoutes } from './metricsdb-routes.ts';
+import { authProbe, integrationRoutes, metricsdbRoutes } from './metricsdb-routes.ts';
 import { prometheusRoutes } from './prometheus-routes.ts';
 import { openScratch } from './scratch.ts';
 import { selfMetrics } from './self-metrics.ts';

@@ -2,7 +2,7 @@ import { QueryRunner } from 'svc/query';
 import { memoryOf } from 'svc/store';
 import { type ThreadSetup, transferred } from 'svc/thread';
 
-import { foundTrace, matrixOf } from './found-trace.ts';
+import { foundTrace, matrixOf, moved, renderTrace, traceIdOf } from './answers.ts';
 import { SpanMetricsWriter } from './span-metrics-writer.ts';
 import { metricsJson, searchJson, tagsJson, tagsJsonByScope, tagValuesJson, typedTagValuesJson } from './store/answer-json.ts';
 import { Passing } from './store/passing.ts';
@@ -11,7 +11,6 @@ import { openTracesStore } from './store/store.ts';
 import { fieldOf } from './store/tags.ts';
 import { matchersOf, StoreQueries } from './store-queries.ts';
 import type { EnforcedInput, TracesData, TracesMethods } from './thread-contract.ts';
-import { moved, renderTrace, traceIdOf } from './trace-by-id.ts';
 import { assertFieldsAlone, assertOneFilter, assertSpansAlone, enforcedQuery, parse, printQuery, type SearchResult, withNames } from './traceql/engine.ts';
 
 export interface TracesService {

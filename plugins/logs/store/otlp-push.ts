@@ -23,9 +23,8 @@ import {
 } from 'svc/store';
 
 import { Batch } from './batch.ts';
-import { LabelSets } from './label-sets.ts';
+import { LabelSets, RecordSets } from './label-sets.ts';
 import type { Nanos } from './nanos.ts';
-import { RecordSets } from './record-sets.ts';
 import { remembered } from './remembered.ts';
 
 /** Attributes of a resource that make a stream; everything else stays with the line as metadata, as Loki has it. */

@@ -1,7 +1,7 @@
 import type { Labels } from 'svc/query';
 
 import type { Batch } from './batch.ts';
-import { fourDigits, lengthOfDigits, number } from './digits.ts';
+import { fourDigits, lengthOfDigits, number } from './nanos.ts';
 import { encode, escapes, plainIn, specials, unitAt } from './json-text.ts';
 
 const quote = 0x22;

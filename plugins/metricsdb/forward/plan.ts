@@ -4,10 +4,10 @@ import { assertAnswerable } from '../answers.ts';
 import { Parameters } from '../prometheus/parameters.ts';
 import { readInstant, readRange, readSettled } from '../prometheus/question.ts';
 import { enforced, labelName, matcherSets } from '../prometheus/series-selector.ts';
+import { type Expr, parse, print } from '../promql/index.ts';
 import { longestQuery } from '../promql/parser.ts';
 import { printMatcher } from '../promql/print.ts';
 import type { Asked, Forwarded, Pairs, QueryLimits, ServiceQuestion } from '../thread-contract.ts';
-import { restricted } from './restrict.ts';
 
 /** Rebuilds a call from what is known, checked and bounded, so that nothing else of the caller's reaches the other side. */
 export function plan(runner: QueryRunner<QueryLimits>, asked: Asked, now: number): Forwarded {
@@ -113,3 +113,35 @@ const optionalWindow = (parameters: Parameters): Pairs =>
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 const milliseconds = (ms: number): string => `${Math.max(1, Math.round(ms))}ms`;
+
+/** The query with these matchers in each of its selectors, for a back end that knows nothing of who asks. */
+function restricted(query: string, also: readonly Matcher[]): string {
+  return also.length === 0 ? query : print(withMatchers(parse(query), also));
+}
+
+function withMatchers(expr: Expr, also: readonly Matcher[]): Expr {
+  const inside = (part: Expr): Expr => withMatchers(part, also);
+  switch (expr.node) {
+    case 'number':
+    case 'string':
+      return expr;
+    case 'selector':
+      return { ...expr, matchers: [...expr.matchers, ...also] };
+    case 'matrix':
+      return { ...expr, selector: { ...expr.selector, matchers: [...expr.selector.matchers, ...also] } };
+    case 'call':
+      if (expr.func === 'info') {
+        // It reads series that no selector of the text names.
+        throw queryError('bad_data', 'info() is not answered by a remote store for whoever may see only a part of the series');
+      }
+      return { ...expr, args: expr.args.map(inside) };
+    case 'aggregation':
+      return { ...expr, expr: inside(expr.expr), ...(expr.param !== undefined && { param: inside(expr.param) }) };
+    case 'binary':
+      return { ...expr, left: inside(expr.left), right: inside(expr.right) };
+    case 'subquery':
+    case 'unary':
+    case 'paren':
+      return { ...expr, expr: inside(expr.expr) };
+  }
+}

@@ -1,12 +1,13 @@
 import { aggregate } from './aggregate.ts';
-import { type Expr, type Unary, withoutParens } from './ast.ts';
+import { type Expr, type Unary, type VectorSelector, withoutParens } from './ast.ts';
 import { binary } from './binary.ts';
 import { callFunction } from './call.ts';
+import { smoothedAt } from './edges.ts';
 import { isStepInvariant } from './functions.ts';
-import { charge, mapRow, mergeRows, nameless } from './rows.ts';
-import { type Grid, type Row, type Run, type Value } from './run.ts';
-import { instantRows } from './selection.ts';
-import { smoothedRows } from './smoothed.ts';
+import { dataTime, place } from './placement.ts';
+import { charge, mapRow, mergeRows, nameless, RowBuilder } from './rows.ts';
+import type { Grid, Row, Run, Value } from './run.ts';
+import { eachSelected, instantRows, withoutStale } from './selection.ts';
 
 /** The value of an expression at every step of a grid. What is the same at all of them is computed at the first. */
 export async function evaluate(run: Run, expr: Expr, grid: Grid): Promise<Value> {
@@ -70,4 +71,36 @@ async function negate(run: Run, { op, expr }: Unary, grid: Grid): Promise<Value>
   }
   const rows = value.rows.map((row) => mapRow(run, row, nameless(run, row.labels), true, (one) => -one));
   return vector(run.delayedNameRemoval ? rows : mergeRows(run, grid, rows));
+}
+
+/** An instant vector whose values lie on the lines between samples. */
+async function smoothedRows(run: Run, selector: VectorSelector, grid: Grid): Promise<readonly Row[]> {
+  const placed = place(run, selector);
+  const mint = dataTime(placed, grid, 0) - run.lookbackMs;
+  const maxt = dataTime(placed, grid, grid.count - 1) + run.lookbackMs;
+  const builder = new RowBuilder(run, grid);
+  const rows: Row[] = [];
+  await eachSelected(run, selector, mint, maxt, { step: grid.step }, (series) => {
+    const { times, values, length } = withoutStale(series);
+    let from = 0;
+    let to = 0;
+    for (let step = 0; step < grid.count; step++) {
+      const time = dataTime(placed, grid, step);
+      while (to < length && times[to]! <= time + run.lookbackMs) {
+        to++;
+      }
+      while (from < to && times[from]! <= time - run.lookbackMs) {
+        from++;
+      }
+      const value = smoothedAt(times, values, from, to, time);
+      if (value !== undefined) {
+        builder.put(step, value);
+      }
+    }
+    const row = builder.take(series.labels, false);
+    if (row !== undefined) {
+      rows.push(row);
+    }
+  });
+  return rows;
 }

@@ -1,9 +1,11 @@
-import { type Logger } from 'svc/sdk';
+import { type Logger, messageOf } from 'svc/sdk';
 import { labelsOf } from 'svc/query';
-import { type Wal } from 'svc/store';
+import { type Catalogue, type Wal } from 'svc/store';
 
 import { readBatch, recordKinds } from './batch.ts';
+import { spillHead } from './cut.ts';
 import { type Head } from './head.ts';
+import { type MetricsLimits } from './limits.ts';
 import { readRawLabels } from './raw-labels.ts';
 import { Samples } from './samples.ts';
 import { Cursor, cutShort } from './scratch.ts';
@@ -16,8 +18,8 @@ export interface Replayed {
   readonly unknown: number;
 }
 
-/** Brings everything in the log back into an empty head. `floor`: segments below it were completed by a cut; `relieve` is called between records. */
-export async function replay(wal: Wal, head: Head, floor: number, log: Logger, relieve: () => Promise<void> | undefined): Promise<Replayed> {
+/** Brings everything in the log back into an empty head. `floor`: segments below it were completed by a cut. */
+export async function replay(wal: Wal, head: Head, floor: number, log: Logger, spill: HeadSpill): Promise<Replayed> {
   const slots = new Map<number, number>();
   const samples = new Samples();
   const counts = { samples: 0, records: 0, unknown: 0 };
@@ -68,7 +70,7 @@ export async function replay(wal: Wal, head: Head, floor: number, log: Logger, r
       });
     }
     counts.records++;
-    return relieve();
+    return spill.ifFull();
   });
   if (tornBytes > 0 || counts.unknown > 0) {
     log.warn(
@@ -77,4 +79,39 @@ export async function replay(wal: Wal, head: Head, floor: number, log: Logger, r
     );
   }
   return counts;
+}
+
+interface HeadSpillParts {
+  readonly head: Head;
+  readonly catalogue: Catalogue;
+  readonly limits: Pick<MetricsLimits, 'headBytes' | 'outOfOrderMs'>;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** Writes the head to blocks during a replay: what was accepted under larger limits, or while no block could be written, must not fill the memory. */
+export class HeadSpill {
+  readonly #parts: HeadSpillParts;
+  #mostBytes: number;
+
+  constructor(parts: HeadSpillParts) {
+    this.#parts = parts;
+    this.#mostBytes = parts.limits.headBytes;
+  }
+
+  ifFull(): Promise<void> | undefined {
+    const { head, limits } = this.#parts;
+    const boundary = head.maxTime - limits.outOfOrderMs;
+    return head.samples.chunks.bytes > this.#mostBytes && head.minTime < boundary ? this.#spill(boundary) : undefined;
+  }
+
+  async #spill(boundary: number): Promise<void> {
+    const { head, catalogue, limits, now, log } = this.#parts;
+    try {
+      await spillHead({ head, catalogue, now }, boundary);
+    } catch (error) {
+      log.error({ cause: messageOf(error) }, 'could not write the metrics head to a block during replay; replay goes on in memory, free disk space');
+    }
+    this.#mostBytes = Math.max(limits.headBytes, head.samples.chunks.bytes * 1.25);
+  }
 }

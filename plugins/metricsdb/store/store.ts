@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 
-import { SvcError, type Logger } from 'svc/sdk';
-import { type Budget, type Labels, type Matcher } from 'svc/query';
-import { diskSpace, openCatalogue, openWal, type Catalogue, type DiskLimits, type DiskSpace, type Wal, type WalOptions } from 'svc/store';
+import type { Budget, Labels, Matcher } from 'svc/query';
+import { type Logger, SvcError } from 'svc/sdk';
+import { type Catalogue, type DiskLimits, diskSpace, type DiskSpace, openCatalogue, openWal, type Wal, type WalOptions } from 'svc/store';
 
 import type { PushAnswer, SampleRow, Stamp } from '../contract.ts';
-import { type SeriesSource } from '../promql/source.ts';
+import type { SeriesSource } from '../promql/source.ts';
 import { Blocks } from './blocks.ts';
 import { catalogueSchema, getState } from './catalogue-schema.ts';
 import { Head } from './head.ts';
@@ -13,15 +13,11 @@ import { Intake } from './intake.ts';
 import { labelNames, labelValues, matchingSeries, type Window } from './label-queries.ts';
 import { defaultLimits, type MetricsLimits } from './limits.ts';
 import { Metadata, type MetricMetadata } from './metadata.ts';
-import { PushReader, type PushFormat } from './push-reader.ts';
+import { type PushFormat, PushReader } from './push-reader.ts';
 import { Reads } from './reads.ts';
-import { relief } from './relief.ts';
-import { replay } from './replay.ts';
+import { HeadSpill, replay } from './replay.ts';
 import { scan, select } from './select.ts';
-import type { MetricsStats } from './stats.ts';
 import { Upkeep, type UpkeepParts } from './upkeep.ts';
-
-export type { MetricsStats } from './stats.ts';
 
 export interface MetricsStoreOptions {
   readonly folder: string;
@@ -53,7 +49,7 @@ export async function openMetricsStore(options: MetricsStoreOptions): Promise<Me
     const floor = getState(catalogue.db, 'floor') ?? 0;
     await wal.drop(floor);
     const head = new Head({ seed: options.seed ?? randomSeed(catalogue), window: limits.outOfOrderMs, maxSeries: limits.maxSeries });
-    const replayed = await replay(wal, head, floor, log, relief({ head, catalogue, limits, now: options.now, log }));
+    const replayed = await replay(wal, head, floor, log, new HeadSpill({ head, catalogue, limits, now: options.now, log }));
     log.info({ series: head.index.live, ...replayed }, 'the head of the metrics store is back from its log');
     return new MetricsStore(options, limits, catalogue, wal, head);
   } catch (error) {
@@ -227,3 +223,26 @@ export class MetricsStore {
 }
 
 const randomSeed = ({ db }: Catalogue): number => db.prepare('select abs(random() % 4294967296)').pluck().get() as number;
+
+/** Figures of the store, for its self metrics. */
+export interface MetricsStats {
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly pushes: number;
+  readonly cuts: number;
+  readonly failedCuts: number;
+  readonly compactions: number;
+  /** Blocks that were thinned for long questions. */
+  readonly rollups: number;
+  readonly series: number;
+  readonly headBytes: number;
+  readonly walBytes: number;
+  readonly cachedBytes: number;
+  readonly blocks: number;
+  readonly blockBytes: number;
+  readonly blockSamples: number;
+  /** Times of the oldest and the newest sample; infinite without any. */
+  readonly oldest: number;
+  readonly newest: number;
+  readonly damaged: number;
+}

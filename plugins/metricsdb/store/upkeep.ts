@@ -1,13 +1,12 @@
-import { messageOf, type Logger } from 'svc/sdk';
-import { type DiskSpace } from 'svc/store';
+import { type Logger, messageOf } from 'svc/sdk';
+import { type BlockRow, type DiskSpace, overdue } from 'svc/store';
 
 import { sliceMs } from './block-layout.ts';
 import { getState } from './catalogue-schema.ts';
 import { compact, compactionPlan } from './compaction.ts';
 import { cutHead, type CutParts } from './cut.ts';
-import { type MetricsLimits } from './limits.ts';
-import { expired } from './retention.ts';
-import { rollUp, rollupPlan } from './rollup.ts';
+import type { MetricsLimits } from './limits.ts';
+import { rollUp, rollupPlan, thinnedOf } from './rollup.ts';
 
 export interface UpkeepParts extends CutParts {
   readonly limits: MetricsLimits;
@@ -140,3 +139,17 @@ export class Upkeep {
 }
 
 const sliceStart = (time: number): number => Math.floor(time / sliceMs) * sliceMs;
+
+const dayMs = 24 * 3_600_000;
+
+/** Ids of blocks that have to go by age or by bytes. What was loaded from long ago stays a day, so that it can be looked at. */
+export function expired(rows: readonly BlockRow[], { maxAgeMs, maxBytes }: Pick<MetricsLimits, 'maxAgeMs' | 'maxBytes'>, now: number): number[] {
+  const aged = rows.map((row) => ({ ...row, maxt: Math.max(row.maxt, writtenAt(row) - maxAgeMs + dayMs) }));
+  const ids = overdue(aged, { maxAgeMs, maxBytes }, now);
+  return [...new Set([...ids, ...thinnedOf(rows, new Set(ids)).map(({ id }) => id)])];
+}
+
+function writtenAt({ meta }: BlockRow): number {
+  const { written } = JSON.parse(meta) as { readonly written?: unknown };
+  return typeof written === 'number' ? written : -Infinity;
+}

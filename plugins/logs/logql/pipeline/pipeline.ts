@@ -1,14 +1,15 @@
+import { compileRegex, matcher } from 'svc/query';
 import { isSvcError, messageOf } from 'svc/sdk';
-import { matcher } from 'svc/query';
 
-import type { LabelFilter, LabelPick, Stage } from '../syntax/ast.ts';
+import type { LabelFilter, LabelPick, LineOp, LineText, Stage } from '../syntax/ast.ts';
 import { parseError } from '../syntax/parse-error.ts';
 import { printStage } from '../syntax/print.ts';
 import { decolorize, patternParser, regexpParser } from './capture-parser.ts';
 import { labelFormat, lineFormat } from './format-stage.ts';
+import { addressMatcher, lineHasAddress } from './ip-match.ts';
 import { jsonParser, unpackParser } from './json-parser.ts';
 import { labelFilter } from './label-filter.ts';
-import { lineFilter } from './line-filter.ts';
+import { lineMatcher } from './line-pattern.ts';
 import { logfmtParser } from './logfmt-parser.ts';
 import type { StageContext, StageRun } from './stage.ts';
 
@@ -153,4 +154,42 @@ function keepPicked(picks: readonly LabelPick[]): StageRun {
     work.keepOnly((name, value) => tests.get(name)?.some((test) => test(value)) ?? false);
     return true;
   };
+}
+
+interface LineFilter {
+  passes(line: string): boolean;
+  /** What every line that passes contains; empty when nothing is known. */
+  readonly needs: string;
+}
+
+function lineFilter(op: LineOp, texts: readonly LineText[]): LineFilter {
+  const tests = texts.map((text) => lineTest(op, text));
+  const negative = op.startsWith('!');
+  if (tests.length === 1) {
+    const { test, needs } = tests[0]!;
+    return negative ? { passes: (line) => !test(line), needs: '' } : { passes: test, needs };
+  }
+  return { passes: (line) => tests.some(({ test }) => test(line)) !== negative, needs: '' };
+}
+
+function lineTest(op: LineOp, { text, ip }: LineText): { test: (line: string) => boolean; needs: string } {
+  if (ip) {
+    const matches = addressMatcher(text);
+    return { test: (line) => lineHasAddress(line, matches), needs: '' };
+  }
+  switch (op) {
+    case '|=':
+    case '!=':
+      return { test: (line) => line.includes(text), needs: text };
+    case '|~':
+    case '!~': {
+      const pattern = compileRegex(text);
+      return { test: pattern.test, needs: pattern.contains ?? '' };
+    }
+    case '|>':
+    case '!>': {
+      const { test, longest } = lineMatcher(text);
+      return { test, needs: longest };
+    }
+  }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { compactionPlan } from '../../../../plugins/metricsdb/store/compaction.ts';
-import { expired } from '../../../../plugins/metricsdb/store/retention.ts';
+import { expired } from '../../../../plugins/metricsdb/store/upkeep.ts';
 import { hour, matchers, noon, pointsOf, storeHouse } from './house.ts';
 
 const day = 24 * hour;
