@@ -73,7 +73,7 @@ export class PushGate {
     const { bytesInFlight, bytesInFlightOfOne } = this.#parts.limits();
     if (this.#inFlight + bytes > bytesInFlight || sender.inFlight + bytes > bytesInFlightOfOne) {
       this.#parts.metrics.limited('in_flight');
-      throw new SvcError('rate_limited', 'too much is being taken in at the moment; try again in a second', { retryAfterSeconds: 1 });
+      throw new SvcError('rate_limited', 'too many bytes of pushes are in memory; try again in a second', { retryAfterSeconds: 1 });
     }
   }
 

@@ -27,7 +27,7 @@ export function selfMetrics({ metrics, scope, log }: PluginContext, thread: Thre
       blockBytes(status.blockBytes);
       damaged(status.damage.length);
     } catch (error) {
-      log.debug({ cause: messageOf(error) }, 'the store of logs does not tell its figures at the moment');
+      log.debug({ cause: messageOf(error) }, 'could not read the figures of the log store; read again in 15 s');
     }
   });
 }

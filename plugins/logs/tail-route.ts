@@ -68,7 +68,7 @@ export function tailRoute({ thread, scope, clock, refusal }: TailParts): RouteDe
   return socketRoute({
     path: '/loki/api/v1/tail',
     access: 'any',
-    summary: 'Lines as they come, as Loki tells them',
+    summary: 'Lines as they come, as Loki streams them',
     query: Type.Object(
       {
         query: Type.String({ maxLength: 8192, description: 'LogQL log query' }),

@@ -82,7 +82,7 @@ export class Tails {
   take(id: number): Uint8Array | undefined {
     const tail = this.#tails.get(id);
     if (tail === undefined) {
-      throw new SvcError('not_found', 'this tail has ended: the store was started anew');
+      throw new SvcError('not_found', 'this tail has ended because the log store was restarted: open it again');
     }
     const due = this.#now() - tail.delayMs;
     // In the order of their arrival, whatever the clock did meanwhile.

@@ -6,7 +6,7 @@ import { instantAnswerOf, rangeAnswerOf } from './matrix.ts';
 import { assertPoints, demandRangeQuery } from './prometheus/question.ts';
 import { enforced, matcherSets } from './prometheus/series-selector.ts';
 import { instant, parse, print, range, selectorsOf, valueTypeOf, type VectorSelector } from './promql/index.ts';
-import type { StoreKeeper } from './store-keeper.ts';
+import type { StoreLifecycle } from './store-lifecycle.ts';
 import type { MetricsStore } from './store/store.ts';
 import type { BatchQuestion, QueryLimits, ServiceQuestion } from './thread-contract.ts';
 
@@ -16,7 +16,7 @@ export type ServiceAnswer = InstantAnswer | (MatrixAnswer & Notes) | readonly La
 
 /** Answers another plugin: no text, but labels and arrays of numbers. */
 export async function serviceAnswer(
-  { store, runner }: { readonly store: StoreKeeper; readonly runner: QueryRunner<QueryLimits> },
+  { store, runner }: { readonly store: StoreLifecycle; readonly runner: QueryRunner<QueryLimits> },
   question: ServiceQuestion,
   signal: AbortSignal,
 ): Promise<ServiceAnswer> {
@@ -27,7 +27,7 @@ export async function serviceAnswer(
 
 /** A batch has one place in the line, and its questions are answered one after another. */
 export function batchAnswers(
-  { store, runner }: { readonly store: StoreKeeper; readonly runner: QueryRunner<QueryLimits> },
+  { store, runner }: { readonly store: StoreLifecycle; readonly runner: QueryRunner<QueryLimits> },
   { queries, time, options }: BatchQuestion,
   signal: AbortSignal,
 ): Promise<readonly BatchAnswer[]> {

@@ -90,7 +90,12 @@ function keepSettled({ settings, log }: PluginContext, programs: Handle<ForeignP
   const settle = (): Promise<void> =>
     board
       .settle()
-      .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'could not apply changed settings to the metrics store; change one again or restart'));
+      .catch((error: unknown) =>
+        log.warn(
+          { event: 'metricsdb.settings_not_applied', cause: messageOf(error) },
+          'could not apply changed settings to the metrics store; change one again or restart',
+        ),
+      );
   watchedKeys.forEach((key) => settings.watch<unknown>(key, settle));
   programs.onChange(() => void settle());
   thread.onNotice(({ kind }) => void (kind === 'open' && settle()));

@@ -7,7 +7,7 @@ import { answer, format } from './prometheus/endpoints.ts';
 import { enforced } from './prometheus/series-selector.ts';
 import { Scratches } from './scratches.ts';
 import type { MetricsStats } from './store/store.ts';
-import { StoreKeeper } from './store-keeper.ts';
+import { StoreLifecycle } from './store-lifecycle.ts';
 import type { Asked, BatchQuestion, EndInput, PushInput, ServiceQuestion, ThreadData, ThreadSettings } from './thread-contract.ts';
 import type { SampleRow } from './contract.ts';
 
@@ -27,13 +27,13 @@ type Signal = { readonly signal: AbortSignal };
 export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
   const { folder, ...settings } = setup.data as ThreadData;
   const { now, log } = setup;
-  const store = new StoreKeeper({ folder, now, log });
+  const store = new StoreLifecycle({ folder, now, log });
   const runner = new QueryRunner(settings.query, now);
   const forwarder = new Forwarder(runner, settings.push, now);
   const scratches = new Scratches(runner, now);
   setup.every(maintainMs, () => scratches.forget());
   let inUse = settings.store !== undefined;
-  await store.keep(settings.store);
+  await store.apply(settings.store);
   setup.every(maintainMs, async () => inUse && (await store.use((open) => open.maintain())));
   setup.notify('open', undefined);
 
@@ -43,7 +43,7 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
         runner.limits = changed.query;
         forwarder.settle(changed.push);
         inUse = changed.store !== undefined;
-        await store.keep(changed.store, anew);
+        await store.apply(changed.store, anew);
       },
       async ask(asked: Asked, { signal }: Signal) {
         const bytes = await answer({ store, runner, now }, asked, signal);
@@ -63,6 +63,6 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
       ...forwarder.methods(),
       ...scratches.methods(),
     },
-    close: () => store.keep(undefined),
+    close: () => store.apply(undefined),
   };
 }

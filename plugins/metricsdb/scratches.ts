@@ -63,7 +63,7 @@ export class Scratches {
   #used(id: number): ScratchStore {
     const scratch = this.#open.get(id);
     if (scratch === undefined) {
-      throw new SvcError('not_found', 'the scratch store is closed: nobody had used it for five minutes, or its thread was started again');
+      throw new SvcError('not_found', 'the scratch store is closed: it was idle for five minutes, or its thread was restarted; open another');
     }
     scratch.usedAt = this.#now();
     return scratch.store;

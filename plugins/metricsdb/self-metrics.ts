@@ -11,7 +11,7 @@ export function selfMetrics({ metrics, scope, log }: PluginContext, thread: Thre
     const made = metrics.gauge(name, help);
     return (value) => made.set(value);
   };
-  const up = gauge('up', '1 when the metrics store answered when it was last asked, whoever keeps it.');
+  const up = gauge('up', '1 when the metrics store in force, embedded or remote, answered the last time it was asked.');
   const waiting = gauge('queries_waiting', 'Queries that wait for their turn.');
   const running = gauge('queries_running', 'Queries that are worked on.');
   const series = gauge('series', 'Series with samples that are in no block yet.');
@@ -47,7 +47,7 @@ export function selfMetrics({ metrics, scope, log }: PluginContext, thread: Thre
       grow(accepted, 'accepted', store?.accepted ?? 0);
       grow(rejected, 'rejected', store?.rejected ?? 0);
     } catch (error) {
-      log.debug({ cause: messageOf(error) }, 'the metrics store does not tell its figures at the moment');
+      log.debug({ cause: messageOf(error) }, 'could not read the figures of the metrics store; read again in 15 s');
     }
   });
 }

@@ -70,7 +70,10 @@ export class Delivery {
   #fail(signal: Signal, cause: string): void {
     if (!this.#failing.has(signal)) {
       this.#failing.add(signal);
-      this.#log.warn({ signal, cause }, 'could not store self-monitoring; batches are retried until the backlog is full, look at the store of this signal');
+      this.#log.warn(
+        { event: 'self.delivery_failed', signal, cause },
+        'could not store self-monitoring; batches are retried until the backlog is full, look at the store of this signal',
+      );
     }
   }
 }

@@ -58,7 +58,7 @@ export class EmbeddedTraces implements TraceDriver {
     const state = { driver: 'embedded' } as const;
     try {
       const { trouble, damagedBlocks } = await this.#thread.call<StoreStatus>('status', undefined, { timeoutMs: statusMs });
-      const detail = trouble ?? (damagedBlocks > 0 ? `${damagedBlocks} blocks cannot be read; the log names them` : undefined);
+      const detail = trouble ?? (damagedBlocks > 0 ? `${damagedBlocks} trace blocks cannot be read; the log names them` : undefined);
       return { ...state, ok: detail === undefined, delayMs: this.#clock.monotonic() - began, ...(detail !== undefined && { detail }) };
     } catch (error) {
       return { ...state, ok: false, detail: messageOf(error), delayMs: this.#clock.monotonic() - began, ...(isSvcError(error) && { code: error.code }) };

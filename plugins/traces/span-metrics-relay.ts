@@ -23,7 +23,10 @@ export function relaySpanMetrics({ services, metrics, scope, log }: PluginContex
           await store.get().push('remote-write', body, { given: true });
         } catch (error) {
           lost.add(rows);
-          log.warn({ cause: messageOf(error), rows }, 'span metrics could not be written; the next ones make up for them');
+          log.warn(
+            { event: 'traces.span_metrics_lost', cause: messageOf(error), rows },
+            'could not write span metrics; the counters of the next batch include them',
+          );
         }
       }
     }

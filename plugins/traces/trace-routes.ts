@@ -23,7 +23,7 @@ const Search = Type.Object({
   minDuration: Text('with tags: shortest span, such as 50ms'),
   maxDuration: Text('with tags: longest span'),
   limit,
-  spss: Text('most spans told of each set that matched, 3 by default', 20),
+  spss: Text('most spans shown of each set that matched, 3 by default', 20),
 });
 
 const Values = Type.Object({ ...window, q: Text('TraceQL filter: values of other spans do not count', 8192), limit });
@@ -78,7 +78,7 @@ export const traceRoutes = (driver: () => TraceDriver, reader: Reader): readonly
 const Found = Type.Object({
   ok: Type.Boolean(),
   latency_ms: Type.Number(),
-  version: Type.Optional(Type.String({ description: 'of the remote store, where it tells it' })),
+  version: Type.Optional(Type.String({ description: 'of the remote store, where it says it' })),
   detail: Type.String({ description: 'which store answered, or why it did not' }),
   code: Type.Optional(Type.String({ description: 'of the error' })),
 });

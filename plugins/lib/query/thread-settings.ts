@@ -5,7 +5,12 @@ export function keepSettled({ settings, scope, log }: PluginContext, thread: Thr
   const settle = (): Promise<void> =>
     thread
       .call<void>('settle', current())
-      .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'could not apply changed settings to the store; change one again or restart'));
+      .catch((error: unknown) =>
+        log.warn(
+          { event: 'store.settings_not_applied', cause: messageOf(error) },
+          'could not apply changed settings to the store; change one again or restart',
+        ),
+      );
   for (const key of keys) {
     scope.defer(`stop watching ${key}`, settings.watch<unknown>(key, settle));
   }

@@ -146,7 +146,7 @@ export class Cutter {
       this.trouble = undefined;
     } catch (error) {
       this.trouble = `a block of ${chunks.length} chunks could not be written: ${messageOf(error)}`;
-      log.error({ cause: messageOf(error) }, this.trouble);
+      log.error({ event: 'logs.cut_failed', cause: messageOf(error) }, this.trouble);
       throw error;
     }
   }

@@ -20,7 +20,7 @@ export interface StreamSize {
 
 /**
  * Which streams there are, without reading a line. Times are those of whole chunks, so a border may count a little too much.
- * A stream that is looked at costs the asker a sample, one that is told the bytes of its labels.
+ * A stream that is looked at costs the asker a sample, one that is seen the bytes of its labels.
  */
 export class Directory {
   readonly #streams: StreamTable;
@@ -33,11 +33,11 @@ export class Directory {
 
   /** Label sets with lines in the window that match one of the lists of matchers. */
   async *series(selectors: readonly (readonly Matcher[])[], window: NanosWindow, budget: Budget): AsyncGenerator<Labels> {
-    const told = new Set<Stream>();
+    const seen = new Set<Stream>();
     for (const matchers of selectors) {
       for await (const stream of this.#matching(matchers, budget)) {
-        if (!told.has(stream) && this.#touches(stream, window)) {
-          told.add(stream);
+        if (!seen.has(stream) && this.#touches(stream, window)) {
+          seen.add(stream);
           budget.bytes(stream.labels.reduce((sum, { length }) => sum + length, 0));
           yield stream.labels;
         }

@@ -132,7 +132,10 @@ export class Reader {
     unread(cause);
     if (block.damaged === 0) {
       catalogue.blocks.markDamaged(row.block, cause);
-      log.error({ file: row.file, section: row.section, cause: messageOf(error) }, 'a chunk of logs is damaged');
+      log.error(
+        { event: 'logs.chunk_damaged', file: row.file, section: row.section, cause: messageOf(error) },
+        'log chunk is damaged; its lines are left out of answers',
+      );
     }
   }
 

@@ -40,14 +40,14 @@ export function decodeRecord(record: Buffer): LogRecord {
   const outer = new ByteReader(record);
   const found = outer.u8();
   if (found !== version) {
-    throw new SvcError('unavailable', `a record of the log is of version ${found}; this svc reads version ${version}`);
+    throw new SvcError('unavailable', `log store: a WAL record has version ${found}, this svc reads ${version}; upgrade svc`);
   }
   const head = new ByteReader(outer.bytes(outer.u32le()));
   const number = head.uvarint();
   const count = head.uvarint();
   const used = head.uvarint();
   if (outer.remaining !== count * 20 + used) {
-    throw new RangeError('a record of the log has not the length it names');
+    throw new RangeError('log store: a WAL record does not have the length it names');
   }
   const batch = new Batch(0, count);
   for (let left = head.uvarint(); left > 0; left--) {

@@ -26,7 +26,7 @@ import { decodePush, type PushFormat } from './decode-push.ts';
 import { Directory } from './directory.ts';
 import { Intake } from './intake.ts';
 import { type CutLimits, type LogLimits, usualCuts, usualLimits } from './limits.ts';
-import { Newcomers } from './newcomers.ts';
+import { StreamAdmission } from './stream-admission.ts';
 import { Origins } from './origins.ts';
 import { Reader } from './reader.ts';
 import { StreamTable } from './stream-table.ts';
@@ -151,7 +151,7 @@ class Store implements LogStore {
       this.#intake.replay(record, segment);
       await this.#upkeep.relieve();
     });
-    this.#log.info({ records, streams: this.#streams.size, held_bytes: this.#upkeep.heldBytes }, 'the log store is open');
+    this.#log.info({ records, streams: this.#streams.size, held_bytes: this.#upkeep.heldBytes }, 'log store opened');
   }
 
   async push(format: PushFormat, body: Uint8Array, options: PushOptions): Promise<PushAnswer> {
@@ -182,10 +182,10 @@ class Store implements LogStore {
     if (pushed.parts.length === 0) {
       throw new SvcError('invalid_argument', 'error at least one valid stream is required for ingestion', { status: 422 });
     }
-    const newcomers = new Newcomers(this.#streams, this.#limits);
-    const refusal = (labels: Labels): string | undefined => newcomers.refusal(labels);
+    const admission = new StreamAdmission(this.#streams, this.#limits);
+    const refusal = (labels: Labels): string | undefined => admission.refusal(labels);
     const admitted = admit(pushed, { limits: this.#limits, now: this.#now(), stamp, origins: this.#origins, refusal });
-    if (admitted.batch.count === 0 && newcomers.refused) {
+    if (admitted.batch.count === 0 && admission.refused) {
       throw new SvcError('rate_limited', admitted.reasons[0]!, { retryAfterSeconds: 60 });
     }
     return admitted;
@@ -204,7 +204,7 @@ class Store implements LogStore {
     this.#disk.assertWritable();
     this.#upkeep.assertRoom();
     if (this.#intake.pendingBytes > this.#limits.pendingBytes) {
-      throw new SvcError('rate_limited', 'the disk does not keep up with what is sent: wait a moment', { retryAfterSeconds: 1 });
+      throw new SvcError('rate_limited', 'log store: the WAL does not keep up with the pushes; retry in a moment', { retryAfterSeconds: 1 });
     }
   }
 

@@ -119,19 +119,19 @@ export const isBeyond = (ms: number, bound: Nanos | undefined, backward: boolean
 /** What has been told of the present instant. */
 class Instant {
   #first: LogEntry | undefined;
-  #told: Set<string> | undefined;
+  #seen: Set<string> | undefined;
 
   isNew(entry: LogEntry): boolean {
     const first = this.#first;
     if (first === undefined || entry.ms !== first.ms || entry.ns !== first.ns) {
       this.#first = entry;
-      this.#told = undefined;
+      this.#seen = undefined;
       return true;
     }
-    this.#told ??= new Set([keyOf(first)]);
+    this.#seen ??= new Set([keyOf(first)]);
     const key = keyOf(entry);
-    const isNew = !this.#told.has(key);
-    this.#told.add(key);
+    const isNew = !this.#seen.has(key);
+    this.#seen.add(key);
     return isNew;
   }
 }

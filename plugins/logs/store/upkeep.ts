@@ -58,7 +58,7 @@ export class Upkeep {
   assertRoom(): void {
     const { cutter, cuts } = this.#parts;
     if (this.heldBytes >= cuts.memoryBytes * 3) {
-      throw new SvcError('unavailable', cutter.trouble ?? 'blocks are not written as fast as lines come: wait a moment', { retryAfterSeconds: 5 });
+      throw new SvcError('unavailable', cutter.trouble ?? 'log store: blocks are written slower than lines come; retry in a moment', { retryAfterSeconds: 5 });
     }
   }
 
@@ -90,7 +90,10 @@ export class Upkeep {
     this.#running ??= work()
       .catch((error: unknown) => {
         this.#tryAgainAt = this.#parts.now() + pauseMs;
-        this.#parts.log.warn({ cause: messageOf(error) }, 'lines stay in memory and in the log until a block can be written');
+        this.#parts.log.warn(
+          { event: 'logs.block_not_written', cause: messageOf(error) },
+          'could not write a log block; lines stay in memory and in the WAL, and it is retried',
+        );
       })
       .finally(() => {
         this.#running = undefined;

@@ -12,7 +12,7 @@ export interface Supply {
   settle(name: DriverName): Promise<void>;
   /** Closes and opens what the thread keeps. */
   reopen(name: DriverName): Promise<void>;
-  /** Throws unless the settings leave room for it; then remembers it, until it is told to forget it again. */
+  /** Throws unless the settings leave room for it; then remembers it, until the returned function forgets it again. */
   remember(launched: Launched): () => void;
 }
 
@@ -44,8 +44,8 @@ export class Switchboard {
       await this.#supply.settle(name);
       return;
     }
-    const { told } = await this.#inTurn(() => this.#switch(false));
-    await told;
+    const { applied } = await this.#inTurn(() => this.#switch(false));
+    await applied;
   }
 
   /** The same, and starts the driver anew even where nothing has changed. What does not answer then gives way to what was there. */
@@ -55,14 +55,14 @@ export class Switchboard {
       try {
         await (
           await this.#switch(true)
-        ).told;
+        ).applied;
         await demandAnswer(this.#driver);
         return this.#driver;
       } catch (error) {
         forget();
         await (
           await this.#switch(false)
-        ).told;
+        ).applied;
         throw error;
       }
     });
@@ -72,8 +72,8 @@ export class Switchboard {
     return this.#inTurn(() => this.#driver.close());
   }
 
-  /** Resolves once the driver is the one that is wanted; `told`, once the thread knows it as well. */
-  async #switch(anew: boolean): Promise<{ readonly told: Promise<void> }> {
+  /** Resolves once the driver is the one that is wanted; `applied`, once the thread knows it as well. */
+  async #switch(anew: boolean): Promise<{ readonly applied: Promise<void> }> {
     const { name, recipe } = this.#supply.wanted();
     const other = anew || recipe !== this.#recipe;
     if (name === 'embedded') {
@@ -83,7 +83,7 @@ export class Switchboard {
       await this.#replace(name, recipe);
     }
     // Other drivers need nothing of the thread to answer: who has just changed a setting is served by it at once.
-    return { told: name === 'embedded' ? Promise.resolve() : this.#supply.settle(name) };
+    return { applied: name === 'embedded' ? Promise.resolve() : this.#supply.settle(name) };
   }
 
   async #replace(name: DriverName, recipe: string): Promise<void> {

@@ -115,4 +115,4 @@ function list(value: unknown): readonly unknown[] {
 }
 
 const strange = (what: string, cause?: unknown): SvcError =>
-  new SvcError('upstream_error', `the metrics store answered something that is no answer of the Prometheus API: ${what}`, { cause });
+  new SvcError('upstream_error', `the remote metrics store did not answer as the Prometheus API does: ${what}`, { cause });

@@ -132,7 +132,7 @@ function withMatchers(expr: Expr, also: readonly Matcher[]): Expr {
     case 'call':
       if (expr.func === 'info') {
         // It reads series that no selector of the text names.
-        throw queryError('bad_data', 'info() is not answered by a remote store for whoever may see only a part of the series');
+        throw queryError('bad_data', 'info() is not answered by a remote store for an asker who may see only some of the series');
       }
       return { ...expr, args: expr.args.map(inside) };
     case 'aggregation':

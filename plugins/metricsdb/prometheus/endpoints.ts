@@ -1,7 +1,7 @@
 import { type Budget, compareLabels, queryError, type QueryRunner } from 'svc/query';
 
 import { instant, print, range } from '../promql/index.ts';
-import type { StoreKeeper } from '../store-keeper.ts';
+import type { StoreLifecycle } from '../store-lifecycle.ts';
 import type { MetricsStore } from '../store/store.ts';
 import type { Asked, Endpoint, QueryLimits } from '../thread-contract.ts';
 import { each, envelope, instantAnswer, type Page, rangeAnswer, toolAnswer, writeLabels } from './answer.ts';
@@ -10,7 +10,7 @@ import { demandQuery, demandRangeQuery, readInstant, readRange, readSettled, typ
 import { labelName, matcherSets } from './series-selector.ts';
 
 export interface AnswerParts {
-  readonly store: StoreKeeper;
+  readonly store: StoreLifecycle;
   readonly runner: QueryRunner<QueryLimits>;
   readonly now: () => number;
 }

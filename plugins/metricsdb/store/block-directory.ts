@@ -37,7 +37,7 @@ export class BlockDirectory {
     if (version !== layoutVersion && version !== thinLayoutVersion) {
       throw new SvcError(
         'unavailable',
-        `This block of metrics has layout ${version}, and this version of svc reads up to ${thinLayoutVersion}: was it written by a newer one?`,
+        `metrics store: a block has layout ${version}, this svc reads up to ${thinLayoutVersion}; upgrade svc, or remove the block`,
       );
     }
     this.counted = version === thinLayoutVersion;

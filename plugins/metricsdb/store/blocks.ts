@@ -127,7 +127,10 @@ export class Blocks {
       throw error;
     }
     this.#catalogue.blocks.markDamaged(row.id, messageOf(error));
-    this.#log.error({ file: row.file, cause: messageOf(error) }, 'a block of metrics is damaged and left out of answers');
+    this.#log.error(
+      { event: 'metricsdb.block_damaged', file: row.file, cause: messageOf(error) },
+      'metrics block is damaged and left out of answers; restore it from a backup or delete it',
+    );
     this.#closeOne(row.id);
     this.refresh();
   }

@@ -74,8 +74,8 @@ export async function replay(wal: Wal, head: Head, floor: number, log: Logger, s
   });
   if (tornBytes > 0 || counts.unknown > 0) {
     log.warn(
-      { tornBytes, unknown: counts.unknown },
-      'the log of metrics ended in the middle of a write, or lost definitions; everything acknowledged before is there',
+      { event: 'metricsdb.wal_incomplete', tornBytes, unknown: counts.unknown },
+      'metrics WAL ended in the middle of a write, or lost series definitions; everything acknowledged before that is restored',
     );
   }
   return counts;
@@ -110,7 +110,10 @@ export class HeadSpill {
     try {
       await spillHead({ head, catalogue, now }, boundary);
     } catch (error) {
-      log.error({ cause: messageOf(error) }, 'could not write the metrics head to a block during replay; replay goes on in memory, free disk space');
+      log.error(
+        { event: 'metricsdb.replay_spill_failed', cause: messageOf(error) },
+        'could not write the metrics head to a block during replay; replay goes on in memory, free disk space',
+      );
     }
     this.#mostBytes = Math.max(limits.headBytes, head.samples.chunks.bytes * 1.25);
   }

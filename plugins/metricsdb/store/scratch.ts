@@ -149,4 +149,4 @@ export class Cursor {
   }
 }
 
-export const cutShort = (): SvcError => new SvcError('internal', 'A stored record of metrics ends too early; its block or segment is damaged.');
+export const cutShort = (): SvcError => new SvcError('internal', 'metrics store: a record ends too early; its block or WAL segment is damaged');

@@ -50,7 +50,7 @@ export async function openMetricsStore(options: MetricsStoreOptions): Promise<Me
     await wal.drop(floor);
     const head = new Head({ seed: options.seed ?? randomSeed(catalogue), window: limits.outOfOrderMs, maxSeries: limits.maxSeries });
     const replayed = await replay(wal, head, floor, log, new HeadSpill({ head, catalogue, limits, now: options.now, log }));
-    log.info({ series: head.index.live, ...replayed }, 'the head of the metrics store is back from its log');
+    log.info({ series: head.index.live, ...replayed }, 'metrics head restored from the WAL');
     return new MetricsStore(options, limits, catalogue, wal, head);
   } catch (error) {
     catalogue.close();
@@ -175,7 +175,7 @@ export class MetricsStore {
   async #take(stamp: Stamp, read: (intake: Intake) => void): Promise<PushAnswer> {
     this.#disk.assertWritable();
     if (this.#head.samples.chunks.bytes > this.limits.headBytes * 1.5) {
-      throw new SvcError('rate_limited', 'The metrics store holds as much as fits into memory, and is writing it to disk: send it again in a moment.', {
+      throw new SvcError('rate_limited', 'metrics store: the head is full and is being written to disk; retry in a moment', {
         retryAfterSeconds: 5,
       });
     }

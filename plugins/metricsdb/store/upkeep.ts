@@ -89,7 +89,10 @@ export class Upkeep {
       } catch (error) {
         this.counts.failedCuts++;
         this.#nextAttempt = now() + retryAfterMs;
-        log.error({ cause: messageOf(error) }, 'the head of the metrics store could not be written to a block; nothing is lost, and it is tried again');
+        log.error(
+          { event: 'metricsdb.head_not_written', cause: messageOf(error) },
+          'could not write the metrics head to a block; samples stay in the WAL, and it is retried',
+        );
       } finally {
         this.#cutting = false;
       }
@@ -103,7 +106,7 @@ export class Upkeep {
     if (ids.length > 0) {
       const gone = catalogue.blocks.remove(ids);
       blocks.refresh();
-      log.info({ blocks: gone.length, bytes: gone.reduce((sum, { bytes }) => sum + bytes, 0) }, 'old metrics were removed');
+      log.info({ blocks: gone.length, bytes: gone.reduce((sum, { bytes }) => sum + bytes, 0) }, 'expired metrics blocks removed');
     }
   }
 
@@ -117,7 +120,7 @@ export class Upkeep {
       try {
         this.counts.compactions += (await compact(catalogue, blocks, plan, now)) ? 1 : 0;
       } catch (error) {
-        log.error({ cause: messageOf(error) }, 'blocks of metrics could not be made one; they stay as they are');
+        log.error({ event: 'metricsdb.compaction_failed', cause: messageOf(error) }, 'compaction failed; source blocks kept');
       }
     });
   }
@@ -132,7 +135,10 @@ export class Upkeep {
       try {
         this.counts.rollups += (await rollUp(catalogue, blocks, plan, now)) ? 1 : 0;
       } catch (error) {
-        log.error({ cause: messageOf(error) }, 'a block of metrics could not be thinned for long questions; they read all of it');
+        log.error(
+          { event: 'metricsdb.downsampling_failed', cause: messageOf(error) },
+          'downsampling of a metrics block failed; long queries read the whole block',
+        );
       }
     });
   }

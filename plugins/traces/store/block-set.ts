@@ -117,7 +117,10 @@ export class BlockSet {
   #reportDamage({ id, file }: StoredBlock['row'], cause: string): void {
     this.#damaged++;
     this.#catalogue.blocks.markDamaged(id, cause);
-    this.#log.error({ block: file, cause }, 'trace block is damaged and left out of queries; restore it from a backup or delete it');
+    this.#log.error(
+      { event: 'traces.block_damaged', block: file, cause },
+      'trace block is damaged and left out of queries; restore it from a backup or delete it',
+    );
   }
 
   #retire(block: StoredBlock): void {

@@ -46,6 +46,6 @@ function inflated(body: Uint8Array, encoding: string | undefined, maxBytes: numb
 }
 
 export function resultOf({ accepted, rejected, trimmed, reasons }: Tally): PushResult {
-  const told = [...reasons].slice(0, mostReasons).map(([reason, count]) => `${reason} (${count} refused)`);
-  return { accepted, rejected, reasons: trimmed === 0 ? told : [...told, `${trimmed} spans were stored without what is beyond the limits of a span`] };
+  const causes = [...reasons].slice(0, mostReasons).map(([reason, count]) => `${reason} (${count} refused)`);
+  return { accepted, rejected, reasons: trimmed === 0 ? causes : [...causes, `${trimmed} spans were stored without what is beyond the limits of a span`] };
 }

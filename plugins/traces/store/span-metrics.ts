@@ -32,7 +32,7 @@ interface LabelSet {
   seconds: number;
   changed: boolean;
   changedAt: number;
-  toldAt: number;
+  emittedAt: number;
 }
 
 export interface SpanMetrics {
@@ -103,10 +103,10 @@ export function spanMetrics(maxSeries: number): SpanMetrics {
       for (const set of sets.values()) {
         if (now - set.changedAt > forgetMs) {
           sets.delete(set.key);
-        } else if (set.changed || now - set.toldAt >= repeatMs) {
-          tell(set, now, rows);
+        } else if (set.changed || now - set.emittedAt >= repeatMs) {
+          emit(set, now, rows);
           set.changed = false;
-          set.toldAt = now;
+          set.emittedAt = now;
         }
       }
       return rows;
@@ -147,11 +147,11 @@ function emptySet(key: string, labels: Readonly<Record<string, string>>): LabelS
     seconds: 0,
     changed: false,
     changedAt: 0,
-    toldAt: 0,
+    emittedAt: 0,
   };
 }
 
-function tell(set: LabelSet, time: number, rows: MetricRow[]): void {
+function emit(set: LabelSet, time: number, rows: MetricRow[]): void {
   rows.push({ labels: set.calls, time, value: set.total }, { labels: set.count, time, value: set.total }, { labels: set.sum, time, value: set.seconds });
   let below = 0;
   set.buckets.forEach((labels, index) => {

@@ -246,7 +246,10 @@ class Store implements TracesStore {
         await this.#toBlock(next);
       }
     } catch (error) {
-      this.#log.error({ cause: messageOf(error), waiting: this.#waiting.length }, 'spans could not be made a block; they stay in the log and are tried again');
+      this.#log.error(
+        { event: 'traces.block_not_written', cause: messageOf(error), waiting: this.#waiting.length },
+        'could not write a trace block; spans stay in the WAL, and it is retried',
+      );
     }
   }
 
@@ -269,10 +272,10 @@ class Store implements TracesStore {
 
   #assertOpen(): void {
     if (this.#closed) {
-      throw new SvcError('unavailable', 'the store is closed', { retryAfterSeconds: 5 });
+      throw new SvcError('unavailable', 'the trace store is closed; retry in a moment', { retryAfterSeconds: 5 });
     }
     if (this.#waiting.length >= mostWaitingHeads) {
-      throw new SvcError('rate_limited', 'spans come faster than they can be stored: wait a moment', { retryAfterSeconds: 2 });
+      throw new SvcError('rate_limited', 'trace store: spans come faster than blocks are written; retry in a moment', { retryAfterSeconds: 2 });
     }
   }
 }

@@ -107,9 +107,9 @@ export async function tagValues(tables: SpanTables, tag: string, options: TagVal
       value.values.forEach(add);
       return;
     }
-    const told = value === undefined ? undefined : toldOf(value);
-    if (told !== undefined && found.size < options.limit) {
-      found.set(keyOf(value), told);
+    const shown = value === undefined ? undefined : tagValueOf(value);
+    if (shown !== undefined && found.size < options.limit) {
+      found.set(keyOf(value), shown);
     }
   };
   const everything = (options.query ?? '').trim() === '' && (options.enforce ?? []).length === 0;
@@ -152,7 +152,7 @@ function keywordsOf(field: FieldExpression): readonly TagValue[] | undefined {
   }
 }
 
-function toldOf(value: Value): TagValue | undefined {
+function tagValueOf(value: Value): TagValue | undefined {
   switch (value.type) {
     case 'string':
       return value.value === '' ? undefined : { type: 'string', value: value.value };

@@ -94,7 +94,7 @@ async function collect(
     let group = groups.get(key);
     if (group === undefined) {
       if (groups.size >= mostSeries) {
-        throw queryError('too_large', `the query makes more than ${mostSeries} series: group by something with fewer values`);
+        throw queryError('too_large', `the query makes more than ${mostSeries} series: group by an attribute with fewer values`);
       }
       budget.bytes(count * 8);
       groups.set(key, (group = { labels: labelsOf(stage, columns, values), slots: makeSlots() }));

@@ -5,7 +5,7 @@ import type { LogLimits } from './limits.ts';
 import type { StreamTable } from './stream-table.ts';
 
 /** Counts the streams that one push would begin. */
-export class Newcomers {
+export class StreamAdmission {
   readonly #streams: StreamTable;
   readonly #limits: LogLimits;
   readonly #idle = new Set<string>();

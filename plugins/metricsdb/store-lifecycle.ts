@@ -3,29 +3,29 @@ import { type Logger, SvcError } from 'svc/sdk';
 import { type MetricsLimits } from './store/limits.ts';
 import { type MetricsStore, openMetricsStore } from './store/store.ts';
 
-export interface StoreKeeperOptions {
+export interface StoreLifecycleOptions {
   readonly folder: string;
   readonly now: () => number;
   readonly log: Logger;
 }
 
 /** Keeps the store open under the limits in force; other limits are another opening, between two uses. */
-export class StoreKeeper {
-  readonly #options: StoreKeeperOptions;
+export class StoreLifecycle {
+  readonly #options: StoreLifecycleOptions;
   #limits: Partial<MetricsLimits> | undefined;
   #store: MetricsStore | undefined;
-  /** Whoever comes while it changes waits for this. */
+  /** Uses that come while it changes wait for this. */
   #changing: Promise<void> = Promise.resolve();
   #changes = 0;
   #uses = 0;
   #idle: (() => void) | undefined;
 
-  constructor(options: StoreKeeperOptions) {
+  constructor(options: StoreLifecycleOptions) {
     this.#options = options;
   }
 
-  /** Opens under these limits, or closes (undefined). `anew`: closes and opens whatever is open already. Resolves once that is in force. */
-  keep(limits: Partial<MetricsLimits> | undefined, anew = false): Promise<void> {
+  /** Opens under these limits, or closes the store (undefined). `anew`: closes and opens whatever is open already. Resolves once that is in force. */
+  apply(limits: Partial<MetricsLimits> | undefined, anew = false): Promise<void> {
     const change = this.#changing.then(() => this.#change(limits, anew));
     this.#changes += 1;
     this.#changing = change.then(
