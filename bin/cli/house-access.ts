@@ -7,10 +7,10 @@ import { currentProfile, defaultProfile, findProfile } from './profiles.ts';
 
 /** Which house a command speaks to, and as whom. */
 export const houseOptions: Readonly<Record<'profile' | 'url' | 'token' | 'insecure', Option>> = {
-  profile: { value: 'name', about: 'as whoever "svc login --profile <name>" signed in' },
+  profile: { value: 'name', about: 'as the account that "svc login --profile <name>" signed in' },
   url: { value: 'url', about: 'the svc at this address, together with --token' },
-  token: { value: 'token', about: 'as whoever made this API token' },
-  insecure: { about: 'send the token over plain http to another machine, where everybody on the way can read it' },
+  token: { value: 'token', about: 'as the account that made this API token' },
+  insecure: { about: 'send the token over plain http to another machine, where each machine on the way can read it' },
 };
 
 /**

@@ -12,7 +12,7 @@ export const command: Command = {
   operands: [],
   options: {
     manager: { value: 'url', about: 'where the manager is' },
-    token: { value: 'token', about: 'an enrolment token of the manager; or in SVC_EDGE_TOKEN, where nobody sees it in a list of processes' },
+    token: { value: 'token', about: 'an enrolment token of the manager; or in SVC_EDGE_TOKEN, where no list of processes shows it' },
     pin: { value: 'sha256/…', about: "the manager's public key; with it no certificate authority is asked" },
     ca: { value: 'file', about: "PEM of the authority that signed the manager's certificate" },
     name: { value: 'name', about: 'what the manager shows; default: the name of this machine' },

@@ -15,7 +15,7 @@ export const command: Command = {
     const name = call.value('profile') ?? defaultProfile;
     const saved = findProfile(name, call.environment);
     if (!saved) {
-      throw new Failure(1, 'not_found', `nobody is signed in here${flagOf(name) && ` as profile "${name}"`}: there is nothing to end`);
+      throw new Failure(1, 'not_found', `no account is signed in here${flagOf(name) && ` as profile "${name}"`}: there is nothing to end`);
     }
     const { url, email } = saved;
     checkedUrl(url, call);

@@ -51,6 +51,9 @@ test('the plugin of docs/plugins.md works as the page shows it', async (t) => {
       body: JSON.stringify({ text: 'quiet night' }),
     });
     assert.equal(left.status, 201);
+    const command = (...words: string[]) => svc(['handover', ...words, '--data', house.dataDir], { root });
+    assert.match((await command('add', 'and a loud morning')).stdout, /^Note 2 is left by \S+\n$/);
+    assert.match((await command('list')).stdout, /^ID +AT +BY +NOTE\n2 .* and a loud morning\n1 .* quiet night\n$/);
     const file = join(root, 'plugins', 'handover', 'routes.ts');
     writeFileSync(
       file,
