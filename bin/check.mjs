@@ -1,20 +1,16 @@
-// `npm run check`: types, lint and format, side by side. A clean tool costs one line, a complaining one shows what it says.
-import { spawn } from 'node:child_process';
+// `npm run check`: types, lint and format. A clean tool costs one line, a complaining one shows what it says. With `-- --all`, or
+// where CI is set, nothing that an earlier check has found counts.
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const deadlineMs = 5 * 60_000;
+import { runChecks } from './check/run-checks.mjs';
 
-const tools = [
-  { name: 'types', command: ['tsc', '-p', '.', '--pretty', 'false'] },
-  { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings'] },
-  { name: 'format', command: ['oxfmt', '--check', '.'], fix: 'npm run format' },
-];
+const root = fileURLToPath(new URL('..', import.meta.url));
+const all = process.argv.includes('--all') || (process.env.CI ?? '') !== '';
 
 const began = performance.now();
-const results = await Promise.all(tools.map(runTool));
+const results = await runChecks(root, { all, cache: `${root}node_modules/.cache/svc/check` });
 for (const { name, code, output, ms, fix } of results) {
-  console.log(`${code === 0 ? 'ok    ' : 'failed'}  ${name.padEnd(6)}  ${seconds(ms)}`);
+  console.log(`${code === 0 ? 'ok    ' : 'failed'}  ${name.padEnd(10)}  ${seconds(ms)}`);
   if (code !== 0) {
     console.log(`${output.trimEnd()}\n${fix === undefined ? '' : `→ ${fix}\n`}`);
   }
@@ -22,25 +18,6 @@ for (const { name, code, output, ms, fix } of results) {
 const failed = results.filter(({ code }) => code !== 0).map(({ name }) => name);
 console.log(`${failed.length === 0 ? 'check is clean' : `check failed: ${failed.join(', ')}`} (${seconds(performance.now() - began)})`);
 process.exitCode = failed.length === 0 ? 0 : 1;
-
-function runTool(tool) {
-  const started = performance.now();
-  const [name, ...args] = tool.command;
-  const child = spawn(`node_modules/.bin/${name}`, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], timeout: deadlineMs, killSignal: 'SIGKILL' });
-  let output = '';
-  const keep = (chunk) => (output += chunk);
-  child.stdout.on('data', keep);
-  child.stderr.on('data', keep);
-  child.once('error', (error) => keep(error.message));
-  return new Promise((settle) => {
-    child.once('close', (code, signal) => {
-      if (signal !== null) {
-        keep(`\n${name} was stopped by ${signal}; it has ${deadlineMs / 60_000} minutes.`);
-      }
-      settle({ ...tool, code, output, ms: performance.now() - started });
-    });
-  });
-}
 
 function seconds(ms) {
   return `${(ms / 1000).toFixed(1)} s`;

@@ -5,7 +5,7 @@ const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 export function progress(what, beat = () => {}) {
   const began = performance.now();
   const seconds = () => Math.round((performance.now() - began) / 1000);
-  const live = process.stderr.isTTY === true;
+  const live = process.stderr.isTTY;
   if (!live) {
     process.stderr.write(`${what} …\n`);
   }

@@ -120,7 +120,7 @@ function npmInstall(root) {
     const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
     const npm = spawn('npm', [...args, '--include=dev'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     // The group, not npm alone: a compiler left behind would keep its output open.
-    const stop = () => process.kill(-npm.pid, 'SIGKILL');
+    const stop = () => npm.pid !== undefined && process.kill(-npm.pid, 'SIGKILL');
     let output = '';
     const keep = (chunk) => (output = (output + chunk).slice(-keptOutput));
     npm.stdout.on('data', keep);

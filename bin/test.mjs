@@ -41,6 +41,9 @@ function runAll(chosen) {
     detached: true,
   });
   const sweep = () => {
+    if (runner.pid === undefined) {
+      return;
+    }
     try {
       process.kill(-runner.pid, 'SIGKILL');
     } catch (error) {

@@ -54,7 +54,7 @@ async function trailOf(t: TestContext, options: { days: number; rows: number }) 
   await signed.sign();
   const verification = new Verification({ store, keys, checkpoints: signed, memory: seen, pause: async () => {} });
   const archiveOld = retention({ store, keys, clock, log: silent, dataDir, days: () => options.days });
-  const add = (index: number): Promise<void> => trail.append(undefined as never, record({ occurredAt: start + index * day, requestId: `r-${index}` }));
+  const add = (index: number): Promise<void> => trail.append(undefined, record({ occurredAt: start + index * day, requestId: `r-${index}` }));
   for (let index = 0; index < options.rows; index++) {
     await add(index);
   }

@@ -1,0 +1,1 @@
+export function staleFiles(root: string, record: string): { readonly files: string[] | undefined; clean(): void };

@@ -1,0 +1,87 @@
+// Which files have to be linted with their types again: what a rule says of a file follows from it and from all that it imports.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+/** A change of one of these may change what is said of any file. */
+const settings = ['.oxlintrc.json', 'tsconfig.json', 'package.json', 'package-lock.json', 'node_modules/.package-lock.json'];
+const skipped = new Set(['node_modules', '.git', 'dist', 'data']);
+const code = /\.(?:ts|mts|mjs|js)$/;
+/** Speaks of other files than itself: of a JavaScript file beside it, or of all of them. */
+const isAmbient = (path, text) => /\.d\.m?ts$/.test(path) || /^\s*declare (?:global|module)\b/m.test(text);
+
+/**
+ * `files`: those that changed since `clean()` was called last, and all that import them, directly or not; undefined means every file.
+ * `clean` remembers what stood in the files when they were read here, not what they have become since.
+ */
+export function staleFiles(root, record) {
+  const found = readFiles(root);
+  const texts = new Map(found.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+  const hashes = Object.fromEntries([...texts].map(([path, text]) => [path, hashOf(text)]));
+  const ambient = [...texts].filter(([path, text]) => isAmbient(path, text)).map(([path]) => `${path} ${hashes[path]}`);
+  const setting = settings.map((name) => (existsSync(join(root, name)) ? hashOf(readFileSync(join(root, name), 'utf8')) : ''));
+  const key = hashOf([...setting, ...ambient].join('\n'));
+  const before = readRecord(record);
+  return {
+    files:
+      before?.key === key
+        ? reaching(
+            found.filter((path) => before.files[path] !== hashes[path]),
+            importersOf(root, texts),
+          )
+        : undefined,
+    clean() {
+      mkdirSync(dirname(record), { recursive: true });
+      // Whole or not there at all: two checks may run at once.
+      const draft = `${record}.${process.pid}`;
+      writeFileSync(draft, JSON.stringify({ key, files: hashes }));
+      renameSync(draft, record);
+    },
+  };
+}
+
+function readFiles(root, folder = '') {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      return skipped.has(entry.name) ? [] : readFiles(root, path);
+    }
+    return entry.isFile() && code.test(entry.name) ? [path] : [];
+  });
+}
+
+/** By file, who imports it. */
+function importersOf(root, texts) {
+  const { exports = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const importers = new Map();
+  for (const [path, text] of texts) {
+    // More than imports may look like one: then a file is linted that need not be.
+    for (const [, specifier] of text.matchAll(/\b(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)) {
+      const target = specifier.startsWith('.') ? relative(root, resolve(root, dirname(path), specifier)) : exports[specifier.replace(/^svc/, '.')];
+      if (target !== undefined) {
+        const name = join(target);
+        importers.set(name, [...(importers.get(name) ?? []), path]);
+      }
+    }
+  }
+  return importers;
+}
+
+function reaching(changed, importers) {
+  const reached = new Set(changed);
+  for (const path of reached) {
+    importers.get(path)?.forEach((importer) => reached.add(importer));
+  }
+  return [...reached];
+}
+
+/** One that cannot be read is as good as none: every file is linted. */
+function readRecord(record) {
+  try {
+    return JSON.parse(readFileSync(record, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+const hashOf = (text) => createHash('sha256').update(text).digest('base64url');
