@@ -2,7 +2,7 @@
 // where CI is set, nothing that an earlier check has found counts.
 import { fileURLToPath } from 'node:url';
 
-import { runChecks } from './check/run-checks.mjs';
+import { runChecks } from './run-checks.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const all = process.argv.includes('--all') || (process.env.CI ?? '') !== '';

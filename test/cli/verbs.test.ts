@@ -184,5 +184,5 @@ test('values are written for people: lists, sizes, durations, nothing, and no mo
   }
   const colours = paintFor({ isTTY: true }, {});
   assert.equal(shown(verb([{ text: '{deep.er}', paint: { '*': 'bad' } }]), answer, colours), colours.bad('down'));
-  assert.equal(commandOf({ ...verb(['x']), operands: [{ name: 'id', type: 'text', optional: true }] } as Verb).operands[0], '[id]');
+  assert.equal(commandOf({ ...verb(['x']), operands: [{ name: 'id', type: 'text', optional: true }] }).operands[0], '[id]');
 });

@@ -17,7 +17,12 @@ function house(options: Partial<BusOptions<Owner>> = {}) {
   const warnings: string[] = [];
   const dropped: string[] = [];
   const say = ({ event, subscriber, lost, cause }: LogFields) =>
-    void warnings.push([event, subscriber, lost, cause].filter((part) => part !== undefined).join(' '));
+    void warnings.push(
+      [event, subscriber, lost, cause]
+        .filter((part) => part !== undefined)
+        .map(String)
+        .join(' '),
+    );
   const bus = new Bus<Owner>({
     subscriptions: () => table,
     async deliver(owner, label, work) {
