@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { type Environment, type House, startHouse } from '../../core/boot/index.ts';
+import { type Environment, type RunningCore, boot } from '../../core/boot/index.ts';
 import { createBackup } from '../backup/backup.ts';
 import { assertHasData, openDataFolder } from './data-folder.ts';
 import { clientOf, type HouseClient } from './house-client.ts';
@@ -17,13 +17,13 @@ export async function askCopy<R>(plugin: string, environment: Environment, ask: 
   const { dataDir, product } = await openDataFolder(environment);
   assertHasData(dataDir);
   const folder = mkdtempSync(join(tmpdir(), 'svc-copy-'));
-  let house: House | undefined;
+  let house: RunningCore | undefined;
   try {
     const copy = join(folder, 'data');
     await createBackup(copy, { dataDir, product });
     copyFiles(dataDir, copy, 'keys');
     copyFiles(dataDir, copy, join('plugins', plugin));
-    house = await startHouse(await houseOver(copy, [plugin], environment));
+    house = await boot(await houseOver(copy, [plugin], environment));
     return await ask(clientOf({ url: house.url, token: house.operatorToken }));
   } finally {
     await house?.stop('the question is answered');

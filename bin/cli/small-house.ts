@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { type Environment, type House, pluginSources, type Product, startHouse } from '../../core/boot/index.ts';
+import { type Environment, type RunningCore, pluginSources, type Product, boot } from '../../core/boot/index.ts';
 import { currentProduct } from '../product.ts';
 import { clientOf, type HouseClient } from './house-client.ts';
 
 /** Asks a house that has nothing but the named plugins, and is gone afterwards: the answer comes from the code that gives it otherwise, and needs no svc that runs. */
 export async function askEmptyHouse<R>(plugins: readonly string[], ask: (house: HouseClient) => Promise<R>): Promise<R> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-empty-'));
-  let house: House | undefined;
+  let house: RunningCore | undefined;
   try {
-    house = await startHouse(await houseOver(join(folder, 'data'), plugins, {}));
+    house = await boot(await houseOver(join(folder, 'data'), plugins, {}));
     return await ask(clientOf({ url: house.url, token: house.operatorToken }));
   } finally {
     await house?.stop('the question is answered');

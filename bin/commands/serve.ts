@@ -1,4 +1,4 @@
-import { serve } from '../../core/boot/index.ts';
+import { serve } from '../serve/serve.ts';
 import { AutomaticBackups } from '../backup/automatic-backups.ts';
 import type { Command } from '../cli/command.ts';
 import type { ExitCode } from '../cli/failure.ts';

@@ -2,23 +2,23 @@ import { PluginHost, type PluginSources } from '../../core/host/index.ts';
 import { HealthChecks } from '../../core/observe/index.ts';
 import type { Registry } from '../../core/registry/index.ts';
 import { Board, BuildInfo, type Clock, Health, type Ids, Plugins, Self, timestamp } from '../../core/sdk/index.ts';
-import { openCommons } from '../../core/boot/commons.ts';
-import { coreDraft, coreService } from '../../core/boot/core-draft.ts';
+import { openHostParts } from '../../core/boot/base.ts';
+import { coreDraft, coreService } from '../../core/boot/core-plugin.ts';
 import { openEdgeDoor } from './status-socket.ts';
 import { createEdgeMetrics } from './metrics.ts';
 import { agentModules } from './agent-modules.ts';
 import { edgePorts } from './host-ports.ts';
 import { smallSchemas } from './small-ajv.ts';
 import { edgeSettings } from './settings.ts';
-import { layGround } from '../../core/boot/ground.ts';
+import { openBase } from '../../core/boot/base.ts';
 import { pluginSources, type Product } from '../../core/boot/product.ts';
 import type { Environment } from '../../core/boot/settings/settings.ts';
-import { standIns } from '../../core/boot/synthetic.ts';
+import { standIns } from '../../core/boot/core-plugin.ts';
 import { TakeDown } from '../../core/boot/take-down.ts';
-import { every } from '../../core/boot/ticker.ts';
+import { every } from '../../core/boot/take-down.ts';
 import { systemClock, systemIds } from '../../core/boot/time.ts';
 
-export interface EdgeHouseOptions {
+export interface AgentOptions {
   readonly product: Product;
   readonly environment: Environment;
   readonly clock?: Clock;
@@ -29,7 +29,7 @@ export interface EdgeHouseOptions {
 }
 
 /** The house of an agent: the same host of plugins, without HTTP, database, packs and live files. */
-export interface EdgeHouse {
+export interface RunningAgent {
   readonly dataDir: string;
   readonly registry: Registry;
   readonly host: PluginHost;
@@ -37,13 +37,13 @@ export interface EdgeHouse {
 }
 
 /** Builds the house of an edge; when a step fails, what was built is taken down again. */
-export async function startEdgeHouse(options: EdgeHouseOptions): Promise<EdgeHouse> {
+export async function bootAgent(options: AgentOptions): Promise<RunningAgent> {
   const { product, environment, clock = systemClock, ids = systemIds(clock), writeLog, stands } = options;
   const sources = options.sources ?? shippedOnly(product);
   const takeDown = new TakeDown();
   try {
-    const ground = layGround({ schemas: smallSchemas, shared: agentModules, product, environment, clock, ids, writeLog, sources }, 'edge', edgeSettings);
-    const { dataDir, registry, logs, settings, observers } = ground;
+    const base = openBase({ schemas: smallSchemas, shared: agentModules, product, environment, clock, ids, writeLog, sources }, 'edge', edgeSettings);
+    const { dataDir, registry, logs, settings, observers } = base;
     const metrics = createEdgeMetrics();
     const ownMetrics = metrics.forPlugin('core', (_label, undo) => undo);
     const strikes = ownMetrics.counter('plugin_strikes_total', 'Errors on the account of a plugin.', ['plugin']);
@@ -62,8 +62,8 @@ export async function startEdgeHouse(options: EdgeHouseOptions): Promise<EdgeHou
     }));
     takeDown.add(() => door.close());
     const dropped = ownMetrics.counter('events_dropped_total', 'Events that a slow subscriber missed.', ['subscriber']);
-    const commons = openCommons(ground, { strike, dropped }, takeDown);
-    const host: PluginHost = new PluginHost(edgePorts({ ...ground, ...commons, sources, metrics }));
+    const commons = openHostParts(base, { strike, dropped }, takeDown);
+    const host: PluginHost = new PluginHost(edgePorts({ ...base, ...commons, sources, metrics }));
     takeDown.add(() => host.close());
     const build = { version: product.version, root: product.root, node: process.version, publicUrl: '', startedAt, ownUrl: '', agent: [] };
     const services = [

@@ -1,11 +1,11 @@
 import type { HostPorts, PluginSources } from '../../core/host/index.ts';
 import { SvcError } from '../../core/sdk/index.ts';
-import { lentPorts } from '../../core/boot/lent-ports.ts';
-import type { Commons } from '../../core/boot/commons.ts';
+import { lentPorts } from '../../core/boot/lent.ts';
+import type { HostParts } from '../../core/boot/base.ts';
 import type { EdgeMetrics } from './metrics.ts';
-import type { Ground } from '../../core/boot/ground.ts';
+import type { Base } from '../../core/boot/base.ts';
 
-export interface EdgeRooms extends Ground, Commons {
+export interface EdgeRooms extends Base, HostParts {
   readonly sources: PluginSources;
   readonly metrics: EdgeMetrics;
 }

@@ -1,4 +1,4 @@
-export { agentCommand } from '../../core/boot/agent-command.ts';
+export { agentCommand } from '../serve/agent-command.ts';
 export { askEdge } from './status-socket.ts';
 export { testEdge } from './self-test.ts';
 export { serveEdge } from './serve.ts';

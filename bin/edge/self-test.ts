@@ -9,7 +9,7 @@ import { edgeSettings } from './settings.ts';
 import { shippedOnly } from './agent.ts';
 import type { Product } from '../../core/boot/product.ts';
 import type { Environment } from '../../core/boot/settings/settings.ts';
-import { every } from '../../core/boot/ticker.ts';
+import { every } from '../../core/boot/take-down.ts';
 import { systemClock, systemIds } from '../../core/boot/time.ts';
 
 export interface SelfTest {

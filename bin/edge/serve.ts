@@ -1,12 +1,12 @@
-import { startEdgeHouse } from './agent.ts';
-import { runInForeground } from '../../core/boot/foreground.ts';
+import { bootAgent } from './agent.ts';
+import { runInForeground } from '../serve/foreground.ts';
 import type { Product } from '../../core/boot/product.ts';
 import type { Environment } from '../../core/boot/settings/settings.ts';
 
 /** Runs the house of an edge in the foreground until a signal ends it. */
 export async function serveEdge(product: Product, environment: Environment): Promise<number> {
   return await runInForeground(
-    () => startEdgeHouse({ product, environment }),
+    () => bootAgent({ product, environment }),
     ({ dataDir, host }) => {
       const active = host.list().filter(({ state }) => state === 'active').length;
       process.stderr.write(`svc v${product.version} edge: data in ${dataDir}, ${active} plugins active. Stop with Ctrl-C.\n`);

@@ -1,3 +1,5 @@
+import { type Logger, messageOf } from '../sdk/index.ts';
+
 /** Remembers how to take down what was built, and does it last-built first. */
 export class TakeDown {
   readonly #steps: (() => unknown)[] = [];
@@ -20,4 +22,21 @@ export class TakeDown {
       throw failures[0];
     }
   }
+}
+
+/** Regular work of core itself. An error is logged and the next tick still comes. */
+export function every(ms: number, what: string, work: () => Promise<void>, log: Logger): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    running ??= work()
+      .catch((error: unknown) => log.error({ error }, `${what} failed: ${messageOf(error)}`))
+      .finally(() => {
+        running = undefined;
+      });
+  }, ms);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
 }

@@ -8,7 +8,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { type House, startHouse } from '../../core/boot/house.ts';
+import { type RunningCore, boot } from '../../core/boot/boot.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const persona = (name: string, body = 'You help.'): string => `---\nname: ${name}\ndescription: Helps.\nwhen_to_use: When help is needed.\n---\n${body}\n`;
@@ -26,7 +26,7 @@ const manifest = (id: string, more: object = {}): string =>
 async function liveHouse(
   t: TestContext,
   prepare: (product: string) => void = () => undefined,
-): Promise<{ house: House; product: string; outside: string; shown: (nameOrFile: string) => Promise<Shown | undefined> }> {
+): Promise<{ house: RunningCore; product: string; outside: string; shown: (nameOrFile: string) => Promise<Shown | undefined> }> {
   const product = mkdtempSync(join(tmpdir(), 'svc-live-'));
   const outside = join(product, 'outside');
   cpSync(join(root, 'plugins', 'drop-ins'), join(product, 'plugins', 'drop-ins'), { recursive: true });
@@ -34,7 +34,7 @@ async function liveHouse(
     mkdirSync(join(product, folder));
   }
   prepare(product);
-  const house = await startHouse({
+  const house = await boot({
     product: { version: '0.0.1', root: product },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: join(product, 'data'), SVC_AGENTS_EXTERNAL_DIRS: outside },
     writeLog: () => undefined,

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 
-import { serve } from '../../core/boot/serve.ts';
+import { serve } from '../../bin/serve/serve.ts';
 import { messageOf } from '../../core/sdk/index.ts';
 
 /** Serves the product in the folder that is given, as `svc serve` would. */

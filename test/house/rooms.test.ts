@@ -8,7 +8,7 @@ import { after, before, describe, test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { type House, startHouse } from '../../core/boot/house.ts';
+import { type RunningCore, boot } from '../../core/boot/boot.ts';
 import { productFromSource } from '../../core/boot/product.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -20,7 +20,7 @@ function runsOn(id: string): readonly string[] {
   return existsSync(file) ? ((JSON.parse(readFileSync(file, 'utf8')) as { runs_on?: readonly string[] }).runs_on ?? ['manager']) : [];
 }
 
-const ownRooms = ({ host }: House): ReturnType<House['host']['list']> => host.list().filter(({ id }) => rooms.includes(id));
+const ownRooms = ({ host }: RunningCore): ReturnType<RunningCore['host']['list']> => host.list().filter(({ id }) => rooms.includes(id));
 
 describe('a house from which a room is taken away', () => {
   // One copy of the product for all: what one start has compiled the next one finds.
@@ -56,9 +56,9 @@ describe('a house from which a room is taken away', () => {
   }
 });
 
-async function houseOf(t: TestContext, product: string): Promise<House> {
+async function houseOf(t: TestContext, product: string): Promise<RunningCore> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-rooms-data-'));
-  const house = await startHouse({
+  const house = await boot({
     product: { ...productFromSource(root), root: product },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: dataDir },
     writeLog: () => undefined,
@@ -72,14 +72,14 @@ async function houseOf(t: TestContext, product: string): Promise<House> {
 }
 
 /** Whoever is not active lacks a service, and says which. */
-function assertBlocked(house: House): void {
+function assertBlocked(house: RunningCore): void {
   for (const { id, state, cause } of ownRooms(house).filter((plugin) => plugin.state !== 'active')) {
     assert.equal(state, 'blocked', `${id} is ${state}: ${cause}`);
     assert.match(cause!, /needs service [a-z.]+/);
   }
 }
 
-async function assertOutages({ registry, url, operatorToken }: House): Promise<void> {
+async function assertOutages({ registry, url, operatorToken }: RunningCore): Promise<void> {
   for (const { mount } of registry.current.outages) {
     const answer = await fetch(url + mount, { headers: { authorization: `Bearer ${operatorToken}` } });
     const { error, message } = (await answer.json()) as { error: string; message: string };
@@ -89,7 +89,7 @@ async function assertOutages({ registry, url, operatorToken }: House): Promise<v
 }
 
 /** Asks every declared route for something that need not exist: an answer with a meaning is enough, a failure is not. */
-async function everyRouteAnswers(house: House): Promise<void> {
+async function everyRouteAnswers(house: RunningCore): Promise<void> {
   for (const { value } of house.registry.current.routes.values()) {
     if (value.kind === 'socket' || value.kind === 'events') {
       continue;

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import type { PluginHost } from '../../core/host/index.ts';
 import type { Registry } from '../../core/registry/index.ts';
 import { type Clock, type ServiceToken, SvcError } from '../../core/sdk/index.ts';
-import { startEdgeHouse } from '../../bin/edge/agent.ts';
+import { bootAgent } from '../../bin/edge/agent.ts';
 import { productFromSource } from '../../core/boot/product.ts';
 import { rootOf, testedRoot } from './roots.ts';
 
@@ -40,7 +40,7 @@ export interface TestEdge {
 export async function startTestEdge(t: Pick<TestContext, 'after'>, options: TestEdgeOptions): Promise<TestEdge> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'svc-edge-'));
   const lines: string[] = [];
-  const house = await startEdgeHouse({
+  const house = await bootAgent({
     product: { ...productFromSource(testedRoot), root: join(dataDir, 'no-product') },
     environment: { SVC_DATA_DIR: dataDir, SVC_LOG_FORMAT: 'json', ...options.environment },
     sources: { embedded: [], roots: options.plugins.map(rootOf) },

@@ -9,7 +9,7 @@ import type { PluginHost } from '../../core/host/index.ts';
 import type { Registry } from '../../core/registry/index.ts';
 import { type Clock, type ServiceToken, SvcError } from '../../core/sdk/index.ts';
 import { type Census, censusGrowth } from '../../core/boot/census.ts';
-import { startHouse } from '../../core/boot/house.ts';
+import { boot } from '../../core/boot/boot.ts';
 import { productFromSource } from '../../core/boot/product.ts';
 import { rootOf, testedRoot } from './roots.ts';
 
@@ -62,7 +62,7 @@ export interface TestHost {
 export async function startTestHost(t: Pick<TestContext, 'after'>, options: TestHostOptions): Promise<TestHost> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'svc-test-'));
   const lines: string[] = [];
-  const house = await startHouse({
+  const house = await boot({
     product: { ...productFromSource(testedRoot), root: join(dataDir, 'no-product') },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: dataDir, SVC_LOG_FORMAT: 'json', ...options.environment },
     sources: { embedded: [], roots: options.plugins.map(rootOf) },

@@ -2,9 +2,9 @@ import 'reflect-metadata';
 import fs, { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
-import { startEdgeHouse } from '../../../bin/edge/agent.ts';
+import { bootAgent } from '../../../bin/edge/agent.ts';
 import { testEdge } from '../../../bin/edge/index.ts';
-import { runInForeground } from '../../../core/boot/foreground.ts';
+import { runInForeground } from '../../../bin/serve/foreground.ts';
 import { productFromSource } from '../../../core/boot/product.ts';
 import { rootOf, testedRoot } from '../../kit/roots.ts';
 
@@ -28,7 +28,7 @@ if (args.includes('--self-test')) {
   dieAsPlanned(`${dataDir}/kill-plan`);
   const sources = { embedded: [], roots: ['programs', 'edge-uplink', 'edge-upgrade'].map(rootOf) };
   process.exitCode = await runInForeground(
-    () => startEdgeHouse({ product, environment, sources }),
+    () => bootAgent({ product, environment, sources }),
     () => undefined,
   );
 }

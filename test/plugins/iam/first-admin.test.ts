@@ -11,7 +11,7 @@ import { type AuditRecord, SvcError } from 'svc/sdk';
 import { startTestHost } from 'svc/testing';
 import { parse } from 'yaml';
 
-import { startHouse } from '../../../core/boot/house.ts';
+import { boot } from '../../../core/boot/boot.ts';
 import { productFromSource } from '../../../core/boot/product.ts';
 import { Directory, type DirectoryContract, Passwords, type PasswordsContract } from '../../../plugins/iam/contract.ts';
 
@@ -37,7 +37,7 @@ async function start(t: TestContext, dir: string, environment: Readonly<Record<s
     cpSync(join(root, part), join(dir, part), { recursive: true });
   }
   const lines: string[] = [];
-  const house = await startHouse({
+  const house = await boot({
     product: { ...productFromSource(root), root: dir },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: join(dir, 'data'), ...environment },
     writeLog: (line) => void lines.push(line),

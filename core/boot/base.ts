@@ -1,15 +1,21 @@
 import { mkdirSync } from 'node:fs';
 
-import type { PluginSources, ReadManifest, Schemas, SharedModules } from '../host/index.ts';
-import { createLogs, Observers, type LogLevel, type Logs } from '../observe/index.ts';
-import { Registry } from '../registry/index.ts';
-import { type Clock, type Ids, messageOf, type SettingDeclaration } from '../sdk/index.ts';
+import { container, type DependencyContainer } from 'tsyringe';
+
+import { Bus } from '../events/index.ts';
+import type { HostMemory, PluginSources, ReadManifest, Schemas, SharedModules } from '../host/index.ts';
+import { createLogs, type LogLevel, type Logs, Observers } from '../observe/index.ts';
+import { Outbound, parseAllowed } from '../outbound/index.ts';
+import { type Generation, Registry } from '../registry/index.ts';
+import { type Clock, type Counter, type Ids, messageOf, type SettingDeclaration } from '../sdk/index.ts';
+import { memoryFile } from './memory-file.ts';
+import type { Product } from './product.ts';
 import { keepKnownSettings } from './settings/known-settings.ts';
 import { bootSettings } from './settings/read-settings.ts';
-import type { Product } from './product.ts';
 import type { Environment, Settings } from './settings/settings.ts';
+import type { TakeDown } from './take-down.ts';
 
-export interface GroundOptions {
+export interface BaseOptions {
   readonly schemas: Schemas;
   /** What plugins are lent, by the name they import it by. */
   readonly shared: SharedModules;
@@ -21,8 +27,8 @@ export interface GroundOptions {
   readonly sources: PluginSources | undefined;
 }
 
-/** What either house stands on, that of the manager and that of an edge: settings, log, an empty registry. */
-export interface Ground {
+/** What a manager and an agent have in common: settings, log, an empty registry. */
+export interface Base {
   readonly schemas: Schemas;
   readonly readManifest: ReadManifest;
   readonly shared: SharedModules;
@@ -36,11 +42,11 @@ export interface Ground {
   readonly registry: Registry;
 }
 
-export function layGround(
-  { product, environment, clock, ids, writeLog, sources, schemas, shared }: GroundOptions,
+export function openBase(
+  { product, environment, clock, ids, writeLog, sources, schemas, shared }: BaseOptions,
   runsOn: 'manager' | 'edge',
   core: Readonly<Record<string, SettingDeclaration>>,
-): Ground {
+): Base {
   const { settings, dataDir, readManifest, known, unused } = bootSettings(product, environment, {
     schemas,
     log: () => logs.logger('settings'),
@@ -72,4 +78,33 @@ function openLogs(settings: Settings, clock: Clock, observers: Observers, write:
   });
   settings.watch<LogLevel>('log.level', (level) => logs.setLevel(level));
   return logs;
+}
+
+/** The parts of core that the host of either needs. */
+export interface HostParts {
+  readonly bus: Bus<Generation>;
+  readonly outbound: Outbound;
+  readonly memory: HostMemory;
+  readonly container: DependencyContainer;
+}
+
+export interface Accounts {
+  /** An error of a plugin, on its account. */
+  readonly strike: (owner: Generation, label: string, error: unknown) => void;
+  /** Events that a slow subscriber missed. */
+  readonly dropped: Counter;
+}
+
+export function openHostParts({ settings, dataDir, logs, registry }: Base, { strike, dropped }: Accounts, takeDown: TakeDown): HostParts {
+  const bus = new Bus<Generation>({
+    subscriptions: () => registry.current.subscriptions,
+    deliver: (owner, label, work) => registry.pinned(owner, work).catch((error: unknown) => strike(owner, label, error)),
+    log: logs.logger('events'),
+    dropped,
+  });
+  let reachable = parseAllowed(settings.get<string[]>('outbound.allow_private'));
+  takeDown.add(settings.watch<string[]>('outbound.allow_private', (list) => void (reachable = parseAllowed(list))));
+  const outbound = new Outbound(() => reachable);
+  takeDown.add(() => outbound.close());
+  return { bus, outbound, memory: memoryFile(dataDir), container: container.createChildContainer() };
 }

@@ -1,11 +1,11 @@
-import type { House } from './house.ts';
-import type { Product } from './product.ts';
+import type { RunningCore } from '../../core/boot/boot.ts';
+import type { Product } from '../../core/boot/product.ts';
 
 /** Lines to be copied are longer than a box should be, and stand below it. */
 const widest = 100;
 
 /** What whoever starts svc reads first: where it is, where its data lies, what wants attention. */
-export function banner({ version }: Product, { url, dataDir, host, bannerLines }: House, startedInMs: number): string {
+export function banner({ version }: Product, { url, dataDir, host, bannerLines }: RunningCore, startedInMs: number): string {
   const plugins = host.list();
   const active = plugins.filter(({ state }) => state === 'active').length;
   const troubled = plugins.filter(({ state }) => !['active', 'discovered'].includes(state));

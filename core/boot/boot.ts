@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+
+import { type PluginHost, type PluginSources, watchFolders } from '../host/index.ts';
+import type { Registry } from '../registry/index.ts';
+import { type Clock, type Ids, type Logger, messageOf, timestamp } from '../sdk/index.ts';
+import type { Safeguard } from '../storage/index.ts';
+import { openBase } from './base.ts';
+import { census, type Census } from './census.ts';
+import { forgetOldKeys } from './change-port.ts';
+import { standIns } from './core-plugin.ts';
+import { bannerLines, listenAddress, openData, openHost, openHttp, publishCore } from './parts.ts';
+import { pluginSources, type Product } from './product.ts';
+import { removeRunFile, writeRunFile } from './run-file.ts';
+import { coreSettings } from './settings/core-settings.ts';
+import { ajvSchemas } from './settings/schemas.ts';
+import type { Environment } from './settings/settings.ts';
+import { sharedModules } from './shared-modules.ts';
+import { every, TakeDown } from './take-down.ts';
+import { systemClock, systemIds } from './time.ts';
+
+export interface BootOptions {
+  readonly product: Product;
+  readonly environment: Environment;
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+  /** Gets finished log lines instead of standard output. */
+  readonly writeLog?: (line: string) => void;
+  /** Compares every reply with its schema. */
+  readonly checkResponses?: boolean;
+  /** Look at the folders without being asked; default true. */
+  readonly watch?: boolean;
+  /** Plugins from elsewhere than the product and the data folder. */
+  readonly sources?: PluginSources;
+  /** Services that no plugin provides: how a test stands in for plugins that it leaves out. */
+  readonly stands?: ReadonlyMap<string, object>;
+  /** Keeps the data of a data folder safe from migrations; without it they change what is there. */
+  readonly safeguard?: (dataDir: string) => Safeguard;
+  /** What runs the agent of the manager's own machine; none runs without. */
+  readonly agent?: readonly string[];
+}
+
+/** Core and its plugins, serving. */
+export interface RunningCore {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly operatorToken: string;
+  readonly registry: Registry;
+  readonly host: PluginHost;
+  /** What is alive at this moment, by kind: what a plugin must leave as it found it. */
+  census(): Census;
+  /** The same before the first plugin was brought up. */
+  readonly emptyCensus: Census;
+  /** What plugins add to the start banner. */
+  readonly bannerLines: readonly string[];
+  /** Takes no more work, finishes what runs, and closes everything in reverse order. */
+  stop(reason: string): Promise<void>;
+}
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+/** Brings svc up, from the settings to the open port; when a step fails, what was built is taken down again. */
+export async function boot(options: BootOptions): Promise<RunningCore> {
+  const { product, environment, clock = systemClock, ids = systemIds(clock), writeLog, checkResponses = false, watch = true } = options;
+  const began = Date.now();
+  const takeDown = new TakeDown();
+  try {
+    const given = { schemas: ajvSchemas, shared: sharedModules, product, environment, clock, ids, writeLog, sources: options.sources };
+    const base = openBase(given, 'manager', coreSettings);
+    const { dataDir, registry, settings, logs } = base;
+    const data = await openData(base, options.safeguard, takeDown);
+    const hosting = openHost({ ...base, ...data, sources: options.sources ?? pluginSources(product, dataDir), watch }, takeDown);
+    const { host, outboxes } = hosting;
+    const http = openHttp({ ...base, ...data, ...hosting, checkResponses }, takeDown);
+    const address = listenAddress(settings.get<string>('http.addr'));
+    publishCore({ ...base, ...data, host, address, agent: options.agent ?? [] });
+    if (options.stands) {
+      registry.publish({ add: [standIns(options.stands)] });
+    }
+    const count = (): Census => census({ ...base, ...data, ...hosting, http });
+    const emptyCensus = count();
+
+    await host.start();
+    await outboxes.start();
+    address.port = await http.listen(address.hostname, address.port);
+    address.listening = true;
+
+    const log = logs.logger('boot');
+    data.storage.announce(address.url);
+    writeRunFile(dataDir, address.url, timestamp(clock.now()));
+    takeDown.add(() => removeRunFile(dataDir));
+    takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));
+    takeDown.add(every(60 * minute, 'forgetting old idempotency keys', () => forgetOldKeys(data.storage, clock.now() - day), log));
+    if (watch) {
+      watchPlugins([join(product.root, 'plugins'), join(dataDir, 'packs')], began, host, logs.logger('host'), takeDown);
+    }
+
+    let stopping: Promise<void> | undefined;
+    return {
+      url: address.url,
+      dataDir,
+      operatorToken: data.operator.token,
+      registry,
+      host,
+      census: count,
+      emptyCensus,
+      bannerLines: bannerLines(registry, address.url),
+      stop(reason) {
+        log.info({ reason }, 'stopping');
+        stopping ??= takeDown.run().finally(() => logs.flush());
+        return stopping;
+      },
+    };
+  } catch (error) {
+    await takeDown.run();
+    throw error;
+  }
+}
+
+/** Begins behind the first requests, since looking at each file takes a while: what changed after `since` is seen all the same. */
+function watchPlugins(roots: readonly string[], since: number, host: PluginHost, log: Logger, takeDown: TakeDown): void {
+  const { ready, close } = watchFolders({ roots, since, log, onChange: (paths) => host.refresh(paths) });
+  takeDown.add(close);
+  ready
+    .then(() => host.refresh(new Set()))
+    .catch((error: unknown) => log.error({ error }, `could not look for plugins that came or went during the start: ${messageOf(error)}`));
+}

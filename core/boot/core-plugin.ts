@@ -1,0 +1,85 @@
+import type { PluginHost } from '../host/index.ts';
+import type { Readiness } from '../http/index.ts';
+import type { HealthSummary } from '../observe/index.ts';
+import { Draft, Generation, OwnedScope, type ScopeRunner } from '../registry/index.ts';
+import { type PluginManifest, type RouteDeclaration, sdkVersion, type ServiceToken } from '../sdk/index.ts';
+import type { Storage } from '../storage/index.ts';
+
+/** One of core's own services, for plugins to require. */
+export interface CoreService {
+  readonly id: string;
+  readonly instance: object;
+}
+
+export const coreService = <T extends object>(token: ServiceToken<T>, instance: T): CoreService => ({ id: token.id, instance });
+
+/** What core itself offers, published like any plugin's: its few routes, and its services. */
+export function coreDraft(services: readonly CoreService[], routes: ReadonlyMap<string, RouteDeclaration> = new Map()): Draft {
+  const draft = syntheticDraft('core', 'Core', 1, { 'host:metrics': 'Read the metrics of svc itself.' });
+  services.forEach(({ id, instance }) => draft.add('services', id, { version: sdkVersion, instance }));
+  routes.forEach((declaration, key) => draft.add('routes', key, declaration));
+  return draft.seal();
+}
+
+/** Timers of core itself run unguarded: an error there is a bug of core, and is treated as one. */
+const unguarded: ScopeRunner = { tick: async (_label, work) => await work(), task: (_label, work) => work() };
+
+/** A draft for what belongs to core and not to a plugin. */
+function syntheticDraft(id: string, title: string, number: number, actions: PluginManifest['actions'] = {}): Draft {
+  const manifest: PluginManifest = {
+    id,
+    version: sdkVersion,
+    title,
+    description: title,
+    kind: 'area',
+    runs_on: ['manager', 'edge'],
+    engines: { host: '*' },
+    trusted: [],
+    requires: [],
+    optional: [],
+    provides: [],
+    mounts: [],
+    actions,
+    settings: {},
+    sealed: [],
+    contributes: {},
+    routes: [],
+    permissions: { read: [] },
+    critical: false,
+    early: false,
+    limits: { activate_ms: 10_000, drain_ms: 5_000, heap_mb: 128, rss_mb: 256, call_ms: 5_000 },
+  };
+  const generation = new Generation(manifest, number, new OwnedScope(`${id}#${number}`, unguarded));
+  generation.committed = true;
+  return new Draft(generation);
+}
+
+/** Services that a test gives in place of the plugins it leaves out. */
+export function standIns(services: ReadonlyMap<string, object>): Draft {
+  const draft = syntheticDraft('stand-ins', 'Stand-ins', 1);
+  services.forEach((instance, id) => draft.add('services', id, { version: '1.0.0', instance }));
+  return draft.seal();
+}
+
+interface ReadinessParts {
+  readonly host: PluginHost;
+  readonly storage: Storage;
+  readonly health: { ask(): Promise<HealthSummary> };
+}
+
+/** Whether svc is fit to serve. A plugin that is down is named; only one that calls itself critical makes it unfit. */
+export async function readiness({ host, storage, health }: ReadinessParts): Promise<readonly Readiness[]> {
+  const down = host.list().filter(({ state }) => !['active', 'disabled', 'discovered', 'loading'].includes(state));
+  const { ok, checks } = await health.ask();
+  const unwell = checks.filter((check) => !check.ok).map(({ label, detail }) => `${label}${detail === undefined ? '' : `: ${detail}`}`);
+  return [
+    { part: 'storage', ...storage.health() },
+    { part: 'disk', ...storage.disk() },
+    {
+      part: 'plugins',
+      ok: !down.some(({ critical }) => critical),
+      ...(down.length > 0 && { detail: `out of service: ${down.map(({ id, state }) => `${id} (${state})`).join(', ')}` }),
+    },
+    { part: 'process', ok, ...(unwell.length > 0 && { detail: unwell.join('; ') }) },
+  ];
+}

@@ -1,0 +1,112 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Outboxes } from '../events/index.ts';
+import { type HostPorts, pluginStates, type PluginSources, watchFolders } from '../host/index.ts';
+import { checkRoute } from '../http/index.ts';
+import type { Threads } from '../isolate/index.ts';
+import type { SelfMetrics } from '../observe/index.ts';
+import { onlyDeclared, type Storage } from '../storage/index.ts';
+import type { Base, HostParts } from './base.ts';
+import { bundleSources } from './bundles.ts';
+
+type Common =
+  | 'registry'
+  | 'container'
+  | 'sources'
+  | 'schemas'
+  | 'readManifest'
+  | 'shared'
+  | 'bundles'
+  | 'clock'
+  | 'ids'
+  | 'memory'
+  | 'log'
+  | 'dataDir'
+  | 'settings'
+  | 'fetch'
+  | 'emit';
+
+/** What the host of a manager and that of an agent are lent alike. */
+export function lentPorts(parts: Base & HostParts & { readonly sources: PluginSources }): Pick<HostPorts, Common> {
+  const { dataDir, sources, registry, container, memory, clock, ids, logs, settings, bus, outbound, schemas, readManifest, shared } = parts;
+  const dataFolder = (id: string): string => {
+    const folder = join(dataDir, 'plugins', id);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return folder;
+  };
+  return {
+    registry,
+    container,
+    sources,
+    schemas,
+    readManifest,
+    shared,
+    // The installation may belong to somebody else, as that of an agent with a user of its own does.
+    bundles: { ...bundleSources, cacheDirs: [...bundleSources.cacheDirs!, join(dataDir, 'cache', 'bundles')] },
+    clock,
+    ids,
+    memory,
+    log: (component) => logs.logger(component),
+    dataDir: dataFolder,
+    settings(manifest, own) {
+      own('settings', settings.declare(manifest.id, manifest.settings));
+      return {
+        get: (key) => settings.get(key),
+        watch: (key, listener) => own(`watch setting ${key}`, settings.watch(key, listener)),
+      };
+    },
+    fetch: (url, request, owner) => outbound.fetch(url, request, owner),
+    emit: (type, event) => bus.emit(type, event),
+  };
+}
+
+export interface ManagerParts extends Base, HostParts {
+  readonly sources: PluginSources;
+  /** Whether folders are watched at all. */
+  readonly watch: boolean;
+  readonly outboxes: Outboxes;
+  readonly metrics: SelfMetrics;
+  readonly storage: Storage;
+  readonly threads: Threads;
+}
+
+/** Lends the parts of core to a manager's host, which knows none of them. */
+export function hostPorts(parts: ManagerParts): HostPorts {
+  const { logs, metrics, storage, outboxes, threads } = parts;
+  return {
+    ...lentPorts(parts),
+    runsOn: 'manager',
+    async migrate(manifest, migrations) {
+      await storage.migrate(manifest.id, migrations);
+      await storage.declareSealed(manifest.id, manifest.sealed);
+    },
+    tables: (id) => storage.tables(id),
+    secrets: ({ id, sealed }) => onlyDeclared(storage.secrets(id), id, sealed),
+    outbox: (id, own, run, serves) => outboxes.forPlugin(id, own, run, serves),
+    metrics: (id, own) => metrics.forPlugin(id, own),
+    checkRoute,
+    launchThread: ({ manifest: { id, limits }, name, onStumble, ...launch }) => {
+      const labels = { plugin: id, thread: name };
+      return threads.claim({
+        ...launch,
+        owner: id,
+        name,
+        drainMs: limits.drain_ms,
+        log: logs.logger(id),
+        onStumble(cause) {
+          metrics.core.threadRestarts.add(1, labels);
+          onStumble(cause);
+        },
+        onHeap: (bytes) => metrics.core.threadHeap.set(bytes, labels),
+      });
+    },
+    packRestarted: (child) => metrics.core.childRestarts.add(1, { child }),
+    watchFolders: parts.watch ? watchFolders : (options) => watchFolders({ ...options, roots: [] }),
+    observe(plugin, current) {
+      for (const state of pluginStates) {
+        metrics.core.pluginState.set(state === current ? 1 : 0, { plugin, state });
+      }
+    },
+  };
+}

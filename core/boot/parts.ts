@@ -1,0 +1,162 @@
+import { join } from 'node:path';
+
+import { createOperatorToken, operatorAuthenticator, type OperatorToken } from '../auth/index.ts';
+import { Outboxes } from '../events/index.ts';
+import { PluginHost, type PluginSources } from '../host/index.ts';
+import { catalogueOf, coreRoutes, createHttpServer, type HttpServer, routeKey } from '../http/index.ts';
+import type { Threads } from '../isolate/index.ts';
+import { createSelfMetrics, HealthChecks, redactText, type SelfMetrics } from '../observe/index.ts';
+import type { Registry } from '../registry/index.ts';
+import { AuditTrail, Banner, type BannerLine, Board, BuildInfo, Catalogue, Health, Keys, Plugins, Self } from '../sdk/index.ts';
+import { openStorage, type Safeguard, type Storage } from '../storage/index.ts';
+import { type Base, type HostParts, openHostParts } from './base.ts';
+import { changePort } from './change-port.ts';
+import { coreDraft, coreService, readiness } from './core-plugin.ts';
+import { hostPorts } from './lent.ts';
+import type { TakeDown } from './take-down.ts';
+import { pluginThreads, storageWriter } from './workers.ts';
+
+const stopGraceMs = 10_000;
+
+/** What a manager keeps, and what it measures of itself. */
+export interface Data {
+  readonly metrics: SelfMetrics;
+  readonly storage: Storage;
+  readonly operator: OperatorToken;
+}
+
+export async function openData(base: Base, safeguard: ((dataDir: string) => Safeguard) | undefined, takeDown: TakeDown): Promise<Data> {
+  const { product, clock, ids, settings, dataDir, logs } = base;
+  const secretKey = settings.get<string>('data.secret_key');
+  const storage = await openStorage({
+    dataDir,
+    appVersion: product.version,
+    clock,
+    log: logs.logger('storage'),
+    startWriter: storageWriter(product),
+    safeguard: safeguard?.(dataDir),
+    ...(product.embedded && { nativeBinding: product.embedded.nativeBinding }),
+    ...(secretKey !== '' && { secretKeys: secretKey.split(/[\s,]+/) }),
+  });
+  takeDown.add(() => storage.close());
+  const metrics = createSelfMetrics({ version: product.version });
+  takeDown.add(() => metrics.close());
+  return { metrics, storage, operator: createOperatorToken(join(dataDir, 'keys'), ids) };
+}
+
+export interface Hosting extends HostParts {
+  readonly host: PluginHost;
+  readonly outboxes: Outboxes;
+  readonly threads: Threads;
+  readonly strike: PluginHost['strike'];
+}
+
+/** The host with everything that it lends to plugins; none of them is up yet. */
+export function openHost(parts: Base & Data & { readonly sources: PluginSources; readonly watch: boolean }, takeDown: TakeDown): Hosting {
+  const { product, clock, ids, logs, metrics, storage } = parts;
+  const strike: PluginHost['strike'] = (owner, label, error) => {
+    metrics.core.pluginStrikes.add(1, { plugin: owner.pluginId });
+    host.strike(owner, label, error);
+  };
+  const shared = openHostParts(parts, { strike, dropped: metrics.core.eventsDropped }, takeDown);
+  const outboxes = new Outboxes({ tables: storage.core(), clock, ids, log: logs.logger('outbox'), redact: redactText, tries: metrics.core.outboxTries });
+  takeDown.add(() => outboxes.stop());
+  const threads = pluginThreads(product, clock);
+  const host: PluginHost = new PluginHost(hostPorts({ ...parts, ...shared, outboxes, threads }));
+  takeDown.add(() => host.close());
+  return { ...shared, host, outboxes, threads, strike };
+}
+
+/** The HTTP server; it does not listen yet. */
+export function openHttp(parts: Base & Data & Hosting & { readonly checkResponses: boolean }, takeDown: TakeDown): HttpServer {
+  const { clock, ids, settings, logs, metrics, observers, storage, operator, registry, host, strike, checkResponses } = parts;
+  const http = createHttpServer({
+    registry,
+    clock,
+    ids,
+    log: logs.logger('http'),
+    cursorKey: storage.derivedKey('http'),
+    operator: operatorAuthenticator(operator.token),
+    changes: changePort(storage),
+    trustedProxies: settings.get<string[]>('http.trusted_proxies'),
+    publicUrl: settings.get<string>('http.public_url'),
+    strike,
+    hideSecrets: redactText,
+    absentTrail: () => absentProvider(host, AuditTrail.id),
+    checkResponses,
+    observe(route, status, ms, { requestId, method, plugin, traceparent }) {
+      metrics.core.httpRequests.add(1, { route, status: String(status) });
+      metrics.core.httpSeconds.observe(ms / 1000, { route });
+      if (observers.wantsRequests) {
+        observers.request({ requestId, route, method, plugin, status, startedAt: clock.now() - ms, durationMs: ms, traceparent });
+      }
+    },
+  });
+  takeDown.add(() => (http.listening ? http.close(stopGraceMs) : undefined));
+  return http;
+}
+
+/** Why an installed provider of a service is down; undefined when there is none, or an operator switched it off. */
+function absentProvider(host: PluginHost, service: string): string | undefined {
+  const down = host.list().find(({ provides, state }) => !['active', 'disabled'].includes(state) && provides.some((offer) => offer.startsWith(`${service} `)));
+  return down && `"${down.id}", which writes the audit trail, is ${down.state}`;
+}
+
+export interface Published extends Base, Data {
+  readonly host: PluginHost;
+  readonly address: ListenAddress;
+  readonly agent: readonly string[];
+}
+
+/** What core itself offers to plugins and callers. */
+export function publishCore({ product, clock, settings, metrics, observers, storage, registry, host, address, agent }: Published): void {
+  const health = new HealthChecks({ checks: () => [...registry.seen.checks.values()].map(({ value }) => value), clock });
+  const routes = coreRoutes({ readiness: () => readiness({ host, storage, health }), metrics: () => metrics.text() });
+  const services = [
+    coreService(Plugins, host),
+    coreService(Board, settings),
+    coreService(Keys, storage.keys),
+    coreService(Catalogue, catalogueOf(registry)),
+    coreService(BuildInfo, {
+      version: product.version,
+      root: product.root,
+      node: process.version,
+      startedAt: clock.now(),
+      get publicUrl() {
+        return settings.get<string>('http.public_url') || address.url;
+      },
+      get ownUrl() {
+        return address.listening ? address.url : '';
+      },
+      agent,
+    }),
+    coreService(Health, { check: () => health.ask() }),
+    coreService(Self, {
+      gather: () => metrics.samples(),
+      onLine: (listener) => observers.onLine(listener),
+      onRequest: (listener) => observers.onRequest(listener),
+      unobserved: (work) => observers.unobserved(work),
+    }),
+  ];
+  registry.publish({ add: [coreDraft(services, new Map(routes.map((declaration) => [routeKey(declaration), declaration])))] });
+}
+
+export const bannerLines = (registry: Registry, url: string): readonly string[] =>
+  [...registry.current.contributions.values()]
+    .filter(({ value }) => value.point === Banner.id)
+    .flatMap(({ value }) => (value.value as BannerLine).line(url) ?? []);
+
+export type ListenAddress = ReturnType<typeof listenAddress>;
+
+/** `host:port`, with brackets around an IPv6 address; the port becomes the bound one. */
+export function listenAddress(address: string) {
+  const split = address.lastIndexOf(':');
+  return {
+    hostname: address.slice(0, split).replace(/^\[|\]$/g, ''),
+    port: Number(address.slice(split + 1)),
+    listening: false,
+    get url() {
+      return `http://${this.hostname.includes(':') ? `[${this.hostname}]` : this.hostname}:${this.port}`;
+    },
+  };
+}
