@@ -9,18 +9,18 @@ const processors = ['arm64', 'arm', 'ia32', 'loong64', 'mips64el', 'ppc64', 'ris
 /** Optional dependencies of locked packages that the lockfile does not name, as `[path, entry]`. */
 export function missingPlatforms({ packages }) {
   const missing = new Map();
-  for (const { optionalDependencies = {} } of Object.values(packages)) {
+  for (const { dev, license, optionalDependencies = {} } of Object.values(packages)) {
     for (const [name, version] of Object.entries(optionalDependencies)) {
       const path = `node_modules/${name}`;
       if (packages[path] === undefined && /^\d+\.\d+\.\d+/.test(version)) {
-        missing.set(path, entryOf(name, version));
+        missing.set(path, entryOf(name, version, { dev, license }));
       }
     }
   }
   return [...missing];
 }
 
-function entryOf(name, version) {
+function entryOf(name, version, { dev, license }) {
   const words = name.split(/[/-]/);
   const file = name.split('/').at(-1);
   const os = words.filter((word) => systems.includes(word));
@@ -29,6 +29,9 @@ function entryOf(name, version) {
     version,
     resolved: `https://registry.npmjs.org/${name}/-/${file}-${version}.tgz`,
     ...(cpu.length > 0 && { cpu }),
+    // As the package that names them.
+    ...(dev && { dev }),
+    ...(license !== undefined && { license }),
     optional: true,
     ...(os.length > 0 && { os }),
   };
