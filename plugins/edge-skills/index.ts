@@ -2,10 +2,10 @@ import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { type After, MachineFiles, ProcessWatch, SlowCalls } from 'svc/probe';
-import { definePlugin } from 'svc/sdk';
+import { definePlugin, defineService } from 'svc/sdk';
 
 import { EdgeMethods, LocalPolicy } from '../edge-uplink/contract.ts';
-import { Programs } from '../programs/contract.ts';
+import type { ForeignPrograms } from '../programs/contract.ts';
 import { AllowedPaths } from './allowed-paths.ts';
 import { EdgeSkills } from './contract.ts';
 import { MachinePrograms } from './machine-programs.ts';
@@ -28,6 +28,9 @@ import { tcpProbe } from './skills/tcp-probe.ts';
 
 /** Of the few threads of the runtime, so many may wait for a disk that does not answer. */
 const slow = { slots: 2, deadlineMs: 3_000 } as const;
+
+/** By its id: the plugin that runs programs may be away. */
+const Programs = defineService<ForeignPrograms>('programs.runner');
 
 export default definePlugin({
   activate(ctx) {

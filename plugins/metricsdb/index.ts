@@ -1,6 +1,17 @@
-import { Authenticator, Board, BuildInfo, type Clock, definePlugin, type Handle, messageOf, type PluginContext, type ThreadHandle } from 'svc/sdk';
+import {
+  Authenticator,
+  Board,
+  BuildInfo,
+  type Clock,
+  definePlugin,
+  defineService,
+  type Handle,
+  messageOf,
+  type PluginContext,
+  type ThreadHandle,
+} from 'svc/sdk';
 
-import { type ForeignPrograms, Programs } from '../programs/contract.ts';
+import type { ForeignPrograms } from '../programs/contract.ts';
 import { MetricsIngest, MetricsQueries } from './contract.ts';
 import type { Driver, DriverName } from './drivers/driver.ts';
 import { EmbeddedDriver } from './drivers/embedded.ts';
@@ -18,6 +29,9 @@ import type { ThreadData } from './thread-contract.ts';
 
 const heapMb = 1_024;
 const settleMs = 60_000;
+
+/** By its id: the plugin that runs programs may be away. */
+const Programs = defineService<ForeignPrograms>('programs.runner');
 
 export default definePlugin({
   activate(ctx) {

@@ -2,10 +2,10 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rm
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { type Build, type Handle, isSvcError, type PluginContext, type Tables } from 'svc/sdk';
+import { type Build, defineService, type Handle, isSvcError, type PluginContext, type Tables } from 'svc/sdk';
 import { tunnelPath } from 'svc/tunnel';
 
-import { type ForeignPrograms, type ProgramHandle, Programs } from '../../programs/contract.ts';
+import type { ForeignPrograms, ProgramHandle } from '../../programs/contract.ts';
 import type { EdgeSecrets } from '../connection/edge-secrets.ts';
 import { EdgeRemoved } from '../contract.ts';
 import { edgeStore } from '../edge-store.ts';
@@ -25,6 +25,9 @@ interface Kept {
   readonly access_key?: unknown;
   readonly [field: string]: unknown;
 }
+
+/** By its id: the plugin that runs programs may be away. */
+const Programs = defineService<ForeignPrograms>('programs.runner');
 
 const self = 'svc';
 const lookMs = 250;
