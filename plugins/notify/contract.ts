@@ -45,7 +45,8 @@ export interface Outcome {
   readonly kind: Notice['kind'];
   readonly channel_id: number;
   readonly channel_name: string;
-  readonly result: 'sent' | 'failed' | 'folded';
+  /** folded: sent in a digest. overtaken: never sent, because the incident was over before it could be. */
+  readonly result: 'sent' | 'failed' | 'folded' | 'overtaken';
   readonly attempts: number;
   readonly error?: string;
   readonly at: string;

@@ -44,7 +44,7 @@ export default definePlugin({
     const tests = new ChannelTests({ tables, clock, ids, sender, after: (ms, late) => scope.timeout('give up waiting for a test', ms, late) });
     const outcomes = ctx.metrics.counter('outcomes_total', 'What became of notices, one for each channel.', ['result']);
     // So that the first one is not taken for the beginning of the counter.
-    ['sent', 'failed', 'folded'].forEach((result) => outcomes.add(0, { result }));
+    ['sent', 'failed', 'folded', 'overtaken'].forEach((result) => outcomes.add(0, { result }));
     const publisher = new OutcomePublisher({
       ...{ tables, source, clock, log },
       announce: (outcome) => ctx.events.emit(NotificationFinished, outcome),

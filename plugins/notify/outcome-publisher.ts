@@ -54,8 +54,9 @@ export class OutcomePublisher {
       const seqs = fresh.map(({ seq }) => seq);
       await tables.write((tx) => new DeliveryStore(tx).markOutcomesSent('announced', seqs));
       for (const row of fresh) {
-        announce(outcomeOf(row));
-        outcomes?.add(1, { result: row.state });
+        const outcome = outcomeOf(row);
+        announce(outcome);
+        outcomes?.add(1, { result: outcome.result });
       }
     }
     return fresh.length;
@@ -108,8 +109,11 @@ const outcomeOf = (row: Delivery): Outcome => ({
   kind: row.kind as Notice['kind'],
   channel_id: row.channel_id,
   channel_name: row.channel_name,
-  result: row.state as Outcome['result'],
+  result: resultOf(row),
   attempts: row.attempts,
-  ...(row.error !== null && row.state === 'failed' && { error: row.error }),
+  ...(row.error !== null && row.got === 0 && { error: row.error }),
   at: timestamp(row.finished_at!),
 });
+
+/** A row is folded by the digest that took it to the channel, or by a resolve that made it idle before anything took it there. */
+const resultOf = ({ state, got }: Delivery): Outcome['result'] => (state === 'folded' && got === 0 ? 'overtaken' : (state as Outcome['result']));

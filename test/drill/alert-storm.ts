@@ -60,6 +60,7 @@ export async function run({ kills = 100 }: { readonly kills?: number } = {}): Pr
       'ended in sent': found.sent,
       failed: found.failed,
       folded: found.folded,
+      overtaken: found.overtaken,
       duplicates,
     };
   } finally {
@@ -72,11 +73,11 @@ type Ask = <T>(path: string) => Promise<T>;
 type Row = { readonly type: string; readonly data: { readonly result: string; readonly notice_id: string; readonly channel_id: number } };
 
 /** Waits until every incident is over and every notice has ended, then counts what their timelines say. */
-async function settled(ask: Ask): Promise<{ incidents: number; firings: number; sent: number; failed: number; folded: number }> {
+async function settled(ask: Ask): Promise<{ incidents: number; firings: number; sent: number; failed: number; folded: number; overtaken: number }> {
   const until = Date.now() + calmMs;
   for (;;) {
     const { items } = await ask<{ items: { id: number; status: string; rule: string; event_count: number }[] }>('/api/v1/alerts/incidents?q=storm&limit=200');
-    const counts = { sent: 0, failed: 0, folded: 0 };
+    const counts = { sent: 0, failed: 0, folded: 0, overtaken: 0 };
     let firings = 0;
     const missing: string[] = [];
     for (const { id, status, event_count: count } of items) {

@@ -135,12 +135,22 @@ async function judge(folder: string, platforms: readonly Platform[], accepted: R
       if (Number(at) !== channel) {
         continue;
       }
-      assert.ok(result !== 'sent' || (heard.get(Number(incident)) ?? -1) >= ranks[kind]!, `${place} is called sent, and nobody heard of it`);
+      assert.ok(
+        !['sent', 'folded'].includes(result!) || (heard.get(Number(incident)) ?? -1) >= ranks[kind]!,
+        `${place} is called ${result}, and nobody heard of it`,
+      );
       // Nothing stays open on a screen for ever: who heard of the firing hears of its end, unless that failed.
-      const stuck = kind === 'resolved' && result === 'folded' && heard.has(Number(incident)) && heard.get(Number(incident))! < ranks['resolved']!;
-      assert.ok(!stuck, `${place} was folded although the channel had heard of the firing`);
+      const stuck = kind === 'resolved' && result === 'overtaken' && heard.has(Number(incident)) && heard.get(Number(incident))! < ranks['resolved']!;
+      assert.ok(!stuck, `${place} was overtaken although the channel had heard of the firing`);
     }
   }
   const count = (result: string): number => outcomes.filter((outcome) => outcome.result === result).length;
-  return { accepted: accepted.size, sent: count('sent'), folded: count('folded'), failed: count('failed'), 'told twice': repeated };
+  return {
+    accepted: accepted.size,
+    sent: count('sent'),
+    folded: count('folded'),
+    overtaken: count('overtaken'),
+    failed: count('failed'),
+    'told twice': repeated,
+  };
 }

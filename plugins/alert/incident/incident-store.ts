@@ -79,11 +79,10 @@ export class IncidentStore {
   /** What became of a delivery; repeating it changes nothing. */
   record(outcome: Outcome, at: number): Promise<void> {
     const { incident_id: id, channel_id, channel_name, kind, result, attempts, error, notice_id } = outcome;
-    const sent = result !== 'failed';
-    const how = result === 'folded' ? 'sent in a digest to' : sent ? 'sent to' : 'could not be sent to';
+    const sent = result === 'sent' || result === 'folded';
     return this.#append(id, {
       type: sent ? 'notification_sent' : 'notification_failed',
-      message: `${kind} ${how} ${channel_name}${error === undefined ? '' : `: ${error}`}`.slice(0, 2_000),
+      message: `${kind} ${endings[result]} ${channel_name}${error === undefined ? '' : `: ${error}`}`.slice(0, 2_000),
       actor: { type: 'system', id: 'notifier', name: 'notifier' },
       data: { channel_id, channel_name, kind, result, attempts, notice_id, ...(error !== undefined && { error }) },
       deliveryId: outcome.delivery_id,
@@ -169,6 +168,13 @@ export class IncidentStore {
     }
   }
 }
+
+const endings: Readonly<Record<Outcome['result'], string>> = {
+  sent: 'sent to',
+  folded: 'sent in a digest to',
+  failed: 'could not be sent to',
+  overtaken: 'was overtaken by the end of the incident before it could be sent to',
+};
 
 type Query<O> = SelectQueryBuilder<IncidentTables, 'alert_incidents', O>;
 

@@ -295,7 +295,7 @@ describe('what people do', () => {
     house.answers.set('cpu', on('7'));
     await house.pass(interval);
     const { id } = (await house.incident('cpu:host:7'))!;
-    const outcome = (delivery: string, result: 'sent' | 'failed' | 'folded') => ({
+    const outcome = (delivery: string, result: 'sent' | 'failed' | 'folded' | 'overtaken') => ({
       delivery_id: delivery,
       notice_id: 'n',
       incident_id: id,
@@ -312,6 +312,7 @@ describe('what people do', () => {
       ['a', 'sent'],
       ['b', 'failed'],
       ['c', 'folded'],
+      ['d', 'overtaken'],
     ] as const) {
       await house.store.record(outcome(delivery, result), house.clock.now());
     }
@@ -321,6 +322,7 @@ describe('what people do', () => {
       'notification_sent open',
       'notification_failed open',
       'notification_sent open',
+      'notification_failed open',
       'note open',
     ]);
     await house.store.record({ ...outcome('z', 'sent'), incident_id: 999 }, house.clock.now());

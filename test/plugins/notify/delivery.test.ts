@@ -237,12 +237,23 @@ test('a resolve goes to who got the firing with its number, and an unsent firing
   await office.dispatcher.accept(noticeOf(1, 'resolved', { fire_seq: 2 }));
   await office.drain();
   assert.deepEqual([all.taken.length, quiet.taken.length], [2, 1]);
-  assert.deepEqual(results(office.recorded).slice(3).sort(), ['1/2/firing folded', '1/2/firing folded', '1/2/resolved folded']);
+  assert.deepEqual(results(office.recorded).slice(3).sort(), ['1/2/firing overtaken', '1/2/firing overtaken', '1/2/resolved overtaken']);
 
   // A resolve whose firing nobody was told of concerns nobody.
   await office.dispatcher.accept(noticeOf(1, 'resolved', { fire_seq: 3 }));
   await office.drain();
   assert.equal(office.recorded.length, 6);
+});
+
+test('a channel that refuses connections is never said to have got what a resolve overtook', async (t) => {
+  const office = await openOffice(t);
+  await office.channel({ channel_type: 'webhook', endpoint: 'http://127.0.0.1:1/hook' });
+  await office.dispatcher.accept(noticeOf(1));
+  await office.turn();
+  await office.dispatcher.accept(noticeOf(1, 'resolved'));
+  await office.drain();
+  assert.deepEqual(results(office.recorded).sort(), ['1/1/firing overtaken', '1/1/resolved overtaken']);
+  assert.match(office.recorded.find(({ kind }) => kind === 'firing')!.error!, /ECONNREFUSED|refused/);
 });
 
 test('a firing that may have arrived is followed by its resolve, but is not repeated', async (t) => {
@@ -258,7 +269,7 @@ test('a firing that may have arrived is followed by its resolve, but is not repe
     platform.taken.map(({ body }) => body.event),
     ['resolved'],
   );
-  assert.deepEqual(results(office.recorded).sort(), ['1/1/firing folded', '1/1/resolved sent']);
+  assert.deepEqual(results(office.recorded).sort(), ['1/1/firing overtaken', '1/1/resolved sent']);
 });
 
 test('a firing that failed for good has no resolve', async (t) => {
