@@ -11,6 +11,7 @@ import { Evaluator } from './evaluator/evaluator.ts';
 import { evaluatorHealth, runtimeRoutes } from './evaluator/runtime-info.ts';
 import { askLogs, askMetrics, withinScope } from './evaluator/stores.ts';
 import { Timeline } from './evaluator/timeline.ts';
+import { Families } from './gates/families.ts';
 import type { GateInputs } from './gates/review.ts';
 import { durationOf } from './incident/duration.ts';
 import type { Incident } from './incident/incident.ts';
@@ -64,14 +65,20 @@ export class AlertEngine {
     this.#silences = new Silences(new SilenceStore(ctx.db<SilenceTables>()), clock);
     const tables = ctx.db<IncidentTables>();
     this.#incidents = new IncidentStore(tables);
-    this.#ledger = new Ledger({ tables, outbox: ctx.outbox, clock, log, changed: (incidents, types) => this.#publish(incidents, types) });
+    const planOf = (rule: Rule): Plan => parts.planOf(rule, this.#milliseconds('alert.eval_interval'));
+    const families = new Families(parts.book, planOf);
+    this.#ledger = new Ledger({
+      ...{ tables, clock, log, outbox: ctx.outbox },
+      familyOf: (incident) => families.of(incident),
+      changed: (incidents, types) => this.#publish(incidents, types),
+    });
     this.#counters = new EvaluatorCounters(ctx.metrics);
     const within = withinScope(scope);
     const backEnds = this.#backEnds(within);
     this.#evaluator = new Evaluator({
       ...{ clock, log, backEnds, ledger: this.#ledger, timeline: this.#timeline, counters: this.#counters },
       book: parts.book,
-      planOf: (rule) => parts.planOf(rule, this.#milliseconds('alert.eval_interval')),
+      planOf,
       render: parts.render,
       alerts: new AlertSeries({
         ...{ within, log, ledger: this.#ledger },

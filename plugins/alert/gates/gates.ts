@@ -52,9 +52,6 @@ function remind(incident: Incident, view: GateView): Decision | undefined {
   return due && view.silencedBy(incident) === undefined ? { kind: 'notify', notice: 'reminder' } : undefined;
 }
 
-/** A critical incident that was never notified before: only a silence stops it, and what its own rule asks for. */
-const isFreshCritical = ({ severity, event_count: count }: Incident): boolean => severity === 'critical' && count === 1;
-
 function silenceGate(incident: Incident, { silencedBy, steady }: GateView): Suppression | undefined {
   const silence = silencedBy(incident);
   return (
@@ -69,9 +66,6 @@ function silenceGate(incident: Incident, { silencedBy, steady }: GateView): Supp
 }
 
 function inhibitionGate(incident: Incident, { inhibitor, steady }: GateView): Suppression | undefined {
-  if (isFreshCritical(incident)) {
-    return undefined;
-  }
   const firing = `${incident.event_count}/`;
   const noted = incident.marks.inhibition?.ref;
   const source = inhibitor(incident, noted?.startsWith(firing) ? noted.slice(firing.length) : undefined);
@@ -80,7 +74,7 @@ function inhibitionGate(incident: Incident, { inhibitor, steady }: GateView): Su
       kind: 'suppress',
       gate: 'inhibition',
       mark: { ref: firing + source.dedupe_key, at: steady },
-      message: `${source.rule_name} (${source.severity}) is active on the same ${isOffline(source) ? 'device' : 'scope'}`,
+      message: `${source.rule_name} (${source.severity}) is active ${isOffline(source) ? 'on the same device' : 'and measures the same thing'}`,
       data: { gate: 'inhibition', inhibited_by: source.dedupe_key, inhibitor_severity: source.severity },
     }
   );

@@ -1,5 +1,6 @@
 import type { Instance } from '../evaluator/instance.ts';
-import { Inhibitors, inhibits, tiersAbove } from '../gates/inhibitors.ts';
+import type { FamilyOf } from '../gates/families.ts';
+import { Inhibitors } from '../gates/inhibitors.ts';
 import type { Notice } from '../../notify/contract.ts';
 import type { Incident, NewEvent } from './incident.ts';
 import type { Step } from './transitions.ts';
@@ -18,6 +19,7 @@ export interface LedgerState {
   readonly live: ReadonlyMap<string, Incident>;
   readonly instances: ReadonlyMap<number, ReadonlyMap<string, Instance>>;
   readonly inhibitors: Pick<Inhibitors, 'in'>;
+  readonly familyOf: FamilyOf;
 }
 
 /** The state as one transaction sees it: what the ledger holds, and over it what the transaction has changed. */
@@ -25,13 +27,14 @@ export class Draft {
   readonly #held: LedgerState;
   readonly #resolved = new Map<string, Incident>();
   readonly #incidents = new Map<string, Incident>();
-  readonly #inhibitors = new Inhibitors();
+  readonly #inhibitors: Inhibitors;
   readonly #events: { key: string; event: NewEvent; status: Incident['status']; severity: Incident['severity'] }[] = [];
   readonly #notices: { key: string; kind: Notice['kind']; incident: Incident }[] = [];
   readonly #instances = new Map<string, { ruleId: number; instance: Instance | undefined }>();
 
   constructor(held: LedgerState) {
     this.#held = held;
+    this.#inhibitors = new Inhibitors(held.familyOf);
   }
 
   /** Incidents that are over and may fire again. */
@@ -49,7 +52,7 @@ export class Draft {
     if (before !== undefined) {
       yield before;
     }
-    for (const tier of tiersAbove(target)) {
+    for (const tier of this.#inhibitors.tiersAbove(target)) {
       yield* this.#inhibitors.in(tier);
       yield* this.#held.inhibitors.in(tier);
     }
@@ -88,7 +91,7 @@ export class Draft {
   inhibitor(target: Incident, before: string | undefined): Incident | undefined {
     for (const key of this.#candidates(target, before)) {
       const source = this.incident(key);
-      if (source !== undefined && inhibits(source, target)) {
+      if (source !== undefined && this.#inhibitors.inhibits(source, target)) {
         return source;
       }
     }

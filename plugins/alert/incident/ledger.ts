@@ -1,6 +1,7 @@
 import { type Clock, type Logger, messageOf, type Outbox, SvcError, type Tables } from 'svc/sdk';
 
 import type { Instance } from '../evaluator/instance.ts';
+import type { FamilyOf } from '../gates/families.ts';
 import { Inhibitors } from '../gates/inhibitors.ts';
 import { type Changes, Draft } from './draft.ts';
 import { type Incident, isActive } from './incident.ts';
@@ -31,6 +32,7 @@ export interface LedgerParts {
   readonly outbox: Pick<Outbox, 'enqueue'>;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly familyOf: FamilyOf;
   /** Called after each commit with what it changed. */
   readonly changed: (incidents: readonly Incident[], events: ReadonlyMap<string, readonly string[]>) => void;
 }
@@ -44,7 +46,7 @@ export class Ledger {
   #live = new Map<string, Incident>();
   #ids = new Map<number, string>();
   #instances = new Map<number, Map<string, Instance>>();
-  #inhibitors = new Inhibitors();
+  #inhibitors: Inhibitors;
   #heartbeat: Heartbeat | undefined;
   #last: Promise<unknown> = Promise.resolve();
   /** Memory may differ from the disk. */
@@ -52,6 +54,7 @@ export class Ledger {
 
   constructor(parts: LedgerParts) {
     this.#parts = parts;
+    this.#inhibitors = new Inhibitors(parts.familyOf);
   }
 
   get live(): ReadonlyMap<string, Incident> {
@@ -75,7 +78,7 @@ export class Ledger {
     const beat = await tables.read.selectFrom('alert_heartbeat').select(['at', 'drift']).where('id', '=', 1).executeTakeFirst();
     this.#live = new Map();
     this.#ids = new Map();
-    this.#inhibitors = new Inhibitors();
+    this.#inhibitors = new Inhibitors(this.#parts.familyOf);
     this.#instances = new Map();
     live.forEach((row) => this.#add(incidentOf(row)));
     instances.forEach((row) => this.#setInstance(row.rule_id, row.dedupe_key, instanceOf(row)));
@@ -100,7 +103,7 @@ export class Ledger {
       if (this.#isStale) {
         await this.load();
       }
-      const draft = new Draft({ live: this.#live, instances: this.#instances, inhibitors: this.#inhibitors });
+      const draft = new Draft({ live: this.#live, instances: this.#instances, inhibitors: this.#inhibitors, familyOf: this.#parts.familyOf });
       const result = await work(draft);
       if (!draft.isEmpty) {
         await this.#save(draft.changes());

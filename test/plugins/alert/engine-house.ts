@@ -10,6 +10,7 @@ import { type Ask, BackEnd, type StoreName, type Within } from '../../../plugins
 import { EvaluatorCounters } from '../../../plugins/alert/evaluator/counters.ts';
 import { Evaluator } from '../../../plugins/alert/evaluator/evaluator.ts';
 import { Timeline } from '../../../plugins/alert/evaluator/timeline.ts';
+import { Families } from '../../../plugins/alert/gates/families.ts';
 import type { GateInputs } from '../../../plugins/alert/gates/review.ts';
 import type { Incident } from '../../../plugins/alert/incident/incident.ts';
 import { IncidentStore } from '../../../plugins/alert/incident/incident-store.ts';
@@ -228,7 +229,9 @@ export class Engine {
         },
       };
     };
+    const families = new Families(this.book, planOf);
     this.ledger = new Ledger({
+      familyOf: (incident) => families.of(incident),
       tables: this.tables,
       outbox: {
         enqueue: async (_tx, _topic, payload) => {

@@ -66,7 +66,33 @@ describe('whether channels are notified', () => {
     );
   });
 
-  test('of something that a worse incident on the same scope explains: only when that is over', async (t) => {
+  test('of a warning that an unrelated critical incident of the same scope says nothing about: at once', async (t) => {
+    const house = await engine(t);
+    const rule = (key: string, severity: 'critical' | 'warning', measure: string): void => {
+      house.book.add({ rule_key: key, severity, scope_type: 'global', legs: [{ query: key, measure }], dimensions: ['disk'] });
+    };
+    rule('page', 'critical', 'certificate_days');
+    rule('warn', 'warning', 'queue_length');
+    rule('full', 'critical', 'used');
+    rule('fuller', 'warning', 'used');
+    house.answers.set('page', [{ value: 1 }]);
+    house.answers.set('warn', [{ value: 1 }]);
+    house.answers.set('full', [{ disk: 'boot', value: 99 }]);
+    house.answers.set('fuller', [
+      { disk: 'boot', value: 99 },
+      { disk: 'data', value: 91 },
+    ]);
+    await house.pass(2 * minute);
+    assert.deepEqual(house.sent.toSorted(), [
+      'firing 1 full:global:global:disk=boot',
+      'firing 1 fuller:global:global:disk=data',
+      'firing 1 page:global:global:disk=',
+      'firing 1 warn:global:global:disk=',
+    ]);
+    assert.deepEqual(await house.timeline('fuller:global:global:disk=boot'), ['firing open', 'inhibited open'], 'the same disk, said worse');
+  });
+
+  test('of something that a worse incident of the same measure explains: only when that is over', async (t) => {
     const house = await engine(t);
     house.book.add({ rule_key: 'page', severity: 'critical', legs: [{ query: 'page', measure: 'cpu' }] });
     house.book.add({ rule_key: 'warn', legs: [{ query: 'warn', measure: 'cpu' }] });
@@ -84,14 +110,15 @@ describe('whether channels are notified', () => {
     assert.deepEqual(house.sent.slice(-2), ['resolved 1 page:host:7', 'firing 1 warn:host:7']);
   });
 
-  test('of anything on a device that is offline: only of what is critical and new', async (t) => {
+  test('of anything on a device that is offline: not before it is back', async (t) => {
     const house = await engine(t);
     house.book.add({ rule_key: 'device_offline', severity: 'critical', legs: [{ query: 'off', measure: 'm' }] });
     house.book.add({ rule_key: 'cpu', legs: [{ query: 'cpu', measure: 'm' }] });
     house.book.add({ rule_key: 'dead', severity: 'critical', legs: [{ query: 'dead', measure: 'm' }] });
     ['off', 'cpu', 'dead'].forEach((query) => house.answers.set(query, on('7')));
     await house.pass(minute);
-    assert.deepEqual(house.sent.toSorted(), ['firing 1 dead:host:7', 'firing 1 device_offline:host:7']);
+    assert.deepEqual(house.sent.toSorted(), ['firing 1 device_offline:host:7']);
+    assert.deepEqual(await house.timeline('dead:host:7'), ['firing open', 'inhibited open']);
     assert.deepEqual(await house.timeline('cpu:host:7'), ['firing open', 'inhibited open']);
   });
 

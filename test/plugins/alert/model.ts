@@ -170,14 +170,13 @@ export class Model {
   }
 
   #closed(thing: Thing): { readonly name: string; readonly what: string } | undefined {
-    const first = thing.rule.severity === 'critical' && thing.count === 1;
     const others = this.things.filter((other) => other !== thing && other.device === thing.device && other.status !== 'none' && other.status !== 'resolved');
     const before = thing.spoken.get('inhibition');
     const inhibitors = others.filter((other) => other.rule.key === 'device_offline' || ranks[other.rule.severity] > ranks[thing.rule.severity]);
     // The strongest is named; here there is one of each kind.
     const strength = ({ rule }: Thing): number => (rule.key === 'device_offline' ? 9 : ranks[rule.severity]);
     const whats = inhibitors.sort((a, b) => strength(b) - strength(a)).map((other) => `${thing.count} ${keyOf(other)}`);
-    if (!first && whats.length > 0) {
+    if (whats.length > 0) {
       return { name: 'inhibition', what: before !== undefined && whats.includes(before) ? before : whats[0]! };
     }
     if (this.time - thing.sentAt < cooldownMs) {
