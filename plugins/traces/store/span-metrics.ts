@@ -35,24 +35,75 @@ interface LabelSet {
   emittedAt: number;
 }
 
-export interface SpanMetrics {
-  /** Counts rows of a head, once each. */
-  count(head: Head, first: number, end: number, now: number): void;
-  /** The samples to be written now. */
-  flush(now: number): MetricRow[];
-  readonly series: number;
-  /** Spans that no set of labels was left for. */
-  readonly dropped: number;
-}
-
 /** Calls, errors and durations of all spans, counted as they come; counters begin at nothing when the process does. */
-export function spanMetrics(maxSeries: number): SpanMetrics {
-  const sets = new Map<string, LabelSet>();
+export class SpanMetrics {
+  readonly #maxSeries: number;
+  readonly #sets = new Map<string, LabelSet>();
   /** Sets by the numbers that one head has for their parts. */
-  const byHead = new WeakMap<Head, Map<number, LabelSet | null>>();
-  let dropped = 0;
+  readonly #byHead = new WeakMap<Head, Map<number, LabelSet | null>>();
+  #dropped = 0;
 
-  function setFor(head: Head, row: number): LabelSet | null {
+  constructor(maxSeries: number) {
+    this.#maxSeries = maxSeries;
+  }
+
+  get series(): number {
+    return this.#sets.size * seriesPerSet;
+  }
+
+  /** Spans that no set of labels was left for. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Counts rows of a head, once each. */
+  count(head: Head, first: number, end: number, now: number): void {
+    const known = this.#knownOf(head);
+    for (let row = first; row < end; row++) {
+      const number = (head.resourceIds[row]! * 2 ** 20 + head.names[row]!) * 32 + head.kinds[row]!;
+      let set = known.get(number);
+      if (set === undefined) {
+        set = this.#setFor(head, row);
+        known.set(number, set);
+      }
+      if (set === null) {
+        this.#dropped++;
+        continue;
+      }
+      const seconds = head.durations[row]! / 1e9;
+      set.counts[bucketOf(seconds)]!++;
+      set.total++;
+      set.seconds += seconds;
+      set.changed = true;
+      set.changedAt = now;
+    }
+  }
+
+  /** The samples to be written now. */
+  flush(now: number): MetricRow[] {
+    const rows: MetricRow[] = [];
+    for (const set of this.#sets.values()) {
+      if (now - set.changedAt > forgetMs) {
+        this.#sets.delete(set.key);
+      } else if (set.changed || now - set.emittedAt >= repeatMs) {
+        emit(set, now, rows);
+        set.changed = false;
+        set.emittedAt = now;
+      }
+    }
+    return rows;
+  }
+
+  #knownOf(head: Head): Map<number, LabelSet | null> {
+    let known = this.#byHead.get(head);
+    if (known === undefined) {
+      known = new Map();
+      this.#byHead.set(head, known);
+    }
+    return known;
+  }
+
+  #setFor(head: Head, row: number): LabelSet | null {
     const resource = head.dictionary.resource(head.resourceIds[row]!);
     const device = textIn(resource, 'device_id');
     const labels: Record<string, string> = {
@@ -63,61 +114,16 @@ export function spanMetrics(maxSeries: number): SpanMetrics {
       ...(device !== undefined && { device_id: device }),
     };
     const key = JSON.stringify(labels);
-    let set = sets.get(key);
+    let set = this.#sets.get(key);
     if (set === undefined) {
-      if ((sets.size + 1) * seriesPerSet > maxSeries) {
+      if ((this.#sets.size + 1) * seriesPerSet > this.#maxSeries) {
         return null;
       }
-      sets.set(key, (set = emptySet(key, labels)));
+      set = emptySet(key, labels);
+      this.#sets.set(key, set);
     }
     return set;
   }
-
-  return {
-    count(head, first, end, now) {
-      let known = byHead.get(head);
-      if (known === undefined) {
-        byHead.set(head, (known = new Map()));
-      }
-      for (let row = first; row < end; row++) {
-        const number = (head.resourceIds[row]! * 2 ** 20 + head.names[row]!) * 32 + head.kinds[row]!;
-        let set = known.get(number);
-        if (set === undefined) {
-          set = setFor(head, row);
-          known.set(number, set);
-        }
-        if (set === null) {
-          dropped++;
-          continue;
-        }
-        const seconds = head.durations[row]! / 1e9;
-        set.counts[bucketOf(seconds)]!++;
-        set.total++;
-        set.seconds += seconds;
-        set.changed = true;
-        set.changedAt = now;
-      }
-    },
-    flush(now) {
-      const rows: MetricRow[] = [];
-      for (const set of sets.values()) {
-        if (now - set.changedAt > forgetMs) {
-          sets.delete(set.key);
-        } else if (set.changed || now - set.emittedAt >= repeatMs) {
-          emit(set, now, rows);
-          set.changed = false;
-          set.emittedAt = now;
-        }
-      }
-      return rows;
-    },
-    get series() {
-      return sets.size * seriesPerSet;
-    },
-    get dropped() {
-      return dropped;
-    },
-  };
 }
 
 function bucketOf(seconds: number): number {

@@ -13,7 +13,7 @@ import { Head } from './head.ts';
 import { defaultLimits, type TraceLimits } from './limits.ts';
 import { type PushFormat, type PushOptions, type PushResult, requestOf, resultOf } from './push.ts';
 import { gather, type SpanTables, spanSource } from './scan.ts';
-import { type MetricRow, type SpanMetrics, spanMetrics } from './span-metrics.ts';
+import { type MetricRow, SpanMetrics } from './span-metrics.ts';
 import { statsOf, type StoreStats } from './stats.ts';
 import { readRecord, recordHead } from './wal-record.ts';
 
@@ -103,7 +103,7 @@ class Store implements TracesStore {
     this.#log = log;
     this.#now = now;
     this.#disk = disk;
-    this.#metrics = spanMetrics(limits.metricSeries);
+    this.#metrics = new SpanMetrics(limits.metricSeries);
     this.#head = this.newHead();
     this.tables = { heads: () => [this.#head, ...this.#waiting.map(({ head }) => head)], blocks: () => blocks.blocks };
   }
@@ -138,7 +138,7 @@ class Store implements TracesStore {
     const { metricSeries } = this.#limits;
     this.#limits = { ...this.#limits, ...limits };
     if (this.#limits.metricSeries !== metricSeries) {
-      this.#metrics = spanMetrics(this.#limits.metricSeries);
+      this.#metrics = new SpanMetrics(this.#limits.metricSeries);
     }
   }
 

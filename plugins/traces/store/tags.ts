@@ -3,7 +3,7 @@ import type { Budget, Matcher } from 'svc/query';
 import { type Evaluate, compileField } from '../traceql/field.ts';
 import { sightOf } from '../traceql/enforce.ts';
 import { intrinsicNamed, parseField } from '../traceql/field-parser.ts';
-import { cursor } from '../traceql/cursor.ts';
+import { Cursor } from '../traceql/cursor.ts';
 import type { FieldExpression } from '../traceql/ast.ts';
 import { parse } from '../traceql/parser.ts';
 import { compilePipeline, runOver } from '../traceql/pipeline.ts';
@@ -126,7 +126,7 @@ export function fieldOf(tag: string): FieldExpression {
   if (intrinsicNamed(tag) === undefined && !/^(?:\.|(?:span|resource|event|link|instrumentation|parent)\.)/.test(tag)) {
     return { kind: 'attribute', scope: 'any', ofParent: false, name: tag };
   }
-  return parseField(cursor(tag));
+  return parseField(new Cursor(tag));
 }
 
 /** What has few values has all of them; what has too many to tell has none. */

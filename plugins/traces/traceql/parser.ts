@@ -14,7 +14,7 @@ import type {
   Stage,
 } from './ast.ts';
 import { checkQuery } from './check.ts';
-import { type Cursor, cursor } from './cursor.ts';
+import { Cursor } from './cursor.ts';
 import { numberOf, parseField } from './field-parser.ts';
 import { parseError } from './lexer.ts';
 
@@ -37,7 +37,7 @@ const largestRank = 1000;
 
 /** Reads a query and checks its types; every complaint says where it is, or which part. */
 export function parse(text: string): Query {
-  const tokens = cursor(text);
+  const tokens = new Cursor(text);
   const { stages, metrics, ranks } = pipeline(tokens, true);
   const mostRecent = hints(tokens);
   if (tokens.token.type !== 'end') {

@@ -13,39 +13,44 @@ export interface SampleSeries {
 }
 
 /** Keeps a few numbers per cell. */
-export function cellSeries(labels: Labels, fold: Fold): SampleSeries {
-  const { width } = fold;
-  const places = new Map<number, number>();
-  let cells = new Float64Array(4 * width);
-  let lastCell = -1;
-  let lastPlace = 0;
+export class CellSeries implements SampleSeries {
+  readonly labels: Labels;
+  readonly #fold: Fold;
+  readonly #places = new Map<number, number>();
+  #cells: Float64Array;
+  #lastCell = -1;
+  #lastPlace = 0;
 
-  function placeOf(cell: number): number | undefined {
-    return cell === lastCell ? lastPlace : places.get(cell);
+  constructor(labels: Labels, fold: Fold) {
+    this.labels = labels;
+    this.#fold = fold;
+    this.#cells = new Float64Array(4 * fold.width);
   }
 
-  return {
-    labels,
-    add(cell, value, ms, ns) {
-      const known = placeOf(cell);
-      lastCell = cell;
-      if (known !== undefined) {
-        lastPlace = known;
-        fold.add(cells, known, value, ms, ns);
-        return 0;
-      }
-      lastPlace = places.size * width;
-      if (lastPlace + width > cells.length) {
-        const grown = new Float64Array(cells.length * 2);
-        grown.set(cells);
-        cells = grown;
-      }
-      places.set(cell, lastPlace);
-      fold.begin(cells, lastPlace, value, ms, ns);
-      return 1;
-    },
-    row: (windows) => slide(labels, fold, cells, places, windows),
-  };
+  add(cell: number, value: number, ms: number, ns: number): number {
+    const fold = this.#fold;
+    const known = cell === this.#lastCell ? this.#lastPlace : this.#places.get(cell);
+    this.#lastCell = cell;
+    if (known !== undefined) {
+      this.#lastPlace = known;
+      fold.add(this.#cells, known, value, ms, ns);
+      return 0;
+    }
+    const place = this.#places.size * fold.width;
+    this.#lastPlace = place;
+    this.#places.set(cell, place);
+    if (place + fold.width > this.#cells.length) {
+      const grown = new Float64Array(this.#cells.length * 2);
+      grown.set(this.#cells);
+      this.#cells = grown;
+    }
+    fold.begin(this.#cells, place, value, ms, ns);
+    return 1;
+  }
+
+  row(windows: Windows): Row {
+    return slide(this.labels, this.#fold, this.#cells, this.#places, windows);
+  }
 }
 
 /**

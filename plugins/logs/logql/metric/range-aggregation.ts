@@ -21,12 +21,12 @@ import { errorLabel, WorkingLine } from '../pipeline/working-line.ts';
 import { matchersOf } from '../selector.ts';
 import type { LogSource } from '../source.ts';
 import type { Conversion, Grouping, RangeExpr, Unwrap } from '../syntax/ast.ts';
-import { cellSeries, type SampleSeries } from './cell-series.ts';
+import { CellSeries, type SampleSeries } from './cell-series.ts';
 import { foldOf } from './fold.ts';
 import { groupLabels } from './grouping.ts';
 import { emptyRow, put, type Row } from './matrix.ts';
-import { counterRate, quantile, sampleList } from './sample-list.ts';
-import { type Windows, windowsOf } from './windows.ts';
+import { counterRate, quantile, SampleList } from './sample-list.ts';
+import { Windows } from './windows.ts';
 
 export interface Evaluation {
   readonly source: LogSource;
@@ -51,10 +51,10 @@ const mostRemembered = 4096;
 /** Numbers over windows of lines, per label set; `outer` is the grouping of a sum around it, which is done on the way. */
 export async function rangeAggregation(expr: RangeExpr, evaluation: Evaluation, outer?: Grouping): Promise<readonly Row[]> {
   const { source, budget, times, enforce } = evaluation;
-  const windows = windowsOf(times, expr.rangeMs, expr.offsetMs);
+  const windows = new Windows(times, expr.rangeMs, expr.offsetMs);
   const grouping = expr.op === 'absent_over_time' ? { without: false, labels: [] } : (expr.grouping ?? outer);
   const sample = sampler(expr, grouping, evaluation.now);
-  const series = seriesSet(expr, grouping);
+  const series = new SeriesSet(expr, grouping);
   const matchers = matchersOf(expr.log.matchers);
   const work = new WorkingLine();
   const effort = new Effort(expr.log.stages.length);
@@ -148,43 +148,62 @@ function unwrapper({ label, convert, filters }: Unwrap): (work: WorkingLine) => 
 }
 
 /** The series found so far, by their labels; streams whose labels no stage touched are found by identity. */
-function seriesSet(expr: RangeExpr, grouping: Grouping | undefined): { of(work: WorkingLine): SampleSeries; all(): Iterable<SampleSeries> } {
-  const fold = foldOf(expr.op);
-  const byKey = new Map<string, SampleSeries>();
-  let base: Labels | undefined;
-  let ofBase = new Map<Labels, SampleSeries>();
-  const make = (labels: Labels): SampleSeries =>
-    fold === undefined ? sampleList(labels, expr.op === 'rate_counter' ? counterRate : quantile(expr.parameter!)) : cellSeries(labels, fold);
-  const find = (work: WorkingLine): SampleSeries => {
-    const labels = grouping !== undefined && !grouping.without ? byLabels(work, grouping) : groupLabels(work.flat(), grouping);
-    const key = labelsKey(labels);
-    let found = byKey.get(key);
+class SeriesSet {
+  readonly #expr: RangeExpr;
+  readonly #grouping: Grouping | undefined;
+  readonly #fold: ReturnType<typeof foldOf>;
+  readonly #byKey = new Map<string, SampleSeries>();
+  /** What `#ofBase` is about: the labels of the stream whose lines came last. */
+  #base: Labels | undefined;
+  #ofBase = new Map<Labels, SampleSeries>();
+
+  constructor(expr: RangeExpr, grouping: Grouping | undefined) {
+    this.#expr = expr;
+    this.#grouping = grouping;
+    this.#fold = foldOf(expr.op);
+  }
+
+  of(work: WorkingLine): SampleSeries {
+    const same = work.untouched;
+    if (same === undefined) {
+      return this.#find(work);
+    }
+    if (same.base !== this.#base || this.#ofBase.size > mostRemembered) {
+      this.#base = same.base;
+      this.#ofBase = new Map();
+    }
+    const beside = same.beside ?? noLabels;
+    let found = this.#ofBase.get(beside);
     if (found === undefined) {
-      found = make(Object.freeze(labels));
-      byKey.set(key, found);
+      found = this.#find(work);
+      this.#ofBase.set(beside, found);
     }
     return found;
-  };
-  return {
-    of(work) {
-      const same = work.untouched;
-      if (same === undefined) {
-        return find(work);
-      }
-      if (same.base !== base || ofBase.size > mostRemembered) {
-        base = same.base;
-        ofBase = new Map();
-      }
-      const beside = same.beside ?? noLabels;
-      let found = ofBase.get(beside);
-      if (found === undefined) {
-        found = find(work);
-        ofBase.set(beside, found);
-      }
-      return found;
-    },
-    all: () => byKey.values(),
-  };
+  }
+
+  all(): Iterable<SampleSeries> {
+    return this.#byKey.values();
+  }
+
+  #find(work: WorkingLine): SampleSeries {
+    const grouping = this.#grouping;
+    const labels = grouping !== undefined && !grouping.without ? byLabels(work, grouping) : groupLabels(work.flat(), grouping);
+    const key = labelsKey(labels);
+    let found = this.#byKey.get(key);
+    if (found === undefined) {
+      found = this.#make(Object.freeze(labels));
+      this.#byKey.set(key, found);
+    }
+    return found;
+  }
+
+  #make(labels: Labels): SampleSeries {
+    if (this.#fold !== undefined) {
+      return new CellSeries(labels, this.#fold);
+    }
+    const { op, parameter } = this.#expr;
+    return new SampleList(labels, op === 'rate_counter' ? counterRate : quantile(parameter!));
+  }
 }
 
 function byLabels(work: WorkingLine, { labels }: Grouping): string[] {

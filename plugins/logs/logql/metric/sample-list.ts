@@ -1,45 +1,54 @@
 import type { Labels } from 'svc/query';
 
 import type { SampleSeries } from './cell-series.ts';
-import { emptyRow, put } from './matrix.ts';
+import { emptyRow, put, type Row } from './matrix.ts';
+import type { Windows } from './windows.ts';
 
 /** What every sample of a window makes together; times in milliseconds, both in order of time. */
 export type Summary = (times: Float64Array, values: Float64Array, opens: number, closes: number) => number | undefined;
 
 /** Keeps every sample, for the operations that cannot do with less. */
-export function sampleList(labels: Labels, summary: Summary): SampleSeries {
-  const times: number[] = [];
-  const values: number[] = [];
-  return {
-    labels,
-    add(_cell, value, ms, ns) {
-      times.push(ms + ns / 1e6);
-      values.push(value);
-      return 1;
-    },
-    row(windows) {
-      const order = Uint32Array.from(times.keys()).sort((a, b) => times[a]! - times[b]! || a - b);
-      const sortedTimes = Float64Array.from(order, (index) => times[index]!);
-      const sortedValues = Float64Array.from(order, (index) => values[index]!);
-      const row = emptyRow(labels, windows.count);
-      let low = 0;
-      let high = 0;
-      for (let step = 0; step < windows.count; step++) {
-        while (high < sortedTimes.length && sortedTimes[high]! <= windows.closes[step]!) {
-          high += 1;
-        }
-        while (low < high && sortedTimes[low]! <= windows.opens[step]!) {
-          low += 1;
-        }
-        const value =
-          low < high ? summary(sortedTimes.subarray(low, high), sortedValues.subarray(low, high), windows.opens[step]!, windows.closes[step]!) : undefined;
-        if (value !== undefined) {
-          put(row, step, value);
-        }
+export class SampleList implements SampleSeries {
+  readonly labels: Labels;
+  readonly #summary: Summary;
+  readonly #times: number[] = [];
+  readonly #values: number[] = [];
+
+  constructor(labels: Labels, summary: Summary) {
+    this.labels = labels;
+    this.#summary = summary;
+  }
+
+  add(_cell: number, value: number, ms: number, ns: number): number {
+    this.#times.push(ms + ns / 1e6);
+    this.#values.push(value);
+    return 1;
+  }
+
+  row(windows: Windows): Row {
+    const [unsorted, values] = [this.#times, this.#values];
+    const order = Uint32Array.from(unsorted.keys()).sort((a, b) => unsorted[a]! - unsorted[b]! || a - b);
+    const times = Float64Array.from(order, (index) => unsorted[index]!);
+    const ordered = Float64Array.from(order, (index) => values[index]!);
+    const row = emptyRow(this.labels, windows.count);
+    let low = 0;
+    let high = 0;
+    for (let step = 0; step < windows.count; step++) {
+      const opens = windows.opens[step]!;
+      const closes = windows.closes[step]!;
+      while (high < times.length && times[high]! <= closes) {
+        high += 1;
       }
-      return row;
-    },
-  };
+      while (low < high && times[low]! <= opens) {
+        low += 1;
+      }
+      const value = low < high ? this.#summary(times.subarray(low, high), ordered.subarray(low, high), opens, closes) : undefined;
+      if (value !== undefined) {
+        put(row, step, value);
+      }
+    }
+    return row;
+  }
 }
 
 export function quantile(q: number): Summary {

@@ -1,56 +1,68 @@
 /** The windows of a range aggregation, one per step, each (end - range, end], cut into cells that no window's edge runs through. */
-export interface Windows {
+export class Windows {
   readonly count: number;
   readonly rangeSeconds: number;
-  /** Where the first window begins (not in it) and the last one ends (in it), in milliseconds. */
-  readonly from: number;
-  readonly to: number;
   /** First cell of each window, and the one behind its last. */
   readonly first: Int32Array;
   readonly behind: Int32Array;
   /** Edges of the windows, in milliseconds: window k is (opens[k], closes[k]]. */
   readonly opens: Float64Array;
   readonly closes: Float64Array;
+  /** Of all windows, in order: cell i lies between edges i and i + 1. */
+  readonly #edges: Float64Array;
+  /** 1 for cells that are in a window. */
+  readonly #covered: Uint8Array;
+  #last = 0;
+
+  constructor(times: Float64Array, rangeMs: number, offsetMs: number) {
+    const range = Math.max(1, Math.round(rangeMs));
+    const offset = Math.round(offsetMs);
+    this.count = times.length;
+    this.rangeSeconds = rangeMs / 1000;
+    this.closes = times.map((time) => Math.round(time) - offset);
+    this.opens = this.closes.map((close) => close - range);
+    this.#edges = Float64Array.from(new Set([...this.opens, ...this.closes])).sort();
+    const position = new Map<number, number>();
+    this.#edges.forEach((edge, index) => position.set(edge, index));
+    this.first = Int32Array.from(this.opens, (edge) => position.get(edge)!);
+    this.behind = Int32Array.from(this.closes, (edge) => position.get(edge)!);
+    this.#covered = coveredCells(this.first, this.behind, this.#edges.length);
+  }
+
+  /** Where the first window begins (not in it), in milliseconds. */
+  get from(): number {
+    return this.#edges[0] ?? 0;
+  }
+
+  /** Where the last one ends (in it). */
+  get to(): number {
+    return this.#edges.at(-1) ?? 0;
+  }
+
   /** The cell that a time lies in; -1 when no window wants it. */
-  cellOf(ms: number, ns: number): number;
+  cellOf(ms: number, ns: number): number {
+    const edges = this.#edges;
+    // Windows are open to the left: a nanosecond past an edge belongs to the cell behind it.
+    const at = ns > 0 ? ms + 1 : ms;
+    let cell = this.#last;
+    if (!(edges[cell]! < at && at <= edges[cell + 1]!)) {
+      cell = cellBefore(edges, at);
+      if (cell < 0 || cell >= edges.length - 1) {
+        return -1;
+      }
+      this.#last = cell;
+    }
+    return this.#covered[cell] === 1 ? cell : -1;
+  }
 }
 
-export function windowsOf(times: Float64Array, rangeMs: number, offsetMs: number): Windows {
-  const range = Math.max(1, Math.round(rangeMs));
-  const offset = Math.round(offsetMs);
-  const closes = times.map((time) => Math.round(time) - offset);
-  const opens = closes.map((close) => close - range);
-  const edges = Float64Array.from(new Set([...opens, ...closes])).sort();
-  const position = new Map<number, number>();
-  edges.forEach((edge, index) => position.set(edge, index));
-  const first = Int32Array.from(opens, (edge) => position.get(edge)!);
-  const behind = Int32Array.from(closes, (edge) => position.get(edge)!);
-  const covered = new Uint8Array(edges.length);
+function coveredCells(first: Int32Array, behind: Int32Array, cells: number): Uint8Array {
+  const covered = new Uint8Array(cells);
   for (let k = 0, done = 0; k < first.length; k++) {
-    for (let cell = Math.max(first[k]!, done); cell < behind[k]!; cell++) {
-      covered[cell] = 1;
-    }
+    covered.fill(1, Math.max(first[k]!, done), behind[k]!);
     done = behind[k]!;
   }
-  let last = 0;
-  return {
-    count: times.length,
-    rangeSeconds: rangeMs / 1000,
-    from: edges[0] ?? 0,
-    to: edges.at(-1) ?? 0,
-    first,
-    behind,
-    opens,
-    closes,
-    cellOf(ms, ns) {
-      // Windows are open to the left: a nanosecond past an edge belongs to the cell behind it.
-      const at = ns > 0 ? ms + 1 : ms;
-      if (!(edges[last]! < at && at <= edges[last + 1]!)) {
-        last = cellBefore(edges, at);
-      }
-      return last < 0 || last >= edges.length - 1 ? (last = 0) - 1 : covered[last] === 1 ? last : -1;
-    },
-  };
+  return covered;
 }
 
 /** The greatest index whose edge lies before the time; -1 when none does. */
