@@ -1,7 +1,7 @@
 import { execute } from '../cli/execute.ts';
 import { usageFailure } from '../cli/failure.ts';
 import type { Call } from '../cli/command.ts';
-import { command } from '../commands/edge.ts';
+import { command } from '../commands/edge/run.ts';
 
 /** The one command of the small program; the launcher asks the large one for help. */
 export const runEdge = (args: readonly string[], environment: Call['environment']): Promise<number> =>

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { isSea } from 'node:sea';
 
-import { discover } from '../../core/host/index.ts';
-import { readManifest } from '../../core/boot/settings/schemas.ts';
-import { SvcError } from '../../core/sdk/index.ts';
-import type { Command } from '../cli/command.ts';
-import { usageFailure } from '../cli/failure.ts';
-import { currentProduct } from '../product.ts';
-import { scaffold } from '../scaffold/scaffold.ts';
+import { discover } from '../../../core/host/index.ts';
+import { readManifest } from '../../../core/boot/settings/schemas.ts';
+import { SvcError } from '../../../core/sdk/index.ts';
+import type { Command } from '../../cli/command.ts';
+import { usageFailure } from '../../cli/failure.ts';
+import { currentProduct } from '../../product.ts';
+import { scaffold } from '../../scaffold/scaffold.ts';
 
 /** Names that core's own parts go by. */
 const reserved: ReadonlySet<string> = new Set(['core', 'sqlite', 'shipped-files']);

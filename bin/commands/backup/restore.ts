@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 
-import { restoreBackup } from '../backup/restore.ts';
-import type { Command } from '../cli/command.ts';
-import { openDataFolder } from '../cli/data-folder.ts';
-import { withProgress } from '../cli/progress.ts';
+import { restoreBackup } from '../../backup/restore.ts';
+import type { Command } from '../../cli/command.ts';
+import { openDataFolder } from '../../cli/data-folder.ts';
+import { withProgress } from '../../cli/progress.ts';
 
 export const command: Command = {
   operands: ['<dir>'],

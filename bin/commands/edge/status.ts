@@ -1,9 +1,9 @@
-import { askEdge } from '../edge/index.ts';
-import type { Command } from '../cli/command.ts';
-import { unreachable } from '../cli/failure.ts';
-import { printable, table } from '../cli/layout.ts';
-import { painted } from '../cli/plugin-page.ts';
-import { edgeEnvironment } from '../edge/data-dir.ts';
+import { askEdge } from '../../edge/index.ts';
+import type { Command } from '../../cli/command.ts';
+import { unreachable } from '../../cli/failure.ts';
+import { printable, table } from '../../cli/layout.ts';
+import { painted } from '../../cli/plugin-page.ts';
+import { edgeEnvironment } from '../../edge/data-dir.ts';
 
 interface Status {
   readonly pid: number;

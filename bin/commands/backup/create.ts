@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
 
-import { timestamp } from '../../core/sdk/index.ts';
-import { createBackup } from '../backup/backup.ts';
-import type { Command } from '../cli/command.ts';
-import { assertHasData, openDataFolder } from '../cli/data-folder.ts';
-import { withProgress } from '../cli/progress.ts';
-import { sizeOf } from '../cli/size.ts';
+import { timestamp } from '../../../core/sdk/index.ts';
+import { createBackup } from '../../backup/backup.ts';
+import type { Command } from '../../cli/command.ts';
+import { assertHasData, openDataFolder } from '../../cli/data-folder.ts';
+import { withProgress } from '../../cli/progress.ts';
+import { sizeOf } from '../../cli/size.ts';
 
 export const command: Command = {
   operands: ['[dir]'],

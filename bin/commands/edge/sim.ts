@@ -1,11 +1,11 @@
-import { ajvSchemas, bootSettings } from '../../core/boot/index.ts';
-import type { Command } from '../cli/command.ts';
-import { Failure } from '../cli/failure.ts';
-import { printable } from '../cli/layout.ts';
-import { startFleet } from '../edge-sim/fleet.ts';
-import { simOptions } from '../edge-sim/options.ts';
-import { progressLine, summary } from '../edge-sim/report.ts';
-import { currentProduct } from '../product.ts';
+import { ajvSchemas, bootSettings } from '../../../core/boot/index.ts';
+import type { Command } from '../../cli/command.ts';
+import { Failure } from '../../cli/failure.ts';
+import { printable } from '../../cli/layout.ts';
+import { startFleet } from '../../edge-sim/fleet.ts';
+import { simOptions } from '../../edge-sim/options.ts';
+import { progressLine, summary } from '../../edge-sim/report.ts';
+import { currentProduct } from '../../product.ts';
 
 const tellMs = 1_000;
 

@@ -4,9 +4,9 @@ import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import type { Call, Command } from '../cli/command.ts';
-import { houseOptions, openHouse } from '../cli/house-access.ts';
-import { withProgress } from '../cli/progress.ts';
+import type { Call, Command } from '../../cli/command.ts';
+import { houseOptions, openHouse } from '../../cli/house-access.ts';
+import { withProgress } from '../../cli/progress.ts';
 
 const filters = {
   actor: { value: 'who', about: 'an e-mail address, a user id, or kind:id such as token:7' },

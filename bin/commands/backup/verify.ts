@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 
-import { verifyBackup } from '../backup/backup.ts';
-import type { Command } from '../cli/command.ts';
-import { withProgress } from '../cli/progress.ts';
-import { currentProduct } from '../product.ts';
+import { verifyBackup } from '../../backup/backup.ts';
+import type { Command } from '../../cli/command.ts';
+import { withProgress } from '../../cli/progress.ts';
+import { currentProduct } from '../../product.ts';
 
 export const command: Command = {
   operands: ['<dir>'],

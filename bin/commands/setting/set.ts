@@ -1,9 +1,9 @@
-import type { Command } from '../cli/command.ts';
-import { usageFailure } from '../cli/failure.ts';
-import { houseOptions, openHouse } from '../cli/house-access.ts';
-import { printable } from '../cli/layout.ts';
-import { openQuestions } from '../cli/questions.ts';
-import { findSetting, type Setting, settingPath, shownValue, typedValue } from '../cli/settings.ts';
+import type { Command } from '../../cli/command.ts';
+import { usageFailure } from '../../cli/failure.ts';
+import { houseOptions, openHouse } from '../../cli/house-access.ts';
+import { printable } from '../../cli/layout.ts';
+import { openQuestions } from '../../cli/questions.ts';
+import { findSetting, type Setting, settingPath, shownValue, typedValue } from '../../cli/settings.ts';
 
 export const command: Command = {
   operands: ['<setting>', '[value]'],

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { messageOf } from '../../core/sdk/index.ts';
-import { readManifest } from '../backup/backup.ts';
-import type { Command } from '../cli/command.ts';
-import { openDataFolder } from '../cli/data-folder.ts';
-import { printable, table } from '../cli/layout.ts';
-import { sizeOf } from '../cli/size.ts';
+import { messageOf } from '../../../core/sdk/index.ts';
+import { readManifest } from '../../backup/backup.ts';
+import type { Command } from '../../cli/command.ts';
+import { openDataFolder } from '../../cli/data-folder.ts';
+import { printable, table } from '../../cli/layout.ts';
+import { sizeOf } from '../../cli/size.ts';
 
 export const command: Command = {
   operands: [],

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import type { Command } from '../cli/command.ts';
-import { usageFailure } from '../cli/failure.ts';
-import { printable } from '../cli/layout.ts';
-import { examine } from '../packaging/examine-plugin.ts';
+import type { Command } from '../../cli/command.ts';
+import { usageFailure } from '../../cli/failure.ts';
+import { printable } from '../../cli/layout.ts';
+import { examine } from '../../packaging/examine-plugin.ts';
 
 export const command: Command = {
   operands: ['<folder>'],

@@ -1,10 +1,10 @@
-import type { Command } from '../cli/command.ts';
-import { askCopy } from '../cli/copied-house.ts';
-import { houseOptions, isIdleFolder, openHouse } from '../cli/house-access.ts';
-import type { HouseClient } from '../cli/house-client.ts';
-import { printable } from '../cli/layout.ts';
-import type { Paint } from '../cli/paint.ts';
-import { withProgress } from '../cli/progress.ts';
+import type { Command } from '../../cli/command.ts';
+import { askCopy } from '../../cli/copied-house.ts';
+import { houseOptions, isIdleFolder, openHouse } from '../../cli/house-access.ts';
+import type { HouseClient } from '../../cli/house-client.ts';
+import { printable } from '../../cli/layout.ts';
+import type { Paint } from '../../cli/paint.ts';
+import { withProgress } from '../../cli/progress.ts';
 
 interface Verdict {
   readonly ok: boolean;

@@ -1,6 +1,6 @@
-import type { Command } from '../cli/command.ts';
-import { houseOptions, openHouse } from '../cli/house-access.ts';
-import { type PluginDetail, pluginPath } from '../cli/plugin-page.ts';
+import type { Command } from '../../cli/command.ts';
+import { houseOptions, openHouse } from '../../cli/house-access.ts';
+import { type PluginDetail, pluginPath } from '../../cli/plugin-page.ts';
 
 export const command: Command = {
   operands: ['<id>'],

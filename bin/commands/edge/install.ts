@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-import { messageOf } from '../../core/sdk/index.ts';
-import type { Call, Command } from '../cli/command.ts';
-import { usageFailure } from '../cli/failure.ts';
-import { printable } from '../cli/layout.ts';
-import { edgeEnvironment } from '../edge/data-dir.ts';
-import { enrol } from '../edge/enrol.ts';
-import { installService, prepareStart, startCommand, whyNoService, whyNoStart } from '../edge/service.ts';
+import { messageOf } from '../../../core/sdk/index.ts';
+import type { Call, Command } from '../../cli/command.ts';
+import { usageFailure } from '../../cli/failure.ts';
+import { printable } from '../../cli/layout.ts';
+import { edgeEnvironment } from '../../edge/data-dir.ts';
+import { enrol } from '../../edge/enrol.ts';
+import { installService, prepareStart, startCommand, whyNoService, whyNoStart } from '../../edge/service.ts';
 
 export const command: Command = {
   operands: [],

@@ -1,7 +1,7 @@
-import { findUser, generateOption, nameOf, newPassword, passwordLine, shownPassword, type User, whoAsks } from '../cli/accounts.ts';
-import type { Command } from '../cli/command.ts';
-import { houseOptions, openHouse } from '../cli/house-access.ts';
-import { openQuestions } from '../cli/questions.ts';
+import { findUser, generateOption, nameOf, newPassword, passwordLine, shownPassword, type User, whoAsks } from '../../cli/accounts.ts';
+import type { Command } from '../../cli/command.ts';
+import { houseOptions, openHouse } from '../../cli/house-access.ts';
+import { openQuestions } from '../../cli/questions.ts';
 
 export const command: Command = {
   operands: ['<email|id>'],

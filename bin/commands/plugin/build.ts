@@ -1,15 +1,15 @@
 import { basename, join, relative, resolve } from 'node:path';
 import { isSea } from 'node:sea';
 
-import { folderOnDisk } from '../../core/host/index.ts';
-import { type PluginManifest, SvcError } from '../../core/sdk/index.ts';
-import type { Command } from '../cli/command.ts';
-import { table } from '../cli/layout.ts';
-import { withProgress } from '../cli/progress.ts';
-import { sizeOf } from '../cli/size.ts';
-import { placementOf } from '../packaging/placement.ts';
-import { placeFolder } from '../packaging/place-folder.ts';
-import { prebuild, sha256 } from '../packaging/prebuilt-plugin.ts';
+import { folderOnDisk } from '../../../core/host/index.ts';
+import { type PluginManifest, SvcError } from '../../../core/sdk/index.ts';
+import type { Command } from '../../cli/command.ts';
+import { table } from '../../cli/layout.ts';
+import { withProgress } from '../../cli/progress.ts';
+import { sizeOf } from '../../cli/size.ts';
+import { placementOf } from '../../packaging/placement.ts';
+import { placeFolder } from '../../packaging/place-folder.ts';
+import { prebuild, sha256 } from '../../packaging/prebuilt-plugin.ts';
 
 export const command: Command = {
   operands: ['<folder>'],

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 
-import type { Command } from '../cli/command.ts';
-import { Failure } from '../cli/failure.ts';
-import { edgeEnvironment } from '../edge/data-dir.ts';
-import { uninstallService, whyNoService } from '../edge/service.ts';
+import type { Command } from '../../cli/command.ts';
+import { Failure } from '../../cli/failure.ts';
+import { edgeEnvironment } from '../../edge/data-dir.ts';
+import { uninstallService, whyNoService } from '../../edge/service.ts';
 
 export const command: Command = {
   operands: [],

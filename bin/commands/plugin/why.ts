@@ -1,8 +1,8 @@
-import type { Command } from '../cli/command.ts';
-import { houseOptions, openHouse } from '../cli/house-access.ts';
-import { printable, table, tree } from '../cli/layout.ts';
-import type { Paint } from '../cli/paint.ts';
-import { durationOf, milliseconds, painted, type PluginDetail, pluginPath } from '../cli/plugin-page.ts';
+import type { Command } from '../../cli/command.ts';
+import { houseOptions, openHouse } from '../../cli/house-access.ts';
+import { printable, table, tree } from '../../cli/layout.ts';
+import type { Paint } from '../../cli/paint.ts';
+import { durationOf, milliseconds, painted, type PluginDetail, pluginPath } from '../../cli/plugin-page.ts';
 
 export const command: Command = {
   operands: ['<id>'],

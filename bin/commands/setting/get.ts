@@ -1,7 +1,7 @@
-import type { Command } from '../cli/command.ts';
-import { houseOptions, openHouse } from '../cli/house-access.ts';
-import { printable } from '../cli/layout.ts';
-import { findSetting, settingPath, shownValue } from '../cli/settings.ts';
+import type { Command } from '../../cli/command.ts';
+import { houseOptions, openHouse } from '../../cli/house-access.ts';
+import { printable } from '../../cli/layout.ts';
+import { findSetting, settingPath, shownValue } from '../../cli/settings.ts';
 
 export const command: Command = {
   operands: ['<setting>'],

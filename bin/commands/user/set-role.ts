@@ -1,6 +1,6 @@
-import { findUser, nameOf, type User } from '../cli/accounts.ts';
-import type { Command } from '../cli/command.ts';
-import { houseOptions, openHouse } from '../cli/house-access.ts';
+import { findUser, nameOf, type User } from '../../cli/accounts.ts';
+import type { Command } from '../../cli/command.ts';
+import { houseOptions, openHouse } from '../../cli/house-access.ts';
 
 export const command: Command = {
   operands: ['<email|id>', '<role>'],

@@ -1,9 +1,9 @@
-import { serveEdge, testEdge } from '../edge/index.ts';
-import { edgeEnvironment } from '../edge/data-dir.ts';
-import type { Command } from '../cli/command.ts';
-import type { ExitCode } from '../cli/failure.ts';
-import { printable } from '../cli/layout.ts';
-import { currentProduct } from '../product.ts';
+import { serveEdge, testEdge } from '../../edge/index.ts';
+import { edgeEnvironment } from '../../edge/data-dir.ts';
+import type { Command } from '../../cli/command.ts';
+import type { ExitCode } from '../../cli/failure.ts';
+import { printable } from '../../cli/layout.ts';
+import { currentProduct } from '../../product.ts';
 
 export const command: Command = {
   operands: [],
