@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { type Environment, type RunningCore, pluginSources, type Product, boot } from '../../core/boot/index.ts';
+import { sourceBundler } from '../bundler/sources.ts';
 import { currentProduct } from '../product.ts';
 import { clientOf, type HouseClient } from './house-client.ts';
 
@@ -23,7 +24,7 @@ export async function askEmptyHouse<R>(plugins: readonly string[], ask: (house: 
 export async function houseOver(dataDir: string, plugins: readonly string[], { SVC_SECRET_KEY, SVC_SECRET_KEY_FILE }: Environment) {
   const product = await currentProduct();
   const environment = { SVC_DATA_DIR: dataDir, SVC_HTTP_ADDR: '127.0.0.1:0', SVC_LOG_LEVEL: 'error', SVC_SECRET_KEY, SVC_SECRET_KEY_FILE };
-  return { product, environment, sources: onlySources(product, dataDir, plugins), watch: false, writeLog: () => undefined };
+  return { product, environment, bundler: sourceBundler, sources: onlySources(product, dataDir, plugins), watch: false, writeLog: () => undefined };
 }
 
 function onlySources(product: Product, dataDir: string, plugins: readonly string[]) {

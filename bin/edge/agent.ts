@@ -1,3 +1,4 @@
+import { sourceBundler } from '../bundler/sources.ts';
 import { PluginHost, type PluginSources } from '../../core/host/index.ts';
 import { HealthChecks } from '../../core/observe/index.ts';
 import type { Registry } from '../../core/registry/index.ts';
@@ -42,7 +43,11 @@ export async function bootAgent(options: AgentOptions): Promise<RunningAgent> {
   const sources = options.sources ?? shippedOnly(product);
   const takeDown = new TakeDown();
   try {
-    const base = openBase({ schemas: smallSchemas, shared: agentModules, product, environment, clock, ids, writeLog, sources }, 'edge', edgeSettings);
+    const base = openBase(
+      { schemas: smallSchemas, shared: agentModules, bundler: sourceBundler, product, environment, clock, ids, writeLog, sources },
+      'edge',
+      edgeSettings,
+    );
     const { dataDir, registry, logs, settings, observers } = base;
     const metrics = createEdgeMetrics();
     const ownMetrics = metrics.forPlugin('core', (_label, undo) => undo);

@@ -3,7 +3,8 @@ import { Script } from 'node:vm';
 
 import { readPersona, readSkill } from 'svc/markdown-file';
 
-import { bundlePlugin, bundleThread, folderOnDisk, type PluginFolder, verifyIntegrity, workersIn } from '../../core/host/index.ts';
+import { bundlePlugin, bundleThread } from '../bundler/bundle.ts';
+import { folderOnDisk, type PluginFolder, verifyIntegrity, workersIn } from '../../core/host/index.ts';
 import { readManifest } from '../../core/boot/settings/schemas.ts';
 import { messageOf, type PluginManifest, SvcError } from '../../core/sdk/index.ts';
 import { scripts } from '../../core/storage/index.ts';

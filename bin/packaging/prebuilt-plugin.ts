@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { join, relative, sep } from 'node:path';
 
-import { bundleSources } from '../../core/boot/bundles.ts';
-import { bundlePlugin, type BundleSources, bundleThread, type PluginFolder, workersIn } from '../../core/host/index.ts';
+import { bundleSources } from '../bundler/sources.ts';
+import { bundlePlugin, bundleThread } from '../bundler/bundle.ts';
+import type { BundleSources } from '../bundler/esbuild.ts';
+import { type PluginFolder, workersIn } from '../../core/host/index.ts';
 import { readManifest } from '../../core/boot/settings/schemas.ts';
 import type { PluginManifest } from '../../core/sdk/index.ts';
 

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 
 import type { BuildOptions, Plugin } from 'esbuild';
 
-import { withBundler } from '../../core/host/index.ts';
+import { withBundler } from '../bundler/esbuild.ts';
 
 /** Optional packages are asked for by name at run time: what is not in the binary must be absent, not found beside it. */
 const builtinsOnly =

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { compileFunction } from 'node:vm';
 
-import { withBundler } from '../../core/host/index.ts';
+import { withBundler } from '../bundler/esbuild.ts';
 import { smallProgram } from '../compile.mjs';
 import { parameters, programAsset } from './contents.ts';
 import { programText } from './program-text.ts';

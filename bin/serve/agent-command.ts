@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { installation } from '../../core/boot/bundles.ts';
+import { installation } from '../../core/boot/product.ts';
 
 /** For Node: a small young generation, no compilers and no threads for them, since an agent does little, for ever. */
 const agentFlags = ['--max-semi-space-size=1', '--no-opt', '--no-sparkplug', '--single-threaded-gc', '--v8-pool-size=0'];

@@ -6,6 +6,7 @@ import { runInForeground } from './foreground.ts';
 import { standInFront } from '../../core/isolate/index.ts';
 import { messageOf } from '../../core/sdk/index.ts';
 import { type BootOptions, boot } from '../../core/boot/boot.ts';
+import { sourceBundler } from '../bundler/sources.ts';
 
 /** By default V8 lets garbage grow to three times what lives before it looks, where the machine has memory: svc shares the machine. */
 const heapFlags = ['--heap-growing-percent=50'];
@@ -21,7 +22,7 @@ export async function serve(options: BootOptions): Promise<number> {
   return await runInForeground(
     async () => {
       const others = await standing;
-      const running = await boot({ ...options, agent: agentCommand(product.embedded !== undefined) });
+      const running = await boot({ ...options, bundler: sourceBundler, agent: agentCommand(product.embedded !== undefined) });
       try {
         others();
       } catch (error) {

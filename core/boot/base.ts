@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { container, type DependencyContainer } from 'tsyringe';
 
 import { Bus } from '../events/index.ts';
-import type { HostMemory, PluginSources, ReadManifest, Schemas, SharedModules } from '../host/index.ts';
+import type { Bundler, HostMemory, PluginSources, ReadManifest, Schemas, SharedModules } from '../host/index.ts';
 import { createLogs, type LogLevel, type Logs, Observers } from '../observe/index.ts';
 import { Outbound, parseAllowed } from '../outbound/index.ts';
 import { type Generation, Registry } from '../registry/index.ts';
@@ -17,6 +18,8 @@ import type { TakeDown } from './take-down.ts';
 
 export interface BaseOptions {
   readonly schemas: Schemas;
+  /** Compiles plugins that come as source, with a cache in this folder. */
+  readonly bundler: ((cacheDir: string) => Bundler) | undefined;
   /** What plugins are lent, by the name they import it by. */
   readonly shared: SharedModules;
   readonly product: Product;
@@ -29,6 +32,7 @@ export interface BaseOptions {
 
 /** What a manager and an agent have in common: settings, log, an empty registry. */
 export interface Base {
+  readonly bundler: Bundler | undefined;
   readonly schemas: Schemas;
   readonly readManifest: ReadManifest;
   readonly shared: SharedModules;
@@ -43,7 +47,7 @@ export interface Base {
 }
 
 export function openBase(
-  { product, environment, clock, ids, writeLog, sources, schemas, shared }: BaseOptions,
+  { product, environment, clock, ids, writeLog, sources, schemas, shared, bundler }: BaseOptions,
   runsOn: 'manager' | 'edge',
   core: Readonly<Record<string, SettingDeclaration>>,
 ): Base {
@@ -64,7 +68,20 @@ export function openBase(
     const message = `${name} has no effect: plugin "${known[name]}", which it belongs to, is not installed; install it, or remove the setting`;
     logs.logger('settings').warn({ event: 'settings.plugin_absent', setting: name, plugin: known[name] }, message);
   }
-  return { schemas, readManifest, shared, product, clock, ids, settings, dataDir, logs, observers, registry: new Registry() };
+  return {
+    bundler: bundler?.(join(dataDir, 'cache', 'bundles')),
+    schemas,
+    readManifest,
+    shared,
+    product,
+    clock,
+    ids,
+    settings,
+    dataDir,
+    logs,
+    observers,
+    registry: new Registry(),
+  };
 }
 
 function openLogs(settings: Settings, clock: Clock, observers: Observers, write: ((line: string) => void) | undefined): Logs {

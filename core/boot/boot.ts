@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { type PluginHost, type PluginSources, watchFolders } from '../host/index.ts';
+import { type Bundler, type PluginHost, type PluginSources, watchFolders } from '../host/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { type Clock, type Ids, type Logger, messageOf, timestamp } from '../sdk/index.ts';
 import type { Safeguard } from '../storage/index.ts';
@@ -35,6 +35,8 @@ export interface BootOptions {
   readonly stands?: ReadonlyMap<string, object>;
   /** Keeps the data of a data folder safe from migrations; without it they change what is there. */
   readonly safeguard?: (dataDir: string) => Safeguard;
+  /** Compiles plugins that come as source, with a cache in this folder; without it all must come prebuilt. */
+  readonly bundler?: (cacheDir: string) => Bundler;
   /** What runs the agent of the manager's own machine; none runs without. */
   readonly agent?: readonly string[];
 }
@@ -65,7 +67,17 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
   const began = Date.now();
   const takeDown = new TakeDown();
   try {
-    const given = { schemas: ajvSchemas, shared: sharedModules, product, environment, clock, ids, writeLog, sources: options.sources };
+    const given = {
+      schemas: ajvSchemas,
+      shared: sharedModules,
+      bundler: options.bundler,
+      product,
+      environment,
+      clock,
+      ids,
+      writeLog,
+      sources: options.sources,
+    };
     const base = openBase(given, 'manager', coreSettings);
     const { dataDir, registry, settings, logs } = base;
     const data = await openData(base, options.safeguard, takeDown);

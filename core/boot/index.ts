@@ -1,4 +1,3 @@
-export { bundleSources } from './bundles.ts';
 export { bootSettings, type BootSettings } from './settings/read-settings.ts';
 export { boot, type BootOptions, type RunningCore } from './boot.ts';
 export { type Census, censusGrowth } from './census.ts';

@@ -8,7 +8,6 @@ import type { Threads } from '../isolate/index.ts';
 import type { SelfMetrics } from '../observe/index.ts';
 import { onlyDeclared, type Storage } from '../storage/index.ts';
 import type { Base, HostParts } from './base.ts';
-import { bundleSources } from './bundles.ts';
 
 type Common =
   | 'registry'
@@ -17,7 +16,7 @@ type Common =
   | 'schemas'
   | 'readManifest'
   | 'shared'
-  | 'bundles'
+  | 'bundler'
   | 'clock'
   | 'ids'
   | 'memory'
@@ -29,7 +28,7 @@ type Common =
 
 /** What the host of a manager and that of an agent are lent alike. */
 export function lentPorts(parts: Base & HostParts & { readonly sources: PluginSources }): Pick<HostPorts, Common> {
-  const { dataDir, sources, registry, container, memory, clock, ids, logs, settings, bus, outbound, schemas, readManifest, shared } = parts;
+  const { dataDir, sources, registry, container, memory, clock, ids, logs, settings, bus, outbound, schemas, readManifest, shared, bundler } = parts;
   const dataFolder = (id: string): string => {
     const folder = join(dataDir, 'plugins', id);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -42,8 +41,7 @@ export function lentPorts(parts: Base & HostParts & { readonly sources: PluginSo
     schemas,
     readManifest,
     shared,
-    // The installation may belong to somebody else, as that of an agent with a user of its own does.
-    bundles: { ...bundleSources, cacheDirs: [...bundleSources.cacheDirs!, join(dataDir, 'cache', 'bundles')] },
+    bundler,
     clock,
     ids,
     memory,

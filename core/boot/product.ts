@@ -1,7 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { type PluginFolder, folderInMemory, type PluginSources } from '../host/index.ts';
+
+/** This installation, whatever folder the plugins come from. */
+export const installation = fileURLToPath(new URL('../..', import.meta.url)).replace(/[/\\]$/, '');
 
 /** What the single binary carries instead of files beside it. */
 export interface EmbeddedAssets {

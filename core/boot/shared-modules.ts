@@ -1,10 +1,9 @@
 // Whoever type checks a single area compiles this file, and not the folder around it.
 // oxlint-disable-next-line typescript/triple-slash-reference
 /// <reference path="./ssh2.d.ts" />
-import { lentLater, type SharedModules } from '../host/index.ts';
+import { lentLater, type lentNames, type SharedModules } from '../host/index.ts';
 import { threadSide } from '../isolate/index.ts';
 import * as sdk from '../sdk/index.ts';
-import type { lentNames } from './bundles.ts';
 
 /**
  * What a manager lends to plugins: one instance for all, and all that a plugin of the single binary can import besides Node's

@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { createThreads, startWorker, type Threads } from '../isolate/index.ts';
 import { type Clock, SvcError } from '../sdk/index.ts';
 import type { StorageOptions } from '../storage/index.ts';
-import { installation } from './bundles.ts';
-import type { Product } from './product.ts';
+import { installation, type Product } from './product.ts';
 
 /** Starts the thread that writes, from source or from the text that the single binary carries. */
 export function storageWriter({ thread }: Product): StorageOptions['startWriter'] {

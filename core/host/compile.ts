@@ -1,8 +1,21 @@
 import { join } from 'node:path';
 
 import { type PluginManifest, SvcError } from '../sdk/index.ts';
-import { type Bundle, type BundleSources, bundlePlugin, bundleThread } from './bundle.ts';
 import type { PluginFolder } from './folder.ts';
+
+export interface Bundle {
+  readonly code: string;
+  /** Name that stacks show. */
+  readonly filename: string;
+  /** Files whose change means another bundle. */
+  readonly inputs: readonly string[];
+}
+
+/** Makes one CommonJS text of sources; a svc whose plugins all come prebuilt has none. */
+export interface Bundler {
+  plugin(entry: string, manifest: PluginManifest): Promise<Bundle>;
+  thread(entry: string, manifest: PluginManifest): Promise<Bundle>;
+}
 
 export interface Compiled extends Bundle {
   /** Texts of the plugin's threads, by the name of their file without its ending. */
@@ -22,7 +35,7 @@ export const workersIn = (files: readonly string[], built = false): readonly str
   files.flatMap((name) => (built ? builtWorkerFile : workerFile).exec(name)?.[1] ?? []);
 
 /** One CommonJS text for a plugin's entry, and for each of its threads: read as they are when prebuilt, bundled from source otherwise. */
-export async function compile(folder: PluginFolder, manifest: PluginManifest & { entry: string }, sources: BundleSources): Promise<Compiled> {
+export async function compile(folder: PluginFolder, manifest: PluginManifest & { entry: string }, bundler: Bundler | undefined): Promise<Compiled> {
   const filename = join(folder.path, manifest.entry);
   const text = folder.read(manifest.entry);
   if (!text) {
@@ -34,10 +47,13 @@ export async function compile(folder: PluginFolder, manifest: PluginManifest & {
     const threads = names.map((name) => [name, { code: folder.read(`${name}.cjs`)!.toString('utf8'), filename: join(folder.path, `${name}.cjs`) }] as const);
     return { code: text.toString('utf8'), filename, inputs: [filename, ...threads.map(([, thread]) => thread.filename)], threads: new Map(threads) };
   }
+  if (!bundler) {
+    throw new SvcError('invalid_argument', `${manifest.id} is source, which this build of svc cannot compile; build it first with "svc plugin build"`);
+  }
   const names = hasThreads ? workersIn(folder.files()) : [];
   const [plugin, ...threads] = await Promise.all([
-    bundlePlugin(filename, manifest.id, sources),
-    ...names.map((name) => bundleThread(join(folder.path, `${name}.ts`), manifest.id, sources)),
+    bundler.plugin(filename, manifest),
+    ...names.map((name) => bundler.thread(join(folder.path, `${name}.ts`), manifest)),
   ]);
   return {
     ...plugin,

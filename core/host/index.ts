@@ -1,9 +1,7 @@
-export { type BundleSources, bundlePlugin, bundleThread } from './bundle.ts';
-export { withBundler } from './bundler.ts';
-export { workersIn } from './compile.ts';
+export { type Bundle, type Bundler, workersIn } from './compile.ts';
 export type { PluginRoot, PluginSources } from './discover.ts';
 export { evaluateText } from './evaluate.ts';
-export { lentLater, type SharedModules } from './shared.ts';
+export { lentLater, lentNames, type SharedModules } from './shared.ts';
 export type { PluginReport } from './explain.ts';
 export { folderInMemory, folderOnDisk, type PluginFolder } from './folder.ts';
 export { discover } from './discover.ts';

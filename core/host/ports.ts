@@ -17,7 +17,7 @@ import type {
   Tables,
   ThreadHandle,
 } from '../sdk/index.ts';
-import type { BundleSources } from './bundle.ts';
+import type { Bundler } from './compile.ts';
 import type { PluginSources } from './discover.ts';
 import type { ReadManifest } from './read-manifest.ts';
 import type { Schemas } from './schemas.ts';
@@ -87,7 +87,7 @@ export interface HostPorts {
   readonly schemas: Schemas;
   readonly readManifest: ReadManifest;
   readonly shared: SharedModules;
-  readonly bundles: BundleSources;
+  readonly bundler: Bundler | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly memory: HostMemory;

@@ -1,14 +1,14 @@
-import { type Draft, Generation, type Outage, OwnedScope, type ScopeRunner } from '../registry/index.ts';
+import { type Draft, Generation, type Outage, OwnedScope, type ScopeRunner, type Registry, withPin } from '../registry/index.ts';
 import { messageOf, PackLoader, type PluginDefinition, type PluginManifest } from '../sdk/index.ts';
 import { activate, type Activated } from './activate.ts';
-import { commit } from './commit.ts';
+import { within } from './deadline.ts';
+import { checkContributions } from './extension-point.ts';
+import type { Schemas } from './schemas.ts';
 import { compile, type Compiled } from './compile.ts';
 import { evaluate } from './evaluate.ts';
 import type { HostPorts, Migration } from './ports.ts';
 import type { Attempt, PluginRecord, Stage } from './record.ts';
-import { selfTest } from './self-test.ts';
 import { lentTo } from './shared.ts';
-import { start } from './start.ts';
 import { verifyIntegrity } from './verify-integrity.ts';
 
 /** What raising needs from the host around it. */
@@ -85,11 +85,9 @@ function createGeneration(manifest: PluginManifest, number: number, host: Raisin
   return generation;
 }
 
-/** A pack runs apart, where the host lends nothing but the contract. */
 async function compileEntry(record: PluginRecord, manifest: PluginManifest, ports: HostPorts): Promise<Compiled | undefined> {
-  const { entry, kind } = manifest;
-  const sources = kind === 'pack' ? { ...ports.bundles, lent: new Set(['svc/sdk']) } : ports.bundles;
-  return entry === undefined ? undefined : await compile(record.folder, { ...manifest, entry }, sources);
+  const { entry } = manifest;
+  return entry === undefined ? undefined : await compile(record.folder, { ...manifest, entry }, ports.bundler);
 }
 
 async function define(
@@ -155,4 +153,37 @@ function stopwatch({ clock }: HostPorts) {
     },
     attempt: (generation: number, ok: boolean, cause?: string): Attempt => ({ at, generation, ok, stage: ok ? undefined : current, cause, timings }),
   };
+}
+
+/** The plugin's own veto, while the old generation still serves. */
+async function selfTest(definition: PluginDefinition<unknown>, { draft, ctx, made }: Activated): Promise<void> {
+  const { generation } = draft;
+  if (definition.selfTest) {
+    await withPin({ snapshot: undefined, owner: generation }, () =>
+      within(generation.manifest.limits.activate_ms, `selfTest() of ${generation.pluginId}`, () => definition.selfTest?.(ctx, made)),
+    );
+  }
+}
+
+/** Makes a draft visible in one synchronous step; a conflict throws and leaves the old snapshot. */
+function commit(draft: Draft, registry: Registry, schemas: Schemas, outages: readonly Outage[]): void {
+  checkContributions(draft.tables.contributions.values(), registry.current, schemas);
+  registry.publish({ add: [draft], outages });
+  draft.generation.committed = true;
+}
+
+/**
+ * Lets the committed generation begin: its timers and threads run, then its own start(). One that replaces another must
+ * have its threads open, or the other comes back; at boot nobody waits for them.
+ */
+async function start(definition: PluginDefinition<unknown>, { draft, ctx, threads, made }: Activated, replaces: boolean): Promise<void> {
+  const { generation } = draft;
+  const { activate_ms: ms } = generation.manifest.limits;
+  generation.scope.arm();
+  if (replaces) {
+    await threads.opened(ms);
+  }
+  if (definition.start) {
+    await withPin({ snapshot: undefined, owner: generation }, () => within(ms, `start() of ${generation.pluginId}`, () => definition.start?.(ctx, made)));
+  }
 }

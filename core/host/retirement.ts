@@ -1,7 +1,6 @@
-import type { Generation, Registry } from '../registry/index.ts';
+import type { Generation, Registry, UndoFailure } from '../registry/index.ts';
 import type { Logger } from '../sdk/index.ts';
 import type { PluginRecord } from './record.ts';
-import { retire } from './retire.ts';
 
 /** Generations on their way out: they finish in the background while others already serve. */
 export class Retirements {
@@ -41,4 +40,18 @@ export class Retirements {
       record.enter('unload-failed', record.residue, 'retire');
     }
   }
+}
+
+/**
+ * Ends a generation that no snapshot shows any more: ordinary requests finish, streams are told half way,
+ * then every effect is undone. Resolves with what could not be undone.
+ */
+async function retire(generation: Generation, registry: Registry, reason: string): Promise<readonly UndoFailure[]> {
+  const { leases } = registry;
+  const half = generation.manifest.limits.drain_ms / 2;
+  if (!(await leases.idle(generation, half))) {
+    generation.scope.announceEnd(reason);
+    await leases.idle(generation, half);
+  }
+  return await generation.scope.close();
 }

@@ -1,3 +1,6 @@
+/** What hosts lend to plugins, each by its own table of modules; everything else a plugin uses is bundled into it. */
+export const lentNames = ['svc/sdk', 'svc/thread', 'ajv', 'jsonwebtoken', 'kysely', 're2js', 'semver', 'ssh2', 'typebox', 'ws', 'yaml'] as const;
+
 /** Modules the host lends to plugins, by the name they are imported by. */
 export type SharedModules = ReadonlyMap<string, object>;
 

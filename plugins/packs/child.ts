@@ -2,7 +2,8 @@ import { type Clock, type Logger, messageOf, patience, type RestartPolicy, resta
 
 import { Attempt } from './attempt.ts';
 import type { Cause } from './causes.ts';
-import { type ChildOrigin, spawnRestricted } from './spawn.ts';
+import type { ChildOrigin } from './program-file.ts';
+import { spawnRestricted } from './spawn.ts';
 
 export type ChildState = 'starting' | 'running' | 'backing-off' | 'failed' | 'stopped';
 

@@ -12,7 +12,7 @@ import {
 } from 'svc/sdk';
 
 import { type Child, type ChildState, startChild } from './child.ts';
-import type { ChildOrigin } from './spawn.ts';
+import type { ChildOrigin } from './program-file.ts';
 
 export interface LoaderOptions {
   readonly origin: ChildOrigin;

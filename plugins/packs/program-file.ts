@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { ChildOrigin } from './spawn.ts';
+/** What a child starts with: a text of CommonJS that is kept as a file in `cacheDir`. */
+export interface ChildOrigin {
+  readonly program: string;
+  readonly cacheDir: string;
+  /** The single binary runs such a file in a role, and takes the flags of Node from its environment only. */
+  readonly isBinary: boolean;
+}
 
 /** The file that a child starts with, named after its content. */
 export async function programFile({ program, cacheDir }: Pick<ChildOrigin, 'program' | 'cacheDir'>): Promise<string> {

@@ -5,16 +5,8 @@ import type { Duplex, Readable } from 'node:stream';
 
 import { messageOf, SvcError } from 'svc/sdk';
 
-import { programFile } from './program-file.ts';
+import { type ChildOrigin, programFile } from './program-file.ts';
 import { channelFd } from './wire.ts';
-
-/** What a child starts with: a text of CommonJS that is kept as a file in `cacheDir`. */
-export interface ChildOrigin {
-  readonly program: string;
-  readonly cacheDir: string;
-  /** The single binary runs such a file in a role, and takes the flags of Node from its environment only. */
-  readonly isBinary: boolean;
-}
 
 export interface Restrictions {
   /** Folders that the child may read. It may write nothing. */

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { type RunningCore, boot } from '../../core/boot/boot.ts';
+import { sourceBundler } from '../../bin/bundler/sources.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const persona = (name: string, body = 'You help.'): string => `---\nname: ${name}\ndescription: Helps.\nwhen_to_use: When help is needed.\n---\n${body}\n`;
@@ -35,6 +36,7 @@ async function liveHouse(
   }
   prepare(product);
   const house = await boot({
+    bundler: sourceBundler,
     product: { version: '0.0.1', root: product },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: join(product, 'data'), SVC_AGENTS_EXTERNAL_DIRS: outside },
     writeLog: () => undefined,

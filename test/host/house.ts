@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test';
 
 import { container } from 'tsyringe';
 
-import { bundleSources } from '../../core/boot/bundles.ts';
+import { sourceBundler } from '../../bin/bundler/sources.ts';
 import { ajvSchemas, readManifest } from '../../core/boot/settings/schemas.ts';
 import { sharedModules } from '../../core/boot/shared-modules.ts';
 import { type HostMemory, PluginHost, type QuarantineEntry, watchFolders } from '../../core/host/index.ts';
@@ -47,7 +47,7 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
     schemas: ajvSchemas,
     readManifest,
     shared,
-    bundles: bundleSources,
+    bundler: sourceBundler(join(pluginsDir, '.cache')),
     clock: { now: () => clock.time, monotonic: () => performance.now() },
     ids: { uuid: () => 'id', token: () => 'token' },
     memory,

@@ -10,9 +10,9 @@ import { isSvcError, type SvcError } from 'svc/sdk';
 import { startThreadForTest, type TestThread } from 'svc/testing';
 
 import { programText } from '../../bin/packaging/program-text.ts';
-import { bundleSources } from '../../core/boot/bundles.ts';
+import { bundleSources } from '../../bin/bundler/sources.ts';
 import { systemClock } from '../../core/boot/time.ts';
-import { bundleThread } from '../../core/host/index.ts';
+import { bundleThread } from '../../bin/bundler/bundle.ts';
 import { createThreads } from '../../core/isolate/index.ts';
 import { addonFile } from '../addon.ts';
 

@@ -12,6 +12,7 @@ import { type Census, censusGrowth } from '../../core/boot/census.ts';
 import { boot } from '../../core/boot/boot.ts';
 import { productFromSource } from '../../core/boot/product.ts';
 import { rootOf, testedRoot } from './roots.ts';
+import { sourceBundler } from '../../bin/bundler/sources.ts';
 
 export { startTestEdge, type TestEdge, type TestEdgeOptions } from './edge.ts';
 export { startThreadForTest, type TestThread } from './thread.ts';
@@ -63,6 +64,7 @@ export async function startTestHost(t: Pick<TestContext, 'after'>, options: Test
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'svc-test-'));
   const lines: string[] = [];
   const house = await boot({
+    bundler: sourceBundler,
     product: { ...productFromSource(testedRoot), root: join(dataDir, 'no-product') },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: dataDir, SVC_LOG_FORMAT: 'json', ...options.environment },
     sources: { embedded: [], roots: options.plugins.map(rootOf) },

@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test';
 
-import { bundleThread } from '../../core/host/index.ts';
+import { bundleThread } from '../../bin/bundler/bundle.ts';
 import type { ThreadHandle, ThreadNotice } from '../../core/sdk/index.ts';
-import { bundleSources } from '../../core/boot/bundles.ts';
+import { bundleSources } from '../../bin/bundler/sources.ts';
 import { systemClock } from '../../core/boot/time.ts';
 import { pluginThreads } from '../../core/boot/workers.ts';
 

@@ -14,6 +14,7 @@ import { parse } from 'yaml';
 import { boot } from '../../../core/boot/boot.ts';
 import { productFromSource } from '../../../core/boot/product.ts';
 import { Directory, type DirectoryContract, Passwords, type PasswordsContract } from '../../../plugins/iam/contract.ts';
+import { sourceBundler } from '../../../bin/bundler/sources.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const named = { SVC_ADMIN_EMAIL: 'Ada@Example.org', SVC_ADMIN_PASSWORD: 'the first passphrase' };
@@ -38,6 +39,7 @@ async function start(t: TestContext, dir: string, environment: Readonly<Record<s
   }
   const lines: string[] = [];
   const house = await boot({
+    bundler: sourceBundler,
     product: { ...productFromSource(root), root: dir },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: join(dir, 'data'), ...environment },
     writeLog: (line) => void lines.push(line),

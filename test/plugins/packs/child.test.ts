@@ -7,8 +7,8 @@ import { after, test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { bundleSources } from '../../../core/boot/bundles.ts';
-import { bundleThread } from '../../../core/host/index.ts';
+import { bundleSources } from '../../../bin/bundler/sources.ts';
+import { bundleThread } from '../../../bin/bundler/bundle.ts';
 import { isSvcError } from '../../../core/sdk/index.ts';
 import { type Child, type ChildState, startChild, type StartOptions } from '../../../plugins/packs/child.ts';
 

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
-import { bundleSources } from '../../core/boot/bundles.ts';
-import { type BundleSources, bundlePlugin, bundleThread } from '../../core/host/bundle.ts';
-import { cachedBundle, keepBundle } from '../../core/host/bundle-cache.ts';
+import { bundleSources } from '../../bin/bundler/sources.ts';
+import { bundlePlugin, bundleThread } from '../../bin/bundler/bundle.ts';
+import type { BundleSources } from '../../bin/bundler/esbuild.ts';
+import { cachedBundle, keepBundle } from '../../bin/bundler/bundle-cache.ts';
 
 /** An installation with one plugin in it. */
 function installation(t: TestContext): { sources: BundleSources; write(name: string, text: string): string; kept(): readonly string[] } {

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
-import type { Bundle, BundleSources } from './bundle.ts';
+import type { Bundle } from '../../core/host/index.ts';
+import type { BundleSources } from './esbuild.ts';
 
 interface Input {
   readonly path: string;

@@ -3,31 +3,10 @@ import { dirname, join, relative, resolve } from 'node:path';
 
 import type { BuildFailure, BuildOptions, Message, OutputFile, Plugin } from 'esbuild';
 
-import { isSvcError, SvcError } from '../sdk/index.ts';
+import type { Bundle } from '../../core/host/index.ts';
+import { isSvcError, SvcError } from '../../core/sdk/index.ts';
 import { cachedBundle, keepBundle } from './bundle-cache.ts';
-import { withBundler } from './bundler.ts';
-
-/** Where bundles come from; told by whoever knows the installation. */
-export interface BundleSources {
-  /** Names of the modules that stay imports of a plugin, since the host lends them. */
-  readonly lent: ReadonlySet<string>;
-  /** Modules of the product that go into a text unless they are lent to it, as nothing is to a thread: name → file. */
-  readonly modules: ReadonlyMap<string, string>;
-  /** The installation: packages are found there also by plugins that lie elsewhere. */
-  readonly root: string;
-  /** For an installation elsewhere: the text must not tell where it was made. */
-  readonly portable?: boolean;
-  /** The first that can be written keeps bundles of plugins below `root`, by their content; nothing is kept without. */
-  readonly cacheDirs?: readonly string[];
-}
-
-export interface Bundle {
-  readonly code: string;
-  /** Name that stacks show. */
-  readonly filename: string;
-  /** Files whose change means another bundle. */
-  readonly inputs: readonly string[];
-}
+import { type BundleSources, withBundler } from './esbuild.ts';
 
 /** A plugin's code as one CommonJS text; Node's own modules and the lent ones stay imports. */
 export const bundlePlugin = (entry: string, id: string, sources: BundleSources): Promise<Bundle> =>

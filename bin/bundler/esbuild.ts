@@ -1,0 +1,49 @@
+import { SvcError } from '../../core/sdk/index.ts';
+
+type Esbuild = typeof import('esbuild');
+
+/** Where bundles come from; told by whoever knows the installation. */
+export interface BundleSources {
+  /** Names of the modules that stay imports of a plugin, since the host lends them. */
+  readonly lent: ReadonlySet<string>;
+  /** Modules of the product that go into a text unless they are lent to it, as nothing is to a thread: name → file. */
+  readonly modules: ReadonlyMap<string, string>;
+  /** The installation: packages are found there also by plugins that lie elsewhere. */
+  readonly root: string;
+  /** For an installation elsewhere: the text must not tell where it was made. */
+  readonly portable?: boolean;
+  /** The first that can be written keeps bundles of plugins below `root`, by their content; nothing is kept without. */
+  readonly cacheDirs?: readonly string[];
+}
+
+/** Builds come in rows; starting the compiler for each of them would double their time. */
+const idleMs = 1_000;
+
+let working = 0;
+let idle: NodeJS.Timeout | undefined;
+
+/** Lends the compiler of plugins: a process of its own, as large as an agent, that is gone once there is nothing to compile. */
+export async function withBundler<R>(id: string, work: (bundler: Esbuild) => Promise<R>): Promise<R> {
+  const bundler = await load(id);
+  clearTimeout(idle);
+  working++;
+  try {
+    return await work(bundler);
+  } finally {
+    working--;
+    if (working === 0) {
+      idle = setTimeout(() => void bundler.stop(), idleMs).unref();
+    }
+  }
+}
+
+/** The single binary carries no bundler: there a plugin must come prebuilt. */
+async function load(id: string): Promise<Esbuild> {
+  try {
+    return await import('esbuild');
+  } catch (cause) {
+    throw new SvcError('invalid_argument', `${id} is TypeScript source, which this build of svc cannot compile; build it first with "svc plugin build"`, {
+      cause,
+    });
+  }
+}

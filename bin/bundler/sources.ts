@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+
+import project from '../../package.json' with { type: 'json' };
+import { type Bundler, lentNames } from '../../core/host/index.ts';
+import { installation } from '../../core/boot/product.ts';
+import { bundlePlugin, bundleThread } from './bundle.ts';
+import type { BundleSources } from './esbuild.ts';
+
+/**
+ * The product's own modules by the names that plugins import: the contract, and the libraries that are bundled into each
+ * plugin that uses them. A plugin is lent the contract; a thread is lent nothing, so its text brings that along as well.
+ */
+const modules: ReadonlyMap<string, string> = new Map(
+  Object.entries(project.exports).map(([name, file]) => [name.replace('.', 'svc'), join(installation, file)]),
+);
+
+/** How plugins of this installation are bundled. */
+export const bundleSources: BundleSources = {
+  lent: new Set(lentNames),
+  modules,
+  root: installation,
+  cacheDirs: [join(installation, 'node_modules', '.cache', 'svc-plugins')],
+};
+
+/** What `<data>` of one process adds: a cache where the installation belongs to another user, as that of an agent does. */
+export function sourceBundler(cacheDir: string): Bundler {
+  const sources = { ...bundleSources, cacheDirs: [...bundleSources.cacheDirs!, cacheDir] };
+  return {
+    // A pack runs apart, where nothing is lent but the contract.
+    plugin: (entry, { id, kind }) => bundlePlugin(entry, id, kind === 'pack' ? { ...sources, lent: new Set(['svc/sdk']) } : sources),
+    thread: (entry, { id }) => bundleThread(entry, id, sources),
+  };
+}
