@@ -2,7 +2,7 @@ import Type from 'typebox';
 
 import { byteRoute, type MaybePromise, route, type RouteDeclaration, SvcError } from '../sdk/index.ts';
 
-/** One part of the house and whether it can serve. */
+/** One part of the service and whether it can serve. */
 export interface Readiness {
   readonly part: 'plugins' | 'storage' | 'disk' | 'process';
   readonly ok: boolean;
@@ -21,7 +21,7 @@ const Ready = Type.Object({
   parts: Type.Array(Type.Object({ part: Type.String(), ok: Type.Boolean(), detail: Type.Optional(Type.String()) })),
 });
 
-/** What the house answers by itself, with no plugin installed. */
+/** What the service answers by itself, with no plugin installed. */
 export function coreRoutes({ readiness, metrics }: CorePorts): readonly RouteDeclaration[] {
   return [
     route({

@@ -49,12 +49,12 @@ export interface Arrival {
   readonly announcedBytes: number | undefined;
 }
 
-/** One body on its way into memory, and then the call that works on it. */
-export interface Passage {
-  /** Told of each piece; throws to refuse the rest. */
-  take(bytes: number): void;
+/** The room that one body takes, from its first byte until its call has ended. */
+export interface BodyQuota {
+  /** Called before each piece is kept; throws to refuse the rest. */
+  reserve(bytes: number): void;
   /** The call has ended, however it did. */
-  leave(): void;
+  release(): void;
 }
 
 /** What a handler may add to the audit row that the pipeline writes; never needed for the row itself. */
@@ -130,7 +130,7 @@ interface Declared<P extends TSchema | undefined, Q extends TSchema | undefined,
   readonly action?: string;
   /** Codes beyond those of the pipeline that the handler may answer with, for the OpenAPI text. */
   readonly errors?: readonly ErrorCode[];
-  /** Error bodies of a protocol that has its own; who may not call is told in the house's words all the same. */
+  /** Error bodies of a protocol that has its own; who may not call gets the usual body all the same. */
   readonly wording?: (error: ShownError, headers: RequestHeaders) => ErrorWording;
 }
 
@@ -178,7 +178,7 @@ export interface ByteRoute<P extends TSchema | undefined, Q extends TSchema | un
   /** Accepted media types of the body, which arrives as a Buffer; absent: no body. */
   readonly consumes?: readonly string[];
   /** Asked before a body is read; throws to refuse it unread. */
-  readonly admit?: (arrival: Arrival) => Passage;
+  readonly admit?: (arrival: Arrival) => BodyQuota;
   readonly produces: string;
   readonly status?: number;
   readonly handle: (
@@ -193,16 +193,16 @@ export interface Socket {
   readonly bufferedBytes: number;
   readonly send: (data: string | Uint8Array) => void;
   readonly close: (code?: number, reason?: string) => void;
-  /** Ends the connection without a word. */
+  /** Ends the connection without a close frame. */
   readonly terminate: () => void;
   /** Stops reading, so that the client's TCP has to wait. It is not pinged meanwhile, because its answers would wait, too. */
   readonly pause: () => void;
   readonly resume: () => void;
   readonly onMessage: (listener: (data: string | Uint8Array) => void) => void;
   readonly onClose: (listener: (code: number, reason: string) => void) => void;
-  /** Told each time the system has taken something of what was buffered. */
+  /** Called each time the system has taken a part of what was buffered. */
   readonly onDrain: (listener: () => void) => void;
-  /** The last moment to say something before the house closes the socket: its plugin retires, or the service stops. */
+  /** The last moment to say something before the service closes the socket: its plugin retires, or the service stops. */
   readonly onLeave: (listener: () => void) => void;
 }
 
@@ -218,7 +218,7 @@ export interface SocketRoute<P extends TSchema | undefined, Q extends TSchema | 
   readonly heartbeat?: 'own';
   /** `own`: the handler itself sees to it that its caller goes when their right ends. */
   readonly authority?: 'own';
-  /** Asked before the upgrade; throws to refuse it, which the client is told in plain HTTP. */
+  /** Asked before the upgrade; throws to refuse it, which the client gets as a plain HTTP answer. */
   readonly knock?: (call: CallOf<P, Q, undefined>) => MaybePromise<void>;
   /** Runs after the upgrade; the socket is closed (1012) when the plugin retires. */
   readonly handle: (call: CallOf<P, Q, undefined>, socket: Socket) => MaybePromise<void>;
@@ -232,7 +232,7 @@ export interface RouteDeclaration extends Declared<TSchema | undefined, TSchema 
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly consumes?: readonly string[];
-  readonly admit?: (arrival: Arrival) => Passage;
+  readonly admit?: (arrival: Arrival) => BodyQuota;
   readonly produces?: string;
   readonly protocols?: readonly string[];
   readonly maxMessageBytes?: number;

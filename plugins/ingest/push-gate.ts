@@ -1,5 +1,5 @@
 import { TokenBucket } from 'svc/flow';
-import { type Arrival, type Clock, type Passage, type Principal, SvcError } from 'svc/sdk';
+import { type Arrival, type Clock, type BodyQuota, type Principal, SvcError } from 'svc/sdk';
 
 import type { IngestMetrics } from './ingest-metrics.ts';
 import type { PushLimits } from './limits.ts';
@@ -36,7 +36,7 @@ export class PushGate {
     return this.#inFlight;
   }
 
-  enter({ principal, announcedBytes = 0 }: Arrival): Passage {
+  enter({ principal, announcedBytes = 0 }: Arrival): BodyQuota {
     const { clock, limits } = this.#parts;
     const now = clock.monotonic();
     const { bytes, requests } = limits();
@@ -53,12 +53,12 @@ export class PushGate {
       this.#parts.metrics.inFlight(this.#inFlight);
     };
     return {
-      take: (amount) => {
+      reserve: (amount) => {
         this.#demandRoom(sender, amount);
         sender.bytes.spend(amount);
         hold(amount);
       },
-      leave: () => hold(-held),
+      release: () => hold(-held),
     };
   }
 

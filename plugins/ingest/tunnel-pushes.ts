@@ -26,9 +26,9 @@ export class TunnelPushes implements EdgePushesContract {
     }
     const headers = { 'content-type': type, ...(encoding !== undefined && { 'content-encoding': encoding }) };
     const principal = principalOf(edge);
-    const passage = route.admit!({ principal, headers, announcedBytes: body.length });
+    const quota = route.admit!({ principal, headers, announcedBytes: body.length });
     try {
-      passage.take(body.length);
+      quota.reserve(body.length);
       const call: PushCall = {
         ...{ principal, headers, body, setHeader: ignore },
         // Made only for stores that look at it.
@@ -38,7 +38,7 @@ export class TunnelPushes implements EdgePushesContract {
       };
       await (route.handle as (call: PushCall) => unknown)(call);
     } finally {
-      passage.leave();
+      quota.release();
     }
   }
 }

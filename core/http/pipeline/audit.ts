@@ -21,7 +21,7 @@ export async function witnessed<R>(exchange: Exchange, claim: Claim | undefined,
   const witness: ChangeWitness = {
     async beforeCommit(tx) {
       if (exchange.abandoned) {
-        throw new SvcError('unavailable', 'the request was given up before this change; nothing more is written for it');
+        throw new SvcError('unavailable', 'the request was given up before this change; nothing more is written for it', { reason: 'http.request_abandoned' });
       }
       if (!rowsIn) {
         await appendRows(exchange, claim, tx).catch((error: unknown) => {
@@ -29,12 +29,12 @@ export async function witnessed<R>(exchange: Exchange, claim: Claim | undefined,
           throw failure;
         });
         rowsIn = true;
-        claim?.taken();
+        claim?.attach();
       }
     },
     undone() {
       rowsIn = false;
-      claim?.untaken();
+      claim?.detach();
     },
   };
   try {
@@ -61,7 +61,7 @@ export function assertWritable(exchange: Exchange): void {
   const absent = trailOf(exchange) || principal.kind === 'operator' ? undefined : front.absentTrail?.();
   const reason = front.changes.writable() ?? absent;
   if (reason !== undefined) {
-    throw new SvcError('unavailable', `nothing can be changed at the moment: ${reason}`, { retryAfterSeconds: 30 });
+    throw new SvcError('unavailable', `nothing can be changed at the moment: ${reason}`, { reason: 'http.read_only', retryAfterSeconds: 30 });
   }
 }
 
@@ -76,8 +76,11 @@ export async function recordRefusal(exchange: Exchange, error: unknown): Promise
     return;
   }
   const principal = exchange.principal.kind === 'anonymous' ? undefined : principalKey(exchange.principal);
-  if (front.refusals >= refusalsAtOnce || !front.mayWriteRefusal({ ip: exchange.ip, principal })) {
-    front.log.warn({ request_id: exchange.requestId, route: exchange.label }, 'too many refusals; this one is only counted in the audit trail');
+  if (front.refusals >= refusalsAtOnce || !front.refusalBudget.spend({ ip: exchange.ip, principal })) {
+    front.log.warn(
+      { event: 'audit.refusal_counted', request_id: exchange.requestId, route: exchange.label },
+      'too many refused calls of one source; this one is only counted in the audit trail',
+    );
     front.unwrittenRefusals += 1;
     return;
   }
@@ -102,7 +105,10 @@ export async function recordRefusal(exchange: Exchange, error: unknown): Promise
       front.refusals -= 1;
     });
   await withDeadline(writing, refusalMs, () => new SvcError('unavailable', 'the audit trail took too long')).catch((cause: unknown) => {
-    front.log.error({ request_id: exchange.requestId, route: exchange.label, cause: messageOf(cause) }, 'a refusal was not written to the audit trail');
+    front.log.error(
+      { event: 'audit.refusal_lost', request_id: exchange.requestId, route: exchange.label, cause: messageOf(cause) },
+      'could not write a refused call to the audit trail',
+    );
   });
 }
 
@@ -126,4 +132,8 @@ const trailOf = ({ snapshot, served }: Exchange): AuditTrailContract | undefined
   (snapshot ?? served?.pin.snapshot)?.services.get(AuditTrail.id)?.value.instance as AuditTrailContract | undefined;
 
 const untraceable = (cause: unknown): SvcError =>
-  new SvcError('unavailable', 'the change could not be written to the audit trail, so it was not made', { cause, retryAfterSeconds: 5 });
+  new SvcError('unavailable', 'the change could not be written to the audit trail, so it was not made', {
+    reason: 'audit.not_written',
+    cause,
+    retryAfterSeconds: 5,
+  });

@@ -24,7 +24,7 @@ export function readCredential({ req, ip, upgrade }: Exchange): Credential | und
   return ticket === undefined ? undefined : { scheme: 'ticket', value: ticket.slice(ticketProtocol.length), ip };
 }
 
-/** Who shows this credential, as the given snapshot knows them; whoever is unknown is anonymous. */
+/** Who shows this credential, as the given snapshot knows them; an unknown caller is anonymous. */
 export function identify(front: Front, snapshot: Snapshot, credential: Credential): MaybePromise<Principal> {
   const known = front.operator.authenticate(credential);
   if (known !== undefined && !(known instanceof Promise)) {
@@ -44,16 +44,20 @@ export function identify(front: Front, snapshot: Snapshot, credential: Credentia
   }
 }
 
-/** A provider that breaks is not a caller that is unknown: nobody is let in, and nobody is told that their credential is bad. */
+/** A provider that breaks is not a caller that is unknown: no caller is let in, and none gets the answer that its credential is bad. */
 function refuse(front: Front, owner: Generation, error: unknown): never {
   if (isSvcError(error)) {
     throw error;
   }
   front.strike(owner, `service ${Authenticator.id}`, error);
-  throw new SvcError('unavailable', 'nobody can be authenticated at the moment', { cause: error, retryAfterSeconds: 5 });
+  throw new SvcError('unavailable', 'the authenticator failed, so no caller can be authenticated at the moment; the log has the cause', {
+    reason: 'auth.provider_failed',
+    cause: error,
+    retryAfterSeconds: 5,
+  });
 }
 
 const inTime = <T>(answer: Promise<T>): Promise<T> =>
-  withDeadline(answer, answerMs, () => new SvcError('unavailable', 'authentication took too long', { retryAfterSeconds: 5 }));
+  withDeadline(answer, answerMs, () => new SvcError('unavailable', 'authentication took too long', { reason: 'auth.provider_slow', retryAfterSeconds: 5 }));
 
 const orAnonymous = (principal: Principal | undefined): Principal => principal ?? anonymous;

@@ -10,12 +10,14 @@ export function authorize(principal: Principal, access: Access, params: Readonly
     throw new SvcError(
       'unauthorized',
       credentialShown ? 'the credential is not valid or has expired; sign in again' : 'sign in first: this needs an Authorization header',
+      { reason: credentialShown ? 'auth.credential_invalid' : 'auth.credential_missing' },
     );
   }
   const needed = typeof access === 'object' ? access.action : access;
   throw new SvcError(
     'forbidden',
     needed.includes(':') || needed === 'webshell' ? `your role does not hold ${needed}` : `this is only for ${audience[needed] ?? needed}`,
+    { reason: 'auth.not_allowed' },
   );
 }
 

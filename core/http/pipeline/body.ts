@@ -1,9 +1,38 @@
 import { isUtf8 } from 'node:buffer';
 
-import { SvcError } from '../../sdk/index.ts';
+import { withPin } from '../../registry/index.ts';
+import { isSvcError, type RequestHeaders, SvcError } from '../../sdk/index.ts';
 import type { Exchange } from './exchange.ts';
 import { parseJson } from './json.ts';
-import type { CompiledRoute } from '../routes/route-table.ts';
+import type { CompiledRoute, Served } from '../routes/route-table.ts';
+
+/** Asks the route whether this body may come in, when it has a say in that; its quota is released with the call. */
+export function admitBody(exchange: Exchange, served: Served): void {
+  const { admit } = served.route.declaration;
+  if (admit === undefined) {
+    return;
+  }
+  const { principal, req } = exchange;
+  const length = req.headers['content-length'];
+  const arrival = { principal, headers: req.headers as RequestHeaders, announcedBytes: length === undefined ? undefined : Number(length) };
+  const quota = onAccount(exchange, served, () => admit(arrival));
+  exchange.bodyQuota = {
+    reserve: (bytes) => onAccount(exchange, served, () => quota.reserve(bytes)),
+    release: () => onAccount(exchange, served, () => quota.release()),
+  };
+}
+
+function onAccount<R>({ front }: Exchange, { route, pin }: Served, work: () => R): R {
+  try {
+    return withPin(pin, work);
+  } catch (error) {
+    if (isSvcError(error)) {
+      throw error;
+    }
+    front.strike(route.owner, route.key, error);
+    throw new SvcError('internal', 'the route failed to decide whether the body may come in', { cause: error });
+  }
+}
 
 /** Reads, limits and decodes what the request carries; a body that the route did not ask for is refused. */
 export async function readBody(exchange: Exchange, { declaration }: CompiledRoute): Promise<unknown> {
@@ -72,7 +101,7 @@ function requireType({ req }: Exchange, wanted: readonly string[], encodingAllow
   }
 }
 
-function collect({ req, front, passage }: Exchange, most: number): Promise<Buffer> {
+function collect({ req, front, bodyQuota }: Exchange, most: number): Promise<Buffer> {
   const tooLarge = (): SvcError => new SvcError('invalid_argument', `the body is larger than ${sizeText(most)}`, { status: 413 });
   const { bodyBytes, requestTimeoutMs, uploadTimeoutMs } = front.limits;
   if (Number(req.headers['content-length'] ?? 0) > most) {
@@ -93,7 +122,7 @@ function collect({ req, front, passage }: Exchange, most: number): Promise<Buffe
         return;
       }
       try {
-        passage?.take(chunk.length);
+        bodyQuota?.reserve(chunk.length);
         chunks.push(chunk);
       } catch (error) {
         settle(() => reject(error));

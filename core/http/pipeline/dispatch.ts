@@ -2,27 +2,25 @@ import { isSvcError, type Method, SvcError } from '../../sdk/index.ts';
 import { recordRefusal } from './audit.ts';
 import { authorize } from './authorize.ts';
 import { identify, readCredential } from './authenticate.ts';
-import { checkBody, noBody, readBody } from './body.ts';
+import { admitBody, checkBody, noBody, readBody } from './body.ts';
 import { sendBytes } from '../replies/bytes.ts';
 import { HandlerCall } from './call.ts';
-import { readTarget } from './canonical-path.ts';
 import { replyError } from '../replies/error-reply.ts';
 import { sendEvents } from '../streams/events.ts';
 import type { Exchange } from './exchange.ts';
 import { sendJson } from '../replies/json-reply.ts';
 import { readPage, takePage } from '../replies/paging.ts';
-import { enter } from './passage.ts';
-import { parseQuery } from './query.ts';
 import { hasBody, reply } from '../replies/reply.ts';
 import { allowedMethods, findRoute, readParams, type RouteTable, routeTable, type Served } from '../routes/route-table.ts';
 import { openSocket } from '../streams/socket.ts';
+import { parseQuery, readTarget } from './target.ts';
 
 /** Takes one request from its first line to its answer; never rejects. */
 export async function serve(exchange: Exchange): Promise<void> {
   const { front } = exchange;
   const { leases, current } = front.registry;
   front.open += 1;
-  // The pin lasts as long as the work does, not as long as the client reads: no code of the house runs after it.
+  // The pin lasts as long as the work does, not as long as the client reads: no code of ours runs after it.
   leases.pin(current);
   exchange.snapshot = current;
   try {
@@ -61,7 +59,7 @@ async function answer(exchange: Exchange, served: Served): Promise<void> {
 
   const sent = hasBody(exchange);
   if (sent) {
-    enter(exchange, served);
+    admitBody(exchange, served);
   }
   const body = sent ? await readBody(exchange, route) : noBody(exchange, route);
   route.shapes.checkParams(exchange.params);
@@ -87,7 +85,7 @@ async function answer(exchange: Exchange, served: Served): Promise<void> {
 /** Two servers on one connection must not disagree about whom a request is for. */
 function requireHost({ req }: Exchange): void {
   if (req.headers.host === undefined && req.httpVersion === '1.1') {
-    throw new SvcError('invalid_argument', 'the request has no Host header');
+    throw new SvcError('invalid_argument', 'the request has no Host header', { reason: 'http.no_host' });
   }
 }
 
@@ -144,11 +142,11 @@ async function refuse(exchange: Exchange, error: unknown): Promise<void> {
   replyError(exchange, error);
 }
 
-/** Somebody known who may not, or a credential that is none; not merely a stranger who has not signed in yet. */
+/** A known caller who may not, or a credential that is not valid; not merely a call without any. */
 const isDenial = ({ credential }: Exchange, error: unknown): boolean =>
   isSvcError(error) && (error.code === 'forbidden' || (error.code === 'unauthorized' && credential !== undefined));
 
-/** What stands in an address ends in logs and histories; whoever opens a WebSocket that way should learn it at once. */
+/** What stands in an address ends in logs and histories; so a client that opens a WebSocket that way is refused at once. */
 function refuseOpenSecret({ upgrade, target }: Exchange): void {
   if (upgrade?.isWebSocket && /(?:^|&)(?:access_token|token|ticket|jwt|api_key)=/i.test(target!.search)) {
     throw new SvcError(

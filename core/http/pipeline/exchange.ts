@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 
 import { anonymous } from '../../auth/index.ts';
 import type { Snapshot } from '../../registry/index.ts';
-import { type AuditNote, type Credential, messageOf, type Passage, type Principal, SvcError } from '../../sdk/index.ts';
-import type { Target } from './canonical-path.ts';
+import { type AuditNote, type BodyQuota, type Credential, messageOf, type Principal, SvcError } from '../../sdk/index.ts';
+import type { Target } from './target.ts';
 import type { Front } from '../server/front.ts';
 import type { ObservedRequest } from '../ports.ts';
 import type { Served } from '../routes/route-table.ts';
@@ -19,7 +19,7 @@ export interface UpgradeRequest {
   readonly protocols: readonly string[];
 }
 
-/** What is counted when nobody was left to take an answer. */
+/** What is counted when the client left before its answer. */
 const clientGone = 499;
 
 /** One request on its way through the pipeline; each stage leaves here what the next ones need. */
@@ -42,7 +42,7 @@ export class Exchange implements ObservedRequest {
   rawBody: Buffer | undefined;
   bodyRead = false;
   /** Of a body that its route let in. */
-  passage: Passage | undefined;
+  bodyQuota: BodyQuota | undefined;
   /** Set by the handler, in place of the route's. */
   status: number | undefined;
   note: AuditNote | undefined;
@@ -66,7 +66,7 @@ export class Exchange implements ObservedRequest {
     this.upgrade = upgrade;
   }
 
-  /** Name of the route for logs, metrics and strikes; never the path itself, which anybody can invent. */
+  /** Name of the route for logs, metrics and strikes; never the path itself, which a client can invent. */
   get label(): string {
     return this.served?.route.key ?? 'unmatched';
   }
@@ -89,7 +89,7 @@ export class Exchange implements ObservedRequest {
     return this.req.socket.destroyed;
   }
 
-  /** Made when somebody looks at it: most handlers finish before they would. */
+  /** Made when it is first read: most handlers never do. */
   get signal(): AbortSignal {
     if (!this.#abort) {
       const abort = new AbortController();
@@ -150,14 +150,17 @@ export class Exchange implements ObservedRequest {
 
   /** Lets go of everything this call listened to. */
   end(): void {
-    const { passage } = this;
-    this.passage = undefined;
+    const { bodyQuota } = this;
+    this.bodyQuota = undefined;
     try {
-      passage?.leave();
+      bodyQuota?.release();
     } catch (error) {
-      this.front.log.warn({ request_id: this.requestId, route: this.label, cause: messageOf(error) }, 'a passage did not end well');
+      this.front.log.warn(
+        { event: 'http.quota_release_failed', request_id: this.requestId, route: this.label, cause: messageOf(error) },
+        'could not release the body quota of a request; its plugin may count the bytes for good',
+      );
     }
-    // Whoever has the signal of a socket is told when the connection closes.
+    // The signal of a socket aborts when its connection closes.
     if (this.#abort && !this.upgraded) {
       this.served?.route.owner.scope.signal.removeEventListener('abort', this.#retired!);
       this.req.socket.removeListener('close', this.#gone!);

@@ -37,7 +37,7 @@ const inTime = (answer: PromiseLike<unknown>, ms: number): Promise<unknown> => w
 
 class HandlerLate extends SvcError {
   constructor(ms: number) {
-    super('unavailable', `no answer within ${ms / 1000} s; try again later`, { retryAfterSeconds: 5 });
+    super('unavailable', `no answer within ${ms / 1000} s; try again later`, { reason: 'http.handler_late', retryAfterSeconds: 5 });
   }
 }
 

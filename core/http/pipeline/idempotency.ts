@@ -16,14 +16,48 @@ export interface EarlierAnswer {
 }
 
 /** A key that this request is the first to use. */
-export interface Claim {
+export class Claim {
   readonly row: IdempotencyRow;
-  /** The row went along with a change, or was rolled back with it. */
-  taken(): void;
-  untaken(): void;
+  readonly #exchange: Exchange;
+  readonly #name: string;
+  #attached = false;
+
+  constructor(exchange: Exchange, row: IdempotencyRow, name: string) {
+    this.#exchange = exchange;
+    this.row = row;
+    this.#name = name;
+  }
+
+  /** The row went along with a change. */
+  attach(): void {
+    this.#attached = true;
+  }
+
+  /** The change was rolled back, and the row with it. */
+  detach(): void {
+    this.#attached = false;
+  }
+
   /** Keeps the answer for a repeat; does nothing while no change has taken the row along. */
-  answer(status: number, body: string | undefined): Promise<void>;
-  release(): void;
+  async answer(status: number, body: string | undefined): Promise<void> {
+    const { front, requestId } = this.#exchange;
+    if (!this.#attached) {
+      return;
+    }
+    try {
+      await front.changes.idempotency.complete(this.row, { status, body: seal(front.cursorKey, purpose(this.row), JSON.stringify({ body })) });
+    } catch (error) {
+      // The change stands and its caller is about to get its answer; only a repeat would have to ask again.
+      front.log.warn(
+        { event: 'http.answer_not_kept', request_id: requestId, route: this.row.route, cause: messageOf(error) },
+        'could not keep the answer for a repeat of this request; a repeat is refused',
+      );
+    }
+  }
+
+  release(): void {
+    this.#exchange.front.claims.delete(this.#name);
+  }
 }
 
 /** Claims the request's `Idempotency-Key`, or finds the answer it got before. */
@@ -35,12 +69,12 @@ export async function claimKey(exchange: Exchange): Promise<Claim | EarlierAnswe
     return undefined;
   }
   if (typeof key !== 'string' || !saneKey.test(key)) {
-    throw new SvcError('invalid_argument', 'Idempotency-Key must be 1 to 200 printable characters without spaces');
+    throw new SvcError('invalid_argument', 'Idempotency-Key must be 1 to 200 printable characters without spaces', { reason: 'http.idempotency_key' });
   }
   const place: IdempotencyPlace = { principal: principalKey(principal), route: served!.route.key, key };
   const name = JSON.stringify([place.principal, place.route, key]);
   if (front.claims.has(name)) {
-    throw new SvcError('conflict', 'a request with this Idempotency-Key is still running; wait for its answer');
+    throw new SvcError('conflict', 'a request with this Idempotency-Key is still running; wait for its answer', { reason: 'http.idempotency_running' });
   }
   front.claims.add(name);
   try {
@@ -50,43 +84,22 @@ export async function claimKey(exchange: Exchange): Promise<Claim | EarlierAnswe
       front.claims.delete(name);
       return earlierAnswer(exchange, row, requestHash);
     }
-    return newClaim(exchange, { ...place, requestHash, createdAt: front.clock.now(), answer: undefined }, name);
+    return new Claim(exchange, { ...place, requestHash, createdAt: front.clock.now(), answer: undefined }, name);
   } catch (error) {
     front.claims.delete(name);
     throw error;
   }
 }
 
-export const isClaim = (found: Claim | EarlierAnswer): found is Claim => 'row' in found;
-
-function newClaim({ front, requestId }: Exchange, row: IdempotencyRow, name: string): Claim {
-  let taken = false;
-  return {
-    row,
-    taken: () => void (taken = true),
-    untaken: () => void (taken = false),
-    async answer(status, body) {
-      if (!taken) {
-        return;
-      }
-      try {
-        await front.changes.idempotency.complete(row, { status, body: seal(front.cursorKey, purpose(row), JSON.stringify({ body })) });
-      } catch (error) {
-        // The change stands and its caller is about to hear of it; only a repeat would have to ask again.
-        front.log.warn({ request_id: requestId, route: row.route, cause: messageOf(error) }, 'the answer for a repeated request was not kept');
-      }
-    },
-    release: () => void front.claims.delete(name),
-  };
-}
-
 function earlierAnswer({ front }: Exchange, row: IdempotencyRow, requestHash: string): EarlierAnswer {
   if (row.requestHash !== requestHash) {
-    throw new SvcError('conflict', 'this Idempotency-Key was used for a different request; take a new key');
+    throw new SvcError('conflict', 'this Idempotency-Key was used for a different request; take a new key', { reason: 'http.idempotency_reused' });
   }
   const text = row.answer && unseal(front.cursorKey, purpose(row), row.answer.body);
   if (row.answer === undefined || text === undefined) {
-    throw new SvcError('conflict', 'the request with this Idempotency-Key was applied, but its answer was lost; look at the result instead of repeating it');
+    throw new SvcError('conflict', 'the request with this Idempotency-Key was applied, but its answer was lost; look at the result instead of repeating it', {
+      reason: 'http.idempotency_lost',
+    });
   }
   return { status: row.answer.status, body: (JSON.parse(text) as { body?: string }).body };
 }

@@ -20,7 +20,7 @@ export function errorBody({ code, message, details }: SvcError, { requestId, fro
   return { error: code, message: hideSecrets(message), request_id: requestId, ...(safe && { details: safe }) };
 }
 
-/** Answers with the error, unless an answer has begun or nobody is left to read one. */
+/** Answers with the error, unless an answer has begun or the client is gone. */
 export function replyError(exchange: Exchange, error: unknown): void {
   const shown = publicError(error);
   logError(exchange, shown, error);
@@ -47,7 +47,7 @@ export function replyError(exchange: Exchange, error: unknown): void {
   reply(exchange, status, type, body);
 }
 
-/** Browsers ask for a password when they see Basic, so only senders without one are told of it. */
+/** Browsers ask for a password when they see Basic, so only machines are offered it. */
 function isForMachines({ served }: Exchange): boolean {
   const access = served?.route.declaration.access;
   return access === 'machine' || (typeof access === 'object' && 'machine' in access);
@@ -55,13 +55,13 @@ function isForMachines({ served }: Exchange): boolean {
 
 /** As the protocol of the route says it, where it has one and the caller may use it at all. */
 function wordingOf(exchange: Exchange, shown: SvcError): ErrorWording {
-  const house = errorBody(shown, exchange);
+  const usual = errorBody(shown, exchange);
   const wording = shown.status === 401 || shown.status === 403 ? undefined : exchange.served?.route.declaration.wording;
   if (wording === undefined) {
-    return { type: jsonType, body: JSON.stringify(house) };
+    return { type: jsonType, body: JSON.stringify(usual) };
   }
   const kind = (shown as { readonly kind?: unknown }).kind;
-  const error = { code: shown.code, status: shown.status, message: house.message, kind: typeof kind === 'string' ? kind : undefined };
+  const error = { code: shown.code, status: shown.status, message: usual.message, kind: typeof kind === 'string' ? kind : undefined };
   return wording(error, exchange.req.headers as RequestHeaders);
 }
 

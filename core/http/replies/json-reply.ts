@@ -4,7 +4,7 @@ import { errorBody, publicError } from './error-reply.ts';
 import { namesTag, replyTag } from './etag.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { isThenable, runHandler } from '../pipeline/handle.ts';
-import { claimKey, isClaim } from '../pipeline/idempotency.ts';
+import { Claim, claimKey } from '../pipeline/idempotency.ts';
 import { pageBody } from './paging.ts';
 import { jsonType, reply } from './reply.ts';
 import type { CompiledRoute, Served } from '../routes/route-table.ts';
@@ -14,7 +14,7 @@ const tagged = new Set(['GET', 'PUT', 'PATCH']);
 /** Runs a handler that answers with one value, and sends it as JSON. */
 export async function sendJson(exchange: Exchange, served: Served, call: HandlerCall): Promise<void> {
   const found = exchange.req.headers['idempotency-key'] === undefined ? undefined : await claimKey(exchange);
-  if (found && !isClaim(found)) {
+  if (found && !(found instanceof Claim)) {
     exchange.setHeader('idempotency-replayed', 'true');
     return reply(exchange, found.status, jsonType, found.body);
   }

@@ -1,17 +1,49 @@
 import type { Socket } from 'node:net';
 
 import { type ClientAddress, clientAddress } from '../../auth/index.ts';
-import { SvcError } from '../../sdk/index.ts';
+import { type Clock, SvcError } from '../../sdk/index.ts';
 import { KeepAlive } from '../streams/keep-alive.ts';
 import { defaultLimits, type HttpLimits, type HttpOptions } from '../ports.ts';
-import { type RefusalBudget, refusalBudget } from './refusal-budget.ts';
 
-/** Something that lives longer than a request and is told when the house closes. */
-export interface Guest {
-  leave(): void;
-  /** When it has not left in time. */
-  cut(): void;
+/** A stream or socket, which lives longer than its request: stopped when the server closes, terminated when it has not ended in time. */
+export interface LongAnswer {
+  stop(): void;
+  terminate(): void;
 }
+
+const budgetWindowMs = 60_000;
+const mostSources = 10_000;
+const rowsOfStrangers = 60;
+const rowsOfKnown = 600;
+
+/** How many refusals of one source are written down in a minute; beyond that they are counted, so that no caller can fill the trail. */
+export class RefusalBudget {
+  readonly #clock: Clock;
+  #counts = new Map<string, number>();
+  #began: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#began = clock.monotonic();
+  }
+
+  spend({ ip, principal }: { readonly ip: string; readonly principal: string | undefined }): boolean {
+    if (this.#clock.monotonic() - this.#began >= budgetWindowMs) {
+      this.#counts = new Map();
+      this.#began = this.#clock.monotonic();
+    }
+    const source = principal ?? networkOf(ip);
+    const count = (this.#counts.get(source) ?? 0) + 1;
+    if (count === 1 && this.#counts.size >= mostSources) {
+      return false;
+    }
+    this.#counts.set(source, count);
+    return count <= (principal === undefined ? rowsOfStrangers : rowsOfKnown);
+  }
+}
+
+/** A host with one IPv6 address has a whole network of them. */
+const networkOf = (ip: string): string => (ip.includes(':') ? ip.split(':').slice(0, 4).join(':') : ip);
 
 /** What all requests of one server share. */
 export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | 'publicUrl'> {
@@ -26,7 +58,7 @@ export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | '
   /** Pings the clients of sockets. */
   readonly keepAlive: KeepAlive;
   /** Open streams and sockets. */
-  readonly guests: Set<Guest>;
+  readonly longAnswers: Set<LongAnswer>;
   readonly connections: Set<Socket>;
   /** Connections that count towards the bound of their address, each with how it leaves the count: a fleet behind one address keeps its sockets open. */
   readonly counted: WeakMap<Socket, () => void>;
@@ -34,8 +66,8 @@ export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | '
   open: number;
   /** Audit rows of refusals on their way to the disk. */
   refusals: number;
-  readonly mayWriteRefusal: RefusalBudget;
-  /** Refusals beyond that, which the next row tells of. */
+  readonly refusalBudget: RefusalBudget;
+  /** Refusals beyond that, which the next row counts. */
   unwrittenRefusals: number;
   /** From the beginning of the shutdown on. */
   closing: boolean;
@@ -54,12 +86,12 @@ export function openFront({ limits, trustedProxies, publicUrl, ...options }: Htt
     ownOrigin: originOf(publicUrl),
     streams: new Map(),
     claims: new Set(),
-    guests: new Set(),
+    longAnswers: new Set(),
     connections: new Set(),
     counted: new WeakMap(),
     open: 0,
     refusals: 0,
-    mayWriteRefusal: refusalBudget(options.clock),
+    refusalBudget: new RefusalBudget(options.clock),
     unwrittenRefusals: 0,
     closing: false,
   };
@@ -71,7 +103,9 @@ function originOf(publicUrl: string | undefined): string | undefined {
     return undefined;
   }
   if (!URL.canParse(publicUrl)) {
-    throw new SvcError('invalid_argument', `SVC_PUBLIC_URL is "${publicUrl}", which is not an address; write it like https://ops.example.com`);
+    throw new SvcError('invalid_argument', `SVC_PUBLIC_URL is "${publicUrl}", which is not an address; write it like https://ops.example.com`, {
+      reason: 'http.public_url',
+    });
   }
   return new URL(publicUrl).origin;
 }

@@ -3,7 +3,7 @@ import { messageOf } from '../../sdk/index.ts';
 import { identify } from '../pipeline/authenticate.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
-/** Rounds in a row in which nobody could be asked before the caller counts as gone. */
+/** Checks in a row that may fail before the stream is ended. */
 const mostUnanswered = 3;
 
 const unwatched = (): void => undefined;
@@ -28,7 +28,10 @@ export function watchAuthority(exchange: Exchange, ended: () => void): () => voi
       unanswered = 0;
     } catch (error) {
       unanswered += 1;
-      front.log.warn({ request_id: exchange.requestId, route: exchange.label, cause: messageOf(error) }, 'the authority of a stream could not be checked');
+      front.log.warn(
+        { event: 'http.recheck_failed', request_id: exchange.requestId, route: exchange.label, cause: messageOf(error) },
+        'could not check whether the caller of a stream may stay; asked again',
+      );
       if (unanswered >= mostUnanswered) {
         ended();
       }
@@ -46,7 +49,7 @@ async function mayStay({ front, credential, principal, served, params }: Exchang
   const { leases, current } = front.registry;
   leases.pin(current);
   try {
-    // A ticket is spent by its first use; only what it stood for could be asked, and nobody here can.
+    // A ticket is spent by its first use; what it stood for cannot be asked again.
     if (credential!.scheme === 'ticket') {
       return true;
     }

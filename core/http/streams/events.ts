@@ -25,12 +25,12 @@ export async function sendEvents(exchange: Exchange, served: Served, call: Handl
     exchange.res.end();
     return;
   }
-  const leave = takeSeat(exchange);
+  const freeSeat = reserveSeat(exchange);
   try {
     const source = (await runHandler(exchange, served, call)) as AsyncIterable<ServerEvent>;
     await relay(exchange, served, source);
   } finally {
-    leave();
+    freeSeat();
   }
 }
 
@@ -43,7 +43,10 @@ async function relay(exchange: Exchange, served: Served, source: AsyncIterable<S
     res.end(ending === 'retired' || ending === 'closing' ? comeBack : undefined);
   } catch (error) {
     const body = errorBody(publicError(error), exchange);
-    exchange.front.log.warn({ request_id: exchange.requestId, route: exchange.label, cause: String(error) }, 'an event stream broke off');
+    exchange.front.log.warn(
+      { event: 'http.stream_failed', request_id: exchange.requestId, route: exchange.label, cause: String(error) },
+      'event stream failed; its client gets an error event',
+    );
     res.end(frame({ event: 'error', data: body }));
   } finally {
     stopHeart();
@@ -92,12 +95,12 @@ function heartbeat({ res, front }: Exchange): () => void {
   return () => clearInterval(timer);
 }
 
-/** One caller may listen to a few streams at once; a page that leaks them must not take everybody's. */
-function takeSeat({ front, principal, ip }: Exchange): () => void {
+/** One caller may listen to a few streams at once; a page that leaks them must not take those of others. */
+function reserveSeat({ front, principal, ip }: Exchange): () => void {
   const who = principal.kind === 'anonymous' ? `address:${ip}` : principalKey(principal);
   const taken = front.streams.get(who) ?? 0;
   if (taken >= front.limits.streamsPerPrincipal) {
-    throw new SvcError('rate_limited', `you listen to ${taken} streams already; close one first`, { retryAfterSeconds: 5 });
+    throw new SvcError('rate_limited', `you listen to ${taken} streams already; close one first`, { reason: 'http.streams_taken', retryAfterSeconds: 5 });
   }
   front.streams.set(who, taken + 1);
   return () => {

@@ -4,7 +4,7 @@ import { withPin } from '../../registry/index.ts';
 import { type RouteDeclaration, SvcError } from '../../sdk/index.ts';
 import { witnessed } from '../pipeline/audit.ts';
 import type { HandlerCall } from '../pipeline/call.ts';
-import { converse } from './conversation.ts';
+import { runSocket } from './live-socket.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { isThenable } from '../pipeline/handle.ts';
 import type { Served } from '../routes/route-table.ts';
@@ -37,7 +37,7 @@ export async function openSocket(exchange: Exchange, served: Served, call: Handl
   const ws = accept(exchange, declaration, protocol);
   exchange.status = 101;
   exchange.upgraded = true;
-  converse(exchange, served, call, ws);
+  runSocket(exchange, served, call, ws);
 }
 
 /** A browser says where its page comes from; a page of another site must not speak with the user's rights. */

@@ -2,6 +2,7 @@ import { withPin } from '../../registry/index.ts';
 import { isSvcError, SvcError } from '../../sdk/index.ts';
 import { watchAuthority } from './authority.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import type { LongAnswer } from '../server/front.ts';
 import type { Served } from '../routes/route-table.ts';
 
 /** Why a stream came to its end. */
@@ -9,7 +10,7 @@ export type Ending = 'done' | 'gone' | 'retired' | 'closing' | 'expired';
 
 /**
  * Delivers what a handler's stream yields until it is done or has to stop: its client left, its plugin
- * retires, the house closes, or the caller's authority ended. The snapshot it began in is let go;
+ * retires, the service closes, or the caller's authority ended. The snapshot it began in is let go;
  * only the generation that serves it is held.
  */
 export async function stream<T>(exchange: Exchange, served: Served, source: AsyncIterable<T>, deliver: (item: T) => Promise<boolean>): Promise<Ending> {
@@ -26,7 +27,7 @@ export async function stream<T>(exchange: Exchange, served: Served, source: Asyn
   };
   const retire = (): void => stop('retired');
   const gone = (): void => stop('gone');
-  const guest = { leave: () => stop('closing'), cut: () => void exchange.res.destroy() };
+  const answer: LongAnswer = { stop: () => stop('closing'), terminate: () => void exchange.res.destroy() };
   // One waiter at a time and no race against a long-lived promise, which would keep a reaction per item.
   const next = (): Promise<IteratorResult<T> | undefined> =>
     new Promise((resolve, reject) => {
@@ -43,7 +44,7 @@ export async function stream<T>(exchange: Exchange, served: Served, source: Asyn
   exchange.report();
   owner.scope.signal.addEventListener('abort', retire);
   req.socket.once('close', gone);
-  front.guests.add(guest);
+  front.longAnswers.add(answer);
   const unwatch = watchAuthority(exchange, () => stop('expired'));
   if (owner.scope.signal.aborted || front.closing || exchange.gone) {
     stop(exchange.gone ? 'gone' : front.closing ? 'closing' : 'retired');
@@ -65,11 +66,11 @@ export async function stream<T>(exchange: Exchange, served: Served, source: Asyn
     throw error;
   } finally {
     unwatch();
-    front.guests.delete(guest);
+    front.longAnswers.delete(answer);
     req.socket.removeListener('close', gone);
     owner.scope.signal.removeEventListener('abort', retire);
     if (ending !== undefined) {
-      // A source that waits for something may never come back from this; nobody waits for it.
+      // A source that waits for something may never come back from this, so it is not waited for.
       withPin(pin, () => iterator.return?.())?.catch((error: unknown) => front.strike(owner, key, error));
     }
     front.registry.leases.release(owner);

@@ -6,46 +6,45 @@ import { watchAuthority } from './authority.ts';
 import { bindMethods } from '../pipeline/bound.ts';
 import type { HandlerCall } from '../pipeline/call.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Front, Guest } from '../server/front.ts';
+import type { Front, LongAnswer } from '../server/front.ts';
 import { isThenable } from '../pipeline/handle.ts';
-import { onRetirement } from './retirement.ts';
 import type { Served } from '../routes/route-table.ts';
 
 /** Close codes of RFC 6455 and its registry. */
 const closeCode = { goingAway: 1001, refused: 1008, broken: 1011, restart: 1012 } as const;
 const stay = (): void => undefined;
 
-/** Lets a socket route's handler speak until the socket is closed, by whomever. Returns at once, so that nobody waits with the request in hand. */
-export function converse(exchange: Exchange, served: Served, call: HandlerCall, ws: WebSocket): void {
+/** Runs a socket route's handler until either side closes the socket. Returns at once, so that the request is not kept. */
+export function runSocket(exchange: Exchange, served: Served, call: HandlerCall, ws: WebSocket): void {
   const { front, requestId } = exchange;
   const { declaration } = served.route;
   exchange.leaveSnapshot();
   exchange.report();
-  const conversation = new Conversation(front, served, ws, requestId);
-  conversation.unwatch = declaration.authority === 'own' ? stay : watchAuthority(exchange, () => ws.close(closeCode.refused, 'your access has ended'));
-  conversation.begin(() => declaration.handle(call, conversation));
+  const socket = new LiveSocket(front, served, ws, requestId);
+  socket.unwatch = declaration.authority === 'own' ? stay : watchAuthority(exchange, () => ws.close(closeCode.refused, 'your access has ended'));
+  socket.begin(() => declaration.handle(call, socket));
 }
 
 /**
- * The live socket as its handler sees it; everything it is told runs on its plugin's account. There may be ten thousand, open for
+ * The live socket as its handler sees it; its listeners run on its plugin's account. There may be ten thousand, open for
  * weeks: it keeps nothing of the request that it began as.
  */
-class Conversation implements Socket, Guest {
+class LiveSocket implements Socket, LongAnswer {
   readonly #front: Front;
   readonly #owner: Served['route']['owner'];
   readonly #key: string;
   readonly #ws: WebSocket;
   readonly #requestId: string;
   readonly #unretire: () => void;
-  readonly #letGo: () => void;
+  readonly #unping: () => void;
   #drained: (() => void) | undefined;
-  #farewells: (() => void)[] | undefined;
+  #leaveListeners: (() => void)[] | undefined;
   /** The handler has asked to wait with further messages. */
   #held = false;
   unwatch: () => void = stay;
 
   static {
-    bindMethods(Conversation.prototype);
+    bindMethods(LiveSocket.prototype);
   }
 
   constructor(front: Front, { route: { owner, key, declaration } }: Served, ws: WebSocket, requestId: string) {
@@ -56,12 +55,14 @@ class Conversation implements Socket, Guest {
     this.#requestId = requestId;
     front.open += 1;
     front.registry.leases.hold(owner);
-    front.guests.add(this);
+    front.longAnswers.add(this);
     this.#unretire = onRetirement(owner.scope.signal, () => this.#retire());
-    this.#letGo = front.keepAlive.watch(ws, declaration.heartbeat === 'own');
+    this.#unping = front.keepAlive.watch(ws, declaration.heartbeat === 'own');
     ws.once('close', () => this.#end());
     // A broken frame or a reset; ws closes the socket itself and 'close' follows.
-    ws.on('error', (error) => front.log.debug({ request_id: this.#requestId, route: key, cause: error.message }, 'a socket broke'));
+    ws.on('error', (error) =>
+      front.log.debug({ event: 'http.socket_error', request_id: this.#requestId, route: key, cause: error.message }, 'WebSocket failed and is closed'),
+    );
   }
 
   begin(start: () => unknown): void {
@@ -71,17 +72,13 @@ class Conversation implements Socket, Guest {
     if (this.#owner.scope.signal.aborted) {
       this.#retire();
     } else if (this.#front.closing) {
-      this.leave();
+      this.stop();
     }
   }
 
   /** The service stops. */
-  leave(): void {
+  stop(): void {
     this.#leave(closeCode.goingAway, 'the service is stopping');
-  }
-
-  cut(): void {
-    this.#ws.terminate();
   }
 
   get protocol(): string {
@@ -139,7 +136,7 @@ class Conversation implements Socket, Guest {
 
   onLeave(listener: () => void): void {
     // Most have one: a list that grows from nothing takes room for seventeen.
-    this.#farewells = this.#farewells ? [...this.#farewells, listener] : [listener];
+    this.#leaveListeners = this.#leaveListeners ? [...this.#leaveListeners, listener] : [listener];
   }
 
   #retire(): void {
@@ -147,9 +144,9 @@ class Conversation implements Socket, Guest {
   }
 
   #leave(code: number, text: string): void {
-    for (const say of this.#farewells?.splice(0) ?? []) {
+    for (const listener of this.#leaveListeners?.splice(0) ?? []) {
       try {
-        this.#account(say);
+        this.#account(listener);
       } catch (error) {
         this.#fail(error);
       }
@@ -158,11 +155,11 @@ class Conversation implements Socket, Guest {
   }
 
   #end(): void {
-    const { guests, registry } = this.#front;
-    this.#letGo();
+    const { longAnswers, registry } = this.#front;
+    this.#unping();
     this.unwatch();
     this.#unretire();
-    guests.delete(this);
+    longAnswers.delete(this);
     registry.leases.release(this.#owner);
     this.#front.open -= 1;
   }
@@ -193,6 +190,21 @@ class Conversation implements Socket, Guest {
 }
 
 const settledAlready = Promise.resolve();
+
+const retirementListeners = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** Runs `work` when the signal aborts. One listener for all: a signal looks through those it has at each that comes or goes. */
+function onRetirement(signal: AbortSignal, work: () => void): () => void {
+  let all = retirementListeners.get(signal);
+  if (!all) {
+    const listeners = new Set<() => void>();
+    all = listeners;
+    retirementListeners.set(signal, listeners);
+    signal.addEventListener('abort', () => listeners.forEach((listener) => listener()), { once: true });
+  }
+  all.add(work);
+  return () => void all.delete(work);
+}
 
 /** A close frame has room for 123 bytes of text. */
 function reason(text: string): string {

@@ -1,5 +1,6 @@
 import { SvcError } from '../../sdk/index.ts';
 
+const mostParameters = 100;
 const plain = /^[A-Za-z0-9\-_~!$&'()*+,=:@/.]*$/;
 /** Encoded slash, backslash and control characters, or the raw ones. */
 // oxlint-disable-next-line no-control-regex
@@ -52,3 +53,37 @@ function decode(segment: string): string {
 
 /** Also `..;x`: some servers in front drop what follows the semicolon. */
 const isDotSegment = (segment: string): boolean => /^\.{1,2}(;|$)/.test(segment);
+
+/** The query as an object without a prototype; a name that comes twice is a list. */
+export function parseQuery(search: string): Record<string, unknown> {
+  const query = Object.create(null) as Record<string, unknown>;
+  if (search === '') {
+    return query;
+  }
+  const pairs = search.split('&');
+  if (pairs.length > mostParameters) {
+    throw new SvcError('invalid_argument', `the query has ${pairs.length} parameters; at most ${mostParameters} are read`);
+  }
+  for (const pair of pairs) {
+    if (pair === '') {
+      continue;
+    }
+    const equals = pair.indexOf('=');
+    const name = decodePart(equals < 0 ? pair : pair.slice(0, equals));
+    const value = equals < 0 ? '' : decodePart(pair.slice(equals + 1));
+    const earlier = query[name];
+    query[name] = earlier === undefined ? value : Array.isArray(earlier) ? [...(earlier as string[]), value] : [earlier, value];
+  }
+  return query;
+}
+
+function decodePart(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) {
+    return text;
+  }
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new SvcError('invalid_argument', 'the query has a broken percent encoding');
+  }
+}

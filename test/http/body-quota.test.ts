@@ -3,26 +3,26 @@ import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { type Arrival, byteRoute, type ErrorWording, type Passage, type RequestHeaders, route, type ShownError, SvcError } from '../../core/sdk/index.ts';
+import { type Arrival, byteRoute, type ErrorWording, type BodyQuota, type RequestHeaders, route, type ShownError, SvcError } from '../../core/sdk/index.ts';
 import { openHouse } from './house.ts';
 
 const type = 'application/octet-stream';
 
 /** A route that keeps a book about who came, what they brought, and that they left. */
 function watchedRoute(book: unknown[], refusal: { enter?: Error; take?: Error; leave?: Error } = {}) {
-  const admit = ({ principal, announcedBytes, headers }: Arrival): Passage => {
+  const admit = ({ principal, announcedBytes, headers }: Arrival): BodyQuota => {
     book.push(['enter', principal.id, announcedBytes, headers['content-type']]);
     if (refusal.enter) {
       throw refusal.enter;
     }
     return {
-      take(bytes) {
+      reserve(bytes) {
         if (refusal.take) {
           throw refusal.take;
         }
         book.push(['take', bytes]);
       },
-      leave() {
+      release() {
         book.push('leave');
         if (refusal.leave) {
           throw refusal.leave;
