@@ -32,9 +32,8 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
   const forwarder = new Forwarder(runner, settings.push, now);
   const scratches = new Scratches(runner, now);
   setup.every(maintainMs, () => scratches.forget());
-  let inUse = settings.store !== undefined;
   await store.apply(settings.store);
-  setup.every(maintainMs, async () => inUse && (await store.use((open) => open.maintain())));
+  setup.every(maintainMs, async () => store.isWanted && (await store.use((open) => open.maintain())));
   setup.notify('open', undefined);
 
   return {
@@ -42,7 +41,6 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
       async settle({ anew = false, ...changed }: ThreadSettings & { readonly anew?: boolean }) {
         runner.limits = changed.query;
         forwarder.settle(changed.push);
-        inUse = changed.store !== undefined;
         await store.apply(changed.store, anew);
       },
       async ask(asked: Asked, { signal }: Signal) {
@@ -58,7 +56,7 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
       write: (rows: readonly SampleRow[]) => store.use((open) => open.write(rows)),
       end: ({ matchers, time }: EndInput) => store.use((open) => open.end(enforced(matchers), time)),
       async stats(): Promise<ThreadStats> {
-        return { ...runner.load, store: inUse ? await store.use((open) => ({ ...open.stats(), damage: open.damage() })) : undefined };
+        return { ...runner.load, store: store.isWanted ? await store.use((open) => ({ ...open.stats(), damage: open.damage() })) : undefined };
       },
       ...forwarder.methods(),
       ...scratches.methods(),

@@ -13,6 +13,7 @@ export interface StoreLifecycleOptions {
 export class StoreLifecycle {
   readonly #options: StoreLifecycleOptions;
   #limits: Partial<MetricsLimits> | undefined;
+  #isWanted = false;
   #store: MetricsStore | undefined;
   /** Uses that come while it changes wait for this. */
   #changing: Promise<void> = Promise.resolve();
@@ -26,6 +27,7 @@ export class StoreLifecycle {
 
   /** Opens under these limits, or closes the store (undefined). `anew`: closes and opens whatever is open already. Resolves once that is in force. */
   apply(limits: Partial<MetricsLimits> | undefined, anew = false): Promise<void> {
+    this.#isWanted = limits !== undefined;
     const change = this.#changing.then(() => this.#change(limits, anew));
     this.#changes += 1;
     this.#changing = change.then(
@@ -33,6 +35,11 @@ export class StoreLifecycle {
       () => void (this.#changes -= 1),
     );
     return change;
+  }
+
+  /** Whether a store is open, or about to be. */
+  get isWanted(): boolean {
+    return this.#isWanted;
   }
 
   async use<T>(work: (store: MetricsStore) => T | Promise<T>): Promise<T> {

@@ -1,9 +1,8 @@
 import { QueryRunner } from 'svc/query';
-import { memoryOf } from 'svc/store';
 import { type ThreadSetup, transferred } from 'svc/thread';
 
 import { foundTrace, matrixOf, moved, renderTrace, traceIdOf } from './answers.ts';
-import { SpanMetricsWriter } from './span-metrics-writer.ts';
+import { SpanMetricsNotices } from './span-metrics-writer.ts';
 import { metricsJson, searchJson, tagsJson, tagsJsonByScope, tagValuesJson, typedTagValuesJson } from './store/answer-json.ts';
 import { Passing } from './store/passing.ts';
 import { gather, spanSource } from './store/scan.ts';
@@ -21,7 +20,6 @@ export interface TracesService {
 export type TracesSetup = Pick<ThreadSetup, 'data' | 'log' | 'notify' | 'now' | 'every'>;
 
 const tendEveryMs = 5_000;
-const metricsEveryMs = 15_000;
 const usualQuery = { timeoutMs: 30_000, maxSamples: 50_000_000 };
 
 /** Store and language of the traces area, behind the methods that its thread answers. */
@@ -31,20 +29,11 @@ export async function openTraces({ data, log, notify, now, every }: TracesSetup)
   const runner = new QueryRunner(query, now);
   const queries = new StoreQueries(store, runner);
   const passing = new Passing(store, now);
-  const spanMetrics = new SpanMetricsWriter();
-  let metricsSentAt = now();
-
-  async function tend(atOnce: boolean): Promise<void> {
-    if (atOnce || now() - metricsSentAt >= metricsEveryMs) {
-      metricsSentAt = now();
-      const bodies = spanMetrics.bodies(store.metricRows());
-      const memory = bodies.flatMap(({ body }) => memoryOf(body));
-      if (bodies.length > 0) {
-        notify('span-metrics', bodies, memory);
-      }
-    }
+  const spanMetrics = new SpanMetricsNotices(() => store.metricRows(), { notify, now });
+  const tend = async (atOnce: boolean): Promise<void> => {
+    spanMetrics.send({ atOnce });
     await store.tend({ now: atOnce });
-  }
+  };
 
   every(tendEveryMs, () => tend(false));
   // The data of a restarted thread is that of its first start: the plugin sends newer settings on this notice.

@@ -1,49 +1,69 @@
-import { defineService, type Handle, messageOf, type PluginContext, type ThreadHandle } from 'svc/sdk';
+import { defineService, type Handle, type Logger, messageOf, type Metrics, type PluginContext, type ThreadHandle } from 'svc/sdk';
 
 import type { MetricsIngest as MetricsIngestContract } from '../metricsdb/contract.ts';
-import type { SpanMetricsNotice } from './thread-contract.ts';
+import type { SpanMetricsBody, SpanMetricsNotice } from './thread-contract.ts';
 
 /** By its name alone: without the folder of metricsdb this room works, and writes no metrics. */
 const MetricsIngest = defineService<Pick<MetricsIngestContract, 'push'>>('metrics.ingest');
 
 const mostWaiting = 4;
 
-/** Pushes what the thread counts of spans to where metrics are kept, while there is such a place. Counters grow: a batch that is lost is made up for by the next. */
+/** Pushes what the thread counts of spans to where metrics are kept, while there is such a place. */
 export function relaySpanMetrics({ services, metrics, scope, log }: PluginContext, thread: ThreadHandle): void {
-  const store: Handle<Pick<MetricsIngestContract, 'push'>> = services.maybe(MetricsIngest);
   const lost = metrics.counter('span_metric_rows_lost_total', 'Samples of span metrics that could not be written.');
-  const waiting: SpanMetricsNotice[] = [];
-  let writing = false;
+  const relay = new SpanMetricsRelay(services.maybe(MetricsIngest), lost, log);
+  scope.defer(
+    'stop relaying span metrics',
+    thread.onNotice(({ kind, value }) => void (kind === 'span-metrics' && relay.add(value as SpanMetricsNotice))),
+  );
+}
 
-  async function write(): Promise<void> {
-    writing = true;
-    for (let next = waiting.shift(); next !== undefined && store.available; next = waiting.shift()) {
-      for (const { body, rows } of next) {
-        try {
-          await store.get().push('remote-write', body, { given: true });
-        } catch (error) {
-          lost.add(rows);
-          log.warn(
-            { event: 'traces.span_metrics_lost', cause: messageOf(error), rows },
-            'could not write span metrics; the counters of the next batch include them',
-          );
-        }
-      }
-    }
-    writing = false;
+/** Writes one notice after the other. Counters grow: a batch that is lost is made up for by the next. */
+class SpanMetricsRelay {
+  readonly #store: Handle<Pick<MetricsIngestContract, 'push'>>;
+  readonly #lost: ReturnType<Metrics['counter']>;
+  readonly #log: Logger;
+  readonly #waiting: SpanMetricsNotice[] = [];
+  #isWriting = false;
+
+  constructor(store: Handle<Pick<MetricsIngestContract, 'push'>>, lost: ReturnType<Metrics['counter']>, log: Logger) {
+    this.#store = store;
+    this.#lost = lost;
+    this.#log = log;
   }
 
-  const stop = thread.onNotice(({ kind, value }) => {
-    if (kind !== 'span-metrics' || !store.available) {
+  add(notice: SpanMetricsNotice): void {
+    if (!this.#store.available) {
       return;
     }
-    waiting.push(value as SpanMetricsNotice);
-    if (waiting.length > mostWaiting) {
-      waiting.shift()!.forEach(({ rows }) => lost.add(rows));
+    this.#waiting.push(notice);
+    if (this.#waiting.length > mostWaiting) {
+      this.#waiting.shift()!.forEach(({ rows }) => this.#lost.add(rows));
     }
-    if (!writing) {
-      void write();
+    if (!this.#isWriting) {
+      void this.#writeAll();
     }
-  });
-  scope.defer('stop hearing of span metrics', stop);
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true;
+    for (let next = this.#waiting.shift(); next !== undefined && this.#store.available; next = this.#waiting.shift()) {
+      for (const body of next) {
+        await this.#write(body);
+      }
+    }
+    this.#isWriting = false;
+  }
+
+  async #write({ body, rows }: SpanMetricsBody): Promise<void> {
+    try {
+      await this.#store.get().push('remote-write', body, { given: true });
+    } catch (error) {
+      this.#lost.add(rows);
+      this.#log.warn(
+        { event: 'traces.span_metrics_lost', cause: messageOf(error), rows },
+        'could not write span metrics; the counters of the next batch include them',
+      );
+    }
+  }
 }

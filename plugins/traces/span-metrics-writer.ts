@@ -1,4 +1,5 @@
-import { ProtoWriter } from 'svc/store';
+import { memoryOf, ProtoWriter } from 'svc/store';
+import type { ThreadSetup } from 'svc/thread';
 
 import type { MetricRow } from './store/span-metrics.ts';
 import type { SpanMetricsBody } from './thread-contract.ts';
@@ -40,5 +41,37 @@ export class SpanMetricsWriter {
     const written = writer.finish().slice();
     this.#labels.set(labels, written);
     return written;
+  }
+}
+
+const everyMs = 15_000;
+
+/** Sends what the store counts of spans out of the thread, every so often. */
+export class SpanMetricsNotices {
+  readonly #writer = new SpanMetricsWriter();
+  readonly #rows: () => readonly MetricRow[];
+  readonly #setup: Pick<ThreadSetup, 'notify' | 'now'>;
+  #sentAt: number;
+
+  constructor(rows: () => readonly MetricRow[], setup: Pick<ThreadSetup, 'notify' | 'now'>) {
+    this.#rows = rows;
+    this.#setup = setup;
+    this.#sentAt = setup.now();
+  }
+
+  send({ atOnce }: { readonly atOnce: boolean }): void {
+    const now = this.#setup.now();
+    if (!atOnce && now - this.#sentAt < everyMs) {
+      return;
+    }
+    this.#sentAt = now;
+    const bodies = this.#writer.bodies(this.#rows());
+    if (bodies.length > 0) {
+      this.#setup.notify(
+        'span-metrics',
+        bodies,
+        bodies.flatMap(({ body }) => memoryOf(body)),
+      );
+    }
   }
 }

@@ -13,89 +13,119 @@ export interface Slots {
 export function slotsFor(stage: MetricsStage, count: number): () => Slots {
   switch (stage.function) {
     case 'rate':
-      return () =>
-        folded(
-          count,
-          0,
-          (sum) => sum + 1,
-          (sum, seconds) => sum / seconds,
-        );
+      return () => new FoldedSlots(count, { initial: 0, fold: (sum) => sum + 1, finish: (sum, seconds) => sum / seconds });
     case 'count_over_time':
-      return () => folded(count, 0, (sum) => sum + 1);
+      return () => new FoldedSlots(count, { initial: 0, fold: (sum) => sum + 1 });
     case 'sum_over_time':
-      return () => folded(count, NaN, (sum, value) => (Number.isNaN(sum) ? value : sum + value));
+      return () => new FoldedSlots(count, { initial: NaN, fold: (sum, value) => (Number.isNaN(sum) ? value : sum + value) });
     case 'min_over_time':
-      return () => folded(count, NaN, (least, value) => (least <= value ? least : value));
+      return () => new FoldedSlots(count, { initial: NaN, fold: (least, value) => (least <= value ? least : value) });
     case 'max_over_time':
-      return () => folded(count, NaN, (most, value) => (most >= value ? most : value));
+      return () => new FoldedSlots(count, { initial: NaN, fold: (most, value) => (most >= value ? most : value) });
     case 'avg_over_time':
-      return () => averages(count);
+      return () => new AverageSlots(count);
     case 'quantile_over_time':
-      return () => quantiles(count, stage.quantiles);
+      return () => new QuantileSlots(count, stage.quantiles);
     case 'histogram_over_time':
-      return () => buckets(count);
+      return () => new BucketSlots(count);
   }
 }
 
-function folded(
-  count: number,
-  initial: number,
-  fold: (so: number, value: number) => number,
-  finish: (value: number, seconds: number) => number = (value) => value,
-): Slots {
-  const values = new Float64Array(count).fill(initial);
-  return {
-    add(slot, value) {
-      values[slot] = fold(values[slot]!, value);
-    },
-    series: (seconds) => [{ label: undefined, values: values.map((value) => finish(value, seconds)) }],
-  };
+interface FoldRules {
+  readonly initial: number;
+  readonly fold: (so: number, value: number) => number;
+  readonly finish?: (value: number, seconds: number) => number;
 }
 
-function averages(count: number): Slots {
-  const sums = new Float64Array(count);
-  const counts = new Float64Array(count);
-  return {
-    add(slot, value) {
-      sums[slot]! += value;
-      counts[slot]!++;
-    },
-    series: () => [{ label: undefined, values: sums.map((sum, slot) => sum / counts[slot]!) }],
-  };
+class FoldedSlots implements Slots {
+  readonly #rules: FoldRules;
+  readonly #values: Float64Array;
+
+  constructor(count: number, rules: FoldRules) {
+    this.#rules = rules;
+    this.#values = new Float64Array(count).fill(rules.initial);
+  }
+
+  add(slot: number, value: number): void {
+    this.#values[slot] = this.#rules.fold(this.#values[slot]!, value);
+  }
+
+  series(seconds: number): ReturnType<Slots['series']> {
+    const { finish } = this.#rules;
+    return [{ label: undefined, values: finish === undefined ? this.#values.slice() : this.#values.map((value) => finish(value, seconds)) }];
+  }
 }
 
-function quantiles(count: number, wanted: readonly number[]): Slots {
-  const histograms = new Map<number, Histogram>();
-  return {
-    add(slot, value) {
-      let found = histograms.get(slot);
-      if (found === undefined) {
-        histograms.set(slot, (found = new Histogram()));
-      }
-      found.add(value);
-    },
-    series: () =>
-      wanted.map((q) => ({
-        label: { key: 'p', value: { type: 'float', value: q } },
-        values: Float64Array.from({ length: count }, (_, slot) => histograms.get(slot)?.quantile(q) ?? NaN),
-      })),
-  };
+class AverageSlots implements Slots {
+  readonly #sums: Float64Array;
+  readonly #counts: Float64Array;
+
+  constructor(count: number) {
+    this.#sums = new Float64Array(count);
+    this.#counts = new Float64Array(count);
+  }
+
+  add(slot: number, value: number): void {
+    this.#sums[slot]! += value;
+    this.#counts[slot]!++;
+  }
+
+  series(): ReturnType<Slots['series']> {
+    return [{ label: undefined, values: this.#sums.map((sum, slot) => sum / this.#counts[slot]!) }];
+  }
 }
 
-function buckets(count: number): Slots {
-  const bounds = new Map<number, Float64Array>();
-  return {
-    add(slot, value) {
-      const bound = octave(value);
-      let counts = bounds.get(bound);
-      if (counts === undefined) {
-        bounds.set(bound, (counts = new Float64Array(count)));
-      }
-      counts[slot]!++;
-    },
-    series: () =>
-      [...bounds].sort(([a], [b]) => a - b).map(([bound, values]) => ({ label: { key: '__bucket', value: { type: 'float', value: bound } }, values })),
-  };
+class QuantileSlots implements Slots {
+  readonly #count: number;
+  readonly #wanted: readonly number[];
+  readonly #histograms = new Map<number, Histogram>();
+
+  constructor(count: number, wanted: readonly number[]) {
+    this.#count = count;
+    this.#wanted = wanted;
+  }
+
+  add(slot: number, value: number): void {
+    let found = this.#histograms.get(slot);
+    if (found === undefined) {
+      found = new Histogram();
+      this.#histograms.set(slot, found);
+    }
+    found.add(value);
+  }
+
+  series(): ReturnType<Slots['series']> {
+    return this.#wanted.map((q) => ({
+      label: { key: 'p', value: { type: 'float', value: q } },
+      values: Float64Array.from({ length: this.#count }, (_, slot) => this.#histograms.get(slot)?.quantile(q) ?? NaN),
+    }));
+  }
+}
+
+class BucketSlots implements Slots {
+  readonly #count: number;
+  /** Counts by the upper bounds of buckets. */
+  readonly #counts = new Map<number, Float64Array>();
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  add(slot: number, value: number): void {
+    const bound = octave(value);
+    let counts = this.#counts.get(bound);
+    if (counts === undefined) {
+      counts = new Float64Array(this.#count);
+      this.#counts.set(bound, counts);
+    }
+    counts[slot]!++;
+  }
+
+  series(): ReturnType<Slots['series']> {
+    return [...this.#counts]
+      .sort(([a], [b]) => a - b)
+      .map(([bound, values]) => ({ label: { key: '__bucket', value: { type: 'float', value: bound } }, values }));
+  }
 }
 
 const perOctave = 32;
