@@ -19,7 +19,7 @@ import { incidentRoutes } from './incident/incident-routes.ts';
 import { IncidentStore } from './incident/incident-store.ts';
 import { IncidentReader, viewOf } from './incident/incident-view.ts';
 import { Ledger } from './incident/ledger.ts';
-import { deliverNotices } from './incident/notices.ts';
+import { deliverNotices, recordOutcome } from './incident/notices.ts';
 import { operationRoutes } from './incident/operation-routes.ts';
 import { Operations } from './incident/operations.ts';
 import type { IncidentTables } from './incident/tables.ts';
@@ -164,7 +164,7 @@ export class AlertEngine {
   #provideServices(): void {
     const { services, clock } = this.#ctx;
     services.provide(Notices, () => ({
-      record: (outcome) => this.#incidents.record(outcome, clock.now()),
+      record: (outcome) => recordOutcome(outcome, { store: this.#incidents, ledger: this.#ledger, now: clock.now() }),
       pinning: async (channelId) => this.#parts.book.pinning(channelId),
     }));
     services.provide(Incidents, () => new IncidentReader(this.#incidents, clock));

@@ -80,9 +80,10 @@ function inhibitionGate(incident: Incident, { inhibitor, steady }: GateView): Su
   );
 }
 
+/** Not of what is critical; and `notified_at` is none once a channel has been sent the end. */
 function cooldownGate(incident: Incident, { steady, cooldownMs }: GateView): Suppression | undefined {
-  const { notified_at: notified, notified_seq: seq, event_count: count } = incident;
-  if (notified === null || steady - notified >= cooldownMs) {
+  const { notified_at: notified, notified_seq: seq, event_count: count, severity } = incident;
+  if (severity === 'critical' || notified === null || steady - notified >= cooldownMs) {
     return undefined;
   }
   return {

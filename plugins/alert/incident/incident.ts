@@ -53,6 +53,7 @@ export interface Incident {
   /** How often it has fired: the number of the firing that lasts, or was the last. */
   readonly event_count: number;
   readonly notified_seq: number;
+  /** Of the last firing or reminder that was sent, unless its end was sent since. */
   readonly notified_at: number | null;
   readonly fires: readonly number[];
   readonly marks: Readonly<Partial<Record<Gate, Mark>>>;

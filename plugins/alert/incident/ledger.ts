@@ -4,7 +4,7 @@ import type { Instance } from '../evaluator/instance.ts';
 import type { FamilyOf } from '../gates/families.ts';
 import { Inhibitors } from '../gates/inhibitors.ts';
 import { type Changes, Draft } from './draft.ts';
-import { type Incident, isActive } from './incident.ts';
+import { type Incident, isActive, isUnnotified } from './incident.ts';
 import {
   changedIncidents,
   incidentOf,
@@ -128,6 +128,16 @@ export class Ledger {
     }
     const row = await this.#parts.tables.read.selectFrom('alert_incidents').selectAll().where('id', '=', id).executeTakeFirst();
     return row && incidentOf(row);
+  }
+
+  /** After a channel was sent the end of an incident: what was notified before it holds no later firing back. */
+  endCooldown(id: number): Promise<void> {
+    return this.transact(async (draft) => {
+      const incident = await this.byId(id);
+      if (incident !== undefined && incident.notified_at !== null && (!isActive(incident) || isUnnotified(incident))) {
+        draft.setIncident({ ...incident, notified_at: null });
+      }
+    });
   }
 
   async #save(changes: Changes): Promise<void> {

@@ -57,6 +57,20 @@ export function deliverNotices(ctx: Pick<PluginContext, 'outbox' | 'clock'>, dis
   );
 }
 
+export interface Recording {
+  readonly store: IncidentStore;
+  readonly ledger: { endCooldown(incidentId: number): Promise<void> };
+  readonly now: number;
+}
+
+/** What became of a delivery. Once a channel has been sent the end of an incident, the next firing is news: no cooldown holds it back. */
+export async function recordOutcome(outcome: Outcome, { store, ledger, now }: Recording): Promise<void> {
+  await store.record(outcome, now);
+  if (outcome.kind === 'resolved' && (outcome.result === 'sent' || outcome.result === 'folded')) {
+    await ledger.endCooldown(outcome.incident_id);
+  }
+}
+
 const undelivered = ({ id, kind, incident }: Notice, cause: string): Outcome => ({
   delivery_id: `${id}/undispatched`,
   notice_id: id,

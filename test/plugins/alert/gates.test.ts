@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 
+import { recordOutcome } from '../../../plugins/alert/incident/notices.ts';
 import { Engine, type EngineOptions, hour, interval, minute, second, someone } from './engine-house.ts';
 
 async function engine(t: TestContext, options: EngineOptions = {}): Promise<Engine> {
@@ -33,9 +34,38 @@ describe('whether channels are notified', () => {
     assert.deepEqual(house.sent.at(-1), `firing 6 ${key}`);
   });
 
-  test('at most once in a cooldown, however often it flaps', async (t) => {
+  test('of an incident that fires again after a channel was sent its end, and of a critical one, at once: RESOLVED is never the last word', async (t) => {
     const house = await engine(t);
-    house.book.add({ rule_key: 'flaps', severity: 'critical' });
+    house.book.add({ rule_key: 'flaps' });
+    house.book.add({ rule_key: 'page', severity: 'critical' });
+    const both = async (series: { device_id: string; value: number }[], ms: number): Promise<void> => {
+      ['flaps', 'page'].forEach((query) => house.answers.set(query, series));
+      await house.pass(ms);
+    };
+    await both(on('7'), interval);
+    await both([], minute);
+    const { id } = (await house.incident('flaps:host:7'))!;
+    const delivery = { delivery_id: 'd1', notice_id: `incident-${id}-1-resolved`, incident_id: id, channel_id: 1, channel_name: 'ops', attempts: 1 };
+    const recording = { store: house.store, ledger: house.ledger, now: house.clock.now() };
+    await both(on('7'), interval);
+    const firings = (): readonly string[] => house.sent.filter((line) => line.startsWith('firing'));
+    assert.deepEqual(
+      firings().toSorted(),
+      ['firing 1 flaps:host:7', 'firing 1 page:host:7', 'firing 2 page:host:7'],
+      'no channel was sent the end of flaps yet',
+    );
+    const at = new Date(house.clock.now()).toISOString();
+    await recordOutcome({ ...delivery, kind: 'resolved', result: 'overtaken', at }, recording);
+    await house.pass(second, second);
+    assert.equal(firings().length, 3, 'what was overtaken was not sent');
+    await recordOutcome({ ...delivery, delivery_id: 'd2', kind: 'resolved', result: 'sent', at }, recording);
+    await house.pass(second, second);
+    assert.deepEqual(firings().slice(3), ['firing 2 flaps:host:7']);
+  });
+
+  test('at most once in a cooldown, however often it flaps, where no channel takes its end', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'flaps' });
     const began = house.clock.now();
     for (let times = 0; times < 100; times++) {
       house.answers.set('flaps', times % 3 === 0 ? on('7') : []);

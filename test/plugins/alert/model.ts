@@ -179,7 +179,7 @@ export class Model {
     if (whats.length > 0) {
       return { name: 'inhibition', what: before !== undefined && whats.includes(before) ? before : whats[0]! };
     }
-    if (this.time - thing.sentAt < cooldownMs) {
+    if (thing.rule.severity !== 'critical' && this.time - thing.sentAt < cooldownMs) {
       return { name: 'cooldown', what: String(thing.sent) };
     }
     const { damp } = thing.rule;
