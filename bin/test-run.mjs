@@ -1,11 +1,14 @@
 // Runs the given test files in the given order as one run of node's own test runner, so that its closing lines count all of them.
-// (`node --test a b` would sort them by name.) Started by bin/test.mjs with tsx; every test file inherits that.
+// (`node --test a b` would sort them by name.) Started by bin/test.mjs.
 import { availableParallelism } from 'node:os';
 import { relative, resolve } from 'node:path';
 import { run } from 'node:test';
 import { spec, tap } from 'node:test/reporters';
 
 import { shareProcesses } from './test-rooms.mjs';
+
+// Every test file inherits how this process was started; it has no TypeScript of its own, and need not wait for what reads that.
+process.execArgv.push('--import', 'tsx');
 
 const [fileDeadlineMs, ...names] = process.argv.slice(2);
 const files = names.map((name) => resolve(name));

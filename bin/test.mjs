@@ -34,7 +34,7 @@ function testFiles() {
 /** Runs in a process group of its own, so that nothing a test started outlives the run: not after the end, a signal or the deadline. */
 function runAll(chosen) {
   const { NODE_TEST_CONTEXT: _outerRun, ...env } = process.env;
-  const runner = spawn(process.execPath, ['--import', 'tsx', 'bin/test-run.mjs', String(fileDeadlineMs), ...chosen], {
+  const runner = spawn(process.execPath, ['bin/test-run.mjs', String(fileDeadlineMs), ...chosen], {
     cwd: root,
     env,
     stdio: ['ignore', 'inherit', 'inherit'],

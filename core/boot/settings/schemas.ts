@@ -1,4 +1,4 @@
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { RE2JS } from 're2js';
 
 import { manifestReader, type Misfit, type ReadManifest, type Schemas } from '../../host/index.ts';
@@ -20,13 +20,30 @@ const options = {
 const plain = new Ajv(options);
 const filling = new Ajv({ ...options, useDefaults: true });
 
+/** By its text: a reload brings most schemas again as they were, and compiling one takes longer than all its checks. */
+const known = new Map<string, ValidateFunction>();
+const mostKnown = 1_000;
+
+function compiled(schema: object, defaults: boolean): ValidateFunction {
+  const text = `${defaults}${JSON.stringify(schema)}`;
+  let check = known.get(text);
+  if (check === undefined) {
+    const compiler = defaults ? filling : plain;
+    check = compiler.compile(schema);
+    // A changed plugin brings the same `$id` again with another text.
+    compiler.removeSchema(schema);
+    if (known.size >= mostKnown) {
+      known.delete(known.keys().next().value!);
+    }
+    known.set(text, check);
+  }
+  return check;
+}
+
 /** JSON Schema whole, for a manager. */
 export const ajvSchemas: Schemas = {
   compile(schema, { defaults = false } = {}) {
-    const compiler = defaults ? filling : plain;
-    const check = compiler.compile(schema);
-    // A reload brings the same `$id` again, perhaps with another text.
-    compiler.removeSchema(schema);
+    const check = compiled(schema, defaults);
     return (value) => (check(value) ? [] : (check.errors as readonly Misfit[]));
   },
 };
