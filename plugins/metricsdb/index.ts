@@ -12,7 +12,7 @@ import {
 } from 'svc/sdk';
 
 import type { ForeignPrograms } from '../programs/contract.ts';
-import { MetricsIngest, MetricsQueries } from './contract.ts';
+import { type InstantAnswer, MetricsIngest, MetricsQueries, type ScratchSeries } from './contract.ts';
 import type { Driver, DriverName } from './drivers/driver.ts';
 import { EmbeddedDriver } from './drivers/embedded.ts';
 import { ProcessDriver } from './drivers/process.ts';
@@ -22,7 +22,6 @@ import { type Supply, Switchboard } from './drivers/switchboard.ts';
 import { LaunchedFile } from './launched-file.ts';
 import { authProbe, integrationRoutes, metricsdbRoutes } from './metricsdb-routes.ts';
 import { prometheusRoutes } from './prometheus-routes.ts';
-import { openScratch } from './scratch.ts';
 import { selfMetrics } from './self-metrics.ts';
 import { type Launched, MetricsSettings, type RemoteSettings, watchedKeys } from './settings.ts';
 import type { ThreadData } from './thread-contract.ts';
@@ -140,3 +139,13 @@ const unauthenticated = (url: string): RemoteSettings => ({
   tenant: '',
   tls: { ca: '', cert: '', key: '', insecure: false },
 });
+
+/** A store in the thread's memory, from the side of the plugin that asked for it. */
+async function openScratch(thread: ThreadHandle): Promise<ScratchSeries> {
+  const id = await thread.call<number>('scratchOpen');
+  return {
+    write: (rows) => thread.call('scratchWrite', { id, rows }),
+    instant: (query, time, options = {}) => thread.call<InstantAnswer>('scratchInstant', { id, query, time }, options),
+    close: () => thread.call('scratchClose', { id }),
+  };
+}

@@ -6,7 +6,6 @@ export * from './codec.ts';
 export * from './crc32.ts';
 export * from './disk.ts';
 export * from './inflate.ts';
-export * from './moving.ts';
 export * from './otlp-json.ts';
 export * from './otlp.ts';
 export * from './proto-writer.ts';

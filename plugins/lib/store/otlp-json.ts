@@ -83,10 +83,10 @@ export function anyValueFromJson(json: unknown, depth = 0): AnyValue {
     return jsonText(value['stringValue'], 'stringValue');
   }
   if (value['boolValue'] !== undefined) {
-    return booleanOf(value['boolValue']);
+    return jsonBoolean(value['boolValue']);
   }
   if (value['intValue'] !== undefined) {
-    return wholeNumberOf(value['intValue']);
+    return jsonWholeNumber(value['intValue']);
   }
   if (value['doubleValue'] !== undefined) {
     return jsonNumber(value['doubleValue'], 'doubleValue');
@@ -105,14 +105,16 @@ export function anyValueFromJson(json: unknown, depth = 0): AnyValue {
   return undefined;
 }
 
-function booleanOf(value: unknown): boolean {
+/** Of the key `boolValue`. */
+export function jsonBoolean(value: unknown): boolean {
   if (typeof value !== 'boolean') {
     throw refused('boolValue is neither true nor false');
   }
   return value;
 }
 
-function wholeNumberOf(value: unknown): number | bigint {
+/** Of the key `intValue`: a number, or 64 bits as decimal text. */
+export function jsonWholeNumber(value: unknown): number | bigint {
   if (typeof value === 'number' && Number.isSafeInteger(value)) {
     return value;
   }

@@ -1,5 +1,5 @@
 import { SvcError } from 'svc/sdk';
-import { jsonArray, jsonNanos, jsonNumber, jsonObject, jsonText, ProtoWriter } from 'svc/store';
+import { jsonArray, jsonBoolean, jsonNanos, jsonNumber, jsonObject, jsonText, jsonWholeNumber, ProtoWriter } from 'svc/store';
 
 /** The JSON form of an ExportTraceServiceRequest as the protobuf one, so that there is one reader and one log. */
 export function protoFromJson(body: Uint8Array): Uint8Array {
@@ -126,9 +126,9 @@ function writeAny(writer: ProtoWriter, value: Json, depth: number): void {
   if (value['stringValue'] !== undefined) {
     writer.string(1, jsonText(value['stringValue'], 'stringValue'));
   } else if (value['boolValue'] !== undefined) {
-    writer.bool(2, booleanOf(value['boolValue']));
+    writer.bool(2, jsonBoolean(value['boolValue']));
   } else if (value['intValue'] !== undefined) {
-    writer.int64(3, wholeNumberOf(value['intValue']));
+    writer.int64(3, jsonWholeNumber(value['intValue']));
   } else if (value['doubleValue'] !== undefined) {
     writer.double(4, jsonNumber(value['doubleValue'], 'doubleValue'));
   } else if (value['arrayValue'] !== undefined) {
@@ -142,21 +142,4 @@ function writeAny(writer: ProtoWriter, value: Json, depth: number): void {
   } else if (value['bytesValue'] !== undefined) {
     writer.bytes(7, Buffer.from(jsonText(value['bytesValue'], 'bytesValue'), 'base64'));
   }
-}
-
-function booleanOf(value: unknown): boolean {
-  if (typeof value !== 'boolean') {
-    throw refused('boolValue is neither true nor false');
-  }
-  return value;
-}
-
-function wholeNumberOf(value: unknown): number | bigint {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) {
-    return value;
-  }
-  if (typeof value !== 'string' || !/^-?\d{1,19}$/.test(value)) {
-    throw refused('intValue is no whole number');
-  }
-  return BigInt(value);
 }
