@@ -59,7 +59,7 @@ export class Windows {
 function coveredCells(first: Int32Array, behind: Int32Array, cells: number): Uint8Array {
   const covered = new Uint8Array(cells);
   for (let k = 0, done = 0; k < first.length; k++) {
-    covered.fill(1, Math.max(first[k]!, done), behind[k]!);
+    covered.fill(1, Math.max(first[k]!, done), behind[k]);
     done = behind[k]!;
   }
   return covered;
