@@ -55,6 +55,8 @@ export interface Leg {
   readonly threshold?: number;
   /** Of a forecast: seconds until the bound is reached, for each series that breaches. */
   readonly eta?: string;
+  /** Of a forecast: the bound is reached already, so that what it foretold has come true. */
+  readonly crossed?: string;
   /** How long it must breach without a break; 0: at once. */
   readonly forMs: number;
 }

@@ -9,11 +9,12 @@ import { Attempts, type FailingWork } from './attempts.ts';
 import type { Asked, BackEnd, StoreName } from './back-end.ts';
 import type { EvaluatorCounters } from './counters.ts';
 import { withEtas } from './eta.ts';
-import type { Row } from './instance.ts';
 import { applyRuleChange, reconcile } from './rule-changes.ts';
 import { ScheduledRule } from './scheduled-rule.ts';
 import { selfAnnotations, selfPlan, selfRows, selfRule } from './self-rule.ts';
 import { type Finding, Findings } from './findings.ts';
+import { lookAgain, type SecondLook } from './second-look.ts';
+import { StaleInstances } from './stale-instances.ts';
 import { sweep } from './sweep.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -35,7 +36,8 @@ export interface EvaluatorParts {
 }
 
 const longestMs = 10_000;
-const etaMs = 2_000;
+/** For questions that an evaluation puts after its first. */
+const againMs = 2_000;
 const beatMs = 10_000;
 /** After so many intervals without an evaluation it is not known whether a condition has lasted. */
 const mostGap = 2;
@@ -52,11 +54,13 @@ export class Evaluator {
   #stopped = false;
   #reconciled = false;
   #jumps: number;
+  #stale: StaleInstances;
 
   constructor(parts: EvaluatorParts) {
     const { ledger, alerts, clock, log, gateInputs, backEnds } = parts;
     this.#parts = parts;
     this.#jumps = parts.timeline.jumps;
+    this.#stale = new StaleInstances(new Map(), { steady: 0, wall: 0 });
     this.#attempts = new Attempts({ clock, log });
     const render: RenderAnnotations = (rule, snapshot) =>
       rule === selfRule ? selfAnnotations(snapshot.scope_id, backEnds.values()) : parts.render(rule, snapshot);
@@ -69,6 +73,8 @@ export class Evaluator {
     const { ledger, book, timeline } = this.#parts;
     await ledger.load();
     timeline.restore(ledger.heartbeat?.drift ?? 0);
+    const wall = timeline.look();
+    this.#stale = new StaleInstances(ledger.instances, { steady: timeline.steady(wall), wall });
     await this.#reconcile();
     const follow = book.onChange((change) => this.#follow(change));
     this.#self.lastOk = ledger.heartbeat?.at;
@@ -97,6 +103,11 @@ export class Evaluator {
   /** May be gone through more than once. */
   get rules(): Iterable<ScheduledRule> {
     return { [Symbol.iterator]: () => this.#rules.values() };
+  }
+
+  /** When it began, by the wall. */
+  get startedAt(): number {
+    return this.#stale.since;
   }
 
   /** What it does besides evaluating rules, where that fails. */
@@ -179,17 +190,18 @@ export class Evaluator {
       scheduled.unscoped = found.reduce((sum, { unscoped }) => sum + unscoped, 0);
       this.#parts.counters.evaluated(plan.legs[0]?.store ?? 'self', scheduled.ms, scheduled.series);
       const { backEnds, delayOf, ledger } = this.#parts;
-      const rows = await withEtas(found, {
+      const instances = ledger.instances.get(rule.id);
+      const asking = {
         rule,
         legs: plan.legs,
-        isNew: (key) => ledger.instances.get(rule.id)?.get(key)?.phase !== 'firing',
-        ask: ({ store }, query) =>
+        ask: ({ store }: Leg, query: string) =>
           backEnds
             .get(store)!
-            .round([query], slot - delayOf(store), Math.min(etaMs, scheduled.intervalMs))
+            .round([query], slot - delayOf(store), Math.min(againMs, scheduled.intervalMs))
             .get(query)!,
-      });
-      await this.#store(scheduled, slot, rows);
+      };
+      const rows = await withEtas(found, { ...asking, isNew: (key) => instances?.get(key)?.phase !== 'firing' });
+      await this.#store(scheduled, slot, await lookAgain(rows, { ...asking, instances, unseen: this.#stale.of(rule.id) }));
       scheduled.succeeded();
     } catch (error) {
       scheduled.unstored += 1;
@@ -200,7 +212,7 @@ export class Evaluator {
   }
 
   async #evaluateSelf(slot: number): Promise<void> {
-    await this.#store(this.#self, slot, [selfRows(this.#parts.backEnds.values())]);
+    await this.#store(this.#self, slot, { rows: [selfRows(this.#parts.backEnds.values())], unknown: new Set() });
   }
 
   #fail(scheduled: ScheduledRule, store: StoreName, error: Error): void {
@@ -208,12 +220,14 @@ export class Evaluator {
     this.#parts.counters.failed(store, scheduled.ms);
   }
 
-  async #store(scheduled: ScheduledRule, slot: number, rows: readonly ReadonlyMap<string, Row>[]): Promise<void> {
+  async #store(scheduled: ScheduledRule, slot: number, look: SecondLook): Promise<void> {
     const { rule, plan, lastOk, intervalMs } = scheduled;
     const at = this.#parts.timeline.steady(slot);
     const gap = lastOk === undefined ? Infinity : at - lastOk;
     const continuous = gap >= 0 && gap <= mostGap * intervalMs;
-    const finding: Finding = { rule, plan, slot, at, continuous, rows, crowded: (is) => (scheduled.crowded = is) };
+    const known = this.#stale.after(rule.id, look.unknown, at);
+    scheduled.stale = known.stale.size;
+    const finding: Finding = { rule, plan, slot, at, continuous, rows: look.rows, ...known, crowded: (is) => (scheduled.crowded = is) };
     // What a rule found that was changed or removed while its answer was on its way counts for nothing.
     const isScheduled = scheduled === this.#self || this.#rules.get(rule.id) === scheduled;
     if (isScheduled && this.#findings.isQuiet(finding)) {

@@ -19,6 +19,10 @@ export interface Finding {
   readonly at: number;
   readonly continuous: boolean;
   readonly rows: readonly ReadonlyMap<string, Row>[];
+  /** Keys about which nothing is known, so that they stay as they are. */
+  readonly unknown: ReadonlySet<string>;
+  /** Keys that have not been seen since the start. */
+  readonly stale: ReadonlySet<string>;
   /** Called with whether keys had to be left out. */
   readonly crowded: (is: boolean) => void;
 }
@@ -106,7 +110,7 @@ export class Findings {
     for (const { finding, move } of moves) {
       setInstance(finding.rule, move, draft);
       if (move.did === 'clear') {
-        close(draft, draft.incident(move.key), 'cleared', this.#parts.now());
+        close(draft, draft.incident(move.key), finding.stale.has(move.key) ? 'not_heard' : 'cleared', this.#parts.now());
       }
     }
   }
@@ -149,9 +153,9 @@ export function close(draft: Draft, incident: Incident | undefined, reason: Reso
 const rankOf = ({ rule_key: key, severity }: Rule): number => (key === deviceOfflineRule ? 0 : { critical: 1, warning: 2, info: 3 }[severity]);
 
 function movesOf(finding: Finding, draft: Draft, holdMs: number): readonly Move[] {
-  const { rule, plan, at, continuous, rows } = finding;
+  const { rule, plan, at, continuous, rows, unknown } = finding;
   const known = draft.instancesOf(rule.id);
-  const evaluation = { plan, at, continuous, rows, holdMs };
+  const evaluation = { plan, at, continuous, rows, unknown, holdMs };
   const moves = [...known].map(([key, instance]) => advance(key, instance, evaluation));
   let full = moves.filter(({ next }) => next !== undefined && next.phase !== 'partial').length;
   let partial = moves.length - full;

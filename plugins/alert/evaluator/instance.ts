@@ -42,6 +42,8 @@ export interface Evaluation {
   readonly continuous: boolean;
   /** Rows by key, for each condition. */
   readonly rows: readonly ReadonlyMap<string, Row>[];
+  /** Keys that may be clear or gone without a word; default: none. */
+  readonly unknown?: ReadonlySet<string>;
   /** How long a manual resolve stands against a condition that never clears. */
   readonly holdMs: number;
 }
@@ -52,7 +54,10 @@ export function advance(key: string, known: Instance | undefined, evaluation: Ev
   const present = plan.legs.map((_leg, index) => rows[index]!.has(key));
   const joined = plan.join === 'all' ? present.every(Boolean) : present.includes(true);
   if (known?.phase === 'firing' || known?.phase === 'held') {
-    return joined ? lasting(known, evaluation) : clearing(known, at, continuous);
+    if (joined) {
+      return lasting(known, evaluation);
+    }
+    return evaluation.unknown?.has(key) === true ? { key, next: known, did: undefined } : clearing(known, at, continuous);
   }
   const legs = present.map((is, index) => (is ? ((continuous ? known?.legs[index] : undefined) ?? at) : null));
   const sustained = plan.legs.map(({ forMs }, index) => legs[index] !== null && at - legs[index]! >= forMs);

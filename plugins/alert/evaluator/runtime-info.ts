@@ -59,8 +59,8 @@ export function runtimeInfo({ evaluator, counters, ledger, book, backEnds, inter
     },
     slowest: slowestOf(rules).map(({ rule, ms, series }) => ({ ...named({ rule }), duration_ms: Math.round(ms * 1_000) / 1_000, series })),
     failing: [...failingWork(evaluator), ...failingRules(rules)],
-    warnings: firstOf(rules, ({ unscoped, crowded }) => unscoped > 0 || crowded).flatMap((scheduled) =>
-      warningsOf(scheduled).map((message) => ({ ...named(scheduled), message })),
+    warnings: firstOf(rules, ({ unscoped, crowded, stale }) => unscoped > 0 || crowded || stale > 0).flatMap((scheduled) =>
+      warningsOf(scheduled, evaluator.startedAt).map((message) => ({ ...named(scheduled), message })),
     ),
     back_ends: [...backEnds].map(({ name, failures, lastError }) => ({ name, ok: failures === 0, failures, error: lastError ?? null })),
   };
@@ -124,7 +124,8 @@ function firstOf(rules: Iterable<ScheduledRule>, is: (scheduled: ScheduledRule) 
 
 const named = ({ rule }: Pick<ScheduledRule, 'rule'>): { rule_id: number; rule_key: string } => ({ rule_id: rule.id, rule_key: rule.rule_key });
 
-const warningsOf = ({ unscoped, crowded }: ScheduledRule): readonly string[] => [
+const warningsOf = ({ unscoped, crowded, stale }: ScheduledRule, startedAt: number): readonly string[] => [
+  ...(stale > 0 ? [`${stale} incidents are stale since ${timestamp(startedAt)}: their source has not been heard since that start`] : []),
   ...(unscoped > 0 ? [`${unscoped} series name no device_id and raise nothing, because the scope of the rule is host`] : []),
   ...(crowded ? [`more than ${mostInstances} series breach; no further incidents are raised`] : []),
 ];

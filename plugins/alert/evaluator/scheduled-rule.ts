@@ -21,6 +21,8 @@ export class ScheduledRule {
   ms = 0;
   series = 0;
   unscoped = 0;
+  /** Incidents whose source has not been heard since the start. */
+  stale = 0;
   /** Whether it has more instances than are kept. */
   crowded = false;
 

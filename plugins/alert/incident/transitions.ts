@@ -135,10 +135,11 @@ export function unsilence(incident: Incident, actor: Actor, reason: 'silence_exp
   }
 }
 
-export type ResolveReason = 'cleared' | 'by_user' | 'rule_changed' | 'rule_disabled' | 'rule_deleted';
+export type ResolveReason = 'cleared' | 'not_heard' | 'by_user' | 'rule_changed' | 'rule_disabled' | 'rule_deleted';
 
 const endings: Readonly<Record<ResolveReason, (actor: Actor) => string>> = {
   cleared: () => 'the condition has cleared',
+  not_heard: () => 'its source was not heard for 15 minutes after the start; whether the condition lasts is not known',
   by_user: ({ name }) => `resolved by ${name}`,
   rule_changed: () => 'its rule was changed to another key, scope or dimensions',
   rule_disabled: () => 'its rule was disabled',

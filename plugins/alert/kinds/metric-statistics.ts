@@ -68,6 +68,7 @@ export const metricForecast: Kind = {
       measure,
       threshold: bound,
       eta: `(${bound} - ${operand(String(metric))}) / deriv(${range}) and ${measure} ${reached} ${bound}`,
+      crossed: `${operand(String(metric))} ${reached}= ${bound}`,
       ...lastingOf(lasting),
     };
   },

@@ -87,6 +87,46 @@ describe('a condition', () => {
     assert.deepEqual(house.fired, ['any:host:2', 'any:host:1', 'all:host:1'], 'the first part had lasted before the second came to it');
   });
 
+  test('is not clear because its source is not heard yet after a start: only once its measure is there again, or 15 minutes have passed', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'cpu', legs: [{ query: 'cpu > 1', measure: 'cpu' }] });
+    const both = [...hot, { device_id: '8', value: 95 }];
+    house.answers.set('cpu > 1', both).set('cpu', both);
+    await house.pass(minute);
+    house.answers.set('cpu > 1', []).set('cpu', []);
+    house.clock.advance(hour);
+    await house.restart();
+    const started = new Date(house.clock.now()).toISOString();
+    await house.pass(3 * minute);
+    const statuses = async (): Promise<readonly string[]> => [(await house.incident(key))!.status, (await house.incident('cpu:host:8'))!.status];
+    assert.deepEqual(await statuses(), ['open', 'open'], 'no data is no all-clear');
+    assert.equal([...house.evaluator.rules][0]!.stale, 2);
+    assert.equal(new Date(house.evaluator.startedAt).toISOString(), started);
+    house.answers.set('cpu', [{ device_id: '7', value: 0 }]);
+    await house.pass(minute);
+    assert.deepEqual(await statuses(), ['resolved', 'open'], '7 is back and well, 8 is not heard');
+    await house.pass(12 * minute);
+    assert.deepEqual(await statuses(), ['resolved', 'resolved']);
+    const { items } = await house.store.events((await house.incident('cpu:host:8'))!.id, { order: 'desc' }, { limit: 1 });
+    assert.match(items[0]!.message, /not heard for 15 minutes after the start/);
+  });
+
+  test('of a forecast that has come true is worse, not clear', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'full', legs: [{ crossed: 'free <= 0' }] });
+    house.answers.set('full', hot);
+    await house.pass(minute);
+    house.answers.set('full', []).set('free <= 0', hot);
+    await house.pass(10 * minute);
+    assert.deepEqual(await house.timeline('full:host:7'), ['firing open']);
+    house.answers.set('free <= 0', new SvcError('unavailable', 'the store is busy'));
+    await house.pass(2 * minute);
+    assert.deepEqual(await house.timeline('full:host:7'), ['firing open'], 'what the store does not say is not known');
+    house.answers.set('free <= 0', []);
+    await house.pass(minute);
+    assert.equal((await house.incident('full:host:7'))!.status, 'resolved');
+  });
+
   test('is about a device, a pipeline or the whole, told apart by the dimensions of its rule; the worst series stands for the rest', async (t) => {
     const house = await engine(t);
     house.book.add({ rule_key: 'disk', dimensions: ['mountpoint'], legs: [{ threshold: 10 }] });

@@ -43,6 +43,11 @@ export async function walk(seed: number, operations: number): Promise<Walk> {
       }),
     );
     assert.equal(rules.length, modelRules.length);
+    // What they measure is there, whether or not it breaches.
+    engine.answers.set(
+      onTheTick,
+      devices.map((device) => ({ device_id: device, value: 0 })),
+    );
     let asked = 0;
     const look = async (): Promise<void> => {
       await engine.evaluator.tick();

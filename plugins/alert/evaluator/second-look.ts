@@ -1,0 +1,52 @@
+import type { Leg, Rule } from '../rule.ts';
+import { type AnswerRows, answerRows } from './answer-rows.ts';
+import type { Asked } from './back-end.ts';
+import type { Instance, Row } from './instance.ts';
+
+export interface SecondLookParts {
+  readonly rule: Rule;
+  readonly legs: readonly Leg[];
+  readonly instances: ReadonlyMap<string, Instance> | undefined;
+  /** Keys of those that fire and have not been seen since the start. */
+  readonly unseen: ReadonlySet<string>;
+  readonly ask: (leg: Leg, query: string) => Promise<Asked>;
+}
+
+/** What an evaluation has found once those that fire and are not in its answers have been looked for again. */
+export interface SecondLook {
+  readonly rows: readonly ReadonlyMap<string, Row>[];
+  /** Keys of which the store does not say whether they are clear or gone. */
+  readonly unknown: ReadonlySet<string>;
+}
+
+/**
+ * Not to be in an answer is not always to be clear. A forecast that has come true is worse, and stays. What fired before the
+ * start is clear only when its measure is there again: until then its source may simply not be heard yet.
+ */
+export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], parts: SecondLookParts): Promise<SecondLook> {
+  const { rule, legs, instances, unseen, ask } = parts;
+  const firing = [...(instances?.values() ?? [])].filter(({ phase }) => phase === 'firing').map(({ key }) => key);
+  const unknown = new Set<string>();
+  const rows = await Promise.all(
+    found.map(async (known, at) => {
+      const { crossed } = legs[at]!;
+      const gone = crossed === undefined ? [] : firing.filter((key) => !known.has(key));
+      if (gone.length === 0) {
+        return known;
+      }
+      const answered = rowsOf(await ask(legs[at]!, crossed!), rule);
+      const crossedRows = gone.flatMap((key) => (answered?.has(key) === true ? [[key, answered.get(key)!] as const] : []));
+      (answered === undefined ? gone : []).forEach((key) => unknown.add(key));
+      return crossedRows.length === 0 ? known : new Map([...known, ...crossedRows]);
+    }),
+  );
+  const missing = [...unseen].filter((key) => !rows.some((of) => of.has(key)));
+  if (missing.length > 0) {
+    const measures = await Promise.all(legs.map(async (leg) => (leg.measure === undefined ? undefined : rowsOf(await ask(leg, leg.measure), rule))));
+    missing.filter((key) => !measures.some((of) => of?.has(key) === true)).forEach((key) => unknown.add(key));
+  }
+  return { rows, unknown };
+}
+
+const rowsOf = ({ answer }: Asked, rule: Rule): AnswerRows['rows'] | undefined =>
+  answer instanceof Error ? undefined : answerRows(answer, rule, undefined).rows;
