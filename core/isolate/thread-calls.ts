@@ -3,7 +3,7 @@ import type { ToThread } from './thread-wire.ts';
 
 export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
-/** A call that somebody waits for, whether a thread works on it yet or not. */
+/** A call that is waited for, whether a thread works on it yet or not. */
 export class Ticket {
   readonly method: string;
   readonly input: unknown;
@@ -88,7 +88,7 @@ export class ThreadCalls {
     ticket?.settle(outcome);
   }
 
-  /** The thread is gone: nobody will answer. */
+  /** The thread is gone: no answer will come. */
   end(cause: string): void {
     for (const ticket of this.#open.values()) {
       ticket.settle({ error: new SvcError('unavailable', `${this.#label} ended during the call: ${cause}`, { retryAfterSeconds: 5 }) });

@@ -162,7 +162,7 @@ export class ThreadRun {
       return `exited with code ${code}`;
     }
     this.#options.log.error({ error: this.#failure }, `${this.#options.label} died: ${messageOf(this.#failure)}`);
-    return `died of an error that nobody caught: ${messageOf(this.#failure)}`;
+    return `died of an uncaught error: ${messageOf(this.#failure)}`;
   }
 
   #say(message: ToThread): void {

@@ -35,7 +35,7 @@ export interface Threads {
   readonly size: number;
 }
 
-/** Nobody gives up on a thread here: who counts the strikes of its owner does. */
+/** A thread is never given up here: the host counts the strikes of its owner. */
 const threadPatience: RestartPolicy = { ...patience, firstMs: 500, maxMs: 60_000, maxRestarts: Infinity };
 /** Three times a half of the young generation, which would grow to 32 MB in each thread that is busy; a quarter of that costs no time that can be measured. */
 export const youngMb = 12;

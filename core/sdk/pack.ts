@@ -19,7 +19,7 @@ export interface PackDefinition {
 
 export const definePack = (definition: PackDefinition): PackDefinition => definition;
 
-/** A pack with code, as the host hands it to whoever runs such code. */
+/** A pack with code, as the host hands it to the loader. */
 export interface PackSource {
   readonly manifest: PluginManifest;
   /** One CommonJS text. */

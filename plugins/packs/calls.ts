@@ -78,7 +78,7 @@ export class Calls {
     return call !== undefined;
   }
 
-  /** The process is gone: nobody will answer. */
+  /** The process is gone: no answer will come. */
   end(cause: string): void {
     for (const call of this.#open.values()) {
       call.settle?.({ error: new SvcError('unavailable', `${this.#label} ended during the call: ${cause}`, { retryAfterSeconds: 5 }) });

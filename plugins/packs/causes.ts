@@ -15,7 +15,7 @@ export interface Cause {
   readonly hopeless: boolean;
 }
 
-/** Says in one sentence why a process ended that nobody here has ended. */
+/** Says in one sentence why a process ended by itself. */
 export function causeOf({ code, signal, lastWords }: Exit, heapMb: number): Cause {
   const words = lastWords.join('\n');
   if (/heap out of memory/.test(words)) {

@@ -97,7 +97,7 @@ function readNote(file: string): Note | undefined {
       ? { pid: pid as number, started, command, of: typeof of === 'string' ? of : undefined }
       : undefined;
   } catch {
-    // Cut off while it was written: whoever wrote it ended at once, and so did what it had only just started to note.
+    // Cut off while it was written: the svc that wrote it ended at once, and so did the program that it had only just started.
     return undefined;
   }
 }

@@ -254,7 +254,7 @@ async function asked(ready: NonNullable<ProgramOptions['ready']>, port: number, 
   try {
     return await ready({ port }, signal);
   } catch {
-    // Nobody listens yet; it is asked again until its time to start is over.
+    // It does not listen yet; it is asked again until its time to start is over.
     return false;
   }
 }
@@ -277,7 +277,7 @@ function waited(ms: number, ...signals: readonly (AbortSignal | undefined)[]): P
   });
 }
 
-/** A port on the loopback that nobody has at this moment; when somebody takes it first, the program ends and gets another. */
+/** A port on the loopback that is free at this moment; when another process takes it first, the program ends and gets another. */
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -80,7 +80,7 @@ const planted: readonly [path: string, text: string, complaint: RegExp][] = [
   ['plugins/bad/index.ts', `import { setTimeout } from 'node:timers/promises';`, /harmless node: modules/],
   ['plugins/bad/index.ts', `import process from 'node:process';`, /harmless node: modules/],
   ['plugins/programs/a.ts', `import { serialize } from 'node:v8';`, /harmless node: modules/],
-  ['plugins/packs/a.ts', `import { disarm } from './inside/restrictions.ts';`, /through pack-worker\.ts only/],
+  ['plugins/packs/a.ts', `import { servePack } from './inside/serve-pack.ts';`, /through pack-worker\.ts only/],
   ['plugins/packs/a.ts', `process.kill(1);`, /process: use/],
   ['plugins/programs/a.ts', `console.log('here');`, /ctx\.log/],
   ['plugins/bad/contract.ts', `import { store } from './store.ts';`, /bundled into everyone/],

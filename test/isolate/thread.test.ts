@@ -122,7 +122,7 @@ test('a thread that dies fails the calls it worked on, and is started again', as
   await thread.call('keep', 'indigo');
   for (const [method, cause] of [
     ['die', /exited with code 3/],
-    ['burst', /died of an error that nobody caught: burst at the seams/],
+    ['burst', /died of an uncaught error: burst at the seams/],
   ] as const) {
     const inFlight = failure(thread.call('wait', 60_000));
     // The answer of this one comes or not: the thread may be faster dead than heard.

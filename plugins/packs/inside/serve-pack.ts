@@ -1,4 +1,6 @@
+import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
+import os from 'node:os';
 import { deserialize } from 'node:v8';
 
 import { isSvcError, messageOf } from 'svc/sdk';
@@ -6,7 +8,6 @@ import { isSvcError, messageOf } from 'svc/sdk';
 import { frame, frameReader } from '../frames.ts';
 import { channelFd, type FromChild, type ToChild, type WireError } from '../wire.ts';
 import { evaluatePack, type PackCode } from './pack-code.ts';
-import { disarm, requireRestrictions } from './restrictions.ts';
 
 /** The host is trusted; this only keeps a broken frame from being taken for a length. */
 const maxFrameBytes = 256 * 1024 * 1024;
@@ -16,6 +17,26 @@ export function servePack(): void {
   requireRestrictions();
   disarm();
   new PackServer(new Socket({ fd: channelFd }));
+}
+
+/**
+ * The first thing a child does. Where the flags got lost (a single binary ignores them on its command line) the code of a
+ * stranger would run with every right of the host, so without the restrictions nothing runs at all.
+ */
+function requireRestrictions(): void {
+  if ((process.permission as { has(scope: string): boolean } | undefined)?.has('fs.write') !== false) {
+    process.stderr.write('refused to run: the permission model is off in this process, so nothing holds the code back\n');
+    process.exit(78);
+  }
+}
+
+/** The permission model does not know signals and priorities, which reach every process of the same user: the host too. */
+function disarm(): void {
+  for (const name of ['kill', '_kill', '_debugProcess', '_debugEnd']) {
+    Reflect.deleteProperty(process, name);
+  }
+  Reflect.deleteProperty(os, 'setPriority');
+  syncBuiltinESMExports();
 }
 
 class PackServer {
