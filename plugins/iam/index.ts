@@ -7,15 +7,15 @@ import { createExplain } from './explain.ts';
 import { ensureFirstAdmin } from './first-admin.ts';
 import { Hasher } from './hasher.ts';
 import { meRoutes } from './me.ts';
-import { createMembers } from './members.ts';
+import { Members } from './members.ts';
 import { memberRoutes, orgRoutes } from './org-routes.ts';
-import { createOrgs } from './orgs.ts';
+import { Orgs } from './orgs.ts';
 import { peopleStore } from './people-store.ts';
 import { People } from './people.ts';
 import { policyRoutes, roleRoutes } from './policy-routes.ts';
 import { Policy, type Seeds } from './policy.ts';
 import { roleStore } from './role-store.ts';
-import { createRoles } from './roles.ts';
+import { Roles } from './roles.ts';
 import type { IamTables } from './tables.ts';
 import { userRoutes } from './user-routes.ts';
 import { Users } from './users.ts';
@@ -38,13 +38,13 @@ export default definePlugin({
     const users = new Users({ tables, people, hasher, clock });
     const credentials = new Credentials({ tables, people, hasher, log });
     const directory = createDirectory({ tables, people, policy, users, credentials, clock });
-    const roles = createRoles({ tables, policy, catalogue, clock, changed: (name) => ctx.events.emit(RoleChanged, { name }) });
+    const roles = new Roles({ tables, policy, catalogue, clock, changed: (name) => ctx.events.emit(RoleChanged, { name }) });
 
     ctx.services.provide(Directory, () => directory);
     ctx.services.provide(Passwords, () => credentials);
     ctx.http.routes([...meRoutes(tables), ...userRoutes(users)]);
-    ctx.http.routes(orgRoutes(createOrgs({ tables, people, clock })));
-    ctx.http.routes(memberRoutes(createMembers({ tables, people, policy })));
+    ctx.http.routes(orgRoutes(new Orgs({ tables, people, clock })));
+    ctx.http.routes(memberRoutes(new Members({ tables, people, policy })));
     ctx.http.routes(roleRoutes(policy, roles));
     ctx.http.routes(policyRoutes(catalogue, createExplain({ people, policy, catalogue })));
 

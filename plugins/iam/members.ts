@@ -10,13 +10,6 @@ import type { Iam, IamTables, OrgRole } from './tables.ts';
 import { type By, missing } from './users.ts';
 import { userIdOf, userStore } from './user-store.ts';
 
-export interface Members {
-  list(actor: Principal, org: number, page: PageRequest): Promise<Page<MemberRow>>;
-  add(by: By, org: number, user: number, role: OrgRole): Promise<MemberRow>;
-  setRole(by: By, org: number, user: number, role: OrgRole): Promise<MemberRow>;
-  remove(by: By, org: number, user: number): Promise<void>;
-}
-
 export interface MembersParts {
   readonly tables: Tables<IamTables>;
   readonly people: People;
@@ -25,13 +18,61 @@ export interface MembersParts {
   readonly mostOrgsOfUser?: number;
 }
 
+const defaultMostOrgsOfUser = 100;
+
 /** Who belongs where. Memory of the member follows each change. */
-export function createMembers({ tables, people, policy, mostOrgsOfUser = 100 }: MembersParts): Members {
-  /** A change of one membership by somebody who may manage the members of that organization. */
-  function amend<T>(by: By, org: number, user: number, work: (tx: Iam, before: MemberRow | undefined) => Promise<T>): Promise<T> {
+export class Members {
+  readonly #parts: MembersParts;
+
+  constructor(parts: MembersParts) {
+    this.#parts = parts;
+  }
+
+  async list(actor: Principal, org: number, page: PageRequest): Promise<Page<MemberRow>> {
+    const { tables } = this.#parts;
+    await assertSeen(tables.read, actor, org);
+    return memberStore(tables.read).list(org, page);
+  }
+
+  add(by: By, org: number, user: number, role: OrgRole): Promise<MemberRow> {
+    const { mostOrgsOfUser = defaultMostOrgsOfUser } = this.#parts;
+    return this.#amend(by, org, user, async (tx, before) => {
+      const store = memberStore(tx);
+      const { email } = (await userStore(tx).find(by.principal, user)) ?? missing(user);
+      if (before !== undefined) {
+        throw new SvcError('conflict', `${email} is a member of this organization already`);
+      }
+      if ((await store.countOrgsOf(user)) >= mostOrgsOfUser) {
+        throw new SvcError('conflict', `${email} belongs to ${mostOrgsOfUser} organizations already, which is the most`);
+      }
+      await store.insert(org, user, role);
+      return (await store.find(org, user)) ?? missing(user);
+    });
+  }
+
+  setRole(by: By, org: number, user: number, role: OrgRole): Promise<MemberRow> {
+    return this.#amend(by, org, user, async (tx, before) => {
+      const member = before ?? missingMember(org, user);
+      await memberStore(tx).update(org, user, role);
+      return { ...member, role };
+    });
+  }
+
+  remove(by: By, org: number, user: number): Promise<void> {
+    return this.#amend(by, org, user, async (tx, before) => {
+      if (before === undefined) {
+        missingMember(org, user);
+      }
+      await memberStore(tx).remove(org, user);
+    });
+  }
+
+  /** A change of one membership by an actor who may manage the members of that organization. */
+  #amend<T>(by: By, org: number, user: number, work: (tx: Iam, before: MemberRow | undefined) => Promise<T>): Promise<T> {
+    const { tables, people } = this.#parts;
     return people.following([user], () =>
       tables.write(async (tx) => {
-        await assertManages(tx, by.principal, org);
+        await this.#assertManages(tx, by.principal, org);
         const before = await memberStore(tx).find(org, user);
         const result = await work(tx, before);
         by.note({ resourceType: 'member', resourceId: `${org}/${user}`, before, after: await memberStore(tx).find(org, user) });
@@ -41,51 +82,15 @@ export function createMembers({ tables, people, policy, mostOrgsOfUser = 100 }: 
   }
 
   /** The role grants it for every organization the actor sees, `org_admin` for that one alone. */
-  async function assertManages(tx: Iam, actor: Principal, org: number): Promise<void> {
+  async #assertManages(tx: Iam, actor: Principal, org: number): Promise<void> {
     const { name } = (await orgStore(tx).find(actor, org)) ?? missingOrg(org);
     const own = userIdOf(actor);
     const isOrgAdmin = own !== undefined && (await memberStore(tx).find(org, own))?.role === 'org_admin';
-    const byRole = matching(policy.grantsOf(actor.role), 'member:manage') !== undefined;
+    const byRole = matching(this.#parts.policy.grantsOf(actor.role), 'member:manage') !== undefined;
     if (!byRole && !isOrgAdmin) {
       throw new SvcError('forbidden', `only administrators and those who are org_admin of ${name} may change its members`);
     }
   }
-
-  return {
-    async list(actor, org, page) {
-      await assertSeen(tables.read, actor, org);
-      return memberStore(tables.read).list(org, page);
-    },
-
-    add: (by, org, user, role) =>
-      amend(by, org, user, async (tx, before) => {
-        const store = memberStore(tx);
-        const { email } = (await userStore(tx).find(by.principal, user)) ?? missing(user);
-        if (before !== undefined) {
-          throw new SvcError('conflict', `${email} is a member of this organization already`);
-        }
-        if ((await store.countOrgsOf(user)) >= mostOrgsOfUser) {
-          throw new SvcError('conflict', `${email} belongs to ${mostOrgsOfUser} organizations already, which is the most`);
-        }
-        await store.insert(org, user, role);
-        return (await store.find(org, user)) ?? missing(user);
-      }),
-
-    setRole: (by, org, user, role) =>
-      amend(by, org, user, async (tx, before) => {
-        const member = before ?? missingMember(org, user);
-        await memberStore(tx).update(org, user, role);
-        return { ...member, role };
-      }),
-
-    remove: (by, org, user) =>
-      amend(by, org, user, async (tx, before) => {
-        if (before === undefined) {
-          missingMember(org, user);
-        }
-        await memberStore(tx).remove(org, user);
-      }),
-  };
 }
 
 async function assertSeen(db: Iam, actor: Principal, org: number): Promise<void> {

@@ -13,14 +13,6 @@ export interface OrgDraft {
   readonly parent_id?: number | null;
 }
 
-export interface Orgs {
-  list(actor: Principal, q: string | undefined, page: PageRequest): Promise<Page<OrgRow>>;
-  get(actor: Principal, id: number): Promise<OrgRow>;
-  create(by: By, draft: OrgDraft): Promise<OrgRow>;
-  update(by: By, id: number, changes: Partial<OrgDraft>): Promise<OrgRow>;
-  remove(by: By, id: number): Promise<void>;
-}
-
 export interface OrgsParts {
   readonly tables: Tables<IamTables>;
   readonly people: People;
@@ -28,70 +20,86 @@ export interface OrgsParts {
   readonly mostOrgs?: number;
 }
 
-/** Organizations: a forest in which names are unique and nobody is their own ancestor. */
-export function createOrgs({ tables, people, clock, mostOrgs = 1_000 }: OrgsParts): Orgs {
-  return {
-    list: (actor, q, page) => orgStore(tables.read).list(actor, q, page),
-    get: async (actor, id) => (await orgStore(tables.read).find(actor, id)) ?? missingOrg(id),
+const defaultMostOrgs = 1_000;
 
-    create: (by, { name: given, description, parent_id = null }) =>
-      tables.write(async (tx) => {
-        const store = orgStore(tx);
-        const name = given.trim();
-        await assertNameFree(tx, name);
+/** Organizations: a forest in which names are unique and none is its own ancestor. */
+export class Orgs {
+  readonly #parts: OrgsParts;
+
+  constructor(parts: OrgsParts) {
+    this.#parts = parts;
+  }
+
+  list(actor: Principal, q: string | undefined, page: PageRequest): Promise<Page<OrgRow>> {
+    return orgStore(this.#parts.tables.read).list(actor, q, page);
+  }
+
+  async get(actor: Principal, id: number): Promise<OrgRow> {
+    return (await orgStore(this.#parts.tables.read).find(actor, id)) ?? missingOrg(id);
+  }
+
+  create(by: By, { name: given, description, parent_id = null }: OrgDraft): Promise<OrgRow> {
+    const { tables, clock, mostOrgs = defaultMostOrgs } = this.#parts;
+    return tables.write(async (tx) => {
+      const store = orgStore(tx);
+      const name = given.trim();
+      await assertNameFree(tx, name);
+      await assertParentExists(tx, by.principal, parent_id);
+      if ((await store.count()) >= mostOrgs) {
+        throw new SvcError('conflict', `there are ${mostOrgs} organizations already, the limit; delete some that are not needed`);
+      }
+      const now = clock.now();
+      const org = await store.insert({ name, name_key: nameKey(name), description, parent_id, created_at: now, updated_at: now });
+      by.note({ resourceId: org.id, after: shownOrg(org) });
+      return org;
+    });
+  }
+
+  update(by: By, id: number, { name: given, description, parent_id }: Partial<OrgDraft>): Promise<OrgRow> {
+    const { tables, clock } = this.#parts;
+    return tables.write(async (tx) => {
+      const store = orgStore(tx);
+      const before = (await store.find(by.principal, id)) ?? missingOrg(id);
+      by.requireMatch(shownOrg(before));
+      const name = given?.trim();
+      if (name !== undefined) {
+        await assertNameFree(tx, name, id);
+      }
+      if (parent_id !== undefined && parent_id !== null) {
         await assertParentExists(tx, by.principal, parent_id);
-        if ((await store.count()) >= mostOrgs) {
-          throw new SvcError('conflict', `there are ${mostOrgs} organizations already, and no more fit; delete some that are not needed`);
-        }
-        const now = clock.now();
-        const org = await store.insert({ name, name_key: nameKey(name), description, parent_id, created_at: now, updated_at: now });
-        by.note({ resourceId: org.id, after: shownOrg(org) });
-        return org;
-      }),
+        await assertNoCycle(tx, id, parent_id);
+      }
+      const changes = {
+        ...(name !== undefined && { name, name_key: nameKey(name) }),
+        ...(description !== undefined && { description }),
+        ...(parent_id !== undefined && { parent_id }),
+      };
+      const after = await store.update(by.principal, id, changes, clock.now());
+      by.note({ before: shownOrg(before), after: shownOrg(after) });
+      return after;
+    });
+  }
 
-    update: (by, id, { name: given, description, parent_id }) =>
-      tables.write(async (tx) => {
-        const store = orgStore(tx);
-        const before = (await store.find(by.principal, id)) ?? missingOrg(id);
-        by.requireMatch(shownOrg(before));
-        const name = given?.trim();
-        if (name !== undefined) {
-          await assertNameFree(tx, name, id);
-        }
-        if (parent_id !== undefined && parent_id !== null) {
-          await assertParentExists(tx, by.principal, parent_id);
-          await assertNoCycle(tx, id, parent_id);
-        }
-        const changes = {
-          ...(name !== undefined && { name, name_key: nameKey(name) }),
-          ...(description !== undefined && { description }),
-          ...(parent_id !== undefined && { parent_id }),
-        };
-        const after = await store.update(by.principal, id, changes, clock.now());
-        by.note({ before: shownOrg(before), after: shownOrg(after) });
-        return after;
-      }),
-
-    /** Its members only lose this membership. */
-    async remove(by, id) {
-      const left = await tables.write(async (tx) => {
-        const store = orgStore(tx);
-        const before = (await store.find(by.principal, id)) ?? missingOrg(id);
-        by.requireMatch(shownOrg(before));
-        if (id === defaultOrg) {
-          throw new SvcError('conflict', 'the default organization holds every new user and cannot be deleted');
-        }
-        if (await store.hasChildren(id)) {
-          throw new SvcError('conflict', `${before.name} is the parent of other organizations; move or delete them first`);
-        }
-        const members = await memberStore(tx).removeAll(id);
-        await store.remove(by.principal, id);
-        by.note({ before: shownOrg(before) });
-        return members;
-      });
-      await people.refresh(left);
-    },
-  };
+  /** Its members only lose this membership. */
+  async remove(by: By, id: number): Promise<void> {
+    const { tables, people } = this.#parts;
+    const left = await tables.write(async (tx) => {
+      const store = orgStore(tx);
+      const before = (await store.find(by.principal, id)) ?? missingOrg(id);
+      by.requireMatch(shownOrg(before));
+      if (id === defaultOrg) {
+        throw new SvcError('conflict', 'the default organization holds every new user and cannot be deleted');
+      }
+      if (await store.hasChildren(id)) {
+        throw new SvcError('conflict', `${before.name} is the parent of other organizations; move or delete them first`);
+      }
+      const members = await memberStore(tx).removeAll(id);
+      await store.remove(by.principal, id);
+      by.note({ before: shownOrg(before) });
+      return members;
+    });
+    await people.refresh(left);
+  }
 }
 
 export function missingOrg(id: number): never {

@@ -14,13 +14,6 @@ export interface RoleDraft {
   readonly grants: readonly string[];
 }
 
-/** Custom roles, next to the built-in ones that only the configuration changes. */
-export interface Roles {
-  create(by: By, draft: RoleDraft): Promise<RoleRow>;
-  update(by: By, name: string, changes: Partial<Omit<RoleDraft, 'name'>>): Promise<RoleRow>;
-  remove(by: By, name: string): Promise<void>;
-}
-
 export interface RolesParts {
   readonly tables: Tables<IamTables>;
   readonly policy: Policy;
@@ -31,9 +24,71 @@ export interface RolesParts {
 
 export const mostRoles = 50;
 
-export function createRoles({ tables, policy, catalogue, clock, changed }: RolesParts): Roles {
+/** Custom roles, next to the built-in ones that only the configuration changes. */
+export class Roles {
+  readonly #parts: RolesParts;
+
+  constructor(parts: RolesParts) {
+    this.#parts = parts;
+  }
+
+  create(by: By, { name, description, grants }: RoleDraft): Promise<RoleRow> {
+    const { policy, clock } = this.#parts;
+    return this.#following(async (tx) => {
+      assertCustom(name, policy);
+      this.#assertDeclared(grants, []);
+      assertHeld(policy, by.principal, grants);
+      const store = roleStore(tx);
+      if ((await store.find(name)) !== undefined) {
+        throw new SvcError('conflict', `there is a role ${name} already`, { details: [{ path: '/name', message: 'is taken' }] });
+      }
+      if ((await store.count()) >= mostRoles) {
+        throw new SvcError('conflict', `there are ${mostRoles} custom roles already, which is the most; delete one that is not needed`);
+      }
+      const now = clock.now();
+      const role = await store.insert({ name, description, grants, created_by: userIdOf(by.principal) ?? null, created_at: now, updated_at: now });
+      by.note({ resourceId: name, after: shown(role) });
+      return role;
+    });
+  }
+
+  update(by: By, name: string, changes: Partial<Omit<RoleDraft, 'name'>>): Promise<RoleRow> {
+    const { policy, clock } = this.#parts;
+    return this.#following(async (tx) => {
+      assertCustom(name, policy);
+      const before = await found(tx, name);
+      by.requireMatch({ updated_at: shown(before).updated_at! });
+      // Also what it granted before: a right that the actor does not hold is not theirs to take away.
+      assertHeld(policy, by.principal, before.grants);
+      if (changes.grants) {
+        this.#assertDeclared(changes.grants, before.grants);
+        assertHeld(policy, by.principal, changes.grants);
+      }
+      const after = await roleStore(tx).update(name, changes, clock.now());
+      by.note({ before: shown(before), after: shown(after) });
+      return after;
+    });
+  }
+
+  remove(by: By, name: string): Promise<void> {
+    const { policy } = this.#parts;
+    return this.#following(async (tx) => {
+      assertCustom(name, policy);
+      const before = await found(tx, name);
+      by.requireMatch({ updated_at: shown(before).updated_at! });
+      assertHeld(policy, by.principal, before.grants);
+      const holders = await userStore(tx).holdersOf(name);
+      if (holders > 0) {
+        throw new SvcError('conflict', `${holders === 1 ? 'one user has' : `${holders} users have`} the role ${name}; give them another one first`);
+      }
+      await roleStore(tx).remove(name);
+      by.note({ before: shown(before) });
+    });
+  }
+
   /** Runs a write about roles; memory follows however it ended. */
-  async function following<T>(write: (tx: Iam) => Promise<T>): Promise<T> {
+  async #following<T>(write: (tx: Iam) => Promise<T>): Promise<T> {
+    const { tables, policy, changed } = this.#parts;
     try {
       return await tables.write(write);
     } finally {
@@ -42,67 +97,17 @@ export function createRoles({ tables, policy, catalogue, clock, changed }: Roles
   }
 
   /** Grants are made from what the house declares; what a role holds already may stay when its area is away. */
-  function assertDeclared(grants: readonly string[], held: readonly string[]): void {
-    const actions = catalogue.actions().map(({ action }) => action);
+  #assertDeclared(grants: readonly string[], held: readonly string[]): void {
+    const actions = this.#parts.catalogue.actions().map(({ action }) => action);
     const known = new Set([...actions, ...actions.flatMap((action) => areaOf(action) ?? []), ...held]);
     const strange = grants.findIndex((grant) => !known.has(grant));
     if (strange >= 0) {
-      const message = `is not an action of this house, such as ${actions[0]}, nor a whole area, such as ${areaOf(actions[0] ?? '') ?? 'edge:*'}`;
+      const message = `is not a declared action, such as ${actions[0]}, nor a whole area, such as ${areaOf(actions[0] ?? '') ?? 'edge:*'}`;
       throw new SvcError('invalid_argument', `grants: ${grants[strange]} ${message}; GET /api/v1/policy/actions lists them`, {
         details: [{ path: `/grants/${strange}`, message }],
       });
     }
   }
-
-  return {
-    create: (by, { name, description, grants }) =>
-      following(async (tx) => {
-        assertCustom(name, policy);
-        assertDeclared(grants, []);
-        assertHeld(policy, by.principal, grants);
-        const store = roleStore(tx);
-        if ((await store.find(name)) !== undefined) {
-          throw new SvcError('conflict', `there is a role ${name} already`, { details: [{ path: '/name', message: 'is taken' }] });
-        }
-        if ((await store.count()) >= mostRoles) {
-          throw new SvcError('conflict', `there are ${mostRoles} custom roles already, which is the most; delete one that is not needed`);
-        }
-        const now = clock.now();
-        const role = await store.insert({ name, description, grants, created_by: userIdOf(by.principal) ?? null, created_at: now, updated_at: now });
-        by.note({ resourceId: name, after: shown(role) });
-        return role;
-      }),
-
-    update: (by, name, changes) =>
-      following(async (tx) => {
-        assertCustom(name, policy);
-        const before = await found(tx, name);
-        by.requireMatch({ updated_at: shown(before).updated_at! });
-        // Also what it granted before: nobody takes away from others what they do not hold themselves.
-        assertHeld(policy, by.principal, before.grants);
-        if (changes.grants) {
-          assertDeclared(changes.grants, before.grants);
-          assertHeld(policy, by.principal, changes.grants);
-        }
-        const after = await roleStore(tx).update(name, changes, clock.now());
-        by.note({ before: shown(before), after: shown(after) });
-        return after;
-      }),
-
-    remove: (by, name) =>
-      following(async (tx) => {
-        assertCustom(name, policy);
-        const before = await found(tx, name);
-        by.requireMatch({ updated_at: shown(before).updated_at! });
-        assertHeld(policy, by.principal, before.grants);
-        const holders = await userStore(tx).holdersOf(name);
-        if (holders > 0) {
-          throw new SvcError('conflict', `${holders === 1 ? 'one user has' : `${holders} users have`} the role ${name}; give them another one first`);
-        }
-        await roleStore(tx).remove(name);
-        by.note({ before: shown(before) });
-      }),
-  };
 }
 
 const shown = (row: RoleRow) => shownRole({ ...row, builtin: false });

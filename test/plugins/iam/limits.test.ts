@@ -7,8 +7,8 @@ import type { Principal } from 'svc/sdk';
 
 import { loadMigrations } from '../../../core/storage/migration-text.ts';
 import { Hasher } from '../../../plugins/iam/hasher.ts';
-import { createMembers } from '../../../plugins/iam/members.ts';
-import { createOrgs } from '../../../plugins/iam/orgs.ts';
+import { Members } from '../../../plugins/iam/members.ts';
+import { Orgs } from '../../../plugins/iam/orgs.ts';
 import { peopleStore } from '../../../plugins/iam/people-store.ts';
 import { People } from '../../../plugins/iam/people.ts';
 import { Policy } from '../../../plugins/iam/policy.ts';
@@ -31,8 +31,8 @@ async function room(dir: string) {
   const policy = new Policy({ admin: ['*'], user: ['edge:*'], viewer: [] }, () => roleStore(tables.read).all());
   const people = new People({ policy, read: (some) => peopleStore(tables.read).accounts(some), changed: () => undefined });
   const users = new Users({ tables, people, clock, hasher: new Hasher(ids, { ln: 4, r: 8, p: 1 }), mostUsers: 3 });
-  const orgs = createOrgs({ tables, people, clock, mostOrgs: 4 });
-  const members = createMembers({ tables, people, policy, mostOrgsOfUser: 2 });
+  const orgs = new Orgs({ tables, people, clock, mostOrgs: 4 });
+  const members = new Members({ tables, people, policy, mostOrgsOfUser: 2 });
   const add = (name: string) =>
     users.create({ email: `${name}@example.org`, display_name: '', role: 'user', password: 'a long passphrase' }, undefined, () => undefined);
   return { storage, tables, people, policy, users, orgs, members, add };
