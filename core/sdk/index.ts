@@ -2,7 +2,6 @@ export * from './audit.ts';
 export * from './backoff.ts';
 export * from './database.ts';
 export * from './errors.ts';
-export * from './grants.ts';
 export * from './house.ts';
 export * from './manifest.ts';
 export * from './nearest.ts';

@@ -71,7 +71,10 @@ export class StoredMasterKeys implements MasterKeys {
     try {
       await this.#retire();
     } catch (error) {
-      this.#parts.log.warn({ cause: messageOf(error) }, 'a key that was rotated out could not be retired; the next start tries again');
+      this.#parts.log.warn(
+        { event: 'storage.key_retire_failed', cause: messageOf(error) },
+        'could not retire a replaced master key; the next start tries again',
+      );
     }
   }
 
@@ -87,6 +90,6 @@ export class StoredMasterKeys implements MasterKeys {
     const kids = [...leaving];
     ring.retire(kids);
     await core.write((tx) => tx.deleteFrom('core_superseded_keys').where('kid', 'in', kids).execute());
-    log.info({ kids }, 'keys that no secret needs any more were retired');
+    log.info({ event: 'storage.keys_retired', kids }, 'retired master keys that no sealed value needs');
   }
 }

@@ -13,31 +13,33 @@ export interface SealedColumn {
 }
 
 /** Where every plugin seals that ever served here, whether it still does or not. */
-export interface SealedColumns {
-  declare(plugin: string, tables: readonly SealedTable[]): Promise<void>;
-  all(): Promise<readonly SealedColumn[]>;
-}
+export class SealedColumns {
+  readonly #core: Tables<CoreTables>;
+  readonly #connection: Connection;
+  readonly #ownership: Ownership;
 
-export function openSealedColumns(core: Tables<CoreTables>, connection: Connection, ownership: Ownership): SealedColumns {
-  return {
-    async declare(plugin, tables) {
-      tables.forEach((declared) => assertSound(plugin, declared, connection, ownership));
-      const wanted = tables.flatMap(({ table, row, columns }) =>
-        columns.map((column) => ({ plugin, table_name: table, column_name: column, row_columns: row })),
-      );
-      const known = await core.read.selectFrom('core_sealed_columns').selectAll().where('plugin', '=', plugin).execute();
-      const fresh = wanted.filter(
-        (one) => !known.some((other) => other.table_name === one.table_name && other.column_name === one.column_name && other.row_columns === one.row_columns),
-      );
-      if (fresh.length > 0) {
-        await core.write((tx) => tx.replaceInto('core_sealed_columns').values(fresh).execute());
-      }
-    },
-    async all() {
-      const rows = await core.read.selectFrom('core_sealed_columns').selectAll().orderBy('plugin').orderBy('table_name').orderBy('column_name').execute();
-      return rows.map(({ plugin, table_name: table, column_name: column, row_columns: row }) => ({ plugin, table, column, row: row.split('|') }));
-    },
-  };
+  constructor(core: Tables<CoreTables>, connection: Connection, ownership: Ownership) {
+    this.#core = core;
+    this.#connection = connection;
+    this.#ownership = ownership;
+  }
+
+  async declare(plugin: string, tables: readonly SealedTable[]): Promise<void> {
+    tables.forEach((declared) => assertSound(plugin, declared, this.#connection, this.#ownership));
+    const wanted = tables.flatMap(({ table, row, columns }) => columns.map((column) => ({ plugin, table_name: table, column_name: column, row_columns: row })));
+    const known = await this.#core.read.selectFrom('core_sealed_columns').selectAll().where('plugin', '=', plugin).execute();
+    const fresh = wanted.filter(
+      (one) => !known.some((other) => other.table_name === one.table_name && other.column_name === one.column_name && other.row_columns === one.row_columns),
+    );
+    if (fresh.length > 0) {
+      await this.#core.write((tx) => tx.replaceInto('core_sealed_columns').values(fresh).execute());
+    }
+  }
+
+  async all(): Promise<readonly SealedColumn[]> {
+    const rows = await this.#core.read.selectFrom('core_sealed_columns').selectAll().orderBy('plugin').orderBy('table_name').orderBy('column_name').execute();
+    return rows.map(({ plugin, table_name: table, column_name: column, row_columns: row }) => ({ plugin, table, column, row: row.split('|') }));
+  }
 }
 
 /** Lets a plugin seal into the columns that it has declared, and nowhere else: a value that no rotation finds would be lost with its key. */

@@ -28,7 +28,7 @@ import { Migrator, type Safeguard } from './migrations.ts';
 import { Ownership } from './ownership.ts';
 import { Readers, type ReaderLimits } from './readers.ts';
 import { sealsOf } from './seal.ts';
-import { openSealedColumns, type SealedColumns } from './sealed-columns.ts';
+import { SealedColumns } from './sealed-columns.ts';
 import { tablesOver } from './tables.ts';
 import { surroundings, type Witness } from './unit.ts';
 import { Writer } from './writer.ts';
@@ -112,7 +112,7 @@ async function openParts(options: StorageOptions, onFailure: (close: () => unkno
   await migrator.migrate('core', options.coreMigrations ?? loadMigrations(fileURLToPath(new URL('./migrations', import.meta.url))));
 
   const core = tablesOf<CoreTables>('core');
-  const columns = openSealedColumns(core, readers.connection, ownership);
+  const columns = new SealedColumns(core, readers.connection, ownership);
   const keys = new StoredMasterKeys({ ring, core, columns, tables: tablesOf, secrets: (pluginId) => sealsOf(pluginId, ring), log });
   await keys.retireUnused();
   return { options, lock, ring, readers, writer, groups, guard, migrator, tablesOf, core, columns, keys };

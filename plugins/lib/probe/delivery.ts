@@ -43,7 +43,7 @@ export class Delivery {
         }
         if (!this.#full) {
           this.#full = true;
-          this.#log.warn({ samples, cause: messageOf(error) }, 'samples are dropped, because the way to the manager takes no more');
+          this.#log.warn({ event: 'probe.samples_dropped', samples, cause: messageOf(error) }, 'dropped samples, because the uplink buffer is full');
         }
       }
     }

@@ -1,7 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js';
 
 import { SvcError } from 'svc/sdk';
-import { expandTemplate } from './regex-template.ts';
 import { type Facts, factsOf } from './regex-facts.ts';
 
 /** What was matched, then its groups; undefined for a group that took no part. */
@@ -136,4 +135,21 @@ function replaceAll(program: RE2JS, names: readonly (string | undefined)[], anch
     lastEnd = end;
   }
   return copied === 0 && result === '' ? subject : result + subject.slice(copied);
+}
+
+const reference = /\$(?:\$|\{([A-Za-z0-9_]+)\}|([A-Za-z0-9_]+))/g;
+
+/** `$1`, `${1}`, `$name`, `${name}`: an unbraced name is as long as it can be, an unknown one is empty; `$$` is a dollar sign. */
+function expandTemplate(template: string, groups: readonly (string | undefined)[], names: readonly (string | undefined)[]): string {
+  return template.includes('$')
+    ? template.replace(reference, (whole, braced?: string, bare?: string) => (whole === '$$' ? '$' : named((braced ?? bare)!, groups, names)))
+    : template;
+}
+
+function named(name: string, groups: readonly (string | undefined)[], names: readonly (string | undefined)[]): string {
+  if (/^\d+$/.test(name) && (name === '0' || !name.startsWith('0'))) {
+    return groups[Number(name)] ?? '';
+  }
+  const index = names.indexOf(name);
+  return index < 0 ? '' : (groups[index] ?? '');
 }

@@ -97,7 +97,7 @@ function agree(blocks: BlockTable, folder: string, isNew: boolean, log: Logger |
   for (const name of strays) {
     if (!aside.includes(name)) {
       rmSync(join(folder, name), { force: true });
-      log?.info({ folder, name }, 'a block that was not finished was removed');
+      log?.info({ event: 'store.unfinished_removed', folder, name }, 'removed an unfinished block');
     }
   }
   if (aside.length > 0) {
@@ -106,12 +106,15 @@ function agree(blocks: BlockTable, folder: string, isNew: boolean, log: Logger |
     for (const name of aside) {
       renameSync(join(folder, name), join(shelter, name));
     }
-    log?.error({ folder, shelter, files: aside.length }, 'the catalogue was lost; the blocks that it knew were put aside and are not read');
+    log?.error(
+      { event: 'store.catalogue_lost', folder, shelter, files: aside.length },
+      'block catalogue is missing: its blocks were moved aside and are not read; restore catalogue and blocks from a backup',
+    );
   }
   for (const { id, file, damaged } of rows) {
     if (!present.has(file) && damaged === 0) {
       blocks.markDamaged(id, 'the file is missing');
-      log?.error({ folder, file }, 'a block is gone: what it held cannot be answered');
+      log?.error({ event: 'store.block_missing', folder, file }, 'block file is missing: queries miss what it held; restore it from a backup');
     }
   }
 }

@@ -189,7 +189,7 @@ class Parser {
         throw this.#fail(first, `wrong number of args for ${first.name}: want ${wanted} got ${given}`);
       }
     } else if (given > 0) {
-      throw this.#fail(token, piped ? 'only a function can stand after a pipe' : 'can not give arguments to something that is no function');
+      throw this.#fail(token, piped ? 'only a function can stand after a pipe' : 'only a function takes arguments');
     }
     return { first, rest, at: token.at };
   }

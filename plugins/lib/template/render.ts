@@ -12,39 +12,47 @@ export interface RenderLimits {
   readonly steps: number;
 }
 
-/** What a list answers to whoever runs it: `{{break}}` and `{{continue}}` go up to their `{{range}}`. */
+/** What a list answers to its caller: `{{break}}` and `{{continue}}` go up to their `{{range}}`. */
 type Flow = 'next' | 'break' | 'continue';
 
 const charactersPerStep = 64;
 
 export class Rendering {
-  private out = '';
-  private steps = 0;
-  private readonly names: string[] = [];
-  private readonly values: unknown[] = [];
+  readonly #source: string;
+  readonly #functions: ReadonlyMap<string, TemplateFunction>;
+  readonly #limits: RenderLimits;
+  readonly #data: unknown;
+  #out = '';
+  #steps = 0;
+  readonly #names: string[] = [];
+  readonly #values: unknown[] = [];
 
   constructor(
-    private readonly source: string,
-    private readonly functions: ReadonlyMap<string, TemplateFunction>,
-    private readonly limits: RenderLimits,
-    private readonly data: unknown,
+    source: string,
+    functions: ReadonlyMap<string, TemplateFunction>,
+    limits: RenderLimits,
+    data: unknown,
     variables: Iterable<readonly [string, unknown]>,
   ) {
+    this.#source = source;
+    this.#functions = functions;
+    this.#limits = limits;
+    this.#data = data;
     for (const [name, value] of variables) {
-      this.names.push(name);
-      this.values.push(value);
+      this.#names.push(name);
+      this.#values.push(value);
     }
   }
 
   run(nodes: readonly Node[]): string {
-    this.list(nodes, this.data);
-    return this.out;
+    this.#list(nodes, this.#data);
+    return this.#out;
   }
 
-  private list(nodes: readonly Node[], dot: unknown): Flow {
+  #list(nodes: readonly Node[], dot: unknown): Flow {
     for (const node of nodes) {
-      this.step(node.at, 1);
-      const flow = this.node(node, dot);
+      this.#step(node.at, 1);
+      const flow = this.#node(node, dot);
       if (flow !== 'next') {
         return flow;
       }
@@ -52,15 +60,15 @@ export class Rendering {
     return 'next';
   }
 
-  private node(node: Node, dot: unknown): Flow {
+  #node(node: Node, dot: unknown): Flow {
     switch (node.kind) {
       case 'text':
-        this.write(node.text, node.at);
+        this.#write(node.text, node.at);
         return 'next';
       case 'action': {
-        const value = this.pipeline(node.pipeline, dot);
+        const value = this.#pipeline(node.pipeline, dot);
         if (node.pipeline.targets.length === 0) {
-          this.write(display(value), node.at);
+          this.#write(display(value), node.at);
         }
         return 'next';
       }
@@ -70,36 +78,36 @@ export class Rendering {
       case 'range':
       case 'if':
       case 'with': {
-        const held = this.names.length;
-        const flow = node.kind === 'range' ? this.range(node, dot) : this.branch(node, dot);
-        this.forget(held);
+        const held = this.#names.length;
+        const flow = node.kind === 'range' ? this.#range(node, dot) : this.#branch(node, dot);
+        this.#forget(held);
         return flow;
       }
     }
   }
 
-  private branch(node: Extract<Node, { kind: 'if' | 'with' | 'range' }>, dot: unknown): Flow {
-    const value = this.pipeline(node.pipeline, dot);
-    return isTrue(value) ? this.list(node.body, node.kind === 'with' ? value : dot) : this.list(node.otherwise, dot);
+  #branch(node: Extract<Node, { kind: 'if' | 'with' | 'range' }>, dot: unknown): Flow {
+    const value = this.#pipeline(node.pipeline, dot);
+    return isTrue(value) ? this.#list(node.body, node.kind === 'with' ? value : dot) : this.#list(node.otherwise, dot);
   }
 
-  private range(node: Extract<Node, { kind: 'if' | 'with' | 'range' }>, dot: unknown): Flow {
+  #range(node: Extract<Node, { kind: 'if' | 'with' | 'range' }>, dot: unknown): Flow {
     const { targets, declares } = node.pipeline;
-    const entries = this.entries(this.pipeline({ ...node.pipeline, targets: [] }, dot), node.pipeline.at);
-    const held = this.names.length;
+    const entries = this.entries(this.#pipeline({ ...node.pipeline, targets: [] }, dot), node.pipeline.at);
+    const held = this.#names.length;
     let any = false;
     for (const [key, value] of entries) {
       any = true;
-      this.step(node.at, 1);
+      this.#step(node.at, 1);
       const given = targets.length === 2 ? [key, value] : [value];
-      targets.forEach((name, i) => (declares ? this.declare(name, given[i]) : this.assign(name, given[i])));
-      const flow = this.list(node.body, value);
-      this.forget(held);
+      targets.forEach((name, i) => (declares ? this.#declare(name, given[i]) : this.#assign(name, given[i])));
+      const flow = this.#list(node.body, value);
+      this.#forget(held);
       if (flow === 'break') {
         break;
       }
     }
-    return any ? 'next' : this.list(node.otherwise, dot);
+    return any ? 'next' : this.#list(node.otherwise, dot);
   }
 
   private *entries(value: unknown, at: number): Generator<[unknown, unknown]> {
@@ -114,46 +122,46 @@ export class Rendering {
         yield [i, i];
       }
     } else if (value !== undefined && value !== null) {
-      throw this.fail(at, `range can't iterate over ${display(value)}`);
+      throw this.#fail(at, `range can't iterate over ${display(value)}`);
     }
   }
 
-  private pipeline(pipeline: Pipeline, dot: unknown): unknown {
+  #pipeline(pipeline: Pipeline, dot: unknown): unknown {
     let value: unknown;
     let piped = false;
     for (const command of pipeline.commands) {
-      value = this.command(command, dot, piped, value);
+      value = this.#command(command, dot, piped, value);
       piped = true;
     }
     for (const name of pipeline.targets) {
       if (pipeline.declares) {
-        this.declare(name, value);
+        this.#declare(name, value);
       } else {
-        this.assign(name, value);
+        this.#assign(name, value);
       }
     }
     return value;
   }
 
-  private command({ first, rest, at }: Command, dot: unknown, piped: boolean, final: unknown): unknown {
+  #command({ first, rest, at }: Command, dot: unknown, piped: boolean, final: unknown): unknown {
     if (first.kind !== 'call') {
-      return this.operand(first, dot);
+      return this.#operand(first, dot);
     }
     const { name } = first;
     if (name === 'and' || name === 'or') {
-      return this.shortCircuit(name, rest, dot, piped, final);
+      return this.#shortCircuit(name, rest, dot, piped, final);
     }
-    const args = rest.map((operand) => this.operand(operand, dot));
+    const args = rest.map((operand) => this.#operand(operand, dot));
     if (piped) {
       args.push(final);
     }
-    return this.call(name, args, at);
+    return this.#call(name, args, at);
   }
 
-  private shortCircuit(name: 'and' | 'or', operands: readonly Operand[], dot: unknown, piped: boolean, final: unknown): unknown {
+  #shortCircuit(name: 'and' | 'or', operands: readonly Operand[], dot: unknown, piped: boolean, final: unknown): unknown {
     let value: unknown;
     for (const operand of operands) {
-      value = this.operand(operand, dot);
+      value = this.#operand(operand, dot);
       if (isTrue(value) === (name === 'or')) {
         return value;
       }
@@ -161,92 +169,92 @@ export class Rendering {
     return piped ? final : value;
   }
 
-  private operand(operand: Operand, dot: unknown): unknown {
-    this.step(operand.at, 1);
+  #operand(operand: Operand, dot: unknown): unknown {
+    this.#step(operand.at, 1);
     switch (operand.kind) {
       case 'literal':
         return operand.value;
       case 'dot':
-        return this.fields(dot, operand.chain, operand.at);
+        return this.#fields(dot, operand.chain, operand.at);
       case 'variable':
-        return this.fields(operand.name === '' ? this.data : this.values[this.names.lastIndexOf(operand.name)], operand.chain, operand.at);
+        return this.#fields(operand.name === '' ? this.#data : this.#values[this.#names.lastIndexOf(operand.name)], operand.chain, operand.at);
       case 'pipeline': {
-        const held = this.names.length;
-        const value = this.pipeline(operand.pipeline, dot);
-        this.forget(held);
-        return this.fields(value, operand.chain, operand.at);
+        const held = this.#names.length;
+        const value = this.#pipeline(operand.pipeline, dot);
+        this.#forget(held);
+        return this.#fields(value, operand.chain, operand.at);
       }
       case 'call':
-        return this.call(operand.name, [], operand.at);
+        return this.#call(operand.name, [], operand.at);
     }
   }
 
-  private fields(start: unknown, chain: readonly string[], at: number): unknown {
+  #fields(start: unknown, chain: readonly string[], at: number): unknown {
     let value = start;
     for (const name of chain) {
       if (value === undefined || value === null) {
-        throw this.fail(at, `nil data; no entry for key "${name}"`);
+        throw this.#fail(at, `nil data; no entry for key "${name}"`);
       }
       if (!isRecord(value)) {
-        throw this.fail(at, `can't evaluate field ${name} in type ${typeName(value)}`);
+        throw this.#fail(at, `can't evaluate field ${name} in type ${typeName(value)}`);
       }
       value = fieldOf(value, name);
     }
     return value;
   }
 
-  private call(name: string, args: readonly unknown[], at: number): unknown {
-    const known = this.functions.get(name)!;
+  #call(name: string, args: readonly unknown[], at: number): unknown {
+    const known = this.#functions.get(name)!;
     if (args.length < known.takes[0]) {
-      throw this.fail(at, `wrong number of args for ${name}: want ${known.takes[0]} got ${args.length}`);
+      throw this.#fail(at, `wrong number of args for ${name}: want ${known.takes[0]} got ${args.length}`);
     }
-    const value = this.guarded(name, at, () => known.call(args, this.limits.output));
-    if (typeof value === 'string' && value.length > this.limits.output) {
-      throw this.fail(at, `${name} makes a text of more than ${this.limits.output} characters`);
+    const value = this.#guarded(name, at, () => known.call(args, this.#limits.output));
+    if (typeof value === 'string' && value.length > this.#limits.output) {
+      throw this.#fail(at, `${name} makes a text of more than ${this.#limits.output} characters`);
     }
     const characters = [...args, value].reduce((sum: number, text) => sum + (typeof text === 'string' ? text.length : 0), 0);
-    this.step(at, 1 + Math.floor(characters / charactersPerStep));
+    this.#step(at, 1 + Math.floor(characters / charactersPerStep));
     return value;
   }
 
-  private guarded<T>(name: string, at: number, work: () => T): T {
+  #guarded<T>(name: string, at: number, work: () => T): T {
     try {
       return work();
     } catch (error) {
-      throw isSvcError(error) && error.message.startsWith('template:') ? error : this.fail(at, `error calling ${name}: ${messageOf(error)}`);
+      throw isSvcError(error) && error.message.startsWith('template:') ? error : this.#fail(at, `error calling ${name}: ${messageOf(error)}`);
     }
   }
 
-  private declare(name: string, value: unknown): void {
-    this.names.push(name);
-    this.values.push(value);
+  #declare(name: string, value: unknown): void {
+    this.#names.push(name);
+    this.#values.push(value);
   }
 
-  private assign(name: string, value: unknown): void {
-    this.values[this.names.lastIndexOf(name)] = value;
+  #assign(name: string, value: unknown): void {
+    this.#values[this.#names.lastIndexOf(name)] = value;
   }
 
-  private forget(held: number): void {
-    this.names.length = held;
-    this.values.length = held;
+  #forget(held: number): void {
+    this.#names.length = held;
+    this.#values.length = held;
   }
 
-  private write(text: string, at: number): void {
-    this.step(at, Math.floor(text.length / charactersPerStep));
-    this.out += text;
-    if (this.out.length > this.limits.output) {
-      throw this.fail(at, `the result grows past ${this.limits.output} characters`);
+  #write(text: string, at: number): void {
+    this.#step(at, Math.floor(text.length / charactersPerStep));
+    this.#out += text;
+    if (this.#out.length > this.#limits.output) {
+      throw this.#fail(at, `the result grows past ${this.#limits.output} characters`);
     }
   }
 
-  private step(at: number, count: number): void {
-    this.steps += count;
-    if (this.steps > this.limits.steps) {
-      throw this.fail(at, `the template takes more than ${this.limits.steps} steps`);
+  #step(at: number, count: number): void {
+    this.#steps += count;
+    if (this.#steps > this.#limits.steps) {
+      throw this.#fail(at, `the template takes more than ${this.#limits.steps} steps`);
     }
   }
 
-  private fail(at: number, message: string): Error {
-    return templateError(this.source, at, message);
+  #fail(at: number, message: string): Error {
+    return templateError(this.#source, at, message);
   }
 }

@@ -63,7 +63,7 @@ export class InboundCalls {
     } else if (!method) {
       this.#refuse(id, new SvcError('not_found', `there is no method ${name} here`));
     } else if (method.mutating && key === undefined) {
-      this.#refuse(id, new SvcError('invalid_argument', `${name} changes something; it needs an idempotency key`));
+      this.#refuse(id, new SvcError('invalid_argument', `${name} is a command; it needs an idempotency key`));
     } else if (session.live) {
       void this.#answer(id, name, method, body['p'], timeoutMs, key);
     }
@@ -99,7 +99,10 @@ export class InboundCalls {
         return { result: await method.handle(params, call) };
       } catch (error) {
         if (!isSvcError(error) && !running.aborted) {
-          options.log.error({ tunnel: options.label, method: name, cause: messageOf(error) }, 'a method of the tunnel failed');
+          options.log.error(
+            { event: 'tunnel.method_failed', tunnel: options.label, method: name, cause: messageOf(error) },
+            'method threw; its caller gets an error',
+          );
         }
         return { error: errorBody(error) };
       }
@@ -125,9 +128,18 @@ export class InboundCalls {
       return await journal.run(key, fingerprint, work);
     } catch (error) {
       if (!isSvcError(error)) {
-        log.error({ tunnel: label, method: name, cause: messageOf(error) }, 'the journal of commands failed');
+        log.error(
+          { event: 'tunnel.journal_failed', tunnel: label, method: name, cause: messageOf(error) },
+          'could not write the command journal; no command is run until it can be written',
+        );
       }
-      return { error: errorBody(isSvcError(error) ? error : new SvcError('unavailable', 'commands cannot be written down at the moment, so none is run')) };
+      return {
+        error: errorBody(
+          isSvcError(error)
+            ? error
+            : new SvcError('unavailable', 'the command journal cannot be written, so no command is run; free some space on the host of the agent'),
+        ),
+      };
     }
   }
 
@@ -141,7 +153,10 @@ export class InboundCalls {
     try {
       body = JSON.stringify({ r: outcome.result });
     } catch (error) {
-      this.#wire.options.log.error({ tunnel: this.#wire.options.label, cause: messageOf(error) }, 'the result of a method is no plain JSON');
+      this.#wire.options.log.error(
+        { event: 'tunnel.result_no_json', tunnel: this.#wire.options.label, cause: messageOf(error) },
+        'could not encode the result of a method as JSON; its caller gets an error',
+      );
       this.#refuse(id, error);
       return;
     }

@@ -5,8 +5,11 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
 
 import { SvcError } from 'svc/sdk';
+import { type ClientHandshakeOptions, clientHandshake, type Welcome } from './client-handshake.ts';
+import type { SessionOptions, TunnelSession } from './contract.ts';
 import { TunnelRefusal } from './hello.ts';
 import { closeCode, maxMessageBytes, tunnelProtocol } from './limits.ts';
+import { openSession } from './session.ts';
 import type { MessageTransport } from './transport.ts';
 import { WebSocketTransport } from './web-socket.ts';
 
@@ -23,6 +26,24 @@ export interface DialOptions {
   /** Until the upgrade is answered; default 15 s. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface ConnectOptions {
+  readonly dial: DialOptions;
+  readonly handshake: ClientHandshakeOptions;
+  readonly session: Omit<SessionOptions, 'side' | 'sweeper'>;
+}
+
+export interface Connection {
+  readonly session: TunnelSession;
+  readonly welcome: Welcome;
+}
+
+/** Dials, proves, and opens the edge's side of a session. */
+export async function connect(options: ConnectOptions): Promise<Connection> {
+  const transport = await dial(options.dial);
+  const welcome = await clientHandshake(transport, options.handshake);
+  return { welcome, session: openSession(transport, { ...options.session, side: 'edge', sweeper: options.handshake.sweeper }) };
 }
 
 const tcpKeepAliveMs = 60_000;

@@ -42,7 +42,10 @@ export class Events {
       this.dropped += 1;
       if (!this.#warned) {
         this.#warned = true;
-        log.warn({ tunnel: label, per_second: limits.eventsPerSecond }, 'a tunnel sends more events than are taken; the rest is dropped and counted');
+        log.warn(
+          { event: 'tunnel.events_dropped', tunnel: label, per_second: limits.eventsPerSecond },
+          'the other side sends more events than its limit; the rest is dropped and counted',
+        );
       }
       return;
     }

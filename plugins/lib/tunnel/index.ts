@@ -13,9 +13,8 @@ export type {
   TunnelService,
   TunnelSession,
 } from './contract.ts';
-export { connect, type ConnectOptions, type Connection } from './connect.ts';
 export { type Credentials, keysOf, makeCredentials, type StoredKeys, verifySecret } from './credentials.ts';
-export { dial, type DialOptions, spkiPin } from './dial.ts';
+export { connect, type ConnectOptions, type Connection, dial, type DialOptions, spkiPin } from './dial.ts';
 export { type ClientHandshakeOptions, clientHandshake, type Welcome } from './client-handshake.ts';
 export { type EdgeHello, type EdgeState, isRefusal, TunnelRefusal } from './hello.ts';
 export { type AuthenticatedEdge, serverHandshake, type ServerHandshakeOptions } from './server-handshake.ts';

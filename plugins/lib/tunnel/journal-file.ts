@@ -19,7 +19,7 @@ export interface FileJournalOptions {
 
 /** Answer to a key whose command was running when the process ended. */
 export const interruptedAnswer =
-  'the agent ended while this command ran, so nobody knows whether it took effect; look at the host before you send it again with a new key';
+  'the agent ended while this command ran, so it may or may not have taken effect; look at the host before you send it again with a new key';
 const forgottenAnswer = 'this command has run already, and its outcome is no longer kept; send it with a new key to run it once more';
 
 /** Beyond it a command is not worth remembering word by word. */

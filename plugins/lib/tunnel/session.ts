@@ -155,7 +155,7 @@ class Session implements TunnelSession, Wire {
 
   violated(error: unknown): void {
     const cause = messageOf(error);
-    this.options.log.warn({ tunnel: this.options.label, cause }, 'a tunnel is closed: the other side does not keep to the protocol');
+    this.options.log.warn({ event: 'tunnel.protocol_violation', tunnel: this.options.label, cause }, 'closed the tunnel: the other side broke the protocol');
     if (!this.#end) {
       this.send(frameType.goAway, 0, writeGoAway({ code: closeCode.protocol, message: cause }, undefined));
       this.#finish(closeCode.protocol, cause);
@@ -201,9 +201,12 @@ class Session implements TunnelSession, Wire {
       }
     } catch (error) {
       if (!(error instanceof ProtocolViolation)) {
-        this.options.log.error({ tunnel: this.options.label, cause: messageOf(error) }, 'a frame of a tunnel could not be taken');
+        this.options.log.error(
+          { event: 'tunnel.frame_failed', tunnel: this.options.label, cause: messageOf(error) },
+          'could not process a frame; the tunnel is closed',
+        );
       }
-      this.violated(error instanceof ProtocolViolation ? error : new ProtocolViolation('a frame could not be taken'));
+      this.violated(error instanceof ProtocolViolation ? error : new ProtocolViolation('a frame could not be processed'));
     }
   }
 

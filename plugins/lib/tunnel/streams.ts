@@ -80,10 +80,13 @@ export class StreamTable implements StreamPort {
     };
     accepted().catch((error: unknown) => {
       if (!isSvcError(error)) {
-        options.log.error({ tunnel: options.label, service, cause: messageOf(error) }, 'a service of the tunnel failed');
+        options.log.error(
+          { event: 'tunnel.service_failed', tunnel: options.label, service, cause: messageOf(error) },
+          'stream service threw; the stream is reset',
+        );
       }
-      const told = errorFrom(errorBody(error));
-      stream.reset(told.code, told.message);
+      const shown = errorFrom(errorBody(error));
+      stream.reset(shown.code, shown.message);
     });
   }
 

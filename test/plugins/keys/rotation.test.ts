@@ -180,7 +180,7 @@ test('a key file that cannot be written leaves the old key sealing, and the star
     const lines: string[] = [];
     const next = await openIn(dir, { log: { ...silent, warn: (_fields, message) => void lines.push(message) } });
     assert.equal((await openAll(next)).size, 1);
-    assert.deepEqual(lines, ['a key that was rotated out could not be retired; the next start tries again']);
+    assert.deepEqual(lines, ['could not retire a replaced master key; the next start tries again']);
     await next.close();
   }));
 

@@ -264,7 +264,7 @@ describe('the catalogue of the blocks', () => {
     const log = listener();
     openCatalogue(join(folder, 'catalogue.db'), [], { log }).close();
     assert.deepEqual(files(folder), ['a'], 'after the file had its name, before it had its row');
-    assert.deepEqual(log.said, ['info: a block that was not finished was removed']);
+    assert.deepEqual(log.said, ['info: removed an unfinished block']);
 
     const { file } = await writeBlock(blocks, 'b', (block) => void block.section(Buffer.from('b')));
     const complete = openCatalogue(join(folder, 'catalogue.db'), [], { log });
@@ -309,7 +309,7 @@ describe('the catalogue of the blocks', () => {
       );
       catalogue.close();
     }
-    assert.deepEqual(log.said, ['error: a block is gone: what it held cannot be answered']);
+    assert.deepEqual(log.said, ['error: block file is missing: queries miss what it held; restore it from a backup']);
   });
 
   test('that was lost does not take the blocks with it', async (t) => {
@@ -322,7 +322,7 @@ describe('the catalogue of the blocks', () => {
     const log = listener();
     openCatalogue(join(folder, 'catalogue.db'), [], { log }).close();
     assert.deepEqual(readdirSync(join(folder, 'blocks', 'without-catalogue')).sort(), ['a', 'b']);
-    assert.match(log.said.join(), /error: the catalogue was lost/);
+    assert.match(log.said.join(), /error: block catalogue is missing/);
     openCatalogue(join(folder, 'catalogue.db'), [], { log }).close();
     assert.ok(existsSync(join(folder, 'blocks', 'without-catalogue', 'a')));
   });
