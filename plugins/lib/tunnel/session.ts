@@ -201,10 +201,7 @@ class Session implements TunnelSession, Wire {
       }
     } catch (error) {
       if (!(error instanceof ProtocolViolation)) {
-        this.options.log.error(
-          { event: 'tunnel.frame_failed', tunnel: this.options.label, cause: messageOf(error) },
-          'could not process a frame; the tunnel is closed',
-        );
+        this.options.log.error({ event: 'tunnel.frame_failed', tunnel: this.options.label, cause: messageOf(error) }, 'could not process a frame');
       }
       this.violated(error instanceof ProtocolViolation ? error : new ProtocolViolation('a frame could not be processed'));
     }
