@@ -39,8 +39,10 @@ const longestMs = 10_000;
 /** For questions that an evaluation puts after its first. */
 const againMs = 2_000;
 const beatMs = 10_000;
-/** After so many intervals without an evaluation it is not known whether a condition has lasted. */
+/** What is longer than so many intervals is an outage: a condition goes on after it with what it had lasted before. */
 const mostGap = 2;
+/** After a longer outage it begins anew. */
+const longestOutageMs = 3_600_000;
 
 /** Evaluates every rule in its slot, and brings what it finds to the ledger. */
 export class Evaluator {
@@ -224,10 +226,12 @@ export class Evaluator {
     const { rule, plan, lastOk, intervalMs } = scheduled;
     const at = this.#parts.timeline.steady(slot);
     const gap = lastOk === undefined ? Infinity : at - lastOk;
-    const continuous = gap >= 0 && gap <= mostGap * intervalMs;
+    const isOutage = gap > mostGap * intervalMs;
+    const continuous = gap >= 0 && (!isOutage || gap <= longestOutageMs);
+    const pausedMs = isOutage ? gap - intervalMs : 0;
     const known = this.#stale.after(rule.id, look.unknown, at);
     scheduled.stale = known.stale.size;
-    const finding: Finding = { rule, plan, slot, at, continuous, rows: look.rows, ...known, crowded: (is) => (scheduled.crowded = is) };
+    const finding: Finding = { rule, plan, slot, at, continuous, pausedMs, rows: look.rows, ...known, crowded: (is) => (scheduled.crowded = is) };
     // What a rule found that was changed or removed while its answer was on its way counts for nothing.
     const isScheduled = scheduled === this.#self || this.#rules.get(rule.id) === scheduled;
     if (isScheduled && this.#findings.isQuiet(finding)) {

@@ -18,6 +18,7 @@ export interface Finding {
   readonly slot: number;
   readonly at: number;
   readonly continuous: boolean;
+  readonly pausedMs: number;
   readonly rows: readonly ReadonlyMap<string, Row>[];
   /** Keys about which nothing is known, so that they stay as they are. */
   readonly unknown: ReadonlySet<string>;
@@ -153,9 +154,9 @@ export function close(draft: Draft, incident: Incident | undefined, reason: Reso
 const rankOf = ({ rule_key: key, severity }: Rule): number => (key === deviceOfflineRule ? 0 : { critical: 1, warning: 2, info: 3 }[severity]);
 
 function movesOf(finding: Finding, draft: Draft, holdMs: number): readonly Move[] {
-  const { rule, plan, at, continuous, rows, unknown } = finding;
+  const { rule, plan, at, continuous, pausedMs, rows, unknown } = finding;
   const known = draft.instancesOf(rule.id);
-  const evaluation = { plan, at, continuous, rows, unknown, holdMs };
+  const evaluation = { plan, at, continuous, pausedMs, rows, unknown, holdMs };
   const moves = [...known].map(([key, instance]) => advance(key, instance, evaluation));
   let full = moves.filter(({ next }) => next !== undefined && next.phase !== 'partial').length;
   let partial = moves.length - full;

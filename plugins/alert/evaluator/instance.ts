@@ -38,8 +38,10 @@ export interface Evaluation {
   readonly plan: Plan;
   /** Steady time of the slot. */
   readonly at: number;
-  /** Whether the last evaluation that succeeded is so near that what was seen then has lasted. */
+  /** Whether the last evaluation that succeeded is so near that this one goes on from it. */
   readonly continuous: boolean;
+  /** How much of the time since then nothing was evaluated: it counts for nothing; default: none. */
+  readonly pausedMs?: number;
   /** Rows by key, for each condition. */
   readonly rows: readonly ReadonlyMap<string, Row>[];
   /** Keys that may be clear or gone without a word; default: none. */
@@ -50,7 +52,7 @@ export interface Evaluation {
 
 /** The next state of one key; the same object when nothing has changed. */
 export function advance(key: string, known: Instance | undefined, evaluation: Evaluation): Move {
-  const { plan, at, continuous, rows } = evaluation;
+  const { plan, at, continuous, rows, pausedMs = 0 } = evaluation;
   const present = plan.legs.map((_leg, index) => rows[index]!.has(key));
   const joined = plan.join === 'all' ? present.every(Boolean) : present.includes(true);
   if (known?.phase === 'firing' || known?.phase === 'held') {
@@ -59,7 +61,10 @@ export function advance(key: string, known: Instance | undefined, evaluation: Ev
     }
     return evaluation.unknown?.has(key) === true ? { key, next: known, did: undefined } : clearing(known, at, continuous);
   }
-  const legs = present.map((is, index) => (is ? ((continuous ? known?.legs[index] : undefined) ?? at) : null));
+  const legs = present.map((is, index) => {
+    const since = continuous ? known?.legs[index] : undefined;
+    return is ? (typeof since === 'number' ? since + pausedMs : at) : null;
+  });
   const sustained = plan.legs.map(({ forMs }, index) => legs[index] !== null && at - legs[index]! >= forMs);
   if (joined && (plan.join === 'all' ? sustained.every(Boolean) : sustained.includes(true))) {
     return { key, next: { key, phase: 'firing', legs, since: at, clearedAt: null }, did: 'fire' };

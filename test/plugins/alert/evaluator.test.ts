@@ -31,7 +31,7 @@ describe('a condition', () => {
     assert.equal((await house.incident(key))!.status, 'open');
   });
 
-  test('survives a restart with what it has lasted, and loses it when nobody looked for longer than two cycles', async (t) => {
+  test('survives a restart, and an outage of up to an hour, with what it has lasted; the outage itself counts for nothing', async (t) => {
     const house = await engine(t);
     house.book.add({ rule_key: 'cpu', legs: [{ forMs: 2 * minute }] });
     house.answers.set('cpu', hot);
@@ -44,10 +44,19 @@ describe('a condition', () => {
     await house.pass(90 * second);
     house.clock.advance(5 * minute);
     await house.restart();
-    await house.pass(90 * second);
+    await house.pass(interval);
     assert.equal(await house.incident('mem:host:7'), undefined, 'five minutes are unknown');
     await house.pass(minute);
-    assert.equal((await house.incident('mem:host:7'))!.status, 'open');
+    assert.equal((await house.incident('mem:host:7'))!.status, 'open', 'a minute and a half before, the rest after');
+    house.book.add({ rule_key: 'load', legs: [{ forMs: 2 * minute }] });
+    house.answers.set('load', hot);
+    await house.pass(90 * second);
+    house.clock.advance(hour + minute);
+    await house.restart();
+    await house.pass(90 * second);
+    assert.equal(await house.incident('load:host:7'), undefined, 'after more than an hour it begins anew');
+    await house.pass(minute);
+    assert.equal((await house.incident('load:host:7'))!.status, 'open');
   });
 
   test('is clear for good after one full cycle only, also over a restart, and a restart fires nothing again', async (t) => {

@@ -93,7 +93,8 @@ export class Model {
 
   #look(thing: Thing, touched: Set<Thing>): void {
     const last = this.#lookedAt.get(thing.rule.key);
-    const continuous = last !== undefined && this.time - last <= 2 * interval;
+    const continuous = last !== undefined && this.time - last <= hour;
+    const paused = continuous && this.time - last > 2 * interval ? this.time - last - interval : 0;
     const isHot = this.hot.has(keyOf(thing));
     if (thing.state === 'clear' || thing.state === 'pending') {
       if (!isHot) {
@@ -102,6 +103,8 @@ export class Model {
       }
       if (thing.state === 'clear' || !continuous) {
         thing.since = this.time;
+      } else {
+        thing.since += paused;
       }
       thing.state = this.time - thing.since >= thing.rule.forMs ? 'firing' : 'pending';
       if (thing.state === 'firing') {
