@@ -4,13 +4,12 @@ import type { Duplex } from 'node:stream';
 
 import express, { type Express } from 'express';
 
-import { messageOf, SvcError } from '../../sdk/index.ts';
+import { type Ids, messageOf, SvcError } from '../../sdk/index.ts';
 import { answerMalformed, closeSilent, limitConnections } from './connections.ts';
 import { serve } from '../pipeline/dispatch.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import { type Front, openFront } from './front.ts';
 import type { HttpOptions } from '../ports.ts';
-import { requestIdOf } from '../pipeline/request-id.ts';
 
 const headerBytes = 16 * 1024;
 /** Longer than proxies keep theirs, so that it is never we who close under a request that is on its way. */
@@ -155,4 +154,11 @@ function createExpressServer(app: Express, options: ServerOptions): Server {
   const born = { IncomingMessage: Request, ServerResponse: Response } as unknown as ServerOptions;
   // oxlint-disable-next-line typescript/no-misused-promises
   return createServer({ ...options, ...born }, app);
+}
+
+const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The caller's own id when it is fit for logs and headers, else a new one. */
+function requestIdOf(header: string | string[] | undefined, ids: Ids): string {
+  return typeof header === 'string' && saneRequestId.test(header) ? header : ids.uuid();
 }
