@@ -1,7 +1,7 @@
 import { type Source, target } from './source.ts';
 
 /** Which room of core may import which; `*` is the composition root, which wires all of them. */
-const arrows: Readonly<Record<string, readonly string[]>> = {
+export const arrows: Readonly<Record<string, readonly string[]>> = {
   sdk: [],
   registry: ['sdk'],
   host: ['sdk', 'registry'],
@@ -16,7 +16,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Libraries that plugins share, and the libraries that each of them may build on; all of them see the contract. */
-const libraries: Readonly<Record<string, readonly string[]>> = {
+export const libraries: Readonly<Record<string, readonly string[]>> = {
   flow: [],
   query: ['flow'],
   template: [],
@@ -35,7 +35,7 @@ const pluginModules = ['svc/sdk', 'svc/thread', ...Object.keys(libraries).map((n
 const libraryPackages = ['ajv', 'better-sqlite3', 'gray-matter', 're2js', 'typebox', 'ws', 'yaml'];
 
 /** Packages a plugin may use beside the contract: they compute, and touch nothing. */
-const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'ajv', 'jsonwebtoken', 'ssh2'];
+export const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'ajv', 'jsonwebtoken', 'ssh2'];
 
 /** Parts of node that start something which no scope owns, or reach around the context. */
 const closedToPlugins = /^node:(child_process|cluster|worker_threads|vm|module|inspector|repl|process|timers|v8)(?:\/.*)?$/;
