@@ -3,7 +3,8 @@ import { request as tlsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
-import { ajvSchemas, bootSettings, type Environment, type RunningHouse, runningHouse } from '../../core/boot/index.ts';
+import { ajvSchemas, bootSettings, type Environment } from '../../core/boot/index.ts';
+import { type RunningHouse, runningHouse } from './running.ts';
 import { type ErrorCode, messageOf } from '../../core/sdk/index.ts';
 import { currentProduct, version } from '../product.ts';
 import { Failure, unreachable } from './failure.ts';

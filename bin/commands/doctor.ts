@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-import { ajvSchemas, bootSettings, type Environment, type Product, runningHouse } from '../../core/boot/index.ts';
+import { ajvSchemas, bootSettings, type Environment, type Product } from '../../core/boot/index.ts';
+import { runningHouse } from '../cli/running.ts';
 import { messageOf } from '../../core/sdk/index.ts';
 import type { Command } from '../cli/command.ts';
 import { printable, table } from '../cli/layout.ts';

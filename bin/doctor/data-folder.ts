@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Environment, RunningHouse } from '../../core/boot/index.ts';
+import type { Environment } from '../../core/boot/index.ts';
+import type { RunningHouse } from '../cli/running.ts';
 import { databaseName } from '../../core/storage/index.ts';
 import { connect, keyFile, readKeys, sqliteCode } from '../../core/storage/index.ts';
 import { type Examination, fail, ok, warn } from './finding.ts';

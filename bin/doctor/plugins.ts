@@ -1,4 +1,4 @@
-import type { RunningHouse } from '../../core/boot/index.ts';
+import type { RunningHouse } from '../cli/running.ts';
 import { clientOf } from '../cli/house-client.ts';
 import type { PluginSummary } from '../cli/plugin-page.ts';
 import { type Examination, fail, ok, warn } from './finding.ts';

@@ -14,7 +14,6 @@ import { edgeSettings } from './settings.ts';
 import { openBase } from '../../core/boot/base.ts';
 import { pluginSources, type Product } from '../../core/boot/product.ts';
 import type { Environment } from '../../core/boot/settings/settings.ts';
-import { standIns } from '../../core/boot/core-plugin.ts';
 import { TakeDown } from '../../core/boot/take-down.ts';
 import { every } from '../../core/boot/take-down.ts';
 import { systemClock, systemIds } from '../../core/boot/time.ts';
@@ -26,7 +25,8 @@ export interface AgentOptions {
   readonly ids?: Ids;
   readonly writeLog?: (line: string) => void;
   readonly sources?: PluginSources;
-  readonly stands?: ReadonlyMap<string, object>;
+  /** Looks at what there is before the first plugin. */
+  readonly beforePlugins?: (registry: Registry) => void;
 }
 
 /** The house of an agent: the same host of plugins, without HTTP, database, packs and live files. */
@@ -39,7 +39,7 @@ export interface RunningAgent {
 
 /** Builds the house of an edge; when a step fails, what was built is taken down again. */
 export async function bootAgent(options: AgentOptions): Promise<RunningAgent> {
-  const { product, environment, clock = systemClock, ids = systemIds(clock), writeLog, stands } = options;
+  const { product, environment, clock = systemClock, ids = systemIds(clock), writeLog } = options;
   const sources = options.sources ?? shippedOnly(product);
   const takeDown = new TakeDown();
   try {
@@ -83,7 +83,8 @@ export async function bootAgent(options: AgentOptions): Promise<RunningAgent> {
         unobserved: (work) => observers.unobserved(work),
       }),
     ];
-    registry.publish({ add: [coreDraft(services), ...(stands ? [standIns(stands)] : [])] });
+    registry.publish({ add: [coreDraft(services)] });
+    options.beforePlugins?.(registry);
     await host.start();
     const log = logs.logger('boot');
     takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));

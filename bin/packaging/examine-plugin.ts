@@ -5,7 +5,7 @@ import { readPersona, readSkill } from 'svc/markdown-file';
 
 import { bundlePlugin, bundleThread } from '../bundler/bundle.ts';
 import { folderOnDisk, type PluginFolder, verifyIntegrity, workersIn } from '../../core/host/index.ts';
-import { readManifest } from '../../core/boot/settings/schemas.ts';
+import { readManifest } from '../bundler/read-manifest.ts';
 import { messageOf, type PluginManifest, SvcError } from '../../core/sdk/index.ts';
 import { scripts } from '../../core/storage/index.ts';
 import { verbsOf } from '../cli/verbs/verb.ts';

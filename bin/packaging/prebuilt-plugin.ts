@@ -5,7 +5,7 @@ import { bundleSources } from '../bundler/sources.ts';
 import { bundlePlugin, bundleThread } from '../bundler/bundle.ts';
 import type { BundleSources } from '../bundler/esbuild.ts';
 import { type PluginFolder, workersIn } from '../../core/host/index.ts';
-import { readManifest } from '../../core/boot/settings/schemas.ts';
+import { readManifest } from '../bundler/read-manifest.ts';
 import type { PluginManifest } from '../../core/sdk/index.ts';
 
 const builtEntry = 'index.cjs';

@@ -1,11 +1,13 @@
 import type { RunningCore } from '../../core/boot/boot.ts';
+import type { Registry } from '../../core/registry/index.ts';
+import { Banner, type BannerLine } from '../../core/sdk/index.ts';
 import type { Product } from '../../core/boot/product.ts';
 
 /** Lines to be copied are longer than a box should be, and stand below it. */
 const widest = 100;
 
 /** What whoever starts svc reads first: where it is, where its data lies, what wants attention. */
-export function banner({ version }: Product, { url, dataDir, host, bannerLines }: RunningCore, startedInMs: number): string {
+export function banner({ version }: Product, { url, dataDir, host, registry }: RunningCore, startedInMs: number): string {
   const plugins = host.list();
   const active = plugins.filter(({ state }) => state === 'active').length;
   const troubled = plugins.filter(({ state }) => !['active', 'discovered'].includes(state));
@@ -14,7 +16,7 @@ export function banner({ version }: Product, { url, dataDir, host, bannerLines }
     `svc v${version} serves at ${url}`,
     `Data     ${dataDir}`,
     `Plugins  ${active} active${troubled.map(({ id, state }) => `, ${id} ${state} (svc plugin why ${id})`).join('')}`,
-    ...bannerLines,
+    ...linesOfPlugins(registry, url),
     ...(open ? ['Warning  listening beyond this machine without TLS: put a proxy with TLS in front, or set SVC_HTTP_ADDR=127.0.0.1:8080'] : []),
     `Ready in ${startedInMs} ms. Stop with Ctrl-C.`,
   ];
@@ -24,3 +26,9 @@ export function banner({ version }: Product, { url, dataDir, host, bannerLines }
   const edge = '─'.repeat(width + 2);
   return `\n┌${edge}┐\n${boxed.map((line) => `│ ${line.padEnd(width)} │\n`).join('')}└${edge}┘\n\n${below.join('')}`;
 }
+
+/** What plugins add. */
+const linesOfPlugins = (registry: Registry, url: string): readonly string[] =>
+  [...registry.current.contributions.values()]
+    .filter(({ value }) => value.point === Banner.id)
+    .flatMap(({ value }) => (value.value as BannerLine).line(url) ?? []);

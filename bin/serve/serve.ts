@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { agentCommand } from './agent-command.ts';
 import { banner } from './banner.ts';
 import { runInForeground } from './foreground.ts';
-import { standInFront } from '../../core/isolate/index.ts';
+import { standInFront } from './priority.ts';
 import { messageOf } from '../../core/sdk/index.ts';
 import { type BootOptions, boot } from '../../core/boot/boot.ts';
 import { sourceBundler } from '../bundler/sources.ts';

@@ -1,16 +1,16 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { type Bundler, type PluginHost, type PluginSources, watchFolders } from '../host/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { type Clock, type Ids, type Logger, messageOf, timestamp } from '../sdk/index.ts';
 import type { Safeguard } from '../storage/index.ts';
-import { openBase } from './base.ts';
-import { census, type Census } from './census.ts';
+import type { HttpServer } from '../http/index.ts';
+import { type Base, openBase } from './base.ts';
 import { forgetOldKeys } from './change-port.ts';
-import { standIns } from './core-plugin.ts';
-import { bannerLines, listenAddress, openData, openHost, openHttp, publishCore } from './parts.ts';
+import { replaceFile } from './memory-file.ts';
+import { type Data, type Hosting, listenAddress, openData, openHost, openHttp, publishCore } from './parts.ts';
 import { pluginSources, type Product } from './product.ts';
-import { removeRunFile, writeRunFile } from './run-file.ts';
 import { coreSettings } from './settings/core-settings.ts';
 import { ajvSchemas } from './settings/schemas.ts';
 import type { Environment } from './settings/settings.ts';
@@ -31,15 +31,17 @@ export interface BootOptions {
   readonly watch?: boolean;
   /** Plugins from elsewhere than the product and the data folder. */
   readonly sources?: PluginSources;
-  /** Services that no plugin provides: how a test stands in for plugins that it leaves out. */
-  readonly stands?: ReadonlyMap<string, object>;
   /** Keeps the data of a data folder safe from migrations; without it they change what is there. */
   readonly safeguard?: (dataDir: string) => Safeguard;
   /** Compiles plugins that come as source, with a cache in this folder; without it all must come prebuilt. */
   readonly bundler?: (cacheDir: string) => Bundler;
+  /** Looks at what there is before the first plugin. */
+  readonly beforePlugins?: (parts: Parts) => void;
   /** What runs the agent of the manager's own machine; none runs without. */
   readonly agent?: readonly string[];
 }
+
+export type Parts = Base & Data & Hosting & { readonly http: HttpServer };
 
 /** Core and its plugins, serving. */
 export interface RunningCore {
@@ -48,12 +50,8 @@ export interface RunningCore {
   readonly operatorToken: string;
   readonly registry: Registry;
   readonly host: PluginHost;
-  /** What is alive at this moment, by kind: what a plugin must leave as it found it. */
-  census(): Census;
-  /** The same before the first plugin was brought up. */
-  readonly emptyCensus: Census;
-  /** What plugins add to the start banner. */
-  readonly bannerLines: readonly string[];
+  /** What plugins add to and must leave as they found it, for who counts that. */
+  readonly parts: Parts;
   /** Takes no more work, finishes what runs, and closes everything in reverse order. */
   stop(reason: string): Promise<void>;
 }
@@ -86,12 +84,8 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
     const http = openHttp({ ...base, ...data, ...hosting, checkResponses }, takeDown);
     const address = listenAddress(settings.get<string>('http.addr'));
     publishCore({ ...base, ...data, host, address, agent: options.agent ?? [] });
-    if (options.stands) {
-      registry.publish({ add: [standIns(options.stands)] });
-    }
-    const count = (): Census => census({ ...base, ...data, ...hosting, http });
-    const emptyCensus = count();
-
+    const parts = { ...base, ...data, ...hosting, http };
+    options.beforePlugins?.(parts);
     await host.start();
     await outboxes.start();
     address.port = await http.listen(address.hostname, address.port);
@@ -99,8 +93,9 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
 
     const log = logs.logger('boot');
     data.storage.announce(address.url);
-    writeRunFile(dataDir, address.url, timestamp(clock.now()));
-    takeDown.add(() => removeRunFile(dataDir));
+    const runFile = join(dataDir, 'run.json');
+    replaceFile(runFile, JSON.stringify({ pid: process.pid, url: address.url, started_at: timestamp(clock.now()) }));
+    takeDown.add(() => rmSync(runFile, { force: true }));
     takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));
     takeDown.add(every(60 * minute, 'forgetting old idempotency keys', () => forgetOldKeys(data.storage, clock.now() - day), log));
     if (watch) {
@@ -114,9 +109,7 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
       operatorToken: data.operator.token,
       registry,
       host,
-      census: count,
-      emptyCensus,
-      bannerLines: bannerLines(registry, address.url),
+      parts,
       stop(reason) {
         log.info({ reason }, 'stopping');
         stopping ??= takeDown.run().finally(() => logs.flush());

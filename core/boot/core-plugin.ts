@@ -25,7 +25,7 @@ export function coreDraft(services: readonly CoreService[], routes: ReadonlyMap<
 const unguarded: ScopeRunner = { tick: async (_label, work) => await work(), task: (_label, work) => work() };
 
 /** A draft for what belongs to core and not to a plugin. */
-function syntheticDraft(id: string, title: string, number: number, actions: PluginManifest['actions'] = {}): Draft {
+export function syntheticDraft(id: string, title: string, number: number, actions: PluginManifest['actions'] = {}): Draft {
   const manifest: PluginManifest = {
     id,
     version: sdkVersion,
@@ -52,13 +52,6 @@ function syntheticDraft(id: string, title: string, number: number, actions: Plug
   const generation = new Generation(manifest, number, new OwnedScope(`${id}#${number}`, unguarded));
   generation.committed = true;
   return new Draft(generation);
-}
-
-/** Services that a test gives in place of the plugins it leaves out. */
-export function standIns(services: ReadonlyMap<string, object>): Draft {
-  const draft = syntheticDraft('stand-ins', 'Stand-ins', 1);
-  services.forEach((instance, id) => draft.add('services', id, { version: '1.0.0', instance }));
-  return draft.seal();
 }
 
 interface ReadinessParts {

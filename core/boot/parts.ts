@@ -1,20 +1,20 @@
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { createOperatorToken, operatorAuthenticator, type OperatorToken } from '../auth/index.ts';
 import { Outboxes } from '../events/index.ts';
 import { PluginHost, type PluginSources } from '../host/index.ts';
 import { catalogueOf, coreRoutes, createHttpServer, type HttpServer, routeKey } from '../http/index.ts';
-import type { Threads } from '../isolate/index.ts';
+import { createThreads, startWorker, type Threads } from '../isolate/index.ts';
 import { createSelfMetrics, HealthChecks, redactText, type SelfMetrics } from '../observe/index.ts';
-import type { Registry } from '../registry/index.ts';
-import { AuditTrail, Banner, type BannerLine, Board, BuildInfo, Catalogue, Health, Keys, Plugins, Self } from '../sdk/index.ts';
-import { openStorage, type Safeguard, type Storage } from '../storage/index.ts';
+import { AuditTrail, Board, BuildInfo, Catalogue, Health, Keys, Plugins, Self, type Clock, SvcError } from '../sdk/index.ts';
+import { openStorage, type Safeguard, type Storage, type StorageOptions } from '../storage/index.ts';
 import { type Base, type HostParts, openHostParts } from './base.ts';
 import { changePort } from './change-port.ts';
 import { coreDraft, coreService, readiness } from './core-plugin.ts';
 import { hostPorts } from './lent.ts';
+import { installation, type Product } from './product.ts';
 import type { TakeDown } from './take-down.ts';
-import { pluginThreads, storageWriter } from './workers.ts';
 
 const stopGraceMs = 10_000;
 
@@ -141,11 +141,6 @@ export function publishCore({ product, clock, settings, metrics, observers, stor
   registry.publish({ add: [coreDraft(services, new Map(routes.map((declaration) => [routeKey(declaration), declaration])))] });
 }
 
-export const bannerLines = (registry: Registry, url: string): readonly string[] =>
-  [...registry.current.contributions.values()]
-    .filter(({ value }) => value.point === Banner.id)
-    .flatMap(({ value }) => (value.value as BannerLine).line(url) ?? []);
-
 export type ListenAddress = ReturnType<typeof listenAddress>;
 
 /** `host:port`, with brackets around an IPv6 address; the port becomes the bound one. */
@@ -159,4 +154,23 @@ export function listenAddress(address: string) {
       return `http://${this.hostname.includes(':') ? `[${this.hostname}]` : this.hostname}:${this.port}`;
     },
   };
+}
+
+/** Starts the thread that writes, from source or from the text that the single binary carries. */
+export function storageWriter({ thread }: Product): StorageOptions['startWriter'] {
+  const text = thread?.('writer-worker');
+  const entry = fileURLToPath(new URL('../storage/writer-worker.ts', import.meta.url));
+  return (workerData) => startWorker({ entry, workerData, ...(text !== undefined && { text }) });
+}
+
+/** The threads of plugins, which find the database's package in this installation or in the single binary. */
+export function pluginThreads({ thread, embedded }: Product, clock: Clock): Threads {
+  if (!embedded) {
+    return createThreads({ clock, packagesFrom: join(installation, 'package.json') });
+  }
+  const text = thread?.('better-sqlite3');
+  if (text === undefined) {
+    throw new SvcError('internal', 'this build of svc carries no better-sqlite3 for the threads of plugins');
+  }
+  return createThreads({ clock, packagesFrom: '', sqlite: { text, nativeBinding: embedded.nativeBinding } });
 }

@@ -1,4 +1,4 @@
-export { standInFront } from './priority.ts';
+export { lowered } from './priority.ts';
 export * as threadSide from './thread-side.ts';
 export type { Tenant } from './thread-place.ts';
 export { createThreads, type ThreadClaim, type Threads } from './threads.ts';

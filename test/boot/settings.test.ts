@@ -12,7 +12,7 @@ import { startTestHost } from 'svc/testing';
 import { coreSettings } from '../../core/boot/settings/core-settings.ts';
 import { ajvSchemas } from '../../core/boot/settings/schemas.ts';
 import { type Environment, Settings } from '../../core/boot/settings/settings.ts';
-import { readSettingsFile } from '../../core/boot/settings/settings-file.ts';
+import { readSettingsFile } from '../../core/boot/settings/read-settings.ts';
 
 const limit: SettingDeclaration = { schema: { type: 'integer', minimum: 1 }, default: 10, env: 'SVC_LAMP_LIMIT', description: 'How many lamps.' };
 const name: SettingDeclaration = { schema: { type: 'string', minLength: 2 }, default: 'lamp', description: 'What it is called.' };

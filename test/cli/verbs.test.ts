@@ -12,7 +12,7 @@ import { offered } from '../../bin/cli/verbs/offered.ts';
 import { shown } from '../../bin/cli/verbs/show.ts';
 import { type Verb, verbsOf } from '../../bin/cli/verbs/verb.ts';
 import { examine } from '../../bin/packaging/examine-plugin.ts';
-import { readManifest } from '../../core/boot/index.ts';
+import { readManifest } from '../../bin/bundler/read-manifest.ts';
 import { folderOnDisk } from '../../core/host/index.ts';
 import { checkout, scratch, serving, svc } from './launcher.ts';
 

@@ -3,7 +3,7 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { fileURLToPath } from 'node:url';
 
-import { censusGrowth } from '../../core/boot/census.ts';
+import { censusGrowth } from '../kit/census.ts';
 import { startTestHost, type TestHost } from '../kit/index.ts';
 
 export const everyFixture = fileURLToPath(new URL('../fixtures/plugins/every', import.meta.url));

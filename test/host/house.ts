@@ -8,7 +8,8 @@ import type { TestContext } from 'node:test';
 import { container } from 'tsyringe';
 
 import { sourceBundler } from '../../bin/bundler/sources.ts';
-import { ajvSchemas, readManifest } from '../../core/boot/settings/schemas.ts';
+import { ajvSchemas } from '../../core/boot/settings/schemas.ts';
+import { readManifest } from '../../bin/bundler/read-manifest.ts';
 import { sharedModules } from '../../core/boot/shared-modules.ts';
 import { type HostMemory, PluginHost, type QuarantineEntry, watchFolders } from '../../core/host/index.ts';
 import type { HostPorts } from '../../core/host/ports.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { censusGrowth } from '../../core/boot/census.ts';
+import { censusGrowth } from '../kit/census.ts';
 import { startTestHost } from '../kit/index.ts';
 import { OwnedScope } from '../../core/registry/index.ts';
 import type { EffectNode } from '../../core/sdk/index.ts';

@@ -9,6 +9,7 @@ import { type Clock, type ServiceToken, SvcError } from '../../core/sdk/index.ts
 import { bootAgent } from '../../bin/edge/agent.ts';
 import { productFromSource } from '../../core/boot/product.ts';
 import { rootOf, testedRoot } from './roots.ts';
+import { standIns } from './stand-ins.ts';
 
 export interface TestEdgeOptions {
   /** Folders of plugins, or ids of shipped ones. */
@@ -44,7 +45,7 @@ export async function startTestEdge(t: Pick<TestContext, 'after'>, options: Test
     product: { ...productFromSource(testedRoot), root: join(dataDir, 'no-product') },
     environment: { SVC_DATA_DIR: dataDir, SVC_LOG_FORMAT: 'json', ...options.environment },
     sources: { embedded: [], roots: options.plugins.map(rootOf) },
-    stands: new Map(Object.entries(options.services ?? {})),
+    beforePlugins: (registry) => registry.publish({ add: [standIns(options.services ?? {})] }),
     writeLog: (line) => void lines.push(line),
     ...(options.clock && { clock: options.clock }),
   });

@@ -8,10 +8,11 @@ import type { TestContext } from 'node:test';
 import type { PluginHost } from '../../core/host/index.ts';
 import type { Registry } from '../../core/registry/index.ts';
 import { type Clock, type ServiceToken, SvcError } from '../../core/sdk/index.ts';
-import { type Census, censusGrowth } from '../../core/boot/census.ts';
+import { type Census, census, censusGrowth } from './census.ts';
 import { boot } from '../../core/boot/boot.ts';
 import { productFromSource } from '../../core/boot/product.ts';
 import { rootOf, testedRoot } from './roots.ts';
+import { standIns } from './stand-ins.ts';
 import { sourceBundler } from '../../bin/bundler/sources.ts';
 
 export { startTestEdge, type TestEdge, type TestEdgeOptions } from './edge.ts';
@@ -63,12 +64,16 @@ export interface TestHost {
 export async function startTestHost(t: Pick<TestContext, 'after'>, options: TestHostOptions): Promise<TestHost> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'svc-test-'));
   const lines: string[] = [];
+  let empty: Census = {};
   const house = await boot({
+    beforePlugins(parts) {
+      parts.registry.publish({ add: [standIns(options.services ?? {})] });
+      empty = census(parts);
+    },
     bundler: sourceBundler,
     product: { ...productFromSource(testedRoot), root: join(dataDir, 'no-product') },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: dataDir, SVC_LOG_FORMAT: 'json', ...options.environment },
     sources: { embedded: [], roots: options.plugins.map(rootOf) },
-    stands: new Map(Object.entries(options.services ?? {})),
     checkResponses: true,
     watch: options.watch ?? false,
     writeLog: (line) => void lines.push(line),
@@ -106,8 +111,8 @@ export async function startTestHost(t: Pick<TestContext, 'after'>, options: Test
     token: house.operatorToken,
     host: house.host,
     registry: house.registry,
-    census: () => house.census(),
-    empty: house.emptyCensus,
+    census: () => census(house.parts),
+    empty,
     lines,
     fetch: fetchPath,
     async json<T>(path: string, init?: RequestInit) {

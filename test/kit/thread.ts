@@ -4,7 +4,7 @@ import { bundleThread } from '../../bin/bundler/bundle.ts';
 import type { ThreadHandle, ThreadNotice } from '../../core/sdk/index.ts';
 import { bundleSources } from '../../bin/bundler/sources.ts';
 import { systemClock } from '../../core/boot/time.ts';
-import { pluginThreads } from '../../core/boot/workers.ts';
+import { pluginThreads } from '../../core/boot/parts.ts';
 
 export interface TestThread extends ThreadHandle {
   /** Why it ended last, as long as it has not opened again. */

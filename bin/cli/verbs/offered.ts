@@ -29,7 +29,7 @@ function entriesOf(folder: PluginFolder): readonly [words: string, entry: Entry]
 async function loaded(folder: PluginFolder, words: string): Promise<{ readonly command: Command }> {
   // What checks a manifest is loaded with the command that needs it: help goes without.
   const [{ readManifest }, { verbsOf }, { commandOf }] = await Promise.all([
-    import('../../../core/boot/settings/schemas.ts'),
+    import('../../bundler/read-manifest.ts'),
     import('./verb.ts'),
     import('./command.ts'),
   ]);

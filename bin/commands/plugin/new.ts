@@ -3,7 +3,7 @@ import { join, relative, resolve, sep } from 'node:path';
 import { isSea } from 'node:sea';
 
 import { discover } from '../../../core/host/index.ts';
-import { readManifest } from '../../../core/boot/settings/schemas.ts';
+import { readManifest } from '../../bundler/read-manifest.ts';
 import { SvcError } from '../../../core/sdk/index.ts';
 import type { Command } from '../../cli/command.ts';
 import { usageFailure } from '../../cli/failure.ts';

@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { RE2JS } from 're2js';
 
-import { manifestReader, type Misfit, type ReadManifest, type Schemas } from '../../host/index.ts';
+import type { Misfit, Schemas } from '../../host/index.ts';
 
 const options = {
   strict: false,
@@ -47,8 +47,3 @@ export const ajvSchemas: Schemas = {
     return (value) => (check(value) ? [] : (check.errors as readonly Misfit[]));
   },
 };
-
-let reader: ReadManifest | undefined;
-
-/** For commands that look at plugins without a host; the schema is compiled when the first one is read. */
-export const readManifest: ReadManifest = (folder) => (reader ??= manifestReader(ajvSchemas))(folder);

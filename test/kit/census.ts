@@ -1,10 +1,10 @@
-import type { Bus, Outboxes } from '../events/index.ts';
-import { folderWatches } from '../host/index.ts';
-import type { HttpServer } from '../http/index.ts';
-import type { Threads } from '../isolate/index.ts';
-import type { Observers, SelfMetrics } from '../observe/index.ts';
-import { type Generation, type Registry, scopeOccupants, scopeTimers, tableNames } from '../registry/index.ts';
-import type { Settings } from './settings/settings.ts';
+import type { Bus, Outboxes } from '../../core/events/index.ts';
+import { folderWatches } from '../../core/host/index.ts';
+import type { HttpServer } from '../../core/http/index.ts';
+import type { Threads } from '../../core/isolate/index.ts';
+import type { Observers, SelfMetrics } from '../../core/observe/index.ts';
+import { type Generation, type Registry, scopeOccupants, scopeTimers, tableNames } from '../../core/registry/index.ts';
+import type { Settings } from '../../core/boot/settings/settings.ts';
 
 export type Census = Readonly<Record<string, number>>;
 

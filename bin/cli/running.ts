@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Where a svc that serves can be reached, for commands on the same machine. */
+export interface RunningHouse {
+  readonly pid: number;
+  readonly url: string;
+  readonly token: string;
+}
+
+/** The svc that serves this data folder now, if one does. */
+export function runningHouse(dataDir: string): RunningHouse | undefined {
+  try {
+    const { pid, url } = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as { pid: number; url: string };
+    process.kill(pid, 0);
+    return { pid, url, token: readFileSync(join(dataDir, 'keys', 'operator.token'), 'utf8').trim() };
+  } catch {
+    // No file, no such process, or one that is only just starting: in each case there is none to reach.
+    return undefined;
+  }
+}

@@ -1,0 +1,25 @@
+import { readdirSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { setPriority } from 'node:os';
+
+import { lowered } from '../../core/isolate/index.ts';
+
+const tasks = '/proc/self/task';
+
+/**
+ * Called on the first thread before any work is begun: notes the other threads there are, which are those of node that compile,
+ * collect garbage and wait for files. They stand back when the function is called that this resolves with: a start needs them all.
+ */
+export async function standInFront(): Promise<() => void> {
+  if (process.platform !== 'linux') {
+    return () => undefined;
+  }
+  // Asked for in a way that starts node's pool for files, if nobody has yet: it must not be missed.
+  const helpers = new Set(await readdir(tasks));
+  helpers.delete(String(process.pid));
+  return () => {
+    for (const thread of readdirSync(tasks).filter((one) => helpers.has(one))) {
+      setPriority(Number(thread), lowered());
+    }
+  };
+}
