@@ -91,7 +91,6 @@ function candidateOf(group: RuleGroup, rule: FileRule, alert: string, request: I
   note(notes, group.limit > 0, `limit ${group.limit} of the group was not imported: every rule has 500 incidents at most`);
   note(notes, group.queryOffset !== undefined, 'query_offset of the group was not imported: the delay of samples is known for each store');
   note(notes, interval > 86_400, 'the interval of the group is longer than a day, which was not imported');
-  [...group.unknown, ...rule.unknown].forEach((name) => notes.push(`${name} was not imported: the field is not known`));
   return {
     group: group.name,
     alert,

@@ -1,7 +1,7 @@
 import { messageOf, SvcError } from 'svc/sdk';
 import { parseDocument } from 'yaml';
 
-/** A rule file of Prometheus, as far as it is understood; what is not is in `unknown`. */
+/** A rule file of Prometheus. */
 export interface RuleFile {
   readonly groups: readonly RuleGroup[];
 }
@@ -13,7 +13,6 @@ export interface RuleGroup {
   readonly labels: Readonly<Record<string, string>>;
   readonly queryOffset?: string;
   readonly rules: readonly FileRule[];
-  readonly unknown: readonly string[];
 }
 
 export interface FileRule {
@@ -24,7 +23,6 @@ export interface FileRule {
   readonly keepFiringFor?: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  readonly unknown: readonly string[];
 }
 
 type Fields = ReadonlyMap<string, unknown>;
@@ -34,7 +32,7 @@ const ruleFields = ['alert', 'record', 'expr', 'for', 'keep_firing_for', 'labels
 
 /** A plain YAML document of Maps: no aliases that grow, no own types. */
 export function readYaml(text: string, what: string): unknown {
-  const document = parseDocument(text, { logLevel: 'silent', prettyErrors: true, customTags: [], uniqueKeys: true });
+  const document = parseDocument(text, { logLevel: 'silent', prettyErrors: true, customTags: [], uniqueKeys: true, merge: true });
   const [error] = document.errors;
   if (error !== undefined) {
     throw new SvcError('invalid_argument', `${what} is not YAML: ${error.message.split('\n')[0]!}`);
@@ -58,6 +56,7 @@ export function readRuleFile(text: string): RuleFile {
 
 function readGroup(value: unknown, path: string): RuleGroup {
   const fields = fieldsOf(value, path);
+  refuseOthers(fields, groupFields, path);
   const rules = fields.get('rules') ?? [];
   if (!Array.isArray(rules)) {
     throw wrong(`${path}.rules`, 'must be a list');
@@ -69,12 +68,12 @@ function readGroup(value: unknown, path: string): RuleGroup {
     limit: Number(fields.get('limit') ?? 0),
     labels: textsOf(fields, 'labels', path),
     rules: rules.map((rule, index) => readRule(rule, `${path}.rules[${index}]`)),
-    unknown: [...fields.keys()].filter((name) => !groupFields.includes(name)),
   };
 }
 
 function readRule(value: unknown, path: string): FileRule {
   const fields = fieldsOf(value, path);
+  refuseOthers(fields, ruleFields, path);
   const expr = textOf(fields, 'expr', path);
   const [alert, record] = [textOf(fields, 'alert', path), textOf(fields, 'record', path)];
   if (expr === undefined || expr.trim() === '') {
@@ -91,8 +90,15 @@ function readRule(value: unknown, path: string): FileRule {
     ...optional('keepFiringFor', textOf(fields, 'keep_firing_for', path)),
     labels: textsOf(fields, 'labels', path),
     annotations: textsOf(fields, 'annotations', path),
-    unknown: [...fields.keys()].filter((name) => !ruleFields.includes(name)),
   };
+}
+
+/** A field that is misspelt would be a rule without it. */
+function refuseOthers(fields: Fields, known: readonly string[], path: string): void {
+  const unknown = [...fields.keys()].find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw wrong(`${path}.${unknown}`, `is not a known field; known are ${known.join(', ')}`);
+  }
 }
 
 const optional = <const N extends string>(name: N, value: string | undefined): { readonly [K in N]?: string } =>

@@ -78,6 +78,27 @@ test('a Prometheus rule file is taken over, with a report of what was not', asyn
   assert.equal(prefixed.body.taken[0].rule_key, 'team_a_host_high_cpu_load');
 });
 
+test('a misspelt field is refused instead of making a rule without it; merge keys are read', async (t) => {
+  const { call } = await rulesHouse(t);
+  const groups = (rule: string): string => `
+groups:
+  - name: hosts
+    rules:
+      - &base { alert: Down, expr: up == 0, labels: { severity: critical } }
+      - ${rule}
+`;
+  const bad = await call('POST', 'alert-rules/import', { content: groups('{ alert: Slow, expr: up == 0, fro: 5m }') });
+  assert.deepEqual([bad.status, bad.body.error], [400, 'invalid_argument']);
+  assert.match(bad.body.message, /groups\[0\]\.rules\[1\]\.fro is not a known field; known are .*for/);
+  assert.equal((await call('GET', 'alert-rules?source_type=metricsdb_external')).body.total, 0, 'nothing of the file was taken');
+  const good = await call('POST', 'alert-rules/import', { content: groups('{ <<: *base, alert: DownLong, for: 5m }') });
+  assert.equal(good.status, 200, JSON.stringify(good.body));
+  assert.deepEqual(
+    good.body.taken.map(({ alert }: { alert: string }) => alert),
+    ['Down', 'DownLong'],
+  );
+});
+
 test('what is no rule file is refused with the place', async (t) => {
   const { call } = await rulesHouse(t);
   const refused = async (content: string): Promise<string> => {
