@@ -197,6 +197,7 @@ export class OwnedScope implements Scope {
     const stop = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     let running: Promise<void> | undefined;
+    let due: number | undefined;
     const unset = (): void => {
       if (timer) {
         clearTimeout(timer);
@@ -210,7 +211,11 @@ export class OwnedScope implements Scope {
       return running;
     });
     const wait = (): void => {
-      timer = apart.runInAsyncScope(() => setTimeout(fire, ms));
+      const now = performance.now();
+      // A fixed rate: the phase is kept however long a tick takes, and what fell into a longer one is left out.
+      due = due === undefined ? now + ms : due + ms * Math.max(1, Math.ceil((now - due) / ms));
+      const delay = due - now;
+      timer = apart.runInAsyncScope(() => setTimeout(fire, delay));
       timer.unref();
       pendingTimers += 1;
     };

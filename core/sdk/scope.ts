@@ -19,7 +19,7 @@ export interface Scope {
   readonly closed: boolean;
   /** Registers the undo of an effect; call it before the effect becomes visible. */
   defer(label: string, undo: () => MaybePromise<void>): Disposer;
-  /** Repeats `tick` every `ms` after commit. A tick never overlaps itself; its error is a strike. */
+  /** Repeats `tick` every `ms` after commit, at a fixed rate. A tick never overlaps itself: those due meanwhile are left out; its error is a strike. */
   interval(label: string, ms: number, tick: (signal: AbortSignal) => MaybePromise<void>): Disposer;
   /** Runs `tick` once, `ms` after commit (or after now, when already committed). */
   timeout(label: string, ms: number, tick: (signal: AbortSignal) => MaybePromise<void>): Disposer;

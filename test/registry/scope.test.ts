@@ -79,6 +79,31 @@ describe('a scope', () => {
     assert.equal(ticks, after, 'nothing ticks after the end');
   });
 
+  test('keeps the rate and the phase of an interval, however long its ticks take', async () => {
+    const owned = scope();
+    owned.arm();
+    const began = performance.now();
+    const starts: number[] = [];
+    owned.interval('measure', 40, async () => {
+      starts.push(performance.now() - began);
+      await pause(starts.length === 3 ? 90 : 25);
+    });
+    while (starts.length < 6) {
+      await pause(5);
+    }
+    await owned.close();
+    // Each tick begins at or after its slot, never a whole period beyond the work before it: were the wait counted from the end of
+    // a tick, the sixth would begin after 6 × 40 + 4 × 25 + 90 ms at the earliest.
+    const slots = starts.map((at) => Math.floor((at + 2) / 40));
+    assert.equal(new Set(slots).size, 6, 'no slot has two ticks');
+    assert.ok(
+      starts.every((at, index) => index === 0 || at - starts[index - 1]! >= 20),
+      starts.join(' '),
+    );
+    const phase = starts.map((at) => (at + 2) % 40);
+    assert.ok(phase.filter((late) => late < 20).length >= 4, `the phase is kept: ${phase.map(Math.round).join(' ')}`);
+  });
+
   test('never runs a tick of an interval over the previous one', async () => {
     const owned = scope();
     let running = 0;
