@@ -35,7 +35,7 @@ function parseV6(text: string): Address | undefined {
   return { bits: 128, value: all.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n) };
 }
 
-export function parseAddress(text: string): Address | undefined {
+function parseAddress(text: string): Address | undefined {
   return text.includes(':') ? parseV6(text) : parseV4(text);
 }
 

@@ -2,7 +2,7 @@ import { matcher, parseFloatGo, readGoDuration } from 'svc/query';
 
 import type { CompareOp, LabelFilter, MatcherText } from '../syntax/ast.ts';
 import { parseByteSize } from './byte-size.ts';
-import { addressMatcher, parseAddress } from './ip-match.ts';
+import { addressMatcher, lineHasAddress } from './ip-match.ts';
 import type { StageRun } from './stage.ts';
 import type { WorkingLine } from './working-line.ts';
 
@@ -57,26 +57,26 @@ const comparisons: Readonly<Record<CompareOp, (a: number, b: number) => boolean>
   '<=': (a, b) => a <= b,
 };
 
-/** A line that already has an error passes, so that the error is seen; one without the label does not. */
+/** A line without the label does not pass, whatever its parser said. What is wrong first stays the error of the line. */
 function compared(name: string, op: CompareOp, wanted: number, read: (text: string) => number | undefined, complaint: (text: string) => string): StageRun {
   const holds = comparisons[op];
   return (work: WorkingLine) => {
-    if (work.error !== '') {
-      return true;
-    }
     const text = work.get(name);
     if (text === undefined) {
       return false;
     }
     const value = read(text);
     if (value === undefined) {
-      work.fail(labelFilterError, complaint(text.slice(0, 100)));
+      if (work.error === '') {
+        work.fail(labelFilterError, complaint(text.slice(0, 100)));
+      }
       return true;
     }
     return holds(value, wanted);
   };
 }
 
+/** Addresses are looked for anywhere in the value. A line that already has an error passes, so that the error is seen. */
 function ipFilter(name: string, wanted: boolean, text: string): StageRun {
   const matches = addressMatcher(text);
   return (work) => {
@@ -84,10 +84,6 @@ function ipFilter(name: string, wanted: boolean, text: string): StageRun {
       return true;
     }
     const value = work.get(name);
-    if (value === undefined) {
-      return false;
-    }
-    const address = parseAddress(value);
-    return (address !== undefined && matches(address)) === wanted;
+    return value !== undefined && lineHasAddress(value, matches) === wanted;
   };
 }
