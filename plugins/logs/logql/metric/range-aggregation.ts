@@ -120,30 +120,36 @@ function sampler(
       : new Set([...grouping.labels, ...(unwrap === undefined ? [] : [unwrap.label]), ...filters.flatMap(labelsOfFilter)]);
   const { run, contains } = pipelineOf(log.stages, { now, wanted });
   if (unwrap !== undefined) {
-    const value = unwrapper(unwrap);
+    const value = unwrapper(unwrap, wanted !== undefined && grouping!.labels.includes(unwrap.label));
     return { contains, read: (work) => (run(work) ? value(work) : undefined) };
   }
   const bytes = op === 'bytes_over_time' || op === 'bytes_rate';
   return { contains, read: (work) => (run(work) ? (bytes ? Buffer.byteLength(work.line) : 1) : undefined) };
 }
 
-/** Reads the number out of its label, and takes the label away; what is no number is an error of the line, which a filter behind it may look at. */
-function unwrapper({ label, convert, filters }: Unwrap): (work: WorkingLine) => number | undefined {
+/**
+ * Reads the number out of its label; what is no number is an error of the line. The filters behind it may look at
+ * both. Then the label goes, unless the answer is grouped by it.
+ */
+function unwrapper({ label, convert, filters }: Unwrap, grouped: boolean): (work: WorkingLine) => number | undefined {
   const read = conversions[convert ?? 'number'];
   const runs = filters.map(labelFilter);
   return (work) => {
     const text = work.get(label);
-    if (text === undefined) {
+    if (text === undefined || text === '') {
       return undefined;
     }
     const value = read(text);
     if (value === undefined && work.error === '') {
       work.fail('SampleExtractionErr', `${JSON.stringify(text.slice(0, 100))} is no ${convert ?? 'number'}`);
     }
-    if (work.error === '') {
+    if (!runs.every((run) => run(work))) {
+      return undefined;
+    }
+    if (work.error === '' && !grouped) {
       work.remove(label);
     }
-    return runs.every((run) => run(work)) ? (value ?? 0) : undefined;
+    return value ?? 0;
   };
 }
 
