@@ -35,7 +35,11 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
     ...['0', '1'].map((cpu) => ({ name: 'node_cpu_seconds_total', labels: { cpu, mode: 'idle' }, bad: perMinute(1), good: perMinute(50) })),
   ],
   swap_high: [{ name: 'node_swap_used_percent', bad: always(85), good: always(10) }],
-  open_fds_high: [{ name: 'node_open_fds_percent', bad: always(85), good: always(10) }],
+  // Of a machine whose kernel has no limit of its own (2^63) only a process can run out of them.
+  open_fds_high: [
+    { name: 'node_open_fds_percent', bad: always(3.6e-14), good: always(3.6e-14) },
+    { name: 'namedprocess_namegroup_worst_fd_ratio', labels: { groupname: 'nginx' }, bad: always(0.85), good: always(0.7) },
+  ],
   device_offline: [
     { name: 'svc_edge_online', labels: { edge_id: '1' }, bad: (ago) => (ago < 15 * minute ? 0 : 1), good: always(1) },
     // A second edge watches them: one that is up is enough.
@@ -77,4 +81,29 @@ test('every rule that comes with the product fires on what it is about, and on n
       `${rule.rule_key}: ${JSON.stringify(shown).slice(0, 1_500)}`,
     );
   }
+});
+
+test('file descriptors run out for a process on its own limit, and for a machine on that of its kernel', async (t) => {
+  const clock = new StoppedClock(Date.UTC(2026, 10, 20, 12));
+  const { call, ingest } = await rulesHouse(t, { clock });
+  const times = Array.from({ length: 41 }, (_, index) => clock.now() - (40 - index) * 30_000);
+  const write = (name: string, labels: Readonly<Record<string, string>>, value: number) =>
+    ingest.write(
+      rows(
+        name,
+        labels,
+        times.map((time) => [time, value] as const),
+      ),
+    );
+  await write('namedprocess_namegroup_worst_fd_ratio', { device_id: 'process', groupname: 'nginx' }, 0.95);
+  await write('node_open_fds_percent', { device_id: 'process' }, 3.6e-14);
+  await write('namedprocess_namegroup_worst_fd_ratio', { device_id: 'machine', groupname: 'nginx' }, 0.1);
+  await write('node_open_fds_percent', { device_id: 'machine' }, 95);
+  const { items } = (await call('GET', 'alert-rules?q=open_fds_high')).body;
+  const { id: _id, created_by: _by, created_at: _made, updated_at: _changed, ...rule } = items[0];
+  const { firings } = (await call('POST', 'alert-rules/preview', { ...rule, lookback: '15m' })).body;
+  assert.deepEqual(firings.map(({ dedupe_key: key, value }: { dedupe_key: string; value: number }) => [key, value]).sort(), [
+    ['open_fds_high:host:machine:groupname=', 95],
+    ['open_fds_high:host:process:groupname=nginx', 95],
+  ]);
 });
