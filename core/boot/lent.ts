@@ -48,7 +48,7 @@ export function lentPorts(parts: Base & HostParts & { readonly sources: PluginSo
     log: (component) => logs.logger(component),
     dataDir: dataFolder,
     settings(manifest, own) {
-      own('settings', settings.declare(manifest.id, manifest.settings));
+      own('settings', settings.declare(manifest.id, manifest.settings, manifest.kind === 'pack'));
       return {
         get: (key) => settings.get(key),
         watch: (key, listener) => own(`watch setting ${key}`, settings.watch(key, listener)),

@@ -36,7 +36,8 @@ export function memoryFile(dataDir: string): HostMemory {
       save();
     },
     setActivating(id) {
-      if (id === undefined && state.death?.id === state.activating) {
+      // The one before has come through.
+      if (state.activating !== undefined && state.death?.id === state.activating) {
         state.death = undefined;
       }
       state.activating = id;

@@ -61,7 +61,7 @@ export interface ThreadLaunch {
 export interface HostMemory {
   disabled(): ReadonlyMap<string, string>;
   setDisabled(id: string, cause: string | undefined): void;
-  /** Written before and cleared after a plugin is brought up during boot. */
+  /** The plugin that is being brought up during boot; undefined once all are. */
   setActivating(id: string | undefined): void;
   /** The plugin in which the last boots died, and how many in a row. */
   lastDeath(): { readonly id: string; readonly boots: number } | undefined;

@@ -91,9 +91,9 @@ export class Reconciler {
         if (!isPack(record)) {
           this.#mark(record.id);
           await this.#raise(record);
-          this.#mark(undefined);
         }
       }
+      this.#mark(undefined);
       await packs;
       this.#takeDown(tried);
       this.#followLoader(tried);

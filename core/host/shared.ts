@@ -15,14 +15,13 @@ class LentLater {
 
 export const lentLater = (load: () => Promise<object>): object => new LentLater(load);
 
-/** What is lent to this one text, which loads at once: of the modules that come later, those that it names. */
+/** What is lent to this one text, which loads at once: of the modules that come later, those that it requires. */
 export async function lentTo(code: string, shared: SharedModules): Promise<SharedModules> {
-  const lent = new Map<string, object>();
-  for (const [name, module] of shared) {
-    if (!(module instanceof LentLater)) {
-      lent.set(name, module);
-    } else if (code.includes(`"${name}"`) || code.includes(`'${name}'`)) {
-      lent.set(name, await module.load());
+  const lent = new Map([...shared].filter(([, module]) => !(module instanceof LentLater)));
+  for (const [, name] of code.matchAll(/\brequire\(["']([^"'\n]+)["']\)/g)) {
+    const module = shared.get(name!);
+    if (module instanceof LentLater && !lent.has(name!)) {
+      lent.set(name!, await module.load());
     }
   }
   return lent;

@@ -43,7 +43,7 @@ export function bootSettings(
   const own = `${dataDir}/svc.yaml`;
   const ownValues = readSettingsFile(own);
   const settings = new Settings(environment, ownValues, { schemas, shipped, log });
-  settings.declare('core', core);
+  settings.declare('core', core, false);
   const readManifest = manifestReader(schemas);
   const { release, names } = declareForPlugins(settings, sources ?? pluginSources(product, dataDir), readManifest, runsOn);
   const present = new Set(Object.values(names));
@@ -74,7 +74,7 @@ function declareForPlugins(
     try {
       const manifest = readManifest(folder);
       if (manifest.runs_on.includes(runsOn)) {
-        releases.push(settings.declare(folder.id, manifest.settings));
+        releases.push(settings.declare(folder.id, manifest.settings, manifest.kind === 'pack'));
         names = { ...names, ...namesOf(manifest) };
       }
     } catch (error) {
