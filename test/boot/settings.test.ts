@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -306,5 +306,17 @@ describe('a settings file', () => {
     const warnings = without.lines.filter((line) => line.includes('settings.plugin_absent'));
     assert.equal(warnings.length, 1);
     assert.match(warnings[0]!, /SVC_TORCH_PIN has no effect: plugin \\"torch\\", which it belongs to, is not installed/);
+  });
+
+  test('every default that ships fits its own schema, since a start does not look', () => {
+    const plugins = fileURLToPath(new URL('../../plugins', import.meta.url));
+    const manifests = readdirSync(plugins).map((id) => join(plugins, id, 'plugin.json'));
+    const settings = new Settings({}, new Map(), { schemas: ajvSchemas });
+    settings.declare('core', coreSettings);
+    for (const file of manifests.filter((path) => existsSync(path))) {
+      const { id, settings: declared = {} } = JSON.parse(readFileSync(file, 'utf8')) as { id: string; settings?: Record<string, SettingDeclaration> };
+      settings.declare(id, declared);
+    }
+    assert.ok(settings.size.keys > 100);
   });
 });
