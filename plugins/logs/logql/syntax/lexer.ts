@@ -20,6 +20,8 @@ const longestQuery = 131_072;
 const blank = /(?:[ \t\r\n]|#[^\n]*)*/y;
 const identifier = /[A-Za-z_][A-Za-z0-9_]*/y;
 const numeral = /(?:\d|\.\d)(?:[0-9A-Za-z\u00b5\u03bc._]|(?<=[eE])(?<!0[xX][0-9a-fA-F]*)[+-])*/y;
+/** Whole numbers to another base are no floats in Go; hexadecimal ones with an exponent are. */
+const radixInteger = /^0[xXbBoO][0-9a-fA-F]+$/;
 const quoted = /"(?:\\[^\n]|[^"\\\n])*"|`[^`]*`/y;
 const flag = /--[a-z-]+/y;
 const signs = ['|=', '|~', '|>', '!=', '!~', '!>', '=~', '==', '>=', '<=', '{', '}', '(', ')', ',', '=', '|', '>', '<', '+', '-', '*', '/', '%', '^'] as const;
@@ -86,7 +88,10 @@ function tokenAt(query: string, at: number): { token: Token; end: number } {
 type Made = (kind: Token['kind'], length: number, text?: string, value?: number) => { token: Token; end: number };
 
 function numberToken(text: string, made: Made, fail: (message: string) => QueryError): { token: Token; end: number } {
-  const number = /^0[xX][0-9a-fA-F]+$/.test(text) ? Number(text) : parseFloatGo(text);
+  if (radixInteger.test(text)) {
+    throw parseError(`unable to parse literal as a float: strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
+  const number = parseFloatGo(text);
   if (number !== undefined) {
     return made('NUMBER', text.length, text, number);
   }
