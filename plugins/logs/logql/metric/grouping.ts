@@ -2,12 +2,14 @@ import type { Labels } from 'svc/query';
 
 import type { Grouping } from '../syntax/ast.ts';
 
-/** The labels that a grouping leaves of a set; empty values are no labels. Without a grouping all stay. */
+/** The labels that a grouping leaves of a set; all of them where there is none. A parsed label may be empty: only `without` takes it for absent. */
 export function groupLabels(labels: Labels, grouping: Grouping | undefined): string[] {
   const flat: string[] = [];
   for (let i = 0; i < labels.length; i += 2) {
-    if (labels[i + 1] !== '' && (grouping === undefined || grouping.labels.includes(labels[i]!) !== grouping.without)) {
-      flat.push(labels[i]!, labels[i + 1]!);
+    const name = labels[i]!;
+    const value = labels[i + 1]!;
+    if (grouping === undefined || (grouping.without ? value !== '' && !grouping.labels.includes(name) : grouping.labels.includes(name))) {
+      flat.push(name, value);
     }
   }
   return flat;

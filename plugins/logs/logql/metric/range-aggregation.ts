@@ -17,7 +17,7 @@ import { Effort } from '../effort.ts';
 import { parseByteSize } from '../pipeline/byte-size.ts';
 import { labelFilter } from '../pipeline/label-filter.ts';
 import { labelsOfFilter, pipelineOf } from '../pipeline/pipeline.ts';
-import { errorLabel, WorkingLine } from '../pipeline/working-line.ts';
+import { errorDetailsLabel, errorLabel, WorkingLine } from '../pipeline/working-line.ts';
 import { matchersOf } from '../selector.ts';
 import type { LogSource } from '../source.ts';
 import type { Conversion, Grouping, RangeExpr, Unwrap } from '../syntax/ast.ts';
@@ -109,7 +109,7 @@ function absent({ log }: RangeExpr, series: Iterable<SampleSeries>, windows: Win
 
 /** How a line becomes a number: by its pipeline, and by what is unwrapped or counted. Undefined when it does not. */
 function sampler(
-  { op, log, unwrap }: RangeExpr,
+  { op, log, unwrap, grouping: own }: RangeExpr,
   grouping: Grouping | undefined,
   now: () => number,
 ): { contains: readonly string[]; read(work: WorkingLine): number | undefined } {
@@ -120,7 +120,9 @@ function sampler(
       : new Set([...grouping.labels, ...(unwrap === undefined ? [] : [unwrap.label]), ...filters.flatMap(labelsOfFilter)]);
   const { run, contains } = pipelineOf(log.stages, { now, wanted });
   if (unwrap !== undefined) {
-    const value = unwrapper(unwrap, wanted !== undefined && grouping!.labels.includes(unwrap.label));
+    // Loki joins only sums with what is around them: a maximum of maxima never sees the label.
+    const named = own ?? (op === 'max_over_time' || op === 'min_over_time' ? undefined : grouping);
+    const value = unwrapper(unwrap, named?.without === false && named.labels.includes(unwrap.label));
     return { contains, read: (work) => (run(work) ? value(work) : undefined) };
   }
   const bytes = op === 'bytes_over_time' || op === 'bytes_rate';
@@ -216,7 +218,7 @@ function byLabels(work: WorkingLine, { labels }: Grouping): string[] {
   const flat: string[] = [];
   for (const name of labels.toSorted()) {
     const value = work.get(name);
-    if (value !== undefined && value !== '' && flat.at(-2) !== name) {
+    if (value !== undefined && name !== errorLabel && name !== errorDetailsLabel && flat.at(-2) !== name) {
       flat.push(name, value);
     }
   }
