@@ -68,11 +68,14 @@ export function quantile(q: number): Summary {
   };
 }
 
-/** Per second, for counters: resets add up, and the ends of the window are filled in as far as the samples reach towards them. */
+/**
+ * Per second, for counters: resets add up, and the ends of the window are filled in as far as the samples reach towards
+ * them, though never to before the counter was at zero. One sample has not risen.
+ */
 export const counterRate: Summary = (times, values, opens, closes) => {
   const last = values.length - 1;
   if (last < 1) {
-    return undefined;
+    return 0;
   }
   let increase = values[last]! - values[0]!;
   for (let i = 1; i <= last; i++) {
@@ -81,11 +84,11 @@ export const counterRate: Summary = (times, values, opens, closes) => {
   const span = (times[last]! - times[0]!) / 1000;
   const between = span / last;
   const most = between * 1.1;
-  let before = (times[0]! - opens) / 1000;
-  const after = (closes - times[last]!) / 1000;
+  const reached = (gap: number): number => (gap < most ? gap : between / 2);
+  let before = reached((times[0]! - opens) / 1000);
+  const after = reached((closes - times[last]!) / 1000);
   if (increase > 0 && values[0]! >= 0) {
     before = Math.min(before, span * (values[0]! / increase));
   }
-  const filled = span + (before < most ? before : between / 2) + (after < most ? after : between / 2);
-  return (increase * (filled / span)) / ((closes - opens) / 1000);
+  return (increase * ((before + span + after) / span)) / ((closes - opens) / 1000);
 };
