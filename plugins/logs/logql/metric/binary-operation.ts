@@ -41,11 +41,11 @@ export function binaryOperation(expr: BinaryExpr, left: Value, right: Value, ste
   }
   if (left.kind === 'number') {
     const combine = combineOf(op, bool, 'b');
-    return { kind: 'rows', rows: mapped((right as { rows: readonly Row[] }).rows, (value) => combine(left.value, value), steps) };
+    return mapped(right as Rows, (value) => combine(left.value, value), steps);
   }
   if (right.kind === 'number') {
     const combine = combineOf(op, bool);
-    return { kind: 'rows', rows: mapped(left.rows, (value) => combine(value, right.value), steps) };
+    return mapped(left, (value) => combine(value, right.value), steps);
   }
   switch (op) {
     case 'and':
@@ -57,8 +57,11 @@ export function binaryOperation(expr: BinaryExpr, left: Value, right: Value, ste
   }
 }
 
-function mapped(rows: readonly Row[], work: (value: number) => number | undefined, steps: number): Row[] {
-  return rows.map((row) => {
+type Rows = Extract<Value, { kind: 'rows' }>;
+
+/** What has an order keeps it. */
+function mapped(given: Rows, work: (value: number) => number | undefined, steps: number): Rows {
+  const rows = given.rows.map((row) => {
     const result = emptyRow(row.labels, steps);
     for (let step = 0; step < steps; step++) {
       const value = row.present[step] === 1 ? work(row.values[step]!) : undefined;
@@ -68,6 +71,7 @@ function mapped(rows: readonly Row[], work: (value: number) => number | undefine
     }
     return result;
   });
+  return { ...given, rows };
 }
 
 type Signature = (labels: Labels) => string;

@@ -27,8 +27,16 @@ export function vectorAggregation(op: VectorOp, parameter: number | undefined, g
 
 /** By the value of the first step, which is the only one an ordered answer has. */
 function sorted(rows: readonly Row[], descending: boolean): Row[] {
-  const rank = (row: Row): number => (row.present[0] === 1 && !Number.isNaN(row.values[0]) ? row.values[0]! : descending ? -Infinity : Infinity);
-  return rows.toSorted((a, b) => (descending ? rank(b) - rank(a) : rank(a) - rank(b)) || 0);
+  const value = ({ present, values }: Row): number => (present[0] === 1 ? values[0]! : NaN);
+  return rows.toSorted((a, b) => byValue(value(a), value(b), descending));
+}
+
+/** What is not a number comes last, behind both infinities. */
+function byValue(a: number, b: number, descending: boolean): number {
+  if (Number.isNaN(a) || Number.isNaN(b)) {
+    return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  }
+  return a === b ? 0 : a > b === descending ? -1 : 1;
 }
 
 type Fold = (values: Float64Array) => number;
@@ -78,18 +86,15 @@ function folded({ labels, rows }: { labels: string[]; rows: readonly Row[] }, fo
   return row;
 }
 
-/** The k best rows of each step; what is not a number comes last. */
+/** The k best rows of each step. */
 function ranked(rows: readonly Row[], k: number, highest: boolean, steps: number): Row[] {
   const kept = rows.map((row) => emptyRow(row.labels, steps));
   const order = rows.map((_, index) => index);
   for (let step = 0; step < steps; step++) {
-    const value = (index: number): number => {
-      const at = rows[index]!.values[step]!;
-      return Number.isNaN(at) ? -Infinity : highest ? at : -at;
-    };
+    const value = (index: number): number => rows[index]!.values[step]!;
     order
       .filter((index) => rows[index]!.present[step] === 1)
-      .sort((a, b) => (value(a) === value(b) ? a - b : value(b) - value(a)))
+      .sort((a, b) => byValue(value(a), value(b), highest) || a - b)
       .slice(0, k)
       .forEach((index) => put(kept[index]!, step, rows[index]!.values[step]!));
   }
