@@ -10,9 +10,9 @@ export interface Span {
 }
 
 interface Bounds {
-  readonly above?: number;
+  readonly above?: number | undefined;
   readonly least?: number;
-  readonly below?: number;
+  readonly below?: number | undefined;
   readonly most?: number;
 }
 

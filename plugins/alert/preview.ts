@@ -53,6 +53,7 @@ export class Preview {
     const questions = new Questions(dependencies, delayOf, signal);
     const run = await walked(new PreviewRun(rule, plan), plan, window, questions);
     const { series, leftOut } = await shownSeries(plan, window, questions);
+    const held = await heldBack(plan, window, questions);
     return {
       would_fire: run.fired > 0,
       fire_count: run.fired,
@@ -69,7 +70,7 @@ export class Preview {
       queries: plan.legs.map(({ query }) => query),
       from: timestamp(window.first),
       to: timestamp(window.last),
-      warnings: [...questions.warnings, ...remarks(rule, plan, run, series, window)],
+      warnings: [...questions.warnings, ...remarks(rule, plan, run, series, window), ...held],
     };
   }
 }
@@ -123,6 +124,21 @@ async function firstEta(plan: Plan, { last, interval }: Window, questions: Quest
   );
   const etas = answers.flatMap(({ values }) => values.flatMap((found) => [...found])).filter(isEta);
   return etas.length === 0 ? null : timestamp(last + Math.round(etas.reduce((a, b) => Math.min(a, b)) * 1_000));
+}
+
+/** Forecasts that would fire at the end, were there more data or were they nearer. */
+async function heldBack(plan: Plan, { last, interval }: Window, questions: Questions): Promise<string[]> {
+  const found = await Promise.all(
+    plan.legs.map(async (leg) => {
+      const count = leg.floors === undefined ? 0 : (await questions.range(leg, leg.floors.heldBack, { start: last, end: last, step: interval })).labels.length;
+      return count === 0
+        ? []
+        : [
+            `${count} series would reach ${leg.threshold} and ${count === 1 ? 'is' : 'are'} held back: a forecast needs ${leg.floors!.needs} (min_span, from_value)`,
+          ];
+    }),
+  );
+  return found.flat();
 }
 
 type ShownSeries = PreviewResult['series'][number];

@@ -57,6 +57,8 @@ export interface Leg {
   readonly eta?: string;
   /** Of a forecast: the bound is reached already, so that what it foretold has come true. */
   readonly crossed?: string;
+  /** Of a forecast: what it needs before it may fire, in words, and the series that would reach the bound and lack it. */
+  readonly floors?: { readonly needs: string; readonly heldBack: string };
   /** How long it must breach without a break; 0: at once. */
   readonly forMs: number;
 }

@@ -196,7 +196,7 @@ function firingOf({ rule, plan, slot, rows }: Finding, key: string, render: Rend
   const leg = rows.findIndex((found) => found.has(key));
   const row = rows[leg]!.get(key)!;
   const value = Number.isFinite(row.value) ? row.value : null;
-  const threshold = plan.legs[leg]!.threshold ?? null;
+  const { threshold = null, floors } = plan.legs[leg]!;
   const { __name__: _name, ...own } = row.labels;
   const labels = { ...own, ...rule.labels };
   const annotations = render(rule, {
@@ -212,5 +212,17 @@ function firingOf({ rule, plan, slot, rows }: Finding, key: string, render: Rend
     ...(row.eta !== undefined && { eta: row.eta }),
     fired_at: timestamp(slot),
   });
-  return { rule, dedupe_key: key, scope_id: row.scopeId, device_id: row.deviceId, labels, annotations, value, threshold, eta: row.eta ?? null, at: slot };
+  return {
+    rule,
+    dedupe_key: key,
+    scope_id: row.scopeId,
+    device_id: row.deviceId,
+    labels,
+    annotations,
+    value,
+    threshold,
+    eta: row.eta ?? null,
+    needs: floors?.needs,
+    at: slot,
+  };
 }

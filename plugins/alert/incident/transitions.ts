@@ -22,6 +22,8 @@ export interface Firing {
   readonly threshold: number | null;
   /** Of a forecast: seconds until its bound is reached. */
   readonly eta: number | null;
+  /** Of a forecast: on what it may be drawn. */
+  readonly needs?: string | undefined;
   /** The evaluation that found it. */
   readonly at: number;
 }
@@ -159,11 +161,12 @@ const step = (incident: Incident, type: NewEvent['type'], actor: Actor, message:
   events: [{ type, message, actor, data }],
 });
 
-function summaryOf({ rule, annotations, device_id: device, value, threshold, eta }: Firing): string {
+function summaryOf({ rule, annotations, device_id: device, value, threshold, eta, needs }: Firing): string {
   const where = device === null ? '' : ` on device ${device}`;
   const what = value === null ? '' : `: ${shownNumber(value)}${threshold === null ? '' : `, threshold ${shownNumber(threshold)}`}`;
   const when = eta === null ? '' : `, reached in ${shownSpan(eta)}`;
-  return annotations['summary'] ?? `${rule.name}${where}${what}${when}`;
+  const basis = needs === undefined ? '' : ` (forecast on ${needs})`;
+  return annotations['summary'] ?? `${rule.name}${where}${what}${when}${basis}`;
 }
 
 /** To the minute where it is longer than one. */

@@ -1,6 +1,6 @@
 import { formatDuration, parseDuration } from 'svc/query';
 
-import { day, type Kind, lastingOf } from './kind.ts';
+import { type Condition, day, type Kind, lastingOf } from './kind.ts';
 import { clean, operand, overWindow } from './window.ts';
 
 /** A baseline of fewer samples says nothing. */
@@ -39,6 +39,8 @@ export const metricAnomaly: Kind = {
 const leastSamples = 10;
 /** How far ahead of what was seen a line may be drawn. */
 const farthest = 4;
+/** The largest part of the window that its samples may be asked to span: the rest is where the first of them lies. */
+const longestSpan = 0.75;
 
 /** Where a straight line through the window leads: below or above a bound that is not crossed yet. */
 export const metricForecast: Kind = {
@@ -53,25 +55,53 @@ export const metricForecast: Kind = {
     if (window.ms * farthest < ahead.ms) {
       throw fields.wrong('window', `must be at least a quarter of forecast_for (${formatDuration(Math.ceil(ahead.ms / farthest / 1_000) * 1_000)})`);
     }
+    const least = fields.has('min_span') ? fields.span('min_span', { mostMs: window.ms * longestSpan }).text : undefined;
+    const from = fields.has('from_value') ? fields.number('from_value', { above: bound.below, below: bound.above }) : undefined;
     const lasting = fields.lasting();
     fields.refuseOthers();
-    return { metric, window: window.text, forecast_for: ahead.text, ...bound, ...lasting };
+    return {
+      ...{ metric, window: window.text, forecast_for: ahead.text, ...bound },
+      ...(least !== undefined && { min_span: least }),
+      ...(from !== undefined && { from_value: from }),
+      ...lasting,
+    };
   },
   queryTexts: ({ metric }) => [{ field: 'metric', text: clean(String(metric)), language: 'promql', wants: 'vector' }],
-  leg({ metric, window, forecast_for: ahead, below, above, for: lasting }) {
+  leg(condition) {
+    const { metric, window, forecast_for: ahead, below, above, for: lasting } = condition;
     const range = overWindow(String(metric), String(window));
-    const measure = `predict_linear(${range}, ${secondsOf(String(ahead))})`;
+    const x = operand(String(metric));
+    const measure = `predict_linear(${range}, ${parseDuration(String(ahead)) / 1_000})`;
     const [bound, reached, still] = below === undefined ? [Number(above), '>', '<'] : [Number(below), '<', '>'];
+    const coming = `${measure} ${reached} ${bound} and ${x} ${still} ${bound}`;
+    const { enough, needs } = floorsOf(condition);
     return {
       store: 'metrics',
-      query: `${measure} ${reached} ${bound} and ${operand(String(metric))} ${still} ${bound} and count_over_time(${range}) >= ${leastSamples}`,
+      query: `${coming} and ${enough}`,
       measure,
       threshold: bound,
-      eta: `(${bound} - ${operand(String(metric))}) / deriv(${range}) and ${measure} ${reached} ${bound}`,
-      crossed: `${operand(String(metric))} ${reached}= ${bound}`,
+      eta: `(${bound} - ${x}) / deriv(${range}) and ${measure} ${reached} ${bound} and ${enough}`,
+      crossed: `${x} ${reached}= ${bound}`,
+      floors: { needs, heldBack: `${coming} unless (${enough})` },
       ...lastingOf(lasting),
     };
   },
 };
 
-const secondsOf = (text: string): number => parseDuration(text) / 1_000;
+/** What must be there before a line may be drawn: few samples, a short span or a value far from the bound foretell nothing. */
+function floorsOf({ metric, window, min_span: least, from_value: given, above }: Condition): { readonly enough: string; readonly needs: string } {
+  const windowMs = parseDuration(String(window));
+  const leastMs = least === undefined ? Math.floor(windowMs / 2_000) * 1_000 : parseDuration(String(least));
+  const span = formatDuration(leastMs);
+  const earlier = overWindow(String(metric), formatDuration(windowMs - leastMs), ` offset ${span}`);
+  const from = given ?? (Number(above) > 0 ? Number(above) / 2 : undefined);
+  const [near, side] = above === undefined ? ['<=', 'most'] : ['>=', 'least'];
+  return {
+    enough: [
+      `count_over_time(${overWindow(String(metric), String(window))}) >= ${leastSamples}`,
+      `count_over_time(${earlier}) > 0`,
+      ...(from === undefined ? [] : [`${operand(String(metric))} ${near} ${from}`]),
+    ].join(' and '),
+    needs: `${span} of data or more${from === undefined ? '' : ` and a value of at ${side} ${from}`}`,
+  };
+}

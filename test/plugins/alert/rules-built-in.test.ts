@@ -5,6 +5,8 @@ import type { SampleRow } from '../../../plugins/metricsdb/contract.ts';
 import { rows, rulesHouse, StoppedClock } from './rules-house.ts';
 
 const minute = 60_000;
+/** How much of the past is stored. */
+const backMs = 240 * minute;
 
 type Of = (agoMs: number) => number | undefined;
 interface World {
@@ -22,14 +24,27 @@ const always =
 const perMinute =
   (count: number): Of =>
   (ago) =>
-    ((60 * minute - ago) / minute) * count;
+    ((backMs - ago) / minute) * count;
 
 /** What each rule that comes with the product is about. */
 const worlds: Readonly<Record<string, readonly World[]>> = {
   cpu_high: [{ name: 'node_cpu_usage_percent', bad: always(97), good: (ago) => (ago === 20 * minute ? 100 : 85) }],
   memory_high: [{ name: 'node_memory_used_percent', bad: always(95), good: always(80) }],
   disk_high: [{ name: 'node_filesystem_used_percent', labels: { mountpoint: '/var' }, bad: always(93), good: always(89) }],
-  disk_forecast: [{ name: 'node_filesystem_avail_bytes', labels: { mountpoint: '/var' }, bad: (ago) => 1e9 + ago * 1_000, good: always(1e9) }],
+  disk_forecast: [
+    {
+      name: 'node_filesystem_used_percent',
+      labels: { mountpoint: '/filling' },
+      bad: (ago) => 80 - (2 * ago) / (60 * minute),
+      good: (ago) => 33 - (4 * ago) / (60 * minute),
+    },
+    {
+      name: 'node_filesystem_used_percent',
+      labels: { mountpoint: '/new' },
+      bad: always(70),
+      good: (ago) => (ago < 34 * minute ? 80 - (5 * ago) / (60 * minute) : undefined),
+    },
+  ],
   load_per_cpu_high: [
     { name: 'node_load5', bad: always(9), good: always(3) },
     ...['0', '1'].map((cpu) => ({ name: 'node_cpu_seconds_total', labels: { cpu, mode: 'idle' }, bad: perMinute(1), good: perMinute(50) })),
@@ -57,7 +72,7 @@ test('every rule that comes with the product fires on what it is about, and on n
   const { call, ingest } = await rulesHouse(t, { clock });
   const now = clock.now();
   const samples = (of: Of): readonly (readonly [number, number])[] =>
-    Array.from({ length: 121 }, (_, index) => (120 - index) * 30_000).flatMap((ago) => {
+    Array.from({ length: backMs / 30_000 + 1 }, (_, index) => backMs - index * 30_000).flatMap((ago) => {
       const value = of(ago);
       return value === undefined ? [] : [[now - ago, value] as const];
     });

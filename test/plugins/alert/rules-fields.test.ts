@@ -64,11 +64,22 @@ test('a forecast says when its bound will be reached: in its summary, its annota
   const near = (time: string): boolean => Math.abs(Date.parse(time) - fullAt) <= minute / 2;
   assert.ok(near(firing.data.eta_at), `${firing.data.eta_at} is about ${new Date(fullAt).toISOString()}`);
   const minutes = Math.round((Date.parse(firing.data.eta_at) - Date.parse(incident.last_fired_at)) / minute);
-  assert.match(incident.summary, new RegExp(`^It fills up on device 7: -?[0-9.]+, threshold 100, reached in ${minutes}m$`));
+  assert.match(
+    incident.summary,
+    new RegExp(`^It fills up on device 7: -?[0-9.]+, threshold 100, reached in ${minutes}m \\(forecast on 2m30s of data or more\\)$`),
+  );
   assert.match(incident.annotations.left, /^full in [12][0-9]m [0-9]+s$/);
-  const preview = async (below: number) => (await call('POST', 'alert-rules/preview', { ...rule, conditions: [{ ...condition, below }], lookback: '5m' })).body;
+  const preview = async (below: number, more: object = {}) =>
+    (await call('POST', 'alert-rules/preview', { ...rule, conditions: [{ ...condition, below, ...more }], lookback: '5m' })).body;
   assert.ok(near((await preview(100)).eta_at));
   assert.equal((await preview(-9_000)).eta_at, null, 'what is not reached within forecast_for has no time');
+  const held = await preview(100, { from_value: 150 });
+  assert.deepEqual([held.would_fire, held.eta_at], [false, null]);
+  assert.match(
+    held.warnings.join(),
+    /1 series would reach 100 and is held back: a forecast needs 2m30s of data or more and a value of at most 150 \(min_span, from_value\)/,
+  );
+  assert.deepEqual((await preview(100)).warnings, []);
 });
 
 test('a channel that is not there is named when a rule pins it', async (t) => {

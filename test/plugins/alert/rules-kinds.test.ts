@@ -159,6 +159,34 @@ test('metric_forecast: a line through the window that will cross below, or above
   );
 });
 
+test('metric_forecast: quiet on too short a span of data, and far from the bound', async () => {
+  const world = new World()
+    .add('used', { device_id: '1' }, (ago) => 80 - (2 * ago) / hour)
+    .add('used', { device_id: '2' }, (ago) => (ago < 34 * minute ? 80 - (2 * ago) / hour : undefined))
+    .add('used', { device_id: '3' }, (ago) => 33 - (4 * ago) / hour);
+  const forecast = { metric: 'used', window: '6h', forecast_for: '1d', above: 100 };
+  const fires = (more: object): Promise<string[]> => world.keys({ kind: 'metric_forecast', conditions: [{ ...forecast, ...more }] });
+  assert.deepEqual(await fires({}), ['r:host:1'], 'not 2: 34 minutes of 6 hours; not 3: at a third of the bound');
+  assert.deepEqual(await fires({ metric: 'used * 1' }), ['r:host:1'], 'an expression that is no selector');
+  assert.deepEqual(await fires({ min_span: '30m' }), ['r:host:1', 'r:host:2']);
+  assert.deepEqual(await fires({ from_value: 0 }), ['r:host:1', 'r:host:3']);
+  assert.deepEqual(await fires({ from_value: 90 }), []);
+  const free = { metric: '100 - used', above: undefined, below: 0 };
+  assert.deepEqual(await fires(free), ['r:host:1', 'r:host:3'], 'above nothing there is no half of the way');
+  assert.deepEqual(await fires({ ...free, from_value: 40 }), ['r:host:1']);
+  const { eta } = legOf({ kind: 'metric_forecast', conditions: [forecast] });
+  assert.deepEqual(
+    (await world.values(eta!)).map(({ labels }) => labels['device_id']),
+    ['1'],
+    'what is held back has no time',
+  );
+  const refused = (more: object): string => refusalOf('metric_forecast', { ...forecast, ...more });
+  assert.match(refused({ min_span: '5h' }), /min_span: must be between 1s and 4h30m/);
+  assert.match(refused({ min_span: 7 }), /min_span: must be a text/);
+  assert.match(refused({ from_value: 100 }), /from_value: must be below 100/);
+  assert.match(refused({ ...free, from_value: -1 }), /from_value: must be above 0/);
+});
+
 test('metric_burn_rate: factors of the workbook, and both windows must burn', async () => {
   assert.deepEqual(
     [1, 6, 24, 72].map((hours) => Number(factorOf(hours * hour).toFixed(6))),
