@@ -12,5 +12,6 @@ export { plainName } from './plain-name.ts';
 export { bootTime, type ListParams, listParams } from './process-list.ts';
 export { isKernelThread, isSame, parseProcessStat, type ProcessStat } from './process-stat.ts';
 export { ProcessWatch, type ProcessWatchPorts } from './process-watch.ts';
-export { isSecretName, redactArguments, redactText, redactValue } from './redaction.ts';
+export { redactArguments } from './command-redaction.ts';
+export { isSecretName, redactText, redactValue } from './redaction.ts';
 export { folders, type Glob, matchesPath, type NamePattern, parseGlob } from './glob.ts';

@@ -6,7 +6,7 @@ import type { CommandLines } from './command-lines.ts';
 import { plainName } from './plain-name.ts';
 import type { ProcessStat } from './process-stat.ts';
 import { cpuPercent, type Scan } from './process-table.ts';
-import { redactArguments } from './redaction.ts';
+import { redactArguments } from './command-redaction.ts';
 
 export interface ListParams {
   readonly top: number;
