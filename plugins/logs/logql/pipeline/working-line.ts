@@ -67,7 +67,7 @@ export class WorkingLine {
     return index < 0 ? undefined : this.#values[index];
   }
 
-  /** The name under which a parser may store its finding; undefined when an earlier finding has it. */
+  /** The name under which a parser may store its finding, be it in place of a metadata label; undefined when an earlier finding has it. */
   nameFor(name: string): string | undefined {
     const index = this.#indexOf(name);
     if (index < 0) {
@@ -77,14 +77,22 @@ export class WorkingLine {
       return undefined;
     }
     const other = name + extractedSuffix;
-    return this.#indexOf(other) < 0 ? other : undefined;
+    const beside = this.#find(other);
+    return beside < 0 || this.#origins[beside] !== parsed ? other : undefined;
   }
 
   /** Stores what a parser found under a name that `nameFor` gave. */
   add(name: string, value: string): void {
-    if (this.#count < mostLabels) {
+    if (this.#count >= mostLabels) {
+      return;
+    }
+    this.#changed = true;
+    const taken = name.endsWith(extractedSuffix) ? this.#indexOf(name) : -1;
+    if (taken < 0) {
       this.#put(name, value, parsed);
-      this.#changed = true;
+    } else {
+      this.#values[taken] = value;
+      this.#origins[taken] = parsed;
     }
   }
 
