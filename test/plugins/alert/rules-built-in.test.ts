@@ -45,6 +45,24 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
       good: (ago) => (ago < 34 * minute ? 80 - (5 * ago) / (60 * minute) : undefined),
     },
   ],
+  inodes_high: [
+    { name: 'node_filesystem_files', labels: { mountpoint: '/var' }, bad: always(1_000), good: always(1_000) },
+    { name: 'node_filesystem_files_free', labels: { mountpoint: '/var' }, bad: always(40), good: always(200) },
+    // File systems that have no inodes of their own say 0.
+    { name: 'node_filesystem_files', labels: { mountpoint: '/boot' }, bad: always(0), good: always(0) },
+    { name: 'node_filesystem_files_free', labels: { mountpoint: '/boot' }, bad: always(0), good: always(0) },
+  ],
+  filesystem_readonly: [
+    {
+      name: 'node_filesystem_readonly',
+      labels: { device: '/dev/sda1', fstype: 'ext4', mountpoint: '/' },
+      bad: (ago) => (ago < 35 * minute ? 1 : 0),
+      good: always(0),
+    },
+    // A part of it that is handed out read-only says nothing of the whole.
+    { name: 'node_filesystem_readonly', labels: { device: '/dev/sda1', fstype: 'ext4', mountpoint: '/srv/export' }, bad: always(1), good: always(1) },
+    { name: 'node_filesystem_readonly', labels: { device: '/dev/sr0', fstype: 'udf', mountpoint: '/media' }, bad: always(1), good: always(1) },
+  ],
   load_per_cpu_high: [
     { name: 'node_load5', bad: always(9), good: always(3) },
     ...['0', '1'].map((cpu) => ({ name: 'node_cpu_seconds_total', labels: { cpu, mode: 'idle' }, bad: perMinute(1), good: perMinute(50) })),
