@@ -4,7 +4,7 @@ import type { CompareOp, LabelFilter, MatcherText } from '../syntax/ast.ts';
 import { parseByteSize } from './byte-size.ts';
 import { addressMatcher, lineHasAddress } from './ip-match.ts';
 import type { StageRun } from './stage.ts';
-import type { WorkingLine } from './working-line.ts';
+import { errorDetailsLabel, errorLabel, type WorkingLine } from './working-line.ts';
 
 export const labelFilterError = 'LabelFilterErr';
 
@@ -59,6 +59,10 @@ const comparisons: Readonly<Record<CompareOp, (a: number, b: number) => boolean>
 
 /** A line without the label does not pass, whatever its parser said. What is wrong first stays the error of the line. */
 function compared(name: string, op: CompareOp, wanted: number, read: (text: string) => number | undefined, complaint: (text: string) => string): StageRun {
+  // As in Loki, an error is a text that only string filters see.
+  if (name === errorLabel || name === errorDetailsLabel) {
+    return () => false;
+  }
   const holds = comparisons[op];
   return (work: WorkingLine) => {
     const text = work.get(name);
