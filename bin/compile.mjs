@@ -166,7 +166,7 @@ function place(draft, folder) {
   }
 }
 
-/** Keeps the newest few: a house that runs may still load commands from the one it was started with. */
+/** Keeps the newest few: a svc that runs may still load commands from the one it was started with. */
 function forget(home, folder) {
   const old = readdirSync(home)
     .map((name) => join(home, name))

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import type { Call, Option } from './command.ts';
 import { Failure, usageFailure } from './failure.ts';
-import type { HouseClient } from './house-client.ts';
+import type { ApiClient } from './api-client.ts';
 import { printable } from './layout.ts';
 import type { Questions } from './questions.ts';
 
@@ -23,17 +23,17 @@ export interface Caller {
   readonly id: number | string;
 }
 
-export const whoAsks = (house: HouseClient): Promise<Caller> => house.get<Caller>('/api/v1/me');
+export const whoAsks = (client: ApiClient): Promise<Caller> => client.get<Caller>('/api/v1/me');
 
 const longestSearch = 200;
 
 /** The account that an e-mail or a number names. */
-export async function findUser(house: HouseClient, who: string): Promise<User> {
+export async function findUser(client: ApiClient, who: string): Promise<User> {
   if (/^\d+$/.test(who)) {
-    return await house.get<User>(`/api/v1/users/${who}`);
+    return await client.get<User>(`/api/v1/users/${who}`);
   }
   const email = who.trim().normalize('NFC').toLowerCase();
-  const alike = await house.list<User>(`/api/v1/users?q=${encodeURIComponent(email.slice(0, longestSearch))}`);
+  const alike = await client.list<User>(`/api/v1/users?q=${encodeURIComponent(email.slice(0, longestSearch))}`);
   const user = alike.find((other) => other.email === email);
   if (!user) {
     throw new Failure(4, 'not_found', `there is no user ${email} that you can see; "svc user list" shows all of them`);

@@ -7,9 +7,9 @@ import { SvcError, timestamp } from '../../core/sdk/index.ts';
 import { writeDurably } from '../../core/storage/index.ts';
 import { asFailure, Failure, usageFailure } from './failure.ts';
 import { withFileLock } from './file-lock.ts';
-import { clientOf } from './house-client.ts';
+import { clientOf } from './api-client.ts';
 
-/** Somebody who is signed in to a house. */
+/** Somebody who is signed in to a svc. */
 export interface Profile {
   readonly url: string;
   readonly email: string;
@@ -19,7 +19,7 @@ export interface Profile {
   readonly expires_at: string;
 }
 
-/** What a house answers to whoever it lets in. */
+/** What a svc answers to whoever it lets in. */
 export interface SignedIn {
   readonly access_token: string;
   readonly refresh_token: string;

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Where a svc that serves can be reached, for commands on the same machine. */
-export interface RunningHouse {
+export interface RunningSvc {
   readonly pid: number;
   readonly url: string;
   readonly token: string;
 }
 
 /** The svc that serves this data folder now, if one does. */
-export function runningHouse(dataDir: string): RunningHouse | undefined {
+export function runningSvc(dataDir: string): RunningSvc | undefined {
   try {
     const { pid, url } = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as { pid: number; url: string };
     process.kill(pid, 0);

@@ -1,6 +1,6 @@
 import { suggestion } from './arguments.ts';
 import { Failure } from './failure.ts';
-import type { HouseClient } from './house-client.ts';
+import type { ApiClient } from './api-client.ts';
 
 /** A setting as `GET /api/v1/system-settings` lists it. */
 export interface Setting {
@@ -13,7 +13,7 @@ export interface Setting {
   readonly problem?: string;
 }
 
-export const listSettings = (house: HouseClient): Promise<readonly Setting[]> => house.list<Setting>('/api/v1/system-settings');
+export const listSettings = (client: ApiClient): Promise<readonly Setting[]> => client.list<Setting>('/api/v1/system-settings');
 
 export const nameOf = ({ category, key }: Pick<Setting, 'category' | 'key'>): string => `${category}.${key}`;
 
@@ -22,8 +22,8 @@ export function settingPath(name: string, verb = ''): string {
   return `/api/v1/system-settings/${encodeURIComponent(category)}/${encodeURIComponent(key.join('.'))}${verb === '' ? '' : `/${verb}`}`;
 }
 
-export async function findSetting(house: HouseClient, name: string): Promise<Setting> {
-  const settings = await listSettings(house);
+export async function findSetting(client: ApiClient, name: string): Promise<Setting> {
+  const settings = await listSettings(client);
   const found = settings.find((setting) => nameOf(setting) === name);
   if (!found) {
     throw new Failure(4, 'not_found', `there is no setting "${name}"${suggestion(name, settings.map(nameOf)) || '; "svc setting list" shows all of them'}`);
@@ -42,7 +42,7 @@ export function typedValue(text: string, { schema: { type } }: Setting): unknown
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // A word such as `debug`; what it may not be, the house says.
+    // A word such as `debug`; what it may not be, svc says.
     return text;
   }
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 import { ajvSchemas, bootSettings, type Environment, type Product } from '../../core/boot/index.ts';
-import { runningHouse } from '../cli/running.ts';
+import { runningSvc } from '../cli/running.ts';
 import { messageOf } from '../../core/sdk/index.ts';
 import type { Command } from '../cli/command.ts';
 import { printable, table } from '../cli/layout.ts';
@@ -29,7 +29,7 @@ export const command: Command = {
 
 async function lookAtAll(product: Product, environment: Environment): Promise<readonly Finding[]> {
   const { dataDir, settings } = readSettings(product, environment);
-  const house = runningHouse(dataDir);
+  const running = runningSvc(dataDir);
   const nativeBinding = product.embedded?.nativeBinding;
   const there = existsSync(dataDir);
   const examinations: readonly (readonly [subject: string, examination: Examination])[] = [
@@ -39,9 +39,9 @@ async function lookAtAll(product: Product, environment: Environment): Promise<re
     ['data folder', there ? rights(dataDir) : (subject) => ok(subject, `${dataDir} is made by the first start`)],
     ['free disk', freeDisk(there ? dataDir : nearestFolder(dataDir))],
     ['secret key', secretKey(dataDir, environment)],
-    ['lock', lock(dataDir, house, nativeBinding)],
+    ['lock', lock(dataDir, running, nativeBinding)],
     ['database', database(dataDir, nativeBinding)],
-    ['plugins', plugins(house)],
+    ['plugins', plugins(running)],
   ];
   const findings: Finding[] = [];
   for (const [subject, examination] of examinations) {

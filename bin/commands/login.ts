@@ -1,7 +1,7 @@
 import type { Call, Command } from '../cli/command.ts';
 import { usageFailure } from '../cli/failure.ts';
-import { checkedUrl, houseOptions } from '../cli/house-access.ts';
-import { clientOf, localHouse } from '../cli/house-client.ts';
+import { checkedUrl, clientOptions } from '../cli/client-options.ts';
+import { clientOf, localSvc } from '../cli/api-client.ts';
 import { printable } from '../cli/layout.ts';
 import { checkedName, defaultProfile, findProfile, flagOf, type Profile, profileOf, saveProfile, type SignedIn } from '../cli/profiles.ts';
 import { openQuestions, type Questions } from '../cli/questions.ts';
@@ -12,7 +12,7 @@ export const command: Command = {
     url: { value: 'url', about: 'where svc is; default: where the profile was signed in before, else the svc of the data folder' },
     email: { value: 'email', about: 'whose account; asked for when left out' },
     profile: { value: 'name', about: 'keep the session under this name, for --profile of other commands; default: the one they use by themselves' },
-    insecure: houseOptions.insecure,
+    insecure: clientOptions.insecure,
   },
   about: 'Asks for the password, or reads it from standard input. Other commands then speak as you, and "svc logout" ends that.',
   example: 'svc login --url https://svc.example.org --email ann@example.org',
@@ -36,7 +36,7 @@ export const command: Command = {
 };
 
 async function addressOf(call: Call, saved: Profile | undefined): Promise<string> {
-  return call.value('url') ?? (call.has('data') ? undefined : saved?.url) ?? (await localHouse(call.environment)).url;
+  return call.value('url') ?? (call.has('data') ? undefined : saved?.url) ?? (await localSvc(call.environment)).url;
 }
 
 async function emailOf(call: Call, saved: Profile | undefined, questions: Questions): Promise<string> {

@@ -1,13 +1,13 @@
 import type { Command } from '../cli/command.ts';
 import { asFailure, Failure } from '../cli/failure.ts';
-import { checkedUrl, houseOptions } from '../cli/house-access.ts';
-import { clientOf } from '../cli/house-client.ts';
+import { checkedUrl, clientOptions } from '../cli/client-options.ts';
+import { clientOf } from '../cli/api-client.ts';
 import { printable } from '../cli/layout.ts';
 import { currentProfile, defaultProfile, findProfile, flagOf, removeProfile } from '../cli/profiles.ts';
 
 export const command: Command = {
   operands: [],
-  options: { profile: { value: 'name', about: 'the profile that "svc login --profile <name>" made' }, insecure: houseOptions.insecure },
+  options: { profile: { value: 'name', about: 'the profile that "svc login --profile <name>" made' }, insecure: clientOptions.insecure },
   about: 'Ends the session in the running svc, too, and forgets it on this machine whether or not that succeeds.',
   example: 'svc logout',
 

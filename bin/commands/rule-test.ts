@@ -9,7 +9,7 @@ import { usageFailure } from '../cli/failure.ts';
 import { printable } from '../cli/layout.ts';
 import type { Paint } from '../cli/paint.ts';
 import { withProgress } from '../cli/progress.ts';
-import { askEmptyHouse } from '../cli/small-house.ts';
+import { askEmptySvc } from '../cli/small-svc.ts';
 import { filesLike } from '../cli/wildcards.ts';
 
 interface Failure {
@@ -47,7 +47,7 @@ export const command: Command = {
     const content = textOf(path);
     const files = ruleFiles(content, path);
     const report = await withProgress('Running rule tests', () =>
-      askEmptyHouse(plugins, (house) => house.post<Report>('/api/v1/alert-rules/test', { content, files }, withinMs)),
+      askEmptySvc(plugins, (client) => client.post<Report>('/api/v1/alert-rules/test', { content, files }, withinMs)),
     );
     return { data: { file: path, ...report }, text: (paint) => page(report, paint), code: report.ok ? 0 : 1 };
   },

@@ -2,8 +2,8 @@ import { whoAsks } from '../cli/accounts.ts';
 import { timestamp } from '../../core/sdk/index.ts';
 import type { Command } from '../cli/command.ts';
 import { Failure, usageFailure } from '../cli/failure.ts';
-import { houseOptions, openHouse } from '../cli/house-access.ts';
-import type { HouseClient } from '../cli/house-client.ts';
+import { clientOptions, openClient } from '../cli/client-options.ts';
+import type { ApiClient } from '../cli/api-client.ts';
 import { printable } from '../cli/layout.ts';
 
 /** An API token as the answer to its making shows it, this once. */
@@ -24,7 +24,7 @@ export const command: Command = {
   options: {
     actions: { value: 'a,b', about: 'what it may do beyond reading, such as edge:create,device:*; no more than you may' },
     days: { value: 'days', about: `how long it is good for, at most ${mostDays}; default: ${usualDays}` },
-    ...houseOptions,
+    ...clientOptions,
   },
   about: 'It acts for you, and is shown this once.',
   example: 'svc token create backup-job --actions edge:create,device:* --days 30',
@@ -32,9 +32,9 @@ export const command: Command = {
   async run(call) {
     const expiresAt = timestamp(Date.now() + daysOf(call.value('days')) * dayMs);
     const actions = (call.value('actions') ?? '').split(',').map((action) => action.trim());
-    const house = await openHouse(call);
-    await assertPerson(house);
-    const made = await house.post<NewToken>('/api/v1/tokens', {
+    const client = await openClient(call);
+    await assertPerson(client);
+    const made = await client.post<NewToken>('/api/v1/tokens', {
       name: call.operand(0),
       actions: actions.filter((action) => action !== ''),
       expires_at: expiresAt,
@@ -56,8 +56,8 @@ function daysOf(text = String(usualDays)): number {
 }
 
 /** The route would take the operator's word for whom it acts; a person at the command line means themselves. */
-async function assertPerson(house: HouseClient): Promise<void> {
-  if ((await whoAsks(house)).kind === 'operator') {
+async function assertPerson(client: ApiClient): Promise<void> {
+  if ((await whoAsks(client)).kind === 'operator') {
     throw new Failure(
       4,
       'forbidden',

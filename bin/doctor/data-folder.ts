@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Environment } from '../../core/boot/index.ts';
-import type { RunningHouse } from '../cli/running.ts';
+import type { RunningSvc } from '../cli/running.ts';
 import { databaseName } from '../../core/storage/index.ts';
 import { connect, keyFile, readKeys, sqliteCode } from '../../core/storage/index.ts';
 import { type Examination, fail, ok, warn } from './finding.ts';
@@ -46,13 +46,13 @@ export const secretKey =
   };
 
 export const lock =
-  (dataDir: string, house: RunningHouse | undefined, nativeBinding: string | undefined): Examination =>
+  (dataDir: string, running: RunningSvc | undefined, nativeBinding: string | undefined): Examination =>
   (subject) => {
     const held = isHeld(join(dataDir, 'svc.lock'), nativeBinding);
-    if (house) {
+    if (running) {
       return held
-        ? ok(subject, `held by the svc process ${house.pid} at ${house.url}`)
-        : fail(subject, `svc process ${house.pid} serves ${dataDir} without holding its lock`, 'restart svc');
+        ? ok(subject, `held by the svc process ${running.pid} at ${running.url}`)
+        : fail(subject, `svc process ${running.pid} serves ${dataDir} without holding its lock`, 'restart svc');
     }
     return held
       ? warn(

@@ -1,5 +1,5 @@
-import type { RunningHouse } from '../cli/running.ts';
-import { clientOf } from '../cli/house-client.ts';
+import type { RunningSvc } from '../cli/running.ts';
+import { clientOf } from '../cli/api-client.ts';
 import type { PluginSummary } from '../cli/plugin-page.ts';
 import { type Examination, fail, ok, warn } from './finding.ts';
 
@@ -7,12 +7,12 @@ import { type Examination, fail, ok, warn } from './finding.ts';
 const calm: ReadonlySet<string> = new Set(['active', 'disabled', 'discovered', 'loading']);
 
 export const plugins =
-  (house: RunningHouse | undefined): Examination =>
+  (running: RunningSvc | undefined): Examination =>
   async (subject) => {
-    if (!house) {
+    if (!running) {
       return ok(subject, 'not asked, because svc is not running');
     }
-    const all = await clientOf(house).list<PluginSummary>('/api/v1/plugins');
+    const all = await clientOf(running).list<PluginSummary>('/api/v1/plugins');
     const troubled = all.filter(({ state }) => !calm.has(state));
     if (troubled.length === 0) {
       return ok(subject, `${all.filter(({ state }) => state === 'active').length} active`);

@@ -29,7 +29,7 @@ export interface AgentOptions {
   readonly beforePlugins?: (registry: Registry) => void;
 }
 
-/** The house of an agent: the same host of plugins, without HTTP, database, packs and live files. */
+/** svc of an agent: the same host of plugins, without HTTP, database, packs and live files. */
 export interface RunningAgent {
   readonly dataDir: string;
   readonly registry: Registry;
@@ -37,7 +37,7 @@ export interface RunningAgent {
   stop(reason: string): Promise<void>;
 }
 
-/** Builds the house of an edge; when a step fails, what was built is taken down again. */
+/** Builds svc of an edge; when a step fails, what was built is taken down again. */
 export async function bootAgent(options: AgentOptions): Promise<RunningAgent> {
   const { product, environment, clock = systemClock, ids = systemIds(clock), writeLog } = options;
   const sources = options.sources ?? shippedOnly(product);

@@ -3,7 +3,7 @@ import { runInForeground } from '../serve/foreground.ts';
 import type { Product } from '../../core/boot/product.ts';
 import type { Environment } from '../../core/boot/settings/settings.ts';
 
-/** Runs the house of an edge in the foreground until a signal ends it. */
+/** Runs svc of an edge in the foreground until a signal ends it. */
 export async function serveEdge(product: Product, environment: Environment): Promise<number> {
   return await runInForeground(
     () => bootAgent({ product, environment }),

@@ -5,7 +5,7 @@ import type { Product } from '../../core/boot/index.ts';
 import { addonFile, pluginAsset, threadAsset } from './contents.ts';
 import { contents, unpackedRoot } from './unpacked.ts';
 
-/** What the single binary carries, as the house wants it. */
+/** What the single binary carries, as svc wants it. */
 export function embeddedProduct(version: string): Product {
   const { plugins, threads } = contents();
   const root = unpackedRoot();

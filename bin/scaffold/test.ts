@@ -7,8 +7,8 @@ import { startTestHost, useNoLeaks } from 'svc/testing';
 const plugin = fileURLToPath(new URL('plugin-folder', import.meta.url));
 
 test('plugin-id greets whoever asks', async (t) => {
-  const house = await startTestHost(t, { plugins: [plugin] });
-  useNoLeaks(t, house);
-  const { message } = await house.json<{ message: string }>('/api/v1/plugin-id');
+  const client = await startTestHost(t, { plugins: [plugin] });
+  useNoLeaks(t, client);
+  const { message } = await client.json<{ message: string }>('/api/v1/plugin-id');
   assert.equal(message, 'Hello operator');
 });

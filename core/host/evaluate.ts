@@ -5,7 +5,7 @@ import type { Compiled } from './compile.ts';
 import type { SharedModules } from './shared.ts';
 import { shadowing, type Strays, watchStrays } from './strays.ts';
 
-/** Half-public, there since the first Node: the one spot where the house leans on it. */
+/** Half-public, there since the first Node: the one spot where svc leans on it. */
 interface CompilingModule {
   filename: string;
   paths: string[];

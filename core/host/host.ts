@@ -15,7 +15,7 @@ import { Serial } from './serial.ts';
 const deadlyBoots = 2;
 
 /**
- * The keeper of the house. Every wish (a changed file, a reload, a switch) only marks a record; one serial
+ * The keeper of svc. Every wish (a changed file, a reload, a switch) only marks a record; one serial
  * reconciliation then brings what serves in line with what should, so no two transitions ever interleave.
  */
 export class PluginHost {

@@ -58,7 +58,7 @@ export function watchStrays(trusted: readonly string[]): Strays {
       }
       if (deadly.has(String(property))) {
         return () => {
-          throw new SvcError('conflict', `a plugin may not call process.${String(property)}: it would end the whole house`);
+          throw new SvcError('conflict', `a plugin may not call process.${String(property)}: it would end all of svc`);
         };
       }
       return ['on', 'once', 'addListener', 'prependListener'].includes(String(property)) ? joining(value as Listen) : value.bind(target);

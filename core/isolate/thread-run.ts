@@ -10,7 +10,7 @@ export interface RunOptions {
   /** Starts the worker itself. */
   readonly start: () => Worker;
   readonly heapMb: number;
-  /** How far the clock of the house is from the system's. */
+  /** How far the clock of svc is from the system's. */
   readonly skewMs: () => number;
   readonly timing: ThreadTiming;
   readonly log: Logger;

@@ -14,7 +14,7 @@ export interface ThreadSetup {
   readonly signal: AbortSignal;
   /** A one-way message, in order with the others. */
   notify(kind: string, value: unknown, transfer?: readonly ArrayBuffer[]): void;
-  /** Milliseconds since the epoch, by the clock of the house. */
+  /** Milliseconds since the epoch, by the clock of svc. */
   now(): number;
   /** Repeats `work` until the thread closes; it never overlaps itself. An error is logged, and told as the notice `error`. */
   every(ms: number, work: (signal: AbortSignal) => unknown): () => void;

@@ -1,5 +1,5 @@
 /**
- * The one choke point between what the house knows and what it writes down. Log lines, causes kept in the
+ * The one choke point between what svc knows and what it writes down. Log lines, causes kept in the
  * database and audit rows pass through here; a secret is found by the name it stands under or by its shape.
  */
 const hidden = '[redacted]';

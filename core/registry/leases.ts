@@ -2,7 +2,7 @@ import type { Generation } from './generation.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**
- * Counts who is inside the house. Short work pins the whole snapshot it entered by, so every service it
+ * Counts who is inside svc. Short work pins the whole snapshot it entered by, so every service it
  * finds on its way stays up; long work (streams, sockets) holds only the generation that serves it.
  */
 export class Leases {

@@ -49,7 +49,7 @@ export class Registry {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Runs short work on `owner`'s account with one view of the house from beginning to end. */
+  /** Runs short work on `owner`'s account with one view of the snapshot from beginning to end. */
   async pinned<T>(owner: Generation, work: () => T | Promise<T>): Promise<T> {
     const snapshot = this.#current;
     this.leases.pin(snapshot);

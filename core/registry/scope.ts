@@ -4,7 +4,7 @@ import { type Disposer, type EffectNode, type MaybePromise, messageOf, type Scop
 
 /** How a scope runs code that the clock starts: pinned, on the owner's account, errors struck. */
 export interface ScopeRunner {
-  /** Short work with one view of the house. */
+  /** Short work with one view of the snapshot. */
   tick(label: string, work: () => MaybePromise<void>): Promise<void>;
   /** Work that lasts as long as the scope and follows every new snapshot. */
   task(label: string, work: () => Promise<void>): Promise<void>;

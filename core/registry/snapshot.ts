@@ -29,7 +29,7 @@ export interface HealthCheck {
   readonly probe: () => MaybePromise<HealthReport>;
 }
 
-/** Everything a plugin can add to the house, by the table it lands in. Keys are unique over all plugins. */
+/** Everything a plugin can add to svc, by the table it lands in. Keys are unique over all plugins. */
 export interface TableTypes {
   /** `GET /api/v1/plugins/{}`: method and path, parameter names blanked. */
   routes: RouteDeclaration;
@@ -72,7 +72,7 @@ export interface Outage {
   readonly retryAfterSeconds: number;
 }
 
-/** The whole house at one instant. Frozen; replaced, never changed. */
+/** All that serves at one instant. Frozen; replaced, never changed. */
 export class Snapshot implements TableSet {
   readonly serial: number;
   readonly generations: ReadonlyMap<string, Generation>;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { Banner, type Build, BuildInfo, byteRoute, Catalogue, definePlugin, type DescribedRoute, type HouseCatalogue, type RouteDeclaration } from 'svc/sdk';
+import { Banner, type Build, BuildInfo, byteRoute, Catalogue, definePlugin, type DescribedRoute, type DeclaredCatalogue, type RouteDeclaration } from 'svc/sdk';
 
 import { docsPage, docsStyle } from './docs-page.ts';
 import { openApi, type OpenApiDocument } from './openapi.ts';
@@ -12,7 +12,7 @@ export default definePlugin({
   },
 });
 
-function docRoutes(catalogue: HouseCatalogue, build: Build): readonly RouteDeclaration[] {
+function docRoutes(catalogue: DeclaredCatalogue, build: Build): readonly RouteDeclaration[] {
   // The catalogue answers with the same list until anything is published.
   const documents = new WeakMap<readonly DescribedRoute[], OpenApiDocument>();
   const document = (): OpenApiDocument => {

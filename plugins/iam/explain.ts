@@ -1,4 +1,4 @@
-import { type HouseCatalogue, type Page, type PageRequest, SvcError } from 'svc/sdk';
+import { type DeclaredCatalogue, type Page, type PageRequest, SvcError } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { Person } from './contract.ts';
@@ -11,7 +11,7 @@ import { missing } from './users.ts';
 export interface ExplainParts {
   readonly people: People;
   readonly policy: Policy;
-  readonly catalogue: HouseCatalogue;
+  readonly catalogue: DeclaredCatalogue;
 }
 
 interface Verdict {
@@ -71,9 +71,9 @@ export function createExplain({ people, policy, catalogue }: ExplainParts): Expl
 
 const denied = (reason: string): Verdict => ({ allowed: false, via: null, grant: null, org_id: null, reason });
 
-function assertKnown(action: string, catalogue: HouseCatalogue): void {
+function assertKnown(action: string, catalogue: DeclaredCatalogue): void {
   if (!['admin', 'any'].includes(action) && !catalogue.actions().some((declared) => declared.action === action)) {
-    const message = 'must be admin, any or an action of this house; GET /api/v1/policy/actions lists them';
+    const message = 'must be admin, any or an action of this svc; GET /api/v1/policy/actions lists them';
     throw new SvcError('invalid_argument', `action ${message}`, { details: [{ path: '/action', message }] });
   }
 }

@@ -16,7 +16,7 @@ export interface Account {
   readonly memberships: readonly Membership[];
 }
 
-/** What the house itself must know of everybody: for its memory, for signing in, and for rows that name people. No route reads here. */
+/** What svc itself must know of everybody: for its memory, for signing in, and for rows that name people. No route reads here. */
 export const peopleStore = (db: Iam) => ({
   /** All accounts that are not deleted, or those of `ids`. */
   async accounts(ids?: readonly number[]): Promise<Account[]> {

@@ -1,4 +1,4 @@
-import { type HouseCatalogue, listRoute, type Page, type PageRequest, route, type RouteDeclaration } from 'svc/sdk';
+import { type DeclaredCatalogue, listRoute, type Page, type PageRequest, route, type RouteDeclaration } from 'svc/sdk';
 
 import type { Explain } from './explain.ts';
 import type { Policy } from './policy.ts';
@@ -59,7 +59,7 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
   }),
 ];
 
-export const policyRoutes = (catalogue: HouseCatalogue, explain: Explain): readonly RouteDeclaration[] => [
+export const policyRoutes = (catalogue: DeclaredCatalogue, explain: Explain): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/policy/actions',
     access: 'any',

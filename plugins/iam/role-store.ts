@@ -9,7 +9,7 @@ export interface RoleRow extends Omit<Stored, 'grants'> {
   readonly grants: readonly string[];
 }
 
-/** Custom roles; the house has them in common, so whoever may read roles sees all of them. */
+/** Custom roles; svc has them in common, so whoever may read roles sees all of them. */
 export const roleStore = (db: Iam) => ({
   async all(): Promise<readonly RoleRow[]> {
     return (await db.selectFrom('iam_roles').select(columns).orderBy('name').execute()).map(opened);

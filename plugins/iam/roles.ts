@@ -1,4 +1,4 @@
-import { type Clock, type HouseCatalogue, type Principal, SvcError, type Tables } from 'svc/sdk';
+import { type Clock, type DeclaredCatalogue, type Principal, SvcError, type Tables } from 'svc/sdk';
 
 import { areaOf, matching } from './grants.ts';
 import type { Policy } from './policy.ts';
@@ -17,7 +17,7 @@ export interface RoleDraft {
 export interface RolesParts {
   readonly tables: Tables<IamTables>;
   readonly policy: Policy;
-  readonly catalogue: HouseCatalogue;
+  readonly catalogue: DeclaredCatalogue;
   readonly clock: Clock;
   readonly changed: (name: string) => void;
 }
@@ -96,7 +96,7 @@ export class Roles {
     }
   }
 
-  /** Grants are made from what the house declares; what a role holds already may stay when its area is away. */
+  /** Grants are made from what svc declares; what a role holds already may stay when its area is away. */
   #assertDeclared(grants: readonly string[], held: readonly string[]): void {
     const actions = this.#parts.catalogue.actions().map(({ action }) => action);
     const known = new Set([...actions, ...actions.flatMap((action) => areaOf(action) ?? []), ...held]);

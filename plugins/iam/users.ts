@@ -128,7 +128,7 @@ export class Users {
     await this.#amend(by, id, (_tx, before) => ({ deleted_at: clock.now(), status: 'disabled', password_hash: '', version: before.version + 1 }));
   }
 
-  /** One change of one account: it is there for the actor, is the version they saw, and leaves an admin in the house. */
+  /** One change of one account: it is there for the actor, is the version they saw, and leaves an admin in svc. */
   #amend(by: By, id: number, decide: (tx: Iam, before: UserRow) => MaybePromise<Updateable<IamTables['iam_users']>>): Promise<UserRow> {
     const { tables, people, clock } = this.#parts;
     return people.following([id], () =>

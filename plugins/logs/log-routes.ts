@@ -30,7 +30,7 @@ const Window = Type.Object({
 
 export const LabelName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 1024 }) });
 
-/** What the API itself offers; answers are Loki's, errors are the house's. */
+/** What the API itself offers; answers are Loki's, errors are svc's. */
 export const logRoutes = (driver: () => LogDriver): readonly RouteDeclaration[] => [
   byteRoute({
     method: 'GET',

@@ -102,7 +102,7 @@ export const authProbe = (authenticator: Handle<AuthenticatorContract>): RouteDe
     async handle({ headers, ip }) {
       const [, value] = /^bearer (.+)$/i.exec(headers['authorization'] ?? '') ?? [];
       const credential = value !== undefined && value.length <= longestCredential ? ({ scheme: 'bearer', value: value.trim(), ip } as const) : undefined;
-      // Where nobody can be authenticated, nobody is signed in, as everywhere in the house.
+      // Where nobody can be authenticated, nobody is signed in, as everywhere in svc.
       const principal = credential && authenticator.available ? await authenticator.get().authenticate(credential) : undefined;
       if (principal === undefined || principal.kind === 'anonymous' || principal.kind === 'edge') {
         throw new SvcError('unauthorized', 'no valid session or API token came with this request');

@@ -138,7 +138,7 @@ export class Program implements ProgramHandle {
     const port = await freePort();
     const words: string[] = [];
     let verdict: string | undefined;
-    // A group of its own: what interrupts the house in a terminal must not end it before the house says so.
+    // A group of its own: what interrupts svc in a terminal must not end it before svc says so.
     const child = spawn(file, [...options.args({ port })], { cwd, env: { ...options.env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     const end = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(`could not be started: ${messageOf(error)}`));

@@ -66,7 +66,7 @@ export class SigningKeys {
   }
 }
 
-/** Oldest first. A key that does not open any more costs its sessions an early refresh, not the house its logins. */
+/** Oldest first. A key that does not open any more costs its sessions an early refresh, not svc its logins. */
 async function readKeys({ store, secrets, log }: KeyParts): Promise<SigningKey[]> {
   return (await store.read.signingKeys.list()).flatMap(({ kid, sealed, created_at: createdAt }) => {
     try {

@@ -3,7 +3,7 @@ import { type Clock, type Principal, SvcError } from 'svc/sdk';
 
 const most = 10;
 
-/** How many secrets each principal may reveal: a stolen session must not empty the house in one go. */
+/** How many secrets each principal may reveal: a stolen session must not empty svc in one go. */
 export class RevealAllowance {
   readonly #reveals: SlidingCounter;
 

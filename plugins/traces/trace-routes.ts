@@ -31,7 +31,7 @@ const Values = Type.Object({ ...window, q: Text('TraceQL filter: values of other
 export const TraceId = Type.Object({ trace_id: Type.String({ minLength: 1, maxLength: 64, description: 'hexadecimal; zeros at its front may be left out' }) });
 export const Tag = Type.Object({ tag: Type.String({ minLength: 1, maxLength: 1024, description: 'such as resource.service.name, .http.method or status' }) });
 
-/** What the API itself offers; answers are Tempo's, errors are the house's. */
+/** What the API itself offers; answers are Tempo's, errors are svc's. */
 export const traceRoutes = (driver: () => TraceDriver, reader: Reader): readonly RouteDeclaration[] => [
   byteRoute({
     method: 'GET',

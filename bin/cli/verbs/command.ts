@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts';
-import { houseOptions, openHouse } from '../house-access.ts';
+import { clientOptions, openClient } from '../client-options.ts';
 import { withProgress } from '../progress.ts';
 import { givenTo, send } from './request.ts';
 import { shown } from './show.ts';
@@ -10,13 +10,13 @@ export function commandOf(verb: Verb): Command {
   const { operands, options, about, example, progress, expect } = verb;
   return {
     operands: operands.map(({ name, optional }) => (optional ? `[${name}]` : `<${name}>`)),
-    options: { ...options, ...houseOptions },
+    options: { ...options, ...clientOptions },
     about,
     example,
     async run(call) {
       const given = givenTo(verb, call);
-      const house = await openHouse(call);
-      const ask = () => send(verb, given, house);
+      const client = await openClient(call);
+      const ask = () => send(verb, given, client);
       const answer = (await (progress === undefined ? ask() : withProgress(progress, ask))) as Readonly<Record<string, unknown>>;
       return {
         data: answer,

@@ -7,7 +7,7 @@ import { currentProduct } from '../../product.ts';
 import { builtIn, Catalogue, type Entry, verbPoint } from '../catalogue.ts';
 import type { Command } from '../command.ts';
 
-/** Every command of this svc: its own, those of areas that are there, and what plugins bring as data. No house is asked. */
+/** Every command of this svc: its own, those of areas that are there, and what plugins bring as data. No svc is asked. */
 export async function offered(environment: Environment): Promise<Catalogue> {
   const product = await currentProduct();
   const plugins = discover(pluginSources(product, resolve(environment['SVC_DATA_DIR'] ?? 'data')));
@@ -41,7 +41,7 @@ function summariesIn(folder: PluginFolder): Readonly<Record<string, string>> {
     const { contributes } = JSON.parse(String(folder.read('plugin.json'))) as { contributes?: Record<string, Record<string, { summary: unknown }>> };
     return Object.fromEntries(Object.entries(contributes?.[verbPoint] ?? {}).map(([words, verb]) => [words, String(verb.summary)]));
   } catch {
-    // "svc plugin check" and the house say what is wrong with it.
+    // "svc plugin check" and svc say what is wrong with it.
     return {};
   }
 }

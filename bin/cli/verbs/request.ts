@@ -1,6 +1,6 @@
 import type { Call } from '../command.ts';
 import { usageFailure } from '../failure.ts';
-import type { HouseClient } from '../house-client.ts';
+import type { ApiClient } from '../api-client.ts';
 import { namesIn, type Typed, type Verb } from './verb.ts';
 
 type Value = string | number | boolean | readonly string[];
@@ -47,22 +47,22 @@ function valueOf(name: string, text: string, { type, complaint }: Typed): Value 
   }
 }
 
-/** Asks the house what the verb says; resolves with the document of its answer. */
-export async function send(verb: Verb, given: Given, house: HouseClient): Promise<unknown> {
+/** Asks svc what the verb says; resolves with the document of its answer. */
+export async function send(verb: Verb, given: Given, client: ApiClient): Promise<unknown> {
   const path = pathOf(verb, given) + queryOf(placed(verb, given, 'query'));
   const body = Object.fromEntries(placed(verb, given, 'body'));
   switch (verb.method) {
     case 'GET':
-      return verb.list ? { items: await house.list(path) } : await house.get(path, verb.within_ms);
+      return verb.list ? { items: await client.list(path) } : await client.get(path, verb.within_ms);
     case 'DELETE':
-      await house.delete(path);
+      await client.delete(path);
       return given;
     case 'POST':
-      return (await house.post(path, Object.keys(body).length === 0 ? undefined : body, verb.within_ms)) ?? given;
+      return (await client.post(path, Object.keys(body).length === 0 ? undefined : body, verb.within_ms)) ?? given;
     case 'PUT':
-      return (await house.put(path, body)) ?? given;
+      return (await client.put(path, body)) ?? given;
     case 'PATCH':
-      return (await house.patch(path, body)) ?? given;
+      return (await client.patch(path, body)) ?? given;
   }
 }
 

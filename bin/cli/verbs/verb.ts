@@ -71,7 +71,7 @@ export interface Field extends Piece {
 export function verbsOf(manifest: PluginManifest): Readonly<Record<string, Verb>> {
   const verbs = structuredClone(manifest.contributes[verbPoint] ?? {}) as Readonly<Record<string, Verb>>;
   const where = `plugin.json of ${manifest.id}: contributes["${verbPoint}"]`;
-  // Here and not with the manifest: a house that starts has no use for commands.
+  // Here and not with the manifest: a svc that starts has no use for commands.
   const misfits = ajvSchemas.compile(verbsSchema, { defaults: true })(verbs);
   if (misfits.length > 0) {
     throw new SvcError('invalid_argument', `${where}: ${misfits.slice(0, 3).map(sentence).join('; ')}`);

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import type { Call, Command } from '../../cli/command.ts';
-import { houseOptions, openHouse } from '../../cli/house-access.ts';
+import { clientOptions, openClient } from '../../cli/client-options.ts';
 import { withProgress } from '../../cli/progress.ts';
 
 const filters = {
@@ -24,21 +24,21 @@ export const command: Command = {
     format: { value: 'jsonl|csv', about: 'one JSON document a line (default), or CSV for spreadsheets' },
     out: { value: 'file', about: 'where to, instead of standard output; readable by you only' },
     ...filters,
-    ...houseOptions,
+    ...clientOptions,
   },
   about: 'Oldest row first. The export itself becomes a row of the trail.',
   example: "svc audit export --format csv --out audit.csv --action 'edge:*' --from 2026-11-01T00:00:00Z",
 
   async run(call) {
-    const house = await openHouse(call);
+    const client = await openClient(call);
     const path = `/api/v1/admin/audit-logs/export?${queryOf(call).toString()}`;
     const out = call.value('out');
     if (out === undefined) {
-      await pipeline(await house.download(path), process.stdout, { end: false });
+      await pipeline(await client.download(path), process.stdout, { end: false });
       return { data: undefined, text: () => '' };
     }
     const file = resolve(out);
-    await withProgress('Exporting the audit trail', async () => save(await house.download(path), file));
+    await withProgress('Exporting the audit trail', async () => save(await client.download(path), file));
     return { data: { file }, text: () => file };
   },
 };

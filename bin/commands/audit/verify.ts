@@ -1,7 +1,7 @@
 import type { Command } from '../../cli/command.ts';
-import { askCopy } from '../../cli/copied-house.ts';
-import { houseOptions, isIdleFolder, openHouse } from '../../cli/house-access.ts';
-import type { HouseClient } from '../../cli/house-client.ts';
+import { askCopy } from '../../cli/copied-data.ts';
+import { clientOptions, isIdleFolder, openClient } from '../../cli/client-options.ts';
+import type { ApiClient } from '../../cli/api-client.ts';
 import { printable } from '../../cli/layout.ts';
 import type { Paint } from '../../cli/paint.ts';
 import { withProgress } from '../../cli/progress.ts';
@@ -20,15 +20,15 @@ const withinMs = 610_000;
 
 export const command: Command = {
   operands: [],
-  options: houseOptions,
+  options: clientOptions,
   about:
     'Follows the chain from its first row to its last and holds it against every signed checkpoint, of a data folder that no svc serves on a copy. Exit code 1 when a row is not as it was written.',
   example: 'svc audit verify',
 
   async run(call) {
-    const ask = (house: HouseClient): Promise<Verdict> => house.get<Verdict>('/api/v1/admin/audit-logs/verify', withinMs);
+    const ask = (client: ApiClient): Promise<Verdict> => client.get<Verdict>('/api/v1/admin/audit-logs/verify', withinMs);
     const verdict = await withProgress('Verifying the audit trail', async () =>
-      (await isIdleFolder(call)) ? await askCopy('audit', call.environment, ask) : await ask(await openHouse(call)),
+      (await isIdleFolder(call)) ? await askCopy('audit', call.environment, ask) : await ask(await openClient(call)),
     );
     return { data: verdict, text: (paint) => page(verdict, paint), code: verdict.ok ? 0 : 1 };
   },

@@ -1,18 +1,18 @@
 import type { Command } from '../../cli/command.ts';
-import { houseOptions, openHouse } from '../../cli/house-access.ts';
+import { clientOptions, openClient } from '../../cli/client-options.ts';
 import { printable, table, tree } from '../../cli/layout.ts';
 import type { Paint } from '../../cli/paint.ts';
 import { durationOf, milliseconds, painted, type PluginDetail, pluginPath } from '../../cli/plugin-page.ts';
 
 export const command: Command = {
   operands: ['<id>'],
-  options: houseOptions,
+  options: clientOptions,
   about: 'Shows its state and cause, what it needs and who needs it, what its last start cost, and everything it owns.',
   example: 'svc plugin why version',
 
   async run(call) {
-    const house = await openHouse(call);
-    const plugin = await house.get<PluginDetail>(pluginPath(call.operand(0)));
+    const client = await openClient(call);
+    const plugin = await client.get<PluginDetail>(pluginPath(call.operand(0)));
     return { data: plugin, text: (paint) => page(plugin, paint) };
   },
 };

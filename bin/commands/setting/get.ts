@@ -1,19 +1,19 @@
 import type { Command } from '../../cli/command.ts';
-import { houseOptions, openHouse } from '../../cli/house-access.ts';
+import { clientOptions, openClient } from '../../cli/client-options.ts';
 import { printable } from '../../cli/layout.ts';
 import { findSetting, settingPath, shownValue } from '../../cli/settings.ts';
 
 export const command: Command = {
   operands: ['<setting>'],
-  options: { reveal: { about: 'show a secret; the audit trail notes who did' }, ...houseOptions },
+  options: { reveal: { about: 'show a secret; the audit trail notes who did' }, ...clientOptions },
   about: 'Prints the value alone, so that a script can take it.',
   example: 'svc setting get log.level',
 
   async run(call) {
-    const house = await openHouse(call);
+    const client = await openClient(call);
     const name = call.operand(0);
-    const setting = await findSetting(house, name);
-    const { value } = call.has('reveal') ? await house.get<{ value: unknown }>(settingPath(name, 'reveal')) : setting;
+    const setting = await findSetting(client, name);
+    const { value } = call.has('reveal') ? await client.get<{ value: unknown }>(settingPath(name, 'reveal')) : setting;
     return { data: { ...setting, value }, text: () => printable(shownValue(value)) };
   },
 };

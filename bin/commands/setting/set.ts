@@ -1,27 +1,27 @@
 import type { Command } from '../../cli/command.ts';
 import { usageFailure } from '../../cli/failure.ts';
-import { houseOptions, openHouse } from '../../cli/house-access.ts';
+import { clientOptions, openClient } from '../../cli/client-options.ts';
 import { printable } from '../../cli/layout.ts';
 import { openQuestions } from '../../cli/questions.ts';
 import { findSetting, type Setting, settingPath, shownValue, typedValue } from '../../cli/settings.ts';
 
 export const command: Command = {
   operands: ['<setting>', '[value]'],
-  options: houseOptions,
+  options: clientOptions,
   about:
     'It takes effect at once. Without a value svc asks for it, or reads it from standard input: the only way for a secret. A list is typed with commas, other values as JSON.',
   example: 'svc setting set log.level debug',
 
   async run(call) {
-    const house = await openHouse(call);
+    const client = await openClient(call);
     const name = call.operand(0);
-    const setting = await findSetting(house, name);
+    const setting = await findSetting(client, name);
     const text = call.optionalOperand(1);
     if (setting.sensitive && text !== undefined) {
       throw usageFailure(`${name} is a secret, and every user of this machine can read arguments: leave the value out, and svc asks for it`);
     }
     const value = typedValue(text ?? (await asked(name, setting)), setting);
-    const changed = await house.put<Setting>(settingPath(name), { value });
+    const changed = await client.put<Setting>(settingPath(name), { value });
     return { data: changed, text: () => `${name} is ${printable(shownValue(changed.value))}` };
   },
 };

@@ -1,6 +1,6 @@
 import { generateOption, nameOf, newPassword, passwordLine, shownPassword, type User } from '../../cli/accounts.ts';
 import type { Command } from '../../cli/command.ts';
-import { houseOptions, openHouse } from '../../cli/house-access.ts';
+import { clientOptions, openClient } from '../../cli/client-options.ts';
 import { openQuestions } from '../../cli/questions.ts';
 
 export const command: Command = {
@@ -9,15 +9,15 @@ export const command: Command = {
     role: { value: 'role', about: 'admin, user, viewer (default) or a custom role' },
     name: { value: 'name', about: 'what people call them; default: the e-mail up to its @' },
     ...generateOption,
-    ...houseOptions,
+    ...clientOptions,
   },
   about: 'Asks for the password twice, or reads it from standard input. On the machine of svc it makes the first administrator, too.',
   example: 'svc user create ann@example.org --role admin --name Ann',
 
   async run(call) {
-    const house = await openHouse(call);
+    const client = await openClient(call);
     const chosen = await newPassword(call, openQuestions());
-    const user = await house.post<User>('/api/v1/users', {
+    const user = await client.post<User>('/api/v1/users', {
       email: call.operand(0),
       password: chosen.password,
       ...(call.has('role') && { role: call.value('role') }),

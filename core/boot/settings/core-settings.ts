@@ -1,6 +1,6 @@
 import type { SettingDeclaration } from '../../sdk/index.ts';
 
-/** What the house itself can be told. Areas declare theirs in their manifests. */
+/** What svc itself can be told. Areas declare theirs in their manifests. */
 export const coreSettings: Readonly<Record<string, SettingDeclaration>> = {
   'http.addr': {
     schema: { type: 'string', pattern: '^(\\[[0-9a-fA-F:]+\\]|[^:\\s]+):\\d{1,5}$' },

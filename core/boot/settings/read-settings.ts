@@ -28,7 +28,7 @@ export interface BootSettingsOptions {
   readonly sources?: PluginSources | undefined;
   /** Plugins that run elsewhere bring no settings here. */
   readonly runsOn?: 'manager' | 'edge';
-  /** What the house itself can be told; default: the manager's. */
+  /** What svc itself can be told; default: the manager's. */
   readonly core?: Readonly<Record<string, SettingDeclaration>>;
 }
 

@@ -1,12 +1,12 @@
 import type { Entry, Registry, Snapshot } from '../../registry/index.ts';
-import type { DescribedRoute, HouseCatalogue, RouteDeclaration } from '../../sdk/index.ts';
+import type { DescribedRoute, DeclaredCatalogue, RouteDeclaration } from '../../sdk/index.ts';
 import { compileRoute } from './route-table.ts';
 import { closed, modern, type Schema } from './schema.ts';
 
 const described = new WeakMap<Snapshot, readonly DescribedRoute[]>();
 
 /** Reads the catalogue out of the snapshot that the caller sees. */
-export const catalogueOf = (registry: Registry): HouseCatalogue => ({
+export const catalogueOf = (registry: Registry): DeclaredCatalogue => ({
   actions: () =>
     [...registry.seen.generations.values()].flatMap(({ pluginId, manifest }) =>
       Object.entries(manifest.actions).map(([action, description]) => ({ action, description, pluginId })),

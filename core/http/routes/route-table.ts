@@ -45,7 +45,7 @@ export interface RouteTable {
 const compiledRoutes = new WeakMap<Entry<RouteDeclaration>, CompiledRoute>();
 const tables = new WeakMap<Snapshot, RouteTable>();
 
-/** One tree of segments per method, so that finding a route costs its depth and not the size of the house. */
+/** One tree of segments per method, so that finding a route costs its depth and not the size of svc. */
 export function routeTable(snapshot: Snapshot): RouteTable {
   let table = tables.get(snapshot);
   if (!table) {

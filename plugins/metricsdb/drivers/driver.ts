@@ -23,7 +23,7 @@ export interface Driver extends MetricsIngest, Omit<MetricsQueries, 'status' | '
   /** A finished answer of the Prometheus API. */
   ask(asked: Asked, signal: AbortSignal): Promise<Uint8Array>;
   page(page: StatusPage, signal: AbortSignal): Promise<Uint8Array | string>;
-  /** Whether this house does its part; another's server that is down is told, and is no fault of the house. */
+  /** Whether this house does its part; another's server that is down is told, and is no fault of svc. */
   health(): MaybePromise<HealthReport>;
   /** Whether it answers; asks it. */
   probe(signal?: AbortSignal): Promise<HealthReport & { readonly version?: string; readonly code?: string }>;

@@ -4,23 +4,23 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 import { ajvSchemas, bootSettings, type Environment } from '../../core/boot/index.ts';
-import { type RunningHouse, runningHouse } from './running.ts';
+import { type RunningSvc, runningSvc } from './running.ts';
 import { type ErrorCode, messageOf } from '../../core/sdk/index.ts';
 import { currentProduct, version } from '../product.ts';
 import { Failure, unreachable } from './failure.ts';
 
-/** A running house, spoken to over its own API. */
-export interface HouseClient {
+/** A running svc, spoken to over its own API. */
+export interface ApiClient {
   /** `withinMs` for what takes longer than an answer usually may. */
   get<T>(path: string, withinMs?: number): Promise<T>;
   /** Every item of a list, page after page. */
   list<T>(path: string): Promise<readonly T[]>;
-  /** Asks for a change; the house itself bounds how long that may take. */
+  /** Asks for a change; svc itself bounds how long that may take. */
   post<T>(path: string, body?: object, withinMs?: number): Promise<T>;
   put<T>(path: string, body: object): Promise<T>;
   patch<T>(path: string, body: object): Promise<T>;
   delete(path: string): Promise<void>;
-  /** The bytes of a file that the house makes while they are read. */
+  /** The bytes of a file that svc makes while they are read. */
   download(path: string): Promise<Readable>;
 }
 
@@ -35,28 +35,28 @@ const answerWithinMs = 15_000;
 const changeWithinMs = 160_000;
 const downloadWithinMs = 3_600_000;
 
-/** The house that serves the data folder of this machine, if one does. */
-export async function findLocalHouse(environment: Environment): Promise<RunningHouse | undefined> {
-  return runningHouse(bootSettings(await currentProduct(), environment, { schemas: ajvSchemas }).dataDir);
+/** svc that serves the data folder of this machine, if one does. */
+export async function findLocalSvc(environment: Environment): Promise<RunningSvc | undefined> {
+  return runningSvc(bootSettings(await currentProduct(), environment, { schemas: ajvSchemas }).dataDir);
 }
 
 /** The same; throws where none does. */
-export async function localHouse(environment: Environment): Promise<RunningHouse> {
+export async function localSvc(environment: Environment): Promise<RunningSvc> {
   const { dataDir } = bootSettings(await currentProduct(), environment, { schemas: ajvSchemas });
-  const house = runningHouse(dataDir);
-  if (!house) {
+  const running = runningSvc(dataDir);
+  if (!running) {
     throw unreachable(`no svc serves the data folder ${dataDir}: start it with "svc serve", or name another folder with --data`);
   }
-  return house;
+  return running;
 }
 
-/** That house, asked by its operator. */
-export const openHouseClient = async (environment: Environment): Promise<HouseClient> => clientOf(await localHouse(environment));
+/** That svc, asked by its operator. */
+export const openApiClient = async (environment: Environment): Promise<ApiClient> => clientOf(await localSvc(environment));
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Without a token for what everybody may ask, such as to be let in. */
-export function clientOf({ url, token }: { readonly url: string; readonly token?: string }): HouseClient {
+export function clientOf({ url, token }: { readonly url: string; readonly token?: string }): ApiClient {
   const reach = async (method: Method, path: string, withinMs: number, body?: object): Promise<IncomingMessage> => {
     const response = await answer(new URL(path, url), method, token, withinMs, body).catch((cause: unknown) => {
       throw unreachable(`svc at ${url} does not answer (${reasonOf(cause)}): ${adviceOn(cause)}`, cause);

@@ -5,28 +5,28 @@ import { dirname, join } from 'node:path';
 import { type Environment, type RunningCore, boot } from '../../core/boot/index.ts';
 import { createBackup } from '../backup/backup.ts';
 import { assertHasData, openDataFolder } from './data-folder.ts';
-import { clientOf, type HouseClient } from './house-client.ts';
-import { houseOver } from './small-house.ts';
+import { clientOf, type ApiClient } from './api-client.ts';
+import { bootOptionsOver } from './small-svc.ts';
 
 /**
- * Asks one plugin about a data folder that no svc serves: a house with that plugin alone answers for a copy of the data,
+ * Asks one plugin about a data folder that no svc serves: a svc with that plugin alone answers for a copy of the data,
  * so the folder stays as it is, and the answer comes from the code that gives it otherwise. The copy is for its owner only
  * and gone afterwards; TMPDIR says where it may stand.
  */
-export async function askCopy<R>(plugin: string, environment: Environment, ask: (house: HouseClient) => Promise<R>): Promise<R> {
+export async function askCopy<R>(plugin: string, environment: Environment, ask: (client: ApiClient) => Promise<R>): Promise<R> {
   const { dataDir, product } = await openDataFolder(environment);
   assertHasData(dataDir);
   const folder = mkdtempSync(join(tmpdir(), 'svc-copy-'));
-  let house: RunningCore | undefined;
+  let core: RunningCore | undefined;
   try {
     const copy = join(folder, 'data');
     await createBackup(copy, { dataDir, product });
     copyFiles(dataDir, copy, 'keys');
     copyFiles(dataDir, copy, join('plugins', plugin));
-    house = await boot(await houseOver(copy, [plugin], environment));
-    return await ask(clientOf({ url: house.url, token: house.operatorToken }));
+    core = await boot(await bootOptionsOver(copy, [plugin], environment));
+    return await ask(clientOf({ url: core.url, token: core.operatorToken }));
   } finally {
-    await house?.stop('the question is answered');
+    await core?.stop('the question is answered');
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -100,7 +100,7 @@ export interface DescribedRoute extends DeclaredRoute, Pick<RouteDeclaration, 'k
 }
 
 /** What the plugins that serve now declare: the closed list that roles are made from. */
-export interface HouseCatalogue {
+export interface DeclaredCatalogue {
   actions(): readonly DeclaredAction[];
   routes(): readonly DeclaredRoute[];
   /** The routes in full; the same list until anything is published. */
@@ -128,7 +128,7 @@ export interface HealthAnswer {
   readonly ms: number;
 }
 
-export interface HouseHealth {
+export interface HealthProbe {
   check(): Promise<{ readonly ok: boolean; readonly checks: readonly HealthAnswer[] }>;
 }
 
@@ -185,7 +185,7 @@ export interface SelfRequest {
   readonly traceparent: string | undefined;
 }
 
-/** What the house tells about itself to those who keep it; it costs nothing while nobody listens. */
+/** What svc tells about itself to those who keep it; it costs nothing while nobody listens. */
 export interface SelfObservation {
   /** Every metric of this moment. */
   gather(): Promise<readonly SelfSample[]>;
@@ -201,8 +201,8 @@ export const Plugins = defineService<PluginDirectory>('core.plugins');
 export const Board = defineService<SettingsBoard>('core.settings');
 export const Keys = defineService<MasterKeys>('core.keys');
 export const BuildInfo = defineService<Build>('core.build');
-export const Catalogue = defineService<HouseCatalogue>('core.catalogue');
-export const Health = defineService<HouseHealth>('core.health');
+export const Catalogue = defineService<DeclaredCatalogue>('core.catalogue');
+export const Health = defineService<HealthProbe>('core.health');
 export const Self = defineService<SelfObservation>('core.self');
 
 /** A line of the start banner; undefined when there is nothing to say. */

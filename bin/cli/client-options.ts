@@ -2,11 +2,11 @@ import { isIP } from 'node:net';
 
 import type { Call, Option } from './command.ts';
 import { usageFailure } from './failure.ts';
-import { clientOf, findLocalHouse, type HouseClient, localHouse, openHouseClient } from './house-client.ts';
+import { clientOf, findLocalSvc, type ApiClient, localSvc, openApiClient } from './api-client.ts';
 import { currentProfile, defaultProfile, findProfile } from './profiles.ts';
 
-/** Which house a command speaks to, and as whom. */
-export const houseOptions: Readonly<Record<'profile' | 'url' | 'token' | 'insecure', Option>> = {
+/** Which svc a command speaks to, and as whom. */
+export const clientOptions: Readonly<Record<'profile' | 'url' | 'token' | 'insecure', Option>> = {
   profile: { value: 'name', about: 'as the account that "svc login --profile <name>" signed in' },
   url: { value: 'url', about: 'the svc at this address, together with --token' },
   token: { value: 'token', about: 'as the account that made this API token' },
@@ -17,12 +17,12 @@ export const houseOptions: Readonly<Record<'profile' | 'url' | 'token' | 'insecu
  * Speaks as whoever was named, else as the profile that was signed in without a name, else as the operator
  * of the data folder. Naming the data folder means its operator.
  */
-export async function openHouse(call: Call): Promise<HouseClient> {
+export async function openClient(call: Call): Promise<ApiClient> {
   const [profile, url, token] = [call.value('profile'), call.value('url'), call.value('token')];
   if (token !== undefined) {
     hideArguments();
     assertAlone(call, 'token', ['profile']);
-    const address = url === undefined ? (await localHouse(call.environment)).url : checkedUrl(url, call);
+    const address = url === undefined ? (await localSvc(call.environment)).url : checkedUrl(url, call);
     return clientOf({ url: address, token: checkedToken(token) });
   }
   if (url !== undefined) {
@@ -33,17 +33,17 @@ export async function openHouse(call: Call): Promise<HouseClient> {
     return await openProfile(profile, call);
   }
   const isSignedIn = !call.has('data') && findProfile(defaultProfile, call.environment) !== undefined;
-  return isSignedIn ? await openProfile(defaultProfile, call) : await openHouseClient(call.environment);
+  return isSignedIn ? await openProfile(defaultProfile, call) : await openApiClient(call.environment);
 }
 
 /** Whether the words of the command mean a data folder of this machine, and no svc serves it at the moment. */
 export async function isIdleFolder(call: Call): Promise<boolean> {
   const named = ['profile', 'url', 'token'].some((option) => call.has(option));
   const isSignedIn = !call.has('data') && findProfile(defaultProfile, call.environment) !== undefined;
-  return !named && !isSignedIn && (await findLocalHouse(call.environment)) === undefined;
+  return !named && !isSignedIn && (await findLocalSvc(call.environment)) === undefined;
 }
 
-async function openProfile(name: string, call: Call): Promise<HouseClient> {
+async function openProfile(name: string, call: Call): Promise<ApiClient> {
   const saved = findProfile(name, call.environment);
   if (!saved) {
     throw usageFailure(`there is no profile "${name}": sign in with "svc login --profile ${name}"`);
