@@ -85,8 +85,8 @@ export function openHttp(parts: Base & Data & Hosting & { readonly checkResponse
     absentTrail: () => absentProvider(host, AuditTrail.id),
     checkResponses,
     observe(route, status, ms, { requestId, method, plugin, traceparent }) {
-      metrics.core.httpRequests.add(1, { route, status: String(status) });
-      metrics.core.httpSeconds.observe(ms / 1000, { route });
+      metrics.core.httpRequests.add(1, { method, route, status: String(status) });
+      metrics.core.httpSeconds.observe(ms / 1000, { method, route });
       if (observers.wantsRequests) {
         observers.request({ requestId, route, method, plugin, status, startedAt: clock.now() - ms, durationMs: ms, traceparent });
       }

@@ -68,7 +68,10 @@ export async function raise(record: PluginRecord, manifest: PluginManifest, host
     }
     const leftovers = await generation.scope.close();
     const cause = [messageOf(error), ...leftovers.map((failure) => `and ${failure.label} could not be undone: ${failure.cause}`)].join('; ');
-    ports.log('host').warn({ plugin: manifest.id, stage: watch.stage, error }, `could not bring up ${manifest.id}: ${cause}`);
+    const kept = previous ? `; generation ${previous.generation.number} still serves` : '';
+    ports
+      .log('host')
+      .warn({ event: 'host.plugin_failed', plugin: manifest.id, stage: watch.stage, error }, `could not bring up ${manifest.id}: ${cause}${kept}`);
     return { attempt: watch.attempt(generation.number, false, cause), compiled, draft: undefined };
   }
 }

@@ -1,7 +1,7 @@
 import semver from 'semver';
 
 import pluginSchema from '../../config/plugin.schema.json' with { type: 'json' };
-import { type PluginManifest, PackLoader, messageOf, sdkVersion, SvcError } from '../sdk/index.ts';
+import { type PluginManifest, PackLoader, messageOf, nearest, sdkVersion, SvcError } from '../sdk/index.ts';
 import type { PluginFolder } from './folder.ts';
 import type { Misfit, Schemas } from './schemas.ts';
 
@@ -91,7 +91,7 @@ export function sentence(error: Misfit): string {
   const parameters = error.params;
   switch (error.keyword) {
     case 'additionalProperties':
-      return `${field} has an unknown field "${String(parameters['additionalProperty'])}"; remove it`;
+      return `${field} has an unknown field "${String(parameters['additionalProperty'])}"; ${meant(error)}`;
     case 'required':
       return `${field} lacks "${String(parameters['missingProperty'])}"`;
     case 'enum':
@@ -99,6 +99,12 @@ export function sentence(error: Misfit): string {
     default:
       return `${field} ${error.message ?? 'is not valid'}`;
   }
+}
+
+/** What to do about a field that is not known: at the top, the known one that was most likely meant. */
+function meant({ instancePath, params }: Misfit): string {
+  const guess = instancePath === '' ? nearest(String(params['additionalProperty']), Object.keys(pluginSchema.properties)) : undefined;
+  return guess === undefined ? 'remove it' : `did you mean "${guess}"?`;
 }
 
 function deepFreeze<T>(value: T): T {

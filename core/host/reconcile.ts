@@ -58,6 +58,7 @@ export class Reconciler {
         record.manifest = this.#ports.readManifest(record.folder);
       } catch (error) {
         record.stale = false;
+        this.#ports.log('host').warn({ event: 'host.manifest_refused', plugin: record.id, serving: record.serving?.number }, messageOf(error));
         record.attempted({ at: this.#ports.clock.now(), generation: record.generations, ok: false, stage: 'manifest', cause: messageOf(error), timings: {} });
       }
     }
@@ -122,6 +123,12 @@ export class Reconciler {
     record.inputs = new Set(compiled?.inputs ?? record.inputs);
     record.draft = draft ?? old;
     record.attempted(attempt);
+    if (draft && !this.booting) {
+      const ms = Math.round(Object.values(attempt.timings).reduce((sum, each) => sum + each, 0));
+      this.#ports
+        .log('host')
+        .info({ event: 'host.plugin_serves', plugin: record.id, generation: attempt.generation, ms }, `${record.id} serves in a new generation`);
+    }
     if (draft && old) {
       this.#retirements.begin(record, old.generation, `${record.id} was replaced by generation ${draft.generation.number}`);
     }
@@ -142,7 +149,11 @@ export class Reconciler {
       } else if (this.#quarantine.holds(record.id)) {
         record.enter('quarantined', this.#quarantine.of(record.id)?.cause);
       } else if (waiting.has(record)) {
-        record.enter('blocked', blockedCause(record, this.#roster.all, this.#ports.registry.current));
+        const cause = blockedCause(record, this.#roster.all, this.#ports.registry.current);
+        if (record.state !== 'blocked' || record.cause !== cause) {
+          this.#ports.log('host').warn({ event: 'host.plugin_blocked', plugin: record.id }, `${record.id} is blocked: ${cause}`);
+        }
+        record.enter('blocked', cause);
       } else if (record.manifest && !record.manifest.runs_on.includes(this.#ports.runsOn)) {
         record.enter('discovered', `runs on ${record.manifest.runs_on.join(' and ')} only`);
       }

@@ -7,7 +7,7 @@ import { arrows, libraries, pluginPackages, trusted } from '../house/boundaries.
 import { projectRoot } from '../house/source.ts';
 
 /** What a walk from the socket to the row may cost at most; a change that shortens it lowers this, too. */
-const mostFilesToRow = 22;
+const mostFilesToRow = 20;
 
 const read = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');
 const page = read('docs/architecture.md');

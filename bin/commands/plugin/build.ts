@@ -16,7 +16,7 @@ export const command: Command = {
   options: { out: { value: 'dir', about: 'the folder to make; default: dist/<id> in the plugin' } },
   about:
     'The result is one file of code, the data and hashes of both; the same source gives the same bytes. A pack is installed by copying it into packs/ of a data folder.',
-  example: 'svc plugin build plugins/greeter && cp -r plugins/greeter/dist/greeter data/packs/',
+  example: 'svc plugin build my-packs/greeter && cp -r my-packs/greeter/dist/greeter data/packs/',
 
   async run(call) {
     if (isSea()) {

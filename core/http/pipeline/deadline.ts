@@ -4,15 +4,6 @@ export function withDeadline<T>(work: Promise<T>, ms: number, late: () => Error)
     const timer = setTimeout(() => reject(late()), ms);
     // Work that never ends must not keep a stopped process alive until its deadline.
     timer.unref();
-    work.then(
-      (value) => {
-        clearTimeout(timer);
-        resolve(value);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
+    void work.then(resolve, reject).then(() => clearTimeout(timer));
   });
 }

@@ -1,6 +1,6 @@
 import type { HandlerCall } from '../pipeline/call.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { runHandler } from '../pipeline/handle.ts';
+import { runHandler } from '../pipeline/call.ts';
 import { head, reply } from './reply.ts';
 import type { Served } from '../routes/route-table.ts';
 import { stream } from '../streams/stream.ts';

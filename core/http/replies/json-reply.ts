@@ -3,7 +3,7 @@ import type { HandlerCall } from '../pipeline/call.ts';
 import { errorBody, publicError } from './error-reply.ts';
 import { namesTag, replyTag } from './etag.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { isThenable, runHandler } from '../pipeline/handle.ts';
+import { isThenable, runHandler } from '../pipeline/call.ts';
 import { Claim, claimKey } from '../pipeline/idempotency.ts';
 import { pageBody } from './paging.ts';
 import { jsonType, reply } from './reply.ts';

@@ -3,7 +3,7 @@ import { type ServerEvent, SvcError } from '../../sdk/index.ts';
 import type { HandlerCall } from '../pipeline/call.ts';
 import { errorBody, publicError } from '../replies/error-reply.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { runHandler } from '../pipeline/handle.ts';
+import { runHandler } from '../pipeline/call.ts';
 import { head } from '../replies/reply.ts';
 import type { Served } from '../routes/route-table.ts';
 import { stream } from './stream.ts';

@@ -7,7 +7,7 @@ import { bindMethods } from '../pipeline/bound.ts';
 import type { HandlerCall } from '../pipeline/call.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Front, LongAnswer } from '../server/front.ts';
-import { isThenable } from '../pipeline/handle.ts';
+import { isThenable } from '../pipeline/call.ts';
 import type { Served } from '../routes/route-table.ts';
 
 /** Close codes of RFC 6455 and its registry. */

@@ -6,7 +6,7 @@ import { witnessed } from '../pipeline/audit.ts';
 import type { HandlerCall } from '../pipeline/call.ts';
 import { runSocket } from './live-socket.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { isThenable } from '../pipeline/handle.ts';
+import { isThenable } from '../pipeline/call.ts';
 import type { Served } from '../routes/route-table.ts';
 
 const usualMessageBytes = 1024 * 1024;
