@@ -8,10 +8,11 @@ const switches = /^--?(?:no|ask|with|without|prompt|disable|enable|skip|allow|sh
 const isPath = /^(?:\.{0,2}|~)\/|\.(?:pem|key|crt|cer|p12|pfx|jks|json|pub|txt)$/;
 const strongName = /passw|secret|token|api|access|account|auth/i;
 const header = /^['"]?[\w-]*(?:authorization|cookie|token|api-?key|secret):$/i;
+const namedCommand = /^(?:--?[\w-]+|\w*Command)=|^\w*Command\s+/;
 const scheme = /^(?:bearer|basic|digest|token|negotiate)$/i;
 /** Options of carriers that take no value, so that a program may stand behind them. */
-const carrierSwitch = /^(?:--|--rm|--tty|--interactive|--detach|--init|-[itd]+|-exec|-execdir|--args)$/;
-const [deepest, scriptParts] = [2, /\s+|[;&|()\n]+|(?:[^\s;&|()'"\\]|\\[\s\S]|'[^']*'?|"(?:[^"\\]|\\[\s\S])*"?)+|[\s\S]/g];
+const carrierSwitch = /^(?:--|--rm|--tty|--interactive|--detach|--init|-[itd]+|-l?c|-exec|-execdir|--args)$/;
+const [deepest, scriptParts] = [3, /\s+|[;&|()`\n]+|(?:[^\s;&|()`'"\\]|\\[\s\S]|'[^']*'?|"(?:[^"\\]|\\[\s\S])*"?)+|[\s\S]/g];
 
 /** The arguments with their secrets hidden, before they leave this machine: by the name of an option, by the program, by shape. */
 export const redactArguments = (args: readonly string[]): string[] => new CommandRedaction(args, 0).shown();
@@ -187,12 +188,14 @@ class CommandRedaction {
     if (!arg.includes(' ')) {
       return redactShapes(arg);
     }
-    return this.#depth < deepest ? redactShapes(redactScript(arg, this.#depth + 1)) : redactText(arg);
+    // `--rsh=sshpass -p …`: the command stands behind the name.
+    const [name = ''] = namedCommand.exec(arg) ?? [];
+    return this.#depth < deepest ? redactShapes(`${name}${redactScript(arg.slice(name.length), this.#depth + 1)}`) : redactText(arg);
   }
 }
 
 const has = (list: string | undefined, name: string): boolean => list !== undefined && name !== '' && ` ${list} `.includes(` ${name} `);
-const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1).replace(/^['"`$({]+(?=.)/, '');
 /** `--key server.pem` says where the key lies. */
 const liesIn = (name: string, value: string): boolean => !strongName.test(name) && /key$/i.test(name) && isPath.test(value);
 
@@ -226,7 +229,7 @@ function redactScript(script: string, depth: number): string {
   const shown = [...parts];
   for (let from = 0, i = 0; i <= parts.length; i++) {
     const part = parts[i];
-    if (part !== undefined && !/^[;&|()\n]/.test(part)) {
+    if (part !== undefined && !/^[;&|()`\n]/.test(part)) {
       continue;
     }
     const places = Array.from({ length: i - from }, (_, k) => from + k).filter((place) => parts[place]!.trim() !== '');
@@ -245,17 +248,20 @@ function redactScript(script: string, depth: number): string {
       depth,
     ).shown();
     for (const [k, place] of places.entries()) {
-      const { text, quote } = bare[k]!;
+      const { name, text, quote } = bare[k]!;
       const value = tells && k > 0 && !text.startsWith('-') ? hidden : safe[k]!;
-      shown[place] = value === text ? parts[place]! : `${quote}${value}${quote}`;
+      shown[place] = value === text ? parts[place]! : `${name}${quote}${value.slice(value.startsWith(name) ? name.length : 0)}${quote}`;
     }
     from = i + 1;
   }
   return shown.join('');
 }
 
-function unquoted(part: string): { readonly text: string; readonly quote: string } {
-  const quote = part[0] === '"' || part[0] === "'" ? part[0] : '';
-  const whole = quote !== '' && part.length > 1 && part.indexOf(quote, 1) === part.length - 1;
-  return whole ? { text: part.slice(1, -1), quote } : { text: part, quote: '' };
+/** A word of a script without the quotes around it, or around what it gives a name. */
+function unquoted(part: string): { readonly name: string; readonly text: string; readonly quote: string } {
+  const name = assignment.exec(part)?.[0] ?? '';
+  const first = part[name.length];
+  const quote = first === '"' || first === "'" ? first : '';
+  const whole = quote !== '' && part.length > name.length + 1 && part.indexOf(quote, name.length + 1) === part.length - 1;
+  return whole ? { name, text: `${name}${part.slice(name.length + 1, -1)}`, quote } : { name: '', text: part, quote: '' };
 }

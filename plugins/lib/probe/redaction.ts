@@ -25,7 +25,7 @@ export function isSecretName(name: string): boolean {
 const shapes: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [^-\n]{1,60}-----[\s\S]*?(?:-----END [^-\n]{1,60}-----|$)/g, hidden],
   [
-    /\b((?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]{0,40}(?:token|key|secret)|(?:private|job|deploy|auth|access|api)-?(?:token|key))(\s*:\s*)[^\r\n]+/gi,
+    /(?:\b|(?<=-H))((?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]{0,40}(?:token|key|secret)|(?:private|job|deploy|auth|access|api)-?(?:token|key))(\s*:\s*)[^\r\n]+/gi,
     `$1$2${hidden}`,
   ],
   [/("[\w-]{0,60}(?:passw(?:or)?d|secret|token|api_?key|private_?key|credential)[\w-]{0,20}"\s*:\s*)"(?:[^"\\]|\\.)*"?/gi, `$1"${hidden}"`],
@@ -36,9 +36,9 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   [/(\b[\w.-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|access_?key|private_?key)=)[^\s&;,"'<>]+/gi, `$1${hidden}`],
   [/((?:^|[^a-z\d]|smb|db|user|admin|root|ftp|http|store|key|ssh)pass=)[^\s&;,"'<>]+/gi, `$1${hidden}`],
   // What a statement gives an account.
-  [/\b((?:identified\s+(?:with\s+\w+\s+)?by|password|pragma\s+key)(?:\s*=\s*|\s+)['"])[^'"]+/gi, `$1${hidden}`],
+  [/\b((?:identified\s+(?:with\s+\w+\s+)?by|password|pragma\s+key)(?:\s*[=:]\s*|\s+)['"])[^'"]+/gi, `$1${hidden}`],
   // `ann:password@host`, as one argument; not an image with its digest.
-  [/^([^\s:@/=]{1,64}:)[^\s@/]{1,128}@(?!sha\d)/g, `$1${hidden}@`],
+  [/((?:^|=)[^\s:@/=]{1,64}:)[^\s@/]{1,128}@(?!sha\d)/g, `$1${hidden}@`],
   [/\b(pass:)[^\s'"]+/g, `$1${hidden}`],
   [/\beyJ[\w-]{5,}(?:\.[\w-]*){1,4}/g, hidden],
   [/\bsvc_(?:sk|pat)_[\w-]+/g, hidden],

@@ -38,7 +38,7 @@ const rows: readonly (readonly [programs: string, ...SecretOptions[]])[] = [
   ['hey', { pair: '-a' }],
   ['wget websocat wscat transmission-remote', { pair: '--user -n --basic-auth --auth', shown: '-n' }],
   ['ftp ncftp*', { secret: '-p' }],
-  ['lftp', { pair: '-u --user', sign: ',' }],
+  ['lftp open', { pair: '-u --user', sign: ',' }],
   // Databases and queues.
   ['mysql* mariadb* mycli', { joined: '-p', bare: bareOfMysql, asks: '--password' }],
   ['mysqladmin mariadb-admin', { joined: '-p', bare: bareOfMysql, asks: '--password', behind: /^(?:old-)?password$/ }],
@@ -55,12 +55,14 @@ const rows: readonly (readonly [programs: string, ...SecretOptions[]])[] = [
   ['mosquitto_pub mosquitto_sub mosquitto_rr', { secret: '-P' }],
   // Accounts and directories.
   ['ldappasswd', { secret: '-w -s -a' }],
-  ['ldap*', { secret: '-w' }],
+  ['ldap*', { secret: '-w', bare: 'xvnLcZWQMIC' }],
   ['kadmin kadmin.local ipa-client-install squidclient', { secret: '-w -pw' }],
   ['ipa-server-install ipa-replica-install', { secret: '-p -a -w' }],
   ['smbclient', { pair: '-U --user', sign: '%', behind: /^(?:\/\/|\\\\)/ }],
   ['rpcclient net smbget smbcacls winexe wmic nmblookup smbtree', { pair: '-U --user', sign: '%' }],
   ['smbmap crackmapexec netexec nxc evil-winrm hydra', { secret: '-p' }],
+  ['impacket-*', { login: /^[^/\s:]*\/[^:@\s]+:/ }],
+  ['virsh', { after: 'secret-set-value', last: '' }],
   ['samba-tool', { after: 'create add', last: '' }],
   ['htpasswd mosquitto_passwd', { last: 'b' }],
   ['useradd usermod', { secret: '-p' }],
@@ -68,7 +70,7 @@ const rows: readonly (readonly [programs: string, ...SecretOptions[]])[] = [
   ['radtest', { last: '', behind: /^(?!-)[\w.@-]+$/ }],
   ['radclient', { last: '' }],
   // Keys and archives.
-  ['sshpass', { secret: '-p' }],
+  ['sshpass', { secret: '-p', bare: 'vhV' }],
   ['plink pscp psftp putty', { apart: '-pw' }],
   ['ssh-keygen', { secret: '-N -P' }],
   ['openssl', { apart: '-k -K -hmac -macopt -psk -pass -passin -passout -password' }, { after: 'passwd', last: '' }],
@@ -139,7 +141,9 @@ for (const [programs, valued, operands] of [
   ['nohup setsid busybox toybox unbuffer torsocks catchsegv dumb-init tini', '', 0],
   [shellWords, '', 0],
   ['stdbuf', '-i -o -e', 0],
-  ['time strace ltrace', '-f -o -e -p -s -u -E -P', 0],
+  ['time', '-f -o', 0],
+  ['strace ltrace', '-o -e -p -s -u -E -P', 0],
+  ['nsenter unshare', '-t -S -G --target', 0],
   ['timeout', '-s -k --signal --kill-after', 1],
   ['chroot chrt taskset gosu su-exec faketime', '', 1],
   ['flock', '-w -E --timeout --wait', 1],
@@ -157,8 +161,8 @@ export const wrapperOf = (program: string): { readonly valued: ReadonlySet<strin
 /** Programs that run another one somewhere behind arguments of their own. */
 export const carriers: ReadonlySet<string> = new Set(
   (
-    'ssh sshpass docker docker-compose podman nerdctl kubectl oc crictl ctr lxc lxc-attach incus find parallel su runuser setpriv ip machinectl ' +
-    'start-stop-daemon bwrap firejail nsenter unshare perf valgrind gdb tmux screen script aws-vault chamber npx poetry op pdsh vagrant'
+    'sh bash dash ash zsh ksh ssh sshpass docker docker-compose podman nerdctl kubectl oc crictl ctr lxc lxc-attach incus find parallel su runuser setpriv ip machinectl ' +
+    'start-stop-daemon bwrap firejail perf valgrind gdb tmux screen script aws-vault chamber npx poetry op pdsh vagrant'
   ).split(' '),
 );
 

@@ -175,6 +175,16 @@ sshpass -e ssh host mysql -pZq7xK2
 app --token "Zq7xK2 with blanks"
 app GITHUB_TOKEN=Zq7xK2
 vault login hvs.Zq7xK2Zq7xK2
+lftp -c "open -u bob,Zq7xK2 host"
+rsync --rsh="sshpass -p Zq7xK2 ssh" a b
+ssh -o 'ProxyCommand=sshpass -p Zq7xK2 ssh host' host
+curl -HAuthorization:Zq7xK2 host
+ldapsearch -xwZq7xK2 -D cn=a
+nsenter -t 1 -m mysql -pZq7xK2
+time -p mysql -pZq7xK2
+sshpass -vp Zq7xK2 ssh host
+zsh -c 'X=$(curl -uadmin:Zq7xK2 host)'
+app --dsn=bob:Zq7xK2@tcp(host)/shop
 `;
 
 const ordinary = String.raw`
