@@ -11,9 +11,10 @@ import { scripts } from '../../core/storage/index.ts';
 import { verbsOf } from '../cli/verbs/verb.ts';
 import { placementOf } from './placement.ts';
 import { sourcesFor } from './prebuilt-plugin.ts';
+import { unmetNeeds } from './unmet-needs.ts';
 
 export interface Problem {
-  readonly stage: 'files' | 'manifest' | 'integrity' | 'compile' | 'migrations' | 'persona' | 'skill';
+  readonly stage: 'files' | 'manifest' | 'needs' | 'integrity' | 'compile' | 'migrations' | 'persona' | 'skill';
   readonly message: string;
 }
 
@@ -43,6 +44,7 @@ export async function examine(path: string): Promise<Verdict> {
     return { problems, placement: manifest && placementOf(manifest) };
   }
   await attempt('manifest', () => verbsOf(manifest));
+  (await unmetNeeds(manifest, path)).forEach((message) => problems.push({ stage: 'needs', message }));
   await attempt('integrity', () => verifyIntegrity(folder, manifest));
   await attempt('compile', () => readCode(folder, manifest));
   await attempt('migrations', () => scripts(id, migrationsOf(folder, names)));

@@ -128,6 +128,23 @@ test('check says what is wrong with a manifest, and that of two kinds only one m
   assert.match((await svc(['plugin', 'check', packs])).stdout, /set "kind" to "pack"/);
 });
 
+test('check names services that nothing here provides, and the one that was meant', async (t) => {
+  const folder = toolbox(t);
+  const manifest = JSON.parse(readFileSync(join(folder, 'plugin.json'), 'utf8')) as object;
+  const requires = [
+    { service: 'core.build', range: '^1.0.0' },
+    { service: 'audit.trial', range: '^1.0.0' },
+    { service: 'audit.trail', range: '^9.0.0' },
+  ];
+  writeFileSync(join(folder, 'plugin.json'), JSON.stringify({ ...manifest, requires }));
+  const { code, stdout } = await svc(['plugin', 'check', folder]);
+  assert.equal(code, 1);
+  assert.deepEqual(stdout.trim().split('\n'), [
+    'needs: needs service audit.trial ^1.0.0, which no plugin here provides; did you mean audit.trail?',
+    'needs: needs service audit.trail ^9.0.0, provided in 1.0.0 by audit',
+  ]);
+});
+
 test('check finds a build that was touched, and code that is none', async (t) => {
   const folder = toolbox(t);
   await svc(['plugin', 'build', folder]);

@@ -9,7 +9,7 @@ import { examine } from '../../packaging/examine-plugin.ts';
 export const command: Command = {
   operands: ['<folder>'],
   options: {},
-  about: 'Reads manifest, hashes, code, migrations, personas and skills as a start would, and runs nothing.',
+  about: 'Reads manifest, needs, hashes, code, migrations, personas and skills as a start would, and runs nothing.',
   example: 'svc plugin check plugins/greeter',
 
   async run(call) {
