@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, createReadStream, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, copyFileSync, createReadStream, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
@@ -50,7 +50,11 @@ export async function createBackup(dir: string, { dataDir, product, withKey = fa
     const names = [databaseName, ...(withKey ? [keyName] : [])];
     const files = await Promise.all(names.map(async (name) => ({ name, ...(await fingerprint(join(draft, name))) })));
     const manifest: Manifest = { created_at: timestamp(Date.now()), app_version: product.version, sqlite: found.sqlite, files, tables: found.tables };
-    names.forEach((name) => syncPath(join(draft, name)));
+    for (const name of names) {
+      // SQLite leaves its files readable to all, and a backup is carried out of the folder that protects it.
+      chmodSync(join(draft, name), 0o600);
+      syncPath(join(draft, name));
+    }
     writeDurably(join(draft, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
     renameSync(draft, dir);
     syncPath(dirname(dir));

@@ -75,7 +75,9 @@ test('a manifest says what, when and by which version; the key stays out unless 
     assert.deepEqual(plain.tables, { core_idempotency: 0, core_migrations: 3, core_outbox: 0, core_sealed_columns: 0, core_superseded_keys: 0, notes_note: 2 });
     assert.equal(plain.files[0]!.bytes, statSync(join(dir, 'plain', 'svc.db')).size);
     await createBackup(join(dir, 'keyed'), { ...ofLive(dir), withKey: true });
-    assert.equal(statSync(join(dir, 'keyed', 'secret.key')).mode & 0o077, 0);
+    for (const name of ['.', 'svc.db', 'manifest.json', 'secret.key']) {
+      assert.equal(statSync(join(dir, 'keyed', name)).mode & 0o077, 0, `${name} is for its owner alone`);
+    }
     await assert.rejects(createBackup(join(dir, 'plain'), ofLive(dir)), /exists already/);
     await storage.close();
   }));
