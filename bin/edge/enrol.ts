@@ -131,7 +131,7 @@ function post(url: URL, body: string, pin: string | undefined, ca: string | unde
         const shown = socket.getPeerX509Certificate();
         if (!shown || spkiPin(shown.raw) !== pin) {
           request.destroy(
-            new Failure(4, 'forbidden', `${url.host} shows another key than --pin says: either the pin is of another manager, or somebody is in between`),
+            new Failure(4, 'forbidden', `${url.host} shows another key than --pin says: the pin belongs to another manager, or the connection is intercepted`),
           );
           return;
         }
