@@ -140,8 +140,8 @@ describe('a request to an address that somebody typed', () => {
 
   it('takes http and https without credentials in the address, and nothing else', async (t) => {
     const out = outbound(t);
-    await refuses(out, 'file:///etc/passwd', /not called/);
-    await refuses(out, 'ftp://example.com/', /not called/);
+    await refuses(out, 'file:///etc/passwd', /is not supported; use http/);
+    await refuses(out, 'ftp://example.com/', /is not supported; use http/);
     await refuses(out, 'http://u:p@example.com/', /user name or a password/);
     await refuses(out, 'nonsense', /no URL/);
   });
