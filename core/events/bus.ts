@@ -1,8 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { type Counter, type EventType, type Logger, type MaybePromise, messageOf, SvcError } from '../sdk/index.ts';
-import { inTime } from './in-time.ts';
+import { type Counter, type EventType, type Logger, type MaybePromise, messageOf, SvcError, withDeadline } from '../sdk/index.ts';
 
 /** A subscription as the registry holds it. */
 export interface Subscriber<Owner> {
@@ -119,7 +118,9 @@ export class Bus<Owner> {
   async #deliver({ key, owner, value }: Subscriber<Owner>, event: unknown): Promise<void> {
     const { deliver, deliverMs, log } = this.#options;
     try {
-      await deliver(owner, `event ${value.type}`, () => inTime(deliverMs, `${key} did not finish`, async () => value.listener(event)));
+      const late = (): Promise<void> =>
+        Promise.reject(new SvcError('unavailable', `${key} did not finish within ${deliverMs} ms`, { reason: 'events.listener_late' }));
+      await deliver(owner, `event ${value.type}`, () => withDeadline((async () => value.listener(event))(), deliverMs, late));
     } catch (error) {
       // The port reports errors itself; what still comes through must not end the queue.
       log.error(

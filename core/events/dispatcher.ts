@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 
-import { type Clock, type Counter, type Logger, messageOf } from '../sdk/index.ts';
+import { type Clock, type Counter, type Logger, messageOf, withDeadline } from '../sdk/index.ts';
 import type { Due, OutboxRows, Settled } from './rows.ts';
 import type { TopicHandler } from './topic.ts';
 
@@ -191,12 +191,8 @@ export class Dispatcher {
   }
 
   async #runningEnded(deadlineMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, deadlineMs);
-    });
-    await Promise.race([Promise.all([...this.#running.values()].map((running) => running.done)), late]);
-    clearTimeout(timer);
+    const ended = Promise.all([...this.#running.values()].map(({ done }) => done));
+    await withDeadline<unknown>(ended, deadlineMs, () => undefined);
   }
 
   /** The last write; what it cannot tell is told again by the next process. */

@@ -1,5 +1,4 @@
-import { type Clock, type DeliveryPolicy, type Logger, messageOf, type OutboxMessage } from '../sdk/index.ts';
-import { inTime } from './in-time.ts';
+import { type Clock, type DeliveryPolicy, type Logger, messageOf, type OutboxMessage, SvcError, withDeadline } from '../sdk/index.ts';
 import { type Due, longestBackoffMs, type Settled } from './rows.ts';
 
 /** On whose account a topic is handled. */
@@ -80,9 +79,8 @@ export class TopicHandler {
       const stop = (): void => late.abort(this.#stop.signal.reason);
       this.#stop.signal.addEventListener('abort', stop);
       try {
-        await inTime(timeoutMs, `the handler of ${due.topic} did not finish`, () =>
-          this.#account.run(`deliver ${due.topic}`, () => this.#handler({ ...message, payload }, late.signal)),
-        );
+        const handled = this.#account.run(`deliver ${due.topic}`, () => this.#handler({ ...message, payload }, late.signal));
+        await withDeadline(handled, timeoutMs, () => Promise.reject(new HandlerLate(due.topic, timeoutMs)));
         return { id: due.id, outcome: 'delivered' };
       } catch (error) {
         late.abort(error);
@@ -122,11 +120,10 @@ export class TopicHandler {
     );
     try {
       const { exhausted, timeoutMs } = this.policy;
-      await inTime(timeoutMs, 'its owner did not take note', () =>
-        this.#account.run(`give up ${this.topic}`, async () => {
-          await exhausted?.(message, cause);
-        }),
-      );
+      const noted = this.#account.run(`give up ${this.topic}`, async () => {
+        await exhausted?.(message, cause);
+      });
+      await withDeadline(noted, timeoutMs, () => Promise.reject(new HandlerLate(this.topic, timeoutMs)));
     } catch (error) {
       this.#options.log.error(
         { event: 'outbox.exhausted_failed', topic: this.topic, message: message.id, error, cause: messageOf(error) },
@@ -143,5 +140,11 @@ export class TopicHandler {
 
   #kept(error: unknown): string {
     return this.#options.redact(messageOf(error)).slice(0, maxError);
+  }
+}
+
+class HandlerLate extends SvcError {
+  constructor(topic: string, ms: number) {
+    super('unavailable', `the handler of ${topic} did not finish within ${ms} ms`, { reason: 'outbox.handler_late' });
   }
 }

@@ -1,9 +1,8 @@
 import type { DependencyContainer } from 'tsyringe';
 
 import { Draft, type Generation, withPin } from '../registry/index.ts';
-import { type PluginContext, type PluginDefinition, SvcError } from '../sdk/index.ts';
+import { type MaybePromise, type PluginContext, type PluginDefinition, SvcError, withDeadline } from '../sdk/index.ts';
 import { createContext, type Promised } from './context.ts';
-import { within } from './deadline.ts';
 import type { PluginFolder } from './folder.ts';
 import { type ThreadSupply, PluginThreads } from './plugin-threads.ts';
 import type { HostPorts } from './ports.ts';
@@ -39,6 +38,12 @@ export async function activate(
   addData(draft, folder);
   return { draft: draft.seal(), ctx, threads, made };
 }
+
+/** Gives code of a plugin `ms` to finish; the sentence of the error names what hung. */
+export const within = <T>(ms: number, what: string, work: () => MaybePromise<T>): Promise<T> =>
+  withDeadline(Promise.resolve().then(work), ms, () =>
+    Promise.reject(new SvcError('unavailable', `${what} did not finish within ${ms} ms`, { reason: 'host.plugin_late' })),
+  );
 
 /** Each generation has a container of its own, so that one class of accident, a provider made twice, cannot happen. */
 async function makeServices(promised: readonly Promised[], draft: Draft, host: DependencyContainer): Promise<void> {

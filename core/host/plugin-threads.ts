@@ -1,5 +1,5 @@
 import { type Draft, withPin } from '../registry/index.ts';
-import { type HealthReport, SvcError, type ThreadHandle, type ThreadOptions } from '../sdk/index.ts';
+import { type HealthReport, SvcError, type ThreadHandle, type ThreadOptions, withDeadline } from '../sdk/index.ts';
 import { threadName, type ThreadProgram } from './compile.ts';
 import type { HostPorts, PluginThread } from './ports.ts';
 
@@ -65,13 +65,8 @@ export class PluginThreads {
 
   /** Waits until every thread has opened once, no longer than `ms`; throws when one ended instead. */
   async opened(ms: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
-    try {
-      await Promise.race([Promise.all([...this.#threads.values()].map(({ ready }) => ready)), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const opened = Promise.all([...this.#threads.values()].map(({ ready }) => ready));
+    await withDeadline<unknown>(opened, ms, () => undefined);
   }
 
   #program(entry: string): ThreadProgram {

@@ -1,7 +1,6 @@
 import { type Draft, Generation, type Outage, OwnedScope, type ScopeRunner, type Registry, withPin } from '../registry/index.ts';
 import { messageOf, PackLoader, type PluginDefinition, type PluginManifest } from '../sdk/index.ts';
-import { activate, type Activated } from './activate.ts';
-import { within } from './deadline.ts';
+import { activate, type Activated, within } from './activate.ts';
 import { checkContributions } from './extension-point.ts';
 import type { Schemas } from './schemas.ts';
 import { compile, type Compiled } from './compile.ts';

@@ -1,4 +1,4 @@
-import { type Clock, type HealthReport, type MaybePromise, messageOf } from '../sdk/index.ts';
+import { type Clock, type HealthReport, type MaybePromise, messageOf, withDeadline } from '../sdk/index.ts';
 import { redactText } from './redact.ts';
 
 /** One question about the service, as plugins and core contribute it. */
@@ -46,7 +46,7 @@ export class HealthChecks {
   async #check({ label, probe }: HealthProbe): Promise<CheckResult> {
     const { clock, deadlineMs = 2_000 } = this.#options;
     const began = clock.monotonic();
-    const report = await inTime(this.#answerOf(probe), deadlineMs);
+    const report = await withDeadline(this.#answerOf(probe), deadlineMs, () => ({ ok: false, detail: `no answer within ${deadlineMs} ms` }));
     const detail = report.detail === undefined ? undefined : redactText(String(report.detail));
     return { label, ok: report.ok, detail, ms: Math.round(clock.monotonic() - began) };
   }
@@ -62,17 +62,5 @@ export class HealthChecks {
       this.#awaited.set(probe, answer);
     }
     return answer;
-  }
-}
-
-async function inTime(answer: Promise<HealthReport>, deadlineMs: number): Promise<HealthReport> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<HealthReport>((resolve) => {
-    timer = setTimeout(() => resolve({ ok: false, detail: `no answer within ${deadlineMs} ms` }), deadlineMs);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

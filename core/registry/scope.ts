@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 
-import { type Disposer, type EffectNode, type MaybePromise, messageOf, type Scope, SvcError } from '../sdk/index.ts';
+import { type Disposer, type EffectNode, type MaybePromise, messageOf, type Scope, SvcError, withDeadline } from '../sdk/index.ts';
 
 /** How a scope runs code that the clock starts: pinned, on the owner's account, errors struck. */
 export interface ScopeRunner {
@@ -248,16 +248,16 @@ const labelOf = ({ label }: Effect): string => (typeof label === 'string' ? labe
 
 /** The cause when an effect could not be undone within its deadline. */
 async function undone({ undo, undoMs = undoDeadlineMs }: Effect): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined;
   try {
-    const late = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`did not end within ${undoMs} ms`), undoMs);
-    });
     const outcome = undo();
-    return outcome instanceof Promise ? await Promise.race([outcome.then(() => undefined), late]) : undefined;
+    return outcome instanceof Promise
+      ? await withDeadline(
+          outcome.then(() => undefined),
+          undoMs,
+          () => `did not end within ${undoMs} ms`,
+        )
+      : undefined;
   } catch (error) {
     return messageOf(error);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,6 +1,5 @@
 import { auditRecord, type AuditedEnd, principalKey } from '../../auth/index.ts';
-import { type AuditRecord, AuditTrail, type AuditTrailContract, messageOf, type MaybePromise, SvcError } from '../../sdk/index.ts';
-import { withDeadline } from './deadline.ts';
+import { type AuditRecord, AuditTrail, type AuditTrailContract, messageOf, type MaybePromise, SvcError, withDeadline } from '../../sdk/index.ts';
 import { publicError } from '../replies/error-reply.ts';
 import type { Exchange } from './exchange.ts';
 import type { Claim } from './idempotency.ts';
@@ -104,7 +103,8 @@ export async function recordRefusal(exchange: Exchange, error: unknown): Promise
     .finally(() => {
       front.refusals -= 1;
     });
-  await withDeadline(writing, refusalMs, () => new SvcError('unavailable', 'the audit trail took too long')).catch((cause: unknown) => {
+  const late = (): Promise<never> => Promise.reject(new Error(`the audit trail did not answer within ${refusalMs} ms`));
+  await withDeadline(writing, refusalMs, late, { idle: true }).catch((cause: unknown) => {
     front.log.error(
       { event: 'audit.refusal_lost', request_id: exchange.requestId, route: exchange.label, cause: messageOf(cause) },
       'could not write a refused call to the audit trail',

@@ -1,7 +1,15 @@
 import { anonymous } from '../../auth/index.ts';
 import { type Generation, type Snapshot, withPin } from '../../registry/index.ts';
-import { type AuthenticatorContract, Authenticator, type Credential, isSvcError, type MaybePromise, type Principal, SvcError } from '../../sdk/index.ts';
-import { withDeadline } from './deadline.ts';
+import {
+  type AuthenticatorContract,
+  Authenticator,
+  type Credential,
+  isSvcError,
+  type MaybePromise,
+  type Principal,
+  SvcError,
+  withDeadline,
+} from '../../sdk/index.ts';
 import type { Exchange } from './exchange.ts';
 import type { Front } from '../server/front.ts';
 
@@ -57,7 +65,9 @@ function refuse(front: Front, owner: Generation, error: unknown): never {
   });
 }
 
-const inTime = <T>(answer: Promise<T>): Promise<T> =>
-  withDeadline(answer, answerMs, () => new SvcError('unavailable', 'authentication took too long', { reason: 'auth.provider_slow', retryAfterSeconds: 5 }));
+const late = (): Promise<never> =>
+  Promise.reject(new SvcError('unavailable', 'authentication took too long', { reason: 'auth.provider_slow', retryAfterSeconds: 5 }));
+
+const inTime = <T>(answer: Promise<T>): Promise<T> => withDeadline(answer, answerMs, late, { idle: true });
 
 const orAnonymous = (principal: Principal | undefined): Principal => principal ?? anonymous;

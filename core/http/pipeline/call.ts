@@ -1,10 +1,19 @@
-import { type AuditNote, type Call, type PageRequest, type Principal, isSvcError, type MaybePromise, type Socket, SvcError } from '../../sdk/index.ts';
+import {
+  type AuditNote,
+  type Call,
+  type PageRequest,
+  type Principal,
+  isSvcError,
+  type MaybePromise,
+  type Socket,
+  SvcError,
+  withDeadline,
+} from '../../sdk/index.ts';
 import { requireMatch } from '../replies/etag.ts';
 import { bindMethods } from './bound.ts';
 import type { Exchange } from './exchange.ts';
 import { withPin } from '../../registry/index.ts';
 import { witnessed } from './audit.ts';
-import { withDeadline } from './deadline.ts';
 import type { Claim } from './idempotency.ts';
 import type { CompiledRoute, Served } from '../routes/route-table.ts';
 
@@ -107,7 +116,8 @@ function blame({ front, gone }: Exchange, { owner, key }: CompiledRoute, error: 
   throw error;
 }
 
-const inTime = (answer: PromiseLike<unknown>, ms: number): Promise<unknown> => withDeadline(Promise.resolve(answer), ms, () => new HandlerLate(ms));
+const inTime = (answer: PromiseLike<unknown>, ms: number): Promise<unknown> =>
+  withDeadline(answer, ms, () => Promise.reject(new HandlerLate(ms)), { idle: true });
 
 class HandlerLate extends SvcError {
   constructor(ms: number) {
