@@ -112,6 +112,8 @@ function post(url: URL, body: string, pin: string | undefined, ca: string | unde
   const secure = url.protocol === 'https:';
   const options = {
     method: 'POST',
+    // Never with a session of an earlier connection: a resumed one shows no certificate, and so no key to hold against the pin.
+    agent: false,
     timeout: answerMs,
     signal: AbortSignal.timeout(answerMs),
     headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },

@@ -32,7 +32,8 @@ export class HttpPusher {
   readonly #credentials: () => Credentials;
   readonly #clock: Clock;
   readonly #plain = new HttpAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs });
-  readonly #secure = new HttpsAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs });
+  // A resumed session shows no certificate, and so no key to hold against the pin.
+  readonly #secure = new HttpsAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs, maxCachedSessions: 0 });
   /** Connections that have shown the pinned key. */
   readonly #pinned = new WeakSet<object>();
 

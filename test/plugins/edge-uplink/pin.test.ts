@@ -52,7 +52,7 @@ test('behind real nginx with a certificate that nobody signed, an agent talks to
 
   await t.test('a wrong pin is refused with a sentence, and neither token nor keys nor parcels go out', async (t) => {
     const dataDir = folder();
-    await assert.rejects(enrol(dataDir, { manager: url, token, pin: wrong }), /shows another key than --pin says: either the pin is of another manager, or/);
+    await assert.rejects(enrol(dataDir, { manager: url, token, pin: wrong }), /shows another key than --pin says: the pin belongs to another manager, or the connection is intercepted/);
     await assert.rejects(enrol(dataDir, { manager: url, token }), /is not signed by anybody this machine knows .*: give --pin, or --ca/);
     assert.deepEqual(await push(wrong), {
       kind: 'later',
@@ -89,5 +89,17 @@ test('behind real nginx with a certificate that nobody signed, an agent talks to
       [],
     );
     assert.deepEqual(await push(right), { kind: 'taken' });
+  });
+
+  await t.test('the right pin passes on later connections, too', async (t) => {
+    const dataDir = folder();
+    remove(t, dataDir);
+    await enrol(dataDir, { manager: url, token, pin: right });
+    await enrol(dataDir, { manager: url, token, pin: right });
+    const pusher = new HttpPusher(() => ({ ...manager.credentials, manager: url, pin: right }), systemClock);
+    t.after(() => pusher.close());
+    const send = () => pusher.push(record, AbortSignal.timeout(10_000));
+    assert.deepEqual(await send(), { kind: 'taken' });
+    assert.deepEqual(await Promise.all([send(), send(), send()]), [{ kind: 'taken' }, { kind: 'taken' }, { kind: 'taken' }]);
   });
 });
