@@ -1,0 +1,69 @@
+import { defineEvent, defineService, type SkillClass } from 'svc/sdk';
+
+export type ApprovalStatus =
+  | 'pending'
+  | 'partially_signed'
+  | 'approved'
+  | 'executing'
+  | 'executed'
+  | 'failed'
+  | 'unknown'
+  | 'denied'
+  | 'expired'
+  | 'cancelled'
+  | 'superseded';
+
+/** Who carries an approved call out: it hears of the decision and asks for `begin`. */
+export interface ApprovalOwner {
+  readonly kind: 'chat' | 'skill' | 'mcp';
+  /** The run of a chat, the execution of a skill. */
+  readonly ref: string;
+  readonly session_id?: string;
+  readonly tool_call_id?: string;
+}
+
+export interface ApprovalAsk {
+  readonly owner: ApprovalOwner;
+  readonly tool: string;
+  readonly class: SkillClass;
+  readonly signatures: 1 | 2;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly target: { readonly kind: 'manager' | 'device'; readonly id: number | undefined; readonly name: string };
+  /** What will run, in the words in which it will run. */
+  readonly rendered: string;
+  readonly persona: string | undefined;
+  readonly requested_by: { readonly kind: string; readonly id: string; readonly name: string; readonly role: string };
+}
+
+export interface Approval extends ApprovalAsk {
+  readonly id: string;
+  readonly status: ApprovalStatus;
+  /** Over the canonical arguments, tool and target. */
+  readonly args_sha256: string;
+  readonly expires_at: number;
+  readonly created_at: number;
+  /** Why it was denied or failed, for people and for the model. */
+  readonly reason: string | undefined;
+}
+
+export interface ApprovalBook {
+  /** May join a write of the caller, so that question and approval are stored together. An open one of the same owner and call is superseded. */
+  request(ask: ApprovalAsk): Promise<Approval>;
+  get(id: string): Promise<Approval | undefined>;
+  /** Open ones and those decided lately, of one owner. */
+  of(kind: ApprovalOwner['kind'], ref: string): Promise<readonly Approval[]>;
+  /**
+   * approved → executing, once: checks that the arguments are those that were signed, and the gate again with the roles of now.
+   * Throws conflict when it is not approved any more, forbidden when policy has changed meanwhile.
+   */
+  begin(id: string, args: Readonly<Record<string, unknown>>): Promise<Approval>;
+  /** executing → executed or failed. What never gets here is `unknown` after a restart, and is not tried again. */
+  finish(id: string, outcome: { readonly ok: boolean; readonly reason?: string; readonly evidence_id?: string }): Promise<void>;
+  /** Its run was cancelled. */
+  cancel(id: string, reason: string): Promise<void>;
+}
+
+export const Approvals = defineService<ApprovalBook>('approval.book');
+
+/** After the commit: no signature is awaited any more. Told again after a restart for what is approved and was not begun. */
+export const ApprovalSettled = defineEvent<{ readonly id: string; readonly status: ApprovalStatus; readonly owner: ApprovalOwner }>('approval.settled');

@@ -1,0 +1,50 @@
+import { defineService, type PermissionMode, type Principal, type SkillClass } from 'svc/sdk';
+
+/** Where a call of a tool comes from; runs without a person in front of them have a lower ceiling. */
+export type CallOrigin = 'api' | 'chat' | 'background' | 'mcp' | 'im' | 'investigation';
+
+/** A tool as policy sees it. */
+export interface GatedTool {
+  readonly key: string;
+  readonly class: SkillClass;
+  /** `mcp:<server>` and packs are classed dangerous unless an admin has said otherwise; who lists tools says so in `class`. */
+  readonly source: string;
+}
+
+/** The fields of a persona that policy reads. */
+export interface GatedPersona {
+  readonly name: string;
+  readonly tools: readonly string[];
+  readonly disallowed_tools: readonly string[];
+  readonly permission_mode: PermissionMode;
+}
+
+export interface GateQuestion {
+  readonly principal: Principal;
+  readonly tool: GatedTool;
+  readonly origin: CallOrigin;
+  /** Absent when a person calls the tool by hand: then class and approval alone decide. */
+  readonly persona?: GatedPersona | undefined;
+  /** Text of an outside system is in the context of the run: changes need an approval even where one was given in advance. */
+  readonly tainted?: boolean;
+  /** Absent while a prompt is assembled: everything that needs the arguments is not asked then. */
+  readonly args?: Readonly<Record<string, unknown>>;
+  /** The device that the call is about, with its labels, where there is one. */
+  readonly target?: { readonly device_id: number; readonly labels: Readonly<Record<string, string>> };
+}
+
+/** In the order in which they are asked; the first that refuses is the answer. */
+export type GateStep = 'account' | 'role' | 'allow' | 'deny' | 'mode' | 'ceiling' | 'writes_off' | 'arguments';
+
+export type GateAnswer =
+  | { readonly verdict: 'run' }
+  | { readonly verdict: 'approval'; readonly signatures: 1 | 2 }
+  | { readonly verdict: 'refused'; readonly step: GateStep; readonly message: string };
+
+/** The one policy of tools: for chat, both kernels, direct execution, MCP, chat platforms and background runs. */
+export interface GateContract {
+  /** Pure over its question and the settings and accounts of this moment. */
+  decide(question: GateQuestion): GateAnswer;
+}
+
+export const Gate = defineService<GateContract>('gate.decide');

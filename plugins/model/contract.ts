@@ -1,0 +1,88 @@
+import { defineExtensionPoint, defineService } from 'svc/sdk';
+
+export type ModelMessage =
+  | { readonly role: 'system'; readonly text: string }
+  | { readonly role: 'user'; readonly text: string }
+  | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly ModelToolCall[] }
+  /** Every call of an assistant message is followed by its result, in the order of the calls, before anything else. */
+  | { readonly role: 'tool'; readonly call_id: string; readonly name: string; readonly text: string; readonly failed: boolean };
+
+export interface ModelToolCall {
+  /** Ours, never the provider's: minted by who reads the stream. */
+  readonly id: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+export interface ModelTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+export interface ModelRequest {
+  /** `<provider>/<model>`; empty: the default of the settings. */
+  readonly model: string;
+  readonly messages: readonly ModelMessage[];
+  /** Empty in the last turn of a run: then the model has to answer. */
+  readonly tools: readonly ModelTool[];
+  readonly maxTokens: number;
+  readonly temperature?: number;
+  /** Whose budgets it is charged to, beside the day's. */
+  readonly budget: { readonly run: string; readonly session: string; readonly persona: string };
+  readonly signal: AbortSignal;
+}
+
+export type ModelPart =
+  | { readonly type: 'text'; readonly delta: string }
+  | { readonly type: 'reasoning'; readonly delta: string }
+  | { readonly type: 'call-start'; readonly index: number; readonly name: string }
+  | { readonly type: 'call-delta'; readonly index: number; readonly delta: string }
+  /** Complete; `args` is undefined when the model wrote no JSON object, and `text` is what it wrote. */
+  | {
+      readonly type: 'call';
+      readonly index: number;
+      readonly name: string;
+      readonly args: Readonly<Record<string, unknown>> | undefined;
+      readonly text: string;
+    }
+  | {
+      readonly type: 'end';
+      readonly finish: 'stop' | 'tool-calls' | 'length' | 'filtered' | 'other';
+      readonly usage: ModelUsage;
+      /** `<provider>/<model>` that answered. */
+      readonly model: string;
+    };
+
+export interface ModelUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cached_tokens: number;
+  /** The provider said nothing: counted by us. */
+  readonly estimated: boolean;
+}
+
+export interface Models {
+  /**
+   * One call of a model. Reserves in every budget before the first byte leaves, settles after the last; throws `budget_exceeded` before
+   * anything is sent, `conflict` (reason `model.none`) when none is configured, `upstream_error` when the provider fails for good. A part
+   * of an answer that breaks off is charged.
+   */
+  stream(request: ModelRequest): AsyncIterable<ModelPart>;
+  /** Whether a model id, or the default one for an empty text, can be used now; the reason when it cannot. */
+  usable(model: string): { readonly ok: true; readonly model: string; readonly context: number } | { readonly ok: false; readonly message: string };
+}
+
+/** A vendor or a protocol; packs may bring others. */
+export interface ModelProvider {
+  readonly name: string;
+  /** Whether it has what it needs, such as a key. */
+  configured(): boolean;
+  /** From memory; asked for in the background. */
+  models(): readonly { readonly id: string; readonly context: number; readonly tools: boolean; readonly streaming: boolean }[];
+  /** One request, no retries: parts as they come, or an SvcError; `upstream_error` with `retryAfterSeconds` may be tried again. */
+  stream(request: Omit<ModelRequest, 'budget'>): AsyncIterable<ModelPart>;
+}
+
+export const ModelRuns = defineService<Models>('model.stream');
+export const ModelProviders = defineExtensionPoint<ModelProvider>('model.provider');

@@ -1,0 +1,30 @@
+import { defineService, type Persona, type Principal } from 'svc/sdk';
+
+/** A persona with what was found out about it here. */
+export interface KnownPersona extends Persona {
+  /** Grows with every change of this name: what runs under it is stamped with it. */
+  readonly version: number;
+  /** Conditions of `metadata.requires` and `metadata.os` that do not hold on this machine; it is listed and not routed to. */
+  readonly unmet: readonly string[];
+}
+
+export interface Route {
+  readonly persona: KnownPersona;
+  readonly why: string;
+  /** Whether one stood out; else a model may choose among the candidates, or the default persona serves. */
+  readonly clear: boolean;
+  /** Best first, at most five. */
+  readonly candidates: readonly { readonly name: string; readonly score: number }[];
+}
+
+export interface PersonaDirectory {
+  /** Merged: built in, then disk, then user; a later one shadows an earlier one. */
+  list(): readonly KnownPersona[];
+  find(name: string): KnownPersona | undefined;
+  /** Without a model: ranks `when_to_use`, name and description against the question. */
+  route(question: string): Route;
+  /** `initial_prompt` with the spawn context filled in; absent placeholders are empty. */
+  initialPrompt(persona: Persona, context: Readonly<Record<string, unknown>>, principal: Principal): string;
+}
+
+export const Personas = defineService<PersonaDirectory>('persona.directory');

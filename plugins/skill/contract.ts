@@ -1,0 +1,107 @@
+import { defineExtensionPoint, defineService, type Principal, type SkillClass } from 'svc/sdk';
+
+import type { CallOrigin, GatedPersona } from '../gate/contract.ts';
+
+/** A tool that can be called: of this process, of edges, of a pack or of a server that speaks MCP. */
+export interface Tool {
+  readonly key: string;
+  readonly name: string;
+  readonly description: string;
+  readonly scope: 'manager' | 'edge';
+  readonly class: SkillClass;
+  readonly tier: 'core' | 'specialty';
+  /** JSON Schema of an object. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly result_schema?: Readonly<Record<string, unknown>>;
+  /** Plugin id, `edge`, `pack:<id>` or `mcp:<server>`. */
+  readonly source: string;
+  /** What it answers was written by a system or person outside: logs, labels, documents, pages. */
+  readonly trust: 'trusted' | 'untrusted';
+}
+
+/** A folder with a `SKILL.md`: the header is always shown, the body when it is chosen. */
+export interface Guide {
+  readonly key: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tools: readonly string[];
+  readonly body: string;
+  readonly source: string;
+}
+
+export interface SkillRegistry {
+  /** In the order of their keys; the same list until anything changes. */
+  tools(): readonly Tool[];
+  guides(): readonly Guide[];
+  tool(key: string): Tool | undefined;
+}
+
+export interface ToolCall {
+  readonly principal: Principal;
+  readonly key: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Of an edge skill: one of the two. */
+  readonly device_id?: number | undefined;
+  readonly edge_id?: number | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly origin: CallOrigin;
+  readonly persona?: GatedPersona | undefined;
+  readonly tainted?: boolean;
+  /** Of the approval under which it runs; without one, a call that needs an approval is refused with reason `skill.approval_needed`. */
+  readonly approval?: string | undefined;
+  /** An edge or a tool that knows the key does not make the change again; default: none for reads, the execution id else. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** A large or outside result as it is kept; `evidence_read` reads on in it. */
+export interface Evidence {
+  /** `E` and a number that grows. */
+  readonly id: string;
+  readonly tool: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly truncated: boolean;
+  readonly trust: 'trusted' | 'untrusted';
+}
+
+export interface ToolOutcome {
+  readonly execution_id: string;
+  readonly status: 'ok' | 'error' | 'timeout';
+  /** What people and models are given: whole when it is small, else its beginning and end, and how to read on; secrets redacted. */
+  readonly result: unknown;
+  readonly error: string | undefined;
+  readonly duration_ms: number;
+  readonly trust: 'trusted' | 'untrusted';
+  readonly evidence: Evidence | undefined;
+}
+
+/** One call of one tool: found, validated, gated, run with a deadline, audited, redacted, kept. */
+export interface SkillRunner {
+  /** Refusals and bad arguments are thrown (`forbidden`, `not_found`, `invalid_argument`); what the tool itself did wrong is the outcome. */
+  run(call: ToolCall): Promise<ToolOutcome>;
+}
+
+/** Where tools come from that are not in the host's own table: edges, packs, servers that speak MCP. */
+export interface ToolSource {
+  /** From memory; the same list until `onChange` is told. */
+  list(): readonly Tool[];
+  onChange(listener: () => void): () => void;
+  run(
+    key: string,
+    params: Readonly<Record<string, unknown>>,
+    call: {
+      readonly principal: Principal;
+      readonly device_id: number | undefined;
+      readonly edge_id: number | undefined;
+      readonly timeoutMs: number;
+      readonly signal: AbortSignal;
+      readonly idempotencyKey: string | undefined;
+      readonly class: SkillClass;
+    },
+  ): Promise<unknown>;
+}
+
+export const Skills = defineService<SkillRegistry>('skill.registry');
+export const SkillRunner = defineService<SkillRunner>('skill.run');
+export const ToolSources = defineExtensionPoint<ToolSource>('skill.sources');
