@@ -52,7 +52,10 @@ test('behind real nginx with a certificate that nobody signed, an agent talks to
 
   await t.test('a wrong pin is refused with a sentence, and neither token nor keys nor parcels go out', async (t) => {
     const dataDir = folder();
-    await assert.rejects(enrol(dataDir, { manager: url, token, pin: wrong }), /shows another key than --pin says: the pin belongs to another manager, or the connection is intercepted/);
+    await assert.rejects(
+      enrol(dataDir, { manager: url, token, pin: wrong }),
+      /shows another key than --pin says: the pin belongs to another manager, or the connection is intercepted/,
+    );
     await assert.rejects(enrol(dataDir, { manager: url, token }), /is not signed by anybody this machine knows .*: give --pin, or --ca/);
     assert.deepEqual(await push(wrong), {
       kind: 'later',
