@@ -60,7 +60,7 @@ export class Outbound {
   }
 
   #exchange(target: URL, request: OutboundRequest, stops: readonly (AbortSignal | undefined)[]): Promise<OutboundReply> {
-    const { reach = 'configured', maxBytes = mebibyte } = request;
+    const { reach = 'configured', idleMs = 0 } = request;
     const host = target.hostname.replace(/^\[|\]$/g, '');
     // A literal address is never looked up, so it is checked here; names are where they are resolved.
     if (isIP(host) !== 0) {
@@ -81,7 +81,7 @@ export class Outbound {
       outgoing.once('close', () => stops.forEach((signal) => signal?.removeEventListener('abort', stop)));
       outgoing.once('error', (error) => failed(toTrouble(error, target, stops, request)));
       outgoing.once('response', (incoming) => {
-        const reply = answerOf(incoming, target, maxBytes).catch((error: unknown) => {
+        const reply = answerOf(incoming, target, request).catch((error: unknown) => {
           outgoing.destroy();
           throw toTrouble(error, target, stops, request);
         });
@@ -90,6 +90,8 @@ export class Outbound {
       if (stops.some((signal) => signal?.aborted)) {
         stop();
       }
+      const silent = (): Error => new SvcError('upstream_error', `${target.origin} was silent for ${idleMs / 1000} s`, { reason: 'outbound.silent' });
+      outgoing.setTimeout(idleMs, () => outgoing.destroy(silent()));
       outgoing.end(request.body);
     });
   }
@@ -164,21 +166,19 @@ const checked =
 
 const byName: Resolve = (host, done) => resolveName(host, { all: true }, (error, addresses) => done(error, addresses ?? []));
 
-async function answerOf(incoming: IncomingMessage, { href }: URL, maxBytes: number): Promise<OutboundReply> {
-  return { body: await readAll(incoming, maxBytes), status: incoming.statusCode ?? 0, headers: plainHeaders(incoming), url: href };
-}
-
-async function readAll(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+async function answerOf(incoming: IncomingMessage, { href }: URL, { onBody, maxBytes = mebibyte }: OutboundRequest): Promise<OutboundReply> {
+  const head = { status: incoming.statusCode ?? 0, headers: plainHeaders(incoming), url: href };
   const parts: Buffer[] = [];
+  const take = onBody?.(head) ?? ((part: Uint8Array) => void parts.push(part as Buffer));
   let size = 0;
   for await (const part of incoming as AsyncIterable<Buffer>) {
     size += part.length;
     if (size > maxBytes) {
       throw new SvcError('upstream_error', `the answer is larger than ${maxBytes} bytes`, { reason: 'outbound.reply_too_large' });
     }
-    parts.push(part);
+    await take(part);
   }
-  return Buffer.concat(parts, size);
+  return { ...head, body: Buffer.concat(parts) };
 }
 
 function plainHeaders({ headers }: IncomingMessage): Record<string, string> {

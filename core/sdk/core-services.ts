@@ -1,7 +1,10 @@
 import type { SettingDeclaration } from './manifest.ts';
 import type { EffectNode } from './scope.ts';
 import type { ErrorCode } from './errors.ts';
+import type { Persona } from './persona.ts';
+import type { Contribution } from './plugin.ts';
 import type { Access, Method, RouteDeclaration } from './route.ts';
+import type { Skill } from './skill.ts';
 import { defineExtensionPoint, defineService } from './tokens.ts';
 
 /** One plugin as the plugin pages show it. */
@@ -99,10 +102,13 @@ export interface DescribedRoute extends DeclaredRoute, Pick<RouteDeclaration, 'k
   readonly errors: readonly ErrorCode[];
 }
 
-/** What the plugins that serve now declare: the closed list that roles are made from. */
+/** What the plugins that serve now declare: the closed list that roles are made from, and what agents work with. */
 export interface DeclaredCatalogue {
   actions(): readonly DeclaredAction[];
   routes(): readonly DeclaredRoute[];
+  /** As the next: the same list until anything is published. */
+  skills(): readonly Contribution<Skill>[];
+  personas(): readonly Contribution<Persona>[];
   /** The routes in full; the same list until anything is published. */
   declarations(): readonly DescribedRoute[];
 }

@@ -54,6 +54,37 @@ describe('a request to an address that somebody typed', () => {
     assert.equal(Buffer.from(reply.body).toString(), 'hello');
   });
 
+  it('hands the body on piece by piece, waits for who takes it, and keeps nothing', async (t) => {
+    const { url } = await peer(t, (_req, res) => {
+      res.writeHead(206);
+      res.write('one');
+      setTimeout(() => res.end('two'), 20);
+    });
+    const taken: string[] = [];
+    const reply = await outbound(t, ['127.0.0.0/8']).fetch(url, {
+      onBody:
+        ({ status }) =>
+        async (piece) => {
+          await new Promise((done) => setTimeout(done, 5));
+          taken.push(`${status} ${Buffer.from(piece).toString()}`);
+        },
+    });
+    assert.deepEqual([taken, reply.body.length], [['206 one', '206 two'], 0]);
+    const refusing = outbound(t, ['127.0.0.0/8']).fetch(url, { onBody: () => () => Promise.reject(new Error('enough')) });
+    await assert.rejects(refusing, /enough/);
+  });
+
+  it('ends a call whose peer is silent for longer than it may be, before its head and within its body', async (t) => {
+    const { url } = await peer(t, (req, res) => {
+      if (req.url === '/body') {
+        res.write('one');
+      }
+    });
+    for (const path of ['/head', '/body']) {
+      await refuses(outbound(t, ['127.0.0.0/8']), url + path, /was silent for 0\.05 s/, { idleMs: 50 }, 'upstream_error');
+    }
+  });
+
   it('refuses this machine in every spelling, and says which setting would allow it', async (t) => {
     const { port, url } = await peer(t, (_req, res) => res.end());
     const out = outbound(t, [], leadsTo('127.0.0.1'));

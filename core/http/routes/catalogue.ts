@@ -1,5 +1,5 @@
 import type { Entry, Registry, Snapshot } from '../../registry/index.ts';
-import type { DescribedRoute, DeclaredCatalogue, RouteDeclaration } from '../../sdk/index.ts';
+import type { Contribution, DeclaredCatalogue, DescribedRoute, RouteDeclaration } from '../../sdk/index.ts';
 import { compileRoute } from './route-table.ts';
 import { closed, modern, type Schema } from './schema.ts';
 
@@ -19,6 +19,8 @@ export const catalogueOf = (registry: Registry): DeclaredCatalogue => ({
       summary,
       pluginId: owner.pluginId,
     })),
+  skills: () => owned(registry.seen.skills),
+  personas: () => owned(registry.seen.personas),
   declarations() {
     const snapshot = registry.seen;
     const known = described.get(snapshot) ?? [...snapshot.routes.values()].map(describeRoute);
@@ -26,6 +28,14 @@ export const catalogueOf = (registry: Registry): DeclaredCatalogue => ({
     return known;
   },
 });
+
+const listed = new WeakMap<object, readonly Contribution<never>[]>();
+
+function owned<T>(table: ReadonlyMap<string, Entry<T>>): readonly Contribution<T>[] {
+  const list = listed.get(table) ?? [...table.values()].map(({ key, owner, value }) => ({ id: key, pluginId: owner.pluginId, value: value as never }));
+  listed.set(table, list);
+  return list;
+}
 
 function describeRoute(entry: Entry<RouteDeclaration>): DescribedRoute {
   const { method, path, access, summary, description, kind, consumes, produces, params, query, body, response, items, errors = [] } = entry.value;
