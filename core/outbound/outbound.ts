@@ -80,7 +80,9 @@ export class Outbound {
       stops.forEach((signal) => signal?.addEventListener('abort', stop, { once: true }));
       outgoing.once('close', () => stops.forEach((signal) => signal?.removeEventListener('abort', stop)));
       outgoing.once('error', (error) => failed(toTrouble(error, target, stops, request)));
+      let talking: { destroy(error: Error): void } = outgoing;
       outgoing.once('response', (incoming) => {
+        talking = incoming;
         const reply = answerOf(incoming, target, request).catch((error: unknown) => {
           outgoing.destroy();
           throw toTrouble(error, target, stops, request);
@@ -91,7 +93,7 @@ export class Outbound {
         stop();
       }
       const silent = (): Error => new SvcError('upstream_error', `${target.origin} was silent for ${idleMs / 1000} s`, { reason: 'outbound.silent' });
-      outgoing.setTimeout(idleMs, () => outgoing.destroy(silent()));
+      outgoing.setTimeout(idleMs, () => talking.destroy(silent()));
       outgoing.end(request.body);
     });
   }
@@ -190,15 +192,11 @@ function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
 const withoutCredentials = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(?:authorization|cookie|proxy-authorization|x-.*(?:key|token).*)$/i.test(name)));
 
-function tlsOptions(tls: NonNullable<OutboundRequest['tls']>): object {
-  return {
-    ...(tls.ca !== undefined && { ca: tls.ca }),
-    ...(tls.cert !== undefined && { cert: tls.cert }),
-    ...(tls.key !== undefined && { key: tls.key }),
-    ...(tls.serverName !== undefined && { servername: tls.serverName }),
-    ...(tls.insecure && { rejectUnauthorized: false }),
-  };
-}
+const tlsOptions = ({ serverName, insecure, ...files }: NonNullable<OutboundRequest['tls']>): object => ({
+  ...files,
+  ...(serverName !== undefined && { servername: serverName }),
+  ...(insecure && { rejectUnauthorized: false }),
+});
 
 /** One sentence for the person who typed the address; the cause stays for the log. */
 function toTrouble(

@@ -12,13 +12,9 @@ export const catalogueOf = (registry: Registry): DeclaredCatalogue => ({
       Object.entries(manifest.actions).map(([action, description]) => ({ action, description, pluginId })),
     ),
   routes: () =>
-    [...registry.seen.routes.values()].map(({ owner, value: { method, path, access, summary } }) => ({
-      method,
-      path,
-      access,
-      summary,
-      pluginId: owner.pluginId,
-    })),
+    [...registry.seen.routes.values()].map(({ owner, value: { method, path, access, summary } }) => {
+      return { method, path, access, summary, pluginId: owner.pluginId };
+    }),
   skills: () => owned(registry.seen.skills),
   personas: () => owned(registry.seen.personas),
   declarations() {
