@@ -44,9 +44,7 @@ export class Outbound {
         throw new SvcError('upstream_error', `${target.origin} redirects more than ${request.redirects} times`, { reason: 'outbound.redirects' });
       }
       const next = parseTarget(new URL(location, target).href);
-      if (next.origin !== target.origin) {
-        headers = withoutCredentials(headers);
-      }
+      headers = next.origin === target.origin ? headers : withoutCredentials(headers);
       if (reply.status === 303 || (method === 'POST' && reply.status < 303)) {
         [method, body] = ['GET', undefined];
       }
@@ -59,7 +57,7 @@ export class Outbound {
     closePool(this.#pools.loopback);
   }
 
-  #exchange(target: URL, request: OutboundRequest, stops: readonly (AbortSignal | undefined)[]): Promise<OutboundReply> {
+  async #exchange(target: URL, request: OutboundRequest, stops: readonly (AbortSignal | undefined)[], isRepeat = false): Promise<OutboundReply> {
     const { reach = 'configured', idleMs = 0 } = request;
     const host = target.hostname.replace(/^\[|\]$/g, '');
     // A literal address is never looked up, so it is checked here; names are where they are resolved.
@@ -67,11 +65,11 @@ export class Outbound {
       requireReach(host, host, reach, this.#allowed());
     }
     const secure = target.protocol === 'https:';
-    return new Promise<OutboundReply>((done, failed) => {
+    return await new Promise<OutboundReply>((done, failed) => {
       const outgoing: ClientRequest = (secure ? httpsRequest : httpRequest)(target, {
         method: request.method ?? 'GET',
         headers: { 'user-agent': 'svc', ...request.headers, ...(request.body !== undefined && { 'content-length': Buffer.byteLength(request.body) }) },
-        agent: this.#poolOf(reach)[target.protocol as keyof Pool],
+        agent: !isRepeat && this.#poolOf(reach)[target.protocol as keyof Pool],
         lookup: checked(reach, this.#allowed, this.#resolve),
         ...(secure && request.tls && tlsOptions(request.tls)),
       });
@@ -79,8 +77,12 @@ export class Outbound {
       // By hand: AbortSignal.any keeps every request alive on Node 20.
       stops.forEach((signal) => signal?.addEventListener('abort', stop, { once: true }));
       outgoing.once('close', () => stops.forEach((signal) => signal?.removeEventListener('abort', stop)));
-      outgoing.once('error', (error) => failed(toTrouble(error, target, stops, request)));
-      let talking: { destroy(error: Error): void } = outgoing;
+      let talking: ClientRequest | IncomingMessage = outgoing;
+      outgoing.once('error', (error) => {
+        // A peer may close a kept connection in the moment it is used again.
+        const isStale = talking === outgoing && outgoing.reusedSocket && /^(?:ECONNRESET|EPIPE)$/.test(String((error as { code?: string }).code));
+        return isStale && isRepeatable(request) ? done(this.#exchange(target, request, stops, true)) : failed(toTrouble(error, target, stops, request));
+      });
       outgoing.once('response', (incoming) => {
         talking = incoming;
         const reply = answerOf(incoming, target, request).catch((error: unknown) => {
@@ -93,7 +95,7 @@ export class Outbound {
         stop();
       }
       const silent = (): Error => new SvcError('upstream_error', `${target.origin} was silent for ${idleMs / 1000} s`, { reason: 'outbound.silent' });
-      outgoing.setTimeout(idleMs, () => talking.destroy(silent()));
+      void (idleMs > 0 && outgoing.setTimeout(idleMs, () => talking.destroy(silent())));
       outgoing.end(request.body);
     });
   }
@@ -110,20 +112,19 @@ export class Outbound {
   }
 }
 
-interface Pool {
-  readonly 'http:': HttpAgent;
-  readonly 'https:': HttpsAgent;
-}
+/** Whether the peer may get it twice: it may have acted on what it did not answer. */
+const isRepeatable = ({ method = 'GET', headers = {} }: OutboundRequest): boolean =>
+  !/^(?:POST|PATCH)$/i.test(method) || Object.keys(headers).some((name) => /^idempotency-key$/i.test(name));
+
+type Pool = Readonly<{ 'http:': HttpAgent; 'https:': HttpsAgent }>;
 
 function openPool(): Pool {
-  const options = { keepAlive: true, maxSockets: 64, maxFreeSockets: 16, scheduling: 'lifo' } as const;
+  // An agent heeds for how long a peer says that it keeps a connection, less a second, only where it has a time-out of its own.
+  const options = { keepAlive: true, maxSockets: 64, maxFreeSockets: 16, scheduling: 'lifo', timeout: 60_000 } as const;
   return { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) };
 }
 
-function closePool(pool: Pool): void {
-  pool['http:'].destroy();
-  pool['https:'].destroy();
-}
+const closePool = (pool: Pool): void => [pool['http:'], pool['https:']].forEach((agent) => agent.destroy());
 
 function parseTarget(text: string): URL {
   if (!URL.canParse(text)) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 
 import { Outbound, parseAllowed, type Resolve } from '../../core/outbound/index.ts';
@@ -187,6 +188,35 @@ describe('a request to an address that somebody typed', () => {
     await refuses(out, url, /allow_private/);
     await refuses(out, url.replace('127.0.0.1', '8.8.8.8'), /not this machine/, { reach: 'loopback' });
     assert.equal((await out.fetch(url, { reach: 'loopback' })).status, 200);
+  });
+
+  it('repeats at once what a peer has hung up on, where the peer can tell that it is the same', async (t) => {
+    const answered = new WeakSet<Socket>();
+    const { url } = await peer(t, (req, res) => void (answered.has(req.socket) ? req.socket.destroy() : (answered.add(req.socket), res.end('new'))));
+    const out = outbound(t, ['127.0.0.0/8']);
+    const keyed = { method: 'POST', body: '{}', headers: { 'Idempotency-Key': 'one' } } as const;
+    for (const request of [{}, {}, keyed, keyed]) {
+      assert.equal(Buffer.from((await out.fetch(url, request)).body).toString(), 'new');
+    }
+    await out.fetch(url);
+    await refuses(out, url, /could not be called/, { method: 'POST', body: '{}' }, 'upstream_error');
+  });
+
+  it('repeats nothing on a connection that was new', async (t) => {
+    const state = await peer(t, (req) => void req.socket.destroy());
+    await refuses(outbound(t, ['127.0.0.0/8']), state.url, /could not be called/, {}, 'upstream_error');
+    assert.equal(state.seen, 1);
+  });
+
+  it('ends a kept connection before the time that its peer has announced', { timeout: 60_000 }, async (t) => {
+    const sockets: Socket[] = [];
+    const { url } = await peer(t, (req, res) => {
+      // The peer itself never ends it.
+      sockets.push(req.socket.setTimeout(0));
+      res.writeHead(200, { connection: 'keep-alive', 'keep-alive': 'timeout=2' }).end();
+    });
+    await outbound(t, ['127.0.0.0/8']).fetch(url);
+    await once(sockets[0]!, 'end');
   });
 
   it('names the entry of the list that is no network', () => {
