@@ -1,0 +1,77 @@
+import { RE2JS } from 're2js';
+import { messageOf, type Settings } from 'svc/sdk';
+
+import type { GateQuestion } from './contract.ts';
+
+type Target = NonNullable<GateQuestion['target']>;
+
+/** What settings say of arguments and of the device that a call is about. */
+export class ArgumentPolicy {
+  readonly #settings: Pick<Settings, 'get'>;
+  /** By the list they were compiled from, which is another object when the setting has changed. */
+  readonly #compiled = new WeakMap<readonly string[], readonly RE2JS[] | string>();
+
+  constructor(settings: Pick<Settings, 'get'>) {
+    this.#settings = settings;
+  }
+
+  /** Why the call is refused, or undefined. */
+  refusal({ tool, args = {}, target }: GateQuestion): string | undefined {
+    return this.#deniedArgument(tool.key, args) ?? (tool.class === 'safe' || target === undefined ? undefined : this.#deniedTarget(target));
+  }
+
+  #deniedArgument(key: string, args: Readonly<Record<string, unknown>>): string | undefined {
+    const patterns = this.#patterns();
+    if (typeof patterns === 'string') {
+      return patterns;
+    }
+    const given = patterns.length === 0 ? [] : [...argumentLines(key, args)];
+    const denied = patterns.find((pattern) => given.some((line) => pattern.matcher(line).find()));
+    return denied && `the arguments of ${key} match ${JSON.stringify(denied.pattern())} of the setting agent.denied_arguments`;
+  }
+
+  #patterns(): readonly RE2JS[] | string {
+    const texts = this.#settings.get<readonly string[]>('agent.denied_arguments');
+    const known = this.#compiled.get(texts) ?? compile(texts);
+    this.#compiled.set(texts, known);
+    return known;
+  }
+
+  #deniedTarget({ device_id: id, labels }: Target): string | undefined {
+    const carries = (label: string): boolean => {
+      const equals = label.indexOf('=');
+      return labels[label.slice(0, equals)] === label.slice(equals + 1);
+    };
+    const shield = this.#settings.get<readonly string[]>('agent.protected_labels').find(carries);
+    if (shield !== undefined) {
+      return `device ${id} is protected by its label ${shield}: no tool changes it; see the setting agent.protected_labels`;
+    }
+    const allowed = this.#settings.get<readonly string[]>('agent.write_targets');
+    const isAllowed = allowed.length === 0 || allowed.some((one) => (one.includes('=') ? carries(one) : one === `device:${id}`));
+    return isAllowed ? undefined : `device ${id} is not among the devices that tools may change; see the setting agent.write_targets`;
+  }
+}
+
+/** All of them, or what is wrong with one: a rule that cannot be read must not let anything through. */
+function compile(texts: readonly string[]): readonly RE2JS[] | string {
+  const patterns: RE2JS[] = [];
+  for (const text of texts) {
+    try {
+      patterns.push(RE2JS.compile(text, RE2JS.DOTALL));
+    } catch (error) {
+      return `the setting agent.denied_arguments holds ${JSON.stringify(text)}, which is no RE2 pattern (${messageOf(error)}); correct it`;
+    }
+  }
+  return patterns;
+}
+
+/** `tool.name=value` for every value, however deep it lies. */
+function* argumentLines(path: string, value: unknown): Iterable<string> {
+  if (typeof value === 'object' && value !== null) {
+    for (const [name, inner] of Object.entries(value)) {
+      yield* argumentLines(`${path}.${name}`, inner);
+    }
+  } else {
+    yield `${path}=${String(value)}`;
+  }
+}

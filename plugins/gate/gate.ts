@@ -1,0 +1,116 @@
+import { covers, type PermissionMode, type Principal, type Settings, type SkillClass } from 'svc/sdk';
+
+import type { DirectoryContract } from '../iam/contract.ts';
+import { ArgumentPolicy } from './argument-policy.ts';
+import type { GateAnswer, GateContract, GateQuestion, GateStep } from './contract.ts';
+
+export interface GateParts {
+  readonly directory: Pick<DirectoryContract, 'live'>;
+  readonly settings: Pick<Settings, 'get'>;
+}
+
+/** Who asks, as the accounts of this moment have it. */
+interface Standing {
+  readonly role: string;
+  readonly holds: (action: string) => boolean;
+}
+
+/** What each mode of a persona lets through. */
+const classesOf: Readonly<Record<PermissionMode, readonly SkillClass[]>> = {
+  'read-only': ['safe'],
+  'mutating-with-confirm': ['safe', 'mutating'],
+  'dual-sign-required': ['safe', 'mutating', 'dangerous'],
+};
+
+const refused = (step: GateStep, message: string): GateAnswer => ({ verdict: 'refused', step, message });
+
+/** Asks one thing after the other; the first that refuses is the answer. */
+export class Gate implements GateContract {
+  readonly #parts: GateParts;
+  readonly #arguments: ArgumentPolicy;
+
+  constructor(parts: GateParts) {
+    this.#parts = parts;
+    this.#arguments = new ArgumentPolicy(parts.settings);
+  }
+
+  decide(question: GateQuestion): GateAnswer {
+    const { principal, tool, persona, args } = question;
+    const standing = this.#standing(principal);
+    if (standing === undefined) {
+      return refused('account', `${principal.name ?? principal.id} is no active account; tools are for people who are signed in`);
+    }
+    const wanted = actionsFor(question);
+    if (wanted.length > 0 && !wanted.some(standing.holds)) {
+      return refused('role', `the role ${standing.role} may not use ${tool.key}, which is ${tool.class}; it takes ${wanted.join(' or ')}`);
+    }
+    if (persona !== undefined && persona.tools.length > 0 && !persona.tools.includes(tool.key)) {
+      return refused('allow', `${tool.key} is not among the tools of ${persona.name}`);
+    }
+    if (persona?.disallowed_tools.includes(tool.key)) {
+      return refused('deny', `${tool.key} is among the disallowed tools of ${persona.name}`);
+    }
+    if (persona !== undefined && !classesOf[persona.permission_mode].includes(tool.class)) {
+      return refused('mode', `${tool.key} is ${tool.class}, which ${persona.name} may not use in the mode ${persona.permission_mode}`);
+    }
+    const changes = tool.class !== 'safe';
+    const ceiling = changes ? ceilingOf(question, standing.role) : undefined;
+    if (ceiling !== undefined) {
+      return refused('ceiling', `${tool.key} is ${tool.class}, and ${ceiling} may only read`);
+    }
+    if (changes && !this.#parts.settings.get<boolean>('agent.write_enabled')) {
+      return refused('writes_off', `${tool.key} is ${tool.class}, and changes by tools are switched off; an administrator can set agent.write_enabled`);
+    }
+    const denied = args && this.#arguments.refusal(question);
+    return denied === undefined ? verdict(question) : refused('arguments', denied);
+  }
+
+  /** Roles may have changed, and accounts may be gone, since the principal was made. */
+  #standing({ kind, id, role, grants }: Principal): Standing | undefined {
+    const granted = (action: string): boolean => grants.some((grant) => covers(grant, action));
+    if (kind === 'anonymous' || kind === 'edge') {
+      return undefined;
+    }
+    if (kind !== 'user' && kind !== 'token') {
+      return { role, holds: granted };
+    }
+    const person = this.#parts.directory.live(Number(id));
+    return person?.status === 'active'
+      ? { role: person.role, holds: (action) => person.grants.some((grant) => covers(grant, action)) && (kind === 'user' || granted(action)) }
+      : undefined;
+  }
+}
+
+/** One of these; none: every person who is signed in. */
+function actionsFor({ tool: { class: kind, source, key } }: GateQuestion): readonly string[] {
+  if (kind !== 'safe') {
+    return ['skill:*'];
+  }
+  return source === 'edge' ? ['device:read', `skill:${key}`] : [];
+}
+
+/** Who may only read, whatever role and persona allow. */
+function ceilingOf({ origin, principal: { kind } }: GateQuestion, role: string): string | undefined {
+  if (role === 'viewer') {
+    return 'a viewer';
+  }
+  if (origin === 'investigation') {
+    return 'an investigation';
+  }
+  if (origin === 'im' && kind !== 'user') {
+    return 'a chat platform without a linked account';
+  }
+  if (origin === 'mcp' && kind === 'token') {
+    return 'an MCP client with an API token';
+  }
+  return kind === 'plugin' || kind === 'system' ? 'what no person has asked for' : undefined;
+}
+
+/** A person who calls a tool by hand has said so with the call; what is dangerous takes two all the same. */
+function verdict({ tool, origin, persona, tainted }: GateQuestion): GateAnswer {
+  const byHand = origin === 'api' && persona === undefined && tainted !== true;
+  if (tool.class === 'safe' || (tool.class === 'mutating' && byHand)) {
+    return { verdict: 'run' };
+  }
+  return { verdict: 'approval', signatures: tool.class === 'dangerous' ? 2 : 1 };
+}
