@@ -53,6 +53,7 @@ export const builtIn: Readonly<Record<string, Entry>> = {
   'edge uninstall': { summary: 'Remove the service of the agent', load: () => import('../commands/edge/uninstall.ts') },
   'edge status': { summary: 'How the agent of this host is', load: () => import('../commands/edge/status.ts') },
   'edge-sim': { area: 'edge', summary: 'Simulate a fleet of hosts, to see what a manager carries', load: () => import('../commands/edge/sim.ts') },
+  'fake-model': { summary: 'A scripted model, to try svc without a key', load: () => import('../commands/fake-model.ts') },
 };
 
 /** The commands that are offered, those of one group together. */

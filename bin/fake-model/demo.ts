@@ -1,0 +1,34 @@
+import { type ChatRequest, textOf } from './chat-request.ts';
+import type { Reply, Rule } from './script.ts';
+
+const shownChars = 600;
+
+/**
+ * What the model says while no script is given: it does what it is told with `call NAME {…}`, reports what came of it, and
+ * else says what it could call.
+ */
+export const demo: readonly Rule[] = [{ when: { last: '^\\s*call\\s+\\S+' }, reply: calling }, { reply: telling }];
+
+function calling({ messages }: ChatRequest): Reply {
+  const last = messages.at(-1)!;
+  const [, name = '', text = ''] = /^\s*call\s+(\S+)\s*(\{.*\})?/is.exec(textOf(last)) ?? [];
+  return last.role === 'user' ? { tool_calls: [{ name, arguments: text === '' ? {} : text }] } : reporting(textOf(last));
+}
+
+function telling({ messages, tools = [] }: ChatRequest): Reply {
+  const last = messages.at(-1)!;
+  if (last.role === 'tool') {
+    return reporting(textOf(last));
+  }
+  const names = tools.map((tool) => tool.function.name);
+  return {
+    text:
+      names.length === 0
+        ? 'I am a scripted model and was offered no tool, so all I can do is to talk.'
+        : `I am a scripted model. Say "call NAME {…}" and I call one of my tools: ${names.join(', ')}.`,
+  };
+}
+
+const reporting = (result: string): Reply => ({
+  text: `The tool answered:\n\n${result.slice(0, shownChars)}${result.length > shownChars ? ' …' : ''}`,
+});
