@@ -1,6 +1,6 @@
 import { defineExtensionPoint, defineService, type Principal, type SkillClass } from 'svc/sdk';
 
-import type { CallOrigin, GatedPersona } from '../gate/contract.ts';
+import type { CallOrigin, GateAnswer, GatedPersona } from '../gate/contract.ts';
 
 /** A tool that can be called: of this process, of edges, of a pack or of a server that speaks MCP. */
 export interface Tool {
@@ -76,8 +76,19 @@ export interface ToolOutcome {
   readonly evidence: Evidence | undefined;
 }
 
+/** What a call would come to: who asks for an approval shows this. */
+export interface CallPlan {
+  readonly tool: Tool;
+  readonly answer: GateAnswer;
+  readonly target: { readonly kind: 'manager' | 'device'; readonly id: number | undefined; readonly name: string };
+  /** What will run, and where, in the words in which it will run. */
+  readonly rendered: string;
+}
+
 /** One call of one tool: found, validated, gated, run with a deadline, audited, redacted, kept. */
 export interface SkillRunner {
+  /** All that comes before a run, and nothing of it: throws `not_found` and `invalid_argument`; a refusal of the gate is its answer. */
+  plan(call: ToolCall): Promise<CallPlan>;
   /** Refusals and bad arguments are thrown (`forbidden`, `not_found`, `invalid_argument`); what the tool itself did wrong is the outcome. */
   run(call: ToolCall): Promise<ToolOutcome>;
 }
