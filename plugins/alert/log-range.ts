@@ -1,5 +1,5 @@
 import type { LogQueries } from '../logs/contract.ts';
-import type { LabelRecord, MatrixAnswer, Notes } from '../metricsdb/contract.ts';
+import type { LabelRecord, MatrixAnswer, Notes, QueryOptions } from '../metricsdb/contract.ts';
 import { labelKey } from './label-key.ts';
 
 interface Steps {
@@ -15,14 +15,19 @@ const mostSteps = 10_000;
  * Log stores put the steps of a range on multiples of the step, and slots lie elsewhere: asked in steps so fine that the
  * slots are among them, and only those are kept.
  */
-export async function logRange(logs: LogQueries, query: string, { start, end, step }: Steps, signal: AbortSignal): Promise<MatrixAnswer & Notes> {
+export async function logRange(
+  logs: LogQueries,
+  query: string,
+  { start, end, step }: Steps,
+  asking: Pick<QueryOptions, 'signal' | 'asker'>,
+): Promise<MatrixAnswer & Notes> {
   const fine = commonStep(start % step, step);
   const found = new Map<string, { readonly labels: LabelRecord; readonly times: number[]; readonly values: number[] }>();
   const warnings = new Set<string>();
   for (let from = start; from <= end; from += mostSteps * fine) {
     // The end of a window of logs is not part of it.
     const to = Math.min(end, from + (mostSteps - 1) * fine) + 1;
-    const answer = await logs.range(query, { start: from, end: to, step: fine }, { signal });
+    const answer = await logs.range(query, { start: from, end: to, step: fine }, asking);
     answer.warnings.forEach((warning) => warnings.add(warning));
     answer.labels.forEach((labels, series) => {
       const key = labelKey(labels);

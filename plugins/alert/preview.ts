@@ -2,7 +2,7 @@ import { type Clock, SvcError, timestamp } from 'svc/sdk';
 import { formatDuration, parseDuration } from 'svc/query';
 import type { Static } from 'typebox';
 
-import type { LabelRecord, MatrixAnswer } from '../metricsdb/contract.ts';
+import type { LabelRecord, MatrixAnswer, QueryOptions } from '../metricsdb/contract.ts';
 import { wrongField } from './condition-fields.ts';
 import { isEta } from './evaluator/eta.ts';
 import { phaseOf, slotAt } from './evaluator/slots.ts';
@@ -15,6 +15,7 @@ import { intervalOf, planOf } from './rule-plan.ts';
 import type { PreviewDraft, PreviewShown } from './rule-schema.ts';
 
 export type PreviewResult = Static<typeof PreviewShown>;
+type PreviewAsking = Pick<QueryOptions, 'signal' | 'asker'>;
 type PreviewRequest = Static<typeof PreviewDraft>;
 
 export interface PreviewParts {
@@ -42,7 +43,7 @@ export class Preview {
     this.#parts = parts;
   }
 
-  async run({ lookback = '24h', ...sent }: PreviewRequest, signal: AbortSignal): Promise<PreviewResult> {
+  async run({ lookback = '24h', ...sent }: PreviewRequest, asking: PreviewAsking): Promise<PreviewResult> {
     const { dependencies, clock, intervalMs: usual, delayOf } = this.#parts;
     const body = bodyOf({ ...unnamed, ...sent });
     await assertWorks(body, dependencies);
@@ -50,7 +51,7 @@ export class Preview {
     const rule: Rule = { ...body, id: 0, created_by: '', created_at: timestamp(now), updated_at: timestamp(now) };
     const plan = planOf(rule, usual());
     const window = windowOf(rule, plan, { lookback, now, interval: intervalOf(rule, usual()) });
-    const questions = new Questions(dependencies, delayOf, signal);
+    const questions = new Questions(dependencies, delayOf, asking);
     const run = await walked(new PreviewRun(rule, plan), plan, window, questions);
     const { series, leftOut } = await shownSeries(plan, window, questions);
     const held = await heldBack(plan, window, questions);
@@ -179,13 +180,13 @@ function remarks(rule: Rule, plan: Plan, { unscoped, crowded }: PreviewRun, seri
 class Questions {
   readonly #dependencies: RuleDependencies;
   readonly #delayOf: PreviewParts['delayOf'];
-  readonly #signal: AbortSignal;
+  readonly #asking: PreviewAsking;
   readonly #warnings = new Set<string>();
 
-  constructor(dependencies: RuleDependencies, delayOf: PreviewParts['delayOf'], signal: AbortSignal) {
+  constructor(dependencies: RuleDependencies, delayOf: PreviewParts['delayOf'], asking: PreviewAsking) {
     this.#dependencies = dependencies;
     this.#delayOf = delayOf;
-    this.#signal = signal;
+    this.#asking = asking;
   }
 
   get warnings(): readonly string[] {
@@ -204,8 +205,7 @@ class Questions {
     if (!engine.available) {
       throw new SvcError('unavailable', `the ${store === 'logs' ? 'log' : 'metrics'} store is not running; enable its plugin to preview rules`);
     }
-    const answer =
-      store === 'logs' ? await logRange(logs.get(), query, window, this.#signal) : await metrics.get().range(query, window, { signal: this.#signal });
+    const answer = store === 'logs' ? await logRange(logs.get(), query, window, this.#asking) : await metrics.get().range(query, window, this.#asking);
     answer.warnings.forEach((warning) => this.#warnings.add(warning));
     return delay === 0 ? answer : { ...answer, times: answer.times.map((times) => times.map((time) => time + delay)) };
   }

@@ -1,4 +1,5 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+import { askerOf } from 'svc/query';
 
 import type { RuleImporter } from './import.ts';
 import type { Preview } from './preview.ts';
@@ -84,7 +85,7 @@ export const previewRoutes = (preview: Preview): readonly RouteDeclaration[] => 
     timeoutMs: 60_000,
     audited: false,
     errors: ['unavailable', 'budget_exceeded'],
-    handle: (call) => preview.run(call.body, call.signal),
+    handle: (call) => preview.run(call.body, { asker: askerOf(call.principal), signal: call.signal }),
   }),
 ];
 

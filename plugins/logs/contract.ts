@@ -1,6 +1,6 @@
 import { defineService } from 'svc/sdk';
 
-import type { Enforced, InstantAnswer, LabelRecord, MatrixAnswer, Notes, PushAnswer, QueryOptions, Stamp } from '../metricsdb/contract.ts';
+import type { InstantAnswer, LabelRecord, MatrixAnswer, Notes, PushAnswer, QueryOptions, Stamp } from '../metricsdb/contract.ts';
 
 /** Time of a line: milliseconds and the nanoseconds beyond them. */
 export interface LineTime {
@@ -34,13 +34,17 @@ export interface LogQueryOptions extends QueryOptions {
   readonly step?: number;
 }
 
+export interface LabelOptions extends Pick<QueryOptions, 'enforce' | 'asker'> {
+  readonly query?: string;
+}
+
 /** Questions in LogQL, answered by whichever driver is set. */
 export interface LogQueries {
   lines(query: string, window: LogWindow, options?: LogQueryOptions): Promise<LinesAnswer>;
   instant(query: string, time: number, options?: QueryOptions): Promise<InstantAnswer>;
   range(query: string, window: LogWindow & { readonly step: number }, options?: QueryOptions): Promise<MatrixAnswer & Notes>;
-  labels(window: LogWindow, options?: { readonly query?: string; readonly enforce?: readonly Enforced[] }): Promise<readonly string[]>;
-  labelValues(name: string, window: LogWindow, options?: { readonly query?: string; readonly enforce?: readonly Enforced[] }): Promise<readonly string[]>;
+  labels(window: LogWindow, options?: LabelOptions): Promise<readonly string[]>;
+  labelValues(name: string, window: LogWindow, options?: LabelOptions): Promise<readonly string[]>;
   check(query: string): Promise<{ readonly type: 'lines' | 'vector' | 'scalar'; readonly printed: string }>;
   status(): Promise<{ readonly driver: 'embedded' | 'remote'; readonly ok: boolean; readonly detail?: string; readonly delayMs: number }>;
 }

@@ -1,4 +1,5 @@
 import { byteRoute, route, type RouteDeclaration } from 'svc/sdk';
+import { askerOf } from 'svc/query';
 import { Type } from 'typebox';
 
 import type { LogDriver } from './driver.ts';
@@ -41,7 +42,7 @@ export const logRoutes = (driver: () => LogDriver): readonly RouteDeclaration[] 
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
-    handle: ({ query, signal }) => driver().endpoint({ name: 'query_range', parameters: parametersOf(query) }, signal),
+    handle: ({ query, principal, signal }) => driver().endpoint({ name: 'query_range', parameters: parametersOf(query), asker: askerOf(principal) }, signal),
   }),
   byteRoute({
     method: 'GET',
@@ -52,7 +53,7 @@ export const logRoutes = (driver: () => LogDriver): readonly RouteDeclaration[] 
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
-    handle: ({ query, signal }) => driver().endpoint({ name: 'labels', parameters: parametersOf(query) }, signal),
+    handle: ({ query, principal, signal }) => driver().endpoint({ name: 'labels', parameters: parametersOf(query), asker: askerOf(principal) }, signal),
   }),
   byteRoute({
     method: 'GET',
@@ -64,7 +65,8 @@ export const logRoutes = (driver: () => LogDriver): readonly RouteDeclaration[] 
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
-    handle: ({ params, query, signal }) => driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query) }, signal),
+    handle: ({ params, query, principal, signal }) =>
+      driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query), asker: askerOf(principal) }, signal),
   }),
 ];
 

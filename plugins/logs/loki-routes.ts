@@ -1,4 +1,5 @@
 import { byteRoute, type ErrorWording, type RouteDeclaration, type ShownError } from 'svc/sdk';
+import { askerOf } from 'svc/query';
 import { Type } from 'typebox';
 
 import type { LogDriver } from './driver.ts';
@@ -50,7 +51,7 @@ export const lokiRoutes = (driver: () => LogDriver): readonly RouteDeclaration[]
       method: 'GET',
       path: `/loki/api/v1/${path}`,
       summary,
-      handle: ({ query, signal }) => driver().endpoint({ name, parameters: parametersOf(query) }, signal),
+      handle: ({ query, principal, signal }) => driver().endpoint({ name, parameters: parametersOf(query), asker: askerOf(principal) }, signal),
     }),
     ...(post
       ? [
@@ -63,7 +64,8 @@ export const lokiRoutes = (driver: () => LogDriver): readonly RouteDeclaration[]
             maxBodyBytes: formBytes,
             audited: false,
             status: 200,
-            handle: ({ query, body, signal }) => driver().endpoint({ name, parameters: [...formOf(body), ...parametersOf(query)] }, signal),
+            handle: ({ query, body, principal, signal }) =>
+              driver().endpoint({ name, parameters: [...formOf(body), ...parametersOf(query)], asker: askerOf(principal) }, signal),
           }),
         ]
       : []),
@@ -74,7 +76,8 @@ export const lokiRoutes = (driver: () => LogDriver): readonly RouteDeclaration[]
     path: '/loki/api/v1/label/{name}/values',
     summary: 'Values of one label, as Loki answers it',
     params: LabelName,
-    handle: ({ params, query, signal }) => driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query) }, signal),
+    handle: ({ params, query, principal, signal }) =>
+      driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query), asker: askerOf(principal) }, signal),
   }),
   byteRoute({
     method: 'GET',

@@ -35,8 +35,8 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
       push: ({ format, body, encoding, stamp }: PushInput) => store.push(format, body, { encoding, stamp }),
       write: (rows: Parameters<LogIngest['write']>[0]) => store.write(rows),
 
-      async endpoint({ name, parameters, label, enforce }: EndpointInput, { signal }: Call) {
-        const call = { parameters, label, enforce: matchersOf(enforce), signal };
+      async endpoint({ name, parameters, label, asker, enforce }: EndpointInput, { signal }: Call) {
+        const call = { parameters, label, asker, enforce: matchersOf(enforce), signal };
         return moved(await answer(name as EndpointName, { store, queries, now }, call));
       },
       lines: (input: AskInput, call: Call) => service.lines(input, call),

@@ -25,7 +25,7 @@ export class LogQueryRunner {
   constructor(store: LogStore, limits: QueryLimits, now: () => number) {
     this.#store = store;
     this.#now = now;
-    this.#runner = new QueryRunner(limits, now);
+    this.#runner = new QueryRunner(limits);
   }
 
   set limits(limits: QueryLimits) {

@@ -83,18 +83,18 @@ export class ServiceQueries {
     });
   }
 
-  names({ label, query, start, end, enforce }: NamesInput, { signal }: Call): Promise<string[]> {
+  names({ label, query, start, end, asker, enforce }: NamesInput, { signal }: Call): Promise<string[]> {
     const { directory } = this.#store;
     const matchers = query === undefined ? matchersOf(enforce) : tailer({ query, enforce: matchersOf(enforce), now: this.#now }).matchers;
     const window = { start: nanos(start), end: nanos(end) };
-    return this.#queries.run({ signal }, ({ budget }) =>
+    return this.#queries.run({ asker, signal }, ({ budget }) =>
       label === undefined ? directory.labels(matchers, window, budget) : directory.values(label, matchers, window, budget),
     );
   }
 
   /** The newest lines that are there, and everything that comes after them. */
-  openTail({ query, delayMs, limit, start, enforce }: TailInput, { signal }: Call): Promise<OpenedTail> {
-    return this.#queries.run({ signal }, async ({ source, budget }) => {
+  openTail({ query, delayMs, limit, start, asker, enforce }: TailInput, { signal }: Call): Promise<OpenedTail> {
+    return this.#queries.run({ asker, signal }, async ({ source, budget }) => {
       const shared = { query, enforce: matchersOf(enforce) };
       // Both in one go: the source settles what it will read before it waits for anything, and from then on the tail listens.
       const earlier = lines(source, { ...shared, start: nanos(start), end: nanos(this.#now()), limit, now: this.#now }, budget);

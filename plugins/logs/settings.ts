@@ -14,6 +14,7 @@ export const threadKeys = [
   'logs.max_line_bytes',
   'logs.reject_older_than',
   'logs.query_timeout',
+  'logs.query_cpu',
   'logs.max_query_bytes',
 ];
 
@@ -27,6 +28,7 @@ export const threadSettings = (settings: Settings): ThreadSettings => ({
   retention: { maxAgeMs: parseDuration(settings.get<string>('logs.retention_age')), maxBytes: settings.get<number>('logs.retention_bytes') },
   query: {
     timeoutMs: Math.min(longestQueryMs, parseDuration(settings.get<string>('logs.query_timeout'))),
+    cpuMs: parseDuration(settings.get<string>('logs.query_cpu')),
     maxBytes: settings.get<number>('logs.max_query_bytes'),
   },
 });

@@ -1,4 +1,5 @@
 import { type Clock, type Scope, type Socket, socketRoute, SvcError, type RouteDeclaration, type ThreadHandle } from 'svc/sdk';
+import { askerOf } from 'svc/query';
 import { Type } from 'typebox';
 
 import { Parameters } from './loki/parameters.ts';
@@ -78,12 +79,12 @@ export function tailRoute({ thread, scope, clock, refusal }: TailParts): RouteDe
       },
       { additionalProperties: true },
     ),
-    async handle({ query, signal }, socket) {
+    async handle({ query, principal, signal }, socket) {
       const reason = refusal();
       if (reason !== undefined) {
         throw new SvcError('conflict', reason);
       }
-      const input = tailInput(query, clock.now());
+      const input = tailInput(query, askerOf(principal), clock.now());
       const { id, frame } = await thread.call<OpenedTail>('openTail', input, { signal });
       const viewer = new Viewer(thread, socket, id);
       viewers.set(id, viewer);
@@ -100,14 +101,14 @@ export function tailRoute({ thread, scope, clock, refusal }: TailParts): RouteDe
   });
 }
 
-function tailInput(query: object, now: number): TailInput {
+function tailInput(query: object, asker: string | undefined, now: number): TailInput {
   const parameters = new Parameters(parametersOf(query), now);
   const delay = parameters.text('delay_for') ?? '0';
   if (!/^\d{1,2}$/.test(delay) || Number(delay) > longestDelaySeconds) {
     throw new SvcError('invalid_argument', `delay_for can't be greater than ${longestDelaySeconds}`);
   }
   const { start } = parameters.window(hourMs);
-  return { query: parameters.query, delayMs: Number(delay) * 1_000, limit: parameters.limit, start: start.ms + start.ns / 1e6 };
+  return { query: parameters.query, delayMs: Number(delay) * 1_000, limit: parameters.limit, start: start.ms + start.ns / 1e6, asker };
 }
 
 const textOf = (frame: Uint8Array): string => Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength).toString('utf8');

@@ -17,6 +17,7 @@ export interface ThreadSettings {
 
 export interface QueryLimits {
   readonly timeoutMs: number;
+  readonly cpuMs: number;
   /** Of lines, unpacked, that one query may read. */
   readonly maxBytes: number;
 }
@@ -42,6 +43,7 @@ export interface EndpointInput {
   readonly name: string;
   readonly parameters: ParameterList;
   readonly label?: string | undefined;
+  readonly asker?: string | undefined;
   readonly enforce?: readonly Enforced[] | undefined;
 }
 
@@ -50,6 +52,7 @@ export interface AskInput {
   readonly query: string;
   readonly start: number;
   readonly end: number;
+  readonly asker?: string | undefined;
   readonly enforce?: readonly Enforced[] | undefined;
   readonly timeoutMs?: number | undefined;
   readonly maxSamples?: number | undefined;
@@ -64,6 +67,7 @@ export interface NamesInput {
   readonly query?: string | undefined;
   readonly start: number;
   readonly end: number;
+  readonly asker?: string | undefined;
   readonly enforce?: readonly Enforced[] | undefined;
 }
 
@@ -74,6 +78,7 @@ export interface TailInput {
   /** So many of the newest lines since `start` come first. */
   readonly limit: number;
   readonly start: number;
+  readonly asker?: string | undefined;
   readonly enforce?: readonly Enforced[] | undefined;
 }
 

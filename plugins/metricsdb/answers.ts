@@ -21,8 +21,8 @@ export async function serviceAnswer(
   signal: AbortSignal,
 ): Promise<ServiceAnswer> {
   assertAnswerable(question, runner);
-  const { timeoutMs, maxSamples } = question.options;
-  return await store.use((open) => runner.run({ signal, timeoutMs, maxSamples }, (budget) => answered(open, question, runner, budget)));
+  const { timeoutMs, maxSamples, asker } = question.options;
+  return await store.use((open) => runner.run({ signal, asker, timeoutMs, maxSamples }, (budget) => answered(open, question, runner, budget)));
 }
 
 /** A batch has one place in the line, and its questions are answered one after another. */
@@ -31,13 +31,13 @@ export function batchAnswers(
   { queries, time, options }: BatchQuestion,
   signal: AbortSignal,
 ): Promise<readonly BatchAnswer[]> {
-  const asking = { signal, timeoutMs: options.timeoutMs, maxSamples: options.maxSamples };
+  const asking = { signal, asker: options.asker, timeoutMs: options.timeoutMs, maxSamples: options.maxSamples };
   return store.use((open) =>
-    runner.run(asking, async (whole) => {
+    runner.run(asking, async (whole, another) => {
       const answers: BatchAnswer[] = [];
       for (const query of queries) {
         await whole.breathe();
-        answers.push((await answered(open, { kind: 'instant', query, time, options }, runner, runner.budget(asking)).catch(failureOf)) as BatchAnswer);
+        answers.push((await answered(open, { kind: 'instant', query, time, options }, runner, another()).catch(failureOf)) as BatchAnswer);
       }
       return answers;
     }),

@@ -14,6 +14,8 @@ export interface QueryOptions {
   readonly maxSamples?: number;
   readonly lookbackMs?: number;
   readonly signal?: AbortSignal;
+  /** Who asks, as `askerOf` of `svc/query` tells; askers take turns. Absent for the product itself, such as for alerting, which goes first. */
+  readonly asker?: string | undefined;
   /** Label matchers such as `device_id="7"` that every selector of the query gets besides its own: what the asker may see. */
   readonly enforce?: readonly Enforced[];
 }
@@ -65,7 +67,7 @@ export interface MetricsQueries {
   /** Throws invalid_argument with `line:col` and the reason unless the text is PromQL. */
   check(query: string): Promise<CheckedQuery>;
   /** A store of its own in memory, for trying things out; whoever asks for one closes it, and one that nobody uses is gone after five minutes. */
-  scratch?(): Promise<ScratchSeries>;
+  scratch?(options?: Pick<QueryOptions, 'asker'>): Promise<ScratchSeries>;
   /** Which driver answers and whether it does. */
   status(): Promise<{ readonly driver: 'embedded' | 'process' | 'remote'; readonly ok: boolean; readonly detail?: string; readonly delayMs: number }>;
 }

@@ -12,7 +12,7 @@ import {
 } from 'svc/sdk';
 
 import type { ForeignPrograms } from '../programs/contract.ts';
-import { type InstantAnswer, MetricsIngest, MetricsQueries, type ScratchSeries } from './contract.ts';
+import { type InstantAnswer, MetricsIngest, MetricsQueries, type QueryOptions, type ScratchSeries } from './contract.ts';
 import type { Driver, DriverName } from './drivers/driver.ts';
 import { EmbeddedDriver } from './drivers/embedded.ts';
 import { ProcessDriver } from './drivers/process.ts';
@@ -121,7 +121,7 @@ const queriesOf = (driver: () => Driver, thread: ThreadHandle, clock: Clock): Me
   range: (...asked) => driver().range(...asked),
   series: (...asked) => driver().series(...asked),
   check: (query) => thread.call('check', query),
-  scratch: () => openScratch(thread),
+  scratch: (options) => openScratch(thread, options),
   async status() {
     const began = clock.monotonic();
     const asked = driver();
@@ -141,8 +141,8 @@ const unauthenticated = (url: string): RemoteSettings => ({
 });
 
 /** A store in the thread's memory, from the side of the plugin that asked for it. */
-async function openScratch(thread: ThreadHandle): Promise<ScratchSeries> {
-  const id = await thread.call<number>('scratchOpen');
+async function openScratch(thread: ThreadHandle, { asker }: Pick<QueryOptions, 'asker'> = {}): Promise<ScratchSeries> {
+  const id = await thread.call<number>('scratchOpen', { asker });
   return {
     write: (rows) => thread.call('scratchWrite', { id, rows }),
     instant: (query, time, options = {}) => thread.call<InstantAnswer>('scratchInstant', { id, query, time }, options),

@@ -10,6 +10,7 @@ import {
   SvcError,
   timestamp,
 } from 'svc/sdk';
+import { askerOf } from 'svc/query';
 
 import type { Driver } from './drivers/driver.ts';
 import type { Switchboard } from './drivers/switchboard.ts';
@@ -48,8 +49,10 @@ export const metricsdbRoutes = (board: Switchboard): readonly RouteDeclaration[]
     audited: false,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
-    handle: ({ body, signal }) =>
-      board.driver.ask({ endpoint: 'query_range', shape: 'tool', pairs: Object.entries(body).map(([name, value]) => [name, String(value)]) }, signal),
+    handle({ body, principal, signal }) {
+      const pairs = Object.entries(body).map(([name, value]) => [name, String(value)] as const);
+      return board.driver.ask({ endpoint: 'query_range', shape: 'tool', pairs, asker: askerOf(principal) }, signal);
+    },
   }),
 ];
 

@@ -28,7 +28,7 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
   const { folder, ...settings } = setup.data as ThreadData;
   const { now, log } = setup;
   const store = new StoreLifecycle({ folder, now, log });
-  const runner = new QueryRunner(settings.query, now);
+  const runner = new QueryRunner(settings.query);
   const forwarder = new Forwarder(runner, settings.push, now);
   const scratches = new Scratches(runner, now);
   setup.every(maintainMs, () => scratches.forget());

@@ -1,4 +1,5 @@
 import { byteRoute, type ErrorWording, type RouteDeclaration, type ShownError } from 'svc/sdk';
+import { askerOf } from 'svc/query';
 import { Type } from 'typebox';
 
 import { type Driver, type StatusPage, statusPages } from './drivers/driver.ts';
@@ -57,7 +58,7 @@ export const prometheusRoutes = (driver: () => Driver): readonly RouteDeclaratio
       method: 'GET',
       path: `/prometheus/api/v1/${path}`,
       summary: `${summary}, as Prometheus answers it`,
-      handle: ({ query, signal }) => driver().ask({ endpoint, pairs: pairsOf(query) }, signal),
+      handle: ({ query, principal, signal }) => driver().ask({ endpoint, pairs: pairsOf(query), asker: askerOf(principal) }, signal),
     }),
     ...(post
       ? [
@@ -70,7 +71,8 @@ export const prometheusRoutes = (driver: () => Driver): readonly RouteDeclaratio
             maxBodyBytes: formBytes,
             audited: false,
             status: 200,
-            handle: ({ query, body, signal }) => driver().ask(withForm({ endpoint, pairs: pairsOf(query) }, body), signal),
+            handle: ({ query, body, principal, signal }) =>
+              driver().ask(withForm({ endpoint, pairs: pairsOf(query), asker: askerOf(principal) }, body), signal),
           }),
         ]
       : []),
@@ -81,7 +83,8 @@ export const prometheusRoutes = (driver: () => Driver): readonly RouteDeclaratio
     path: '/prometheus/api/v1/label/{name}/values',
     summary: 'Values of one label, as Prometheus answers it',
     params: LabelName,
-    handle: ({ params, query, signal }) => driver().ask({ endpoint: 'values', label: params.name, pairs: pairsOf(query) }, signal),
+    handle: ({ params, query, principal, signal }) =>
+      driver().ask({ endpoint: 'values', label: params.name, pairs: pairsOf(query), asker: askerOf(principal) }, signal),
   }),
   ...statusPages.map((page) =>
     byteRoute({

@@ -1,7 +1,7 @@
 import type { QueryRunner } from 'svc/query';
 import { SvcError } from 'svc/sdk';
 
-import type { InstantAnswer, ScratchRow } from './contract.ts';
+import type { InstantAnswer, QueryOptions, ScratchRow } from './contract.ts';
 import { instantAnswerOf } from './matrix.ts';
 import { instant } from './promql/index.ts';
 import { ScratchStore } from './scratch-store.ts';
@@ -12,6 +12,7 @@ const idleMs = 300_000;
 
 interface Scratch {
   readonly store: ScratchStore;
+  readonly asker: string | undefined;
   usedAt: number;
 }
 
@@ -38,34 +39,34 @@ export class Scratches {
 
   methods() {
     return {
-      scratchOpen: (): number => {
+      scratchOpen: ({ asker }: Pick<QueryOptions, 'asker'>): number => {
         this.forget();
         if (this.#open.size >= mostOpen) {
           throw new SvcError('rate_limited', `${mostOpen} scratch stores are in use already; try again when one is closed`);
         }
         this.#last += 1;
-        this.#open.set(this.#last, { store: new ScratchStore(), usedAt: this.#now() });
+        this.#open.set(this.#last, { store: new ScratchStore(), asker, usedAt: this.#now() });
         return this.#last;
       },
-      scratchWrite: ({ id, rows }: { readonly id: number; readonly rows: readonly ScratchRow[] }): void => this.#used(id).add(rows),
+      scratchWrite: ({ id, rows }: { readonly id: number; readonly rows: readonly ScratchRow[] }): void => this.#used(id).store.add(rows),
       scratchInstant: (
         { id, query, time }: { readonly id: number; readonly query: string; readonly time: number },
         { signal }: { readonly signal: AbortSignal },
       ): Promise<InstantAnswer> =>
-        this.#runner.run({ signal }, async (budget) => {
+        this.#runner.run({ asker: this.#used(id).asker, signal }, async (budget) => {
           const { delayedNameRemoval } = this.#runner.limits;
-          return instantAnswerOf(await instant(this.#used(id), { query, time, delayedNameRemoval }, budget));
+          return instantAnswerOf(await instant(this.#used(id).store, { query, time, delayedNameRemoval }, budget));
         }),
       scratchClose: ({ id }: { readonly id: number }): void => void this.#open.delete(id),
     };
   }
 
-  #used(id: number): ScratchStore {
+  #used(id: number): Scratch {
     const scratch = this.#open.get(id);
     if (scratch === undefined) {
       throw new SvcError('not_found', 'the scratch store is closed: it was idle for five minutes, or its thread was restarted; open another');
     }
     scratch.usedAt = this.#now();
-    return scratch.store;
+    return scratch;
   }
 }

@@ -52,6 +52,7 @@ export const watchedKeys = [
   'max_points',
   'max_answer_bytes',
   'query_timeout',
+  'query_cpu',
   'concurrency',
   'lookback',
   'delayed_name_removal',
@@ -109,6 +110,7 @@ export class MetricsSettings {
           : undefined,
       query: {
         timeoutMs: this.#ms('query_timeout'),
+        cpuMs: this.#ms('query_cpu'),
         maxSamples: this.#get('max_samples'),
         maxPoints: this.#get('max_points'),
         maxAnswerBytes: this.#get('max_answer_bytes'),

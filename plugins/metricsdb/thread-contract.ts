@@ -16,6 +16,7 @@ export interface ThreadSettings {
 
 export interface QueryLimits {
   readonly timeoutMs: number;
+  readonly cpuMs: number;
   readonly maxSamples: number;
   readonly maxPoints: number;
   readonly maxAnswerBytes: number;
@@ -39,6 +40,7 @@ export interface Asked {
   readonly form?: Uint8Array | undefined;
   /** `tool`: a matrix as programs of ours read it, instead of Prometheus' envelope. */
   readonly shape?: 'tool' | undefined;
+  readonly asker?: string | undefined;
 }
 
 /** The same, checked and cleaned, for whoever answers elsewhere. */

@@ -1,4 +1,5 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+import { askerOf } from 'svc/query';
 
 import type { DashboardBook } from './dashboard-book.ts';
 import type { Panels } from './panels.ts';
@@ -35,10 +36,10 @@ export const dashboardRoutes = ({ book, panels, ...parts }: DashboardRouteParts)
     query: DashboardQuery,
     response: RenderedDashboard,
     errors: ['not_found', 'conflict'],
-    async handle({ params, query, signal }) {
+    async handle({ params, query, principal, signal }) {
       const { from, to, step, ...others } = query;
       const given = new Map(Object.entries(others as Record<string, string[]>).map(([name, value]) => [name.slice(variablePrefix.length), value]));
-      return await render(await book.get(params.uid), { window: { from, to, step }, given, signal }, parts);
+      return await render(await book.get(params.uid), { window: { from, to, step }, given, asker: askerOf(principal), signal }, parts);
     },
   }),
   route({

@@ -4,7 +4,7 @@ import { type Handle, SvcError } from 'svc/sdk';
 import { queryGate } from 'svc/query';
 
 import type { LinesAnswer, LogQueries } from '../logs/contract.ts';
-import type { InstantAnswer, LabelRecord, MatrixAnswer, MetricsQueries, Notes } from '../metricsdb/contract.ts';
+import type { InstantAnswer, LabelRecord, MatrixAnswer, MetricsQueries, Notes, QueryOptions } from '../metricsdb/contract.ts';
 import type { Window } from './window.ts';
 
 export interface Stores {
@@ -14,6 +14,7 @@ export interface Stores {
 
 export interface Terms {
   readonly window: Window;
+  readonly asker: string | undefined;
   /** Aborts at the deadline and when the client leaves. */
   readonly signal: AbortSignal;
   /** Milliseconds until the deadline. */
@@ -73,11 +74,11 @@ export class Questions {
     return provider(this.#stores.metrics, 'metrics');
   }
 
-  #once<T>(key: string, ask: (options: { signal: AbortSignal; timeoutMs: number; maxSamples: number }) => Promise<T>): Promise<T> {
-    const { signal, left } = this.#terms;
+  #once<T>(key: string, ask: (options: Required<Pick<QueryOptions, 'signal' | 'asker' | 'timeoutMs' | 'maxSamples'>>) => Promise<T>): Promise<T> {
+    const { asker, signal, left } = this.#terms;
     let answer = this.#asked.get(key) as Promise<T> | undefined;
     if (answer === undefined) {
-      const options = () => ({ signal, timeoutMs: Math.max(1, left()), maxSamples: mostSamples });
+      const options = () => ({ signal, asker, timeoutMs: Math.max(1, left()), maxSamples: mostSamples });
       answer = this.#gate.run(() => untilAborted(ask(options()), signal), signal);
       this.#asked.set(key, answer);
     }

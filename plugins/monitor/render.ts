@@ -15,6 +15,7 @@ import { type AskedWindow, type Window, windowOf } from './window.ts';
 export interface RenderRequest {
   readonly window: AskedWindow;
   readonly given: ReadonlyMap<string, readonly string[]>;
+  readonly asker: string | undefined;
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal;
 }
@@ -33,7 +34,7 @@ const mostSeries = 50;
 const mostPoints = 240_000;
 
 /** A dashboard with its data: every panel is asked for at once, within one deadline. */
-export async function render(dashboard: Dashboard, { window: asked, given, signal }: RenderRequest, parts: RenderParts) {
+export async function render(dashboard: Dashboard, { window: asked, given, asker, signal }: RenderRequest, parts: RenderParts) {
   const { stores, clock, scope, log } = parts;
   const sampleInterval = parts.sampleInterval();
   const window = windowOf(asked, clock.now(), sampleInterval);
@@ -44,7 +45,8 @@ export async function render(dashboard: Dashboard, { window: asked, given, signa
     late.abort(queryError('timeout', `no answer within the ${deadlineMs / 1_000} s of the dashboard; ask for less time or a longer step`)),
   );
   try {
-    const questions = new Questions(stores, { window, signal: AbortSignal.any([signal, late.signal]), left: () => deadlineMs - (clock.monotonic() - began) });
+    const left = (): number => deadlineMs - (clock.monotonic() - began);
+    const questions = new Questions(stores, { window, asker, signal: AbortSignal.any([signal, late.signal]), left });
     const choices = await choose(dashboard.variables, given, { window, sampleInterval, questions, log });
     const most = Math.max(1, Math.min(mostSeries, Math.floor(mostPoints / dashboard.panels.length / ((window.end - window.start) / window.step + 1))));
     const filling = { dashboard, choices, window, questions, most, log };

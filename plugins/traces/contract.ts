@@ -1,6 +1,6 @@
 import { defineService } from 'svc/sdk';
 
-import type { Enforced, MatrixAnswer, Notes, PushAnswer, QueryOptions, Stamp } from '../metricsdb/contract.ts';
+import type { MatrixAnswer, Notes, PushAnswer, QueryOptions, Stamp } from '../metricsdb/contract.ts';
 
 export interface TraceWindow {
   /** Milliseconds. */
@@ -43,7 +43,7 @@ export interface TraceQueries {
   tagValues(
     tag: string,
     window: TraceWindow,
-    options?: { readonly query?: string; readonly enforce?: readonly Enforced[] },
+    options?: Pick<QueryOptions, 'enforce' | 'asker'> & { readonly query?: string },
   ): Promise<readonly { readonly type: string; readonly value: string }[]>;
   metrics(query: string, window: TraceWindow & { readonly step: number }, options?: QueryOptions): Promise<MatrixAnswer & Notes>;
   check(query: string): Promise<{ readonly printed: string }>;

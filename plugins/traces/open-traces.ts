@@ -20,13 +20,13 @@ export interface TracesService {
 export type TracesSetup = Pick<ThreadSetup, 'data' | 'log' | 'notify' | 'now' | 'every'>;
 
 const tendEveryMs = 5_000;
-const usualQuery = { timeoutMs: 30_000, maxSamples: 50_000_000 };
+const usualQuery = { timeoutMs: 30_000, cpuMs: 10_000, maxSamples: 50_000_000 };
 
 /** Store and language of the traces area, behind the methods that its thread answers. */
 export async function openTraces({ data, log, notify, now, every }: TracesSetup): Promise<TracesService> {
   const { folder, limits = {}, query = usualQuery, nativeBinding } = data as TracesData;
   const store = await openTracesStore({ folder, log, now, limits, ...(nativeBinding !== undefined && { nativeBinding }) });
-  const runner = new QueryRunner(query, now);
+  const runner = new QueryRunner(query);
   const queries = new StoreQueries(store, runner);
   const passing = new Passing(store, now);
   const spanMetrics = new SpanMetricsNotices(() => store.metricRows(), { notify, now });

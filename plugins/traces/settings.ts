@@ -12,6 +12,7 @@ export const threadKeys = [
   'traces.max_trace_spans',
   'traces.max_span_bytes',
   'traces.query_timeout',
+  'traces.query_cpu',
   'traces.max_query_spans',
   'traces.span_metrics',
   'traces.max_metric_series',
@@ -27,6 +28,7 @@ export const threadSettings = (settings: Settings): ThreadSettings => ({
   },
   query: {
     timeoutMs: Math.min(longestQueryMs, parseDuration(settings.get<string>('traces.query_timeout'))),
+    cpuMs: parseDuration(settings.get<string>('traces.query_cpu')),
     maxSamples: settings.get<number>('traces.max_query_spans'),
   },
 });

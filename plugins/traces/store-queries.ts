@@ -66,8 +66,8 @@ export class StoreQueries {
   }
 
   /** Damaged blocks are left out, and the query is run again without them. */
-  #run<T>({ timeoutMs, maxSamples }: Asked, { signal }: Call, query: (budget: Budget) => Promise<T>): Promise<T> {
-    return this.#runner.run({ signal, timeoutMs, maxSamples }, (budget) => this.#store.read(() => query(budget)));
+  #run<T>({ asker, timeoutMs, maxSamples }: Asked, { signal }: Call, query: (budget: Budget) => Promise<T>): Promise<T> {
+    return this.#runner.run({ signal, asker, timeoutMs, maxSamples }, (budget) => this.#store.read(() => query(budget)));
   }
 }
 

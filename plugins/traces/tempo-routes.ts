@@ -1,4 +1,5 @@
 import { byteRoute, type Call, type ErrorWording, type RouteDeclaration, type ShownError, SvcError } from 'svc/sdk';
+import { askerOf } from 'svc/query';
 import { Type } from 'typebox';
 
 import type { TraceDriver } from './driver.ts';
@@ -26,7 +27,12 @@ const common = { method: 'GET', access: 'any', query: Anything, produces: jsonTy
 /** Tempo's API as far as it asks; spans come in by the data plane. */
 export function tempoRoutes(driver: () => TraceDriver, reader: Reader): readonly RouteDeclaration[] {
   const asking = (path: string, summary: string, read: (list: ParameterList) => TempoQuestion): RouteDeclaration =>
-    byteRoute({ ...common, path: `/tempo/api/${path}`, summary, handle: ({ query, signal }) => driver().answer(read(parametersOf(query)), signal) });
+    byteRoute({
+      ...common,
+      path: `/tempo/api/${path}`,
+      summary,
+      handle: ({ query, principal, signal }) => driver().answer(read(parametersOf(query)), { signal, asker: askerOf(principal) }),
+    });
 
   const values = (path: string, version: 1 | 2): RouteDeclaration =>
     byteRoute({
@@ -34,7 +40,8 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader): readonly
       path: `/tempo/api/${path}/{tag}/values`,
       summary: `Values of one tag, as version ${version} of Tempo's API answers it`,
       params: Tag,
-      handle: ({ params, query, signal }) => driver().answer(reader.values(parametersOf(query), params.tag, version), signal),
+      handle: ({ params, query, principal, signal }) =>
+        driver().answer(reader.values(parametersOf(query), params.tag, version), { signal, asker: askerOf(principal) }),
     });
 
   const trace = (path: string, version: 1 | 2): RouteDeclaration =>
@@ -46,7 +53,7 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader): readonly
       async handle(call) {
         const proto = wantsProtobuf(call);
         const form = version === 1 ? (proto ? 'proto' : 'v1') : proto ? 'proto2' : 'v2';
-        const found = await driver().trace(call.params.trace_id, form, { signal: call.signal });
+        const found = await driver().trace(call.params.trace_id, form, { signal: call.signal, asker: askerOf(call.principal) });
         if (found === undefined) {
           throw new SvcError('not_found', `there is no trace ${call.params.trace_id}`);
         }

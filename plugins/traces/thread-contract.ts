@@ -23,11 +23,13 @@ export interface ThreadSettings {
 
 export interface QueryLimits {
   readonly timeoutMs: number;
+  readonly cpuMs: number;
   /** Spans that one query may look at. */
   readonly maxSamples: number;
 }
 
 export interface Asked {
+  readonly asker?: string | undefined;
   readonly timeoutMs?: number | undefined;
   /** Spans that it may look at. */
   readonly maxSamples?: number | undefined;

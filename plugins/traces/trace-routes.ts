@@ -1,4 +1,5 @@
 import { byteRoute, route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { askerOf } from 'svc/query';
 import { Type } from 'typebox';
 
 import type { TraceDriver } from './driver.ts';
@@ -42,7 +43,7 @@ export const traceRoutes = (driver: () => TraceDriver, reader: Reader): readonly
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
-    handle: ({ query, signal }) => driver().answer(reader.search(parametersOf(query)), signal),
+    handle: ({ query, principal, signal }) => driver().answer(reader.search(parametersOf(query)), { signal, asker: askerOf(principal) }),
   }),
   byteRoute({
     method: 'GET',
@@ -54,7 +55,7 @@ export const traceRoutes = (driver: () => TraceDriver, reader: Reader): readonly
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
-    handle: ({ params, query, signal }) => driver().answer(reader.values(parametersOf(query), params.tag, 2), signal),
+    handle: ({ params, query, principal, signal }) => driver().answer(reader.values(parametersOf(query), params.tag, 2), { signal, asker: askerOf(principal) }),
   }),
   byteRoute({
     method: 'GET',
@@ -65,8 +66,8 @@ export const traceRoutes = (driver: () => TraceDriver, reader: Reader): readonly
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['not_found', 'rate_limited', 'unavailable', 'upstream_error'],
-    async handle({ params, signal }) {
-      const found = await driver().trace(params.trace_id, 'v1', { signal });
+    async handle({ params, principal, signal }) {
+      const found = await driver().trace(params.trace_id, 'v1', { signal, asker: askerOf(principal) });
       if (found === undefined) {
         throw new SvcError('not_found', `there is no trace ${params.trace_id}`);
       }

@@ -9,7 +9,16 @@ const log = { debug: () => undefined, info: () => undefined, warn: console.error
 const data: ThreadData = {
   folder: folder!,
   store: {},
-  query: { timeoutMs: 30_000, maxSamples: 50_000_000, maxPoints: 11_000, maxAnswerBytes: 2 ** 30, atOnce: 4, lookbackMs: 300_000, delayedNameRemoval: false },
+  query: {
+    timeoutMs: 30_000,
+    cpuMs: 30_000,
+    maxSamples: 50_000_000,
+    maxPoints: 11_000,
+    maxAnswerBytes: 2 ** 30,
+    atOnce: 4,
+    lookbackMs: 300_000,
+    delayedNameRemoval: false,
+  },
   push: { maxPushBytes: 64 * 2 ** 20, aheadMs: 600_000 },
 };
 const { signal } = new AbortController();

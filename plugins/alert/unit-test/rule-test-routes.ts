@@ -1,4 +1,5 @@
 import { type Handle, isSvcError, messageOf, route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { askerOf } from 'svc/query';
 import { type Static, Type } from 'typebox';
 
 import type { MetricsQueries, ScratchSeries } from '../../metricsdb/contract.ts';
@@ -52,16 +53,21 @@ export const ruleTestRoutes = (metrics: Handle<MetricsQueries>): readonly RouteD
     timeoutMs: 150_000,
     audited: false,
     errors: ['unavailable', 'rate_limited'],
-    handle: ({ body, signal }) => runAll(body, metrics, signal),
+    handle: ({ body, principal, signal }) => runAll(body, metrics, { asker: askerOf(principal), signal }),
   }),
 ];
 
-async function runAll({ content, files }: Body, metrics: Handle<MetricsQueries>, signal: AbortSignal): Promise<Static<typeof RuleTestShown>> {
+interface Asking {
+  readonly asker: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function runAll({ content, files }: Body, metrics: Handle<MetricsQueries>, { asker, signal }: Asking): Promise<Static<typeof RuleTestShown>> {
   const file = readTestFile(content);
   const groups = files.flatMap(groupsOf);
   const tests = [];
   for (const [index, test] of file.tests.entries()) {
-    const { name, ...outcome } = await inScratch(metrics, (store) => runTest(file, test, groups, store, signal));
+    const { name, ...outcome } = await inScratch(metrics, asker, (store) => runTest(file, test, groups, store, signal));
     tests.push({
       name: name === '' ? `test ${index + 1}` : name,
       ...outcome,
@@ -87,8 +93,8 @@ function assertHasTests({ tests }: TestFile): void {
   }
 }
 
-async function inScratch<R>(metrics: Handle<MetricsQueries>, work: (store: ScratchSeries) => Promise<R>): Promise<R> {
-  const store = metrics.available ? await metrics.get().scratch?.() : undefined;
+async function inScratch<R>(metrics: Handle<MetricsQueries>, asker: string | undefined, work: (store: ScratchSeries) => Promise<R>): Promise<R> {
+  const store = metrics.available ? await metrics.get().scratch?.({ asker }) : undefined;
   if (store === undefined) {
     throw new SvcError('unavailable', 'no metrics store with a query engine is running; enable the metricsdb plugin to run rule tests');
   }

@@ -1,15 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import { Asker } from './asker.ts';
 import { queryError } from './query-error.ts';
+import { QueryTurn } from './query-turn.ts';
 
 /** What one question may cost. Whoever reads or computes for it charges here, and stops when this throws. */
 export interface Budget {
   readonly signal: AbortSignal;
   /** Charges samples, lines or spans that are held or looked at. */
   spend(samples: number): void;
+  /** Refuses what would far exceed the limit, before it is done: samples that would be gone over, each as often as it would be. */
+  foresee(samples: number): void;
   /** Charges bytes that are read or held. */
   bytes(count: number): void;
-  /** To be called in every long loop: gives the event loop a turn when this question has held it for 8 ms. */
+  /** To be called in every long loop: gives the event loop and other queries a turn when this one has held it for 8 ms. */
   breathe(): Promise<void> | undefined;
   /** Throws when the asker has gone or the time is up. */
   check(): void;
@@ -18,34 +22,55 @@ export interface Budget {
 
 export interface BudgetOptions {
   readonly timeoutMs: number;
+  /** Of computing, waiting not counted. */
+  readonly cpuMs?: number;
   readonly maxSamples?: number;
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
-  /** Milliseconds that never jump. */
-  readonly now: () => number;
+  /** Milliseconds that never jump; by default those of the machine. */
+  readonly now?: () => number;
+  /** How this query takes turns with others; by itself it gives the event loop one turn between two slices. */
+  readonly slices?: Slices;
 }
 
-const breathMs = 8;
+interface Slices {
+  readonly turn: QueryTurn;
+  /** Resolves when the next slice may begin. */
+  next(): Promise<unknown>;
+}
+
+/** How often each sample that may be read may be gone over, on average. */
+const foreseenMost = 15;
+const sliceMs = 8;
+const steady = (): number => performance.now();
 const never = new AbortController().signal;
 
-export function budget({ timeoutMs, maxSamples = 50_000_000, maxBytes = 4 * 1024 ** 3, signal = never, now }: BudgetOptions): Budget {
-  const deadline = now() + timeoutMs;
+export function budget(options: BudgetOptions): Budget {
+  const { timeoutMs, cpuMs = Infinity, maxSamples = 50_000_000, maxBytes = 4 * 1024 ** 3, signal = never, now = steady } = options;
+  const { turn, next } = options.slices ?? alone(signal, now(), timeoutMs);
   const spent = { samples: 0, bytes: 0 };
-  let lastBreath = now();
 
   function checkAt(time: number): void {
     if (signal.aborted) {
       throw queryError('canceled', 'the query was canceled');
     }
-    if (time >= deadline) {
+    if (time >= turn.deadline) {
       throw queryError('timeout', `the query timed out after ${timeoutMs / 1000} s: ask for a shorter window, or for fewer series or streams`);
+    }
+    if (turn.computedMs + time - turn.sliceAt > cpuMs) {
+      throw queryError(
+        'too_large',
+        `the query computed for ${cpuMs / 1000} s and is not done: ask for a shorter window, a longer step, or fewer series or streams`,
+      );
     }
   }
 
-  async function breath(): Promise<void> {
-    await nextTurn();
-    lastBreath = now();
-    checkAt(lastBreath);
+  async function breath(time: number): Promise<void> {
+    turn.pause(time);
+    await next();
+    const resumed = now();
+    turn.begin(resumed);
+    checkAt(resumed);
   }
 
   return {
@@ -57,6 +82,15 @@ export function budget({ timeoutMs, maxSamples = 50_000_000, maxBytes = 4 * 1024
         throw queryError('too_large', `the query reads more than ${maxSamples} samples: ask for a shorter window, or for fewer series or streams`);
       }
     },
+    foresee(samples) {
+      const most = maxSamples * foreseenMost;
+      if (samples > most) {
+        throw queryError(
+          'too_large',
+          `the query would go over ${Math.round(samples)} samples in its ranges, more than ${most}: ask for shorter ranges, a longer step, a shorter window, or fewer series`,
+        );
+      }
+    },
     bytes(count) {
       spent.bytes += count;
       if (spent.bytes > maxBytes) {
@@ -66,10 +100,17 @@ export function budget({ timeoutMs, maxSamples = 50_000_000, maxBytes = 4 * 1024
     breathe() {
       const time = now();
       checkAt(time);
-      return time - lastBreath > breathMs ? breath() : undefined;
+      return time - turn.sliceAt > sliceMs ? breath(time) : undefined;
     },
     check() {
       checkAt(now());
     },
   };
+}
+
+/** Work that no other query competes with, such as that of a compaction. */
+function alone(signal: AbortSignal, at: number, timeoutMs: number): Slices {
+  const turn = new QueryTurn(new Asker(undefined), signal, { arrivedAt: at, timeoutMs });
+  turn.begin(at);
+  return { turn, next: () => nextTurn() };
 }

@@ -1,3 +1,4 @@
+export { askerOf } from './asker.ts';
 export * from './budget.ts';
 export * from './byte-text.ts';
 export * from './durations.ts';

@@ -1,11 +1,15 @@
-import type { ConcurrencyGate } from 'svc/flow';
-
+import { AdmissionQueue } from './admission-queue.ts';
+import { Asker } from './asker.ts';
 import { type Budget, budget } from './budget.ts';
-import { queryGate } from './gate.ts';
+import { QueryTurn } from './query-turn.ts';
+import { QueryTurns } from './query-turns.ts';
 
 /** What each query of a store may use up, and how many of them run at a time. */
 export interface RunnerLimits {
+  /** From its arrival to its end, waiting included. */
   readonly timeoutMs: number;
+  /** Of computing, for a query of a person; unlimited where it is absent. */
+  readonly cpuMs?: number;
   readonly maxSamples?: number;
   readonly maxBytes?: number;
   readonly atOnce?: number;
@@ -14,6 +18,8 @@ export interface RunnerLimits {
 /** Who asks, and for how much less than the limits. */
 export interface QueryCall {
   readonly signal: AbortSignal;
+  /** A person or a token by kind and id; absent for the product itself. */
+  readonly asker?: string | undefined;
   readonly timeoutMs?: number | undefined;
   readonly maxSamples?: number | undefined;
 }
@@ -25,17 +31,23 @@ export interface QueryLoad {
   readonly asked: number;
 }
 
-/** Runs the queries of a store's thread, a few at a time, each with a budget. */
+const usuallyAtOnce = 4;
+/** Askers that are remembered although they ask nothing at the moment. */
+const mostIdle = 200;
+
+/** Runs the queries of a store's thread in fair turns, each with a budget. */
 export class QueryRunner<Limits extends RunnerLimits = RunnerLimits> {
-  readonly #now: () => number;
+  readonly #now = (): number => performance.now();
+  readonly #queue: AdmissionQueue;
+  readonly #turns: QueryTurns;
+  readonly #askers = new Map<string | undefined, Asker>();
   #limits: Limits;
-  #gate: ConcurrencyGate;
   #asked = 0;
 
-  constructor(limits: Limits, now: () => number) {
+  constructor(limits: Limits) {
     this.#limits = limits;
-    this.#now = now;
-    this.#gate = gateOf(limits);
+    this.#queue = new AdmissionQueue(rulesOf(limits), this.#now);
+    this.#turns = new QueryTurns(this.#now, () => this.#queue.expire());
   }
 
   get limits(): Limits {
@@ -43,32 +55,75 @@ export class QueryRunner<Limits extends RunnerLimits = RunnerLimits> {
   }
 
   set limits(limits: Limits) {
-    // Queries that wait at the old gate are let in by it.
-    this.#gate = limits.atOnce === this.#limits.atOnce ? this.#gate : gateOf(limits);
     this.#limits = limits;
+    this.#queue.rules = rulesOf(limits);
   }
 
   get load(): QueryLoad {
-    return { running: this.#gate.running, waiting: this.#gate.waiting, asked: this.#asked };
+    return { running: this.#queue.running, waiting: this.#queue.waiting, asked: this.#asked };
   }
 
-  run<T>(call: QueryCall, work: (budget: Budget) => Promise<T>): Promise<T> {
+  /** `work` may ask for further budgets, for parts of it that have limits of their own; time is one for all of them. */
+  async run<T>(call: QueryCall, work: (budget: Budget, another: () => Budget) => Promise<T>): Promise<T> {
     this.#asked += 1;
-    return this.#gate.run(() => work(this.budget(call)), call.signal);
+    const arrivedAt = this.#now();
+    const timeoutMs = Math.max(0, Math.min(call.timeoutMs ?? Infinity, this.#limits.timeoutMs));
+    const turn = new QueryTurn(this.#asker(call.asker), call.signal, { arrivedAt, timeoutMs });
+    turn.asker.present++;
+    try {
+      await this.#queue.enter(turn);
+      return await this.#work(call, turn, work);
+    } finally {
+      turn.asker.present--;
+    }
   }
 
-  /** What one query may use up, from now on. */
-  budget({ signal, timeoutMs = Infinity, maxSamples = Infinity }: QueryCall): Budget {
-    const limits = this.#limits;
-    const samples = Math.min(maxSamples, limits.maxSamples ?? Infinity);
+  async #work<T>(call: QueryCall, turn: QueryTurn, work: (budget: Budget, another: () => Budget) => Promise<T>): Promise<T> {
+    const another = (): Budget => this.#budget(call, turn);
+    try {
+      if (this.#queue.running > 1) {
+        await this.#turns.next(turn);
+      }
+      turn.begin(this.#now());
+      return await work(another(), another);
+    } finally {
+      turn.pause(this.#now());
+      this.#queue.leave(turn);
+    }
+  }
+
+  #budget({ maxSamples = Infinity }: QueryCall, turn: QueryTurn): Budget {
+    const { cpuMs, maxBytes, maxSamples: most = Infinity } = this.#limits;
+    const samples = Math.min(maxSamples, most);
     return budget({
-      timeoutMs: Math.min(timeoutMs, limits.timeoutMs),
+      timeoutMs: turn.timeoutMs,
       ...(samples < Infinity && { maxSamples: samples }),
-      ...(limits.maxBytes !== undefined && { maxBytes: limits.maxBytes }),
-      signal,
+      ...(maxBytes !== undefined && { maxBytes }),
+      ...(cpuMs !== undefined && !turn.asker.isHouse && { cpuMs }),
+      signal: turn.signal,
       now: this.#now,
+      slices: { turn, next: () => this.#turns.next(turn) },
     });
+  }
+
+  #asker(key: string | undefined): Asker {
+    const known = this.#askers.get(key) ?? new Asker(key);
+    // The one that asked longest ago comes first.
+    this.#askers.delete(key);
+    this.#askers.set(key, known);
+    if (this.#askers.size > mostIdle) {
+      this.#forgetIdle();
+    }
+    return known;
+  }
+
+  #forgetIdle(): void {
+    for (const [key, asker] of this.#askers) {
+      if (asker.present === 0 && key !== undefined && this.#askers.size > mostIdle) {
+        this.#askers.delete(key);
+      }
+    }
   }
 }
 
-const gateOf = ({ atOnce }: RunnerLimits): ConcurrencyGate => queryGate(atOnce === undefined ? {} : { atOnce });
+const rulesOf = ({ atOnce = usuallyAtOnce }: RunnerLimits): { readonly atOnce: number } => ({ atOnce });

@@ -186,7 +186,7 @@ export class Cutter {
   }
 
   #pace(): Budget {
-    return budget({ timeoutMs: Infinity, now: this.#parts.now });
+    return budget({ timeoutMs: Infinity });
   }
 
   /** The first segment that holds lines which are in no block. */

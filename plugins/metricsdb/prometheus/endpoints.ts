@@ -111,7 +111,7 @@ export async function answer(parts: AnswerParts, asked: Asked, signal: AbortSign
   const limit = parameters.limit();
   const work = readers[asked.endpoint](parameters, parts, asked);
   const page = (budget: Budget): Page => ({ budget, maxBytes: runner.limits.maxAnswerBytes, limit });
-  return await store.use((open) => runner.run({ signal, timeoutMs: settled.timeoutMs }, (budget) => work(open, page(budget), settled)));
+  return await store.use((open) => runner.run({ signal, asker: asked.asker, timeoutMs: settled.timeoutMs }, (budget) => work(open, page(budget), settled)));
 }
 
 /** The text of an expression in the one way it is printed; needs no store. */

@@ -21,6 +21,12 @@ export const rangeFunctions: ReadonlyMap<string, RangeFunction> = new Map([
   ['holt_winters', overTimeFunctions['double_exponential_smoothing']!],
 ]);
 
+/** Look at the ends of each range, or go over the samples once for all ranges. */
+const quickFunctions: ReadonlySet<string> = new Set([
+  ...['count_over_time', 'present_over_time', 'absent_over_time', 'last_over_time', 'first_over_time', 'ts_of_first_over_time', 'ts_of_last_over_time'],
+  ...['rate', 'increase', 'delta', 'irate', 'idelta', 'changes', 'resets'],
+]);
+
 /** Samples looked at between two looks at the clock. */
 const breathEvery = 1 << 18;
 
@@ -57,7 +63,11 @@ export async function callRangeFunction(run: Run, call: Call, grid: Grid): Promi
       take(series);
     });
   } else {
+    const passes = quickFunctions.has(call.func) ? 0 : Math.min(grid.count, vector.range / grid.step + 1);
+    let foreseen = 0;
     await vector.each(async (series) => {
+      foreseen += series.length * passes;
+      run.budget.foresee(foreseen);
       await slide(run, grid, vector, series, func, scalars, builder, check);
       take(series);
     });

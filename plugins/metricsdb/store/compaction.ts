@@ -82,7 +82,7 @@ async function merge(
   sources: readonly Source[],
   now: () => number,
 ): Promise<Parameters<Catalogue['blocks']['add']>[0] | undefined> {
-  const pause = budget({ timeoutMs: Infinity, now });
+  const pause = budget({ timeoutMs: Infinity });
   const samples = new Samples();
   let found: Finished | undefined;
   let whole = true;

@@ -131,7 +131,7 @@ type Keep = (ref: number, samples: Samples, from: number, to: number) => void;
 
 /** `keep` is told what stays in the head. */
 async function writeMoved({ head, catalogue, now }: Pick<CutParts, 'head' | 'catalogue' | 'now'>, boundary: number, keep: Keep): Promise<NewBlock | undefined> {
-  const pause = budget({ timeoutMs: Infinity, now });
+  const pause = budget({ timeoutMs: Infinity });
   const samples = new Samples();
   let found: Finished | undefined;
   const name = nextBlockName(catalogue.db, 'raw');

@@ -101,7 +101,7 @@ export async function rollUp(catalogue: Catalogue, blocks: Blocks, { row, level 
     if (series === undefined) {
       return false;
     }
-    const pause = budget({ timeoutMs: Infinity, now });
+    const pause = budget({ timeoutMs: Infinity });
     const [all, few] = [new Samples(), new Samples()];
     let found: Finished | undefined;
     let whole = true;

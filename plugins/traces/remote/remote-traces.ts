@@ -47,7 +47,7 @@ export class RemoteTraces implements TraceDriver {
     this.#clock = clock;
   }
 
-  answer(question: TempoQuestion, signal: AbortSignal): Promise<Uint8Array> {
+  answer(question: TempoQuestion, { signal }: { readonly signal: AbortSignal }): Promise<Uint8Array> {
     return this.#ask(question, { signal });
   }
 

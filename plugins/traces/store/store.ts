@@ -256,7 +256,7 @@ class Store implements TracesStore {
   async #toBlock({ head, segment }: Waiting): Promise<void> {
     const behind = await segment;
     const name = `${String(this.#now()).padStart(14, '0')}-${behind}-${this.#blocksMade++}.traces`;
-    const pace = budget({ timeoutMs: Infinity, now: this.#now });
+    const pace = budget({ timeoutMs: Infinity });
     const block = await writeTraceBlock(this.#catalogue.blocksFolder, name, head, pace);
     const advance = (): void => void this.#catalogue.db.prepare('update position set segment = ?').run(behind);
     if (block === undefined) {

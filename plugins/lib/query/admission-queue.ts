@@ -1,0 +1,170 @@
+import { SvcError } from 'svc/sdk';
+
+import type { Asker } from './asker.ts';
+import { queryError } from './query-error.ts';
+import type { QueryTurn } from './query-turn.ts';
+
+export interface AdmissionRules {
+  /** Queries of people that are worked on at a time, beside first ones. */
+  readonly atOnce: number;
+}
+
+interface Waiting {
+  readonly turn: QueryTurn;
+  readonly begin: () => void;
+  readonly refuse: (error: Error) => void;
+}
+
+/** Above `atOnce`, for those who have no query running: what one asker begins keeps no other out. */
+const firstQueries = 12;
+const houseQueries = 8;
+const mostWaiting = 64;
+const mostHouseWaiting = 1_000;
+
+/**
+ * Which queries have begun, and a line of those that wait, for each asker. A free place goes to the asker with the fewest
+ * queries running, among those to the one whose last began longest ago; of its line the oldest one begins.
+ */
+export class AdmissionQueue {
+  readonly #lines = new Map<Asker, Waiting[]>();
+  readonly #now: () => number;
+  #rules: AdmissionRules;
+  #people = 0;
+  #house = 0;
+  #begun = 0;
+
+  constructor(rules: AdmissionRules, now: () => number) {
+    this.#rules = rules;
+    this.#now = now;
+  }
+
+  set rules(rules: AdmissionRules) {
+    this.#rules = rules;
+    this.#admit();
+  }
+
+  get running(): number {
+    return this.#people + this.#house;
+  }
+
+  get waiting(): number {
+    return [...this.#lines.values()].reduce((sum, line) => sum + line.length, 0);
+  }
+
+  /** Resolves when the query may begin; whoever enters leaves. */
+  async enter(turn: QueryTurn): Promise<void> {
+    if (turn.signal.aborted) {
+      throw left();
+    }
+    const line = this.#lines.get(turn.asker) ?? [];
+    if (line.length === 0 && this.#hasPlaceFor(turn.asker)) {
+      this.#begin(turn.asker);
+      return;
+    }
+    this.#refuseInVain(turn, line.length);
+    this.#lines.set(turn.asker, line);
+    await new Promise<void>((resolve, reject) => {
+      const leave = (): void => this.#take(turn)?.refuse(left());
+      const settled = (settle: () => void): void => {
+        turn.signal.removeEventListener('abort', leave);
+        settle();
+      };
+      line.push({ turn, begin: () => settled(resolve), refuse: (error) => settled(() => reject(error)) });
+      turn.signal.addEventListener('abort', leave, { once: true });
+    });
+  }
+
+  leave({ asker, computedMs }: QueryTurn): void {
+    asker.running--;
+    asker.learn(computedMs);
+    if (asker.isHouse) {
+      this.#house--;
+    } else {
+      this.#people--;
+    }
+    this.#admit();
+  }
+
+  /** Sends away those whose time is up. */
+  expire(): void {
+    const now = this.#now();
+    const late = [...this.#lines.values()].flatMap((line) => line.filter(({ turn }) => turn.isOver(now)));
+    for (const { turn, refuse } of late) {
+      this.#take(turn);
+      refuse(
+        queryError('timeout', `the query waited ${turn.timeoutMs / 1_000} s for its turn, all the time it had: ask fewer queries at a time, or shorter ones`),
+      );
+    }
+  }
+
+  #hasPlaceFor(asker: Asker): boolean {
+    if (asker.isHouse) {
+      return this.#house < houseQueries;
+    }
+    const { atOnce } = this.#rules;
+    return this.#people < (asker.running === 0 ? atOnce + firstQueries : atOnce);
+  }
+
+  /** Better at once than after a wait that can only end with a time-out. */
+  #refuseInVain({ asker, timeoutMs }: QueryTurn, before: number): void {
+    if (before >= (asker.isHouse ? mostHouseWaiting : mostWaiting)) {
+      throw busy(`${asker.running} queries run and ${before} wait: ask again when some have ended`, asker.usualMs);
+    }
+    const sharing = [...this.#lines.keys()].filter((other) => other !== asker && !other.isHouse).length + 1;
+    const waitMs = (before + 1) * asker.usualMs * sharing;
+    if (!asker.isHouse && waitMs > timeoutMs) {
+      throw busy(
+        `${before} queries wait before this one, which would take about ${Math.ceil(waitMs / 1_000)} s of its ${Math.round(timeoutMs / 1_000)}: ask fewer at a time, or shorter ones`,
+        waitMs - timeoutMs,
+      );
+    }
+  }
+
+  #begin(asker: Asker): void {
+    asker.running++;
+    asker.beganLast = ++this.#begun;
+    if (asker.isHouse) {
+      this.#house++;
+    } else {
+      this.#people++;
+    }
+  }
+
+  #admit(): void {
+    this.expire();
+    for (;;) {
+      const next = this.#nextAsker();
+      if (next === undefined) {
+        return;
+      }
+      const { turn, begin } = this.#lines.get(next)![0]!;
+      this.#take(turn);
+      this.#begin(next);
+      begin();
+    }
+  }
+
+  #nextAsker(): Asker | undefined {
+    let best: Asker | undefined;
+    for (const asker of this.#lines.keys()) {
+      const isBetter = best === undefined || asker.running < best.running || (asker.running === best.running && asker.beganLast < best.beganLast);
+      best = isBetter && this.#hasPlaceFor(asker) ? asker : best;
+    }
+    return best;
+  }
+
+  #take(turn: QueryTurn): Waiting | undefined {
+    const line = this.#lines.get(turn.asker) ?? [];
+    const at = line.findIndex((one) => one.turn === turn);
+    const [taken] = at < 0 ? [] : line.splice(at, 1);
+    if (line.length === 0) {
+      this.#lines.delete(turn.asker);
+    }
+    return taken;
+  }
+}
+
+const left = (): Error => queryError('canceled', 'the query was canceled before it began');
+
+const busy = (message: string, afterMs: number): SvcError =>
+  new SvcError('rate_limited', message, { retryAfterSeconds: Math.max(1, Math.ceil(afterMs / 1_000)) });

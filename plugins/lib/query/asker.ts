@@ -1,0 +1,61 @@
+import type { Principal } from 'svc/sdk';
+
+const halfLifeMs = 10_000;
+/** Computing in the last half-minute or so that makes an asker a heavy one. */
+const heavyMs = 2_000;
+
+/** One person or token that asks, or the product itself, and what its queries have cost lately. */
+export class Asker {
+  /** Undefined for the product itself: alerting, recording, its own pages. */
+  readonly key: string | undefined;
+  /** Queries of it that have arrived and not ended. */
+  present = 0;
+  /** Those of them that have begun. */
+  running = 0;
+  /** In the order of all beginnings, the last one of it. */
+  beganLast = 0;
+  /** What one query of it computes, as the last few did. */
+  usualMs = 0;
+  #recentMs = 0;
+  #at = 0;
+
+  constructor(key: string | undefined) {
+    this.key = key;
+  }
+
+  get isHouse(): boolean {
+    return this.key === undefined;
+  }
+
+  recentMs(now: number): number {
+    return this.#recentMs * 0.5 ** ((now - this.#at) / halfLifeMs);
+  }
+
+  isHeavy(now: number): boolean {
+    return this.recentMs(now) > heavyMs;
+  }
+
+  charge(ms: number, now: number): void {
+    this.#recentMs = this.recentMs(now) + ms;
+    this.#at = now;
+  }
+
+  /** What a query that has ended took in all. */
+  learn(ms: number): void {
+    this.usualMs = this.usualMs === 0 ? ms : this.usualMs + (ms - this.usualMs) / 4;
+  }
+}
+
+/** A person is one asker, whatever they ask with; what is no caller from outside counts as the product itself. */
+export function askerOf({ kind, id }: Pick<Principal, 'kind' | 'id'>): string | undefined {
+  switch (kind) {
+    case 'user':
+    case 'token':
+      return `person ${id}`;
+    case 'plugin':
+    case 'system':
+      return undefined;
+    default:
+      return `${kind} ${id}`;
+  }
+}
