@@ -9,7 +9,6 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 // The agent has a program of its own, without what only the other commands need: it must be small.
 const agent = isAgent(process.argv.slice(2));
-process.setSourceMapsEnabled(!agent);
 if (agent) {
   slimDown();
 }
@@ -25,6 +24,7 @@ if (compiled) {
 } else {
   const { register } = await import('tsx/esm/api');
   // Named, because tsx would look for it in the working directory and svc may be started from anywhere.
+  process.setSourceMapsEnabled(true);
   register({ tsconfig: fileURLToPath(new URL('../tsconfig.json', import.meta.url)) });
   await import('./svc.ts');
 }

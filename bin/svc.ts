@@ -1,8 +1,12 @@
 import 'reflect-metadata';
 
 import { run } from './cli/run.ts';
+import { stackMaps } from './stack-maps.ts';
 
 async function main(): Promise<void> {
+  if (!process.sourceMapsEnabled) {
+    stackMaps.install();
+  }
   process.exitCode = await run(process.argv.slice(2), process.env);
 }
 

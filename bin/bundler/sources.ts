@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import project from '../../package.json' with { type: 'json' };
 import { type Bundler, lentNames } from '../../core/host/index.ts';
 import { installation } from '../../core/boot/product.ts';
+import { stackMaps } from '../stack-maps.ts';
 import { bundlePlugin, bundleThread } from './bundle.ts';
 import type { BundleSources } from './esbuild.ts';
 
@@ -29,5 +30,7 @@ export function sourceBundler(cacheDir: string): Bundler {
     // A pack runs apart, where nothing is lent but the contract.
     plugin: (entry, { id, kind }) => bundlePlugin(entry, id, kind === 'pack' ? { ...sources, lent: new Set(['svc/sdk']) } : sources),
     thread: (entry, { id }) => bundleThread(entry, id, sources),
+    withoutMap: (code, filename) => stackMaps.withoutMap(code, filename),
+    mapped: (stack) => stackMaps.mapped(stack),
   };
 }

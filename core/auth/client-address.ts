@@ -3,39 +3,32 @@ import { BlockList, isIP } from 'node:net';
 import { SvcError } from '../sdk/index.ts';
 
 /** Where a request comes from, and which peers only pass requests on. */
-export interface ClientAddress {
-  of(peer: string | undefined, forwardedFor: string | undefined): string;
-  isProxy(peer: string | undefined): boolean;
-}
+export class ClientAddress {
+  readonly #proxies: BlockList | undefined;
 
-/** `trusted` is a list of addresses and CIDR ranges; only a peer in it may say who it speaks for. */
-export function clientAddress(trusted: readonly string[]): ClientAddress {
-  const proxies = trusted.length === 0 ? undefined : ranges(trusted);
-  const isProxy = (peer: string | undefined): boolean => {
-    const address = plain(peer);
-    return proxies !== undefined && isIP(address) !== 0 && proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-  };
-  return {
-    isProxy,
-    of(peer, forwardedFor) {
-      const address = plain(peer);
-      return forwardedFor === undefined || !isProxy(address) ? address : (lastStranger(forwardedFor, isProxy) ?? address);
-    },
-  };
-}
-
-/** The right-most hop that is not one of ours: everything left of it is the caller's own claim. */
-function lastStranger(forwardedFor: string, isProxy: (peer: string) => boolean): string | undefined {
-  for (const hop of forwardedFor.split(',').reverse()) {
-    const address = plain(hop.trim());
-    if (isIP(address) === 0) {
-      return undefined;
-    }
-    if (!isProxy(address)) {
-      return address;
-    }
+  /** `trusted` is a list of addresses and CIDR ranges; only a peer in it may say who it speaks for. */
+  constructor(trusted: readonly string[]) {
+    this.#proxies = trusted.length === 0 ? undefined : ranges(trusted);
   }
-  return undefined;
+
+  of(peer: string | undefined, forwardedFor: string | undefined): string {
+    const address = plain(peer);
+    return forwardedFor === undefined || !this.isProxy(address) ? address : (this.#lastStranger(forwardedFor) ?? address);
+  }
+
+  isProxy(peer: string | undefined): boolean {
+    const address = plain(peer);
+    return this.#proxies !== undefined && isIP(address) !== 0 && this.#proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  }
+
+  /** The right-most hop that is not one of ours: everything left of it is the caller's own claim. */
+  #lastStranger(forwardedFor: string): string | undefined {
+    const hop = forwardedFor
+      .split(',')
+      .map((each) => plain(each.trim()))
+      .findLast((address) => isIP(address) === 0 || !this.isProxy(address));
+    return hop === undefined || isIP(hop) === 0 ? undefined : hop;
+  }
 }
 
 function ranges(list: readonly string[]): BlockList {

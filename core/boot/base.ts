@@ -5,7 +5,7 @@ import { container, type DependencyContainer } from 'tsyringe';
 
 import { Bus } from '../events/index.ts';
 import type { Bundler, HostMemory, PluginSources, ReadManifest, Schemas, SharedModules } from '../host/index.ts';
-import { createLogs, type LogLevel, type Logs, Observers } from '../observe/index.ts';
+import { type LogLevel, Logs, Observers } from '../observe/index.ts';
 import { Outbound, parseAllowed } from '../outbound/index.ts';
 import { type Generation, Registry } from '../registry/index.ts';
 import { type Clock, type Counter, type Ids, messageOf, type SettingDeclaration } from '../sdk/index.ts';
@@ -19,15 +19,15 @@ import type { TakeDown } from './take-down.ts';
 export interface BaseOptions {
   readonly schemas: Schemas;
   /** Compiles plugins that come as source, with a cache in this folder. */
-  readonly bundler: ((cacheDir: string) => Bundler) | undefined;
+  readonly bundler?: ((cacheDir: string) => Bundler) | undefined;
   /** What plugins are lent, by the name they import it by. */
   readonly shared: SharedModules;
   readonly product: Product;
   readonly environment: Environment;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly writeLog: ((line: string) => void) | undefined;
-  readonly sources: PluginSources | undefined;
+  readonly writeLog?: ((line: string) => void) | undefined;
+  readonly sources?: PluginSources | undefined;
 }
 
 /** What a manager and an agent have in common: settings, log, an empty registry. */
@@ -68,25 +68,13 @@ export function openBase(
     const message = `${name} has no effect: plugin "${known[name]}", which it belongs to, is not installed; install it, or remove the setting`;
     logs.logger('settings').warn({ event: 'settings.plugin_absent', setting: name, plugin: known[name] }, message);
   }
-  return {
-    bundler: bundler?.(join(dataDir, 'cache', 'bundles')),
-    schemas,
-    readManifest,
-    shared,
-    product,
-    clock,
-    ids,
-    settings,
-    dataDir,
-    logs,
-    observers,
-    registry: new Registry(),
-  };
+  const bundles = bundler?.(join(dataDir, 'cache', 'bundles'));
+  return { bundler: bundles, schemas, readManifest, shared, product, clock, ids, settings, dataDir, logs, observers, registry: new Registry() };
 }
 
 function openLogs(settings: Settings, clock: Clock, observers: Observers, write: ((line: string) => void) | undefined): Logs {
   const format = settings.get<'auto' | 'pretty' | 'json'>('log.format');
-  const logs = createLogs({
+  const logs = new Logs({
     level: settings.get<LogLevel>('log.level'),
     format: format === 'auto' ? (process.stdout.isTTY ? 'pretty' : 'json') : format,
     clock,

@@ -61,22 +61,11 @@ const day = 24 * 60 * minute;
 
 /** Brings svc up, from the settings to the open port; when a step fails, what was built is taken down again. */
 export async function boot(options: BootOptions): Promise<RunningCore> {
-  const { product, environment, clock = systemClock, ids = systemIds(clock), writeLog, checkResponses = false, watch = true } = options;
+  const { product, clock = systemClock, ids = systemIds(clock), checkResponses = false, watch = true } = options;
   const began = Date.now();
   const takeDown = new TakeDown();
   try {
-    const given = {
-      schemas: ajvSchemas,
-      shared: sharedModules,
-      bundler: options.bundler,
-      product,
-      environment,
-      clock,
-      ids,
-      writeLog,
-      sources: options.sources,
-    };
-    const base = openBase(given, 'manager', coreSettings);
+    const base = openBase({ ...options, clock, ids, schemas: ajvSchemas, shared: sharedModules }, 'manager', coreSettings);
     const { dataDir, registry, settings, logs } = base;
     const data = await openData(base, options.safeguard, takeDown);
     const hosting = openHost({ ...base, ...data, sources: options.sources ?? pluginSources(product, dataDir), watch }, takeDown);

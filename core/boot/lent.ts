@@ -9,25 +9,8 @@ import type { SelfMetrics } from '../observe/index.ts';
 import { onlyDeclared, type Storage } from '../storage/index.ts';
 import type { Base, HostParts } from './base.ts';
 
-type Common =
-  | 'registry'
-  | 'container'
-  | 'sources'
-  | 'schemas'
-  | 'readManifest'
-  | 'shared'
-  | 'bundler'
-  | 'clock'
-  | 'ids'
-  | 'memory'
-  | 'log'
-  | 'dataDir'
-  | 'settings'
-  | 'fetch'
-  | 'emit';
-
 /** What the host of a manager and that of an agent are lent alike. */
-export function lentPorts(parts: Base & HostParts & { readonly sources: PluginSources }): Pick<HostPorts, Common> {
+export function lentPorts(parts: Base & HostParts & { readonly sources: PluginSources }) {
   const { dataDir, sources, registry, container, memory, clock, ids, logs, settings, bus, outbound, schemas, readManifest, shared, bundler } = parts;
   const dataFolder = (id: string): string => {
     const folder = join(dataDir, 'plugins', id);
@@ -56,7 +39,7 @@ export function lentPorts(parts: Base & HostParts & { readonly sources: PluginSo
     },
     fetch: (url, request, owner) => outbound.fetch(url, request, owner),
     emit: (type, event) => bus.emit(type, event),
-  };
+  } satisfies Partial<HostPorts>;
 }
 
 export interface ManagerParts extends Base, HostParts {

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { HostMemory, QuarantineEntry } from '../host/index.ts';
@@ -8,18 +8,25 @@ import { writeDurably } from '../storage/index.ts';
 interface Remembered {
   disabled: Record<string, string>;
   quarantined: Record<string, QuarantineEntry>;
-  /** Plugin being brought up by the boot that wrote this; still there after a boot that died in it. */
-  activating?: string | undefined;
   death?: { id: string; boots: number } | undefined;
 }
 
-/** The host's memory as one small JSON file, replaced by rename so that a kill leaves the old or the new one. */
+/** As manifests have it. */
+const longestId = 41;
+
+/** The host's memory as one small JSON file, replaced by rename so that a kill leaves the old or the new one, and a marker beside it. */
 export function memoryFile(dataDir: string): HostMemory {
   const file = join(dataDir, 'plugins.json');
+  const marker = join(dataDir, 'plugins.activating');
   const state = recall(file);
-  rememberDeath(state);
   const save = (): void => writeDurably(file, JSON.stringify(state, null, 2));
-  save();
+  let activating = readText(marker)?.trim();
+  if (activating) {
+    // The last boot died in that plugin.
+    state.death = { id: activating, boots: state.death?.id === activating ? state.death.boots + 1 : 1 };
+    save();
+    activating = undefined;
+  }
   return {
     disabled: () => new Map(Object.entries(state.disabled)),
     quarantined: () => new Map(Object.entries(state.quarantined)),
@@ -37,41 +44,48 @@ export function memoryFile(dataDir: string): HostMemory {
     },
     setActivating(id) {
       // The one before has come through.
-      if (state.activating !== undefined && state.death?.id === state.activating) {
+      if (activating !== undefined && state.death?.id === activating) {
         state.death = undefined;
+        save();
       }
-      state.activating = id;
-      // Not synced: it must survive the death of this process, not of the machine.
-      replaceFile(file, JSON.stringify(state, null, 2));
+      activating = id;
+      mark(marker, id);
     },
   };
 }
 
 function recall(file: string): Remembered {
-  let text: string;
   try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-      return { disabled: {}, quarantined: {} };
-    }
-    throw error;
-  }
-  try {
-    const { disabled, quarantined, activating, death } = JSON.parse(text) as Partial<Remembered>;
-    return { disabled: disabled ?? {}, quarantined: quarantined ?? {}, activating, death };
+    const { disabled, quarantined, death } = JSON.parse(readText(file) ?? '{}') as Partial<Remembered>;
+    return { disabled: disabled ?? {}, quarantined: quarantined ?? {}, death };
   } catch (cause) {
     throw new SvcError('invalid_argument', `${file} is damaged; delete it to forget which plugins were disabled or quarantined`, { cause });
   }
 }
 
-/** A marker that is still set means the last boot died in that plugin. */
-function rememberDeath(state: Remembered): void {
-  const id = state.activating;
-  if (id !== undefined) {
-    state.death = { id, boots: state.death?.id === id ? state.death.boots + 1 : 1 };
-    state.activating = undefined;
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      return undefined;
+    }
+    throw error;
   }
+}
+
+/**
+ * Names the plugin that is brought up, in one write over the one before: it must survive the death of this process, not of
+ * the machine, and a new file each time would have the disk waited for.
+ */
+function mark(file: string, id: string | undefined): void {
+  if (id === undefined) {
+    rmSync(file, { force: true });
+    return;
+  }
+  const descriptor = openSync(file, constants.O_CREAT | constants.O_WRONLY, 0o600);
+  writeSync(descriptor, id.padEnd(longestId), 0);
+  closeSync(descriptor);
 }
 
 function assign<T>(target: Record<string, T>, id: string, value: T | undefined): void {

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { createOperatorToken, operatorAuthenticator, type OperatorToken } from '../auth/index.ts';
+import { createOperatorToken, OperatorAuthenticator, type OperatorToken } from '../auth/index.ts';
 import { Outboxes } from '../events/index.ts';
 import { PluginHost, type PluginSources } from '../host/index.ts';
-import { catalogueOf, coreRoutes, createHttpServer, type HttpServer, routeKey } from '../http/index.ts';
-import { createThreads, startWorker, type Threads } from '../isolate/index.ts';
-import { createSelfMetrics, HealthChecks, redactText, type SelfMetrics } from '../observe/index.ts';
-import { AuditTrail, Board, BuildInfo, Catalogue, Health, Keys, Plugins, Self, type Clock, SvcError } from '../sdk/index.ts';
+import { catalogueOf, coreRoutes, HttpServer, routeKey } from '../http/index.ts';
+import { startWorker, Threads } from '../isolate/index.ts';
+import { HealthChecks, redactText, SelfMetrics } from '../observe/index.ts';
+import { AuditTrail, Board, BuildInfo, Catalogue, Health, Keys, Plugins, Self, SvcError } from '../sdk/index.ts';
 import { openStorage, type Safeguard, type Storage, type StorageOptions } from '../storage/index.ts';
 import { type Base, type HostParts, openHostParts } from './base.ts';
 import { changePort } from './change-port.ts';
@@ -39,7 +39,7 @@ export async function openData(base: Base, safeguard: ((dataDir: string) => Safe
     ...(secretKey !== '' && { secretKeys: secretKey.split(/[\s,]+/) }),
   });
   takeDown.add(() => storage.close());
-  const metrics = createSelfMetrics({ version: product.version });
+  const metrics = new SelfMetrics({ version: product.version });
   takeDown.add(() => metrics.close());
   return { metrics, storage, operator: createOperatorToken(join(dataDir, 'keys'), ids) };
 }
@@ -53,7 +53,7 @@ export interface Hosting extends HostParts {
 
 /** The host with everything that it lends to plugins; none of them is up yet. */
 export function openHost(parts: Base & Data & { readonly sources: PluginSources; readonly watch: boolean }, takeDown: TakeDown): Hosting {
-  const { product, clock, ids, logs, metrics, storage } = parts;
+  const { clock, ids, logs, metrics, storage } = parts;
   const strike: PluginHost['strike'] = (owner, label, error) => {
     metrics.core.pluginStrikes.add(1, { plugin: owner.pluginId });
     host.strike(owner, label, error);
@@ -61,7 +61,7 @@ export function openHost(parts: Base & Data & { readonly sources: PluginSources;
   const shared = openHostParts(parts, { strike, dropped: metrics.core.eventsDropped }, takeDown);
   const outboxes = new Outboxes({ tables: storage.core(), clock, ids, log: logs.logger('outbox'), redact: redactText, tries: metrics.core.outboxTries });
   takeDown.add(() => outboxes.stop());
-  const threads = pluginThreads(product, clock);
+  const threads = pluginThreads(parts);
   const host: PluginHost = new PluginHost(hostPorts({ ...parts, ...shared, outboxes, threads }));
   takeDown.add(() => host.close());
   return { ...shared, host, outboxes, threads, strike };
@@ -70,13 +70,13 @@ export function openHost(parts: Base & Data & { readonly sources: PluginSources;
 /** The HTTP server; it does not listen yet. */
 export function openHttp(parts: Base & Data & Hosting & { readonly checkResponses: boolean }, takeDown: TakeDown): HttpServer {
   const { clock, ids, settings, logs, metrics, observers, storage, operator, registry, host, strike, checkResponses } = parts;
-  const http = createHttpServer({
+  const http = new HttpServer({
     registry,
     clock,
     ids,
     log: logs.logger('http'),
     cursorKey: storage.derivedKey('http'),
-    operator: operatorAuthenticator(operator.token),
+    operator: new OperatorAuthenticator(operator.token),
     changes: changePort(storage),
     trustedProxies: settings.get<string[]>('http.trusted_proxies'),
     publicUrl: settings.get<string>('http.public_url'),
@@ -164,13 +164,14 @@ export function storageWriter({ thread }: Product): StorageOptions['startWriter'
 }
 
 /** The threads of plugins, which find the database's package in this installation or in the single binary. */
-export function pluginThreads({ thread, embedded }: Product, clock: Clock): Threads {
+export function pluginThreads({ product: { thread, embedded }, clock, bundler }: Pick<Base, 'product' | 'clock' | 'bundler'>): Threads {
+  const mapped = (stack: string): string => bundler?.mapped(stack) ?? stack;
   if (!embedded) {
-    return createThreads({ clock, packagesFrom: join(installation, 'package.json') });
+    return new Threads({ clock, mapped, packagesFrom: join(installation, 'package.json') });
   }
   const text = thread?.('better-sqlite3');
   if (text === undefined) {
     throw new SvcError('internal', 'this build of svc carries no better-sqlite3 for the threads of plugins');
   }
-  return createThreads({ clock, packagesFrom: '', sqlite: { text, nativeBinding: embedded.nativeBinding } });
+  return new Threads({ clock, mapped, packagesFrom: '', sqlite: { text, nativeBinding: embedded.nativeBinding } });
 }

@@ -15,6 +15,9 @@ export interface Bundle {
 export interface Bundler {
   plugin(entry: string, manifest: PluginManifest): Promise<Bundle>;
   thread(entry: string, manifest: PluginManifest): Promise<Bundle>;
+  /** Takes its source map off a text that is about to run, and keeps it for the stacks that name `filename`. */
+  withoutMap(code: string, filename: string): string;
+  mapped(stack: string): string;
 }
 
 export interface Compiled extends Bundle {

@@ -43,6 +43,7 @@ export class PluginThreads {
       manifest,
       name,
       ...program,
+      code: this.#ports.bundler?.withoutMap(program.code, program.filename) ?? program.code,
       data,
       heapMb,
       onStumble: (cause) => this.#supply.stumbled(label, `${label} ${cause}`),

@@ -115,15 +115,15 @@ async function define(
       failed: (cause) => host.packFailed(generation, cause),
     });
   }
-  return evaluate(manifest, named(compiled, generation.number), await lentTo(compiled.code, host.ports.shared), generation.scope);
+  const { bundler, shared } = host.ports;
+  // A source map is found by the name of the file: each generation has its own, or a stack would be read with the map of another.
+  const filename = generation.number === 1 ? compiled.filename : `${compiled.filename}#${generation.number}`;
+  const code = bundler?.withoutMap(compiled.code, filename) ?? compiled.code;
+  return evaluate(manifest, { code, filename }, await lentTo(code, shared), generation.scope);
 }
 
 /** Of this moment: a pack with code requires one. */
 const loaderOf = ({ registry }: HostPorts): PackLoader => registry.current.services.get(PackLoader.id)!.value.instance as PackLoader;
-
-/** Node finds a source map by the name of the file: each generation has its own, or a stack would be read with the map of another. */
-const named = (compiled: Compiled, generation: number): Compiled =>
-  generation === 1 ? compiled : { ...compiled, filename: `${compiled.filename}#${generation}` };
 
 async function migrate(record: PluginRecord, manifest: PluginManifest, ports: HostPorts): Promise<void> {
   const migrations: Migration[] = record.folder

@@ -3,4 +3,4 @@ export { checkRoute, routeKey } from './routes/declaration.ts';
 export type { ErrorBody } from './replies/error-reply.ts';
 export { catalogueOf } from './routes/catalogue.ts';
 export * from './ports.ts';
-export { createHttpServer, type HttpServer } from './server/server.ts';
+export { HttpServer } from './server/server.ts';

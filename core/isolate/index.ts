@@ -1,5 +1,5 @@
 export { lowered } from './priority.ts';
 export * as threadSide from './thread-side.ts';
 export type { Tenant } from './thread-place.ts';
-export { createThreads, type ThreadClaim, type Threads } from './threads.ts';
+export { type ThreadClaim, Threads } from './threads.ts';
 export { startWorker, type WorkerStart } from './worker.ts';

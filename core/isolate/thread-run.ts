@@ -1,8 +1,8 @@
 import type { Worker } from 'node:worker_threads';
 
-import { type Logger, messageOf, SvcError, type ThreadNotice } from '../sdk/index.ts';
+import { type Logger, messageOf, SvcError, type ThreadNotice, withDeadline } from '../sdk/index.ts';
 import { ThreadCalls, type Ticket } from './thread-calls.ts';
-import { type FromThread, heardEvery, revived, type ToThread } from './thread-wire.ts';
+import { type CarriedError, type FromThread, heardEvery, revived, type ToThread } from './thread-wire.ts';
 
 export interface RunOptions {
   /** Names the thread in sentences: `thread metrics of metricsdb`. */
@@ -12,6 +12,7 @@ export interface RunOptions {
   readonly heapMb: number;
   /** How far the clock of svc is from the system's. */
   readonly skewMs: () => number;
+  readonly mapped: (stack: string) => string;
   readonly timing: ThreadTiming;
   readonly log: Logger;
   readonly onNotice: (notice: ThreadNotice) => void;
@@ -79,15 +80,9 @@ export class ThreadRun {
     this.#verdict ??= 'it was closed';
     clearTimeout(this.#watch);
     this.#say({ t: 'close', graceMs: graceMs / 2 });
-    let late: NodeJS.Timeout | undefined;
-    const hard = new Promise<void>((resolve) => {
-      late = setTimeout(() => {
-        this.#options.log.warn({}, `${this.#options.label} did not close within ${graceMs} ms and was ended`);
-        resolve();
-      }, graceMs);
-    });
-    await Promise.race([this.#closed, this.ended, hard]);
-    clearTimeout(late);
+    await withDeadline<unknown>(Promise.race([this.#closed, this.ended]), graceMs, () =>
+      this.#options.log.warn({ event: 'threads.close_late' }, `${this.#options.label} did not close within ${graceMs} ms and was ended`),
+    );
     this.kill('it was closed');
     await this.ended;
   }
@@ -102,11 +97,11 @@ export class ThreadRun {
         this.#settleOpened.resolve();
         return;
       case 'unopened':
-        this.#failure = revived(message.error);
+        this.#failure = this.#revived(message.error);
         this.kill(`could not open: ${message.error.message}`);
         return;
       case 'reply':
-        this.#calls.hear(message.id, message.error ? { error: revived(message.error) } : { value: message.value });
+        this.#calls.hear(message.id, message.error ? { error: this.#revived(message.error) } : { value: message.value });
         return;
       case 'notice':
         this.#count();
@@ -121,10 +116,14 @@ export class ThreadRun {
         return;
       case 'closed':
         if (message.error) {
-          this.#options.log.error({ error: revived(message.error) }, `${this.#options.label} did not close well: ${message.error.message}`);
+          this.#options.log.error({ error: this.#revived(message.error) }, `${this.#options.label} did not close well: ${message.error.message}`);
         }
         this.#resolveClosed();
     }
+  }
+
+  #revived({ stack, ...error }: CarriedError): Error {
+    return revived({ ...error, stack: stack === undefined ? undefined : this.#options.mapped(stack) });
   }
 
   /** A thread that is silent although it was asked runs in a loop, or hangs in the system. */

@@ -55,7 +55,7 @@ export function carried(error: unknown): CarriedError {
   }
   const { code, status, reason, details, retryAfterSeconds } = error;
   const { kind } = error as { kind?: unknown };
-  // A refusal says all that there is to say. The first stack that is read unpacks the source map of the whole program: 10 MB of the thread, for good.
+  // A refusal says all that there is to say.
   const stack = code === 'internal' ? error.stack : undefined;
   return { message, stack, code, status, reason, details, retryAfterSeconds, ...(typeof kind === 'string' && { kind }) };
 }

@@ -10,6 +10,8 @@ export interface ThreadsOptions extends ProgramOptions {
   readonly restart?: Partial<RestartPolicy>;
   readonly timing?: Partial<ThreadTiming>;
   readonly random?: () => number;
+  /** A stack of a thread with the places of its sources. */
+  readonly mapped?: (stack: string) => string;
 }
 
 export interface ThreadClaim {
@@ -28,58 +30,60 @@ export interface ThreadClaim {
   readonly deliver: (work: () => void) => void;
 }
 
-export interface Threads {
-  /** A place for a thread; it starts when the tenant begins and its predecessor has closed. */
-  claim(claim: ThreadClaim): Tenant;
-  /** Threads that run at this moment, for the census. */
-  readonly size: number;
-}
-
 /** A thread is never given up here: the host counts the strikes of its owner. */
 const threadPatience: RestartPolicy = { ...patience, firstMs: 500, maxMs: 60_000, maxRestarts: Infinity };
 /** Three times a half of the young generation, which would grow to 32 MB in each thread that is busy; a quarter of that costs no time that can be measured. */
 export const youngMb = 12;
 const usualTiming: ThreadTiming = { openMs: 10 * 60_000, pingMs: 5_000, stuckMs: 60_000 };
 
-export function createThreads({ clock, restart, timing, random = Math.random, ...program }: ThreadsOptions): Threads {
-  const places = new Map<string, ThreadPlace>();
-  const placeOf = (key: string): ThreadPlace => {
-    const known = places.get(key);
-    if (known) {
-      return known;
-    }
-    const place = new ThreadPlace(() => places.delete(key));
-    places.set(key, place);
+/** The threads of plugins. */
+export class Threads {
+  readonly #options: ThreadsOptions;
+  readonly #places = new Map<string, ThreadPlace>();
+
+  constructor(options: ThreadsOptions) {
+    this.#options = options;
+  }
+
+  /** Threads that run at this moment, for the census. */
+  get size(): number {
+    return [...this.#places.values()].reduce((sum, place) => sum + place.threads, 0);
+  }
+
+  /** A place for a thread; it starts when the tenant begins and its predecessor has closed. */
+  claim({ owner, name, code, filename, data, ...claim }: ThreadClaim): Tenant {
+    const { timing, restart, random = Math.random, mapped = (stack) => stack } = this.#options;
+    const skewMs = (): number => this.#skewMs();
+    // The plugin may go on changing what it gave; each start gets what was declared.
+    const declared = structuredClone(data);
+    const start = () =>
+      startWorker({
+        entry: filename,
+        text: threadText(code, filename, this.#options),
+        workerData: { data: declared, skewMs: skewMs() } satisfies ThreadStart,
+        resourceLimits: { maxOldGenerationSizeMb: claim.heapMb, maxYoungGenerationSizeMb: youngMb },
+      });
+    return this.#placeOf(`${owner}/${name}`).tenant({
+      ...claim,
+      label: `thread ${name} of ${owner}`,
+      start,
+      skewMs,
+      mapped,
+      timing: { ...usualTiming, ...timing },
+      restart: { ...threadPatience, ...restart },
+      random,
+    });
+  }
+
+  #placeOf(key: string): ThreadPlace {
+    const place = this.#places.get(key) ?? new ThreadPlace(() => this.#places.delete(key));
+    this.#places.set(key, place);
     return place;
-  };
-  const skewMs = (): number => {
-    const skew = clock.now() - Date.now();
+  }
+
+  #skewMs(): number {
+    const skew = this.#options.clock.now() - Date.now();
     // The system's own clock, read twice.
     return Math.abs(skew) <= 1 ? 0 : skew;
-  };
-  return {
-    claim({ owner, name, code, filename, data, ...claim }) {
-      // The plugin may go on changing what it gave; each start gets what was declared.
-      const declared = structuredClone(data);
-      const start = () =>
-        startWorker({
-          entry: filename,
-          text: threadText(code, filename, program),
-          workerData: { data: declared, skewMs: skewMs() } satisfies ThreadStart,
-          resourceLimits: { maxOldGenerationSizeMb: claim.heapMb, maxYoungGenerationSizeMb: youngMb },
-        });
-      return placeOf(`${owner}/${name}`).tenant({
-        ...claim,
-        label: `thread ${name} of ${owner}`,
-        start,
-        skewMs,
-        timing: { ...usualTiming, ...timing },
-        restart: { ...threadPatience, ...restart },
-        random,
-      });
-    },
-    get size() {
-      return [...places.values()].reduce((sum, place) => sum + place.threads, 0);
-    },
-  };
+  }
 }

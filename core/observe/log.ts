@@ -20,64 +20,67 @@ export interface LogOptions {
   readonly observers?: Pick<Observers, 'wantsLines' | 'line'>;
 }
 
-export interface Logs {
-  /** The log of one part of the service; `component` stands on each of its lines. */
-  logger(component: string): Logger;
-  /** From the next line on, for every logger ever made. */
-  setLevel(level: LogLevel): void;
-  /** Writes what a full disk or a slow reader has kept back so far. */
-  flush(): void;
-}
-
 /** Lines kept while standard output takes none; beyond it they are lost. */
 const keptBytes = 1024 * 1024;
 
 /** Names that belong to the line itself; a field of that name moves aside instead of forging it. */
 const reserved = new Set(['time', 'level', 'component', 'message']);
 
-/** Opens the log. Lines are written synchronously: what was logged before an exit or a crash is there. */
-export function createLogs({ level, format, write, colour = process.stdout.isTTY && !process.env['NO_COLOR'], clock, observers }: LogOptions): Logs {
-  const output = write ? { write, flushSync: () => undefined } : standardOutput();
-  const finished = format === 'pretty' ? (line: string) => pretty(line, colour) : (line: string) => `${inert(line)}\n`;
+/** The log. Lines are written synchronously: what was logged before an exit or a crash is there. */
+export class Logs {
+  readonly #output: { write(line: string): unknown; flushSync(): void };
+  readonly #root: ReturnType<typeof pino>;
   /** Whose line is being written: the writer below is called before the call that logs returns. */
-  let spoken: { readonly level: LogLevel; readonly component: string } = { level: 'info', component: '' };
-  const root = pino(
-    {
-      level,
-      base: null,
-      messageKey: 'message',
-      depthLimit: 10,
-      timestamp: () => `,"time":"${timestamp(clock.now())}"`,
-      formatters: {
-        level: (label) => ({ level: label }),
-        log: ({ component, fields }) => ({ component, ...safe(fields as LogFields) }),
+  #spoken: { readonly level: LogLevel; readonly component: string } = { level: 'info', component: '' };
+
+  constructor({ level, format, write, colour = process.stdout.isTTY && !process.env['NO_COLOR'], clock, observers }: LogOptions) {
+    const output = write ? { write, flushSync: () => undefined } : standardOutput();
+    const finished = format === 'pretty' ? (line: string) => pretty(line, colour) : (line: string) => `${inert(line)}\n`;
+    this.#output = output;
+    this.#root = pino(
+      {
+        level,
+        base: null,
+        messageKey: 'message',
+        depthLimit: 10,
+        timestamp: () => `,"time":"${timestamp(clock.now())}"`,
+        formatters: {
+          level: (label) => ({ level: label }),
+          log: ({ component, fields }) => ({ component, ...safe(fields as LogFields) }),
+        },
       },
-    },
-    {
-      write(line: string) {
-        const text = line.trimEnd();
-        output.write(finished(text));
-        if (observers?.wantsLines) {
-          observers.line({ at: clock.now(), ...spoken, text: inert(text) });
-        }
+      {
+        write: (line: string) => {
+          const text = line.trimEnd();
+          output.write(finished(text));
+          if (observers?.wantsLines) {
+            observers.line({ at: clock.now(), ...this.#spoken, text: inert(text) });
+          }
+        },
       },
-    },
-  );
-  return {
-    logger(component) {
-      const at = (severity: LogLevel) => (fields: LogFields, message: string) => {
-        if (root.isLevelEnabled(severity)) {
-          spoken = { level: severity, component };
-          root[severity]({ component, fields }, redactText(message));
-        }
-      };
-      return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
-    },
-    setLevel(next) {
-      root.level = next;
-    },
-    flush: () => output.flushSync(),
-  };
+    );
+  }
+
+  /** The log of one part of the service; `component` stands on each of its lines. */
+  logger(component: string): Logger {
+    const at = (severity: LogLevel) => (fields: LogFields, message: string) => {
+      if (this.#root.isLevelEnabled(severity)) {
+        this.#spoken = { level: severity, component };
+        this.#root[severity]({ component, fields }, redactText(message));
+      }
+    };
+    return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  }
+
+  /** From the next line on, for every logger ever made. */
+  setLevel(next: LogLevel): void {
+    this.#root.level = next;
+  }
+
+  /** Writes what a full disk or a slow reader has kept back so far. */
+  flush(): void {
+    this.#output.flushSync();
+  }
 }
 
 function standardOutput() {

@@ -13,48 +13,59 @@ export interface SelfMetricsOptions {
   readonly seriesLimit?: number;
 }
 
-export interface SelfMetrics {
-  /** The metrics of one generation of a plugin, named `svc_<plugin>_<name>`. */
-  forPlugin(pluginId: string, own: Own): Metrics;
-  readonly core: CoreMetrics;
-  /** Everything in the Prometheus text format. */
-  text(): Promise<string>;
-  /** The same as values; histograms as their parts. */
-  samples(): Promise<readonly SelfSample[]>;
-  readonly contentType: string;
-  /** Declarations that are alive, for the census. */
-  readonly declarations: number;
-  /** Stops measuring the event loop. */
-  close(): void;
-}
-
 export type CoreMetrics = ReturnType<typeof coreMetrics>;
 
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** The metrics of this process about itself, in a registry of its own. */
-export function createSelfMetrics({ version, seriesLimit = 1_000 }: SelfMetricsOptions): SelfMetrics {
-  const registry = new prom.Registry();
-  const close = addProcessMetrics(registry);
-  new prom.Gauge({ name: 'svc_build_info', help: 'The running version.', labelNames: ['version'], registers: [registry] }).set({ version }, 1);
-  const foldedSamples = new prom.Counter({
-    name: 'svc_metrics_folded_total',
-    help: 'Samples of a new label combination after the series limit of their metric, counted as "other".',
-    labelNames: ['metric'],
-    registers: [registry],
-  });
-  const families = new Families(registry, seriesLimit, (metric) => foldedSamples.inc({ metric }));
-  return {
-    forPlugin: (pluginId, own) => declaring(families, pluginId, `svc_${pluginId.replaceAll('-', '_')}`, own),
-    core: coreMetrics(declaring(families, 'core', 'svc', () => undefined)),
-    text: () => registry.metrics(),
-    samples: async () => (await registry.getMetricsAsJSON()).flatMap(samplesOf),
-    contentType: registry.contentType,
-    get declarations() {
-      return families.users;
-    },
-    close,
-  };
+export class SelfMetrics {
+  readonly core: CoreMetrics;
+  readonly #registry = new prom.Registry();
+  readonly #families: Families;
+  readonly #closeProcess: () => void;
+
+  constructor({ version, seriesLimit = 1_000 }: SelfMetricsOptions) {
+    const registers = [this.#registry];
+    this.#closeProcess = addProcessMetrics(this.#registry);
+    new prom.Gauge({ name: 'svc_build_info', help: 'The running version.', labelNames: ['version'], registers }).set({ version }, 1);
+    const foldedSamples = new prom.Counter({
+      name: 'svc_metrics_folded_total',
+      help: 'Samples of a new label combination after the series limit of their metric, counted as "other".',
+      labelNames: ['metric'],
+      registers,
+    });
+    this.#families = new Families(this.#registry, seriesLimit, (metric) => foldedSamples.inc({ metric }));
+    this.core = coreMetrics(declaring(this.#families, 'core', 'svc', () => undefined));
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** Declarations that are alive, for the census. */
+  get declarations(): number {
+    return this.#families.users;
+  }
+
+  /** The metrics of one generation of a plugin, named `svc_<plugin>_<name>`. */
+  forPlugin(pluginId: string, own: Own): Metrics {
+    return declaring(this.#families, pluginId, `svc_${pluginId.replaceAll('-', '_')}`, own);
+  }
+
+  /** Everything in the Prometheus text format. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  /** The same as values; histograms as their parts. */
+  async samples(): Promise<readonly SelfSample[]> {
+    return (await this.#registry.getMetricsAsJSON()).flatMap(samplesOf);
+  }
+
+  /** Stops measuring the event loop. */
+  close(): void {
+    this.#closeProcess();
+  }
 }
 
 function samplesOf({ name, values }: prom.MetricObjectWithValues<prom.MetricValue<string>>): SelfSample[] {

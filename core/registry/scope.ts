@@ -248,13 +248,14 @@ const labelOf = ({ label }: Effect): string => (typeof label === 'string' ? labe
 
 /** The cause when an effect could not be undone within its deadline. */
 async function undone({ undo, undoMs = undoDeadlineMs }: Effect): Promise<string | undefined> {
+  const late = (): string => `did not end within ${undoMs} ms`;
   try {
     const outcome = undo();
     return outcome instanceof Promise
-      ? await withDeadline(
+      ? await withDeadline<string | undefined>(
           outcome.then(() => undefined),
           undoMs,
-          () => `did not end within ${undoMs} ms`,
+          late,
         )
       : undefined;
   } catch (error) {

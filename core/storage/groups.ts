@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 
-import { type Clock, SvcError } from '../sdk/index.ts';
+import { type Clock, SvcError, withDeadline } from '../sdk/index.ts';
 import { Unit } from './unit.ts';
 import type { Writer } from './writer.ts';
 
@@ -167,18 +167,10 @@ export class Groups {
   async #runUnit({ perform, unitMs, patient }: Waiting): Promise<unknown> {
     const unit = new Unit(this.#writer, { patient: patient ?? false });
     const deadlineMs = unitMs ?? this.#limits.unitMs;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        const cause = `this write took longer than ${deadlineMs / 1000} s and was rolled back: no network, file or timer belongs inside a write`;
-        unit.abandon(cause);
-        reject(new SvcError('unavailable', cause, { reason: 'storage.unit_too_long' }));
-      }, deadlineMs);
+    return await withDeadline(perform(unit), deadlineMs, () => {
+      const cause = `this write took longer than ${deadlineMs / 1000} s and was rolled back: no network, file or timer belongs inside a write`;
+      unit.abandon(cause);
+      return Promise.reject(new SvcError('unavailable', cause, { reason: 'storage.unit_too_long' }));
     });
-    try {
-      return await Promise.race([perform(unit), late]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }

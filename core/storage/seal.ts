@@ -9,36 +9,46 @@ const purpose = 'seal v1';
 export const keyOf = (text: string): string | undefined => /^v1\.([0-9a-f]{8})\./.exec(text)?.[1];
 
 /** Secrets of one plugin: `v1.{key id}.{nonce}.{ciphertext}.{tag}`, each bound to its row. */
-export function sealsOf(pluginId: string, ring: KeyRing): Secrets {
+export class Seals implements Secrets {
+  readonly #pluginId: string;
+  readonly #ring: KeyRing;
+
+  constructor(pluginId: string, ring: KeyRing) {
+    this.#pluginId = pluginId;
+    this.#ring = ring;
+  }
+
+  seal(place: SealPlace, plain: string): string {
+    const kid = this.#ring.newest;
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', this.#ring.derive(purpose, kid), nonce).setAAD(this.#bond(place, kid));
+    const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+    return ['v1', kid, ...[nonce, sealed, cipher.getAuthTag()].map((part) => part.toString('base64url'))].join('.');
+  }
+
+  open(place: SealPlace, text: string): string {
+    const where = `the secret in ${place.table}.${place.column} of row ${place.row}`;
+    const [version, kid, nonce, sealed, tag, ...rest] = text.split('.');
+    if (version !== 'v1' || kid === undefined || nonce === undefined || sealed === undefined || tag === undefined || rest.length > 0) {
+      throw new SvcError('internal', `${where} is not a sealed value of this version`, { reason: 'storage.seal_unknown' });
+    }
+    if (!this.#ring.has(kid)) {
+      const remedy = 'put that key back, or enter the secret again';
+      throw new SvcError('unavailable', `${where} was sealed with key ${kid}, which is not in the key ring: ${remedy}`, { reason: 'storage.seal_key_missing' });
+    }
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', this.#ring.derive(purpose, kid), Buffer.from(nonce, 'base64url'), { authTagLength: 16 })
+        .setAAD(this.#bond(place, kid))
+        .setAuthTag(Buffer.from(tag, 'base64url'));
+      return decipher.update(sealed, 'base64url', 'utf8') + decipher.final('utf8');
+    } catch (cause) {
+      const message = `${where} does not open: it was altered, or moved here from another row. Enter it again`;
+      throw new SvcError('internal', message, { reason: 'storage.seal_broken', cause });
+    }
+  }
+
   /** As JSON, because joined text could make two places look the same. */
-  const bond = ({ table, row, column }: SealPlace, kid: string): Buffer => Buffer.from(JSON.stringify([pluginId, table, row, column, kid]));
-
-  return {
-    seal(place, plain) {
-      const kid = ring.newest;
-      const nonce = randomBytes(12);
-      const cipher = createCipheriv('aes-256-gcm', ring.derive(purpose, kid), nonce).setAAD(bond(place, kid));
-      const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-      return ['v1', kid, ...[nonce, sealed, cipher.getAuthTag()].map((part) => part.toString('base64url'))].join('.');
-    },
-
-    open(place, text) {
-      const where = `the secret in ${place.table}.${place.column} of row ${place.row}`;
-      const [version, kid, nonce, sealed, tag, ...rest] = text.split('.');
-      if (version !== 'v1' || kid === undefined || nonce === undefined || sealed === undefined || tag === undefined || rest.length > 0) {
-        throw new SvcError('internal', `${where} is not a sealed value of this version`);
-      }
-      if (!ring.has(kid)) {
-        throw new SvcError('unavailable', `${where} was sealed with key ${kid}, which is not in the key ring: put that key back, or enter the secret again`);
-      }
-      try {
-        const decipher = createDecipheriv('aes-256-gcm', ring.derive(purpose, kid), Buffer.from(nonce, 'base64url'), { authTagLength: 16 })
-          .setAAD(bond(place, kid))
-          .setAuthTag(Buffer.from(tag, 'base64url'));
-        return decipher.update(sealed, 'base64url', 'utf8') + decipher.final('utf8');
-      } catch (error) {
-        throw new SvcError('internal', `${where} does not open: it was altered, or moved here from another row. Enter it again`, { cause: error });
-      }
-    },
-  };
+  #bond({ table, row, column }: SealPlace, kid: string): Buffer {
+    return Buffer.from(JSON.stringify([this.#pluginId, table, row, column, kid]));
+  }
 }

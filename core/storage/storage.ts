@@ -27,9 +27,9 @@ import { loadMigrations, type Migration } from './migration-text.ts';
 import { Migrator, type Safeguard } from './migrations.ts';
 import { Ownership } from './ownership.ts';
 import { Readers, type ReaderLimits } from './readers.ts';
-import { sealsOf } from './seal.ts';
+import { Seals } from './seal.ts';
 import { SealedColumns } from './sealed-columns.ts';
-import { tablesOver } from './tables.ts';
+import { TableAccess } from './tables.ts';
 import { surroundings, type Witness } from './unit.ts';
 import { Writer } from './writer.ts';
 
@@ -67,7 +67,7 @@ interface Parts {
   readonly groups: Groups;
   readonly guard: DiskGuard;
   readonly migrator: Migrator;
-  readonly tablesOf: <T>(owner: string) => Tables<T>;
+  readonly access: TableAccess;
   readonly core: Tables<CoreTables>;
   readonly columns: SealedColumns;
   readonly keys: StoredMasterKeys;
@@ -107,15 +107,15 @@ async function openParts(options: StorageOptions, onFailure: (close: () => unkno
   onFailure(() => guard.stop());
 
   const ownership = new Ownership(readers.connection);
-  const tablesOf = tablesOver({ groups, readers, ownership, guard });
+  const access = new TableAccess({ groups, readers, ownership, guard });
   const migrator = new Migrator({ groups, readers, ownership, clock, appVersion, safeguard: existed ? options.safeguard : undefined });
   await migrator.migrate('core', options.coreMigrations ?? loadMigrations(fileURLToPath(new URL('./migrations', import.meta.url))));
 
-  const core = tablesOf<CoreTables>('core');
+  const core = access.of<CoreTables>('core');
   const columns = new SealedColumns(core, readers.connection, ownership);
-  const keys = new StoredMasterKeys({ ring, core, columns, tables: tablesOf, secrets: (pluginId) => sealsOf(pluginId, ring), log });
+  const keys = new StoredMasterKeys({ ring, core, columns, tables: (pluginId) => access.of(pluginId), secrets: (pluginId) => new Seals(pluginId, ring), log });
   await keys.retireUnused();
-  return { options, lock, ring, readers, writer, groups, guard, migrator, tablesOf, core, columns, keys };
+  return { options, lock, ring, readers, writer, groups, guard, migrator, access, core, columns, keys };
 }
 
 /** The one database of the service, shared by the host and every plugin. */
@@ -131,7 +131,7 @@ export class Storage {
   /** The tables of one plugin; statements that touch others are refused. */
   tables<T>(pluginId: string): Tables<T> {
     refuseReserved(pluginId);
-    const tables = this.#known.get(pluginId) ?? this.#parts.tablesOf<unknown>(pluginId);
+    const tables = this.#known.get(pluginId) ?? this.#parts.access.of<unknown>(pluginId);
     this.#known.set(pluginId, tables);
     return tables as Tables<T>;
   }
@@ -146,7 +146,7 @@ export class Storage {
   }
 
   secrets(pluginId: string): Secrets {
-    return sealsOf(pluginId, this.#parts.ring);
+    return new Seals(pluginId, this.#parts.ring);
   }
 
   /** Notes where a plugin seals, once its tables are there. */

@@ -14,34 +14,15 @@ export interface TablesParts {
 }
 
 /** Gives each owner its tables: reads on this thread, writes through the shared commit. */
-export function tablesOver({ groups, readers, ownership, guard }: TablesParts): <T>(owner: string) => Tables<T> {
-  /** A write inside a write joins it; any other takes its turn, and is witnessed. */
-  async function write<R>(work: (unit: Unit) => Promise<R>): Promise<R> {
-    const { unit: outer, witness, reclaiming = false } = surroundings.getStore() ?? {};
-    if (outer?.open === true) {
-      return outer.nest(work);
-    }
-    const refusal = reclaiming ? undefined : guard.refusal;
-    if (refusal !== undefined) {
-      throw new SvcError('unavailable', refusal);
-    }
-    let witnessed = false;
-    try {
-      return await groups.run(async (unit) => {
-        const result = await work(unit);
-        await witness?.beforeCommit(kyselyOver({ run: (sql, parameters) => unit.query(sql, parameters) }));
-        witnessed = true;
-        return result;
-      });
-    } catch (error) {
-      if (witnessed) {
-        witness?.undone?.();
-      }
-      throw error;
-    }
+export class TableAccess {
+  readonly #parts: TablesParts;
+
+  constructor(parts: TablesParts) {
+    this.#parts = parts;
   }
 
-  return <T>(owner: string): Tables<T> => {
+  of<T>(owner: string): Tables<T> {
+    const { readers, ownership } = this.#parts;
     const check = ownership.guard(owner);
     const guarded = (run: Run): Line => ({
       run(sql, parameters) {
@@ -58,7 +39,33 @@ export function tablesOver({ groups, readers, ownership, guard }: TablesParts): 
           return { ...guarded((sql, parameters) => view.run(sql, parameters)), end: () => view.end() };
         },
       }),
-      write: (work) => write((unit) => work(kyselyOver<T>(guarded((sql, parameters) => unit.query(sql, parameters))))),
+      write: (work) => this.#write((unit) => work(kyselyOver<T>(guarded((sql, parameters) => unit.query(sql, parameters))))),
     };
-  };
+  }
+
+  /** A write inside a write joins it; any other takes its turn, and is witnessed. */
+  async #write<R>(work: (unit: Unit) => Promise<R>): Promise<R> {
+    const { unit: outer, witness, reclaiming = false } = surroundings.getStore() ?? {};
+    if (outer?.open === true) {
+      return outer.nest(work);
+    }
+    const refusal = reclaiming ? undefined : this.#parts.guard.refusal;
+    if (refusal !== undefined) {
+      throw new SvcError('unavailable', refusal, { reason: 'storage.disk_full' });
+    }
+    let witnessed = false;
+    try {
+      return await this.#parts.groups.run(async (unit) => {
+        const result = await work(unit);
+        await witness?.beforeCommit(kyselyOver({ run: (sql, parameters) => unit.query(sql, parameters) }));
+        witnessed = true;
+        return result;
+      });
+    } catch (error) {
+      if (witnessed) {
+        witness?.undone?.();
+      }
+      throw error;
+    }
+  }
 }

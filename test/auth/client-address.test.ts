@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { clientAddress } from '../../core/auth/index.ts';
+import { ClientAddress } from '../../core/auth/index.ts';
 
 test('without a trusted proxy the socket alone says who calls', () => {
-  const addresses = clientAddress([]);
+  const addresses = new ClientAddress([]);
   assert.equal(addresses.of('9.9.9.9', '1.1.1.1'), '9.9.9.9');
   assert.equal(addresses.of('::ffff:9.9.9.9', undefined), '9.9.9.9');
   assert.equal(addresses.of(undefined, undefined), '');
@@ -12,7 +12,7 @@ test('without a trusted proxy the socket alone says who calls', () => {
 });
 
 test('a trusted proxy is believed, a stranger is not', () => {
-  const addresses = clientAddress(['10.0.0.0/8', '::1', 'fd00::/8']);
+  const addresses = new ClientAddress(['10.0.0.0/8', '::1', 'fd00::/8']);
   const cases: [string, string | undefined, string][] = [
     ['9.9.9.9', '1.1.1.1', '9.9.9.9'],
     ['10.1.2.3', '1.1.1.1', '1.1.1.1'],
@@ -35,6 +35,6 @@ test('a trusted proxy is believed, a stranger is not', () => {
 
 test('a list that names no addresses stops with a sentence', () => {
   for (const entry of ['proxy.example', '10.0.0.0/33', '10.0.0.0/x', '10.0.0.0/', '', '::1/129', '/8']) {
-    assert.throws(() => clientAddress([entry]), /SVC_TRUSTED_PROXIES names ".*", which is neither an address nor a range/, entry);
+    assert.throws(() => new ClientAddress([entry]), /SVC_TRUSTED_PROXIES names ".*", which is neither an address nor a range/, entry);
   }
 });

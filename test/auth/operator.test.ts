@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 
-import { createOperatorToken, operatorAuthenticator } from '../../core/auth/index.ts';
+import { createOperatorToken, OperatorAuthenticator } from '../../core/auth/index.ts';
 import { realIds } from '../http/house.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'svc-operator-'));
@@ -26,7 +26,7 @@ test('each boot writes a new token that only its owner can read, whatever stood 
 test('what a crash left half written does not get in the way', () => {
   const keys = join(dir, 'crashed');
   createOperatorToken(keys, realIds);
-  writeFileSync(join(keys, `operator.token.${process.pid}.new`), 'svc_op_ha', { mode: 0o644 });
+  writeFileSync(join(keys, 'operator.token.tmp'), 'svc_op_ha', { mode: 0o644 });
   const { token, file } = createOperatorToken(keys, realIds);
   assert.equal(readFileSync(file, 'utf8'), `${token}\n`);
   assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -34,7 +34,7 @@ test('what a crash left half written does not get in the way', () => {
 
 test('the token opens as a bearer and nothing else does', async () => {
   const { token } = createOperatorToken(dir, realIds);
-  const authenticator = operatorAuthenticator(token);
+  const authenticator = new OperatorAuthenticator(token);
   const ask = (scheme: 'bearer' | 'basic' | 'ticket', value: string): unknown => authenticator.authenticate({ scheme, value, ip: '127.0.0.1' });
   assert.deepEqual(ask('bearer', token), { kind: 'operator', id: 'operator', name: 'operator', role: 'admin', grants: ['*'] });
   for (const forged of ['', 'svc_op_', token.slice(0, -1), `${token}x`, token.toUpperCase(), token.replace('svc_op_', ''), 'x'.repeat(100_000)]) {

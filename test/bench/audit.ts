@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import Database from 'better-sqlite3';
 
-import { sealsOf } from '../../core/storage/seal.ts';
+import { Seals } from '../../core/storage/seal.ts';
 import { KeyRing } from '../../core/storage/keys.ts';
 import { bind, genesis } from '../../plugins/audit/chain.ts';
 import { canonical } from '../../plugins/audit/record.ts';
@@ -121,7 +121,7 @@ function fill(dataDir: string, rows: number): number {
   const database = new Database(join(dataDir, 'svc.db'));
   database.pragma('synchronous = OFF');
   const sealed = database.prepare('select chain_key from audit_keys').pluck().get() as string;
-  const opened = sealsOf('audit', new KeyRing(dataDir)).open({ table: 'audit_keys', row: '1', column: 'chain_key' }, sealed);
+  const opened = new Seals('audit', new KeyRing(dataDir)).open({ table: 'audit_keys', row: '1', column: 'chain_key' }, sealed);
   const key = createSecretKey(Buffer.from(opened, 'base64url'));
   const insert = database.prepare('insert into audit_log (seq, key_id, record, prev_hash, hash) values (?, 1, ?, ?, ?)');
   let previous = genesis.hash;

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
-import { operatorAuthenticator } from '../../core/auth/index.ts';
+import { OperatorAuthenticator } from '../../core/auth/index.ts';
 import { identify } from '../../core/http/pipeline/authenticate.ts';
 import { authorize } from '../../core/http/pipeline/authorize.ts';
 import type { Front } from '../../core/http/server/front.ts';
@@ -42,7 +42,7 @@ export async function run({ requests = 200_000, rounds = 8, logins = 20 }: Row =
 
 /** The two stages of the pipeline by themselves, as it runs them. */
 async function stages(house: TestHost, token: string, requests: number): Promise<{ 'authenticate + authorize, µs': number }> {
-  const front = { operator: operatorAuthenticator(house.token), strike: () => undefined } as unknown as Front;
+  const front = { operator: new OperatorAuthenticator(house.token), strike: () => undefined } as unknown as Front;
   const snapshot = house.registry.current;
   const credential = () => ({ scheme: 'bearer' as const, value: `Bearer ${token}`.slice(7), ip: '127.0.0.1' });
   await identify(front, snapshot, credential());

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import Type from 'typebox';
 
-import { operatorAuthenticator } from '../../core/auth/index.ts';
-import { checkRoute, createHttpServer } from '../../core/http/index.ts';
+import { OperatorAuthenticator } from '../../core/auth/index.ts';
+import { checkRoute, HttpServer } from '../../core/http/index.ts';
 import { Draft, Registry } from '../../core/registry/index.ts';
 import { listRoute, type Page, type Principal, route, type RouteDeclaration } from '../../core/sdk/index.ts';
 import { MemoryChanges, realClock, realIds } from '../http/house.ts';
@@ -94,14 +94,14 @@ function listenPipeline(): Promise<number> {
   }
   registry.publish({ add: [core.seal(), area.seal()] });
   const quiet = (): void => {};
-  return createHttpServer({
+  return new HttpServer({
     registry,
     changes,
     clock: realClock,
     ids: realIds,
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     cursorKey: createSecretKey(randomBytes(32)),
-    operator: operatorAuthenticator('svc_op_bench'),
+    operator: new OperatorAuthenticator('svc_op_bench'),
     strike: (_owner, _label, error) => {
       throw error;
     },

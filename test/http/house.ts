@@ -2,17 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 
-import { operatorAuthenticator } from '../../core/auth/index.ts';
-import {
-  type ChangePort,
-  type ChangeWitness,
-  checkRoute,
-  createHttpServer,
-  type HttpOptions,
-  type HttpServer,
-  type IdempotencyRow,
-  type Transaction,
-} from '../../core/http/index.ts';
+import { OperatorAuthenticator } from '../../core/auth/index.ts';
+import { type ChangePort, type ChangeWitness, checkRoute, type HttpOptions, HttpServer, type IdempotencyRow, type Transaction } from '../../core/http/index.ts';
 import { Draft, type Generation, type Outage, Registry } from '../../core/registry/index.ts';
 import type { AuditRecord, AuthenticatorContract, Clock, Credential, Ids, Logger, PluginManifest, Principal, RouteDeclaration } from '../../core/sdk/index.ts';
 import { generationOf } from '../registry/fixtures.ts';
@@ -203,14 +194,14 @@ export async function openHouse(routes: readonly RouteDeclaration[], options: Pa
   registry.publish({ add: [core.seal()] });
   publish('area', routes);
 
-  const server = createHttpServer({
+  const server = new HttpServer({
     registry,
     changes,
     clock: realClock,
     ids: realIds,
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
     cursorKey: createSecretKey(randomBytes(32)),
-    operator: operatorAuthenticator(operatorToken),
+    operator: new OperatorAuthenticator(operatorToken),
     strike: (owner, label, error) => void strikes.push({ owner: owner.label, label, error }),
     observe: (route, status) => void observed.push({ route, status }),
     checkResponses: true,

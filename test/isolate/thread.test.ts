@@ -13,7 +13,7 @@ import { programText } from '../../bin/packaging/program-text.ts';
 import { bundleSources } from '../../bin/bundler/sources.ts';
 import { systemClock } from '../../core/boot/time.ts';
 import { bundleThread } from '../../bin/bundler/bundle.ts';
-import { createThreads } from '../../core/isolate/index.ts';
+import { Threads } from '../../core/isolate/index.ts';
 import { addonFile } from '../addon.ts';
 
 const worker = fileURLToPath(new URL('../fixtures/plugins/loom/loom-worker.ts', import.meta.url));
@@ -198,10 +198,10 @@ test('calls beyond ten thousand are refused at once, and of a flood of notices t
 });
 
 /** A thread by hand, for what `startThreadForTest` leaves as it is. */
-async function claimed(t: TestContext, options: Partial<Parameters<typeof createThreads>[0]>) {
+async function claimed(t: TestContext, options: Partial<ConstructorParameters<typeof Threads>[0]>) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-thread-'));
   const { code, filename } = await bundleThread(worker, 'loom', { ...bundleSources, portable: true });
-  const threads = createThreads({ clock: systemClock, packagesFrom: join(bundleSources.root, 'package.json'), ...options });
+  const threads = new Threads({ clock: systemClock, packagesFrom: join(bundleSources.root, 'package.json'), ...options });
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
   const stumbles: string[] = [];
   const told = { onStumble: (cause: string) => stumbles.push(cause), onHeap: () => undefined, deliver: (work: () => void) => work() };

@@ -26,7 +26,7 @@ export async function startThreadForTest(
   const lines: string[] = [];
   const notices: ThreadNotice[] = [];
   const line = (_fields: object, message: string): void => void lines.push(message);
-  const thread = pluginThreads({ version: '0', root: bundleSources.root }, systemClock).claim({
+  const thread = pluginThreads({ product: { version: '0', root: bundleSources.root }, clock: systemClock, bundler: undefined }).claim({
     owner: 'test',
     name: 'thread',
     code,

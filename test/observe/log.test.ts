@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 
-import { createLogs, type LogOptions } from '../../core/observe/index.ts';
+import { Logs, type LogOptions } from '../../core/observe/index.ts';
 
 const clock = { now: () => Date.UTC(2026, 10, 20, 18, 9), monotonic: () => 0 };
 
 function capture(options: Partial<LogOptions> = {}) {
   const lines: string[] = [];
-  const logs = createLogs({ level: 'info', format: 'json', clock, write: (line) => void lines.push(line), ...options });
+  const logs = new Logs({ level: 'info', format: 'json', clock, write: (line) => void lines.push(line), ...options });
   return { logs, log: logs.logger('test'), lines, parsed: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
@@ -100,8 +100,8 @@ test('a pretty line reads as one sentence with its fields, an error shows its st
 
 test('a line logged right before the process ends is there', () => {
   const script = `
-    const { createLogs } = await import(${JSON.stringify(new URL('../../core/observe/index.ts', import.meta.url).href)});
-    const logs = createLogs({ level: 'info', format: 'json', clock: { now: () => 0, monotonic: () => 0 } });
+    const { Logs } = await import(${JSON.stringify(new URL('../../core/observe/index.ts', import.meta.url).href)});
+    const logs = new Logs({ level: 'info', format: 'json', clock: { now: () => 0, monotonic: () => 0 } });
     for (let at = 0; at < 2_000; at += 1) logs.logger('x').info({ at }, 'line');
     logs.flush();
     process.kill(process.pid, 'SIGKILL');`;
@@ -115,8 +115,8 @@ test('a line logged right before the process ends is there', () => {
 
 test('a full disk behind the log does not end the process', { skip: process.platform !== 'linux' && 'needs /dev/full' }, () => {
   const script = `
-    const { createLogs } = await import(${JSON.stringify(new URL('../../core/observe/index.ts', import.meta.url).href)});
-    const logs = createLogs({ level: 'info', format: 'json', clock: { now: () => 0, monotonic: () => 0 } });
+    const { Logs } = await import(${JSON.stringify(new URL('../../core/observe/index.ts', import.meta.url).href)});
+    const logs = new Logs({ level: 'info', format: 'json', clock: { now: () => 0, monotonic: () => 0 } });
     for (let at = 0; at < 5_000; at += 1) logs.logger('x').info({ at, text: 'y'.repeat(500) }, 'line');
     setTimeout(() => process.exit(7), 50);`;
   const { status } = spawnSync('/bin/sh', ['-c', '"$0" --import tsx --input-type=module -e "$1" > /dev/full', process.execPath, script], {

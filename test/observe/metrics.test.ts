@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
-import { createSelfMetrics, type SelfMetricsOptions } from '../../core/observe/index.ts';
+import { SelfMetrics, type SelfMetricsOptions } from '../../core/observe/index.ts';
 
 function open(t: TestContext, options: Partial<SelfMetricsOptions> = {}) {
-  const metrics = createSelfMetrics({ version: '1.2.3', ...options });
+  const metrics = new SelfMetrics({ version: '1.2.3', ...options });
   t.after(() => metrics.close());
   return metrics;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { createLogs, createSelfMetrics, Observers } from '../../core/observe/index.ts';
+import { Logs, SelfMetrics, Observers } from '../../core/observe/index.ts';
 import type { SelfLine, SelfRequest } from '../../core/sdk/index.ts';
 
 const clock = { now: () => Date.UTC(2026, 10, 20, 18, 9), monotonic: () => 0 };
@@ -16,11 +16,11 @@ const request: SelfRequest = {
   traceparent: undefined,
 };
 
-function watched(): { observers: Observers; broken: unknown[]; log: ReturnType<ReturnType<typeof createLogs>['logger']>; written: string[] } {
+function watched(): { observers: Observers; broken: unknown[]; log: ReturnType<Logs['logger']>; written: string[] } {
   const broken: unknown[] = [];
   const written: string[] = [];
   const observers = new Observers((error) => void broken.push(error));
-  const logs = createLogs({ level: 'info', format: 'pretty', colour: false, clock, observers, write: (line) => void written.push(line) });
+  const logs = new Logs({ level: 'info', format: 'pretty', colour: false, clock, observers, write: (line) => void written.push(line) });
   return { observers, broken, written, log: logs.logger('alert') };
 }
 
@@ -107,7 +107,7 @@ describe('who watches the house', () => {
 });
 
 test('metrics are given as values, histograms as what a scrape would see', async (t) => {
-  const metrics = createSelfMetrics({ version: '1.2.3' });
+  const metrics = new SelfMetrics({ version: '1.2.3' });
   t.after(() => metrics.close());
   const own = metrics.forPlugin('alert', () => undefined);
   own.counter('rules_total', 'Rules.', ['state']).add(3, { state: 'on' });

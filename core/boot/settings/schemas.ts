@@ -9,15 +9,15 @@ const options = {
   validateSchema: false,
   allErrors: true,
   logger: false,
-  // Schemas of packs are strangers' work: their patterns run on an engine that no pattern can stall.
-  code: {
-    // Most of these check a few values in the life of a process: a second pass over their text would cost more than it saves.
-    optimize: false,
-    regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), { code: 'RE2JS' }),
-  },
+  // Most of these check a few values in the life of a process: a second pass over their text would cost more than it saves.
+  code: { optimize: false },
 } as const;
 
-const plain = new Ajv(options);
+/** Schemas of packs are strangers' work: their patterns run on an engine that no pattern can stall. */
+const linear = Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), { code: 'RE2JS' });
+
+const plain = new Ajv({ ...options, code: { ...options.code, regExp: linear } });
+/** Only schemas of the product fill in defaults: those of manifests. */
 const filling = new Ajv({ ...options, useDefaults: true });
 
 /** By its text: a reload brings most schemas again as they were, and compiling one takes longer than all its checks. */

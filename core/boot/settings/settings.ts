@@ -59,8 +59,8 @@ export class Settings implements SettingsBoard {
   }
 
   /**
-   * Adds the keys of one owner; a bad value in the environment or file stops here, naming where it stands. Defaults are those of
-   * strangers' packs only when `strange`: what ships has tests, and checking it would compile every schema at each start.
+   * Adds the keys of one owner; a bad value in the environment or file stops here, naming where it stands. Defaults
+   * are checked only when `strange`, for those of packs: what ships has tests, and checking it would compile every schema at each start.
    */
   declare(owner: string, declarations: Readonly<Record<string, SettingDeclaration>>, strange = true): Disposer {
     const added = Object.entries(declarations).map(([key, declaration]) => {
@@ -197,7 +197,7 @@ export class Settings implements SettingsBoard {
     if (this.#file.has(key)) {
       this.#assertFits(key, declaration, this.#file.get(key), `configuration file: ${key}`);
     }
-    if (this.#shipped.has(key)) {
+    if (this.#shipped.has(key) && JSON.stringify(this.#shipped.get(key)) !== JSON.stringify(declaration.default)) {
       this.#assertFits(key, declaration, this.#shipped.get(key), `the defaults file: ${key}`);
     }
     if (strange && declaration.default !== undefined) {

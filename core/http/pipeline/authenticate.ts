@@ -46,7 +46,9 @@ export function identify(front: Front, snapshot: Snapshot, credential: Credentia
   const provider = entry.value.instance as AuthenticatorContract;
   try {
     const answer = withPin({ snapshot, owner }, () => provider.authenticate(credential));
-    return answer instanceof Promise ? inTime(answer).then(orAnonymous, (error: unknown) => refuse(front, owner, error)) : orAnonymous(answer);
+    return answer instanceof Promise
+      ? withDeadline(answer, answerMs, late, { idle: true }).then(orAnonymous, (error: unknown) => refuse(front, owner, error))
+      : orAnonymous(answer);
   } catch (error) {
     return refuse(front, owner, error);
   }
@@ -67,7 +69,5 @@ function refuse(front: Front, owner: Generation, error: unknown): never {
 
 const late = (): Promise<never> =>
   Promise.reject(new SvcError('unavailable', 'authentication took too long', { reason: 'auth.provider_slow', retryAfterSeconds: 5 }));
-
-const inTime = <T>(answer: Promise<T>): Promise<T> => withDeadline(answer, answerMs, late, { idle: true });
 
 const orAnonymous = (principal: Principal | undefined): Principal => principal ?? anonymous;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-import { type ClientAddress, clientAddress } from '../../auth/index.ts';
+import { ClientAddress } from '../../auth/index.ts';
 import { type Clock, SvcError } from '../../sdk/index.ts';
 import { KeepAlive } from '../streams/keep-alive.ts';
 import { defaultLimits, type HttpLimits, type HttpOptions } from '../ports.ts';
@@ -82,7 +82,7 @@ export function openFront({ limits, trustedProxies, publicUrl, ...options }: Htt
     ...options,
     limits: allLimits,
     keepAlive: new KeepAlive(allLimits.pingMs),
-    addresses: clientAddress(trustedProxies ?? []),
+    addresses: new ClientAddress(trustedProxies ?? []),
     ownOrigin: originOf(publicUrl),
     streams: new Map(),
     claims: new Set(),

@@ -19,60 +19,84 @@ const quietMs = 150;
 /** Connections that wait to be accepted: a fleet comes back in one moment, and a client that does not fit tries again after seconds. */
 const backlog = 4_096;
 
-export interface HttpServer {
-  /** Resolves with the port that was bound. */
-  listen(host: string, port: number): Promise<number>;
-  /** Takes no new connection, tells streams and sockets to come back later, and lets requests finish for `graceMs`. */
-  close(graceMs: number): Promise<void>;
-  readonly listening: boolean;
-  /** Requests that are not answered yet, streams and sockets among them. */
-  readonly open: number;
-}
-
 /** The one server of the process; what it serves is whatever the registry's snapshot says at the moment. */
-export function createHttpServer(options: HttpOptions): HttpServer {
-  const front = openFront(options);
-  const app = express().disable('x-powered-by').disable('etag').set('query parser', 'simple');
-  app.use((req, res) => void serve(new Exchange(front, req, res, requestIdOf(req.headers['x-request-id'], front.ids))));
-  const server = createExpressServer(app, {
-    maxHeaderSize: headerBytes,
-    insecureHTTPParser: false,
-    // Asked for in the pipeline, where the answer gets a body.
-    requireHostHeader: false,
-    keepAliveTimeout: idleMs,
-    headersTimeout: front.limits.headersTimeoutMs,
-    // Node knows one limit for all routes; the shorter one of ordinary routes is kept where bodies are read.
-    requestTimeout: front.limits.uploadTimeoutMs,
-    connectionsCheckingInterval: Math.min(5_000, Math.ceil(front.limits.headersTimeoutMs / 2)),
-  });
-  limitConnections(server, front);
-  answerMalformed(server);
-  // An unknown expectation is no reason for an answer without a body.
-  server.on('checkExpectation', app);
-  server.on('upgrade', (req, socket, head) => serveUpgrade(front, req, socket, head));
+export class HttpServer {
+  readonly #front: Front;
+  readonly #server: Server;
 
-  return {
-    listen: (host, port) => listen(server, host, port),
-    close: (graceMs) => close(server, front, graceMs),
-    get listening() {
-      return server.listening;
-    },
-    get open() {
-      return front.open;
-    },
-  };
-}
-
-function listen(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void =>
-      reject(new SvcError('unavailable', listenFailure(error, host, port), { reason: 'http.listen_failed', cause: error }));
-    server.once('error', failed);
-    server.listen({ host, port, backlog }, () => {
-      server.off('error', failed);
-      resolve((server.address() as { port: number }).port);
+  constructor(options: HttpOptions) {
+    const front = openFront(options);
+    const app = express().disable('x-powered-by').disable('etag').set('query parser', 'simple');
+    app.use((req, res) => void serve(new Exchange(front, req, res, requestIdOf(req.headers['x-request-id'], front.ids))));
+    this.#front = front;
+    this.#server = createExpressServer(app, {
+      maxHeaderSize: headerBytes,
+      insecureHTTPParser: false,
+      // Asked for in the pipeline, where the answer gets a body.
+      requireHostHeader: false,
+      keepAliveTimeout: idleMs,
+      headersTimeout: front.limits.headersTimeoutMs,
+      // Node knows one limit for all routes; the shorter one of ordinary routes is kept where bodies are read.
+      requestTimeout: front.limits.uploadTimeoutMs,
+      connectionsCheckingInterval: Math.min(5_000, Math.ceil(front.limits.headersTimeoutMs / 2)),
     });
-  });
+    limitConnections(this.#server, front);
+    answerMalformed(this.#server);
+    // An unknown expectation is no reason for an answer without a body.
+    this.#server.on('checkExpectation', app);
+    this.#server.on('upgrade', (req, socket, head) => serveUpgrade(front, req, socket, head));
+  }
+
+  get listening(): boolean {
+    return this.#server.listening;
+  }
+
+  /** Requests that are not answered yet, streams and sockets among them. */
+  get open(): number {
+    return this.#front.open;
+  }
+
+  /** Resolves with the port that was bound. */
+  listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const failed = (error: NodeJS.ErrnoException): void =>
+        reject(new SvcError('unavailable', listenFailure(error, host, port), { reason: 'http.listen_failed', cause: error }));
+      this.#server.once('error', failed);
+      this.#server.listen({ host, port, backlog }, () => {
+        this.#server.off('error', failed);
+        resolve((this.#server.address() as { port: number }).port);
+      });
+    });
+  }
+
+  /** Takes no new connection, tells streams and sockets to come back later, and lets requests finish for `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    const [server, front] = [this.#server, this.#front];
+    if (front.closing) {
+      throw new SvcError('conflict', 'the server is closing already', { reason: 'http.closed_twice' });
+    }
+    front.closing = true;
+    const ended = new Promise<void>((resolve) => {
+      // Not the HTTP server's own close: it would cut connections on which a request is just arriving.
+      NetServer.prototype.close.call(server, () => resolve());
+    });
+    front.longAnswers.forEach((answer) => answer.stop());
+    let quiet = 0;
+    const sweep = setInterval(() => {
+      quiet = front.open === 0 ? quiet + 1 : 0;
+      if (quiet >= 3) {
+        server.closeIdleConnections();
+        closeSilent(front);
+      }
+    }, quietMs / 3);
+    const deadline = setTimeout(() => {
+      server.closeAllConnections();
+      front.longAnswers.forEach((answer) => answer.terminate());
+    }, graceMs);
+    await ended;
+    clearInterval(sweep);
+    clearTimeout(deadline);
+  }
 }
 
 function listenFailure(error: NodeJS.ErrnoException, host: string, port: number): string {
@@ -84,37 +108,6 @@ function listenFailure(error: NodeJS.ErrnoException, host: string, port: number)
     default:
       return `${host}:${port} cannot be listened on (${messageOf(error)}); check SVC_HTTP_ADDR`;
   }
-}
-
-async function close(server: Server, front: Front, graceMs: number): Promise<void> {
-  if (front.closing) {
-    throw new SvcError('conflict', 'the server is closing already');
-  }
-  front.closing = true;
-  const ended = new Promise<void>((resolve) => {
-    // Not the HTTP server's own close: it would cut connections on which a request is just arriving.
-    NetServer.prototype.close.call(server, () => resolve());
-  });
-  for (const answer of front.longAnswers) {
-    answer.stop();
-  }
-  let quiet = 0;
-  const sweep = setInterval(() => {
-    quiet = front.open === 0 ? quiet + 1 : 0;
-    if (quiet >= 3) {
-      server.closeIdleConnections();
-      closeSilent(front);
-    }
-  }, quietMs / 3);
-  const deadline = setTimeout(() => {
-    server.closeAllConnections();
-    for (const answer of front.longAnswers) {
-      answer.terminate();
-    }
-  }, graceMs);
-  await ended;
-  clearInterval(sweep);
-  clearTimeout(deadline);
 }
 
 /**

@@ -3,7 +3,7 @@ import { createHmac, createSecretKey, createSign, generateKeyPairSync, type KeyO
 import Database from 'better-sqlite3';
 
 import { KeyRing } from '../../../core/storage/keys.ts';
-import { sealsOf } from '../../../core/storage/seal.ts';
+import { Seals } from '../../../core/storage/seal.ts';
 
 export interface RealKey {
   readonly kid: string;
@@ -15,7 +15,7 @@ export function stealKey(dataDir: string): RealKey {
   const database = new Database(`${dataDir}/svc.db`, { readonly: true });
   const { kid, sealed } = database.prepare('select kid, sealed from session_keys order by created_at desc').get() as { kid: string; sealed: string };
   database.close();
-  const secret = sealsOf('session', new KeyRing(dataDir)).open({ table: 'session_keys', row: kid, column: 'sealed' }, sealed);
+  const secret = new Seals('session', new KeyRing(dataDir)).open({ table: 'session_keys', row: kid, column: 'sealed' }, sealed);
   return { kid, key: createSecretKey(Buffer.from(secret, 'base64url')) };
 }
 

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { SourceMap, type SourceMapPayload } from 'node:module';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const inline = '\n//# sourceMappingURL=data:application/json;base64,';
+const place = /((?:(?:file:\/\/)?\/|embedded:)[^()\n]*?):(\d+):(\d+)(?=\)?$)/gm;
+/** A generation that failed leaves the one before serving. */
+const generations = 4;
+
+/**
+ * Source maps of the texts that run. Node reads each as it compiles its text, which is a seventh of a start and 15 MB; most are
+ * never asked for, so here a map is read when a stack names its text.
+ */
+class StackMaps {
+  /** Maps of texts by the name that the text runs by, as they came with it. */
+  readonly #texts = new Map<string, Buffer>();
+  readonly #maps = new Map<string, SourceMap | undefined>();
+
+  /** From here on every stack of this thread names lines of the sources. */
+  install(): void {
+    Error.prepareStackTrace = (error: Error, sites) => this.mapped([headOf(error), ...sites.map((site) => `    at ${String(site)}`)].join('\n'));
+  }
+
+  /** The text without its map, which is kept; as it was where Node itself reads maps. */
+  withoutMap(code: string, name: string): string {
+    const at = process.sourceMapsEnabled ? -1 : code.lastIndexOf(inline);
+    if (at === -1) {
+      return code;
+    }
+    const filename = placeOf(name);
+    this.#maps.delete(filename);
+    this.#texts.delete(filename);
+    this.#texts.set(filename, Buffer.from(code.slice(at + inline.length).trimEnd(), 'base64'));
+    const older = [...this.#texts.keys()].filter((name) => name.replace(/#\d+$/, '') === filename.replace(/#\d+$/, '')).slice(0, -generations);
+    older.forEach((name) => [this.#texts, this.#maps].forEach((kept) => kept.delete(name)));
+    return code.slice(0, at + 1);
+  }
+
+  /** The stack, also one of another thread, with each place that is known as it is in the sources. */
+  mapped(stack: string): string {
+    return stack.replace(place, (found, name: string, line: string, column: string) => {
+      const file = name.startsWith('file:') ? fileURLToPath(name) : placeOf(name);
+      const origin = this.#mapOf(file)?.findEntry(Number(line) - 1, Number(column) - 1);
+      return origin && 'originalSource' in origin ? `${sourceOf(origin.originalSource, file)}:${origin.originalLine + 1}:${origin.originalColumn + 1}` : found;
+    });
+  }
+
+  #mapOf(file: string): SourceMap | undefined {
+    if (!this.#maps.has(file)) {
+      const text = this.#texts.get(file) ?? beside(file);
+      this.#maps.set(file, text && new SourceMap(JSON.parse(text.toString('utf8')) as SourceMapPayload));
+    }
+    return this.#maps.get(file);
+  }
+}
+
+/** An error may say of itself what it likes, or throw. */
+function headOf(error: Error): string {
+  try {
+    return String(error);
+  } catch {
+    return 'Error';
+  }
+}
+
+/** What the single binary carries has no path; its threads name it as one. */
+const placeOf = (name: string): string => (isAbsolute(name) ? name : `/${name.replace(':', '/')}`);
+
+/** The map of a file of the compiled host. */
+function beside(file: string): Buffer | undefined {
+  try {
+    return file.endsWith('.mjs') ? readFileSync(`${file}.map`) : undefined;
+  } catch {
+    // Most files have none.
+    return undefined;
+  }
+}
+
+const sourceOf = (source: string, file: string): string => (source.startsWith('file:') ? fileURLToPath(source) : resolve(dirname(file), source));
+
+export const stackMaps = new StackMaps();
