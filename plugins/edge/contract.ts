@@ -54,6 +54,8 @@ export interface SkillRequest {
   readonly timeoutMs?: number;
   /** A change that is asked for again with the same key, by the same principal, is not made again. */
   readonly idempotencyKey?: string;
+  /** The approval that two people have signed, without which nothing dangerous is run. */
+  readonly approval?: string;
   readonly signal?: AbortSignal;
 }
 

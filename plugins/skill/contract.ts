@@ -108,6 +108,8 @@ export interface ToolSource {
       readonly timeoutMs: number;
       readonly signal: AbortSignal;
       readonly idempotencyKey: string | undefined;
+      /** Under which it runs, where its class takes one. */
+      readonly approval: string | undefined;
       readonly class: SkillClass;
     },
   ): Promise<unknown>;

@@ -1,0 +1,113 @@
+import type { OfferedSkill } from 'svc/edge-protocol';
+import { type Handle, type Logger, messageOf, SvcError } from 'svc/sdk';
+
+import type { EdgeFleet, FleetSkills } from '../edge/contract.ts';
+import type { Tool, ToolSource } from './contract.ts';
+import { classNamed } from './registry.ts';
+
+export interface EdgeToolParts {
+  readonly skills: Handle<FleetSkills>;
+  readonly fleet: Handle<EdgeFleet>;
+  readonly log: Logger;
+}
+
+const listsAtOnce = 20;
+const severity = ['safe', 'mutating', 'dangerous'] as const;
+
+/** What the edges of the fleet offer, all together, as they last said. */
+export class EdgeTools implements ToolSource {
+  readonly #parts: EdgeToolParts;
+  readonly #offered = new Map<number, readonly OfferedSkill[]>();
+  readonly #unlisted = new Set<number>();
+  readonly #listeners = new Set<() => void>();
+  #tools: readonly Tool[] = [];
+
+  constructor(parts: EdgeToolParts) {
+    this.#parts = parts;
+  }
+
+  list(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Its tunnel is up: perhaps with another version, or another policy of its owner. */
+  note(edgeId: number): void {
+    this.#unlisted.add(edgeId);
+  }
+
+  noteAll(): void {
+    const { fleet } = this.#parts;
+    const edges = fleet.available ? fleet.get().list() : [];
+    edges.filter(({ status }) => status === 'online').forEach(({ id }) => this.note(id));
+  }
+
+  forget(edgeId: number): void {
+    this.#unlisted.delete(edgeId);
+    if (this.#offered.delete(edgeId)) {
+      this.#rebuild();
+    }
+  }
+
+  /** Asks some of those that were noted. */
+  async catchUp(signal: AbortSignal): Promise<void> {
+    const { skills } = this.#parts;
+    const some = skills.available ? [...this.#unlisted].slice(0, listsAtOnce) : [];
+    await Promise.all(some.map((edgeId) => this.#ask(skills.get(), edgeId, signal)));
+    if (some.length > 0) {
+      this.#rebuild();
+    }
+  }
+
+  async run(key: string, params: Readonly<Record<string, unknown>>, call: Parameters<ToolSource['run']>[2]): Promise<unknown> {
+    const { skills } = this.#parts;
+    if (call.edge_id === undefined || !skills.available) {
+      throw new SvcError('unavailable', `${key} runs on edges, and none can be reached now`);
+    }
+    const { principal, timeoutMs, signal, idempotencyKey, approval } = call;
+    const answer = await skills.get().execute(call.edge_id, key, params, {
+      ...{ principal, timeoutMs, signal },
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      ...(approval !== undefined && { approval }),
+    });
+    if (answer.status === 'timeout') {
+      throw new SvcError('unavailable', answer.error?.message ?? `${key} ran out of time on the edge`, { reason: 'skill.edge_timeout' });
+    }
+    if (answer.status === 'error') {
+      throw new SvcError('upstream_error', answer.error?.message ?? `${key} failed on the edge`);
+    }
+    return answer.truncated ? { result: answer.result, truncated: true, read_on: answer.read_on } : answer.result;
+  }
+
+  async #ask(skills: FleetSkills, edgeId: number, signal: AbortSignal): Promise<void> {
+    this.#unlisted.delete(edgeId);
+    try {
+      this.#offered.set(edgeId, await skills.list(edgeId, signal));
+    } catch (error) {
+      // It is noted again when it comes back.
+      this.#parts.log.debug({ edge_id: edgeId, cause: messageOf(error) }, 'listing the skills of an edge failed');
+    }
+  }
+
+  #rebuild(): void {
+    const byKey = new Map<string, Tool>();
+    for (const offered of this.#offered.values()) {
+      for (const skill of offered) {
+        const before = byKey.get(skill.key);
+        const tool = toolOf(skill);
+        // Where edges differ, the call is judged by the worst of them.
+        byKey.set(skill.key, before && severity.indexOf(before.class) > severity.indexOf(tool.class) ? before : tool);
+      }
+    }
+    this.#tools = [...byKey.values()];
+    this.#listeners.forEach((listener) => listener());
+  }
+}
+
+const toolOf = ({ key, name, description, class: kind, tier, schema }: OfferedSkill): Tool => ({
+  ...{ key, name, description, tier, schema, class: classNamed(kind), scope: 'edge', source: 'edge', trust: 'untrusted' },
+});

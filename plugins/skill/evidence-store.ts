@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { type Clock, covers, type Principal, type Settings, SvcError, type Tables } from 'svc/sdk';
+
+import type { Evidence } from './contract.ts';
+import type { SkillTables } from './tables.ts';
+
+export interface EvidenceParts {
+  readonly tables: Tables<SkillTables>;
+  readonly folder: string;
+  readonly settings: Pick<Settings, 'get'>;
+  readonly clock: Clock;
+}
+
+const mostBytes = 16 * 1_024 * 1_024;
+const dayMs = 86_400_000;
+
+/** Results that are too large to be said in one piece: a row that knows of each, and its text in a file. Bounded in total and in time. */
+export class EvidenceStore {
+  readonly #parts: EvidenceParts;
+
+  constructor(parts: EvidenceParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes text that has been guarded already. */
+  async keep(text: string, about: { readonly tool: string; readonly trust: Evidence['trust']; readonly principal: Principal }): Promise<Evidence> {
+    const { tables, folder, clock } = this.#parts;
+    const whole = Buffer.from(text);
+    const kept = whole.subarray(0, mostBytes);
+    const { tool, trust } = about;
+    const found = { bytes: whole.length, sha256: createHash('sha256').update(whole).digest('hex'), truncated: kept.length < whole.length };
+    const row = { tool, ...found, truncated: Number(found.truncated), trust, owner: ownerOf(about.principal), created_at: clock.now() };
+    const { id } = await tables.write((tx) => tx.insertInto('skill_evidence').values(row).returning('id').executeTakeFirstOrThrow());
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const file = this.#fileOf(id);
+    const handle = await open(`${file}.part`, 'w', 0o600);
+    try {
+      await handle.writeFile(kept);
+    } finally {
+      await handle.close();
+    }
+    await rename(`${file}.part`, file);
+    return { id: `E${id}`, tool, ...found, trust };
+  }
+
+  /** The text of what the principal may read: their own, what no person has asked for, or everything for an administrator. */
+  async read(name: string, principal: Principal): Promise<{ readonly evidence: Evidence; readonly text: string }> {
+    const id = /^E([1-9]\d{0,14})$/.exec(name)?.[1];
+    const row = id && (await this.#parts.tables.read.selectFrom('skill_evidence').selectAll().where('id', '=', Number(id)).executeTakeFirst());
+    const mayRead = row && (row.owner === ownerOf(principal) || /^(?:system|plugin):/.test(row.owner) || principal.grants.some((grant) => covers(grant, '*')));
+    if (!row || !mayRead) {
+      throw absent(name);
+    }
+    const { tool, bytes, sha256, truncated, trust } = row;
+    return { evidence: { id: name, tool, bytes, sha256, truncated: truncated === 1, trust }, text: await this.#text(row.id, name) };
+  }
+
+  /** Removes what is too old, then the oldest until the rest has room; resolves with how many that were. */
+  async tidy(): Promise<number> {
+    const { tables, settings, clock } = this.#parts;
+    const oldest = clock.now() - settings.get<number>('skill.evidence_days') * dayMs;
+    let room = settings.get<number>('skill.evidence_mb') * 1_024 * 1_024;
+    const rows = await tables.read.selectFrom('skill_evidence').select(['id', 'bytes', 'created_at']).orderBy('id', 'desc').execute();
+    const gone = rows.filter(({ bytes, created_at: at }) => {
+      room -= Math.min(bytes, mostBytes);
+      return room < 0 || at < oldest;
+    });
+    for (const { id } of gone) {
+      // A row without its file answers "not kept any more"; a file without its row would stay for good.
+      await rm(this.#fileOf(id), { force: true });
+      await rm(`${this.#fileOf(id)}.part`, { force: true });
+      await tables.write((tx) => tx.deleteFrom('skill_evidence').where('id', '=', id).execute());
+    }
+    return gone.length;
+  }
+
+  async #text(id: number, name: string): Promise<string> {
+    try {
+      const handle = await open(this.#fileOf(id));
+      try {
+        return await handle.readFile('utf8');
+      } finally {
+        await handle.close();
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+        throw absent(name);
+      }
+      throw error;
+    }
+  }
+
+  #fileOf(id: number): string {
+    return join(this.#parts.folder, `E${id}.txt`);
+  }
+}
+
+/** A person and their API tokens are the same owner. */
+const ownerOf = ({ kind, id }: Principal): string => `${kind === 'token' ? 'user' : kind}:${id}`;
+
+const absent = (name: string): SvcError =>
+  new SvcError('not_found', `there is no evidence ${name.slice(0, 40)} of yours; results are kept for skill.evidence_days, then asked for again`);

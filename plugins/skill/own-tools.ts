@@ -1,0 +1,109 @@
+import { SvcError } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { GateContract } from '../gate/contract.ts';
+import type { Guide, SkillRegistry, Tool, ToolCall } from './contract.ts';
+import type { EvidenceStore } from './evidence-store.ts';
+import { readIn } from './reading.ts';
+import { ranked } from './tool-ranking.ts';
+
+export interface OwnToolParts {
+  readonly registry: () => SkillRegistry;
+  readonly gate: GateContract;
+  readonly evidence: EvidenceStore;
+}
+
+/** Schemas beyond this are named only, so that the answer is never kept as evidence itself. */
+const mostSchemaBytes = 6_500;
+
+const Search = Type.Object({
+  query: Type.Optional(Type.String({ minLength: 1, maxLength: 500, description: 'What the tool should do, in words.' })),
+  select: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 10, description: 'Keys of tools whose schemas are wanted.' })),
+});
+const EvidenceRead = Type.Object({
+  id: Type.String({ pattern: '^E[1-9][0-9]{0,14}$', description: 'As a result names it, such as E12.' }),
+  filter: Type.Optional(Type.String({ minLength: 1, maxLength: 300, description: 'RE2 pattern that a line must match, whatever the case.' })),
+  range: Type.Optional(
+    Type.Object(
+      { from: Type.Optional(Type.Integer({ minimum: 1 })), to: Type.Optional(Type.Integer({ minimum: 1 })) },
+      { additionalProperties: false, description: 'Numbers of lines.' },
+    ),
+  ),
+});
+const GuideRead = Type.Object({ key: Type.String({ maxLength: 100, description: 'Key of a guide.' }) });
+
+const tool = (key: string, name: string, description: string, schema: object, trust: Tool['trust']): Tool => ({
+  ...{ key, name, description, scope: 'manager', class: 'safe', tier: 'core', source: 'skill', trust },
+  schema: schema as Tool['schema'],
+});
+
+/** Tools about tools: they see for whom they run, which those of other plugins need not. */
+export class OwnTools {
+  readonly #parts: OwnToolParts;
+  readonly list: readonly Tool[] = [
+    tool(
+      'tool_search',
+      'Find a tool',
+      'Finds tools by words, or gives the full schemas of those named. Only tools that may be used are found.',
+      Search,
+      'trusted',
+    ),
+    tool(
+      'evidence_read',
+      'Read on in a result',
+      'Lines of a result that was too large to be given whole: by range, by pattern, or both.',
+      EvidenceRead,
+      'untrusted',
+    ),
+    tool('guide_read', 'Read a guide', 'The full text of a guide: how a kind of task is done here, and with which tools.', GuideRead, 'untrusted'),
+  ];
+
+  constructor(parts: OwnToolParts) {
+    this.#parts = parts;
+  }
+
+  async run(call: ToolCall, params: Readonly<Record<string, unknown>>): Promise<unknown> {
+    switch (call.key) {
+      case 'tool_search':
+        return this.#search(call, params as { query?: string; select?: readonly string[] });
+      case 'evidence_read': {
+        const { id, filter, range } = params as { id: string; filter?: string; range?: { from?: number; to?: number } };
+        const { evidence, text } = await this.#parts.evidence.read(id, call.principal);
+        return { id, tool: evidence.tool, truncated: evidence.truncated, ...readIn(text, { filter, ...range }) };
+      }
+      default:
+        return this.#guide(String(params.key));
+    }
+  }
+
+  #search(call: ToolCall, { query, select }: { query?: string; select?: readonly string[] }): object {
+    if ((query === undefined) === (select === undefined)) {
+      throw new SvcError('invalid_argument', 'tool_search takes either query or select');
+    }
+    const { registry, gate } = this.#parts;
+    const { principal, origin, persona } = call;
+    const usable = registry()
+      .tools()
+      .filter((one) => gate.decide({ principal, origin, persona, tool: one }).verdict !== 'refused');
+    const found = select === undefined ? ranked(query!, usable) : usable.filter(({ key }) => select.includes(key));
+    let left = mostSchemaBytes;
+    const shown = found.map(({ key, name, description, class: kind, scope, schema }) => {
+      const whole = { key, name, description, class: kind, scope, schema };
+      left -= Buffer.byteLength(JSON.stringify(whole));
+      return left >= 0 ? whole : { key, name };
+    });
+    const missing = select?.filter((key) => !found.some((one) => one.key === key)) ?? [];
+    return { tools: shown, ...(missing.length > 0 && { not_available: missing }) };
+  }
+
+  #guide(key: string): Guide {
+    const found = this.#parts
+      .registry()
+      .guides()
+      .find((one) => one.key === key);
+    if (!found) {
+      throw new SvcError('not_found', `there is no guide ${key}`);
+    }
+    return found;
+  }
+}

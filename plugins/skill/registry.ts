@@ -1,0 +1,95 @@
+import type { Contribution, DeclaredCatalogue, OpenPoint, PromptSkill, Skill, SkillClass, ToolSkill } from 'svc/sdk';
+
+import type { Guide, SkillRegistry, Tool, ToolSource } from './contract.ts';
+
+export interface RegistryParts {
+  readonly catalogue: Pick<DeclaredCatalogue, 'skills'>;
+  readonly sources: Pick<OpenPoint<ToolSource>, 'list'>;
+  /** Of this room. */
+  readonly own: readonly Tool[];
+}
+
+/** How a tool is run: by this room, by the plugin that declared it, or by its source. */
+export type Runnable = { readonly by: 'room' } | { readonly by: 'plugin'; readonly skill: ToolSkill } | { readonly by: 'source'; readonly source: ToolSource };
+
+interface Edition {
+  readonly of: readonly unknown[];
+  readonly tools: readonly Tool[];
+  readonly guides: readonly Guide[];
+  readonly byKey: ReadonlyMap<string, { readonly tool: Tool; readonly runnable: Runnable }>;
+}
+
+const classes: Readonly<Record<string, SkillClass>> = {
+  ...{ safe: 'safe', mutating: 'mutating', dangerous: 'dangerous' },
+  ...{ read: 'safe', write: 'mutating', destructive: 'dangerous' },
+};
+
+/** The class by any of its names; what is not understood counts as dangerous. */
+export const classNamed = (name: string): SkillClass => (Object.hasOwn(classes, name) ? classes[name]! : 'dangerous');
+
+/** Everything that can be called, of the host's own table and of all sources. A key belongs to this room first, then to the host's table, then to the source that came first. */
+export class Registry implements SkillRegistry {
+  readonly #parts: RegistryParts;
+  #edition: Edition = { of: [], tools: [], guides: [], byKey: new Map() };
+
+  constructor(parts: RegistryParts) {
+    this.#parts = parts;
+  }
+
+  tools(): readonly Tool[] {
+    return this.#current().tools;
+  }
+
+  guides(): readonly Guide[] {
+    return this.#current().guides;
+  }
+
+  tool(key: string): Tool | undefined {
+    return this.#current().byKey.get(key)?.tool;
+  }
+
+  runnable(key: string): { readonly tool: Tool; readonly runnable: Runnable } | undefined {
+    return this.#current().byKey.get(key);
+  }
+
+  /** Lists are the same objects until they change, which makes looking cheap. */
+  #current(): Edition {
+    const declared = this.#parts.catalogue.skills();
+    const sources = this.#parts.sources.list().map(({ value }) => value);
+    const of = [declared, ...sources, ...sources.map((source) => source.list())];
+    if (of.length !== this.#edition.of.length || of.some((part, index) => part !== this.#edition.of[index])) {
+      this.#edition = editionOf(of, this.#parts.own, declared, sources);
+    }
+    return this.#edition;
+  }
+}
+
+function editionOf(of: readonly unknown[], own: readonly Tool[], declared: readonly Contribution<Skill>[], sources: readonly ToolSource[]): Edition {
+  const byKey = new Map<string, { tool: Tool; runnable: Runnable }>(own.map((tool) => [tool.key, { tool, runnable: { by: 'room' } }]));
+  const guides: Guide[] = [];
+  for (const { pluginId, value } of declared) {
+    if (value.kind === 'prompt') {
+      guides.push(guideOf(value, pluginId));
+    } else if (!byKey.has(value.key)) {
+      byKey.set(value.key, { tool: toolOf(value, pluginId), runnable: { by: 'plugin', skill: value } });
+    }
+  }
+  for (const source of sources) {
+    for (const tool of source.list()) {
+      if (!byKey.has(tool.key)) {
+        byKey.set(tool.key, { tool: { ...tool, class: classNamed(tool.class) }, runnable: { by: 'source', source } });
+      }
+    }
+  }
+  const byName = (a: { key: string }, b: { key: string }): number => (a.key < b.key ? -1 : 1);
+  return { of, byKey, tools: [...byKey.values()].map(({ tool }) => tool).toSorted(byName), guides: guides.toSorted(byName) };
+}
+
+function toolOf({ key, name, description, scope, class: kind, tier, params, result }: ToolSkill, source: string): Tool {
+  const schema = params as unknown as Readonly<Record<string, unknown>>;
+  const answers = result as unknown as Readonly<Record<string, unknown>> | undefined;
+  // What plugins answer is mostly what machines and people have sent them.
+  return { key, name, description, scope, class: classNamed(kind), tier, schema, ...(answers && { result_schema: answers }), source, trust: 'untrusted' };
+}
+
+const guideOf = ({ key, name, description, tools, body }: PromptSkill, source: string): Guide => ({ key, name, description, tools, body, source });

@@ -1,0 +1,66 @@
+import { isSecretName, redactText } from 'svc/probe';
+
+const hidden = '[redacted]';
+const deepest = 40;
+
+/** Escape sequences of terminals: operating system commands and their like, then control sequences, then the short ones. */
+// oxlint-disable-next-line no-control-regex -- these are what is taken out
+const escapes = /[\u001b\u009d\u0090][\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g;
+/** Controls but tab and line feed; what has no width, turns the direction of writing, or is a tag that nobody sees. */
+// oxlint-disable-next-line no-control-regex -- as above
+const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udfff]/g;
+/** Keys of a row or a thing, such as rule_key, are no secrets; those that open something are. */
+const plainKey = /^(?:(?!api|access|private|signing|encryption|master|shared|account|ssh|session|license|auth|secret)[a-z]+[_-])*key$/i;
+
+/**
+ * The one way by which results of tools reach people, models, the disk: plain data, in which secrets are hidden by name and
+ * by shape, and no text holds what a terminal or a reader would not see. The fields that a schema tells of are no values.
+ */
+export function guarded(value: unknown, depth = 0, isFieldTable = false): unknown {
+  switch (typeof value) {
+    case 'string':
+      return guardedText(value);
+    case 'bigint':
+      return String(value);
+    case 'object':
+      break;
+    case 'function':
+    case 'symbol':
+      return null;
+    default:
+      return value;
+  }
+  if (value === null || depth > deepest) {
+    return value === null ? null : '…';
+  }
+  if (ArrayBuffer.isView(value)) {
+    return guarded([...new Uint8Array(value.buffer, value.byteOffset, value.byteLength)], depth);
+  }
+  if (Array.isArray(value)) {
+    return value.map((item) => guarded(item, depth + 1));
+  }
+  if ('toJSON' in value && typeof value.toJSON === 'function') {
+    return guarded(value.toJSON(), depth + 1);
+  }
+  const isSchema = (value as { type?: unknown }).type === 'object';
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      guardedText(name),
+      isSecretField(name) && holdsValue(item) && !(isFieldTable && typeof item === 'object')
+        ? hidden
+        : guarded(item, depth + 1, isSchema && name === 'properties'),
+    ]),
+  );
+}
+
+const holdsValue = (item: unknown): boolean => item !== null && typeof item !== 'number' && typeof item !== 'boolean';
+
+/** What is not seen goes first: it could part a secret in two. */
+export const guardedText = (text: string): string => redactText(visible(text));
+
+export const visible = (text: string): string => text.replace(escapes, '').replace(unseen, '');
+
+function isSecretField(name: string): boolean {
+  const plain = visible(name);
+  return isSecretName(plain) && !plainKey.test(plain);
+}

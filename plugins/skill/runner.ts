@@ -1,0 +1,170 @@
+import { type Clock, type Counter, type Handle, type Ids, isSvcError, type Logger, messageOf, nearest, SvcError, withDeadline } from 'svc/sdk';
+import { isDeepStrictEqual } from 'node:util';
+
+import type { ApprovalBook } from '../approval/contract.ts';
+import type { DeviceDirectory } from '../device/contract.ts';
+import type { GateAnswer, GateContract } from '../gate/contract.ts';
+import type { CallPlan, SkillRunner, ToolCall, ToolOutcome } from './contract.ts';
+import type { Execution, ExecutionTrail } from './execution-trail.ts';
+import type { OwnTools } from './own-tools.ts';
+import type { ParamsCheck } from './params-check.ts';
+import type { Presenter } from './presenter.ts';
+import type { Registry, Runnable } from './registry.ts';
+import { guardedText } from './result-guard.ts';
+import { rendered, targetOf } from './target.ts';
+
+export interface RunnerParts {
+  readonly registry: Registry;
+  readonly own: OwnTools;
+  readonly gate: GateContract;
+  readonly check: ParamsCheck;
+  readonly presenter: Presenter;
+  readonly trail: ExecutionTrail;
+  readonly devices: Handle<DeviceDirectory>;
+  readonly approvals: Handle<ApprovalBook>;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly log: Logger;
+  readonly runs: Counter;
+}
+
+interface Prepared extends Omit<Execution, 'id'> {
+  readonly runnable: Runnable;
+  readonly answer: GateAnswer;
+}
+
+const [usualMs, mostMs] = [30_000, 600_000];
+const longestError = 4_000;
+/** The question was wrong, or may not be asked: told to the caller as it is. */
+const refusals = new Set(['invalid_argument', 'forbidden', 'not_found']);
+
+export class Runner implements SkillRunner {
+  readonly #parts: RunnerParts;
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+  }
+
+  async plan(call: ToolCall): Promise<CallPlan> {
+    const { tool, params, target, answer } = await this.#prepare(call);
+    return { tool, answer, target: target.shown, rendered: rendered(tool, params, target) };
+  }
+
+  async run(call: ToolCall): Promise<ToolOutcome> {
+    const prepared = await this.#prepare(call);
+    await this.#admit(prepared);
+    const { clock, ids, trail } = this.#parts;
+    const execution: Execution = { ...prepared, id: ids.uuid() };
+    const from = clock.monotonic();
+    const took = (): number => Math.round(clock.monotonic() - from);
+    await trail.begin(execution);
+    try {
+      const outcome = await this.#carryOut(execution, prepared.runnable, took);
+      await trail.end(execution, { status: outcome.status === 'ok' ? 'success' : 'failure', error: outcome.error, duration_ms: outcome.duration_ms });
+      this.#parts.runs.add(1, { class: prepared.tool.class, status: outcome.status });
+      return outcome;
+    } catch (error) {
+      const denied = isSvcError(error) && error.code === 'forbidden';
+      await trail.end(execution, { status: denied ? 'denied' : 'failure', error: messageOf(error), duration_ms: took() });
+      this.#parts.runs.add(1, { class: prepared.tool.class, status: 'refused' });
+      throw error;
+    }
+  }
+
+  async #prepare(call: ToolCall): Promise<Prepared> {
+    const { registry, check, gate, devices } = this.#parts;
+    const found = registry.runnable(call.key);
+    if (!found) {
+      const near = nearest(
+        call.key,
+        registry.tools().map(({ key }) => key),
+      );
+      throw new SvcError('not_found', `there is no tool ${call.key.slice(0, 100)}${near === undefined ? '' : `; perhaps ${near} is meant`}`);
+    }
+    const { tool, runnable } = found;
+    const params = check.fit(tool, call.params);
+    const target = await targetOf(tool, call, devices);
+    const { principal, origin, persona, tainted } = call;
+    const answer = gate.decide({ principal, tool, origin, persona, args: params, ...(tainted !== undefined && { tainted }), ...targetIn(target.gated) });
+    return { tool, runnable, params, target, call, answer };
+  }
+
+  async #admit({ tool, answer, call, target }: Prepared): Promise<void> {
+    if (answer.verdict === 'refused') {
+      throw new SvcError('forbidden', answer.message, { reason: 'skill.refused' });
+    }
+    if (call.approval !== undefined) {
+      const { approvals } = this.#parts;
+      const approval = approvals.available ? await approvals.get().get(call.approval) : undefined;
+      const covers =
+        approval?.status === 'executing' &&
+        approval.tool === tool.key &&
+        approval.target.id === target.shown.id &&
+        isDeepStrictEqual(approval.args, call.params) &&
+        (answer.verdict === 'run' || approval.signatures >= answer.signatures);
+      if (!covers) {
+        throw new SvcError('forbidden', `approval ${call.approval} does not cover this call of ${tool.key}; ask for a new one`, {
+          reason: 'skill.approval_mismatch',
+        });
+      }
+    } else if (answer.verdict === 'approval') {
+      const people = answer.signatures === 1 ? 'one person' : 'two people';
+      throw new SvcError('forbidden', `${tool.key} takes the approval of ${people} before it is run`, { reason: 'skill.approval_needed' });
+    }
+  }
+
+  async #carryOut(execution: Execution, runnable: Runnable, took: () => number): Promise<ToolOutcome> {
+    const { id, tool, call } = execution;
+    const about = { execution_id: id, trust: tool.trust };
+    const failed = (status: 'error' | 'timeout', message: string): ToolOutcome => ({
+      ...about,
+      ...{ status, result: null, error: guardedText(message).slice(0, longestError), duration_ms: took(), evidence: undefined },
+    });
+    const timeoutMs = Math.max(1, Math.min(mostMs, Math.floor(call.timeoutMs ?? usualMs)));
+    const abort = new AbortController();
+    const signal = call.signal ? AbortSignal.any([call.signal, abort.signal]) : abort.signal;
+    const late = Symbol('late');
+    try {
+      const result = await withDeadline(this.#invoke(execution, runnable, timeoutMs, signal), timeoutMs, () => {
+        abort.abort(new SvcError('unavailable', `${tool.key} ran out of time`));
+        return late;
+      });
+      if (result === late) {
+        const effect = tool.class === 'safe' ? '' : '; whether it has taken effect is not known, so look before it is tried again';
+        return failed('timeout', `${tool.key} did not end within ${timeoutMs} ms${effect}`);
+      }
+      const shown = await this.#parts.presenter.present(result, { tool, principal: call.principal, keep: call.approval !== undefined });
+      return { ...about, ...shown, status: 'ok', error: undefined, duration_ms: took() };
+    } catch (error) {
+      if (isSvcError(error) && refusals.has(error.code)) {
+        throw error;
+      }
+      if (!isSvcError(error)) {
+        this.#parts.log.error({ tool: tool.key, execution_id: id, cause: messageOf(error) }, 'skill failed');
+      }
+      return failed(isSvcError(error) && error.reason === 'skill.edge_timeout' ? 'timeout' : 'error', messageOf(error));
+    }
+  }
+
+  async #invoke({ id, tool, params, target, call }: Execution, runnable: Runnable, timeoutMs: number, signal: AbortSignal): Promise<unknown> {
+    const { principal, approval } = call;
+    switch (runnable.by) {
+      case 'room':
+        return this.#parts.own.run(call, params);
+      case 'plugin':
+        return runnable.skill.run(params, { principal, signal });
+      case 'source': {
+        const edge = await target.edge();
+        if (target.shown.kind === 'device' && edge === undefined) {
+          throw new SvcError('unavailable', `${target.shown.name} cannot be reached: no edge that watches device ${target.shown.id} is online`);
+        }
+        const idempotencyKey = call.idempotencyKey ?? approval ?? (tool.class === 'safe' ? undefined : id);
+        return runnable.source.run(tool.key, params, {
+          ...{ principal, device_id: target.shown.id, edge_id: edge, timeoutMs, signal, idempotencyKey, approval, class: tool.class },
+        });
+      }
+    }
+  }
+}
+
+const targetIn = <T>(target: T | undefined): { target?: T } => (target === undefined ? {} : { target });

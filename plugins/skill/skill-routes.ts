@@ -1,0 +1,118 @@
+import { listRoute, nearest, pageOfList, route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { Guide, SkillRegistry, Tool } from './contract.ts';
+import type { Executions } from './executions.ts';
+import { classNamed } from './registry.ts';
+
+const path = '/api/v1/skills';
+const longestSeconds = 600;
+
+const Key = Type.Object({ key: Type.String({ minLength: 1, maxLength: 200 }) });
+const Item = Type.Object({
+  key: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  kind: Type.Enum(['tool', 'guide'], { description: 'A tool is run; a guide (SKILL.md) teaches and names the tools it needs.' }),
+  scope: Type.Enum(['manager', 'edge']),
+  class: Type.Enum(['safe', 'mutating', 'dangerous']),
+  tier: Type.Enum(['core', 'specialty']),
+  schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema of its params.' }),
+  result_schema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  source: Type.String({ description: 'Plugin, edge, pack:<id> or mcp:<server>.' }),
+  requires: Type.Array(Type.String(), { description: 'Keys of tools.' }),
+});
+const Detail = Type.Object({ ...Item.properties, body: Type.Optional(Type.String({ description: 'Of a guide, byte for byte.' })) });
+const Filter = Type.Object({
+  q: Type.Optional(Type.String({ maxLength: 200 })),
+  scope: Type.Optional(Type.Enum(['manager', 'edge'])),
+  class: Type.Optional(Type.Enum(['safe', 'mutating', 'dangerous', 'read', 'write', 'destructive'])),
+  kind: Type.Optional(Type.Enum(['tool', 'guide'])),
+});
+const Order = Type.Object({
+  params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  device_id: Type.Optional(Type.Integer({ minimum: 1, description: 'Of an edge skill.' })),
+  edge_id: Type.Optional(Type.Integer({ minimum: 1, description: 'Instead of device_id.' })),
+  timeout: Type.Optional(Type.Integer({ minimum: 1, maximum: longestSeconds, default: 30, description: 'Seconds.' })),
+});
+const Executed = Type.Object({
+  status: Type.Enum(['ok', 'error', 'timeout', 'approval']),
+  result: Type.Optional(Type.Unknown({ description: 'Whole when it is small, else its beginning and end, and how to read on.' })),
+  error: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  duration_ms: Type.Optional(Type.Integer()),
+  execution_id: Type.Optional(Type.String()),
+  evidence: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'Under which a large result is kept.' })),
+  approval_id: Type.Optional(Type.String({ description: 'With status 202: it runs once it is signed.' })),
+});
+
+const itemOf = ({ trust: _trust, ...tool }: Tool) => ({ ...tool, kind: 'tool' as const, requires: [] as string[] });
+const guideOf = ({ key, name, description, tools, source }: Guide) => ({
+  ...{ key, name, description, source, kind: 'guide' as const, scope: 'manager' as const, class: 'safe' as const, tier: 'specialty' as const, schema: {} },
+  requires: [...tools],
+});
+
+export const skillRoutes = (registry: SkillRegistry, executions: Executions): readonly RouteDeclaration[] => [
+  listRoute({
+    path,
+    access: 'any',
+    summary: 'List skills: tools of the manager and of edges, and guides',
+    query: Filter,
+    items: Item,
+    handle({ query: { q, scope, class: kind, kind: form }, page }) {
+      const words = q?.toLowerCase();
+      const fits = (item: ReturnType<typeof itemOf> | ReturnType<typeof guideOf>): boolean =>
+        (words === undefined || `${item.key} ${item.name} ${item.description}`.toLowerCase().includes(words)) &&
+        (scope === undefined || item.scope === scope) &&
+        (kind === undefined || item.class === classNamed(kind)) &&
+        (form === undefined || item.kind === form);
+      return pageOfList([...registry.tools().map(itemOf), ...registry.guides().map(guideOf)].filter(fits), ({ key, kind: of }) => `${key} ${of}`, page);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{key}`,
+    access: 'any',
+    summary: 'One skill: schema, scope and class of a tool, the text of a guide',
+    params: Key,
+    response: Detail,
+    errors: ['not_found'],
+    handle({ params: { key } }) {
+      const tool = registry.tool(key);
+      const guide = registry.guides().find((one) => one.key === key);
+      if (!tool && !guide) {
+        const near = nearest(
+          key,
+          registry.tools().map((one) => one.key),
+        );
+        throw new SvcError('not_found', `there is no skill ${key.slice(0, 100)}${near === undefined ? '' : `; perhaps ${near} is meant`}`);
+      }
+      return tool ? itemOf(tool) : { ...guideOf(guide!), body: guide!.body };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/{key}/execute`,
+    access: 'skill:execute',
+    summary: 'Run a skill by hand',
+    description:
+      'What only looks is run at once. What changes something takes skill:* and the setting agent.write_enabled; what is dangerous is answered with 202 and an approval, and runs once two people have signed it.',
+    params: Key,
+    body: Order,
+    response: Executed,
+    status: 200,
+    timeoutMs: (longestSeconds + 10) * 1_000,
+    action: 'skill:execute',
+    errors: ['not_found', 'forbidden', 'invalid_argument', 'unavailable'],
+    async handle({ params: { key }, body: { params = {}, device_id, edge_id, timeout = 30 }, principal, signal, note, setStatus }) {
+      const end = await executions.execute({ principal, key, params, device_id, edge_id, timeoutMs: timeout * 1_000, signal, origin: 'api' });
+      if ('approval_id' in end) {
+        note({ resourceType: 'skill', resourceId: key, after: { approval_id: end.approval_id } });
+        setStatus(202);
+        return { status: 'approval' as const, approval_id: end.approval_id };
+      }
+      const { status, result, error, duration_ms, execution_id, evidence } = end;
+      note({ resourceType: 'skill', resourceId: key, after: { status, execution_id, device_id: device_id ?? null, edge_id: edge_id ?? null } });
+      return { status, result, error: error ?? null, duration_ms, execution_id, evidence: evidence?.id ?? null };
+    },
+  }),
+];

@@ -1,0 +1,51 @@
+import { type Handle, SvcError } from 'svc/sdk';
+
+import type { DeviceDirectory } from '../device/contract.ts';
+import type { GateQuestion } from '../gate/contract.ts';
+import type { CallPlan, Tool, ToolCall } from './contract.ts';
+
+/** Where a call runs. */
+export interface Target {
+  readonly shown: CallPlan['target'];
+  readonly gated: GateQuestion['target'];
+  /** At this moment; undefined when it cannot be reached. */
+  readonly edge: () => Promise<number | undefined>;
+}
+
+const manager: Target = { shown: { kind: 'manager', id: undefined, name: 'this manager' }, gated: undefined, edge: () => Promise.resolve(undefined) };
+
+/** The device that a call of an edge skill names, by its own number or by that of the edge that watches it. */
+export async function targetOf(tool: Tool, call: ToolCall, devices: Handle<DeviceDirectory>): Promise<Target> {
+  const { device_id: deviceId, edge_id: edgeId } = call;
+  if (tool.scope === 'manager') {
+    if (deviceId !== undefined || edgeId !== undefined) {
+      throw wrong(`${tool.key} runs on the manager; leave out device_id and edge_id`);
+    }
+    return manager;
+  }
+  if ((deviceId === undefined) === (edgeId === undefined)) {
+    throw wrong(`${tool.key} runs on a device; name it by device_id or by edge_id`);
+  }
+  if (!devices.available) {
+    throw new SvcError('unavailable', `${tool.key} runs on a device, and the room of devices is away; see svc plugin list`);
+  }
+  const directory = devices.get();
+  const id = deviceId ?? (await directory.deviceOf(edgeId!));
+  const device = id === undefined ? undefined : await directory.get(id);
+  if (id === undefined || device === undefined) {
+    throw new SvcError('not_found', deviceId === undefined ? `edge ${edgeId} watches no device` : `there is no device ${deviceId}`);
+  }
+  return {
+    shown: { kind: 'device', id, name: device.display_name },
+    gated: { device_id: id, labels: device.tags },
+    edge: async () => edgeId ?? (await directory.onlineEdge(id)),
+  };
+}
+
+/** What will run and where, as people sign it. */
+export function rendered({ key }: Tool, params: Readonly<Record<string, unknown>>, { shown }: Target): string {
+  const words = Object.entries(params).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  return `${[key, ...words].join(' ')} on ${shown.name}${shown.id === undefined ? '' : ` (device ${shown.id})`}`;
+}
+
+const wrong = (message: string): SvcError => new SvcError('invalid_argument', message);

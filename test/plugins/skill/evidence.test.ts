@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import type { Principal } from 'svc/sdk';
+
+import { loadMigrations } from '../../../core/storage/migration-text.ts';
+import { EvidenceStore } from '../../../plugins/skill/evidence-store.ts';
+import { digestOf, readIn } from '../../../plugins/skill/reading.ts';
+import type { SkillTables } from '../../../plugins/skill/tables.ts';
+import { withStorage } from '../../storage/folder.ts';
+
+const migrations = loadMigrations(fileURLToPath(new URL('../../../plugins/skill/migrations', import.meta.url)));
+const anna: Principal = { kind: 'user', id: '3', role: 'user', grants: ['skill:*'] };
+
+test('evidence is bounded in total and in time, its rows and its files alike', () =>
+  withStorage(async (storage, dir) => {
+    await storage.migrate('skill', migrations);
+    let now = Date.UTC(2026, 0, 1);
+    const limits: Record<string, number> = { 'skill.evidence_mb': 1, 'skill.evidence_days': 30 };
+    const folder = join(dir, 'evidence');
+    const store = new EvidenceStore({
+      ...{ folder, tables: storage.tables<SkillTables>('skill'), settings: { get: <T>(key: string) => limits[key] as T } },
+      clock: { now: () => now, monotonic: () => 0 },
+    });
+    const about = { tool: 't', trust: 'untrusted' as const, principal: anna };
+    const [old, large] = [await store.keep('old', about), await store.keep('x'.repeat(600_000), about)];
+    now += 20 * 86_400_000;
+    const newer = await store.keep('y'.repeat(600_000), about);
+    assert.deepEqual([old.id, large.id, newer.id, newer.bytes], ['E1', 'E2', 'E3', 600_000]);
+    assert.equal(await store.tidy(), 2, 'the oldest make room');
+    assert.deepEqual(readdirSync(folder), ['E3.txt']);
+    await assert.rejects(store.read('E1', anna), { code: 'not_found' });
+    assert.equal((await store.read('E3', { ...anna, kind: 'token' })).text.length, 600_000);
+    await assert.rejects(store.read('E3', { ...anna, id: '4' }), { code: 'not_found' });
+    await assert.rejects(store.read('../E3', anna), { code: 'not_found' });
+    now += 31 * 86_400_000;
+    assert.equal(await store.tidy(), 1);
+    assert.deepEqual(readdirSync(folder), []);
+    // A number is never given again.
+    assert.equal((await store.keep('again', about)).id, 'E4');
+    const huge = await store.keep('z'.repeat(17 * 1024 * 1024), about);
+    assert.deepEqual([huge.truncated, huge.bytes, (await store.read(huge.id, anna)).text.length], [true, 17 * 1024 * 1024, 16 * 1024 * 1024]);
+  }));
+
+test('a text is read on to its end, whatever its lines are like', () => {
+  const text = `${'a'.repeat(25_000)}\n${Array.from({ length: 500 }, (_, index) => `row ${index} "${'\u0001'.repeat(10)}"`).join('\n')}\nend`;
+  let [seen, from] = ['', 1];
+  for (let turn = 0; turn < 100 && from !== 0; turn++) {
+    const { lines, next } = readIn(text, { from });
+    assert.ok(JSON.stringify(lines).length <= 6_100 && lines.length > 0);
+    seen += lines.map((line) => line.slice(line.indexOf(': ') + 2)).join('');
+    from = next ?? 0;
+  }
+  assert.equal(seen, text.replaceAll('\n', ''));
+  assert.deepEqual(readIn(text, { filter: '^ROW 499 ' }).matching, 1);
+  assert.equal(readIn('', {}).total_lines, 1);
+  const { head, tail } = digestOf(text);
+  assert.ok(text.startsWith(head.replaceAll('\n', '').slice(0, 2_000)) && tail.endsWith('end') && head.length + tail.length < 5_000);
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import fc from 'fast-check';
+
+import { guarded, guardedText } from '../../../plugins/skill/result-guard.ts';
+
+const letters = fc.string({ unit: fc.constantFrom(...'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789'), minLength: 24, maxLength: 40 });
+const upper = fc.string({ unit: fc.constantFrom(...'ABCDEFGHJKLMNPQRSTUVWXYZ234567'), minLength: 16, maxLength: 16 });
+
+/** A secret by itself, and how it stands in a text. */
+const planted: fc.Arbitrary<{ secret: string; text: string }> = fc.oneof(
+  letters.map((one) => ({ secret: one, text: `svc_pat_${one}` })),
+  letters.map((one) => ({ secret: one, text: `ghp_${one}` })),
+  letters.map((one) => ({ secret: one, text: `sk-${one}` })),
+  upper.map((one) => ({ secret: one, text: `AKIA${one}` })),
+  letters.map((one) => ({ secret: one, text: `Authorization: Bearer ${one}` })),
+  letters.map((one) => ({ secret: one, text: `postgres://app:${one}@db.internal:5432/app` })),
+  letters.map((one) => ({ secret: one, text: `mysql --password=${one} --host db` })),
+  letters.map((one) => ({ secret: one, text: `{"user":"app","password":"${one}"}` })),
+  letters.map((one) => ({ secret: one, text: `curl "https://h/p?api_key=${one}&x=1"` })),
+  letters.map((one) => ({ secret: one, text: `eyJ${one}.eyJ${one}.${one}` })),
+  letters.map((one) => ({ secret: one, text: `-----BEGIN PRIVATE KEY-----\n${one}\n-----END PRIVATE KEY-----` })),
+);
+const noise = fc.string({ maxLength: 60, unit: fc.constantFrom(...'abc xyz 0123 .,;()<>\n\t') });
+/** Characters that nobody sees, which could part a secret in two. */
+const unseen = fc.constantFrom('\u200b', '\u0000', '\ufeff', '\u202e', '\u{e0041}', '\u001b[31m', '\u2060', '\u001b]0;x\u0007');
+
+function* textsOf(value: unknown): Iterable<string> {
+  if (typeof value === 'string') {
+    yield value;
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, item] of Object.entries(value)) {
+      yield name;
+      yield* textsOf(item);
+    }
+  }
+}
+
+test('no planted secret leaves a result, wherever it stands and whatever hides in it', () => {
+  const shape = fc.record({ plant: planted, before: noise, after: noise, hidden: unseen, at: fc.nat(), form: fc.constantFrom('text', 'list', 'deep', 'name') });
+  fc.assert(
+    fc.property(shape, ({ plant: { secret, text }, before, after, hidden, at, form }) => {
+      const cut = at % text.length;
+      const said = `${before} ${text.slice(0, cut)}${hidden}${text.slice(cut)} ${after}`;
+      const value = { text: said, list: ['a', [said]], deep: { a: { b: { c: [{ d: said }] } } }, name: { [said]: 1 } }[form];
+      for (const left of textsOf(guarded(value))) {
+        assert.ok(!left.includes(secret), left);
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test('a value under the name of a secret is hidden whole; names of rows and numbers are not', () => {
+  fc.assert(
+    fc.property(
+      letters,
+      fc.constantFrom('password', 'api_key', 'DB_PASSWD', 'clientSecret', 'x-auth-token', 'private_key', 'pass\u200bword'),
+      (secret, name) => {
+        for (const item of [secret, [secret], { value: secret }]) {
+          assert.ok(!JSON.stringify(guarded({ rows: [{ [name]: item }] })).includes(secret));
+        }
+      },
+    ),
+  );
+  const plain = { key: 'cpu', rule_key: 'host.cpu', dedupe_key: 'a/b', input_tokens: 512, max_tokens: 5, items: [{ token: 7 }] };
+  assert.deepEqual(guarded(plain), plain);
+  const schema = { type: 'object', properties: { page_token: { type: 'string' }, password: { type: 'string' } } };
+  assert.deepEqual(guarded(schema), schema);
+});
+
+test('what a terminal or a reader would not see is gone; text stays text', () => {
+  const text =
+    'a\u001b[1;31mred\u001b[0m \u001b]52;c;ZXZpbA==\u0007\u001b]8;;http://evil\u001b\\link\u001b]8;;\u001b\\ b\u202eevil\u2066\u200b\u{e0041}\u{e0042}\r\n\tend\u0000\u009b31m';
+  assert.equal(guardedText(text), 'ared link bevil\n\tend');
+  const fine = 'grüße 世界 👍 "quoted" {x: 1}\n\tnext';
+  assert.equal(guardedText(fine), fine);
+  assert.deepEqual(guarded({ at: new Date(0), big: 5n, nothing: undefined, f: () => 1, list: new Float64Array() }), {
+    ...{ at: '1970-01-01T00:00:00.000Z', big: '5', nothing: undefined, f: null, list: [] },
+  });
+});
