@@ -130,7 +130,7 @@ interface Declared<P extends TSchema | undefined, Q extends TSchema | undefined,
   readonly action?: string;
   /** Codes beyond those of the pipeline that the handler may answer with, for the OpenAPI text. */
   readonly errors?: readonly ErrorCode[];
-  /** Error bodies of a protocol that has its own; who may not call gets the usual body all the same. */
+  /** Error bodies of a protocol that has its own. Paths that all routes around word alike are unknown in the same words. */
   readonly wording?: (error: ShownError, headers: RequestHeaders) => ErrorWording;
 }
 

@@ -80,11 +80,10 @@ export const lokiRoutes = (driver: () => LogDriver): readonly RouteDeclaration[]
       driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query), asker: askerOf(principal) }, signal),
   }),
   byteRoute({
+    ...common,
     method: 'GET',
     path: '/loki/api/v1/status/buildinfo',
-    access: 'any',
     summary: 'Which API this speaks, as Loki answers it',
-    produces: jsonType,
     handle: () => JSON.stringify({ version: '3.4.0', revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' }),
   }),
 ];

@@ -2,6 +2,7 @@ import { type Clock, type Scope, type Socket, socketRoute, SvcError, type RouteD
 import { askerOf } from 'svc/query';
 import { Type } from 'typebox';
 
+import { lokiWording } from './loki-routes.ts';
 import { Parameters } from './loki/parameters.ts';
 import { parametersOf } from './parameter-list.ts';
 import type { OpenedTail, TailInput } from './thread-contract.ts';
@@ -70,6 +71,7 @@ export function tailRoute({ thread, scope, clock, refusal }: TailParts): RouteDe
     path: '/loki/api/v1/tail',
     access: 'any',
     summary: 'Lines as they come, as Loki streams them',
+    wording: lokiWording,
     query: Type.Object(
       {
         query: Type.String({ maxLength: 8192, description: 'LogQL log query' }),

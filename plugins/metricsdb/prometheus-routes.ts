@@ -22,7 +22,13 @@ const kinds: Readonly<Record<string, readonly [status: number, errorType: string
   timeout: [503, 'timeout'],
   canceled: [503, 'canceled'],
 };
-const codes: Readonly<Record<string, string>> = { invalid_argument: 'bad_data', not_found: 'not_found', internal: 'internal' };
+const codes: Readonly<Record<string, string>> = {
+  invalid_argument: 'bad_data',
+  not_found: 'not_found',
+  internal: 'internal',
+  unauthorized: 'unauthorized',
+  forbidden: 'forbidden',
+};
 
 /** Errors as the Prometheus API has them. */
 export function prometheusWording({ code, status, message, kind }: ShownError): ErrorWording {
@@ -96,11 +102,13 @@ export const prometheusRoutes = (driver: () => Driver): readonly RouteDeclaratio
     }),
   ),
   byteRoute({
-    ...{ method: 'GET', path: '/prometheus/-/healthy', access: 'any', summary: 'Whether this serves, in the words of Prometheus', produces: text },
+    ...common,
+    ...{ method: 'GET', path: '/prometheus/-/healthy', summary: 'Whether this serves, in the words of Prometheus', produces: text },
     handle: () => 'Prometheus Server is Healthy.\n',
   }),
   byteRoute({
-    ...{ method: 'GET', path: '/prometheus/-/ready', access: 'any', summary: 'Whether the store answers, in the words of Prometheus', produces: text },
+    ...common,
+    ...{ method: 'GET', path: '/prometheus/-/ready', summary: 'Whether the store answers, in the words of Prometheus', produces: text },
     async handle(call) {
       const { ok } = await driver().probe(call.signal);
       call.setStatus(ok ? 200 : 503);

@@ -135,11 +135,11 @@ test('a route for edges and for people with an action is refused to others, and 
   const house = await openHouse([watchedRoute([])]);
   t.after(() => house.close());
   const status = async (token: string): Promise<[number, string]> => {
-    const { status: code, body } = await house.call('POST', '/push', { token });
-    return [code, body?.message ?? ''];
+    const { status: code, text } = await house.call('POST', '/push', { token });
+    return [code, text];
   };
   assert.equal((await status('user-1=ingest:push'))[0], 200);
-  assert.deepEqual(await status('user-1=edge:create'), [403, 'your role does not hold ingest:push']);
+  assert.deepEqual(await status('user-1=edge:create'), [403, '403 - your role does not hold ingest:push']);
   await assert.rejects(
     () => openHouse([{ ...watchedRoute([]), access: { action: 'admin', machine: true } as never }]),
     /lets edges through beside administrators/,

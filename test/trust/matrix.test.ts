@@ -187,9 +187,9 @@ async function call(people: Household, row: Row, { authorization, again }: Calle
     : await people.ask(row.method, path, token, takesBody ? '{}' : undefined);
 }
 
-/** Whether the pipeline, and not the handler, turned the caller away. */
-function refusal({ status, body }: Answer): 401 | 403 | undefined {
-  const message = String(body?.message ?? '');
+/** Whether the pipeline, and not the handler, turned the caller away; protocols have envelopes of their own for the sentence. */
+function refusal({ status, body, text }: Answer): 401 | 403 | undefined {
+  const message = String(body?.message ?? body?.error ?? text).trimStart();
   if (status === 401 && /^(sign in first|the credential is not valid or has expired)/.test(message)) {
     return 401;
   }

@@ -11,7 +11,7 @@ import type { Exchange } from './exchange.ts';
 import { sendJson } from '../replies/json-reply.ts';
 import { readPage, takePage } from '../replies/paging.ts';
 import { hasBody, reply } from '../replies/reply.ts';
-import { allowedMethods, findRoute, readParams, type RouteTable, routeTable, type Served } from '../routes/route-table.ts';
+import { allowedMethods, findRoute, readParams, type RouteTable, routeTable, type Served, wordingNear } from '../routes/route-table.ts';
 import { openSocket } from '../streams/socket.ts';
 import { parseQuery, readTarget } from './target.ts';
 
@@ -48,7 +48,7 @@ async function answer(exchange: Exchange, served: Served): Promise<void> {
   const { declaration } = route;
 
   exchange.params = readParams(route, target!.segments);
-  exchange.ip = front.addresses.of(req.socket.remoteAddress, forwardedFor(exchange));
+  exchange.ip = front.addresses.of(req.socket.remoteAddress, req.headers['x-forwarded-for']?.toString());
   if (declaration.access !== 'public') {
     const asking = authenticate(exchange);
     if (asking) {
@@ -98,23 +98,22 @@ function match(exchange: Exchange, table: RouteTable): Served | undefined {
   }
   const allowed = allowedMethods(table, segments);
   if (allowed.length === 0) {
+    exchange.wording = wordingNear(table, segments);
     throw new SvcError('not_found', 'there is no such route', { reason: 'http.route_unknown' });
   }
   exchange.setHeader('allow', allowed.join(', '));
+  exchange.wording = allowed.map((method) => findRoute(table, method as Method, segments)?.route.declaration.wording).find(Boolean);
   if (req.method !== 'OPTIONS') {
     throw new SvcError('not_found', `this route does not answer ${req.method}; it answers ${allowed.join(', ')}`, {
       reason: 'http.method_unknown',
-      ...(isForeign(table, segments, allowed) && { status: 405 }),
+      // Clients of other protocols expect the plain status of HTTP.
+      ...(exchange.wording && { status: 405 }),
     });
   }
   exchange.status = 204;
   reply(exchange, 204, '', undefined);
   return undefined;
 }
-
-/** Whether the path belongs to a protocol that words its errors itself: its clients expect the plain status of HTTP. */
-const isForeign = (table: RouteTable, segments: readonly string[], allowed: readonly string[]): boolean =>
-  allowed.some((method) => findRoute(table, method as Method, segments)?.route.declaration.wording !== undefined);
 
 /** A promise only when the authenticator has to look somewhere: most know their callers by heart. */
 function authenticate(exchange: Exchange): Promise<void> | undefined {
@@ -154,9 +153,4 @@ function refuseOpenSecret({ upgrade, target }: Exchange): void {
       'no credential belongs in an address: show it as an Authorization header, or a ticket as the subprotocol svc.ticket.<ticket>',
     );
   }
-}
-
-function forwardedFor({ req }: Exchange): string | undefined {
-  const header = req.headers['x-forwarded-for'];
-  return Array.isArray(header) ? header.join(',') : header;
 }

@@ -7,7 +7,7 @@ import { type AuditNote, type BodyQuota, type Credential, messageOf, type Princi
 import type { Target } from './target.ts';
 import type { Front } from '../server/front.ts';
 import type { ObservedRequest } from '../ports.ts';
-import type { Served } from '../routes/route-table.ts';
+import type { Served, Wording } from '../routes/route-table.ts';
 
 /** A connection that asks to become something else. */
 export interface UpgradeRequest {
@@ -34,6 +34,8 @@ export class Exchange implements ObservedRequest {
   snapshot: Snapshot | undefined;
   target: Target | undefined;
   served: Served | undefined;
+  /** Of the protocol that the path belongs to, where no route was found. */
+  wording: Wording;
   ip = '';
   credential: Credential | undefined;
   principal: Principal = anonymous;

@@ -1,7 +1,8 @@
 import type { HandlerCall } from '../pipeline/call.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { runHandler } from '../pipeline/call.ts';
-import { head, reply } from './reply.ts';
+import { replyPacked } from './packing.ts';
+import { head } from './reply.ts';
 import type { Served } from '../routes/route-table.ts';
 import { stream } from '../streams/stream.ts';
 import { writeOrWait } from '../streams/write.ts';
@@ -14,7 +15,7 @@ export async function sendBytes(exchange: Exchange, served: Served, call: Handle
     return pour(exchange, served, exchange.status ?? status, answer);
   }
   const empty = answer === undefined && exchange.status === undefined && declaration.status === undefined;
-  reply(exchange, empty ? 204 : (exchange.status ?? status), declaration.produces!, answer as string | Uint8Array | undefined);
+  return replyPacked(exchange, empty ? 204 : (exchange.status ?? status), declaration.produces!, answer as string | Uint8Array | undefined);
 }
 
 /** Sends as fast as the client reads; a client that stops reading is cut, and its source with it. */

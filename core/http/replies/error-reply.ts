@@ -53,10 +53,10 @@ function isForMachines({ served }: Exchange): boolean {
   return access === 'machine' || (typeof access === 'object' && 'machine' in access);
 }
 
-/** As the protocol of the route says it, where it has one and the caller may use it at all. */
+/** As the protocol of the path says it, where it has one. */
 function wordingOf(exchange: Exchange, shown: SvcError): ErrorWording {
   const usual = errorBody(shown, exchange);
-  const wording = shown.status === 401 || shown.status === 403 ? undefined : exchange.served?.route.declaration.wording;
+  const wording = exchange.served?.route.declaration.wording ?? exchange.wording;
   if (wording === undefined) {
     return { type: jsonType, body: JSON.stringify(usual) };
   }

@@ -5,8 +5,9 @@ import { namesTag, replyTag } from './etag.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { isThenable, runHandler } from '../pipeline/call.ts';
 import { Claim, claimKey } from '../pipeline/idempotency.ts';
+import { replyPacked } from './packing.ts';
 import { pageBody } from './paging.ts';
-import { jsonType, reply } from './reply.ts';
+import { jsonType } from './reply.ts';
 import type { CompiledRoute, Served } from '../routes/route-table.ts';
 
 const tagged = new Set(['GET', 'PUT', 'PATCH']);
@@ -16,7 +17,7 @@ export async function sendJson(exchange: Exchange, served: Served, call: Handler
   const found = exchange.req.headers['idempotency-key'] === undefined ? undefined : await claimKey(exchange);
   if (found && !(found instanceof Claim)) {
     exchange.setHeader('idempotency-replayed', 'true');
-    return reply(exchange, found.status, jsonType, found.body);
+    return replyPacked(exchange, found.status, jsonType, found.body);
   }
   try {
     const running = runHandler(exchange, served, call, found);
@@ -25,7 +26,7 @@ export async function sendJson(exchange: Exchange, served: Served, call: Handler
     if (found) {
       await found.answer(status, typeof text === 'object' ? textOf(text) : text);
     }
-    reply(exchange, status, jsonType, text);
+    await replyPacked(exchange, status, jsonType, text);
   } catch (error) {
     // When its change stands all the same, a repeat must hear this and not make the change twice.
     const shown = publicError(error);

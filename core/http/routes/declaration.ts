@@ -5,30 +5,16 @@ const param = /^\{([a-z][a-z0-9_]*)\}$/;
 const action = /^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$/;
 const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-const everyKind = [
-  'kind',
-  'method',
-  'path',
-  'access',
-  'summary',
-  'description',
-  'params',
-  'query',
-  'audited',
-  'action',
-  'errors',
-  'wording',
-  'handle',
-] as const;
+const ofEach = ['kind', 'method', 'path', 'access', 'summary', 'description', 'params', 'query', 'audited', 'action', 'errors', 'wording', 'handle'] as const;
 const withBody = ['maxBodyBytes', 'timeoutMs'] as const;
 
 /** What a declaration of each kind may say. */
 const keysOf: Readonly<Record<RouteDeclaration['kind'], readonly (keyof RouteDeclaration)[]>> = {
-  json: [...everyKind, ...withBody, 'body', 'response', 'status'],
-  list: [...everyKind, 'timeoutMs', 'items'],
-  events: [...everyKind, ...withBody, 'body', 'headers'],
-  bytes: [...everyKind, ...withBody, 'consumes', 'admit', 'produces', 'status'],
-  socket: [...everyKind, 'protocols', 'maxMessageBytes', 'heartbeat', 'authority', 'knock'],
+  json: [...ofEach, ...withBody, 'body', 'response', 'status'],
+  list: [...ofEach, 'timeoutMs', 'items'],
+  events: [...ofEach, ...withBody, 'body', 'headers'],
+  bytes: [...ofEach, ...withBody, 'consumes', 'admit', 'produces', 'status'],
+  socket: [...ofEach, 'protocols', 'maxMessageBytes', 'heartbeat', 'authority', 'knock'],
 };
 
 /** One segment of a declared path. */

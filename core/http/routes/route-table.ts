@@ -26,20 +26,18 @@ export interface Served {
   readonly pin: Pin;
 }
 
+export type Wording = RouteDeclaration['wording'];
+
 interface Branch {
   readonly literals: Map<string, Branch>;
   param: Branch | undefined;
   served: Served | undefined;
 }
 
-interface MountBranch {
-  readonly literals: Map<string, MountBranch>;
-  outage: Outage | undefined;
-}
-
 export interface RouteTable {
   readonly methods: ReadonlyMap<Method, Branch>;
-  readonly mounts: MountBranch;
+  /** Of plugins that are down, the longest mount first. */
+  readonly outages: readonly { readonly outage: Outage; readonly mount: readonly string[] }[];
 }
 
 const compiledRoutes = new WeakMap<Entry<RouteDeclaration>, CompiledRoute>();
@@ -49,7 +47,7 @@ const tables = new WeakMap<Snapshot, RouteTable>();
 export function routeTable(snapshot: Snapshot): RouteTable {
   let table = tables.get(snapshot);
   if (!table) {
-    table = { methods: plant(snapshot), mounts: plantMounts(snapshot.outages) };
+    table = { methods: plant(snapshot), outages: mountsOf(snapshot.outages) };
     tables.set(snapshot, table);
   }
   return table;
@@ -59,9 +57,9 @@ export function routeTable(snapshot: Snapshot): RouteTable {
 export function findRoute(table: RouteTable, method: Method, segments: readonly string[]): Served | undefined {
   const root = table.methods.get(method);
   const served = root && climb(root, segments, 0);
-  const outage = findOutage(table.mounts, segments);
-  if (outage && (!served || outage.depth > served.route.fixed)) {
-    const { code, message, retryAfterSeconds } = outage.outage;
+  const down = table.outages.find(({ mount }) => mount.every((name, at) => segments[at] === name));
+  if (down && (!served || down.mount.length > served.route.fixed)) {
+    const { code, message, retryAfterSeconds } = down.outage;
     throw new SvcError(code, message, { retryAfterSeconds });
   }
   return served;
@@ -71,6 +69,21 @@ export function allowedMethods(table: RouteTable, segments: readonly string[]): 
   const methods = [...table.methods].filter(([, root]) => climb(root, segments, 0) !== undefined).map(([method]) => method as string);
   return methods.includes('GET') ? [...methods, 'HEAD', 'OPTIONS'] : methods.length > 0 ? [...methods, 'OPTIONS'] : methods;
 }
+
+/** How errors are worded near `segments`: the way of a protocol that all known paths there belong to. */
+export function wordingNear({ methods }: RouteTable, segments: readonly string[]): Wording {
+  let branch = methods.get('GET');
+  for (let at = 0; branch?.literals.has(segments[at]!); at += 1) {
+    branch = branch.literals.get(segments[at]!);
+  }
+  const below = branch ? wordingsBelow(branch) : [];
+  return below.every((wording) => wording !== undefined) ? below[0] : undefined;
+}
+
+const wordingsBelow = ({ served, literals, param }: Branch): readonly Wording[] => [
+  ...(served ? [served.route.declaration.wording] : []),
+  ...[...literals.values(), ...(param ? [param] : [])].flatMap(wordingsBelow),
+];
 
 export function readParams({ params }: CompiledRoute, segments: readonly string[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};
@@ -118,24 +131,15 @@ function plant(snapshot: Snapshot): ReadonlyMap<Method, Branch> {
     let branch = methods.get(route.declaration.method) ?? newBranch();
     methods.set(route.declaration.method, methods.get(route.declaration.method) ?? branch);
     for (const segment of pathSegments(route.declaration.path)) {
-      branch = segment.isParam ? (branch.param ??= newBranch()) : childOf(branch.literals, segment.name, newBranch);
+      branch = segment.isParam ? (branch.param ??= newBranch()) : childOf(branch, segment.name);
     }
     branch.served = { route, pin: { snapshot, owner: route.owner } };
   }
   return methods;
 }
 
-function plantMounts(outages: readonly Outage[]): MountBranch {
-  const root = newMountBranch();
-  for (const outage of outages) {
-    let branch = root;
-    for (const name of outage.mount.split('/').filter(Boolean)) {
-      branch = childOf(branch.literals, name, newMountBranch);
-    }
-    branch.outage ??= outage;
-  }
-  return root;
-}
+const mountsOf = (outages: readonly Outage[]): RouteTable['outages'] =>
+  outages.map((outage) => ({ outage, mount: outage.mount.split('/').filter(Boolean) })).toSorted((a, b) => b.mount.length - a.mount.length);
 
 /** Tries the literal first and comes back for the parameter when the literal leads nowhere. */
 function climb(branch: Branch, segments: readonly string[], at: number): Served | undefined {
@@ -148,25 +152,10 @@ function climb(branch: Branch, segments: readonly string[], at: number): Served 
   return found ?? (branch.param && segment !== '' ? climb(branch.param, segments, at + 1) : undefined);
 }
 
-function findOutage(root: MountBranch, segments: readonly string[]): { outage: Outage; depth: number } | undefined {
-  let branch = root;
-  let found = root.outage && { outage: root.outage, depth: 0 };
-  for (const [index, segment] of segments.entries()) {
-    const next = branch.literals.get(segment);
-    if (!next) {
-      break;
-    }
-    branch = next;
-    found = next.outage ? { outage: next.outage, depth: index + 1 } : found;
-  }
-  return found;
-}
-
-function childOf<B>(children: Map<string, B>, name: string, make: () => B): B {
-  const child = children.get(name) ?? make();
-  children.set(name, child);
+function childOf({ literals }: Branch, name: string): Branch {
+  const child = literals.get(name) ?? newBranch();
+  literals.set(name, child);
   return child;
 }
 
 const newBranch = (): Branch => ({ literals: new Map(), param: undefined, served: undefined });
-const newMountBranch = (): MountBranch => ({ literals: new Map(), outage: undefined });

@@ -119,10 +119,11 @@ test('a form of another type, a path that nobody serves and a stranger are refus
   const { house } = await metricsHouse(t);
   const json = await house.fetch('/prometheus/api/v1/query', { method: 'POST', body: '{"query":"1"}' });
   assert.deepEqual([json.status, ((await json.json()) as { errorType: string }).errorType], [415, 'bad_data']);
-  assert.equal((await house.fetch('/prometheus/api/v1/nope')).status, 404);
+  const nowhere = await house.fetch('/prometheus/api/v1/nope/at/all');
+  assert.deepEqual([nowhere.status, await nowhere.json()], [404, { status: 'error', errorType: 'not_found', error: 'there is no such route' }]);
   assert.equal((await house.fetch('/prometheus/api/v1/rules')).status, 404, 'rules come with alerts');
   const stranger = await fetch(`${house.url}/prometheus/api/v1/query?query=1`);
-  assert.deepEqual([stranger.status, ((await stranger.json()) as { error: string }).error], [401, 'unauthorized']);
+  assert.deepEqual([stranger.status, ((await stranger.json()) as { errorType: string }).errorType], [401, 'unauthorized']);
 });
 
 test('series, labels, values and metadata can be looked up, in a window, by several selectors, up to a limit', async (t) => {
