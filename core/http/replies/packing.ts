@@ -23,23 +23,24 @@ if ('zstdCompress' in zlib) {
 
 /** Sends a whole answer, packed when it is long enough and its client says how. */
 export function replyPacked(exchange: Exchange, status: number, usualType: string, body: string | Uint8Array | undefined): MaybePromise<void> {
-  const type = exchange.header('content-type') ?? usualType;
   const { method, headers } = exchange.req;
-  const length = typeof body === 'string' ? Buffer.byteLength(body) : (body?.byteLength ?? 0);
-  if (length < leastBytes || method === 'HEAD' || status === 206 || !packable.test(type) || exchange.header('content-encoding') !== undefined) {
+  const accepted = headers['accept-encoding'] as string | undefined;
+  const type = exchange.header('content-type') ?? usualType;
+  const fits = accepted !== undefined && body !== undefined && Buffer.byteLength(body) >= leastBytes && packable.test(type);
+  if (!fits || method === 'HEAD' || status === 206 || exchange.header('content-encoding') !== undefined) {
     return reply(exchange, status, usualType, body);
   }
   exchange.setHeader('vary', 'accept-encoding');
-  const coding = chosen(headers['accept-encoding'] as string | undefined, document.test(type) ? ['br', 'zstd', 'gzip'] : ['zstd', 'gzip', 'br']);
+  const coding = chosen(accepted, document.test(type) ? ['br', 'zstd', 'gzip'] : ['zstd', 'gzip', 'br']);
   if (coding === undefined) {
     return reply(exchange, status, usualType, body);
   }
   exchange.setHeader('content-encoding', coding);
-  return packers.get(coding)!(body!).then((packed) => reply(exchange, status, usualType, packed));
+  return packers.get(coding)!(body).then((packed) => reply(exchange, status, usualType, packed));
 }
 
 /** The first of `ours` that the client takes; `q=0` says that it does not. */
-function chosen(accepted = '', ours: readonly string[]): string | undefined {
+function chosen(accepted: string, ours: readonly string[]): string | undefined {
   const taken = new Map(accepted.split(',').map((entry) => [entry.split(';', 1)[0]!.trim().toLowerCase(), !/;\s*q=0(?:\.0*)?\s*$/i.test(entry)]));
   return ours.find((coding) => packers.has(coding) && (taken.get(coding) ?? taken.get('*') ?? false));
 }
