@@ -24,7 +24,7 @@ if ('zstdCompress' in zlib) {
 /** Sends a whole answer, packed when it is long enough and its client says how. */
 export function replyPacked(exchange: Exchange, status: number, usualType: string, body: string | Uint8Array | undefined): MaybePromise<void> {
   const { method, headers } = exchange.req;
-  const accepted = headers['accept-encoding'] as string | undefined;
+  const accepted = headers['accept-encoding'];
   const type = exchange.header('content-type') ?? usualType;
   const fits = accepted !== undefined && body !== undefined && Buffer.byteLength(body) >= leastBytes && packable.test(type);
   if (!fits || method === 'HEAD' || status === 206 || exchange.header('content-encoding') !== undefined) {
