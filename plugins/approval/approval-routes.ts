@@ -1,0 +1,137 @@
+import { listRoute, type Page, type PageRequest, route, type RouteDeclaration } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { ApprovalStore } from './approval-store.ts';
+import { type Decisions, required } from './decisions.ts';
+import { itemOf, signatureOf } from './shown.ts';
+import type { RequestRow } from './tables.ts';
+
+const path = '/api/v1/approvals';
+
+const Status = Type.Enum([
+  ...(['pending', 'partially_signed', 'approved', 'executing', 'executed', 'failed', 'unknown'] as const),
+  ...(['denied', 'expired', 'cancelled', 'superseded'] as const),
+]);
+const orNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(type: T) => Type.Union([type, Type.Null()]);
+const Instant = Type.String({ format: 'date-time' });
+const Digest = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Of what was looked at: tool, arguments and target.' });
+
+const ApprovalId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) });
+const Item = Type.Object({
+  id: Type.String(),
+  status: Status,
+  tool: Type.String(),
+  class: Type.Enum(['safe', 'mutating', 'dangerous']),
+  required_signatures: Type.Integer(),
+  args: Type.Record(Type.String(), Type.Unknown(), { description: 'Secrets hidden; args_sha256 covers them.' }),
+  args_sha256: Digest,
+  rendered: Type.String({ description: 'What will run and where, in the words in which it will run.' }),
+  target: Type.Object({ kind: Type.Enum(['manager', 'device']), id: orNull(Type.Integer()), name: Type.String() }),
+  owner: Type.Enum(['chat', 'skill', 'mcp']),
+  run_id: Type.String(),
+  session_id: orNull(Type.String()),
+  tool_call_id: orNull(Type.String()),
+  persona: orNull(Type.String()),
+  persona_version: orNull(Type.Integer()),
+  requested_by: Type.Object({ kind: Type.String(), id: Type.String(), name: Type.String(), role: Type.String() }),
+  reason: orNull(Type.String()),
+  result_evidence_id: orNull(Type.String()),
+  created_at: Instant,
+  expires_at: Instant,
+  decided_at: orNull(Instant),
+  begun_at: orNull(Instant),
+  finished_at: orNull(Instant),
+});
+const Signature = Type.Object({
+  ...{ user_id: Type.Integer(), name: Type.String(), decision: Type.Enum(['approved', 'denied']), comment: Type.String() },
+  ...{ args_sha256: Digest, method: Type.Literal('session'), at: Instant },
+});
+const Detail = Type.Object({ ...Item.properties, signatures: Type.Array(Signature) });
+const Filter = Type.Object({
+  status: Type.Optional(Status),
+  session_id: Type.Optional(Type.String({ maxLength: 64 })),
+  mine: Type.Optional(Type.Boolean({ description: 'Only those that the caller has asked for.' })),
+});
+const Approve = Type.Object({ args_sha256: Digest, comment: Type.Optional(Type.String({ maxLength: 2_000 })) });
+const Deny = Type.Object({ args_sha256: Digest, reason: Type.String({ minLength: 1, maxLength: 2_000 }) });
+
+const errors = ['not_found', 'forbidden', 'conflict'] as const;
+
+export function approvalRoutes(store: ApprovalStore, decisions: Decisions): readonly RouteDeclaration[] {
+  const detailOf = async (row: RequestRow) => ({ ...itemOf(row), signatures: (await store.signaturesOf(row.id)).map(signatureOf) });
+  return [
+    listRoute({
+      path,
+      access: 'any',
+      summary: 'List approvals, newest first',
+      query: Filter,
+      items: Item,
+      handle: ({ query: { status, session_id, mine }, page, principal }) =>
+        shown(store, { status, session_id, requester_id: mine === true ? principal.id : undefined }, page),
+    }),
+    route({
+      method: 'GET',
+      path: `${path}/{id}`,
+      access: 'any',
+      summary: 'One approval: what will run, and who has signed',
+      params: ApprovalId,
+      response: Detail,
+      errors: ['not_found'],
+      handle: async ({ params }) => await detailOf(await required(store, params.id)),
+    }),
+    route({
+      method: 'POST',
+      path: `${path}/{id}/approve`,
+      access: 'any',
+      summary: 'Sign what was looked at',
+      description:
+        'A change takes one signature, of who asked for it or of a holder of approval:sign. What is dangerous takes two different people, each with approval:sign.',
+      params: ApprovalId,
+      body: Approve,
+      response: Detail,
+      status: 200,
+      errors,
+      async handle({ params, body: { args_sha256, comment = '' }, principal, ip, note }) {
+        const row = await decisions.approve(params.id, { principal, ip, args_sha256, comment });
+        note({ resourceType: 'approval', resourceId: row.id, after: { status: row.status, args_sha256, tool: row.tool } });
+        return await detailOf(row);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${path}/{id}/deny`,
+      access: 'any',
+      summary: 'Refuse it; one refusal ends it, and the reason goes back to who asked',
+      params: ApprovalId,
+      body: Deny,
+      response: Detail,
+      status: 200,
+      errors,
+      async handle({ params, body: { args_sha256, reason }, principal, ip, note }) {
+        const row = await decisions.deny(params.id, { principal, ip, args_sha256, comment: reason });
+        note({ resourceType: 'approval', resourceId: row.id, after: { status: row.status, args_sha256, tool: row.tool, reason } });
+        return await detailOf(row);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${path}/{id}/cancel`,
+      access: 'any',
+      summary: 'Take it back, by who asked for it or an administrator',
+      params: ApprovalId,
+      response: Detail,
+      status: 200,
+      errors,
+      async handle({ params, principal, note }) {
+        const row = await decisions.cancel(params.id, principal);
+        note({ resourceType: 'approval', resourceId: row.id, after: { status: row.status, tool: row.tool } });
+        return await detailOf(row);
+      },
+    }),
+  ];
+}
+
+async function shown(store: ApprovalStore, filter: Parameters<ApprovalStore['page']>[0], page: PageRequest): Promise<Page<ReturnType<typeof itemOf>>> {
+  const { items, ...rest } = await store.page(filter, page);
+  return { ...rest, items: items.map(itemOf) };
+}

@@ -1,0 +1,167 @@
+import { type Clock, type Handle, type Ids, type Principal, SvcError, type Tables } from 'svc/sdk';
+
+import type { CallOrigin, GateContract } from '../gate/contract.ts';
+import type { DirectoryContract } from '../iam/contract.ts';
+import type { PersonaDirectory } from '../persona/contract.ts';
+import { ApprovalStore } from './approval-store.ts';
+import type { Approval, ApprovalAsk, ApprovalBook, ApprovalOwner } from './contract.ts';
+import { open, required } from './decisions.ts';
+import { canonical, digestOf } from './digest.ts';
+import { approvalOf } from './shown.ts';
+import type { Signers } from './signers.ts';
+import type { ApprovalTables, RequestRow } from './tables.ts';
+
+export interface BookParts {
+  readonly tables: Tables<ApprovalTables>;
+  readonly gate: GateContract;
+  readonly directory: Pick<DirectoryContract, 'live'>;
+  readonly personas: Handle<Pick<PersonaDirectory, 'find'>>;
+  readonly signers: Signers;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, 'uuid'>;
+  /** Names this start of svc. */
+  readonly process: string;
+  readonly requested: (row: RequestRow) => void;
+  readonly settled: (row: RequestRow) => void;
+}
+
+const hourMs = 3_600_000;
+const lifeMs = { 1: hourMs, 2: 24 * hourMs };
+const origins: Readonly<Record<ApprovalOwner['kind'], CallOrigin>> = { chat: 'chat', skill: 'api', mcp: 'mcp' };
+
+/** Approvals for the rooms that ask for them and carry out what was signed. */
+export class Book implements ApprovalBook {
+  readonly #parts: BookParts;
+  readonly #read: ApprovalStore;
+
+  constructor(parts: BookParts) {
+    this.#parts = parts;
+    this.#read = new ApprovalStore(parts.tables.read);
+  }
+
+  async request(ask: ApprovalAsk): Promise<Approval> {
+    const { tables, settled, requested } = this.#parts;
+    const row = this.#rowOf(ask);
+    const superseded = await tables.write(async (tx) => {
+      const store = new ApprovalStore(tx);
+      const same = (await store.of(ask.owner)).filter(({ status, tool_call_id: call }) => [...open, 'approved'].includes(status) && call === row.tool_call_id);
+      const moved: RequestRow[] = [];
+      for (const { id } of same) {
+        moved.push((await store.move(id, [...open, 'approved'], { status: 'superseded', decided_at: row.created_at, reason: `superseded by ${row.id}` }))!);
+      }
+      await store.insert(row);
+      return moved;
+    });
+    superseded.forEach(settled);
+    requested(row);
+    return approvalOf(row);
+  }
+
+  async get(id: string): Promise<Approval | undefined> {
+    const row = await this.#read.find(id);
+    return row && approvalOf(row);
+  }
+
+  async of(kind: ApprovalOwner['kind'], ref: string): Promise<readonly Approval[]> {
+    return (await this.#read.of({ kind, ref })).map(approvalOf);
+  }
+
+  async begin(id: string, args: Readonly<Record<string, unknown>>): Promise<Approval> {
+    const { tables, clock, process } = this.#parts;
+    const row = await required(this.#read, id);
+    if (row.args_sha256 !== digestOf({ ...approvalOf(row), args })) {
+      throw new SvcError('conflict', `approval ${id} was signed for other arguments; ask for a new one`, { reason: 'approval.args_swapped' });
+    }
+    const objection = row.status === 'approved' ? await this.#objection(row) : undefined;
+    if (objection !== undefined) {
+      await this.#end(id, { status: 'failed', reason: objection, finished_at: clock.now() });
+      throw new SvcError('forbidden', objection, { reason: 'approval.policy_changed' });
+    }
+    const begun = await tables.write(async (tx) => {
+      const store = new ApprovalStore(tx);
+      const now = await required(store, id);
+      return now.expires_at > clock.now() ? await store.move(id, ['approved'], { status: 'executing', begun_at: clock.now(), process }) : undefined;
+    });
+    if (!begun) {
+      const now = await required(this.#read, id);
+      const state = now.status === 'approved' ? 'has expired' : `is ${now.status}`;
+      throw new SvcError('conflict', `approval ${id} ${state}; it cannot be begun`, { reason: 'approval.not_begun' });
+    }
+    return approvalOf(begun);
+  }
+
+  async finish(id: string, { ok, reason, evidence_id }: Parameters<ApprovalBook['finish']>[1]): Promise<void> {
+    const { tables, clock } = this.#parts;
+    const change = {
+      status: ok ? ('executed' as const) : ('failed' as const),
+      reason: reason ?? null,
+      evidence_id: evidence_id ?? null,
+      finished_at: clock.now(),
+    };
+    const moved = await tables.write((tx) => new ApprovalStore(tx).move(id, ['executing'], change));
+    if (!moved) {
+      throw new SvcError('conflict', `approval ${id} is not executing; its end is not taken`, { reason: 'approval.not_executing' });
+    }
+  }
+
+  async cancel(id: string, reason: string): Promise<void> {
+    await this.#end(id, { status: 'cancelled', reason, decided_at: this.#parts.clock.now() });
+  }
+
+  /** Leaves alone what is decided otherwise, or has begun. */
+  async #end(id: string, change: Partial<RequestRow>): Promise<void> {
+    const { tables, settled } = this.#parts;
+    const moved = await tables.write((tx) => new ApprovalStore(tx).move(id, [...open, 'approved'], change));
+    if (moved) {
+      settled(moved);
+    }
+  }
+
+  /** Why policy does not allow now what was signed then: of who signed, of who asked, of the persona. */
+  async #objection(row: RequestRow): Promise<string | undefined> {
+    const { signers, gate, personas } = this.#parts;
+    const counting = (await this.#read.signaturesOf(row.id)).filter(({ decision, user_id: id }) => decision === 'approved' && signers.stillCounts(id, row));
+    if (counting.length < row.signatures) {
+      return `${row.signatures - counting.length} of its ${row.signatures} signatures no longer counts: the account or its role has changed; ask for the change again`;
+    }
+    if (row.persona !== null && !personas.available) {
+      throw new SvcError('unavailable', `the room of personas is away, so ${row.persona} cannot be checked; approval ${row.id} stays approved`);
+    }
+    const persona = row.persona === null ? undefined : personas.get().find(row.persona);
+    if (row.persona !== null && persona === undefined) {
+      return `the persona ${row.persona} is gone`;
+    }
+    const answer = gate.decide({
+      principal: this.#requester(row),
+      tool: { key: row.tool, class: row.class, source: row.target_kind === 'device' ? 'edge' : 'manager' },
+      ...{ origin: origins[row.owner_kind], persona, tainted: true, args: JSON.parse(row.args) as Record<string, unknown> },
+    });
+    if (answer.verdict === 'refused') {
+      return answer.message;
+    }
+    return answer.verdict === 'approval' && answer.signatures > row.signatures ? `${row.tool} takes ${answer.signatures} signatures by now` : undefined;
+  }
+
+  /** For the gate, which asks the accounts itself: an API token counts as its person, because people have signed. */
+  #requester({ requester_kind: kind, requester_id: id, requester_name: name, requester_role: role }: RequestRow): Principal {
+    return kind === 'user' || kind === 'token'
+      ? { kind: 'user', id, name, role, grants: this.#parts.directory.live(Number(id))?.grants ?? [] }
+      : { kind: kind as Principal['kind'], id, name, role, grants: kind === 'operator' ? ['*'] : [] };
+  }
+
+  #rowOf(ask: ApprovalAsk): RequestRow {
+    const { clock, ids, personas } = this.#parts;
+    const { owner, target, requested_by: by, persona } = ask;
+    const now = clock.now();
+    return {
+      ...{ id: ids.uuid(), owner_kind: owner.kind, owner_ref: owner.ref, session_id: owner.session_id ?? null, tool_call_id: owner.tool_call_id ?? null },
+      ...{ tool: ask.tool, class: ask.class, signatures: ask.signatures, args: canonical(ask.args), args_sha256: digestOf(ask), rendered: ask.rendered },
+      ...{ target_kind: target.kind, target_id: target.id ?? null, target_name: target.name },
+      persona: persona ?? null,
+      persona_version: (persona !== undefined && personas.available && personas.get().find(persona)?.version) || null,
+      ...{ requester_kind: by.kind, requester_id: by.id, requester_name: by.name, requester_role: by.role },
+      ...{ status: 'pending', reason: null, evidence_id: null, process: null },
+      ...{ created_at: now, expires_at: now + lifeMs[ask.signatures], decided_at: null, begun_at: null, finished_at: null },
+    };
+  }
+}

@@ -1,0 +1,116 @@
+import { type Clock, type Principal, SvcError, type Tables } from 'svc/sdk';
+
+import { ApprovalStore } from './approval-store.ts';
+import type { ApprovalStatus } from './contract.ts';
+import { isRequester, type Signers } from './signers.ts';
+import type { ApprovalTables, RequestRow } from './tables.ts';
+
+export interface DecisionParts {
+  readonly tables: Tables<ApprovalTables>;
+  readonly signers: Signers;
+  readonly clock: Clock;
+  /** After the commit: nothing more is awaited. */
+  readonly settled: (row: RequestRow) => void;
+}
+
+/** What a person says of an approval. */
+export interface Word {
+  readonly principal: Principal;
+  readonly ip: string;
+  readonly args_sha256: string;
+  readonly comment: string;
+}
+
+export const open: readonly ApprovalStatus[] = ['pending', 'partially_signed'];
+
+/** What people do with approvals: sign, deny, cancel. Each is one transaction, in which everything is looked at again. */
+export class Decisions {
+  readonly #parts: DecisionParts;
+
+  constructor(parts: DecisionParts) {
+    this.#parts = parts;
+  }
+
+  async approve(id: string, word: Word): Promise<RequestRow> {
+    return await this.#decide(id, word, async (store, row, userId) => {
+      const earlier = (await store.signaturesOf(id)).filter(({ decision }) => decision === 'approved');
+      if (earlier.some(({ user_id: signer }) => signer === userId)) {
+        throw new SvcError('forbidden', 'you have signed this already; the second signature is another person’s', { reason: 'approval.signed_already' });
+      }
+      await this.#sign(store, row, userId, word, 'approved');
+      const isComplete = earlier.length + 1 >= row.signatures;
+      return isComplete ? { status: 'approved', decided_at: this.#parts.clock.now() } : { status: 'partially_signed' };
+    });
+  }
+
+  /** One is enough, also after a signature. The reason goes back to who asked, and to the model. */
+  async deny(id: string, word: Word): Promise<RequestRow> {
+    return await this.#decide(id, word, async (store, row, userId) => {
+      await this.#sign(store, row, userId, word, 'denied');
+      return { status: 'denied', decided_at: this.#parts.clock.now(), reason: word.comment };
+    });
+  }
+
+  /** By who asked for it, or an administrator, until it has begun. */
+  async cancel(id: string, principal: Principal): Promise<RequestRow> {
+    const { tables, clock, settled } = this.#parts;
+    const row = await tables.write(async (tx) => {
+      const store = new ApprovalStore(tx);
+      const found = await required(store, id);
+      if (!principal.grants.includes('*') && !(principal.kind === 'user' && isRequester(Number(principal.id), found))) {
+        throw new SvcError('forbidden', 'an approval is cancelled by who asked for it, or by an administrator', { reason: 'approval.may_not_cancel' });
+      }
+      const change = { status: 'cancelled' as const, decided_at: clock.now(), reason: `cancelled by ${principal.name ?? principal.id}` };
+      return (await store.move(id, [...open, 'approved'], change)) ?? decided(found);
+    });
+    settled(row);
+    return row;
+  }
+
+  async #decide(
+    id: string,
+    { principal, args_sha256: digest }: Word,
+    work: (store: ApprovalStore, row: RequestRow, userId: number) => Promise<Partial<RequestRow>>,
+  ): Promise<RequestRow> {
+    const { tables, signers, clock, settled } = this.#parts;
+    const row = await tables.write(async (tx) => {
+      const store = new ApprovalStore(tx);
+      const found = await required(store, id);
+      const { id: userId } = signers.require(principal, found);
+      if (!open.includes(found.status)) {
+        return decided(found);
+      }
+      if (found.expires_at <= clock.now()) {
+        throw new SvcError('conflict', `approval ${id} has expired; ask for the change again`, { reason: 'approval.expired' });
+      }
+      if (found.args_sha256 !== digest) {
+        throw new SvcError('conflict', 'args_sha256 is not that of this approval: look at what it runs again before you decide', {
+          reason: 'approval.args_differ',
+        });
+      }
+      return (await store.move(id, open, await work(store, found, userId)))!;
+    });
+    if (!open.includes(row.status)) {
+      settled(row);
+    }
+    return row;
+  }
+
+  async #sign(store: ApprovalStore, row: RequestRow, userId: number, word: Word, decision: 'approved' | 'denied'): Promise<void> {
+    const { principal, comment, ip } = word;
+    const name = principal.name ?? principal.email ?? principal.id;
+    await store.sign({ approval_id: row.id, user_id: userId, name, decision, comment, args_sha256: row.args_sha256, ip, at: this.#parts.clock.now() });
+  }
+}
+
+export async function required(store: ApprovalStore, id: string): Promise<RequestRow> {
+  const row = await store.find(id);
+  if (!row) {
+    throw new SvcError('not_found', `there is no approval ${id.slice(0, 40)}`);
+  }
+  return row;
+}
+
+const decided = ({ id, status, reason }: RequestRow): never => {
+  throw new SvcError('conflict', `approval ${id} is ${status} already${reason === null ? '' : `: ${reason}`}`, { reason: 'approval.decided' });
+};

@@ -1,0 +1,52 @@
+import { BuildInfo, definePlugin, defineService } from 'svc/sdk';
+
+import { Gate } from '../gate/contract.ts';
+import { Directory } from '../iam/contract.ts';
+import type { PersonaDirectory } from '../persona/contract.ts';
+import { approvalRoutes } from './approval-routes.ts';
+import { ApprovalStore } from './approval-store.ts';
+import { Book } from './book.ts';
+import { ApprovalRequested, Approvals, ApprovalSettled } from './contract.ts';
+import { Decisions } from './decisions.ts';
+import { approvalOf } from './shown.ts';
+import { Signers } from './signers.ts';
+import type { ApprovalTables, RequestRow } from './tables.ts';
+import { Upkeep } from './upkeep.ts';
+
+/** By its id: the folder of the personas may be taken away, and only types may be wanted of it. */
+const Personas = defineService<PersonaDirectory>('persona.directory');
+
+const sweepMs = 15_000;
+
+export default definePlugin({
+  activate(ctx) {
+    const { clock, ids, log, services, settings } = ctx;
+    const tables = ctx.db<ApprovalTables>();
+    const directory = services.use(Directory);
+    const signers = new Signers({ directory, settings });
+    const ends = ctx.metrics.counter('settled_total', 'Approvals for which no signature is awaited any more.', ['status']);
+    const again = (row: RequestRow): void => {
+      const { id, status, owner } = approvalOf(row);
+      ctx.events.emit(ApprovalSettled, { id, status, owner });
+    };
+    const settled = (row: RequestRow): void => {
+      ends.add(1, { status: row.status });
+      again(row);
+    };
+    const process = String(services.use(BuildInfo).startedAt);
+    const book = new Book({
+      ...{ tables, directory, signers, clock, ids, process, settled, gate: services.use(Gate), personas: services.maybe(Personas) },
+      requested: (row) => ctx.events.emit(ApprovalRequested, approvalOf(row)),
+    });
+    const upkeep = new Upkeep({ tables, clock, log, process, settled, again });
+
+    services.provide(Approvals, () => book);
+    ctx.http.routes(approvalRoutes(new ApprovalStore(tables.read), new Decisions({ tables, signers, clock, settled })));
+    ctx.scope.interval('expire approvals', sweepMs, () => upkeep.sweep());
+    return upkeep;
+  },
+  async start(_ctx, upkeep) {
+    await upkeep.markUnknown();
+    await upkeep.sweep();
+  },
+});

@@ -1,0 +1,61 @@
+import { covers, type Principal, type Settings, SvcError } from 'svc/sdk';
+
+import type { DirectoryContract, Person } from '../iam/contract.ts';
+import type { RequestRow } from './tables.ts';
+
+export interface SignerParts {
+  readonly directory: Pick<DirectoryContract, 'live'>;
+  readonly settings: Pick<Settings, 'get'>;
+}
+
+const refused = (message: string): SvcError => new SvcError('forbidden', message, { reason: 'approval.may_not_sign' });
+
+/** Who may decide. People who are signed in, as their accounts stand now: never a token, a plugin or a model. */
+export class Signers {
+  readonly #parts: SignerParts;
+
+  constructor(parts: SignerParts) {
+    this.#parts = parts;
+  }
+
+  /** The person, or why they may not sign this. */
+  require(principal: Principal, row: RequestRow): Person {
+    if (principal.kind !== 'user') {
+      throw refused('approvals are signed by people who are signed in; API tokens, plugins and the operator of the data folder do not sign');
+    }
+    const person = this.#parts.directory.live(Number(principal.id));
+    if (person?.status !== 'active') {
+      throw refused('this account is not active');
+    }
+    const objection = this.objection(person, row);
+    if (objection !== undefined) {
+      throw refused(objection);
+    }
+    return person;
+  }
+
+  /** Why a signature of this person does not count now. */
+  objection(person: Person, row: RequestRow): string | undefined {
+    const asked = isRequester(person.id, row);
+    const holds = person.grants.some((grant) => covers(grant, 'approval:sign'));
+    if (row.signatures === 1) {
+      return holds || asked ? undefined : `to sign this takes approval:sign, which the role ${person.role} does not hold, or to be who asked for it`;
+    }
+    if (!holds) {
+      return `to sign a dangerous change takes approval:sign, which the role ${person.role} does not hold`;
+    }
+    return asked && !this.#parts.settings.get<boolean>('approval.requester_signs')
+      ? 'who asked for a dangerous change does not sign it here; two others do'
+      : undefined;
+  }
+
+  /** Of a signature given earlier: whether it still counts. */
+  stillCounts(userId: number, row: RequestRow): boolean {
+    const person = this.#parts.directory.live(userId);
+    return person?.status === 'active' && this.objection(person, row) === undefined;
+  }
+}
+
+/** A person and their API tokens are the same requester. */
+export const isRequester = (userId: number, { requester_kind: kind, requester_id: id }: RequestRow): boolean =>
+  (kind === 'user' || kind === 'token') && id === String(userId);

@@ -1,0 +1,54 @@
+import type { Clock, Logger, Tables } from 'svc/sdk';
+
+import { ApprovalStore } from './approval-store.ts';
+import type { ApprovalTables, RequestRow } from './tables.ts';
+
+export interface UpkeepParts {
+  readonly tables: Tables<ApprovalTables>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly process: string;
+  readonly settled: (row: RequestRow) => void;
+  /** Of one that was told of before. */
+  readonly again: (row: RequestRow) => void;
+}
+
+/** What happens to approvals by themselves: they expire, are told of again, and are unknown when svc ended while they ran. */
+export class Upkeep {
+  readonly #parts: UpkeepParts;
+
+  constructor(parts: UpkeepParts) {
+    this.#parts = parts;
+  }
+
+  /** What an earlier process has begun and not finished may have run, or not: a person looks, and it is not tried again. */
+  async markUnknown(): Promise<void> {
+    const { tables, clock, log, process, settled } = this.#parts;
+    const reason = 'svc ended while it ran, so whether it has taken effect is not known; look at its target before you ask for it again';
+    for (const { id, tool, process: begunBy } of await new ApprovalStore(tables.read).standing(['executing'])) {
+      if (begunBy !== process) {
+        const row = await tables.write((tx) => new ApprovalStore(tx).move(id, ['executing'], { status: 'unknown', reason, finished_at: clock.now() }));
+        log.warn({ event: 'approval.unknown', approval_id: id, tool }, 'approved call was interrupted by the end of svc; look at its target');
+        if (row) {
+          settled(row);
+        }
+      }
+    }
+  }
+
+  /** Ends what has expired, and tells again of what is approved and not begun: its room, or its device, may have been away. */
+  async sweep(): Promise<void> {
+    const { tables, clock, settled, again } = this.#parts;
+    for (const row of await new ApprovalStore(tables.read).standing(['pending', 'partially_signed', 'approved'])) {
+      if (row.expires_at <= clock.now()) {
+        const change = { status: 'expired' as const, decided_at: clock.now(), reason: 'not signed, or not begun, in time' };
+        const expired = await tables.write((tx) => new ApprovalStore(tx).move(row.id, [row.status], change));
+        if (expired) {
+          settled(expired);
+        }
+      } else if (row.status === 'approved') {
+        again(row);
+      }
+    }
+  }
+}
