@@ -76,7 +76,7 @@ export class Decisions {
     const row = await tables.write(async (tx) => {
       const store = new ApprovalStore(tx);
       const found = await required(store, id);
-      const { id: userId } = signers.require(principal, found);
+      const { id: userId } = signers.demand(principal, found);
       if (!open.includes(found.status)) {
         return decided(found);
       }

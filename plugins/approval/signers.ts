@@ -19,7 +19,7 @@ export class Signers {
   }
 
   /** The person, or why they may not sign this. */
-  require(principal: Principal, row: RequestRow): Person {
+  demand(principal: Principal, row: RequestRow): Person {
     if (principal.kind !== 'user') {
       throw refused('approvals are signed by people who are signed in; API tokens, plugins and the operator of the data folder do not sign');
     }
