@@ -73,7 +73,8 @@ export class Outbound {
         lookup: checked(reach, this.#allowed, this.#resolve),
         ...(secure && request.tls && tlsOptions(request.tls)),
       });
-      const stop = (): void => void outgoing.destroy(new Error('stopped'));
+      // With an error the socket of a whole answer, free again by then, would fail with nobody listening.
+      const stop = (): void => void outgoing.destroy(talking === outgoing ? new Error('stopped') : undefined);
       // By hand: AbortSignal.any keeps every request alive on Node 20.
       stops.forEach((signal) => signal?.addEventListener('abort', stop, { once: true }));
       outgoing.once('close', () => stops.forEach((signal) => signal?.removeEventListener('abort', stop)));

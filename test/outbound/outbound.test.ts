@@ -208,6 +208,15 @@ describe('a request to an address that somebody typed', () => {
     assert.equal(state.seen, 1);
   });
 
+  it('can be stopped while the last piece of a whole answer is looked at', async (t) => {
+    const { url } = await peer(t, (_req, res) => res.end('all of it'));
+    const stop = new AbortController();
+    const call = outbound(t, ['127.0.0.0/8']).fetch(url, { signal: stop.signal, onBody: () => () => stop.abort() });
+    await Promise.allSettled([call]);
+    // What nobody listens for ends the process one turn later.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  });
+
   it('ends a kept connection before the time that its peer has announced', { timeout: 60_000 }, async (t) => {
     const sockets: Socket[] = [];
     const { url } = await peer(t, (req, res) => {
