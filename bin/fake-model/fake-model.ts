@@ -152,7 +152,8 @@ async function stream(response: ServerResponse, completion: Completion, faults: 
     return;
   }
   if (faults.has('cut')) {
-    response.destroy();
+    // After what was written has left.
+    response.socket?.destroySoon();
     return;
   }
   if (faults.has('stream-error')) {

@@ -73,6 +73,12 @@ export interface Models {
   usable(model: string): { readonly ok: true; readonly model: string; readonly context: number } | { readonly ok: false; readonly message: string };
 }
 
+/** Budgets are settled by then. */
+export interface ProviderRequest extends Omit<ModelRequest, 'budget'> {
+  /** Of this one request, sent along where that can be, so that bills can be compared. */
+  readonly id: string;
+}
+
 /** A vendor or a protocol; packs may bring others. */
 export interface ModelProvider {
   readonly name: string;
@@ -81,7 +87,7 @@ export interface ModelProvider {
   /** From memory; asked for in the background. */
   models(): readonly { readonly id: string; readonly context: number; readonly tools: boolean; readonly streaming: boolean }[];
   /** One request, no retries: parts as they come, or an SvcError; `upstream_error` with `retryAfterSeconds` may be tried again. */
-  stream(request: Omit<ModelRequest, 'budget'>): AsyncIterable<ModelPart>;
+  stream(request: ProviderRequest): AsyncIterable<ModelPart>;
 }
 
 export const ModelRuns = defineService<Models>('model.stream');

@@ -1,0 +1,144 @@
+import { type Clock, type Ids, type Settings, SvcError, type Tables } from 'svc/sdk';
+
+import type { ModelRequest, ModelUsage } from '../contract.ts';
+import { mostTokens } from '../tokens.ts';
+import type { ModelTables, Reservation, Scope } from './tables.ts';
+import { usageStore } from './usage-store.ts';
+
+export interface BudgetPorts {
+  readonly tables: Tables<ModelTables>;
+  readonly settings: Pick<Settings, 'get'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Differs from that of every earlier process of this data folder. */
+  readonly process: number;
+}
+
+/** Room for one call, held until it is known what the call cost. */
+export interface Held {
+  /** Goes out with the request, so that a provider's own list can be compared. */
+  readonly id: string;
+  /** What the answer may have: less than was asked for where a budget ends earlier. */
+  readonly maxTokens: number;
+  /** Once; undefined: the provider did nothing for it. */
+  settle(usage: ModelUsage | undefined): Promise<void>;
+}
+
+interface Limit {
+  readonly scope: Scope;
+  readonly ref: string | undefined;
+  /** Of the day alone. */
+  readonly daily: boolean;
+  readonly setting: string;
+  readonly what: string;
+}
+
+/** An answer with less room is no answer. */
+const leastAnswer = 256;
+const dayMs = 24 * 60 * 60_000;
+const keepDays = 90;
+
+/** What models may cost: at run, session, persona and day, asked before each call in one transaction with its reservation. */
+export class Budget {
+  readonly #ports: BudgetPorts;
+
+  constructor(ports: BudgetPorts) {
+    this.#ports = ports;
+  }
+
+  /** Throws `budget_exceeded` unless question and answer fit into every budget together with all calls under way. */
+  async reserve({ budget, messages, tools, maxTokens }: Pick<ModelRequest, 'budget' | 'messages' | 'tools' | 'maxTokens'>, model: string): Promise<Held> {
+    const { tables, ids, process } = this.#ports;
+    const day = this.today;
+    const input = mostTokens({ messages, tools });
+    const reservation = await tables.write(async (tx) => {
+      const store = usageStore(tx);
+      let room = maxTokens;
+      for (const limit of limitsOf(budget)) {
+        const most = this.#ports.settings.get<number>(limit.setting);
+        if (most > 0) {
+          const left = most - (await store.spent(limit.scope, limit.ref, limit.daily ? day : undefined));
+          room = Math.min(room, left - input);
+          this.#requireRoom(room, Math.min(maxTokens, leastAnswer), limit, most, left);
+        }
+      }
+      const made: Reservation = { ...budget, id: ids.uuid(), process, day, model, input_tokens: input, output_tokens: room };
+      await store.reserve(made);
+      return made;
+    });
+    return { id: reservation.id, maxTokens: reservation.output_tokens, settle: (usage) => this.#settle(reservation, usage) };
+  }
+
+  /** Calls that an earlier process began and never settled count with all that they could have cost. */
+  async settleLeft(): Promise<number> {
+    const { tables, process } = this.#ports;
+    return tables.write(async (tx) => {
+      const store = usageStore(tx);
+      const left = await store.leftBy(process);
+      for (const reservation of left) {
+        const { input_tokens, output_tokens } = reservation;
+        await store.settle(reservation, { input_tokens, output_tokens, cached_tokens: 0, estimated: true });
+      }
+      return left.length;
+    });
+  }
+
+  async usageToday() {
+    const { tables, settings, clock } = this.#ports;
+    const day = this.today;
+    const store = usageStore(tables.read);
+    const rows = await store.byModel(day);
+    const reserved = await store.reserved('model', undefined, day);
+    const sum = (field: 'input_tokens' | 'output_tokens' | 'cached_tokens' | 'estimated_tokens' | 'requests'): number =>
+      rows.reduce((total, row) => total + row[field], 0);
+    const [input, output, limit] = [sum('input_tokens'), sum('output_tokens'), settings.get<number>('llm.daily_token_limit')];
+    return {
+      ...{ date: day, input_tokens: input, output_tokens: output, total_tokens: input + output, requests: sum('requests') },
+      ...{ cached_tokens: sum('cached_tokens'), estimated_tokens: sum('estimated_tokens'), reserved_tokens: reserved },
+      ...{ limit, remaining: limit === 0 ? null : Math.max(0, limit - input - output - reserved), resets_at: nextDay(clock.now()) },
+      by_model: rows.map(({ ref, input_tokens, output_tokens, requests }) => ({
+        ...{ model: ref, input_tokens, output_tokens, total_tokens: input_tokens + output_tokens, requests },
+      })),
+    };
+  }
+
+  async tidy(): Promise<void> {
+    const oldest = dayOf(this.#ports.clock.now() - keepDays * dayMs);
+    await this.#ports.tables.write((tx) => usageStore(tx).removeBefore(oldest));
+  }
+
+  /** UTC. */
+  get today(): string {
+    return dayOf(this.#ports.clock.now());
+  }
+
+  async #settle(reservation: Reservation, usage: ModelUsage | undefined): Promise<void> {
+    await this.#ports.tables.write((tx) => usageStore(tx).settle(reservation, usage));
+  }
+
+  #requireRoom(room: number, least: number, { what, setting, daily }: Limit, most: number, left: number): void {
+    if (room >= least) {
+      return;
+    }
+    const now = this.#ports.clock.now();
+    throw new SvcError(
+      'budget_exceeded',
+      `the token budget of ${what} is used up: ${Math.max(0, left)} of ${most} are left, which is not enough for this call; ${daily ? `it begins anew at 00:00 UTC, or ` : ''}raise ${setting}`,
+      { reason: 'model.budget_exceeded', ...(daily && { retryAfterSeconds: Math.ceil((Date.parse(nextDay(now)) - now) / 1_000) }) },
+    );
+  }
+}
+
+/** In the order in which they are asked. */
+function limitsOf({ run, session, persona }: ModelRequest['budget']): readonly Limit[] {
+  const all: readonly Limit[] = [
+    { scope: 'run', ref: run, daily: false, setting: 'llm.run_token_limit', what: 'this run' },
+    { scope: 'session', ref: session, daily: false, setting: 'llm.session_token_limit', what: 'this session' },
+    { scope: 'persona', ref: persona, daily: true, setting: 'llm.persona_token_limit', what: `${persona} for today` },
+    { scope: 'model', ref: undefined, daily: true, setting: 'llm.daily_token_limit', what: 'today' },
+  ];
+  return all.filter(({ ref }) => ref !== '');
+}
+
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+const nextDay = (at: number): string => `${dayOf((Math.floor(at / dayMs) + 1) * dayMs)}T00:00:00.000Z`;

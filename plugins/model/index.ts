@@ -1,0 +1,78 @@
+import { BuildInfo, definePlugin, type PluginContext } from 'svc/sdk';
+
+import { Budget } from './budget/budget.ts';
+import type { ModelTables } from './budget/tables.ts';
+import { ModelProviders, ModelRuns } from './contract.ts';
+import { ModelCalls } from './model-calls.ts';
+import { modelRoutes } from './model-routes.ts';
+import { ModelCatalogue } from './providers/catalogue.ts';
+import { HttpProvider } from './providers/http-provider.ts';
+import { shippedProviders } from './providers/shipped.ts';
+
+const dayMs = 24 * 60 * 60_000;
+
+export default definePlugin({
+  async activate(ctx) {
+    const { clock, ids, log, scope, settings } = ctx;
+    const budget = new Budget({ tables: ctx.db<ModelTables>(), settings, clock, ids, process: ctx.services.use(BuildInfo).startedAt });
+    const left = await budget.settleLeft();
+    if (left > 0) {
+      log.warn({ event: 'model.calls_cut_off', calls: left }, 'model calls of an earlier process ended with it; each counts with all that it could have cost');
+    }
+
+    const shipped = shippedProviders.map((plan) => new HttpProvider(plan, providerPorts(ctx)));
+    const points = ctx.extend.open(ModelProviders);
+    for (const provider of shipped) {
+      ctx.extend.contribute(ModelProviders, provider.name, provider);
+      ['api_key', 'base_url'].forEach((what) => settings.watch(`llm.${provider.name}_${what}`, () => provider.forget()));
+    }
+    const order = (name: string): number => (shippedProviders.findIndex((plan) => plan.name === name) + 100) % 100;
+    const catalogue = new ModelCatalogue(
+      () =>
+        points
+          .list()
+          .map(({ value }) => value)
+          .toSorted((a, b) => order(a.name) - order(b.name)),
+      settings,
+    );
+    const calls = new ModelCalls({
+      ...{ catalogue, budget, log, pause: pauseOf(ctx) },
+      random: () => Number.parseInt(Buffer.from(ids.token(4), 'base64url').toString('hex'), 16) / 2 ** 32,
+      tokens: ctx.metrics.counter('tokens_total', 'Tokens that models have read and written.', ['model', 'direction']),
+      requests: ctx.metrics.counter('requests_total', 'Requests to models.', ['model', 'outcome']),
+    });
+
+    ctx.services.provide(ModelRuns, () => calls);
+    const invalidate = (): readonly string[] =>
+      shipped.map((provider) => {
+        provider.forget();
+        return provider.name;
+      });
+    ctx.http.routes(modelRoutes({ catalogue, budget, invalidate }));
+    scope.interval('remove usage of old runs', dayMs, () => budget.tidy());
+  },
+});
+
+const providerPorts = (ctx: PluginContext): ConstructorParameters<typeof HttpProvider>[1] => ({
+  ...{ settings: ctx.settings, clock: ctx.clock, fetch: (url, request) => ctx.fetch(url, request) },
+  background: (label, work) => void ctx.scope.task(label, work),
+  told: (fields) => ctx.log.warn({ event: 'model.list_unknown', ...fields }, 'models of a provider could not be listed; those that svc knows are shown'),
+});
+
+/** Waits, but not for a call that is stopped or a plugin that leaves. */
+const pauseOf =
+  ({ scope }: PluginContext) =>
+  (ms: number, signal: AbortSignal): Promise<void> =>
+    new Promise((done) => {
+      const stops = [signal, scope.signal];
+      const end = (): void => {
+        stops.forEach((stop) => stop.removeEventListener('abort', end));
+        void cancel();
+        done();
+      };
+      const cancel = scope.timeout('wait before a model is asked again', ms, end);
+      stops.forEach((stop) => stop.addEventListener('abort', end));
+      if (stops.some(({ aborted }) => aborted)) {
+        end();
+      }
+    });

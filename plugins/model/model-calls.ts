@@ -1,0 +1,163 @@
+import { type Counter, isSvcError, type Logger, SvcError } from 'svc/sdk';
+
+import type { Budget, Held } from './budget/budget.ts';
+import type { ModelPart, ModelRequest, Models, ModelUsage } from './contract.ts';
+import type { Chosen, ModelCatalogue } from './providers/catalogue.ts';
+import { estimatedTokens } from './tokens.ts';
+
+export interface CallPorts {
+  readonly catalogue: ModelCatalogue;
+  readonly budget: Budget;
+  readonly log: Logger;
+  readonly random: () => number;
+  /** Resolves after `ms`, or at once when the signal aborts. */
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly tokens: Counter;
+  readonly requests: Counter;
+}
+
+/** Tries at one model, the first included. */
+const tries = 4;
+const firstWaitMs = 500;
+/** A provider that asks for more is not waited for. */
+const longestWaitMs = 30_000;
+
+/** Calls of models: reserved, tried again while nothing was answered yet, settled whatever comes. */
+export class ModelCalls implements Models {
+  readonly #ports: CallPorts;
+
+  constructor(ports: CallPorts) {
+    this.#ports = ports;
+  }
+
+  usable(model: string): ReturnType<Models['usable']> {
+    return this.#ports.catalogue.usable(model);
+  }
+
+  async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
+    const { catalogue, log } = this.#ports;
+    const first = catalogue.choose(request.model);
+    let trouble: unknown;
+    for (const chosen of [first, ...catalogue.fallbacksOf(first.id)]) {
+      const progress = { answered: false };
+      try {
+        yield* this.#withRetries({ ...request, model: chosen.id }, chosen, progress);
+        return;
+      } catch (error) {
+        if (progress.answered || request.signal.aborted || !isSvcError(error) || error.code !== 'upstream_error') {
+          throw error;
+        }
+        // The first model's trouble is the one to mend.
+        trouble ??= error;
+        log.warn({ event: 'model.failed', model: chosen.id, cause: error.message }, 'model call failed; the next listed fallback is asked, if there is one');
+      }
+    }
+    throw trouble;
+  }
+
+  async *#withRetries(request: ModelRequest, chosen: Chosen, progress: { answered: boolean }): AsyncGenerator<ModelPart> {
+    for (let left = tries - 1; ; left--) {
+      try {
+        yield* this.#once(request, chosen, progress);
+        return;
+      } catch (error) {
+        const again = !progress.answered && !request.signal.aborted && left > 0 && isSvcError(error) ? error.retryAfterSeconds : undefined;
+        if (again === undefined || again * 1_000 > longestWaitMs || (isSvcError(error) && error.code !== 'upstream_error')) {
+          throw error;
+        }
+        const backOff = firstWaitMs * 2 ** (tries - 1 - left) * (0.5 + this.#ports.random() / 2);
+        await this.#ports.pause(Math.max(backOff, again > 1 ? again * 1_000 : 0), request.signal);
+      }
+    }
+  }
+
+  /** One request at the provider, charged as it ends. */
+  async *#once(request: ModelRequest, { provider, id }: Chosen, progress: { answered: boolean }): AsyncGenerator<ModelPart> {
+    const held = await this.#ports.budget.reserve(request, id);
+    const bill = new Bill(request, held);
+    try {
+      if (request.signal.aborted) {
+        throw new SvcError('unavailable', 'the model call was stopped before it was sent', { reason: 'model.stopped' });
+      }
+      bill.sent();
+      for await (const part of provider.stream({ ...request, id: held.id, maxTokens: held.maxTokens })) {
+        bill.add(part);
+        progress.answered = true;
+        if (part.type === 'end') {
+          // On disk before anybody acts on the answer.
+          await this.#charge(bill, id);
+        }
+        yield part;
+      }
+    } catch (error) {
+      bill.failed(error);
+      throw error;
+    } finally {
+      await this.#charge(bill, id);
+    }
+  }
+
+  async #charge(bill: Bill, model: string): Promise<void> {
+    const usage = await bill.settle();
+    if (usage !== undefined) {
+      const { tokens, requests } = this.#ports;
+      requests.add(1, { model, outcome: bill.ended ? 'answered' : usage === null ? 'refused' : 'broken' });
+      tokens.add(usage?.input_tokens ?? 0, { model, direction: 'input' });
+      tokens.add(usage?.output_tokens ?? 0, { model, direction: 'output' });
+    }
+  }
+}
+
+/** What one request comes to: what the provider says, else what was sent and what came of it. */
+class Bill {
+  readonly #request: ModelRequest;
+  readonly #held: Held;
+  #usage: ModelUsage | undefined;
+  #isSent = false;
+  #written = '';
+  #isRefused = false;
+  #isSettled = false;
+
+  constructor(request: ModelRequest, held: Held) {
+    this.#request = request;
+    this.#held = held;
+  }
+
+  get ended(): boolean {
+    return this.#usage !== undefined;
+  }
+
+  sent(): void {
+    this.#isSent = true;
+  }
+
+  add(part: ModelPart): void {
+    if (part.type === 'end') {
+      this.#usage = part.usage;
+    } else if (part.type !== 'call' && part.type !== 'call-start') {
+      this.#written += part.delta;
+    }
+  }
+
+  /** An answer with a status, or no connection: the provider did no work that it could charge. */
+  failed(error: unknown): void {
+    this.#isRefused = this.#written === '' && isSvcError(error) && !doubtful.has(error.reason ?? '');
+  }
+
+  /** Once: what was charged, null when that is nothing; undefined the second time. */
+  async settle(): Promise<ModelUsage | null | undefined> {
+    if (this.#isSettled) {
+      return undefined;
+    }
+    this.#isSettled = true;
+    const free = !this.#isSent || this.#isRefused;
+    const usage =
+      this.#usage ??
+      (free ? undefined : { input_tokens: estimatedTokens(this.#request), output_tokens: estimatedTokens(this.#written), cached_tokens: 0, estimated: true });
+    await this.#held.settle(usage);
+    return usage ?? null;
+  }
+}
+
+/** After these the provider may have worked all the same. */
+const doubtful: ReadonlySet<string> = new Set(['model.unanswered', 'model.broken_stream', 'outbound.stopped', 'outbound.reply_too_large']);

@@ -1,0 +1,81 @@
+import { type Settings, SvcError } from 'svc/sdk';
+
+import type { ModelProvider, Models } from '../contract.ts';
+
+/** A model that can be asked now. */
+export interface Chosen {
+  /** `<provider>/<model>`. */
+  readonly id: string;
+  readonly provider: ModelProvider;
+  readonly context: number;
+}
+
+const setUp = 'set a key such as llm.openai_api_key, or llm.ollama_base_url, and llm.default_model if another than its first model is wanted';
+
+/** Which models there are: by their ids, and which one is meant where none is named. */
+export class ModelCatalogue {
+  readonly #providers: () => readonly ModelProvider[];
+  readonly #settings: Pick<Settings, 'get'>;
+
+  constructor(providers: () => readonly ModelProvider[], settings: Pick<Settings, 'get'>) {
+    this.#providers = providers;
+    this.#settings = settings;
+  }
+
+  get providers(): readonly ModelProvider[] {
+    return this.#providers();
+  }
+
+  /** The model that serves where none is named; empty when there is none. */
+  get standard(): string {
+    const named = this.#settings.get<string>('llm.default_model');
+    if (named !== '') {
+      return named;
+    }
+    const first = this.#providers()
+      .filter((provider) => provider.configured())
+      .flatMap((provider) => provider.models().map(({ id }) => `${provider.name}/${id}`));
+    return first[0] ?? '';
+  }
+
+  /** Throws unless the model, or for an empty text the standard one, can be asked. */
+  choose(model: string): Chosen {
+    const id = model === '' ? this.standard : model;
+    if (id === '') {
+      throw new SvcError('conflict', `no model is set up: ${setUp}`, { reason: 'model.none' });
+    }
+    const name = id.split('/', 1)[0]!;
+    const provider = this.#providers().find((candidate) => candidate.name === name);
+    if (!provider || id.length <= name.length + 1) {
+      const names = this.#providers().map((candidate) => candidate.name);
+      throw new SvcError('conflict', `the model "${id}" is of no provider; a model is named <provider>/<model> with one of ${names.join(', ')}`, {
+        reason: 'model.no_provider',
+      });
+    }
+    if (!provider.configured()) {
+      throw new SvcError('conflict', `the model "${id}" cannot be asked: its provider is not set up; ${setUp}`, { reason: 'model.not_configured' });
+    }
+    const known = provider.models().find((candidate) => `${name}/${candidate.id}` === id);
+    return { id, provider, context: known?.context ?? 32_768 };
+  }
+
+  /** What is asked in its place when it fails for good: only what the administrator lists. */
+  fallbacksOf(id: string): readonly Chosen[] {
+    return this.#settings
+      .get<readonly string[]>('llm.fallback_models')
+      .filter((other) => other !== id)
+      .flatMap((other) => {
+        const { ok } = this.usable(other);
+        return ok ? [this.choose(other)] : [];
+      });
+  }
+
+  usable(model: string): ReturnType<Models['usable']> {
+    try {
+      const { id, context } = this.choose(model);
+      return { ok: true, model: id, context };
+    } catch (error) {
+      return { ok: false, message: (error as SvcError).message };
+    }
+  }
+}

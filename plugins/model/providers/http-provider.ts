@@ -1,0 +1,125 @@
+import { type Clock, isSvcError, messageOf, type Settings, SvcError } from 'svc/sdk';
+
+import type { ModelPart, ModelProvider, ProviderRequest } from '../contract.ts';
+import { quirksOf } from '../quirks.ts';
+import { exchange, type Fetch } from '../wire/exchange.ts';
+import { sseEvents } from '../wire/sse.ts';
+import { troubleOf } from '../wire/trouble.ts';
+import type { Wire } from '../wire/wire.ts';
+import { WireNames } from '../wire/wire-names.ts';
+
+export interface ProviderPlan {
+  readonly name: string;
+  readonly wire: Wire;
+  /** Empty: it is nowhere until the settings say where. */
+  readonly baseUrl: string;
+  readonly needsKey: boolean;
+  /** Shown until the provider itself has said which it has; the first one is used where none is named. */
+  readonly models: readonly string[];
+}
+
+export interface ProviderPorts {
+  readonly fetch: Fetch;
+  readonly settings: Pick<Settings, 'get'>;
+  readonly clock: Clock;
+  readonly background: (label: string, work: (signal: AbortSignal) => Promise<void>) => void;
+  readonly told: (fields: { readonly provider: string; readonly cause: string }) => void;
+}
+
+const askAgainMs = 10 * 60_000;
+const mostModels = 500;
+const noChat = /embed|whisper|tts|audio|image|dall-e|moderation|realtime|transcribe|babbage|davinci|rerank|aqa|veo|imagen/i;
+
+/** One vendor, or one address, behind a protocol that this room speaks. */
+export class HttpProvider implements ModelProvider {
+  readonly #plan: ProviderPlan;
+  readonly #ports: ProviderPorts;
+  #listed: readonly string[] | undefined;
+  #askedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(plan: ProviderPlan, ports: ProviderPorts) {
+    this.#plan = plan;
+    this.#ports = ports;
+  }
+
+  get name(): string {
+    return this.#plan.name;
+  }
+
+  configured(): boolean {
+    return this.#baseUrl !== '' && (!this.#plan.needsKey || this.#key !== '');
+  }
+
+  models(): readonly { readonly id: string; readonly context: number; readonly tools: boolean; readonly streaming: boolean }[] {
+    const { clock, settings, background } = this.#ports;
+    if (this.configured() && clock.monotonic() - this.#askedAt > askAgainMs) {
+      this.#askedAt = clock.monotonic();
+      background(`ask ${this.name} for its models`, (signal) => this.#ask(signal));
+    }
+    const prefix = `${this.name}/`;
+    const named = [settings.get<string>('llm.default_model'), ...settings.get<readonly string[]>('llm.models')];
+    const own = named.filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length));
+    return [...new Set([...own, ...(this.#listed ?? this.#plan.models)])].map((id) => ({
+      ...{ id, tools: true, streaming: true },
+      context: quirksOf(this.name, id, settings.get('llm.context_tokens')).context,
+    }));
+  }
+
+  /** What was learned under other settings counts no more. */
+  forget(): void {
+    this.#listed = undefined;
+    this.#askedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  async *stream(request: ProviderRequest): AsyncGenerator<ModelPart> {
+    const { wire } = this.#plan;
+    const { settings, fetch } = this.#ports;
+    const model = request.model.slice(this.name.length + 1);
+    const key = this.#key;
+    const ask = { ...request, model, names: new WireNames(request), quirks: quirksOf(this.name, model, settings.get('llm.context_tokens')) };
+    try {
+      const pieces = exchange(fetch, {
+        ...{ url: wire.url(this.#baseUrl), headers: { ...wire.headers(key), 'x-client-request-id': request.id }, body: wire.body(ask), signal: request.signal },
+        idleMs: 1_000 * settings.get<number>('llm.idle_timeout_seconds'),
+      });
+      for await (const part of wire.parts(sseEvents(pieces), ask)) {
+        yield part.type === 'end' ? { ...part, model: request.model } : part;
+      }
+    } catch (error) {
+      throw troubleOf(error, { provider: this.name, model, key, keySetting: this.#setting('api_key'), urlSetting: this.#setting('base_url') });
+    }
+  }
+
+  async #ask(signal: AbortSignal): Promise<void> {
+    const { fetch, told } = this.#ports;
+    try {
+      const { status, body } = await fetch(this.#plan.wire.modelsUrl(this.#baseUrl), {
+        headers: this.#plan.wire.headers(this.#key),
+        signal,
+        maxBytes: 4 * 1024 * 1024,
+      });
+      if (status !== 200) {
+        throw new SvcError('upstream_error', `HTTP ${status}`);
+      }
+      const { data } = JSON.parse(Buffer.from(body).toString('utf8')) as { data: readonly { id: string }[] };
+      const ids = data.map(({ id }) => id.replace(/^models\//, '')).filter((id) => !noChat.test(id));
+      this.#listed = ids.slice(0, mostModels);
+    } catch (error) {
+      if (!signal.aborted) {
+        told({ provider: this.name, cause: isSvcError(error) ? error.message : `its list could not be read (${messageOf(error)})` });
+      }
+    }
+  }
+
+  get #key(): string {
+    return this.#ports.settings.get<string>(this.#setting('api_key'));
+  }
+
+  get #baseUrl(): string {
+    return (this.#ports.settings.get<string>(this.#setting('base_url')) || this.#plan.baseUrl).replace(/\/+$/, '');
+  }
+
+  #setting(what: 'api_key' | 'base_url'): string {
+    return `llm.${this.#plan.name}_${what}`;
+  }
+}

@@ -1,0 +1,40 @@
+/** In what a model differs from the rest. */
+export interface Quirks {
+  /** Tokens that question and answer may have together. */
+  readonly context: number;
+  readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
+  /** Whether it takes one; those that reason refuse it. */
+  readonly temperature: boolean;
+  /** Goes with every call of a tool in the history. */
+  readonly callExtra?: object;
+}
+
+interface Row extends Partial<Quirks> {
+  readonly provider: string;
+  readonly model: RegExp;
+}
+
+/** Unknown models get little: too small a window costs an earlier summary, too large a one the answer. */
+const usual: Quirks = { context: 32_768, maxTokensField: 'max_tokens', temperature: true };
+
+/** Later rows go before earlier ones, field by field. */
+const table: readonly Row[] = [
+  { provider: 'openai', model: /./, context: 128_000, maxTokensField: 'max_completion_tokens' },
+  { provider: 'openai', model: /^gpt-4\.1/, context: 1_047_576 },
+  { provider: 'openai', model: /^o\d/, context: 200_000, temperature: false },
+  { provider: 'openai', model: /^gpt-[5-9]/, context: 400_000, temperature: false },
+  { provider: 'anthropic', model: /./, context: 200_000 },
+  // Newer ones refuse calls of tools in the history without the signature of the thought before; this one stands for any.
+  { provider: 'google', model: /./, context: 1_048_576, callExtra: { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } } },
+  { provider: 'deepseek', model: /./, context: 131_072 },
+  { provider: 'deepseek', model: /reason/, temperature: false },
+  // Ollama cuts what is longer than its own setting, and says nothing.
+  { provider: 'ollama', model: /./, context: 8_192 },
+];
+
+/** `window` is what the administrator says of models that are on own machines; 0 for nothing. */
+export function quirksOf(provider: string, model: string, window: number): Quirks {
+  const known = table.filter((row) => row.provider === provider && row.model.test(model)).map(({ provider: _, model: __, ...quirks }) => quirks);
+  const own = provider === 'ollama' || known.length === 0;
+  return Object.assign({}, usual, ...known, own && window > 0 ? { context: window } : {}) as Quirks;
+}

@@ -1,0 +1,62 @@
+import type { ModelPart } from '../contract.ts';
+
+interface Piece {
+  /** Of the provider: tells its calls apart, and goes no further. */
+  readonly id: string | undefined;
+  readonly name: string;
+  text: string;
+}
+
+/** Calls of tools, put together from the pieces in which they come. */
+export class CallPieces {
+  readonly #calls: Piece[] = [];
+  /** By the place that the provider gives them. */
+  readonly #places = new Map<number, number>();
+  readonly #nameOf: (wire: string) => string;
+
+  constructor(nameOf: (wire: string) => string) {
+    this.#nameOf = nameOf;
+  }
+
+  get any(): boolean {
+    return this.#calls.length > 0;
+  }
+
+  /** What one piece comes to. Providers were seen to give two calls one place; a name and another id begin a new one. */
+  add(
+    place: number | undefined,
+    { id, name, text }: { readonly id?: string | undefined; readonly name?: string | undefined; readonly text: string },
+  ): ModelPart[] {
+    const known = place === undefined ? (name ? undefined : this.#calls.length - 1) : this.#places.get(place);
+    const isNew = known === undefined || known < 0 || (name !== undefined && name !== '' && id !== undefined && id !== this.#calls[known]!.id);
+    const index = isNew ? this.#calls.length : known;
+    if (isNew) {
+      this.#calls.push({ id, name: this.#nameOf(name ?? ''), text: '' });
+      this.#places.set(place ?? index, index);
+    }
+    const call = this.#calls[index]!;
+    call.text += text;
+    return [
+      ...(isNew ? [{ type: 'call-start', index, name: call.name } as const] : []),
+      ...(text === '' ? [] : [{ type: 'call-delta', index, delta: text } as const]),
+    ];
+  }
+
+  /** All of them, once nothing more comes. */
+  whole(): ModelPart[] {
+    return this.#calls.map(({ name, text }, index) => ({ type: 'call', index, name, args: objectIn(text), text }));
+  }
+}
+
+/** The JSON object that the text is; undefined when it is none. No text at all means no arguments. */
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  if (text.trim() === '') {
+    return {};
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,112 @@
+import type { OutboundReply, OutboundRequest } from 'svc/sdk';
+
+export type Fetch = (url: string, request: OutboundRequest) => Promise<OutboundReply>;
+
+export interface Sent {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+  /** How long the provider may be silent; there is no limit for the whole. */
+  readonly idleMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The whole may take this long: a bound for what never ends, not a deadline. */
+const longestMs = 60 * 60_000;
+const mostBytes = 64 * 1024 * 1024;
+const mostErrorBytes = 16 * 1024;
+
+/** Posts JSON and yields the body of a good answer as it comes, at the pace of its reader; any other answer is thrown as `Refusal`. */
+export async function* exchange(fetch: Fetch, { url, headers, body, idleMs, signal }: Sent): AsyncGenerator<Uint8Array> {
+  const pipe = new Pipe();
+  const refused: Uint8Array[] = [];
+  const left = new AbortController();
+  const leave = (): void => left.abort();
+  signal.addEventListener('abort', leave, { once: true });
+  if (signal.aborted) {
+    leave();
+  }
+  const call = fetch(url, {
+    ...{ method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers } },
+    ...{ timeoutMs: longestMs, maxBytes: mostBytes, idleMs, signal: left.signal },
+    onBody: ({ status }) => (status >= 200 && status < 300 ? (piece) => pipe.put(piece) : (piece) => void keep(refused, piece)),
+  });
+  const ended = call.then(
+    ({ status, headers: head }) => pipe.end(status < 300 && status >= 200 ? undefined : new Refusal(status, head, Buffer.concat(refused).toString('utf8'))),
+    (error: unknown) => pipe.end(error),
+  );
+  try {
+    yield* pipe.pieces();
+  } finally {
+    signal.removeEventListener('abort', leave);
+    leave();
+    pipe.abandon();
+    await ended;
+  }
+}
+
+/** A provider's answer that is none. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly headers: OutboundReply['headers'];
+  readonly text: string;
+
+  constructor(status: number, headers: OutboundReply['headers'], text: string) {
+    super(`status ${status}`);
+    this.status = status;
+    this.headers = headers;
+    this.text = text;
+  }
+}
+
+function keep(parts: Uint8Array[], piece: Uint8Array): void {
+  const room = mostErrorBytes - parts.reduce((sum, { length }) => sum + length, 0);
+  parts.push(piece.subarray(0, Math.max(0, room)));
+}
+
+/** Hands pieces from who pushes them to who pulls them, one at a time. */
+class Pipe {
+  #piece: Uint8Array | undefined;
+  #taken: () => void = () => undefined;
+  #came: () => void = () => undefined;
+  #end: { readonly error: unknown } | undefined;
+  #isAbandoned = false;
+
+  put(piece: Uint8Array): Promise<void> | undefined {
+    if (this.#isAbandoned) {
+      return undefined;
+    }
+    this.#piece = piece;
+    this.#came();
+    return new Promise((taken) => (this.#taken = taken));
+  }
+
+  end(error: unknown): void {
+    this.#end = { error };
+    this.#came();
+  }
+
+  /** Its reader is gone: what comes now is dropped. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.#taken();
+  }
+
+  async *pieces(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const piece = this.#piece;
+      if (piece !== undefined) {
+        this.#piece = undefined;
+        yield piece;
+        this.#taken();
+      } else if (this.#end) {
+        if (this.#end.error !== undefined) {
+          throw this.#end.error;
+        }
+        return;
+      } else {
+        await new Promise<void>((came) => (this.#came = came));
+      }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import type { ModelPart, ModelRequest } from '../contract.ts';
+import type { Quirks } from '../quirks.ts';
+import type { SseEvent } from './sse.ts';
+import type { WireNames } from './wire-names.ts';
+
+export interface WireAsk extends Pick<ModelRequest, 'messages' | 'tools' | 'maxTokens' | 'temperature'> {
+  /** Without the provider. */
+  readonly model: string;
+  readonly names: WireNames;
+  readonly quirks: Quirks;
+}
+
+/** `end` without what only the provider's own name completes. */
+export type WirePart = Exclude<ModelPart, { type: 'end' }> | Omit<Extract<ModelPart, { type: 'end' }>, 'model'>;
+
+/** A protocol of models: where it is spoken to, how a request looks and what its events mean. */
+export interface Wire {
+  url(base: string): string;
+  modelsUrl(base: string): string;
+  headers(key: string): Readonly<Record<string, string>>;
+  body(ask: WireAsk): object;
+  parts(events: AsyncIterable<SseEvent>, ask: WireAsk): AsyncIterable<WirePart>;
+}
+
+/** What a provider sent where an event was to be expected. */
+export class BrokenStream extends Error {}
+
+/** Of the shape that its protocol promises, as far as a reader looks at it. */
+export function parsedEvent<T extends object>(data: string): T {
+  try {
+    const value: unknown = JSON.parse(data);
+    if (typeof value === 'object' && value !== null) {
+      return value as T;
+    }
+  } catch (error) {
+    throw new BrokenStream('an event of the stream is no JSON', { cause: error });
+  }
+  throw new BrokenStream('an event of the stream is no JSON object');
+}

@@ -1,0 +1,9 @@
+import type { Area } from '../area.ts';
+
+export const area: Area = {
+  routes: `
+    GET  /api/v1/aiops/models                any
+    GET  /api/v1/usage/today                 any
+    POST /api/v1/integrations/llm/invalidate admin
+  `,
+};
