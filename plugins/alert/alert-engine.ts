@@ -18,12 +18,13 @@ import type { Incident } from './incident/incident.ts';
 import { incidentRoutes } from './incident/incident-routes.ts';
 import { IncidentStore } from './incident/incident-store.ts';
 import { IncidentReader, viewOf } from './incident/incident-view.ts';
+import { InstanceReader } from './incident/instance-reader.ts';
 import { Ledger } from './incident/ledger.ts';
 import { deliverNotices, recordOutcome } from './incident/notices.ts';
 import { operationRoutes } from './incident/operation-routes.ts';
 import { Operations } from './incident/operations.ts';
 import type { IncidentTables } from './incident/tables.ts';
-import type { Plan, RenderAnnotations, Rule, RuleBook } from './rule.ts';
+import type { Plan, RenderAnnotations, RenderLabels, Rule, RuleBook } from './rule.ts';
 import { Channels, Logs, Metrics, MetricsIngest } from './services.ts';
 import { silenceRoutes } from './silence/silence-routes.ts';
 import { SilenceStore, type SilenceTables } from './silence/silence-store.ts';
@@ -33,6 +34,7 @@ export interface AlertEngineParts {
   readonly book: RuleBook;
   readonly planOf: (rule: Rule, intervalMs: number) => Plan;
   readonly render: RenderAnnotations;
+  readonly labelsOf: RenderLabels;
   readonly delays: Delays;
 }
 
@@ -53,6 +55,7 @@ export class AlertEngine {
   readonly #silences: Silences;
   readonly #incidents: IncidentStore;
   readonly #ledger: Ledger;
+  readonly #instances: InstanceReader;
   readonly #counters: EvaluatorCounters;
   readonly #evaluator: Evaluator;
 
@@ -80,6 +83,7 @@ export class AlertEngine {
       book: parts.book,
       planOf,
       render: parts.render,
+      labelsOf: parts.labelsOf,
       alerts: new AlertSeries({
         ...{ within, log, ledger: this.#ledger },
         store: services.maybe(MetricsIngest),
@@ -88,6 +92,11 @@ export class AlertEngine {
       delayOf: parts.delays.of,
       intervalMs: () => this.#milliseconds('alert.eval_interval'),
       gateInputs: () => this.#gateInputs(),
+    });
+    this.#instances = new InstanceReader({
+      ...{ tables, ledger: this.#ledger },
+      staleOf: (ruleId) => this.#evaluator.stale.of(ruleId),
+      silencedBy: (one) => this.#silences.covering(one, clock.now()),
     });
     scope.defer('finish evaluations', () => this.#evaluator.stop());
     ctx.settings.watch('alert.eval_interval', () => this.#evaluator.replan());
@@ -112,6 +121,7 @@ export class AlertEngine {
       const before = clock.now() - this.#milliseconds('alert.retention');
       const incidents = await this.#incidents.removeResolved(before);
       const events = await this.#incidents.removeEvents(before);
+      await this.#instances.removeOver(clock.now());
       await this.#silences.removeExpired();
       log.debug({ incidents, events, before: timestamp(before) }, 'removed old incidents');
     });
@@ -127,7 +137,7 @@ export class AlertEngine {
       steady: this.#timeline.steady(now),
       cooldownMs: this.#milliseconds('alert.cooldown'),
       reminderMs: this.#milliseconds('alert.reminder'),
-      silencedBy: (incident) => this.#silences.covering(incident, now),
+      silencedBy: (one) => this.#silences.covering(one, now),
       dampening: ({ rule_id: id }) => {
         const rule = this.#parts.book.get(id);
         return rule === undefined || rule.notify_min_fires === 0
@@ -167,7 +177,7 @@ export class AlertEngine {
       record: (outcome) => recordOutcome(outcome, { store: this.#incidents, ledger: this.#ledger, now: clock.now() }),
       pinning: async (channelId) => this.#parts.book.pinning(channelId),
     }));
-    services.provide(Incidents, () => new IncidentReader(this.#incidents, clock));
+    services.provide(Incidents, () => new IncidentReader(this.#incidents, this.#instances, clock));
     services.provide(AlertEvaluator, () => ({ tick: () => this.#evaluator.tick() }));
   }
 
@@ -175,7 +185,7 @@ export class AlertEngine {
     const { book } = this.#parts;
     const operations = new Operations({ ledger: this.#ledger, clock: this.#ctx.clock, gateInputs: () => this.#gateInputs() });
     this.#ctx.http.routes([
-      ...incidentRoutes(this.#incidents),
+      ...incidentRoutes({ store: this.#incidents, instances: this.#instances, ledger: this.#ledger }),
       ...operationRoutes(operations),
       ...silenceRoutes(this.#silences),
       ...runtimeRoutes({

@@ -3,7 +3,7 @@ import { BuildInfo, type Clock, defineEvent, messageOf, type PluginContext, type
 import { RuleImporter } from './import.ts';
 import { durationOf } from './incident/duration.ts';
 import { Preview } from './preview.ts';
-import type { Leg, RenderAnnotations, RuleBook } from './rule.ts';
+import type { Leg, RenderAnnotations, RenderLabels, RuleBook } from './rule.ts';
 import { RuleMemory } from './rule-book.ts';
 import { bodyOf, type Draft } from './rule-draft.ts';
 import { importRoutes, previewRoutes, ruleRoutes } from './rule-routes.ts';
@@ -13,7 +13,7 @@ import { Rules } from './rules.ts';
 import hosts from './rules/hosts.json' with { type: 'json' };
 import pipelines from './rules/pipelines.json' with { type: 'json' };
 import { Channels, Logs, Metrics } from './services.ts';
-import { AnnotationRenderer } from './template.ts';
+import { RuleTexts } from './template.ts';
 import { ruleTestRoutes } from './unit-test/rule-test-routes.ts';
 
 /** A rule was created, changed or deleted: what a generation commits the one beside it must know, too. */
@@ -31,6 +31,7 @@ export class AlertRules {
   readonly #log: PluginContext['log'];
   readonly #book: RuleMemory;
   readonly render: RenderAnnotations;
+  readonly labelsOf: RenderLabels;
 
   constructor(ctx: PluginContext, { delayOf }: AlertRulesParts) {
     const { clock, log, settings, services } = ctx;
@@ -39,16 +40,17 @@ export class AlertRules {
     const book = new RuleMemory((cause) => log.error({ cause }, 'could not apply a changed rule to the evaluator'));
     const rules = new Rules({ tables, book, dependencies, clock, changed: (id) => ctx.events.emit(RuleChanged, { id }) });
     const intervalMs = (): number => durationOf(settings.get<string>('alert.eval_interval'), 'alert.eval_interval');
-    const renderer = new AnnotationRenderer({ externalLabels: {}, externalUrl: services.use(BuildInfo).publicUrl });
+    const texts = new RuleTexts({ externalLabels: {}, externalUrl: services.use(BuildInfo).publicUrl });
     this.#tables = tables;
     this.#clock = clock;
     this.#log = log;
     this.#book = book;
-    this.render = (rule, snapshot) => renderer.render(rule, snapshot);
+    this.render = (rule, snapshot) => texts.annotations(rule, snapshot);
+    this.labelsOf = (rule, series, value) => texts.labels(rule, series, value);
 
     ctx.http.routes([
       ...ruleRoutes(rules),
-      ...previewRoutes(new Preview({ dependencies, clock, intervalMs, delayOf })),
+      ...previewRoutes(new Preview({ dependencies, clock, intervalMs, delayOf, labelsOf: this.labelsOf })),
       ...importRoutes(new RuleImporter({ rules, dependencies, findByKey: (key) => new RuleStore(tables.read).findByKey(key) })),
       ...ruleTestRoutes(dependencies.metrics),
     ]);

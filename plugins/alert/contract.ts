@@ -21,6 +21,24 @@ export interface IncidentEventView {
   readonly created_at: string;
 }
 
+export type InstanceState = 'pending' | 'firing' | 'stale' | 'resolved';
+
+/** One label set of an incident. */
+export interface InstanceView {
+  readonly labels: Readonly<Record<string, string>>;
+  /** stale: fires, and its source has not been heard since the start of the manager. */
+  readonly state: InstanceState;
+  /** Measured last; null: no number. */
+  readonly value: number | null;
+  readonly worst_value: number | null;
+  /** In this state. */
+  readonly since: string;
+  readonly last_seen_at: string;
+  readonly resolved_at: string | null;
+  /** `silence 7`: one by label; `incident`: the incident itself is silenced. */
+  readonly silenced_by: string | null;
+}
+
 /** Incidents, for other plugins. */
 export interface Incidents {
   get(id: number): Promise<IncidentView | undefined>;
@@ -34,6 +52,8 @@ export interface Incidents {
     /** Default 50, at most 200. */
     readonly limit?: number;
   }): Promise<readonly IncidentView[]>;
+  /** Those that are there before those that have left within a day, at most 200. */
+  instances(id: number): Promise<readonly InstanceView[]>;
   /** Oldest first, at most 1,000. */
   events(id: number): Promise<readonly IncidentEventView[]>;
   /** Writes the first look of the investigator into the timeline, once for each firing. */

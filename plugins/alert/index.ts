@@ -9,7 +9,7 @@ export default definePlugin({
   activate(ctx) {
     const delays = new Delays();
     const rules = new AlertRules(ctx, { delayOf: delays.of });
-    const engine = new AlertEngine(ctx, { book: rules.book, render: rules.render, planOf, delays });
+    const engine = new AlertEngine(ctx, { book: rules.book, render: rules.render, labelsOf: rules.labelsOf, planOf, delays });
     return { rules, engine };
   },
   async start(_ctx, { rules, engine }) {

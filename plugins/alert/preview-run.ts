@@ -1,12 +1,11 @@
 import { SvcError } from 'svc/sdk';
 
 import type { MatrixAnswer } from '../metricsdb/contract.ts';
-import { answerRows } from './evaluator/answer-rows.ts';
-import { advance, type Instance, type Row } from './evaluator/instance.ts';
-import { mostInstances } from './evaluator/findings.ts';
-import type { Plan, Rule } from './rule.ts';
+import { type AnswerFrame, answerRows } from './evaluator/answer-rows.ts';
+import type { Instance, Row } from './evaluator/instance.ts';
+import { movesOf } from './evaluator/moves.ts';
 
-/** What would have fired. */
+/** What would have fired: one incident from its first instance to its last. */
 export interface PastFiring {
   readonly key: string;
   readonly at: number;
@@ -18,70 +17,90 @@ export interface PastFiring {
 export interface Stretch {
   readonly slots: readonly number[];
   readonly answers: readonly MatrixAnswer[];
+  /** Of forecasts: where the bound is reached already; undefined for other legs. */
+  readonly crossed: readonly (MatrixAnswer | undefined)[];
 }
+
+type Rows = ReadonlyMap<string, Row>;
 
 const mostFirings = 10_000;
 
 /** Takes a rule from slot to slot as the evaluator does, over answers of the past instead of the present. */
 export class PreviewRun {
-  readonly #rule: Rule;
-  readonly #plan: Plan;
+  readonly #frame: AnswerFrame;
   readonly #instances = new Map<string, Instance>();
-  readonly #open = new Map<string, PastFiring>();
+  readonly #open = new Map<string, { readonly firing: PastFiring; members: number }>();
   readonly firings: PastFiring[] = [];
   fired = 0;
   unscoped = 0;
-  crowded = false;
+  leftOut = 0;
   lastFiredAt: number | undefined;
 
-  constructor(rule: Rule, plan: Plan) {
-    this.#rule = rule;
-    this.#plan = plan;
+  constructor(frame: AnswerFrame) {
+    this.#frame = frame;
   }
 
-  walk({ slots, answers }: Stretch): void {
-    const cursors = answers.map((answer) => new Int32Array(answer.labels.length));
+  walk({ slots, answers, crossed }: Stretch): void {
+    const { legs } = this.#frame.plan;
+    const cursors = [...answers, ...crossed].map((answer) => new Int32Array(answer?.labels.length ?? 0));
+    const found = (answer: MatrixAnswer, slot: number, leg: number, cursor: number) =>
+      answerRows(momentOf(answer, slot, cursors[cursor]!), this.#frame, legs[leg]!.threshold);
     for (const slot of slots) {
-      const found = answers.map((answer, leg) => answerRows(momentOf(answer, slot, cursors[leg]!), this.#rule, this.#plan.legs[leg]!.threshold));
-      this.unscoped = Math.max(this.unscoped, ...found.map(({ unscoped }) => unscoped));
+      const rows = answers.map((answer, leg) => found(answer, slot, leg, leg));
+      this.unscoped = Math.max(this.unscoped, ...rows.map(({ unscoped }) => unscoped));
       this.#step(
         slot,
-        found.map(({ rows }) => rows),
+        rows.map((own, leg) =>
+          crossed[leg] === undefined ? own.rows : this.#withCrossed(own.rows, found(crossed[leg], slot, leg, answers.length + leg).rows),
+        ),
       );
     }
   }
 
-  #step(at: number, rows: readonly ReadonlyMap<string, Row>[]): void {
-    const evaluation = { plan: this.#plan, at, continuous: true, rows, holdMs: Infinity };
-    const known = [...this.#instances.keys()];
-    const fresh = [...new Set(rows.flatMap((found) => [...found.keys()]))].filter((key) => !this.#instances.has(key)).sort();
-    for (const key of [...known, ...fresh]) {
-      const before = this.#instances.get(key);
-      const { next, did } = advance(key, before, evaluation);
+  /** What a forecast foretold and has come true still fires. */
+  #withCrossed(rows: Rows, crossed: Rows): Rows {
+    const kept = [...crossed].filter(([key]) => !rows.has(key) && this.#instances.get(key)?.phase === 'firing');
+    return kept.length === 0 ? rows : new Map([...rows, ...kept]);
+  }
+
+  #step(at: number, rows: readonly Rows[]): void {
+    const { moves, leftOut } = movesOf(this.#instances, { plan: this.#frame.plan, at, slot: at, continuous: true, rows, holdMs: Infinity });
+    this.leftOut = Math.max(this.leftOut, leftOut);
+    for (const { key, next, did } of moves) {
       if (next === undefined) {
         this.#instances.delete(key);
-      } else if (before === undefined && this.#instances.size >= mostInstances) {
-        this.crowded = true;
-        continue;
       } else {
         this.#instances.set(key, next);
       }
       if (did === 'fire') {
-        this.#fire(key, at, rows);
-      } else if (did === 'clear') {
-        this.#open.get(key)!.clearedAt = at;
+        this.#join(next!, at);
       }
     }
+    // An incident that one instance joins as the last one leaves it goes on.
+    moves.filter(({ did }) => did === 'clear').forEach(({ known }) => this.#leave(known!, at));
   }
 
-  #fire(key: string, at: number, rows: readonly ReadonlyMap<string, Row>[]): void {
-    const value = rows.find((found) => found.has(key))?.get(key)?.value;
-    const firing: PastFiring = { key, at, clearedAt: null, value: value !== undefined && Number.isFinite(value) ? value : null };
-    this.#open.set(key, firing);
+  #join({ group, reading: { value } }: Instance, at: number): void {
+    const open = this.#open.get(group);
+    if (open !== undefined) {
+      open.members += 1;
+      return;
+    }
+    const firing: PastFiring = { key: group, at, clearedAt: null, value };
+    this.#open.set(group, { firing, members: 1 });
     this.fired += 1;
     this.lastFiredAt = at;
     if (this.firings.length < mostFirings) {
       this.firings.push(firing);
+    }
+  }
+
+  #leave({ group }: Instance, at: number): void {
+    const open = this.#open.get(group)!;
+    open.members -= 1;
+    if (open.members === 0) {
+      open.firing.clearedAt = at;
+      this.#open.delete(group);
     }
   }
 }

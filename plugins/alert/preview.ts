@@ -5,10 +5,11 @@ import type { Static } from 'typebox';
 import type { LabelRecord, MatrixAnswer, QueryOptions } from '../metricsdb/contract.ts';
 import { wrongField } from './condition-fields.ts';
 import { isEta } from './evaluator/eta.ts';
+import { mostInstances } from './evaluator/moves.ts';
 import { phaseOf, slotAt } from './evaluator/slots.ts';
 import { logRange } from './log-range.ts';
 import { assertManageable, PreviewRun } from './preview-run.ts';
-import type { Leg, Plan, Rule } from './rule.ts';
+import type { Leg, Plan, RenderLabels, Rule } from './rule.ts';
 import { assertWorks, type RuleDependencies } from './rule-check.ts';
 import { bodyOf } from './rule-draft.ts';
 import { intervalOf, planOf } from './rule-plan.ts';
@@ -25,6 +26,7 @@ export interface PreviewParts {
   readonly intervalMs: () => number;
   /** How much later than a slot its samples are there. */
   readonly delayOf: (store: Leg['store']) => number;
+  readonly labelsOf: RenderLabels;
 }
 
 const longestLookback = 30 * 86_400_000;
@@ -52,7 +54,7 @@ export class Preview {
     const plan = planOf(rule, usual());
     const window = windowOf(rule, plan, { lookback, now, interval: intervalOf(rule, usual()) });
     const questions = new Questions(dependencies, delayOf, asking);
-    const run = await walked(new PreviewRun(rule, plan), plan, window, questions);
+    const run = await walked(new PreviewRun({ rule, plan, labelsOf: this.#parts.labelsOf }), plan, window, questions);
     const { series, leftOut } = await shownSeries(plan, window, questions);
     const held = await heldBack(plan, window, questions);
     return {
@@ -111,10 +113,12 @@ async function walked(run: PreviewRun, plan: Plan, { first, last, interval }: Wi
   for (let from = first; from <= last; from += slotsAtOnce * interval) {
     const to = Math.min(last, from + (slotsAtOnce - 1) * interval);
     const slots = Array.from({ length: (to - from) / interval + 1 }, (_, index) => from + index * interval);
-    const answers = await Promise.all(plan.legs.map((leg) => questions.range(leg, leg.query, { start: from, end: to, step: interval })));
+    const window = { start: from, end: to, step: interval };
+    const answers = await Promise.all(plan.legs.map((leg) => questions.range(leg, leg.query, window)));
+    const crossed = await Promise.all(plan.legs.map(async (leg) => (leg.crossed === undefined ? undefined : await questions.range(leg, leg.crossed, window))));
     values += answers.reduce((sum, answer) => sum + answer.values.reduce((all, { length }) => all + length, 0), 0);
     assertManageable(values);
-    run.walk({ slots, answers });
+    run.walk({ slots, answers, crossed });
   }
   return run;
 }
@@ -159,18 +163,21 @@ const withoutName = ({ __name__: _name, ...labels }: LabelRecord): Record<string
 const pointsOf = ({ times, values }: MatrixAnswer, index: number): (readonly [number, number])[] =>
   [...times[index]!].flatMap((time, i) => (Number.isFinite(values[index]![i]!) ? [[time / 1_000, values[index]![i]!] as const] : [])).slice(0, mostPoints);
 
-function remarks(rule: Rule, plan: Plan, { unscoped, crowded }: PreviewRun, series: readonly ShownSeries[], { interval }: Window): string[] {
+function remarks(rule: Rule, plan: Plan, { unscoped, leftOut }: PreviewRun, series: readonly ShownSeries[], { interval }: Window): string[] {
   const silent = plan.legs.filter((_leg, condition) => !series.some((one) => one.condition === condition));
-  const needed = rule.notify_min_fires * interval;
+  // To fire once more it has to be clear for an evaluation at least.
+  const needed = (rule.notify_min_fires - 1) * 2 * interval;
   return [
     ...(unscoped > 0
       ? [`${unscoped} series without a device_id cannot fire, because the rule is about hosts: keep device_id in the expression, or choose another scope_type`]
       : []),
-    ...(crowded ? ['more would have fired than one rule may have incidents; group the expression by fewer labels'] : []),
+    ...(leftOut > 0
+      ? [`${leftOut} series would have raised nothing: the limit is ${mostInstances} instances a rule; group the expression by fewer labels`]
+      : []),
     ...silent.map(({ measure, query }) => `nothing was found for ${(measure ?? query).slice(0, 300)}`),
     ...(rule.notify_min_fires > 0 && needed > rule.notify_window_seconds * 1_000
       ? [
-          `a rule that is evaluated every ${formatDuration(interval)} cannot fire ${rule.notify_min_fires} times within ${rule.notify_window_seconds} s, so no notification would be sent`,
+          `a rule that is evaluated every ${formatDuration(interval)} cannot begin to fire ${rule.notify_min_fires} times within ${rule.notify_window_seconds} s, so no notification would be sent`,
         ]
       : []),
   ];

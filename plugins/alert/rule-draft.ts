@@ -1,4 +1,5 @@
 import { SvcError } from 'svc/sdk';
+import { formatDuration, parseDuration } from 'svc/query';
 import type { Static } from 'typebox';
 
 import { ConditionFields, wrongField } from './condition-fields.ts';
@@ -48,7 +49,18 @@ export function bodyOf(draft: Draft): RuleBody {
     notify_min_fires: fires,
     dimensions,
     interval_seconds: interval,
+    keep_firing_for: keepOf(draft.keep_firing_for ?? ''),
   };
+}
+
+const longestKeepMs = 30 * 86_400_000;
+
+function keepOf(text: string): string {
+  const ms = text === '' ? 0 : parseDuration(text);
+  if (ms > longestKeepMs) {
+    throw wrongField('/keep_firing_for', 'must be at most 30d');
+  }
+  return text === '' ? '' : formatDuration(ms);
 }
 
 function conditionOf(kind: AcceptedKind, sent: unknown, index: number, frame: Frame): Condition {

@@ -1,9 +1,11 @@
+import { parseDuration } from 'svc/query';
+
 import type { Condition } from './kinds/kind.ts';
 import { kinds } from './kinds/kinds.ts';
 import type { Plan, Rule } from './rule.ts';
 
 /** What of a rule says how it is evaluated. */
-export type Planned = Pick<Rule, 'kind' | 'join_mode' | 'scope_type' | 'dimensions' | 'interval_seconds' | 'conditions'>;
+export type Planned = Pick<Rule, 'kind' | 'join_mode' | 'scope_type' | 'dimensions' | 'interval_seconds' | 'conditions' | 'keep_firing_for'>;
 
 export const usualIntervalMs = 30_000;
 
@@ -13,6 +15,7 @@ export function planOf(rule: Planned, usualMs = usualIntervalMs): Plan {
   return {
     join: rule.join_mode,
     legs: rule.conditions.map((condition) => kinds[rule.kind].leg(condition as Condition, rule, { intervalMs })),
+    ...(rule.keep_firing_for !== '' && { keepMs: parseDuration(rule.keep_firing_for) }),
   };
 }
 

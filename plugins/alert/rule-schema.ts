@@ -64,6 +64,13 @@ const optional = {
       description: 'labels that tell incidents of one scope apart, such as mountpoint',
     }),
   ),
+  keep_firing_for: Type.Optional(
+    Type.String({
+      pattern: '^$|^0$|^(\\d+(ms|[smhdwy]))+$',
+      maxLength: 40,
+      description: 'how long an alert goes on firing after its condition has cleared, as in Prometheus; empty: until a second evaluation finds it clear',
+    }),
+  ),
   interval_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400, description: 'from one evaluation to the next, at least 5; 0: as all others' })),
 };
 
@@ -114,6 +121,7 @@ export const RuleShown = Type.Unsafe<Rule>(
     notify_min_fires: Type.Integer(),
     dimensions: Type.Array(Type.String()),
     interval_seconds: Type.Integer(),
+    keep_firing_for: Type.String(),
     created_by: Type.String(),
     created_at: Timestamp,
     updated_at: Timestamp,

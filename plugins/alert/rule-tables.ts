@@ -1,5 +1,6 @@
 import type { Generated, Kysely, Selectable } from 'kysely';
 import { timestamp } from 'svc/sdk';
+import { formatDuration, parseDuration } from 'svc/query';
 
 import type { Rule } from './rule.ts';
 
@@ -23,6 +24,7 @@ export interface RuleTables {
     notify_min_fires: number;
     dimensions: string;
     interval_seconds: number;
+    keep_firing_ms: number | null;
     created_by: string;
     created_at: number;
     updated_at: number;
@@ -57,9 +59,10 @@ export const rowOf = (rule: RuleBody) => ({
   notify_min_fires: rule.notify_min_fires,
   dimensions: JSON.stringify(rule.dimensions),
   interval_seconds: rule.interval_seconds,
+  keep_firing_ms: rule.keep_firing_for === '' ? null : parseDuration(rule.keep_firing_for),
 });
 
-export const ruleOf = ({ deleted_at: _deleted, created_at, updated_at, ...row }: RuleRow): Rule =>
+export const ruleOf = ({ deleted_at: _deleted, created_at, updated_at, keep_firing_ms: keepMs, ...row }: RuleRow): Rule =>
   Object.freeze({
     ...row,
     enabled: row.enabled === 1,
@@ -68,6 +71,7 @@ export const ruleOf = ({ deleted_at: _deleted, created_at, updated_at, ...row }:
     annotations: JSON.parse(row.annotations) as Rule['annotations'],
     notify_channel_ids: JSON.parse(row.notify_channel_ids) as number[],
     dimensions: JSON.parse(row.dimensions) as string[],
+    keep_firing_for: keepMs === null ? '' : formatDuration(keepMs),
     created_at: timestamp(created_at),
     updated_at: timestamp(updated_at),
   });

@@ -1,3 +1,4 @@
+import type { LabelRecord } from '../metricsdb/contract.ts';
 import type { Severity } from '../notify/contract.ts';
 
 export type StoredKind =
@@ -34,6 +35,8 @@ export interface Rule {
   readonly dimensions: readonly string[];
   /** 0: the evaluator's own. */
   readonly interval_seconds: number;
+  /** How long an alert goes on firing after its condition has cleared; empty: until a second evaluation finds it clear. */
+  readonly keep_firing_for: string;
   readonly created_by: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -43,6 +46,8 @@ export interface Rule {
 export interface Plan {
   readonly join: 'all' | 'any';
   readonly legs: readonly Leg[];
+  /** How long what is clear goes on firing; undefined: until a second evaluation finds it clear. */
+  readonly keepMs?: number;
 }
 
 /** One condition as an instant query whose rows are what breaches. */
@@ -99,6 +104,9 @@ export interface Snapshot {
 
 /** Never throws: an annotation whose template fails at this moment says so in its place. */
 export type RenderAnnotations = (rule: Rule, snapshot: Snapshot) => Readonly<Record<string, string>>;
+
+/** The labels of an alert: `own` tell it from others of its rule, `all` are shown. Never throws, as above. */
+export type RenderLabels = (rule: Rule, series: LabelRecord, value: number) => { readonly own: LabelRecord; readonly all: LabelRecord };
 
 /** Its incidents inhibit all others of the same device. */
 export const deviceOfflineRule = 'device_offline';

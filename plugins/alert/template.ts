@@ -2,7 +2,8 @@ import { messageOf } from 'svc/sdk';
 import { compileTemplate, type Template, type TemplateFunction } from 'svc/template';
 
 import { wrongField } from './condition-fields.ts';
-import type { Rule, Snapshot } from './rule.ts';
+import type { LabelRecord } from '../metricsdb/contract.ts';
+import type { RenderLabels, Rule, Snapshot } from './rule.ts';
 import { templateFunctions } from './template-functions.ts';
 
 const limits = { output: 16 * 1024, steps: 20_000 };
@@ -37,8 +38,8 @@ export function assertAnnotations(annotations: Readonly<Record<string, string>>)
 /** Compiled templates of rules that fire often, by their text. */
 const mostCompiled = 2_000;
 
-/** Renders the annotations of rules; a template is compiled once. */
-export class AnnotationRenderer {
+/** Renders what rules write of their own: annotations and labels. A template is compiled once. */
+export class RuleTexts {
   readonly #context: TemplateContext;
   readonly #compiled = new Map<string, Template>();
 
@@ -46,10 +47,36 @@ export class AnnotationRenderer {
     this.#context = context;
   }
 
-  render(rule: Rule, snapshot: Snapshot): Readonly<Record<string, string>> {
-    return Object.fromEntries(
-      Object.entries(rule.annotations).map(([name, text]) => [name, renderOne(() => this.#templateOf(text), snapshot, this.#context)] as const),
-    );
+  annotations(rule: Pick<Rule, 'annotations'>, snapshot: Snapshot): Readonly<Record<string, string>> {
+    return Object.fromEntries(Object.entries(rule.annotations).map(([name, text]) => [name, this.#render(text, snapshot)] as const));
+  }
+
+  /** A label that is a template is one of the alert's own; an empty one takes away that of the series. */
+  labels(rule: Rule, { ...series }: LabelRecord, value: number): ReturnType<RenderLabels> {
+    const { __name__: _name, ...unnamed } = series;
+    const given = Object.entries(rule.labels);
+    if (given.length === 0) {
+      return { own: unnamed, all: unnamed };
+    }
+    const left = Object.entries(unnamed).filter(([name]) => !Object.hasOwn(rule.labels, name));
+    const plain = given.filter(([, text]) => text !== '' && !text.includes('{{'));
+    const rendered = given
+      .filter(([, text]) => text.includes('{{'))
+      .map(([name, text]) => [name, this.#render(text, labelSnapshot(rule, series, value))] as const)
+      .filter(([, text]) => text !== '');
+    const own = Object.fromEntries([...left, ...rendered]);
+    return { own, all: { ...own, ...Object.fromEntries(plain) } };
+  }
+
+  #render(text: string, snapshot: Snapshot): string {
+    if (!text.includes('{{')) {
+      return text;
+    }
+    try {
+      return renderText(this.#templateOf(text), snapshot, this.#context);
+    } catch (error) {
+      return `<error expanding template: ${messageOf(error)}>`;
+    }
   }
 
   #templateOf(text: string): Template {
@@ -66,13 +93,11 @@ export class AnnotationRenderer {
   }
 }
 
-function renderOne(template: () => Template, snapshot: Snapshot, context: TemplateContext): string {
-  try {
-    return renderText(template(), snapshot, context);
-  } catch (error) {
-    return `<error expanding template: ${messageOf(error)}>`;
-  }
-}
+const labelSnapshot = ({ rule_key, name, severity, scope_type }: Rule, labels: LabelRecord, value: number): Snapshot => ({
+  ...{ rule_key, rule_name: name, severity, scope_type, labels, value },
+  scope_id: '',
+  fired_at: '',
+});
 
 /** The incident's fields by their own names and under `.incident`; labels and value also as Prometheus names them. */
 export function renderText(template: Template, snapshot: Snapshot, { externalLabels, externalUrl }: TemplateContext): string {

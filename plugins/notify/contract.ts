@@ -22,11 +22,23 @@ export interface NoticeIncident {
   readonly fired_at: string;
   readonly resolved_at?: string;
   readonly event_count: number;
+  /** How many of its instances fire and are not muted; absent: one. */
+  readonly firing_instances?: number;
+  /** The first twenty of those. */
+  readonly instances?: readonly NoticeInstance[];
+}
+
+/** One label set of an incident that has several. */
+export interface NoticeInstance {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value?: number;
+  /** When it fired. */
+  readonly since: string;
 }
 
 /** One notification about an incident, for all channels that take it. */
 export interface Notice {
-  /** Unique for good: incident, firing and kind. The same notice accepted twice is sent once. */
+  /** Unique for good. The same notice accepted twice is sent once; a second firing of the same number says who has joined, or that it is worse. */
   readonly id: string;
   readonly kind: 'firing' | 'resolved' | 'reminder';
   /** Counts the firings of the incident: a resolve goes to those who got the firing with the same number. */

@@ -1,11 +1,10 @@
 import { type Handle, type Logger, messageOf } from 'svc/sdk';
 
 import type { MetricsIngest, SampleRow } from '../../metricsdb/contract.ts';
-import type { Incident } from '../incident/incident.ts';
 import { labelKey } from '../label-key.ts';
 import type { Rule } from '../rule.ts';
 import type { Within } from './back-end.ts';
-import type { Instance, Row } from './instance.ts';
+import { activeSince, type Instance } from './instance.ts';
 
 /** Where the conditions of a rule stand after an evaluation. */
 export interface Standing {
@@ -13,13 +12,12 @@ export interface Standing {
   /** Wall time of the slot, and the same as steady time. */
   readonly slot: number;
   readonly at: number;
-  readonly rows: readonly ReadonlyMap<string, Row>[];
 }
 
 export interface AlertSeriesParts {
   readonly store: Handle<Pick<MetricsIngest, 'write'>>;
   /** What has been committed. */
-  readonly ledger: { readonly instances: ReadonlyMap<number, ReadonlyMap<string, Instance>>; readonly live: ReadonlyMap<string, Incident> };
+  readonly ledger: { readonly instances: ReadonlyMap<number, ReadonlyMap<string, Instance>> };
   readonly within: Within;
   readonly log: Pick<Logger, 'warn' | 'info'>;
   readonly lost: (samples: number) => void;
@@ -53,16 +51,14 @@ export class AlertSeries {
   }
 
   /** After the commit of what was found. */
-  update({ rule, slot, at, rows }: Standing): void {
-    const { instances, live } = this.#parts.ledger;
+  update({ rule, slot, at }: Standing): void {
+    const { instances } = this.#parts.ledger;
     const series = new Map<string, SampleRow>();
-    for (const [key, instance] of instances.get(rule.id) ?? []) {
-      const labels = instance.phase === 'firing' ? live.get(key)?.labels : rows.find((found) => found.has(key))?.get(key)?.labels;
-      if (labels === undefined || (instance.phase !== 'firing' && instance.phase !== 'pending')) {
+    for (const instance of instances.get(rule.id)?.values() ?? []) {
+      if (instance.phase !== 'firing' && instance.phase !== 'pending') {
         continue;
       }
-      const since = instance.legs.reduce<number>((first, leg) => Math.min(first, leg ?? first), instance.since);
-      for (const row of rowsOf(rule, labels, instance.phase, { slot, since: slot - (at - since) })) {
+      for (const row of rowsOf(rule, instance.labels, instance.phase, { slot, since: slot - (at - activeSince(instance)) })) {
         series.set(labelKey(row.labels), row);
       }
     }
@@ -152,11 +148,12 @@ export class AlertSeries {
 /** The labels of the alert, with the rule's own before those of its series, and what says which alert it is and how it stands. */
 function rowsOf(
   rule: Rule,
-  { __name__: _name, ...own }: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
   state: 'pending' | 'firing',
   { slot, since }: { readonly slot: number; readonly since: number },
 ): readonly SampleRow[] {
-  const all = { ...own, severity: rule.severity, alertname: rule.name, ...rule.labels, rule_key: rule.rule_key };
+  const { severity = rule.severity, alertname = rule.name } = Object.fromEntries(Object.entries(own).filter(([name]) => Object.hasOwn(rule.labels, name)));
+  const all = { ...own, severity, alertname, rule_key: rule.rule_key };
   const { alertstate: _state, ...labels } = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
   return [
     { labels: { ...labels, __name__: 'ALERTS', alertstate: state }, time: slot, value: 1 },

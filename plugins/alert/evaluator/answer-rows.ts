@@ -1,13 +1,25 @@
 import type { InstantAnswer, LabelRecord } from '../../metricsdb/contract.ts';
-import type { Rule } from '../rule.ts';
-import type { Row } from './instance.ts';
+import { labelKey } from '../label-key.ts';
+import type { Plan, RenderLabels, Rule } from '../rule.ts';
+import { isWorse, type Row } from './instance.ts';
 
-/** Series of one answer as rows by dedupe key. */
+/** Series of one answer as rows by the key of their instance. */
 export interface AnswerRows {
   readonly rows: ReadonlyMap<string, Row>;
   readonly series: number;
   /** Series that name no device although the rule is about devices. */
   readonly unscoped: number;
+  /** Series that are the same alert as another one once the labels of the rule are put on. */
+  readonly doubles: number;
+  /** Series beyond those that are looked at. */
+  readonly leftOut: number;
+}
+
+/** As what the answers to a rule are read. */
+export interface AnswerFrame {
+  readonly rule: Rule;
+  readonly plan: Plan;
+  readonly labelsOf: RenderLabels;
 }
 
 type Series = { readonly labels: LabelRecord; readonly value: number };
@@ -15,25 +27,35 @@ type Series = { readonly labels: LabelRecord; readonly value: number };
 /** More series than this of one answer are not looked at. */
 export const mostSeries = 20_000;
 
-/** What an answer says of each scope. Where several series are about one, the one furthest beyond the threshold stands for them. */
-export function answerRows(answer: InstantAnswer, rule: Rule, threshold: number | undefined): AnswerRows {
+/**
+ * What an answer says of each label set. Conditions that must come together share no labels but those of the key: there the
+ * series furthest beyond the threshold stands for its key.
+ */
+export function answerRows(answer: InstantAnswer, frame: AnswerFrame, threshold: number | undefined): AnswerRows {
   const rows = new Map<string, Row>();
-  let series = 0;
-  let unscoped = 0;
+  const counts = { series: 0, unscoped: 0, doubles: 0, leftOut: 0 };
+  const folds = isFolded(frame.plan);
   for (const { labels, value } of seriesOf(answer)) {
-    series += 1;
-    const row = series > mostSeries ? undefined : rowOf(labels, value, rule);
+    counts.series += 1;
+    if (counts.series > mostSeries) {
+      counts.leftOut += 1;
+      continue;
+    }
+    const row = rowOf(labels, value, frame, folds);
     if (row === undefined) {
-      unscoped += 1;
+      counts.unscoped += 1;
       continue;
     }
     const known = rows.get(row.key);
+    counts.doubles += known === undefined || folds ? 0 : 1;
     if (known === undefined || isWorse(row.value, known.value, threshold)) {
       rows.set(row.key, row);
     }
   }
-  return { rows, series, unscoped };
+  return { rows, ...counts };
 }
+
+export const isFolded = ({ join, legs }: Plan): boolean => join === 'all' && legs.length > 1;
 
 function* seriesOf(answer: InstantAnswer): Generator<Series> {
   switch (answer.type) {
@@ -53,22 +75,18 @@ function* seriesOf(answer: InstantAnswer): Generator<Series> {
   }
 }
 
-function rowOf(labels: LabelRecord, value: number, rule: Rule): Row | undefined {
+function rowOf(labels: LabelRecord, value: number, { rule, labelsOf }: AnswerFrame, folds: boolean): Row | undefined {
   const scopeId = scopeOf(labels, rule);
   if (scopeId === undefined) {
     return undefined;
   }
   const parts = rule.dimensions.map((name) => `:${name}=${labels[name] ?? ''}`);
-  return {
-    key: `${rule.rule_key}:${rule.scope_type}:${scopeId}${parts.join('')}`,
-    scopeId,
-    deviceId: labels['device_id'] || null,
-    labels,
-    value,
-  };
+  const group = `${rule.rule_key}:${rule.scope_type}:${scopeId}${parts.join('')}`;
+  const { own, all } = labelsOf(rule, labels, value);
+  return { key: folds ? group : `${group}|${labelKey(own)}`, group, scopeId, deviceId: labels['device_id'] || null, labels: all, series: labels, value };
 }
 
-function scopeOf(labels: LabelRecord, { scope_type: type }: Rule): string | undefined {
+function scopeOf(labels: LabelRecord, { scope_type: type }: Pick<Rule, 'scope_type'>): string | undefined {
   switch (type) {
     case 'host':
       return labels['device_id'] || undefined;
@@ -77,9 +95,4 @@ function scopeOf(labels: LabelRecord, { scope_type: type }: Rule): string | unde
     case 'global':
       return 'global';
   }
-}
-
-/** Away from the threshold, on whichever side of it they are. */
-function isWorse(value: number, than: number, threshold: number | undefined): boolean {
-  return threshold !== undefined && than < threshold ? value < than : value > than;
 }

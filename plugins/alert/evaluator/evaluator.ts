@@ -2,13 +2,14 @@ import { type Clock, type Logger, messageOf } from 'svc/sdk';
 
 import type { GateInputs } from '../gates/review.ts';
 import type { Ledger } from '../incident/ledger.ts';
-import type { Leg, Plan, RenderAnnotations, Rule, RuleBook, RuleChange } from '../rule.ts';
+import type { Leg, Plan, RenderAnnotations, RenderLabels, Rule, RuleBook, RuleChange } from '../rule.ts';
 import type { AlertSeries } from './alert-series.ts';
 import { answerRows } from './answer-rows.ts';
 import { Attempts, type FailingWork } from './attempts.ts';
 import type { Asked, BackEnd, StoreName } from './back-end.ts';
 import type { EvaluatorCounters } from './counters.ts';
 import { withEtas } from './eta.ts';
+import { Heartbeat } from './heartbeat.ts';
 import { applyRuleChange, reconcile } from './rule-changes.ts';
 import { ScheduledRule } from './scheduled-rule.ts';
 import { selfAnnotations, selfPlan, selfRows, selfRule } from './self-rule.ts';
@@ -22,6 +23,7 @@ export interface EvaluatorParts {
   readonly book: RuleBook;
   readonly planOf: (rule: Rule) => Plan;
   readonly render: RenderAnnotations;
+  readonly labelsOf: RenderLabels;
   readonly ledger: Ledger;
   readonly alerts: AlertSeries;
   readonly timeline: Timeline;
@@ -38,7 +40,6 @@ export interface EvaluatorParts {
 const longestMs = 10_000;
 /** For questions that an evaluation puts after its first. */
 const againMs = 2_000;
-const beatMs = 10_000;
 /** What is longer than so many intervals is an outage: a condition goes on after it with what it had lasted before. */
 const mostGap = 2;
 /** After a longer outage it begins anew. */
@@ -49,10 +50,10 @@ export class Evaluator {
   readonly #parts: EvaluatorParts;
   readonly #findings: Findings;
   readonly #attempts: Attempts;
+  readonly #heartbeat: Heartbeat;
   readonly #rules = new Map<number, ScheduledRule>();
   readonly #self = new ScheduledRule(selfRule, selfPlan, undefined);
   #running = new Set<Promise<unknown>>();
-  #beatAt: number | undefined;
   #stopped = false;
   #reconciled = false;
   #jumps: number;
@@ -64,6 +65,7 @@ export class Evaluator {
     this.#jumps = parts.timeline.jumps;
     this.#stale = new StaleInstances(new Map(), { steady: 0, wall: 0 });
     this.#attempts = new Attempts({ clock, log });
+    this.#heartbeat = new Heartbeat({ ledger, timeline: parts.timeline, attempts: this.#attempts });
     const render: RenderAnnotations = (rule, snapshot) =>
       rule === selfRule ? selfAnnotations(snapshot.scope_id, backEnds.values()) : parts.render(rule, snapshot);
     const isCurrent = (rule: Rule): boolean => rule === selfRule || this.#rules.get(rule.id)?.rule === rule;
@@ -93,6 +95,7 @@ export class Evaluator {
     await Promise.all(this.#running);
     await this.#findings.settled();
     await this.#parts.alerts.settled();
+    await this.#heartbeat.saveReadings();
   }
 
   /** The usual interval, on which all plans depend, has changed. */
@@ -107,9 +110,9 @@ export class Evaluator {
     return { [Symbol.iterator]: () => this.#rules.values() };
   }
 
-  /** When it began, by the wall. */
-  get startedAt(): number {
-    return this.#stale.since;
+  /** What fired before it began and has not been heard since. */
+  get stale(): Pick<StaleInstances, 'of' | 'since'> {
+    return this.#stale;
   }
 
   /** What it does besides evaluating rules, where that fails. */
@@ -139,7 +142,7 @@ export class Evaluator {
       this.#jumps = timeline.jumps;
       log.warn({ now }, 'the wall clock jumped; alert rules continue at their next slots');
       [...this.#rules.values(), this.#self].forEach((scheduled) => scheduled.skipToNextSlot());
-      this.#beatAt = undefined;
+      this.#heartbeat.beatSoon();
     }
   }
 
@@ -187,15 +190,16 @@ export class Evaluator {
         this.#fail(scheduled, plan.legs[failed]!.store, answers[failed]!.answer as Error);
         return;
       }
-      const found = answers.map(({ answer }, at) => answerRows(answer as Exclude<typeof answer, Error>, rule, plan.legs[at]!.threshold));
+      const frame = { rule, plan, labelsOf: this.#parts.labelsOf };
+      const found = answers.map(({ answer }, at) => answerRows(answer as Exclude<typeof answer, Error>, frame, plan.legs[at]!.threshold));
       scheduled.series = found.reduce((sum, { series }) => sum + series, 0);
       scheduled.unscoped = found.reduce((sum, { unscoped }) => sum + unscoped, 0);
+      scheduled.unread = found.reduce((sum, { leftOut }) => sum + leftOut, 0);
       this.#parts.counters.evaluated(plan.legs[0]?.store ?? 'self', scheduled.ms, scheduled.series);
       const { backEnds, delayOf, ledger } = this.#parts;
       const instances = ledger.instances.get(rule.id);
       const asking = {
-        rule,
-        legs: plan.legs,
+        frame,
         ask: ({ store }: Leg, query: string) =>
           backEnds
             .get(store)!
@@ -230,12 +234,12 @@ export class Evaluator {
     const continuous = gap >= 0 && (!isOutage || gap <= longestOutageMs);
     const pausedMs = isOutage ? gap - intervalMs : 0;
     const known = this.#stale.after(rule.id, look.unknown, at);
-    scheduled.stale = known.stale.size;
-    const finding: Finding = { rule, plan, slot, at, continuous, pausedMs, rows: look.rows, ...known, crowded: (is) => (scheduled.crowded = is) };
+    scheduled.stale = known.stale;
+    const finding: Finding = { rule, plan, slot, at, continuous, pausedMs, rows: look.rows, ...known, leftOut: (count) => (scheduled.leftOut = count) };
     // What a rule found that was changed or removed while its answer was on its way counts for nothing.
     const isScheduled = scheduled === this.#self || this.#rules.get(rule.id) === scheduled;
     if (isScheduled && this.#findings.isQuiet(finding)) {
-      scheduled.crowded = false;
+      scheduled.leftOut = 0;
     } else if (isScheduled) {
       await this.#findings.store(finding);
     }
@@ -281,13 +285,8 @@ export class Evaluator {
   }
 
   async #beat(now: number): Promise<void> {
-    if (this.#beatAt === undefined || Math.abs(now - this.#beatAt) >= beatMs) {
-      this.#beatAt = now;
-      const { ledger, timeline } = this.#parts;
-      await this.#attempts.run('store its heartbeat', ledger.saveHeartbeat({ at: timeline.steady(now), drift: timeline.drift }));
-      if (!this.#reconciled) {
-        await this.#reconcile();
-      }
+    if ((await this.#heartbeat.beat(now)) && !this.#reconciled) {
+      await this.#reconcile();
     }
   }
 

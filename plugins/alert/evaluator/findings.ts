@@ -1,14 +1,16 @@
 import { type Logger, messageOf, timestamp } from 'svc/sdk';
 
-import { countFire, type Dampening } from '../gates/gates.ts';
-import { review, type GateInputs } from '../gates/review.ts';
+import { countFire } from '../gates/gates.ts';
+import { type GateInputs, isMuted, review } from '../gates/review.ts';
 import type { Draft } from '../incident/draft.ts';
 import { evaluator, type Incident, isActive, isUnnotified } from '../incident/incident.ts';
 import type { Ledger } from '../incident/ledger.ts';
-import { fire, type Firing, resolve, type ResolveReason } from '../incident/transitions.ts';
+import { countFiring, leadOf } from '../incident/members.ts';
+import { change, fire, type Firing, resolve, type ResolveReason } from '../incident/transitions.ts';
 import { deviceOfflineRule, type Plan, type RenderAnnotations, type Rule } from '../rule.ts';
 import type { AlertSeries } from './alert-series.ts';
-import { advance, type Instance, type Move, type Row } from './instance.ts';
+import type { Instance, Row } from './instance.ts';
+import { movesOf } from './moves.ts';
 
 /** What one evaluation of one rule has found. */
 export interface Finding {
@@ -20,12 +22,12 @@ export interface Finding {
   readonly continuous: boolean;
   readonly pausedMs: number;
   readonly rows: readonly ReadonlyMap<string, Row>[];
-  /** Keys about which nothing is known, so that they stay as they are. */
+  /** Instances about which nothing is known, so that they stay as they are. */
   readonly unknown: ReadonlySet<string>;
-  /** Keys that have not been seen since the start. */
+  /** Instances that have not been seen since the start. */
   readonly stale: ReadonlySet<string>;
-  /** Called with whether keys had to be left out. */
-  readonly crowded: (is: boolean) => void;
+  /** Called with how many label sets had to be left out. */
+  readonly leftOut: (count: number) => void;
 }
 
 export interface FindingsParts {
@@ -39,10 +41,6 @@ export interface FindingsParts {
   readonly log: Logger;
 }
 
-/** Instances of one rule; no further key is taken up beyond. */
-export const mostInstances = 500;
-/** Keys for which some, not all, of the conditions of a rule hold. */
-const mostPartial = 10_000;
 /** What one transaction of the ledger takes on. */
 const mostInTransaction = 100;
 
@@ -96,49 +94,84 @@ export class Findings {
     const { ledger, alerts, gateInputs } = this.#parts;
     await ledger.transact(async (draft) => {
       const inputs = gateInputs();
-      const moves = findings.flatMap((finding) => movesOf(finding, draft, inputs.cooldownMs).map((move) => ({ finding, move })));
-      const fired = moves.filter(({ move }) => move.did === 'fire').sort((a, b) => rankOf(a.finding.rule) - rankOf(b.finding.rule));
-      draft.addResolved(await ledger.resolvedWith(fired.map(({ move }) => move.key)));
-      this.#moveInstances(moves, draft);
-      this.#fireIncidents(fired, draft);
-      countFires(moves, draft, inputs);
+      const turns = findings.flatMap((finding) => turnsOf(finding, draft, inputs.cooldownMs));
+      draft.addResolved(await ledger.resolvedWith(turns.filter(({ joined }) => joined.length > 0).map(({ group }) => group)));
+      turns.filter(({ joined }) => joined.length === 0).forEach((turn) => this.#shrink(turn, draft, inputs));
+      // The worst first, so that what they inhibit finds them.
+      turns
+        .filter(({ joined }) => joined.length > 0)
+        .sort((a, b) => rankOf(a.finding.rule) - rankOf(b.finding.rule))
+        .forEach((turn) => this.#grow(turn, draft, inputs));
       review(draft, draft.changedKeys, inputs);
     });
     findings.forEach((finding) => alerts.update(finding));
   }
 
-  #moveInstances(moves: readonly FoundMove[], draft: Draft): void {
-    for (const { finding, move } of moves) {
-      setInstance(finding.rule, move, draft);
-      if (move.did === 'clear') {
-        close(draft, draft.incident(move.key), finding.stale.has(move.key) ? 'not_heard' : 'cleared', this.#parts.now());
-      }
-    }
-  }
-
-  #fireIncidents(fired: readonly FoundMove[], draft: Draft): void {
-    for (const { finding, move } of fired) {
-      const known = draft.incident(move.key);
-      if (known === undefined || !isActive(known)) {
-        draft.apply(fire(known, firingOf(finding, move.key, this.#parts.render), this.#parts.now()));
-      }
-    }
-  }
-}
-
-interface FoundMove {
-  readonly finding: Finding;
-  readonly move: Move;
-}
-
-function countFires(moves: readonly FoundMove[], draft: Draft, inputs: GateInputs): void {
-  for (const { move } of moves) {
-    const dampening = move.did === 'fire' || move.did === 'last' ? dampeningFor(draft.incident(move.key), inputs) : undefined;
+  #grow(turn: Turn, draft: Draft, inputs: GateInputs): void {
+    const { finding, group, joined, left } = turn;
+    const known = draft.incident(group);
+    const lead = leadIn(turn, draft, inputs) ?? joined[0]!;
+    const firing = firingOf(finding, lead, this.#parts.render);
+    const now = this.#parts.now();
+    draft.apply(
+      known !== undefined && isActive(known)
+        ? change(known, firing, { joined, left, firing: countFiring(draft.members(group)) }, now)
+        : fire(known, firing, now),
+    );
+    const incident = draft.incident(group)!;
+    const dampening = isUnnotified(incident) ? inputs.dampening(incident) : undefined;
     if (dampening !== undefined) {
-      const incident = draft.incident(move.key)!;
       draft.setIncident({ ...incident, fires: countFire(incident.fires, inputs.steady, dampening) });
     }
   }
+
+  #shrink(turn: Turn, draft: Draft, inputs: GateInputs): void {
+    const { finding, group, left } = turn;
+    const known = draft.incident(group);
+    if (known === undefined || !isActive(known)) {
+      return;
+    }
+    const lead = leadIn(turn, draft, inputs);
+    const now = this.#parts.now();
+    if (lead === undefined) {
+      close(draft, known, left.some(({ key }) => finding.stale.has(key)) ? 'not_heard' : 'cleared', now);
+    } else {
+      draft.apply(change(known, firingOf(finding, lead, this.#parts.render), { joined: [], left, firing: countFiring(draft.members(group)) }, now));
+    }
+  }
+}
+
+/** Which instances of one incident have begun to fire, and which have ceased to, by one evaluation. */
+interface Turn {
+  readonly finding: Finding;
+  readonly group: string;
+  readonly joined: Instance[];
+  readonly left: Instance[];
+}
+
+/** Brings the moves of one evaluation to the instances, and answers what they mean to incidents. */
+function turnsOf(finding: Finding, draft: Draft, holdMs: number): readonly Turn[] {
+  const { rule } = finding;
+  const { moves, leftOut } = movesOf(draft.instancesOf(rule.id), { ...finding, holdMs });
+  finding.leftOut(leftOut);
+  const turns = new Map<string, Turn>();
+  for (const { key, known, next, did } of moves) {
+    if (next !== known) {
+      draft.setInstance(rule.id, key, next);
+    }
+    if (did !== undefined) {
+      const instance = (next ?? known)!;
+      const turn = turns.get(instance.group) ?? { finding, group: instance.group, joined: [], left: [] };
+      turns.set(instance.group, turn);
+      (did === 'fire' ? turn.joined : turn.left).push(instance);
+    }
+  }
+  return [...turns.values()];
+}
+
+function leadIn({ finding: { rule, plan }, group }: Turn, draft: Draft, inputs: GateInputs): Instance | undefined {
+  const threshold = plan.legs.find((leg) => leg.threshold !== undefined)?.threshold;
+  return leadOf(draft.members(group), (member) => isMuted(member, rule, inputs), threshold);
 }
 
 /** Ends an incident, and notifies the channels that were sent its firing. */
@@ -150,79 +183,28 @@ export function close(draft: Draft, incident: Incident | undefined, reason: Reso
   }
 }
 
-/** The worst first, so that what they inhibit finds them. */
 const rankOf = ({ rule_key: key, severity }: Rule): number => (key === deviceOfflineRule ? 0 : { critical: 1, warning: 2, info: 3 }[severity]);
 
-function movesOf(finding: Finding, draft: Draft, holdMs: number): readonly Move[] {
-  const { rule, plan, at, continuous, pausedMs, rows, unknown } = finding;
-  const known = draft.instancesOf(rule.id);
-  const evaluation = { plan, at, continuous, pausedMs, rows, unknown, holdMs };
-  const moves = [...known].map(([key, instance]) => advance(key, instance, evaluation));
-  let full = moves.filter(({ next }) => next !== undefined && next.phase !== 'partial').length;
-  let partial = moves.length - full;
-  let leftOut = 0;
-  const fresh = new Set(rows.flatMap((found) => [...found.keys()]).filter((key) => !known.has(key)));
-  for (const key of [...fresh].sort()) {
-    const move = advance(key, undefined, evaluation);
-    if (move.next === undefined) {
-      continue;
-    }
-    const isPartial = move.next.phase === 'partial';
-    if (isPartial ? partial >= mostPartial : full >= mostInstances) {
-      leftOut += 1;
-      continue;
-    }
-    partial += isPartial ? 1 : 0;
-    full += isPartial ? 0 : 1;
-    moves.push(move);
-  }
-  finding.crowded(leftOut > 0);
-  return moves;
-}
-
-function setInstance(rule: Rule, { key, next }: Move, draft: Draft): void {
-  const known: Instance | undefined = draft.instance(rule.id, key);
-  if (next !== known) {
-    draft.setInstance(rule.id, key, next);
-  }
-}
-
-/** While it is not notified yet, every evaluation that finds it firing counts. */
-function dampeningFor(incident: Incident | undefined, { dampening }: GateInputs): Dampening | undefined {
-  return incident !== undefined && isActive(incident) && isUnnotified(incident) ? dampening(incident) : undefined;
-}
-
-function firingOf({ rule, plan, slot, rows }: Finding, key: string, render: RenderAnnotations): Firing {
-  const leg = rows.findIndex((found) => found.has(key));
-  const row = rows[leg]!.get(key)!;
-  const value = Number.isFinite(row.value) ? row.value : null;
+function firingOf({ rule, plan, slot, rows }: Finding, lead: Instance, render: RenderAnnotations): Firing {
+  const leg = Math.max(
+    0,
+    rows.findIndex((found) => found.has(lead.key)),
+  );
+  const row = rows[leg]?.get(lead.key);
+  const { value } = lead.reading;
   const { threshold = null, floors } = plan.legs[leg]!;
-  const { __name__: _name, ...own } = row.labels;
-  const labels = { ...own, ...rule.labels };
   const annotations = render(rule, {
     rule_key: rule.rule_key,
     rule_name: rule.name,
     severity: rule.severity,
     scope_type: rule.scope_type,
-    scope_id: row.scopeId,
-    ...(row.deviceId !== null && { device_id: row.deviceId }),
-    labels,
+    scope_id: lead.scopeId,
+    ...(lead.deviceId !== null && { device_id: lead.deviceId }),
+    labels: lead.labels,
     ...(value !== null && { value }),
     ...(threshold !== null && { threshold }),
-    ...(row.eta !== undefined && { eta: row.eta }),
+    ...(row?.eta !== undefined && { eta: row.eta }),
     fired_at: timestamp(slot),
   });
-  return {
-    rule,
-    dedupe_key: key,
-    scope_id: row.scopeId,
-    device_id: row.deviceId,
-    labels,
-    annotations,
-    value,
-    threshold,
-    eta: row.eta ?? null,
-    needs: floors?.needs,
-    at: slot,
-  };
+  return { rule, lead, annotations, threshold, eta: row?.eta ?? null, needs: floors?.needs, at: slot };
 }

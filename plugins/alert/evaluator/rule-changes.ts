@@ -1,10 +1,12 @@
 import { review, type GateInputs } from '../gates/review.ts';
 import type { Draft } from '../incident/draft.ts';
+import { type Incident, isUnnotified } from '../incident/incident.ts';
 import type { Ledger } from '../incident/ledger.ts';
 import { ofRule, type ResolveReason } from '../incident/transitions.ts';
 import type { Plan, Rule, RuleBook, RuleChange } from '../rule.ts';
 import { selfRule } from './self-rule.ts';
 import { close } from './findings.ts';
+import type { Instance } from './instance.ts';
 
 export interface ChangeParts {
   readonly ledger: Ledger;
@@ -32,9 +34,16 @@ export function applyRuleChange({ kind, rule, before }: RuleChange, { ledger, pl
     }
 
     function edit(edited: Rule, looksElsewhere: boolean): void {
-      for (const incident of ledger.live.values()) {
+      if (before !== undefined && JSON.stringify(before.labels) !== JSON.stringify(edited.labels)) {
+        relabel(before, edited);
+      }
+      for (const { dedupe_key: group } of ledger.live.values()) {
+        const incident = draft.incident(group)!;
         if (incident.rule_id === edited.id && JSON.stringify(ofRule(edited)) !== JSON.stringify(pick(incident))) {
           draft.setIncident({ ...incident, ...ofRule(edited), updated_at: now() });
+          if (isRaised(incident, edited)) {
+            raise(incident.dedupe_key, draft);
+          }
         }
       }
       for (const [key, { phase }] of looksElsewhere ? (ledger.instances.get(edited.id) ?? []) : []) {
@@ -44,7 +53,35 @@ export function applyRuleChange({ kind, rule, before }: RuleChange, { ledger, pl
       }
       review(draft, draft.changedKeys, gateInputs());
     }
+
+    /** What fires under labels of the rule that are plain goes on under the new ones. */
+    function relabel(old: Rule, edited: Rule): void {
+      for (const [key, instance] of ledger.instances.get(edited.id) ?? []) {
+        const kept = Object.entries(instance.labels).filter(([name, value]) => old.labels[name] !== value);
+        const given = Object.entries(edited.labels).filter(([, value]) => value !== '' && !value.includes('{{'));
+        const labels = Object.fromEntries([...kept, ...given]);
+        draft.setInstance(edited.id, key, { ...instance, labels });
+        const incident = draft.incident(instance.group);
+        if (incident?.lead === key) {
+          draft.setIncident({ ...incident, labels, updated_at: now() });
+        }
+      }
+    }
   });
+}
+
+const rising: readonly Rule['severity'][] = ['info', 'warning', 'critical'];
+const isRaised = ({ severity: from }: Incident, { severity: to }: Rule): boolean => rising.indexOf(to) > rising.indexOf(from);
+
+/** Worse than channels were sent: they are sent it once more, and no cooldown holds that back. */
+function raise(group: string, draft: Draft): void {
+  const incident = draft.incident(group)!;
+  draft.setIncident({ ...incident, notified_at: null });
+  for (const instance of [...draft.members(group)]) {
+    if (instance.phase === 'firing') {
+      draft.setInstance(incident.rule_id, instance.key, { ...instance, notified: false });
+    }
+  }
 }
 
 /** After a start: rules may have changed while this did not run, and an incident whose rule is gone must not stay open. */
@@ -55,8 +92,8 @@ export function reconcile(book: RuleBook, { ledger, now }: ChangeParts): Promise
       const rule = incident.rule_id === selfRule.id ? selfRule : book.get(incident.rule_id);
       if (rule === undefined || !rule.enabled) {
         close(draft, incident, rule === undefined ? 'rule_deleted' : 'rule_disabled', at);
-      } else if (ledger.instances.get(rule.id)?.has(incident.dedupe_key) !== true) {
-        draft.setInstance(rule.id, incident.dedupe_key, { key: incident.dedupe_key, phase: 'firing', legs: [], since: at, clearedAt: null });
+      } else if (ledger.instancesOf(incident.dedupe_key).size === 0) {
+        draft.setInstance(rule.id, incident.lead, instanceOf(incident, at));
       }
     }
     for (const [ruleId, instances] of ledger.instances) {
@@ -77,6 +114,22 @@ function closeAll(ruleId: number, reason: ResolveReason, ledger: Ledger, draft: 
     draft.setInstance(ruleId, key, undefined);
   }
 }
+
+/** An incident without instances could never end: what stands for it is taken to fire until it is found clear. */
+const instanceOf = (incident: Incident, at: number): Instance => ({
+  key: incident.lead,
+  group: incident.dedupe_key,
+  scopeId: incident.scope_id,
+  deviceId: incident.device_id,
+  labels: incident.labels,
+  phase: 'firing',
+  legs: [],
+  since: at,
+  startedAt: incident.last_fired_at,
+  clearedAt: null,
+  notified: !isUnnotified(incident),
+  reading: { value: incident.value, worst: incident.value, seenAt: incident.updated_at },
+});
 
 /** What the dedupe keys of a rule are made of. */
 const keysOf = ({ rule_key: key, scope_type: scope, dimensions }: Rule): string => JSON.stringify([key, scope, dimensions]);

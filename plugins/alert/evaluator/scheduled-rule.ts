@@ -21,10 +21,11 @@ export class ScheduledRule {
   ms = 0;
   series = 0;
   unscoped = 0;
-  /** Incidents whose source has not been heard since the start. */
-  stale = 0;
-  /** Whether it has more instances than are kept. */
-  crowded = false;
+  /** Instances whose source has not been heard since the start. */
+  stale: ReadonlySet<string> = new Set();
+  /** Series and label sets beyond the bounds. */
+  unread = 0;
+  leftOut = 0;
 
   constructor(rule: Rule, plan: Plan, lastOk: number | undefined) {
     this.rule = rule;

@@ -1,11 +1,10 @@
-import type { Leg, Rule } from '../rule.ts';
-import { type AnswerRows, answerRows } from './answer-rows.ts';
+import type { Leg } from '../rule.ts';
+import { type AnswerFrame, type AnswerRows, answerRows } from './answer-rows.ts';
 import type { Asked } from './back-end.ts';
 import type { Instance, Row } from './instance.ts';
 
 export interface SecondLookParts {
-  readonly rule: Rule;
-  readonly legs: readonly Leg[];
+  readonly frame: AnswerFrame;
   readonly instances: ReadonlyMap<string, Instance> | undefined;
   /** Keys of those that fire and have not been seen since the start. */
   readonly unseen: ReadonlySet<string>;
@@ -24,7 +23,8 @@ export interface SecondLook {
  * start is clear only when its measure is there again: until then its source may simply not be heard yet.
  */
 export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], parts: SecondLookParts): Promise<SecondLook> {
-  const { rule, legs, instances, unseen, ask } = parts;
+  const { frame, instances, unseen, ask } = parts;
+  const { legs } = frame.plan;
   const firing = [...(instances?.values() ?? [])].filter(({ phase }) => phase === 'firing').map(({ key }) => key);
   const unknown = new Set<string>();
   const rows = await Promise.all(
@@ -34,7 +34,7 @@ export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], part
       if (gone.length === 0) {
         return known;
       }
-      const answered = rowsOf(await ask(legs[at]!, crossed!), rule);
+      const answered = rowsOf(await ask(legs[at]!, crossed!), frame);
       const crossedRows = gone.flatMap((key) => (answered?.has(key) === true ? [[key, answered.get(key)!] as const] : []));
       (answered === undefined ? gone : []).forEach((key) => unknown.add(key));
       return crossedRows.length === 0 ? known : new Map([...known, ...crossedRows]);
@@ -42,11 +42,11 @@ export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], part
   );
   const missing = [...unseen].filter((key) => !rows.some((of) => of.has(key)));
   if (missing.length > 0) {
-    const measures = await Promise.all(legs.map(async (leg) => (leg.measure === undefined ? undefined : rowsOf(await ask(leg, leg.measure), rule))));
+    const measures = await Promise.all(legs.map(async (leg) => (leg.measure === undefined ? undefined : rowsOf(await ask(leg, leg.measure), frame))));
     missing.filter((key) => !measures.some((of) => of?.has(key) === true)).forEach((key) => unknown.add(key));
   }
   return { rows, unknown };
 }
 
-const rowsOf = ({ answer }: Asked, rule: Rule): AnswerRows['rows'] | undefined =>
-  answer instanceof Error ? undefined : answerRows(answer, rule, undefined).rows;
+const rowsOf = ({ answer }: Asked, frame: AnswerFrame): AnswerRows['rows'] | undefined =>
+  answer instanceof Error ? undefined : answerRows(answer, frame, undefined).rows;

@@ -25,6 +25,7 @@ export const selfRule: Rule = {
   notify_min_fires: 0,
   dimensions: [],
   interval_seconds: 0,
+  keep_firing_for: '',
   created_by: 'evaluator',
   created_at: '1970-01-01T00:00:00.000Z',
   updated_at: '1970-01-01T00:00:00.000Z',
@@ -38,7 +39,8 @@ export const selfRows = (backEnds: Iterable<BackEnd>): ReadonlyMap<string, Row> 
       .filter(({ failures }) => failures >= mostFailures)
       .map(({ name, failures }): [string, Row] => {
         const key = `${selfRule.rule_key}:${selfRule.scope_type}:${name}`;
-        return [key, { key, scopeId: name, deviceId: null, labels: { pipeline: name }, value: failures }];
+        const labels = { pipeline: name };
+        return [key, { key, group: key, scopeId: name, deviceId: null, labels, series: labels, value: failures }];
       }),
   );
 

@@ -1,4 +1,4 @@
-import { concernsGates, review, type GateInputs } from '../gates/review.ts';
+import { concernsGates, type GateInputs, isMuted, notify, review } from '../gates/review.ts';
 import type { Draft } from '../incident/draft.ts';
 import { evaluator, type Incident, isUnnotified } from '../incident/incident.ts';
 import type { Ledger } from '../incident/ledger.ts';
@@ -13,7 +13,7 @@ export function sweep(ledger: Ledger, now: number, gateInputs: GateInputs): Prom
         const open = draft.apply(unsilence(incident, evaluator, 'silence_expired', now))!;
         remindAfterSilence(draft, open, gateInputs);
         waiting.push(open.dedupe_key);
-      } else if (concernsGates(incident)) {
+      } else if (concernsGates(incident, ledger.hasNews(incident.dedupe_key))) {
         waiting.push(incident.dedupe_key);
       }
     }
@@ -22,9 +22,14 @@ export function sweep(ledger: Ledger, now: number, gateInputs: GateInputs): Prom
 }
 
 /** Channels that were sent the firing are reminded that it lasts, unless that was a moment ago. */
-export function remindAfterSilence(draft: Draft, incident: Incident, { steady, cooldownMs, silencedBy }: GateInputs): void {
+export function remindAfterSilence(draft: Draft, incident: Incident, gateInputs: GateInputs): void {
+  const { steady, cooldownMs } = gateInputs;
   const notified = incident.notified_at;
-  if (!isUnnotified(incident) && notified !== null && steady - notified >= cooldownMs && silencedBy(incident) === undefined) {
-    draft.addNotice('reminder', draft.setIncident({ ...incident, notified_at: steady }));
+  if (!isUnnotified(incident) && notified !== null && steady - notified >= cooldownMs && isAudible(draft, incident, gateInputs)) {
+    notify(draft, incident, 'reminder', gateInputs, true);
   }
 }
+
+/** Of one whose condition was clear at the last look everything counts that fires. */
+const isAudible = (draft: Draft, incident: Incident, gateInputs: GateInputs): boolean =>
+  [...draft.members(incident.dedupe_key)].some((member) => member.phase === 'firing' && !isMuted(member, incident, gateInputs));

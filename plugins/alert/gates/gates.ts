@@ -7,8 +7,10 @@ export interface GateView {
   readonly cooldownMs: number;
   /** 0: critical incidents are notified once. */
   readonly reminderMs: number;
-  /** The label silence in force that matches. */
+  /** The label silence in force that matches, where all of its instances that burn are muted. */
   silencedBy(incident: Incident): { readonly id: number } | undefined;
+  /** Whether instances burn and are not muted of which channels were not sent that they fire. */
+  hasNews(incident: Incident): boolean;
   /** An active incident that inhibits this one; the one of this key as long as it does. */
   inhibitor(incident: Incident, before: string | undefined): Incident | undefined;
   /** Whether its condition was met when it was last looked at. */
@@ -22,7 +24,8 @@ export interface Dampening {
 }
 
 export type Decision =
-  | { readonly kind: 'notify'; readonly notice: 'firing' | 'reminder' }
+  /** again: of a firing that was sent before, with those who have joined it since. */
+  | { readonly kind: 'notify'; readonly notice: 'firing' | 'reminder'; readonly again: boolean }
   | { readonly kind: 'suppress'; readonly gate: Gate; readonly mark: Mark; readonly message: string; readonly data: Readonly<Record<string, unknown>> };
 
 type Suppression = Extract<Decision, { kind: 'suppress' }>;
@@ -35,12 +38,13 @@ export function decide(incident: Incident, view: GateView): Decision | undefined
   if (incident.status !== 'open' || !view.holds(incident)) {
     return undefined;
   }
-  if (!isUnnotified(incident)) {
+  const again = !isUnnotified(incident);
+  if (again && !view.hasNews(incident)) {
     return remind(incident, view);
   }
   const closed = silenceGate(incident, view) ?? inhibitionGate(incident, view) ?? cooldownGate(incident, view) ?? dampeningGate(incident, view);
   if (closed === undefined) {
-    return { kind: 'notify', notice: 'firing' };
+    return { kind: 'notify', notice: 'firing', again };
   }
   return incident.marks[closed.gate]?.ref === closed.mark.ref ? undefined : closed;
 }
@@ -49,7 +53,7 @@ export function decide(incident: Incident, view: GateView): Decision | undefined
 function remind(incident: Incident, view: GateView): Decision | undefined {
   const { severity, notified_at: notified } = incident;
   const due = severity === 'critical' && notified !== null && view.reminderMs > 0 && view.steady - notified >= view.reminderMs;
-  return due && view.silencedBy(incident) === undefined ? { kind: 'notify', notice: 'reminder' } : undefined;
+  return due && view.silencedBy(incident) === undefined ? { kind: 'notify', notice: 'reminder', again: true } : undefined;
 }
 
 function silenceGate(incident: Incident, { silencedBy, steady }: GateView): Suppression | undefined {
@@ -91,7 +95,7 @@ function cooldownGate(incident: Incident, { steady, cooldownMs }: GateView): Sup
     gate: 'cooldown',
     mark: { ref: String(seq), at: steady },
     message: 'the last notification of it is younger than the cooldown',
-    data: { gate: 'cooldown', count: count - seq, cooldown_seconds: cooldownMs / 1_000 },
+    data: { gate: 'cooldown', count: Math.max(1, count - seq), cooldown_seconds: cooldownMs / 1_000 },
   };
 }
 
@@ -114,6 +118,6 @@ function dampeningGate(incident: Incident, view: GateView): Suppression | undefi
 
 export const firesWithin = (fires: readonly number[], steady: number, windowMs: number): readonly number[] => fires.filter((at) => at > steady - windowMs);
 
-/** One more evaluation that found it firing; no more are remembered than the rule asks for. */
+/** One more time that it has begun to fire; no more are remembered than the rule asks for. */
 export const countFire = (fires: readonly number[], steady: number, { windowMs, minFires }: Dampening): readonly number[] =>
   [...firesWithin(fires, steady, windowMs), steady].slice(-minFires);

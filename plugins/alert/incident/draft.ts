@@ -1,6 +1,7 @@
 import type { Instance } from '../evaluator/instance.ts';
 import type { FamilyOf } from '../gates/families.ts';
 import { Inhibitors } from '../gates/inhibitors.ts';
+import { type InstanceTable, isNews } from './instance-table.ts';
 import type { Notice } from '../../notify/contract.ts';
 import type { Incident, NewEvent } from './incident.ts';
 import type { Step } from './transitions.ts';
@@ -9,15 +10,32 @@ import type { Step } from './transitions.ts';
 export interface Changes {
   readonly incidents: ReadonlyMap<string, Incident>;
   readonly events: readonly { readonly key: string; readonly event: NewEvent; readonly status: Incident['status']; readonly severity: Incident['severity'] }[];
-  readonly notices: readonly { readonly key: string; readonly kind: Notice['kind']; readonly incident: Incident }[];
-  /** By dedupe key; undefined: clear. */
-  readonly instances: ReadonlyMap<string, { readonly ruleId: number; readonly instance: Instance | undefined }>;
+  readonly notices: readonly DraftNotice[];
+  /** By their keys; undefined: clear. */
+  readonly instances: ReadonlyMap<string, ChangedInstance>;
+}
+
+export interface DraftNotice {
+  readonly key: string;
+  readonly kind: Notice['kind'];
+  readonly incident: Incident;
+  /** Of a firing that channels were sent before: others have joined it, or it is worse. */
+  readonly again: boolean;
+  /** Those that burn and are not muted, when it was drafted. */
+  readonly burning: readonly Instance[];
+}
+
+export interface ChangedInstance {
+  readonly ruleId: number;
+  /** What was there before the transaction. */
+  readonly before: Instance | undefined;
+  readonly instance: Instance | undefined;
 }
 
 /** What is stored, as far as it is in memory. */
 export interface LedgerState {
   readonly live: ReadonlyMap<string, Incident>;
-  readonly instances: ReadonlyMap<number, ReadonlyMap<string, Instance>>;
+  readonly instances: InstanceTable;
   readonly inhibitors: Pick<Inhibitors, 'in'>;
   readonly familyOf: FamilyOf;
 }
@@ -29,8 +47,9 @@ export class Draft {
   readonly #incidents = new Map<string, Incident>();
   readonly #inhibitors: Inhibitors;
   readonly #events: { key: string; event: NewEvent; status: Incident['status']; severity: Incident['severity'] }[] = [];
-  readonly #notices: { key: string; kind: Notice['kind']; incident: Incident }[] = [];
-  readonly #instances = new Map<string, { ruleId: number; instance: Instance | undefined }>();
+  readonly #notices: DraftNotice[] = [];
+  readonly #instances = new Map<string, ChangedInstance>();
+  readonly #changedOfGroup = new Map<string, Set<string>>();
 
   constructor(held: LedgerState) {
     this.#held = held;
@@ -58,14 +77,30 @@ export class Draft {
     }
   }
 
-  instance(ruleId: number, key: string): Instance | undefined {
-    const changed = this.#instances.get(key);
-    return changed === undefined ? this.#held.instances.get(ruleId)?.get(key) : changed.instance;
-  }
-
   /** Only what is held: a rule is evaluated once in a transaction. */
   instancesOf(ruleId: number): ReadonlyMap<string, Instance> {
-    return this.#held.instances.get(ruleId) ?? none;
+    return this.#held.instances.byRule.get(ruleId) ?? none;
+  }
+
+  /** The instances of an incident. */
+  *members(group: string): Generator<Instance> {
+    const changed = this.#changedOfGroup.get(group);
+    for (const [key, instance] of this.#held.instances.of(group)) {
+      if (changed?.has(key) !== true) {
+        yield instance;
+      }
+    }
+    for (const key of changed ?? []) {
+      const { instance } = this.#instances.get(key)!;
+      if (instance !== undefined) {
+        yield instance;
+      }
+    }
+  }
+
+  /** Whether some of its instances burn that channels were not sent. */
+  hasNews(group: string): boolean {
+    return this.#changedOfGroup.has(group) ? [...this.members(group)].some(isNews) : this.#held.instances.hasNews(group);
   }
 
   /** A transition, with what the timeline says of it. */
@@ -98,12 +133,17 @@ export class Draft {
     return undefined;
   }
 
-  addNotice(kind: Notice['kind'], incident: Incident): void {
-    this.#notices.push({ key: incident.dedupe_key, kind, incident });
+  addNotice(kind: Notice['kind'], incident: Incident, { again = false, burning = [] }: Partial<Pick<DraftNotice, 'again' | 'burning'>> = {}): void {
+    this.#notices.push({ key: incident.dedupe_key, kind, incident, again, burning });
   }
 
   setInstance(ruleId: number, key: string, instance: Instance | undefined): void {
-    this.#instances.set(key, { ruleId, instance });
+    const before = this.#instances.has(key) ? this.#instances.get(key)!.before : this.#held.instances.byRule.get(ruleId)?.get(key);
+    this.#instances.set(key, { ruleId, before, instance });
+    const group = (instance ?? before)?.group;
+    if (group !== undefined) {
+      this.#changedOfGroup.set(group, (this.#changedOfGroup.get(group) ?? new Set()).add(key));
+    }
   }
 
   /** Keys of the incidents that are changed so far. */

@@ -1,13 +1,13 @@
 import { timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { Incident } from './incident.ts';
+import type { Measured } from './members.ts';
 import type { EventItem, IncidentItem } from './schema.ts';
 import type { EventRow } from './tables.ts';
 
 const whenOrNull = (at: number | null): string | null => (at === null ? null : timestamp(at));
 
-export const shownIncident = (incident: Incident): Static<typeof IncidentItem> => ({
+export const shownIncident = (incident: Measured): Static<typeof IncidentItem> => ({
   id: incident.id,
   rule: incident.rule_key,
   rule_id: incident.rule_id === 0 ? null : incident.rule_id,
@@ -23,6 +23,8 @@ export const shownIncident = (incident: Incident): Static<typeof IncidentItem> =
   runbook_url: incident.runbook_url,
   dedupe_key: incident.dedupe_key,
   value: incident.value,
+  worst_value: incident.worst_value,
+  firing_instances: incident.firing_instances,
   threshold: incident.threshold,
   event_count: incident.event_count,
   fired_at: timestamp(incident.fired_at),

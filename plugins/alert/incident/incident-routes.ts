@@ -2,15 +2,25 @@ import { listRoute, type Page, route, type RouteDeclaration } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { IncidentStatus } from '../contract.ts';
+import type { Instance } from '../evaluator/instance.ts';
 import type { Incident } from './incident.ts';
 import type { IncidentFilter, IncidentStore } from './incident-store.ts';
-import { EventItem, EventQuery, IncidentId, IncidentItem, IncidentQuery } from './schema.ts';
+import type { InstanceReader } from './instance-reader.ts';
+import { measured } from './members.ts';
+import { EventItem, EventQuery, IncidentId, IncidentItem, IncidentQuery, InstanceItem, InstanceQuery } from './schema.ts';
 import { shownEvent, shownIncident } from './incident-item.ts';
 
 const path = '/api/v1/alerts/incidents';
 const one = `${path}/{id}`;
 
-export const incidentRoutes = (store: IncidentStore): readonly RouteDeclaration[] => [
+export interface IncidentRouteParts {
+  readonly store: IncidentStore;
+  readonly instances: InstanceReader;
+  /** In memory, with what was measured last. */
+  readonly ledger: { instancesOf(group: string): ReadonlyMap<string, Instance> };
+}
+
+export const incidentRoutes = ({ store, instances, ledger }: IncidentRouteParts): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
@@ -20,7 +30,11 @@ export const incidentRoutes = (store: IncidentStore): readonly RouteDeclaration[
     async handle({ query, page }): Promise<Page<Static<typeof IncidentItem>>> {
       const { items, total, more } = await store.list(filterOf(query), page);
       const last = items.at(-1);
-      return { items: items.map(shownIncident), total, next: more ? [last!.last_fired_at, last!.id] : undefined };
+      return {
+        items: items.map((incident) => shownIncident(measured(incident, ledger.instancesOf(incident.dedupe_key)))),
+        total,
+        next: more ? [last!.last_fired_at, last!.id] : undefined,
+      };
     },
   }),
   route({
@@ -31,7 +45,20 @@ export const incidentRoutes = (store: IncidentStore): readonly RouteDeclaration[
     params: IncidentId,
     response: IncidentItem,
     errors: ['not_found'],
-    handle: async ({ params }) => shownIncident(await store.get(params.id)),
+    async handle({ params }) {
+      const incident = await store.get(params.id);
+      return shownIncident(measured(incident, ledger.instancesOf(incident.dedupe_key)));
+    },
+  }),
+  listRoute({
+    path: `${one}/instances`,
+    access: 'any',
+    summary: 'The instances of an incident: one for each label set, those that have left it for a day',
+    params: IncidentId,
+    query: InstanceQuery,
+    items: InstanceItem,
+    errors: ['not_found'],
+    handle: async ({ params, query, page }) => instances.list(await store.get(params.id), query.state, page),
   }),
   listRoute({
     path: `${one}/events`,

@@ -1,9 +1,10 @@
 import { type Clock, timestamp } from 'svc/sdk';
 
-import type { IncidentEventView, Incidents, IncidentView } from '../contract.ts';
+import type { IncidentEventView, Incidents, IncidentView, InstanceView } from '../contract.ts';
 import type { Incident } from './incident.ts';
 import { shownEvent } from './incident-item.ts';
 import type { IncidentStore } from './incident-store.ts';
+import type { InstanceReader } from './instance-reader.ts';
 import { noticeIncidentOf } from './notices.ts';
 import type { EventRow } from './tables.ts';
 
@@ -24,10 +25,12 @@ export const eventViewOf = (row: EventRow): IncidentEventView => {
 /** Incidents for other plugins. */
 export class IncidentReader implements Incidents {
   readonly #store: IncidentStore;
+  readonly #instances: InstanceReader;
   readonly #clock: Clock;
 
-  constructor(store: IncidentStore, clock: Clock) {
+  constructor(store: IncidentStore, instances: InstanceReader, clock: Clock) {
     this.#store = store;
+    this.#instances = instances;
     this.#clock = clock;
   }
 
@@ -44,6 +47,11 @@ export class IncidentReader implements Incidents {
       ...(since !== undefined && { since }),
     };
     return (await this.#store.list(filter, { limit: Math.min(limit, mostListed) })).items.map(viewOf);
+  }
+
+  async instances(id: number): Promise<readonly InstanceView[]> {
+    const { items } = await this.#instances.list(await this.#store.get(id), undefined, { limit: mostListed });
+    return items;
   }
 
   async events(id: number): Promise<readonly IncidentEventView[]> {

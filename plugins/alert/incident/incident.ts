@@ -10,6 +10,7 @@ export type EventType =
   | 'silenced'
   | 'resolved'
   | 'reopened'
+  | 'instances_changed'
   | 'note'
   | 'notification_sent'
   | 'notification_failed'
@@ -43,6 +44,8 @@ export interface Incident {
   readonly scope_type: ScopeType;
   readonly scope_id: string;
   readonly device_id: string | null;
+  /** Key of the instance that stands for it: its labels, its value. */
+  readonly lead: string;
   readonly summary: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;

@@ -28,21 +28,39 @@ export const rowOf = ({ notified_seq: seq, notified_at: at, ...incident }: Incid
   marks: JSON.stringify(incident.marks),
 });
 
-export const instanceOf = ({ dedupe_key: key, phase, legs, since, cleared_at: clearedAt }: InstanceRow): Instance => ({
-  key,
-  phase,
-  legs: JSON.parse(legs) as (number | null)[],
-  since,
-  clearedAt,
+export const instanceOf = (row: InstanceRow): Instance => ({
+  key: row.dedupe_key,
+  group: row.incident_key,
+  scopeId: row.scope_id,
+  deviceId: row.device_id,
+  labels: JSON.parse(row.labels) as Instance['labels'],
+  phase: row.phase,
+  legs: JSON.parse(row.legs) as (number | null)[],
+  since: row.since,
+  startedAt: row.started_at,
+  clearedAt: row.cleared_at,
+  notified: row.notified === 1,
+  reading: { value: row.value, worst: row.worst, seenAt: row.seen_at },
 });
 
-export const instanceRowOf = (ruleId: number, { key, phase, legs, since, clearedAt }: Instance): InstanceRow => ({
-  dedupe_key: key,
+/** `resolvedAt`: when it left its incident, by the wall. */
+export const instanceRowOf = (ruleId: number, instance: Instance, resolvedAt: number | null = null): InstanceRow => ({
+  dedupe_key: instance.key,
   rule_id: ruleId,
-  phase,
-  legs: JSON.stringify(legs),
-  since,
-  cleared_at: clearedAt,
+  incident_key: instance.group,
+  scope_id: instance.scopeId,
+  device_id: instance.deviceId,
+  labels: JSON.stringify(instance.labels),
+  phase: instance.phase,
+  legs: JSON.stringify(instance.legs),
+  since: instance.since,
+  started_at: instance.startedAt,
+  cleared_at: instance.clearedAt,
+  notified: instance.notified ? 1 : 0,
+  value: instance.reading.value,
+  worst: instance.reading.worst,
+  seen_at: instance.reading.seenAt,
+  resolved_at: resolvedAt,
 });
 
 const incidentColumns = [
@@ -55,6 +73,7 @@ const incidentColumns = [
   'scope_type',
   'scope_id',
   'device_id',
+  'lead',
   'summary',
   'labels',
   'annotations',
@@ -92,7 +111,24 @@ const eventColumns = [
   'created_at',
 ] as const satisfies readonly (keyof EventRow)[];
 
-const instanceColumns = ['dedupe_key', 'rule_id', 'phase', 'legs', 'since', 'cleared_at'] as const satisfies readonly (keyof InstanceRow)[];
+const instanceColumns = [
+  'dedupe_key',
+  'rule_id',
+  'incident_key',
+  'scope_id',
+  'device_id',
+  'labels',
+  'phase',
+  'legs',
+  'since',
+  'started_at',
+  'cleared_at',
+  'notified',
+  'value',
+  'worst',
+  'seen_at',
+  'resolved_at',
+] as const satisfies readonly (keyof InstanceRow)[];
 
 /**
  * Many rows in one statement whose text is always the same, however many they are: they come as one JSON parameter.
@@ -135,6 +171,13 @@ export async function replaceInstances(tx: Db, rows: readonly InstanceRow[]): Pr
 
 export async function removeInstances(tx: Db, keys: readonly string[]): Promise<void> {
   await sql`delete from alert_instances where dedupe_key in (select value from json_each(${JSON.stringify(keys)}))`.execute(tx);
+}
+
+/** What was last measured of instances whose state is the same. */
+export async function storeReadings(tx: Db, instances: readonly Instance[]): Promise<void> {
+  const json = JSON.stringify(instances.map(({ key, reading }) => [key, reading.value, reading.worst, reading.seenAt]));
+  await sql`update alert_instances set value = read.value ->> 1, worst = read.value ->> 2, seen_at = read.value ->> 3
+    from json_each(${json}) as read where alert_instances.dedupe_key = read.value ->> 0`.execute(tx);
 }
 
 export async function incidentsByKey(read: Db, keys: readonly string[]): Promise<readonly IncidentRow[]> {

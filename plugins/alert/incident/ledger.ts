@@ -4,6 +4,7 @@ import type { Instance } from '../evaluator/instance.ts';
 import type { FamilyOf } from '../gates/families.ts';
 import { Inhibitors } from '../gates/inhibitors.ts';
 import { type Changes, Draft } from './draft.ts';
+import { InstanceTable } from './instance-table.ts';
 import { type Incident, isActive, isUnnotified } from './incident.ts';
 import {
   changedIncidents,
@@ -17,6 +18,7 @@ import {
   replaceIncidents,
   replaceInstances,
   rowOf,
+  storeReadings,
 } from './ledger-rows.ts';
 import { noticeOf, noticeTopic } from './notices.ts';
 import type { EventRow, IncidentTables } from './tables.ts';
@@ -45,7 +47,7 @@ export class Ledger {
   readonly #parts: LedgerParts;
   #live = new Map<string, Incident>();
   #ids = new Map<number, string>();
-  #instances = new Map<number, Map<string, Instance>>();
+  #instances = new InstanceTable();
   #inhibitors: Inhibitors;
   #heartbeat: Heartbeat | undefined;
   #last: Promise<unknown> = Promise.resolve();
@@ -61,8 +63,19 @@ export class Ledger {
     return this.#live;
   }
 
+  /** By rule. */
   get instances(): ReadonlyMap<number, ReadonlyMap<string, Instance>> {
-    return this.#instances;
+    return this.#instances.byRule;
+  }
+
+  /** Of one incident, by its dedupe key. */
+  instancesOf(group: string): ReadonlyMap<string, Instance> {
+    return this.#instances.of(group);
+  }
+
+  /** Whether some of the instances of an incident burn that channels were not sent. */
+  hasNews(group: string): boolean {
+    return this.#instances.hasNews(group);
   }
 
   /** As found when all this was read. */
@@ -74,14 +87,14 @@ export class Ledger {
   async load(): Promise<void> {
     const { tables } = this.#parts;
     const live = await tables.read.selectFrom('alert_incidents').selectAll().where('status', '<>', 'resolved').orderBy('id').execute();
-    const instances = await tables.read.selectFrom('alert_instances').selectAll().execute();
+    const instances = await tables.read.selectFrom('alert_instances').selectAll().where('resolved_at', 'is', null).execute();
     const beat = await tables.read.selectFrom('alert_heartbeat').select(['at', 'drift']).where('id', '=', 1).executeTakeFirst();
     this.#live = new Map();
     this.#ids = new Map();
     this.#inhibitors = new Inhibitors(this.#parts.familyOf);
-    this.#instances = new Map();
+    this.#instances = new InstanceTable();
     live.forEach((row) => this.#add(incidentOf(row)));
-    instances.forEach((row) => this.#setInstance(row.rule_id, row.dedupe_key, instanceOf(row)));
+    instances.forEach((row) => this.#instances.set(row.rule_id, row.dedupe_key, instanceOf(row)));
     this.#heartbeat = beat;
     this.#isStale = false;
   }
@@ -93,6 +106,14 @@ export class Ledger {
         .values({ id: 1, ...heartbeat })
         .execute(),
     );
+  }
+
+  /** Stores what was measured last, of instances whose state has long been the same. */
+  async saveReadings(): Promise<void> {
+    const lasting = [...this.#instances.byRule.values()].flatMap((found) => [...found.values()]);
+    if (lasting.length > 0) {
+      await this.#parts.tables.write((tx) => storeReadings(tx as never, lasting));
+    }
   }
 
   /** Runs `work` when all transactions before it are done, then stores what it has drafted. Its error changes nothing. */
@@ -160,7 +181,7 @@ export class Ledger {
       }
     }
     for (const [key, { ruleId, instance }] of changes.instances) {
-      this.#setInstance(ruleId, key, instance);
+      this.#instances.set(ruleId, key, instance);
     }
     const types = new Map<string, string[]>();
     for (const { key, event } of changes.events) {
@@ -194,23 +215,12 @@ export class Ledger {
         changes.events.map(({ key, event, status, severity }) => eventRow(stored.get(key)!.id, { event, status, severity, now })),
       );
     }
-    await this.#storeInstances(tx, changes);
-    for (const { key, kind, incident } of changes.notices) {
-      const { id, version } = stored.get(key)!;
-      await outbox.enqueue(tx, noticeTopic, noticeOf(kind, { ...incident, id, version }), { key: `incident-${id}` });
+    await storeInstances(tx, changes, now);
+    for (const drafted of changes.notices) {
+      const { id, version } = stored.get(drafted.key)!;
+      await outbox.enqueue(tx, noticeTopic, noticeOf({ ...drafted, incident: { ...drafted.incident, id, version } }), { key: `incident-${id}` });
     }
     return stored;
-  }
-
-  async #storeInstances(tx: Tables<IncidentTables>['read'], { instances }: Changes): Promise<void> {
-    const kept = [...instances].flatMap(([, { ruleId, instance }]) => (instance === undefined ? [] : [instanceRowOf(ruleId, instance)]));
-    const gone = [...instances].filter(([, { instance }]) => instance === undefined).map(([key]) => key);
-    if (kept.length > 0) {
-      await replaceInstances(tx, kept);
-    }
-    if (gone.length > 0) {
-      await removeInstances(tx, gone);
-    }
   }
 
   #add(incident: Incident): void {
@@ -224,15 +234,24 @@ export class Ledger {
     this.#ids.delete(incident.id);
     this.#inhibitors.remove(incident);
   }
+}
 
-  #setInstance(ruleId: number, key: string, instance: Instance | undefined): void {
-    const instances = this.#instances.get(ruleId) ?? new Map<string, Instance>();
-    this.#instances.set(ruleId, instances);
-    if (instance !== undefined) {
-      instances.set(key, instance);
-    } else if (instances.delete(key) && instances.size === 0) {
-      this.#instances.delete(ruleId);
-    }
+/** What has fired stays listed for a while after it is over. */
+async function storeInstances(tx: Tables<IncidentTables>['read'], { instances }: Changes, now: number): Promise<void> {
+  const kept = [...instances.values()].flatMap(({ ruleId, before, instance }) =>
+    instance !== undefined
+      ? [instanceRowOf(ruleId, instance)]
+      : before?.phase === 'firing' || before?.phase === 'held'
+        ? [instanceRowOf(ruleId, before, now)]
+        : [],
+  );
+  const listed = new Set(kept.map(({ dedupe_key: key }) => key));
+  const gone = [...instances.keys()].filter((key) => !listed.has(key));
+  if (kept.length > 0) {
+    await replaceInstances(tx, kept);
+  }
+  if (gone.length > 0) {
+    await removeInstances(tx, gone);
   }
 }
 

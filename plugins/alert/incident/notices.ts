@@ -1,6 +1,8 @@
 import { type Handle, type PluginContext, SvcError, timestamp } from 'svc/sdk';
 
 import type { Notice, NoticeDispatcher, NoticeIncident, Outcome } from '../../notify/contract.ts';
+import type { Instance } from '../evaluator/instance.ts';
+import type { DraftNotice } from './draft.ts';
 import type { Incident } from './incident.ts';
 import type { IncidentStore } from './incident-store.ts';
 
@@ -10,13 +12,26 @@ export const noticeTopic = 'notice';
 /** A notice waits for a dispatcher as long as it takes to bring one back: some weeks, at a try every few minutes. */
 const attempts = 10_000;
 
+/** Of an incident with several instances, so many are named. */
+const mostNamed = 20;
+
 /** What channels are sent of an incident. */
-export function noticeOf(kind: Notice['kind'], incident: Incident): Notice {
+export function noticeOf({ kind, incident, again, burning }: Omit<DraftNotice, 'key'>): Notice {
   const { id, event_count: seq, version, pins } = incident;
-  // There are several reminders of one firing; each is of another version of the incident.
-  const which = kind === 'reminder' ? `reminder-${version}` : kind;
-  return { id: `incident-${id}-${seq}-${which}`, kind, fire_seq: seq, incident: noticeIncidentOf(incident), pins };
+  // There are several reminders of one firing, and several of who has joined it; each is of another version of the incident.
+  const which = kind === 'reminder' || again ? `${kind}-${version}` : kind;
+  const named = noticeIncidentOf(incident);
+  return { id: `incident-${id}-${seq}-${which}`, kind, fire_seq: seq, incident: burning.length < 2 ? named : { ...named, ...instancesIn(burning) }, pins };
 }
+
+const instancesIn = (burning: readonly Instance[]): Pick<NoticeIncident, 'firing_instances' | 'instances'> => ({
+  firing_instances: burning.length,
+  instances: burning.slice(0, mostNamed).map(({ labels, reading: { value }, startedAt }) => ({
+    labels,
+    ...(value !== null && { value }),
+    since: timestamp(startedAt),
+  })),
+});
 
 export const noticeIncidentOf = (incident: Incident): NoticeIncident => ({
   id: incident.id,

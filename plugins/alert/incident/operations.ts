@@ -8,6 +8,7 @@ import type { Draft } from './draft.ts';
 import { durationOf } from './duration.ts';
 import { type Actor, type Incident, isUnnotified } from './incident.ts';
 import type { Ledger } from './ledger.ts';
+import { measured } from './members.ts';
 import type { IncidentItem, SilenceFor } from './schema.ts';
 import { shownIncident } from './incident-item.ts';
 import { acknowledge, resolve, silence, type Step, unsilence } from './transitions.ts';
@@ -62,9 +63,9 @@ export class Operations {
           draft.addNotice('resolved', incident);
         }
         // While its condition lasts it must not fire at once again: that is for the cooldown to end, or a full clear cycle.
-        const instance = draft.instance(incident.rule_id, incident.dedupe_key);
-        if (instance?.phase === 'firing') {
-          draft.setInstance(incident.rule_id, incident.dedupe_key, { ...instance, phase: 'held', since: this.#parts.gateInputs().steady });
+        const { steady } = this.#parts.gateInputs();
+        for (const instance of [...draft.members(incident.dedupe_key)].filter(({ phase }) => phase === 'firing')) {
+          draft.setInstance(incident.rule_id, instance.key, { ...instance, phase: 'held', since: steady });
         }
       },
     );
@@ -93,12 +94,12 @@ export class Operations {
       }
       const step = transition(incident, actorOf(call.principal), clock.now());
       if (step === undefined) {
-        return shownIncident(incident);
+        return shownIncident(measured(incident, ledger.instancesOf(incident.dedupe_key)));
       }
       const changed = draft.apply(step)!;
       also?.(draft, changed);
       call.note({ resourceType: 'incident', resourceId: id, before: { status: incident.status }, after: { status: changed.status } });
-      return shownIncident(changed);
+      return shownIncident(measured(changed, ledger.instancesOf(changed.dedupe_key)));
     });
   }
 }

@@ -25,7 +25,9 @@ export const IncidentItem = Type.Object({
   annotations: Words,
   runbook_url: Type.String(),
   dedupe_key: Type.String(),
-  value: orNull(Type.Number({ description: 'when it fired last' })),
+  value: orNull(Type.Number({ description: 'measured last, of the instance that stands for the incident' })),
+  worst_value: orNull(Type.Number({ description: 'of all instances, while it lasts' })),
+  firing_instances: Type.Integer({ description: 'GET …/instances lists them' }),
   threshold: orNull(Type.Number()),
   event_count: Type.Integer({ description: 'how often it has fired' }),
   fired_at: Timestamp,
@@ -36,6 +38,21 @@ export const IncidentItem = Type.Object({
   resolved_at: orNull(Timestamp),
   created_at: Timestamp,
   updated_at: Timestamp,
+});
+
+export const instanceStates = ['pending', 'firing', 'stale', 'resolved'] as const;
+
+export const InstanceQuery = Type.Object({ state: Type.Optional(Type.Enum([...instanceStates])) });
+
+export const InstanceItem = Type.Object({
+  labels: Words,
+  state: Type.Enum([...instanceStates], { description: 'stale: fires, and its source has not been heard since the start of the manager' }),
+  value: orNull(Type.Number({ description: 'measured last' })),
+  worst_value: orNull(Type.Number()),
+  since: Type.String({ format: 'date-time', description: 'in this state' }),
+  last_seen_at: Timestamp,
+  resolved_at: orNull(Timestamp),
+  silenced_by: orNull(Type.String({ description: 'silence and the id of one by label, or incident: the incident itself is silenced' })),
 });
 
 export const IncidentQuery = Type.Object({

@@ -21,6 +21,7 @@ export interface IncidentRow {
   scope_type: ScopeType;
   scope_id: string;
   device_id: string | null;
+  lead: string;
   summary: string;
   labels: string;
   annotations: string;
@@ -60,10 +61,21 @@ export interface EventRow {
 }
 
 export interface InstanceRow {
+  /** Its own; the incident's is in `incident_key`. */
   dedupe_key: string;
   rule_id: number;
+  incident_key: string;
+  scope_id: string;
+  device_id: string | null;
+  labels: string;
   phase: 'partial' | 'pending' | 'firing' | 'held';
   legs: string;
   since: number;
+  started_at: number;
   cleared_at: number | null;
+  notified: number;
+  value: number | null;
+  worst: number | null;
+  seen_at: number;
+  resolved_at: number | null;
 }

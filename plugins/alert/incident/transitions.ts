@@ -1,6 +1,7 @@
 import { SvcError, timestamp } from 'svc/sdk';
 import { formatDuration } from 'svc/query';
 
+import type { Instance } from '../evaluator/instance.ts';
 import type { Rule } from '../rule.ts';
 import { type Actor, evaluator, type Incident, type NewEvent } from './incident.ts';
 
@@ -13,12 +14,9 @@ export interface Step {
 /** What has fired, as the evaluator found it. */
 export interface Firing {
   readonly rule: Rule;
-  readonly dedupe_key: string;
-  readonly scope_id: string;
-  readonly device_id: string | null;
-  readonly labels: Readonly<Record<string, string>>;
+  /** The instance that stands for all of its incident. */
+  readonly lead: Instance;
   readonly annotations: Readonly<Record<string, string>>;
-  readonly value: number | null;
   readonly threshold: number | null;
   /** Of a forecast: seconds until its bound is reached. */
   readonly eta: number | null;
@@ -38,17 +36,9 @@ export function fire(known: Incident | undefined, firing: Firing, now: number): 
   const { rule } = firing;
   const incident: Incident = {
     id: known?.id ?? 0,
-    dedupe_key: firing.dedupe_key,
     ...ofRule(rule),
-    scope_type: rule.scope_type,
-    scope_id: firing.scope_id,
-    device_id: firing.device_id,
+    ...ofLead(firing),
     status: 'open',
-    summary: summaryOf(firing),
-    labels: firing.labels,
-    annotations: firing.annotations,
-    value: firing.value,
-    threshold: firing.threshold,
     event_count: (known?.event_count ?? 0) + 1,
     notified_seq: known?.notified_seq ?? 0,
     notified_at: known?.notified_at ?? null,
@@ -65,7 +55,7 @@ export function fire(known: Incident | undefined, firing: Firing, now: number): 
     version: known?.version ?? 0,
   };
   const data = {
-    value: firing.value,
+    value: incident.value,
     threshold: firing.threshold,
     count: incident.event_count,
     ...(firing.eta !== null && { eta_at: timestamp(firing.at + Math.round(firing.eta * 1_000)) }),
@@ -74,6 +64,41 @@ export function fire(known: Incident | undefined, firing: Firing, now: number): 
   const again: NewEvent = { type: 'reopened', message: 'fired again', actor: evaluator, data: { reason: 'fired_again' } };
   return { incident, events: known === undefined ? [fired] : [again, fired] };
 }
+
+/** Who has come to an incident or gone from it, and how many fire now. */
+export interface Membership {
+  readonly joined: readonly Instance[];
+  readonly left: readonly Instance[];
+  readonly firing: number;
+}
+
+/** So many are named in the timeline. */
+const mostNamed = 20;
+
+/** While it lasts some of its instances have begun to fire, or have ceased to. */
+export function change(known: Incident, firing: Firing, { joined, left, firing: count }: Membership, now: number): Step {
+  const incident: Incident = { ...known, ...ofLead(firing), updated_at: now };
+  const turns = [joined.length > 0 && `${joined.length} joined`, left.length > 0 && `${left.length} left`].filter((turn) => turn !== false);
+  const labelsOf = (instances: readonly Instance[]): readonly Instance['labels'][] => instances.slice(0, mostNamed).map(({ labels }) => labels);
+  const data = { joined: labelsOf(joined), joined_count: joined.length, left: labelsOf(left), left_count: left.length, firing: count };
+  return step(incident, 'instances_changed', evaluator, `${turns.join(', ')}, ${count} firing`, data);
+}
+
+/** What an incident has of the instance that stands for it. */
+const ofLead = (firing: Firing): Pick<Incident, LeadFields> => ({
+  dedupe_key: firing.lead.group,
+  scope_type: firing.rule.scope_type,
+  scope_id: firing.lead.scopeId,
+  device_id: firing.lead.deviceId,
+  lead: firing.lead.key,
+  summary: summaryOf(firing),
+  labels: firing.lead.labels,
+  annotations: firing.annotations,
+  value: firing.lead.reading.value,
+  threshold: firing.threshold,
+});
+
+type LeadFields = 'dedupe_key' | 'scope_type' | 'scope_id' | 'device_id' | 'lead' | 'summary' | 'labels' | 'annotations' | 'value' | 'threshold';
 
 /** What an incident has of its rule, also when that is edited while it lasts. */
 export const ofRule = (rule: Rule): Pick<Incident, 'rule_id' | 'rule_key' | 'rule_name' | 'severity' | 'runbook_url' | 'pins'> => ({
@@ -161,7 +186,11 @@ const step = (incident: Incident, type: NewEvent['type'], actor: Actor, message:
   events: [{ type, message, actor, data }],
 });
 
-function summaryOf({ rule, annotations, device_id: device, value, threshold, eta, needs }: Firing): string {
+function summaryOf({ rule, annotations, lead, threshold, eta, needs }: Firing): string {
+  const {
+    deviceId: device,
+    reading: { value },
+  } = lead;
   const where = device === null ? '' : ` on device ${device}`;
   const what = value === null ? '' : `: ${shownNumber(value)}${threshold === null ? '' : `, threshold ${shownNumber(threshold)}`}`;
   const when = eta === null ? '' : `, reached in ${shownSpan(eta)}`;

@@ -1,4 +1,4 @@
-import type { Incident } from '../incident/incident.ts';
+import type { Mutable } from '../gates/review.ts';
 import type { LabelMatcher } from './label-matcher.ts';
 
 /** A mute by label, or a maintenance window. */
@@ -53,8 +53,8 @@ function isWithin({ days, start_minute: minute, duration_ms: duration }: Recurre
 export const stateOf = ({ starts_at: starts, ends_at: ends }: Silence, now: number): SilenceState =>
   now >= ends ? 'expired' : now < starts ? 'pending' : 'active';
 
-/** What matchers see of an incident besides its labels, which cannot stand in for these. */
-const facts: Readonly<Record<string, (incident: Incident) => string>> = {
+/** What matchers see of an instance besides its labels, which cannot stand in for these. */
+const facts: Readonly<Record<string, (one: Mutable) => string>> = {
   rule: ({ rule_key: key }) => key,
   severity: ({ severity }) => severity,
   scope_type: ({ scope_type: type }) => type,
@@ -64,7 +64,5 @@ const facts: Readonly<Record<string, (incident: Incident) => string>> = {
 
 export const factNames: readonly string[] = Object.keys(facts);
 
-export const mutes = ({ matchers }: Silence, incident: Incident): boolean =>
-  matchers.every(({ name, matches }) =>
-    matches(Object.hasOwn(facts, name) ? facts[name]!(incident) : Object.hasOwn(incident.labels, name) ? incident.labels[name]! : ''),
-  );
+export const mutes = ({ matchers }: Pick<Silence, 'matchers'>, one: Mutable): boolean =>
+  matchers.every(({ name, matches }) => matches(Object.hasOwn(facts, name) ? facts[name]!(one) : Object.hasOwn(one.labels, name) ? one.labels[name]! : ''));

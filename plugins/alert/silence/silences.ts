@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 
 import { actorOf } from '../incident/actor.ts';
 import { durationOf } from '../incident/duration.ts';
-import type { Incident } from '../incident/incident.ts';
+import type { Mutable } from '../gates/review.ts';
 import { assertSelective, labelMatcher } from './label-matcher.ts';
 import type { SilenceDraft, SilenceItem } from './schema.ts';
 import { isInForce, mutes, type Recurrence, type Silence, type SilenceState, stateOf } from './silence.ts';
@@ -34,8 +34,8 @@ export class Silences {
   }
 
   /** The first one in force that matches. */
-  covering(incident: Incident, now: number): Silence | undefined {
-    return this.#current.find((silence) => isInForce(silence, now) && mutes(silence, incident));
+  covering(one: Mutable, now: number): Silence | undefined {
+    return this.#current.find((silence) => isInForce(silence, now) && mutes(silence, one));
   }
 
   async list(state: SilenceState | undefined, { limit, after }: PageRequest): Promise<Page<Item>> {

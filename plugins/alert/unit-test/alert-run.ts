@@ -1,133 +1,122 @@
 import { messageOf, SvcError } from 'svc/sdk';
 import { parseDuration } from 'svc/query';
-import type { Template } from 'svc/template';
 
-import type { LabelRecord, ScratchRow } from '../../metricsdb/contract.ts';
-import { advance, type Instance, type Row } from '../evaluator/instance.ts';
-import { labelKey } from '../label-key.ts';
+import type { InstantAnswer, LabelRecord, ScratchRow } from '../../metricsdb/contract.ts';
+import { answerRows } from '../evaluator/answer-rows.ts';
+import { activeSince, type Instance, type Row } from '../evaluator/instance.ts';
+import { movesOf } from '../evaluator/moves.ts';
 import type { FileRule, RuleGroup } from '../prometheus-file.ts';
-import type { Plan } from '../rule.ts';
-import { compileAnnotation, renderText, type TemplateContext } from '../template.ts';
-
-export interface Sample {
-  readonly labels: LabelRecord;
-  readonly value: number;
-}
+import type { Plan, Rule } from '../rule.ts';
+import { compileAnnotation, RuleTexts, type TemplateContext } from '../template.ts';
 
 export interface ActiveAlert {
   readonly labels: LabelRecord;
   readonly annotations: LabelRecord;
 }
 
-interface Active extends ActiveAlert {
-  readonly instance: Instance;
-  readonly since: number;
-}
-
-type Templates = readonly (readonly [name: string, template: Template])[];
-
-/** One alerting rule of a file, from evaluation to evaluation. It begins as the evaluator does, and ends as Prometheus says: at once, or after keep_firing_for. */
+/** One alerting rule of a file, from evaluation to evaluation: the instances of the evaluator under the clock of a test. */
 export class AlertRun {
-  readonly alertname: string;
   readonly expr: string;
+  readonly #rule: Rule;
   readonly #plan: Plan;
-  readonly #keepMs: number;
-  readonly #labels: Templates;
-  readonly #annotations: Templates;
-  readonly #context: TemplateContext;
-  #active = new Map<string, Active>();
+  readonly #texts: RuleTexts;
+  readonly #instances = new Map<string, Instance>();
+  readonly #annotations = new Map<string, LabelRecord>();
 
-  constructor(rule: FileRule, { labels }: RuleGroup, context: TemplateContext) {
-    this.alertname = rule.alert!;
-    this.expr = rule.expr;
-    this.#plan = { join: 'any', legs: [{ store: 'metrics', query: rule.expr, forMs: durationOf(rule.for) }] };
-    this.#keepMs = durationOf(rule.keepFiringFor);
-    this.#context = context;
-    this.#labels = compiled({ ...labels, ...rule.labels }, 'label', context);
-    this.#annotations = compiled(rule.annotations, 'annotation', context);
+  constructor(file: FileRule, group: RuleGroup, context: TemplateContext) {
+    this.expr = file.expr;
+    this.#rule = ruleOf(file, group);
+    this.#plan = {
+      join: 'any',
+      legs: [{ store: 'metrics', query: file.expr, forMs: durationOf(file.for) }],
+      keepMs: durationOf(file.keepFiringFor),
+    };
+    this.#texts = new RuleTexts(context);
+    assertTemplates(this.#rule.labels, 'label', context);
+    assertTemplates(this.#rule.annotations, 'annotation', context);
+  }
+
+  get alertname(): string {
+    return this.#rule.name;
   }
 
   get firing(): readonly ActiveAlert[] {
-    return [...this.#active.values()].filter(({ instance }) => instance.phase === 'firing');
+    return [...this.#instances.values()]
+      .filter(({ phase }) => phase === 'firing')
+      .map(({ key, labels }) => ({ labels, annotations: this.#annotations.get(key)! }));
   }
 
-  step(samples: readonly Sample[], at: number): void {
-    const found = new Map<string, ActiveAlert>();
-    for (const sample of samples) {
-      const alert = this.#alertOf(sample);
-      const key = labelKey(alert.labels);
-      if (found.has(key)) {
-        throw new SvcError('invalid_argument', 'vector contains metrics with the same labelset after applying alert labels');
-      }
-      found.set(key, alert);
+  step(answer: Extract<InstantAnswer, { type: 'vector' }>, at: number): void {
+    const labelsOf = (rule: Rule, series: LabelRecord, value: number) => this.#texts.labels(rule, series, value);
+    const { rows, doubles } = answerRows(answer, { rule: this.#rule, plan: this.#plan, labelsOf }, undefined);
+    if (doubles > 0) {
+      throw new SvcError('invalid_argument', 'vector contains metrics with the same labelset after applying alert labels');
     }
-    const rows = new Map([...found].map(([key, { labels }]): [string, Row] => [key, { key, scopeId: key, deviceId: null, labels, value: 0 }]));
-    const next = new Map<string, Active>();
-    for (const key of new Set([...this.#active.keys(), ...found.keys()])) {
-      const known = this.#active.get(key);
-      const instance = this.#move(key, known?.instance, rows, at);
-      if (instance !== undefined) {
-        next.set(key, { ...(found.get(key) ?? known!), instance, since: known?.since ?? at });
+    const { moves } = movesOf(this.#instances, { plan: this.#plan, at, slot: at, continuous: true, rows: [rows], holdMs: Infinity });
+    for (const { key, next } of moves) {
+      if (next === undefined) {
+        this.#instances.delete(key);
+        this.#annotations.delete(key);
+      } else {
+        this.#instances.set(key, next);
       }
     }
-    this.#active = next;
-  }
-
-  #move(key: string, known: Instance | undefined, rows: ReadonlyMap<string, Row>, at: number): Instance | undefined {
-    const { next } = advance(key, known, { plan: this.#plan, at, continuous: true, rows: [rows], holdMs: Infinity });
-    if (rows.has(key) || known?.phase !== 'firing') {
-      return next;
+    for (const [key, row] of rows) {
+      this.#annotations.set(key, this.#annotated(row));
     }
-    const clearedAt = known.clearedAt ?? at;
-    return at - clearedAt < this.#keepMs ? { ...known, clearedAt } : undefined;
   }
 
-  #alertOf({ labels: { ...all }, value }: Sample): ActiveAlert {
-    const rendered = (templates: Templates): [string, string][] => templates.map(([name, template]) => [name, this.#rendered(template, all, value)]);
-    const { __name__: _name, ...own } = all;
-    const labels = { ...own, ...Object.fromEntries(rendered(this.#labels)), alertname: this.alertname };
-    return { labels: withoutEmpty(labels), annotations: Object.fromEntries(rendered(this.#annotations)) };
-  }
-
-  #rendered(template: Template, labels: LabelRecord, value: number): string {
-    const snapshot = {
-      rule_key: this.alertname,
-      rule_name: this.alertname,
-      severity: 'warning',
-      scope_type: 'global',
-      scope_id: 'global',
-      labels,
-      value,
-      fired_at: '',
-    } as const;
-    try {
-      return renderText(template, snapshot, this.#context);
-    } catch (error) {
-      return `<error expanding template: ${messageOf(error)}>`;
-    }
+  #annotated({ series, value }: Row): LabelRecord {
+    const { name, rule_key, severity, scope_type } = this.#rule;
+    return this.#texts.annotations(this.#rule, { rule_key, rule_name: name, severity, scope_type, scope_id: 'global', labels: series, value, fired_at: '' });
   }
 
   /** The series that Prometheus writes of its alerts. */
   series(at: number): ScratchRow[] {
-    return [...this.#active.values()].flatMap(({ labels, instance, since }) => [
-      rowOf({ ...labels, __name__: 'ALERTS', alertstate: instance.phase === 'firing' ? 'firing' : 'pending' }, at, 1),
-      rowOf({ ...labels, __name__: 'ALERTS_FOR_STATE' }, at, since / 1_000),
+    return [...this.#instances.values()].flatMap((instance) => [
+      rowOf({ ...instance.labels, __name__: 'ALERTS', alertstate: instance.phase === 'firing' ? 'firing' : 'pending' }, at, 1),
+      rowOf({ ...instance.labels, __name__: 'ALERTS_FOR_STATE' }, at, activeSince(instance) / 1_000),
     ]);
   }
 }
 
-export const rowOf = (labels: LabelRecord, at: number, value: number): ScratchRow => ({ labels, times: Float64Array.of(at), values: Float64Array.of(value) });
+const ruleOf = ({ alert = '', expr, labels, annotations }: FileRule, group: RuleGroup): Rule => ({
+  id: 0,
+  rule_key: alert,
+  name: alert,
+  kind: 'metric_raw',
+  source_type: 'metricsdb_external',
+  scope_type: 'global',
+  join_mode: 'any',
+  severity: 'warning',
+  enabled: true,
+  conditions: [{ expr }],
+  labels: { ...group.labels, ...labels, alertname: alert },
+  annotations,
+  runbook_url: '',
+  notify_channel_ids: [],
+  notify_window_seconds: 0,
+  notify_min_fires: 0,
+  dimensions: [],
+  interval_seconds: 0,
+  keep_firing_for: '0s',
+  created_by: '',
+  created_at: '',
+  updated_at: '',
+});
 
-export const withoutEmpty = (labels: LabelRecord): LabelRecord => Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''));
-
-const durationOf = (text: string | undefined): number => (text === undefined || text === '' ? 0 : parseDuration(text));
-
-function compiled(texts: Readonly<Record<string, string>>, what: string, context: TemplateContext): Templates {
-  return Object.entries(texts).map(([name, text]) => {
+function assertTemplates(texts: Readonly<Record<string, string>>, what: string, context: TemplateContext): void {
+  for (const [name, text] of Object.entries(texts)) {
     try {
-      return [name, compileAnnotation(text, context)] as const;
+      compileAnnotation(text, context);
     } catch (error) {
       throw new SvcError('invalid_argument', `${what} ${name}: ${messageOf(error)}`, { cause: error });
     }
-  });
+  }
 }
+
+const durationOf = (text: string | undefined): number => (text === undefined || text === '' ? 0 : parseDuration(text));
+
+export const rowOf = (labels: LabelRecord, at: number, value: number): ScratchRow => ({ labels, times: Float64Array.of(at), values: Float64Array.of(value) });
+
+export const withoutEmpty = (labels: LabelRecord): LabelRecord => Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''));

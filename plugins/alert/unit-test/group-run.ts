@@ -5,7 +5,12 @@ import type { InstantAnswer, LabelRecord, ScratchRow, ScratchSeries } from '../.
 import { labelKey } from '../label-key.ts';
 import type { RuleGroup } from '../prometheus-file.ts';
 import type { TemplateContext } from '../template.ts';
-import { type ActiveAlert, AlertRun, rowOf, type Sample, withoutEmpty } from './alert-run.ts';
+import { type ActiveAlert, AlertRun, rowOf, withoutEmpty } from './alert-run.ts';
+
+export interface Sample {
+  readonly labels: LabelRecord;
+  readonly value: number;
+}
 
 interface Recording {
   readonly record: string;
@@ -67,7 +72,7 @@ export class GroupRun {
     const samples = samplesOf(await this.#store.instant(rule.expr, at, { signal }));
     let rows: readonly ScratchRow[];
     if (rule instanceof AlertRun) {
-      rule.step(samples, slot);
+      rule.step(vectorOf(samples, at), slot);
       this.#assertWithin(rule.firing.length);
       rows = rule.series(at);
     } else {
@@ -100,6 +105,14 @@ function recorded({ record, labels: own }: Recording, samples: readonly Sample[]
   }
   return rows;
 }
+
+const vectorOf = (samples: readonly Sample[], at: number): Extract<InstantAnswer, { type: 'vector' }> => ({
+  type: 'vector',
+  labels: samples.map(({ labels }) => labels),
+  times: new Float64Array(samples.length).fill(at),
+  values: Float64Array.from(samples, ({ value }) => value),
+  warnings: [],
+});
 
 /** A scalar is a vector of one value without labels. */
 export function samplesOf(answer: InstantAnswer): readonly Sample[] {

@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { Tables } from 'svc/sdk';
+import { parseDuration } from 'svc/query';
 
 import type { Storage } from '../../../core/storage/index.ts';
 import { AlertSeries } from '../../../plugins/alert/evaluator/alert-series.ts';
@@ -14,10 +15,12 @@ import { Families } from '../../../plugins/alert/gates/families.ts';
 import type { GateInputs } from '../../../plugins/alert/gates/review.ts';
 import type { Incident } from '../../../plugins/alert/incident/incident.ts';
 import { IncidentStore } from '../../../plugins/alert/incident/incident-store.ts';
+import { InstanceReader } from '../../../plugins/alert/incident/instance-reader.ts';
 import { Ledger } from '../../../plugins/alert/incident/ledger.ts';
 import { Operations } from '../../../plugins/alert/incident/operations.ts';
 import type { IncidentTables } from '../../../plugins/alert/incident/tables.ts';
 import type { Leg, Plan, Rule, RuleBook, RuleChange } from '../../../plugins/alert/rule.ts';
+import { RuleTexts } from '../../../plugins/alert/template.ts';
 import { SilenceStore, type SilenceTables } from '../../../plugins/alert/silence/silence-store.ts';
 import { Silences } from '../../../plugins/alert/silence/silences.ts';
 import type { InstantAnswer, LabelRecord, SampleRow } from '../../../plugins/metricsdb/contract.ts';
@@ -134,6 +137,7 @@ export const ruleOf = (draft: TestRule & { readonly id: number }): Rule => ({
   notify_min_fires: 0,
   dimensions: [],
   interval_seconds: 0,
+  keep_firing_for: '',
   created_by: 'test',
   created_at: '2026-11-20T00:00:00.000Z',
   updated_at: '2026-11-20T00:00:00.000Z',
@@ -148,6 +152,7 @@ export const planOf = (rule: Rule): Plan => ({
     forMs: 0,
     ...leg,
   })),
+  ...(rule.keep_firing_for !== '' && { keepMs: parseDuration(rule.keep_firing_for) }),
 });
 
 const uncounted = { gauge: () => ({ set: () => undefined }), histogram: () => ({ observe: () => undefined }) };
@@ -183,6 +188,7 @@ export class Engine {
   operations!: Operations;
   silences!: Silences;
   store!: IncidentStore;
+  instances!: InstanceReader;
   tables!: Tables<IncidentTables>;
   backEnds!: ReadonlyMap<StoreName, BackEnd>;
   cooldownMs = 10 * minute;
@@ -201,8 +207,7 @@ export class Engine {
 
   async open(): Promise<this> {
     this.storage = await openIn(this.#dir);
-    const sql = readFileSync(new URL('../../../plugins/alert/migrations/002-incidents.sql', import.meta.url), 'utf8');
-    await this.storage.migrate('alert', [{ name: '001-incidents.sql', sql }]);
+    await this.storage.migrate('alert', migrations());
     await this.start();
     return this;
   }
@@ -271,6 +276,7 @@ export class Engine {
       book: this.book,
       planOf,
       render: (rule) => rule.annotations,
+      labelsOf: (rule, series, value) => new RuleTexts().labels(rule, series, value),
       ledger: this.ledger,
       alerts,
       timeline,
@@ -284,6 +290,11 @@ export class Engine {
         ...uncounted,
         counter: (name) => ({ add: (count) => void (this.missed += name === 'rule_missed_total' ? (count ?? 1) : 0) }),
       }),
+    });
+    this.instances = new InstanceReader({
+      ...{ tables: this.tables, ledger: this.ledger },
+      staleOf: (rule) => this.evaluator.stale.of(rule),
+      silencedBy: (one) => this.silences.covering(one, clock.now()),
     });
     this.store = new IncidentStore(this.tables);
     this.operations = new Operations({ ledger: this.ledger, clock, gateInputs });
@@ -331,6 +342,15 @@ export class Engine {
       rmSync(this.#dir, { recursive: true, force: true });
     }
   }
+}
+
+/** Those of the plugin, or the first few of them. */
+export function migrations(count = Infinity): readonly { readonly name: string; readonly sql: string }[] {
+  const folder = new URL('../../../plugins/alert/migrations/', import.meta.url);
+  return readdirSync(folder)
+    .sort()
+    .slice(0, count)
+    .map((name) => ({ name, sql: readFileSync(new URL(name, folder), 'utf8') }));
 }
 
 export function answerOf(series: readonly Series[] | Error): InstantAnswer | Error {

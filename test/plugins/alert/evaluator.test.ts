@@ -109,8 +109,8 @@ describe('a condition', () => {
     await house.pass(3 * minute);
     const statuses = async (): Promise<readonly string[]> => [(await house.incident(key))!.status, (await house.incident('cpu:host:8'))!.status];
     assert.deepEqual(await statuses(), ['open', 'open'], 'no data is no all-clear');
-    assert.equal([...house.evaluator.rules][0]!.stale, 2);
-    assert.equal(new Date(house.evaluator.startedAt).toISOString(), started);
+    assert.equal([...house.evaluator.rules][0]!.stale.size, 2);
+    assert.equal(new Date(house.evaluator.stale.since).toISOString(), started);
     house.answers.set('cpu', [{ device_id: '7', value: 0 }]);
     await house.pass(minute);
     assert.deepEqual(await statuses(), ['resolved', 'open'], '7 is back and well, 8 is not heard');
@@ -162,18 +162,32 @@ describe('a condition', () => {
     assert.equal(disk!.unscoped, 1, 'a series without device_id is reported, and raises nothing');
   });
 
-  test('that holds for too many devices raises 500 incidents, says so, and loses none of them', async (t) => {
+  test('that holds for 1,000 devices raises 1,000 incidents, and for 1,000 series of one key one incident of 1,000 instances', async (t) => {
     const house = await engine(t);
     house.book.add({ rule_key: 'cpu' });
-    const many = (from: number): { device_id: string; value: number }[] => Array.from({ length: 600 }, (_, at) => ({ device_id: String(from + at), value: 1 }));
-    house.answers.set('cpu', many(1_000));
+    house.book.add({ rule_key: 'sum', scope_type: 'global' });
+    const many = Array.from({ length: 1_000 }, (_, at) => ({ device_id: String(at), value: at }));
+    house.answers.set('cpu', many).set('sum', many);
     await house.pass(interval);
-    assert.equal(house.ledger.live.size, 500);
-    const before = [...house.ledger.live.keys()];
-    house.answers.set('cpu', many(900));
+    assert.equal(house.ledger.live.size, 1_001);
+    assert.equal(house.ledger.instancesOf('sum:global:global').size, 1_000);
+    assert.deepEqual((await house.incident('sum:global:global'))!.value, 999);
+    await house.restart();
+    assert.equal(house.ledger.instancesOf('sum:global:global').size, 1_000);
+  });
+
+  test('that holds for more label sets than a rule may have keeps those it has, and says how many are left out', async (t) => {
+    const house = await engine(t);
+    const rule = house.book.add({ rule_key: 'sum', scope_type: 'global' });
+    const many = (from: number, count: number) => Array.from({ length: count }, (_, at) => ({ unit: String(from + at), value: 1 }));
+    house.answers.set('sum', many(100, 10_000));
     await house.pass(interval);
-    assert.equal(before.filter((known) => house.ledger.live.has(known)).length, 500);
-    assert.equal([...house.evaluator.rules][0]!.crowded, true);
+    const before = [...house.ledger.instances.get(rule.id)!.keys()];
+    house.answers.set('sum', many(0, 10_200));
+    await house.pass(interval);
+    const [scheduled] = [...house.evaluator.rules];
+    assert.deepEqual([before.length, house.ledger.instances.get(rule.id)!.size, scheduled!.leftOut], [10_000, 10_000, 200]);
+    assert.ok(before.every((key) => house.ledger.instances.get(rule.id)!.has(key)));
   });
 });
 

@@ -11,7 +11,7 @@ export interface ModelRule {
 export const modelRules: readonly ModelRule[] = [
   { key: 'now_warning', severity: 'warning', forMs: 0 },
   { key: 'for_critical', severity: 'critical', forMs: minute },
-  { key: 'damp_info', severity: 'info', forMs: 0, damp: { windowMs: 3 * minute, min: 3 } },
+  { key: 'damp_info', severity: 'info', forMs: 0, damp: { windowMs: 10 * minute, min: 2 } },
   { key: 'device_offline', severity: 'critical', forMs: minute },
 ];
 
@@ -133,7 +133,6 @@ export class Model {
       }
       return;
     }
-    this.#count(thing, touched);
   }
 
   #fire(thing: Thing, touched: Set<Thing>): void {

@@ -12,6 +12,8 @@ import { planOf } from '../../../plugins/alert/rule-plan.ts';
 import { builtInRules } from '../../../plugins/alert/alert-rules.ts';
 import { instant, parse } from '../../../plugins/metricsdb/promql/index.ts';
 import { ScratchStore } from '../../../plugins/metricsdb/scratch-store.ts';
+import { RuleTexts } from '../../../plugins/alert/template.ts';
+import type { LabelRecord } from '../../../plugins/metricsdb/contract.ts';
 import { draft } from './rules-house.ts';
 
 const minute = 60_000;
@@ -42,11 +44,14 @@ class World {
   /** Dedupe keys that a condition makes breach now. */
   async keys(more: Readonly<Record<string, unknown>>): Promise<string[]> {
     const rule = ruleOf(more);
-    const [leg] = planOf(rule).legs;
+    const plan = planOf(rule);
+    const [leg] = plan.legs;
     const found = await this.values(leg!.query);
     const labels = found.map((one) => one.labels);
     const values = Float64Array.from(found, ({ value }) => value);
-    return [...answerRows({ type: 'vector', labels, values, times: values, warnings: [] }, rule, leg!.threshold).rows.keys()];
+    const frame = { rule, plan, labelsOf: (of: Rule, series: LabelRecord, value: number) => new RuleTexts().labels(of, series, value) };
+    const { rows } = answerRows({ type: 'vector', labels, values, times: values, warnings: [] }, frame, leg!.threshold);
+    return [...new Set([...rows.values()].map(({ group }) => group))];
   }
 }
 

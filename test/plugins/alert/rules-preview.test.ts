@@ -109,7 +109,7 @@ test('a preview shows series, threshold and query, within bounds, and what is wr
   assert.match(unscoped.warnings.join(), /1 series without a device_id cannot fire/);
   assert.match((await preview({ conditions: [{ expr: 'nothing > 1' }] })).warnings.join(), /nothing was found for nothing/);
   const dampened = await preview({ conditions: [{ expr: 'node_load1 > 1' }], notify_min_fires: 10, notify_window_seconds: 60 });
-  assert.match(dampened.warnings.join(), /cannot fire 10 times within 60 s/);
+  assert.match(dampened.warnings.join(), /cannot begin to fire 10 times within 60 s/);
   assert.match((await preview({ conditions: [{ expr: 'up >' }] })).message, /conditions\.0\.expr: 1:5/);
   assert.match((await preview({ conditions: [{ expr: 'up' }], lookback: '31d' })).message, /lookback: must be between/);
   assert.equal((await call('GET', 'alert-rules?q=preview')).body.total, 0, 'nothing is kept');

@@ -24,6 +24,8 @@ test('a rule is made, shown, listed, replaced, switched off and on, and deleted'
     notify_min_fires: 0,
     dimensions: [],
     interval_seconds: 0,
+    keep_firing_for: '',
+
     created_by: shown.created_by,
     updated_at: at,
   });

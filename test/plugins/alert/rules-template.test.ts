@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { Rule, Snapshot } from '../../../plugins/alert/rule.ts';
-import { AnnotationRenderer, assertAnnotations } from '../../../plugins/alert/template.ts';
+import { RuleTexts, assertAnnotations } from '../../../plugins/alert/template.ts';
 
 const snapshot: Snapshot = {
   rule_key: 'cpu_high',
@@ -18,7 +18,7 @@ const snapshot: Snapshot = {
 };
 
 const rendered = (text: string, more: Partial<Snapshot> = {}): string =>
-  new AnnotationRenderer().render({ annotations: { text } } as unknown as Rule, { ...snapshot, ...more })['text']!;
+  new RuleTexts().annotations({ annotations: { text } } as unknown as Rule, { ...snapshot, ...more })['text']!;
 
 const examples: readonly (readonly [template: string, text: string])[] = [
   ['plain', 'plain'],

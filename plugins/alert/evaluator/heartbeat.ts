@@ -1,0 +1,48 @@
+import type { Ledger } from '../incident/ledger.ts';
+import type { Attempts } from './attempts.ts';
+import type { Timeline } from './timeline.ts';
+
+export interface HeartbeatParts {
+  readonly ledger: Pick<Ledger, 'saveHeartbeat' | 'saveReadings'>;
+  readonly timeline: Timeline;
+  readonly attempts: Attempts;
+}
+
+const beatMs = 10_000;
+/** What is measured of instances that last changes all the time: a crash forgets at most so much of it. */
+const readingsMs = 300_000;
+
+/** Stores now and then that the evaluator is at work, and what it has measured last. */
+export class Heartbeat {
+  readonly #parts: HeartbeatParts;
+  #beatAt = -Infinity;
+  #readAt = -Infinity;
+
+  constructor(parts: HeartbeatParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether there was a beat: not at every tick. */
+  async beat(now: number): Promise<boolean> {
+    const { ledger, timeline, attempts } = this.#parts;
+    const isDue = Math.abs(now - this.#beatAt) >= beatMs;
+    if (isDue) {
+      this.#beatAt = now;
+      await attempts.run('store its heartbeat', ledger.saveHeartbeat({ at: timeline.steady(now), drift: timeline.drift }));
+    }
+    if (isDue && Math.abs(now - this.#readAt) >= readingsMs) {
+      this.#readAt = now;
+      await this.saveReadings();
+    }
+    return isDue;
+  }
+
+  /** The wall has jumped. */
+  beatSoon(): void {
+    this.#beatAt = -Infinity;
+  }
+
+  saveReadings(): Promise<void> {
+    return this.#parts.attempts.run('store what was measured last', this.#parts.ledger.saveReadings());
+  }
+}

@@ -1,0 +1,37 @@
+import { advance, type Evaluation, type Instance, type Move } from './instance.ts';
+
+/** Instances of one rule; no further label set is taken up beyond. */
+export const mostInstances = 10_000;
+/** Label sets for which some, not all, of the conditions of a rule hold. */
+const mostPartial = 10_000;
+
+/** What one evaluation makes of all instances of a rule. */
+export interface Moves {
+  readonly moves: readonly Move[];
+  /** Label sets that breach and are not taken up, because there are too many. */
+  readonly leftOut: number;
+}
+
+/** The one way from answers to instances: of the evaluator, of previews and of rule tests. */
+export function movesOf(known: ReadonlyMap<string, Instance>, evaluation: Evaluation): Moves {
+  const moves = [...known].map(([key, instance]) => advance(key, instance, evaluation));
+  let full = moves.filter(({ next }) => next !== undefined && next.phase !== 'partial').length;
+  let partial = moves.length - full;
+  let leftOut = 0;
+  const fresh = new Set(evaluation.rows.flatMap((found) => [...found.keys()]).filter((key) => !known.has(key)));
+  for (const key of [...fresh].sort()) {
+    const move = advance(key, undefined, evaluation);
+    if (move.next === undefined) {
+      continue;
+    }
+    const isPartial = move.next.phase === 'partial';
+    if (isPartial ? partial >= mostPartial : full >= mostInstances) {
+      leftOut += 1;
+      continue;
+    }
+    partial += isPartial ? 1 : 0;
+    full += isPartial ? 0 : 1;
+    moves.push(move);
+  }
+  return { moves, leftOut };
+}

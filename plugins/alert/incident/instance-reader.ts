@@ -1,0 +1,115 @@
+import { sql } from 'kysely';
+import { type Page, type PageRequest, type Tables, timestamp } from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import type { InstanceState } from '../contract.ts';
+import type { Instance } from '../evaluator/instance.ts';
+import { type Mutable, mutableOf } from '../gates/review.ts';
+import type { Incident } from './incident.ts';
+import type { InstanceItem } from './schema.ts';
+import type { IncidentTables, InstanceRow } from './tables.ts';
+import { instanceOf } from './ledger-rows.ts';
+
+export type ShownInstance = Static<typeof InstanceItem>;
+
+export interface InstanceReaderParts {
+  readonly tables: Tables<IncidentTables>;
+  /** In memory, with what was measured last. */
+  readonly ledger: { instancesOf(group: string): ReadonlyMap<string, Instance> };
+  /** Those of a rule whose source has not been heard since the start. */
+  readonly staleOf: (ruleId: number) => ReadonlySet<string>;
+  readonly silencedBy: (one: Mutable) => { readonly id: number } | undefined;
+}
+
+/** So long one that has left its incident stays listed. */
+const listedMs = 86_400_000;
+
+/** The instances of an incident as readers see them. */
+export class InstanceReader {
+  readonly #parts: InstanceReaderParts;
+
+  constructor(parts: InstanceReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** Those that are there before those that have left, each in the order of their keys. */
+  async list(incident: Incident, state: InstanceState | undefined, { limit, after }: PageRequest): Promise<Page<ShownInstance>> {
+    const matching = this.#inState(incident, state);
+    const rows = await matching
+      .selectAll()
+      .$if(after !== undefined, (query) => query.where(sql<boolean>`(resolved_at is not null, dedupe_key) > (${after![0]}, ${after![1]})`))
+      .orderBy(sql`resolved_at is not null`)
+      .orderBy('dedupe_key')
+      .limit(limit + 1)
+      .execute();
+    const { total } = await matching.select((is) => is.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const items = rows.slice(0, limit);
+    const last = items.at(-1);
+    return {
+      items: items.map((row) => this.#shown(row, incident)),
+      total,
+      next: rows.length > limit ? [last!.resolved_at === null ? 0 : 1, last!.dedupe_key] : undefined,
+    };
+  }
+
+  /** Forgets those that left their incident long ago. */
+  async removeOver(now: number): Promise<void> {
+    await this.#parts.tables.write((tx) =>
+      tx
+        .deleteFrom('alert_instances')
+        .where('resolved_at', '<', now - listedMs)
+        .execute(),
+    );
+  }
+
+  #inState({ dedupe_key: group, rule_id: rule }: Incident, state: InstanceState | undefined) {
+    const rows = this.#parts.tables.read.selectFrom('alert_instances').where('incident_key', '=', group);
+    const stale = JSON.stringify([...this.#parts.staleOf(rule)]);
+    switch (state) {
+      case undefined:
+        return rows;
+      case 'resolved':
+        return rows.where('resolved_at', 'is not', null);
+      case 'pending':
+        return rows.where('resolved_at', 'is', null).where('phase', 'in', ['pending', 'partial']);
+      case 'firing':
+        return burning().where(sql<boolean>`dedupe_key not in (select value from json_each(${stale}))`);
+      case 'stale':
+        return burning().where(sql<boolean>`dedupe_key in (select value from json_each(${stale}))`);
+    }
+
+    function burning() {
+      return rows.where('resolved_at', 'is', null).where('phase', 'in', ['firing', 'held']);
+    }
+  }
+
+  #shown(row: InstanceRow, incident: Incident): ShownInstance {
+    const instance = this.#parts.ledger.instancesOf(incident.dedupe_key).get(row.dedupe_key) ?? instanceOf(row);
+    const { labels, reading, startedAt } = instance;
+    return {
+      labels: { ...labels },
+      state: this.#stateOf(row, incident),
+      value: reading.value,
+      worst_value: reading.worst,
+      since: timestamp(startedAt),
+      last_seen_at: timestamp(reading.seenAt),
+      resolved_at: row.resolved_at === null ? null : timestamp(row.resolved_at),
+      silenced_by: row.resolved_at === null ? this.#silenceOf(instance, incident) : null,
+    };
+  }
+
+  #stateOf({ phase, resolved_at: over, dedupe_key: key }: InstanceRow, { rule_id: rule }: Incident): InstanceState {
+    if (over !== null) {
+      return 'resolved';
+    }
+    if (phase === 'partial' || phase === 'pending') {
+      return 'pending';
+    }
+    return this.#parts.staleOf(rule).has(key) ? 'stale' : 'firing';
+  }
+
+  #silenceOf(instance: Instance, incident: Incident): string | null {
+    const silence = this.#parts.silencedBy(mutableOf(instance, incident));
+    return silence !== undefined ? `silence ${silence.id}` : incident.status === 'silenced' ? 'incident' : null;
+  }
+}
