@@ -1,4 +1,3 @@
-import { SvcError } from 'svc/sdk';
 import { formatDuration, parseDuration } from 'svc/query';
 import type { Static } from 'typebox';
 
@@ -72,12 +71,8 @@ function candidateOf(group: RuleGroup, rule: FileRule, alert: string, request: I
     notes.push(`label severity: ${all['severity']} is not a severity here, so it is ${request.severity ?? 'warning'}`);
   }
   const labels = kept(all, (name, text) => {
-    const reason = text.includes('{{')
-      ? 'is a template, and labels are plain here'
-      : !/^[a-zA-Z_][a-zA-Z0-9_]{0,99}$/.test(name)
-        ? 'has a name that is not valid for a label here'
-        : undefined;
-    return reason && notes.push(`label ${name} was not imported: it ${reason}`) > 0;
+    const reason = faultOf(text);
+    return reason !== undefined && notes.push(`label ${name} was not imported: ${reason}`) > 0;
   });
   const annotations = kept(rule.annotations, (name, text) => {
     const reason = faultOf(text);
@@ -87,8 +82,6 @@ function candidateOf(group: RuleGroup, rule: FileRule, alert: string, request: I
   const address = runbook !== undefined && /^https?:\/\/\S+$/.test(runbook) && !runbook.includes('{{') ? runbook : undefined;
   const lasting = rule.for === undefined ? 0 : parseDuration(rule.for);
   const interval = group.interval === undefined ? 0 : Math.max(5, Math.round(parseDuration(group.interval) / 1_000));
-  note(notes, rule.keepFiringFor !== undefined, 'keep_firing_for was not imported: a rule here clears when two evaluations in a row find it clear');
-  note(notes, group.limit > 0, `limit ${group.limit} of the group was not imported: every rule has 500 incidents at most`);
   note(notes, group.queryOffset !== undefined, 'query_offset of the group was not imported: the delay of samples is known for each store');
   note(notes, interval > 86_400, 'the interval of the group is longer than a day, which was not imported');
   return {
@@ -109,6 +102,8 @@ function candidateOf(group: RuleGroup, rule: FileRule, alert: string, request: I
       annotations: address === undefined ? annotations : others,
       ...(address !== undefined && { runbook_url: address }),
       ...(interval <= 86_400 && { interval_seconds: interval }),
+      keep_firing_for: formatDuration(parseDuration(rule.keepFiringFor ?? '0s')),
+      limit: group.limit,
       ...(request.dimensions !== undefined && { dimensions: request.dimensions }),
     },
   };
@@ -135,11 +130,9 @@ export function keyOf(alert: string, prefix: string, keys: Map<string, number>):
     .replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '_')
-    .replace(/^[^a-z]+|_+$/g, '');
-  if (snake === '') {
-    throw new SvcError('invalid_argument', 'has a name without a letter or digit, so no rule_key can be made of it');
-  }
-  const key = `${prefix === '' ? '' : `${prefix.replace(/_$/, '')}_`}${snake}`.slice(0, 90);
+    .replace(/^_+|_+$/g, '')
+    .replace(/^(?=[0-9])/, 'alert_');
+  const key = `${prefix === '' ? '' : `${prefix.replace(/_$/, '')}_`}${snake === '' ? 'alert' : snake}`.slice(0, 90);
   const count = (keys.get(key) ?? 0) + 1;
   keys.set(key, count);
   return count === 1 ? key : `${key}_${count}`;

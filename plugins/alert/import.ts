@@ -4,6 +4,7 @@ import { type Candidate, candidatesOf, type ImportReport, type ImportRequest } f
 import { readRuleFile } from './prometheus-file.ts';
 import { assertWorks, type RuleDependencies } from './rule-check.ts';
 import { bodyOf } from './rule-draft.ts';
+import { labelName } from './rule-schema.ts';
 import type { RuleBody } from './rule-tables.ts';
 import type { ChangeCall, Rules } from './rules.ts';
 
@@ -30,7 +31,10 @@ export class RuleImporter {
     if (candidates.length > mostRules) {
       throw new SvcError('invalid_argument', `the file has ${candidates.length} alerts, and the limit is ${mostRules}; split it`);
     }
-    const { fit, refused } = await this.#check(candidates, request.overwrite ?? false);
+    const { fit, invalid, taken } = await this.#check(candidates, request);
+    if (invalid.length > 0 && (request.strict ?? true)) {
+      throw refusalOf(invalid);
+    }
     const bodies = fit.map(({ body }) => body);
     const dryRun = request.dry_run ?? false;
     const stored = dryRun ? [] : await this.#parts.rules.putAll(call, bodies);
@@ -44,28 +48,34 @@ export class RuleImporter {
         id: ids.get(body.rule_key) ?? null,
         notes: [...notes],
       })),
-      left_out: [...leftOut, ...refused],
+      left_out: [...leftOut, ...invalid, ...taken],
     };
   }
 
-  async #check(candidates: readonly Candidate[], overwrite: boolean): Promise<{ readonly fit: readonly Fit[]; readonly refused: readonly LeftOut[] }> {
-    const fit: Fit[] = [];
-    const refused: LeftOut[] = [];
+  async #check(candidates: readonly Candidate[], request: ImportRequest): Promise<Checked> {
+    const checked: { readonly [K in keyof Checked]: Checked[K][number][] } = { fit: [], invalid: [], taken: [] };
     for (const candidate of candidates) {
       try {
         const body = bodyOf(candidate.draft);
         await assertWorks(body, this.#parts.dependencies);
-        await this.#assertFree(body.rule_key, overwrite);
-        fit.push({ candidate, body });
+        await this.#assertFree(body.rule_key, request.overwrite ?? false);
+        checked.fit.push({ candidate, body: request.dimensions === undefined ? { ...body, dimensions: await this.#groupKey(body) } : body });
       } catch (error) {
         // A store that does not answer says nothing about the file.
         if (!isSvcError(error) || !['invalid_argument', 'conflict'].includes(error.code)) {
           throw error;
         }
-        refused.push({ group: candidate.group, rule: candidate.alert, reason: messageOf(error) });
+        checked[error.code === 'conflict' ? 'taken' : 'invalid'].push({ group: candidate.group, rule: candidate.alert, reason: messageOf(error) });
       }
     }
-    return { fit, refused };
+    return checked;
+  }
+
+  /** The labels that the expression groups by tell its incidents apart; where it groups by none, one incident holds all instances. */
+  async #groupKey({ conditions, scope_type: scope }: RuleBody): Promise<readonly string[]> {
+    const { grouping = [] } = await this.#parts.dependencies.metrics.get().check(String(conditions[0]!['expr']));
+    const labels = grouping.filter((label) => label !== scopeLabels[scope] && new RegExp(labelName).test(label));
+    return labels.length <= mostDimensions ? labels : [];
   }
 
   async #assertFree(key: string, overwrite: boolean): Promise<void> {
@@ -79,6 +89,27 @@ export class RuleImporter {
         : 'exists already, and was not imported; choose a key_prefix';
     throw new SvcError('conflict', `the rule ${key} ${advice}`);
   }
+}
+
+/** Labels that the scope of a rule stands for. */
+const scopeLabels: Readonly<Record<RuleBody['scope_type'], string>> = { host: 'device_id', global: '', monitoring_pipeline: 'pipeline' };
+const mostDimensions = 10;
+
+interface Checked {
+  readonly fit: readonly Fit[];
+  /** What could never work, and what is there already. */
+  readonly invalid: readonly LeftOut[];
+  readonly taken: readonly LeftOut[];
+}
+
+const mostNamed = 20;
+
+/** As promtool does, a file with one rule that cannot work is refused whole. */
+function refusalOf(invalid: readonly LeftOut[]): SvcError {
+  const [{ group, rule, reason }] = invalid as [LeftOut];
+  const more = invalid.length > 1 ? `, and ${invalid.length - 1} more` : '';
+  const details = invalid.slice(0, mostNamed).map((one) => ({ path: `/groups/${one.group}/${one.rule}`, message: one.reason }));
+  return new SvcError('invalid_argument', `${group}: ${rule}: ${reason}${more}; strict: false imports the rules that work`, { details });
 }
 
 interface Fit {

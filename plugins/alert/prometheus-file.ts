@@ -1,4 +1,5 @@
 import { messageOf, SvcError } from 'svc/sdk';
+import { parseDuration } from 'svc/query';
 import { parseDocument } from 'yaml';
 
 /** A rule file of Prometheus. */
@@ -44,15 +45,28 @@ export function readYaml(text: string, what: string): unknown {
   }
 }
 
-/** Throws invalid_argument, naming the place, for what is not a rule file. */
+/** Throws invalid_argument, naming the place, for what is not a rule file, as promtool does. */
 export function readRuleFile(text: string): RuleFile {
-  const root = fieldsOf(readYaml(text, 'the rule file'), 'the rule file');
-  const groups = root.get('groups');
+  const { fields, path } = groupsIn(fieldsOf(readYaml(text, 'the rule file'), 'the rule file'));
+  refuseOthers(fields, ['groups'], path);
+  const groups = fields.get('groups') ?? (path === '' ? undefined : []);
   if (!Array.isArray(groups)) {
-    throw wrong('groups', 'must be a list: a rule file is a list of groups with rules');
+    throw wrong(within(path, 'groups'), 'must be a list: a rule file is a list of groups with rules');
   }
-  return { groups: groups.map((group, index) => readGroup(group, `groups[${index}]`)) };
+  const read = groups.map((group, index) => readGroup(group, `${within(path, 'groups')}[${index}]`));
+  const twice = read.find(({ name }, index) => read.findIndex((other) => other.name === name) < index);
+  if (twice !== undefined) {
+    throw wrong(within(path, 'groups'), `has two groups of the name ${twice.name}`);
+  }
+  return { groups: read };
 }
+
+/** A PrometheusRule object of a cluster holds the groups in its spec. */
+function groupsIn(root: Fields): { readonly fields: Fields; readonly path: string } {
+  return root.get('kind') === 'PrometheusRule' ? { fields: fieldsOf(root.get('spec') ?? new Map(), 'spec'), path: 'spec' } : { fields: root, path: '' };
+}
+
+const within = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
 
 function readGroup(value: unknown, path: string): RuleGroup {
   const fields = fieldsOf(value, path);
@@ -61,12 +75,20 @@ function readGroup(value: unknown, path: string): RuleGroup {
   if (!Array.isArray(rules)) {
     throw wrong(`${path}.rules`, 'must be a list');
   }
+  const name = textOf(fields, 'name', path) ?? '';
+  if (name === '') {
+    throw wrong(`${path}.name`, 'is missing');
+  }
+  const limit = Number(fields.get('limit') ?? 0);
+  if (!Number.isInteger(limit)) {
+    throw wrong(`${path}.limit`, 'must be a whole number');
+  }
   return {
-    name: textOf(fields, 'name', path) ?? '',
-    ...optional('interval', textOf(fields, 'interval', path)),
-    ...optional('queryOffset', textOf(fields, 'query_offset', path)),
-    limit: Number(fields.get('limit') ?? 0),
-    labels: textsOf(fields, 'labels', path),
+    name,
+    ...optional('interval', spanOf(fields, 'interval', path)),
+    ...optional('queryOffset', spanOf(fields, 'query_offset', path)),
+    limit: Math.max(0, limit),
+    labels: labelsOf(fields, path),
     rules: rules.map((rule, index) => readRule(rule, `${path}.rules[${index}]`)),
   };
 }
@@ -75,29 +97,73 @@ function readRule(value: unknown, path: string): FileRule {
   const fields = fieldsOf(value, path);
   refuseOthers(fields, ruleFields, path);
   const expr = textOf(fields, 'expr', path);
-  const [alert, record] = [textOf(fields, 'alert', path), textOf(fields, 'record', path)];
+  const [alert = '', record = ''] = [textOf(fields, 'alert', path), textOf(fields, 'record', path)];
   if (expr === undefined || expr.trim() === '') {
     throw wrong(`${path}.expr`, 'is missing');
   }
-  if ((alert === undefined) === (record === undefined)) {
+  if ((alert === '') === (record === '')) {
     throw wrong(path, 'must have either alert or record');
+  }
+  const annotations = textsOf(fields, 'annotations', path);
+  assertNames(Object.keys(annotations), `${path}.annotations`);
+  if (record !== '') {
+    assertRecording(fields, record, path);
   }
   return {
     expr,
-    ...optional('alert', alert),
-    ...optional('record', record),
-    ...optional('for', textOf(fields, 'for', path)),
-    ...optional('keepFiringFor', textOf(fields, 'keep_firing_for', path)),
-    labels: textsOf(fields, 'labels', path),
-    annotations: textsOf(fields, 'annotations', path),
+    ...(alert === '' ? { record } : { alert }),
+    ...optional('for', spanOf(fields, 'for', path)),
+    ...optional('keepFiringFor', spanOf(fields, 'keep_firing_for', path)),
+    labels: labelsOf(fields, path),
+    annotations,
   };
+}
+
+function assertRecording(fields: Fields, record: string, path: string): void {
+  const spans = ['for', 'keep_firing_for'].filter((name) => parseDuration(textOf(fields, name, path) ?? '0') > 0);
+  const idle = spans[0] ?? (Object.keys(textsOf(fields, 'annotations', path)).length > 0 ? 'annotations' : undefined);
+  if (idle !== undefined) {
+    throw wrong(`${path}.${idle}`, 'has no meaning in a recording rule');
+  }
+  if (!/^[A-Za-z_:][\w:]*$/.test(record)) {
+    throw wrong(`${path}.record`, `is not a name of a metric: ${record.slice(0, 60)}`);
+  }
+}
+
+function labelsOf(fields: Fields, path: string): Readonly<Record<string, string>> {
+  const labels = textsOf(fields, 'labels', path);
+  assertNames(Object.keys(labels), `${path}.labels`);
+  if (Object.hasOwn(labels, '__name__')) {
+    throw wrong(`${path}.labels`, 'must not have __name__');
+  }
+  return labels;
+}
+
+function assertNames(names: readonly string[], path: string): void {
+  const bad = names.find((name) => !/^[A-Za-z_]\w*$/.test(name));
+  if (bad !== undefined) {
+    throw wrong(path, `has a name that is not valid for a label: ${bad.slice(0, 60)}`);
+  }
+}
+
+function spanOf(fields: Fields, name: string, path: string): string | undefined {
+  const text = textOf(fields, name, path);
+  if (text === undefined) {
+    return undefined;
+  }
+  try {
+    parseDuration(text);
+    return text;
+  } catch {
+    throw wrong(`${path}.${name}`, `is not a duration such as 30s, 5m or 1h30m: ${text.slice(0, 40)}`);
+  }
 }
 
 /** A field that is misspelt would be a rule without it. */
 function refuseOthers(fields: Fields, known: readonly string[], path: string): void {
   const unknown = [...fields.keys()].find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw wrong(`${path}.${unknown}`, `is not a known field; known are ${known.join(', ')}`);
+    throw wrong(within(path, unknown), `is not a known field; known are ${known.join(', ')}`);
   }
 }
 

@@ -50,6 +50,7 @@ export function bodyOf(draft: Draft): RuleBody {
     dimensions,
     interval_seconds: interval,
     keep_firing_for: keepOf(draft.keep_firing_for ?? ''),
+    limit: draft.limit ?? 0,
   };
 }
 

@@ -71,6 +71,13 @@ const optional = {
       description: 'how long an alert goes on firing after its condition has cleared, as in Prometheus; empty: until a second evaluation finds it clear',
     }),
   ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      description: 'more alerts than this are an error of the evaluation, which changes nothing then; 0: no limit',
+    }),
+  ),
   interval_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400, description: 'from one evaluation to the next, at least 5; 0: as all others' })),
 };
 
@@ -122,6 +129,7 @@ export const RuleShown = Type.Unsafe<Rule>(
     dimensions: Type.Array(Type.String()),
     interval_seconds: Type.Integer(),
     keep_firing_for: Type.String(),
+    limit: Type.Integer(),
     created_by: Type.String(),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -174,15 +182,20 @@ export const PreviewShown = Type.Object({
 });
 
 export const RuleFileBody = Type.Object({
-  content: Type.String({ minLength: 1, maxLength: 900_000, description: 'a rule file of Prometheus, as YAML' }),
+  content: Type.String({ minLength: 1, maxLength: 900_000, description: 'a rule file of Prometheus, or a PrometheusRule object, as YAML' }),
   scope_type: Type.Optional(ScopeTypeSchema),
   severity: Type.Optional(SeveritySchema),
   dimensions: Type.Optional(
-    Type.Array(Type.String({ pattern: labelName }), { maxItems: 10, uniqueItems: true, description: 'of each rule; none: one incident for each scope' }),
+    Type.Array(Type.String({ pattern: labelName }), {
+      maxItems: 10,
+      uniqueItems: true,
+      description: 'of each rule; left out: the labels that its expression groups by',
+    }),
   ),
   enabled: Type.Optional(Type.Boolean()),
   overwrite: Type.Optional(Type.Boolean({ description: 'replace rules that were imported before under the same rule_key' })),
   dry_run: Type.Optional(Type.Boolean({ description: 'only report' })),
+  strict: Type.Optional(Type.Boolean({ description: 'false: leaves out rules that cannot work, instead of refusing the file; default true' })),
   key_prefix: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9_]{0,39}$', description: 'put before each rule_key' })),
 });
 

@@ -25,6 +25,7 @@ export interface RuleTables {
     dimensions: string;
     interval_seconds: number;
     keep_firing_ms: number | null;
+    alert_limit: number;
     created_by: string;
     created_at: number;
     updated_at: number;
@@ -60,9 +61,10 @@ export const rowOf = (rule: RuleBody) => ({
   dimensions: JSON.stringify(rule.dimensions),
   interval_seconds: rule.interval_seconds,
   keep_firing_ms: rule.keep_firing_for === '' ? null : parseDuration(rule.keep_firing_for),
+  alert_limit: rule.limit,
 });
 
-export const ruleOf = ({ deleted_at: _deleted, created_at, updated_at, keep_firing_ms: keepMs, ...row }: RuleRow): Rule =>
+export const ruleOf = ({ deleted_at: _deleted, created_at, updated_at, keep_firing_ms: keepMs, alert_limit: limit, ...row }: RuleRow): Rule =>
   Object.freeze({
     ...row,
     enabled: row.enabled === 1,
@@ -72,6 +74,7 @@ export const ruleOf = ({ deleted_at: _deleted, created_at, updated_at, keep_firi
     notify_channel_ids: JSON.parse(row.notify_channel_ids) as number[],
     dimensions: JSON.parse(row.dimensions) as string[],
     keep_firing_for: keepMs === null ? '' : formatDuration(keepMs),
+    limit,
     created_at: timestamp(created_at),
     updated_at: timestamp(updated_at),
   });

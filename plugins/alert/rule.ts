@@ -37,6 +37,8 @@ export interface Rule {
   readonly interval_seconds: number;
   /** How long an alert goes on firing after its condition has cleared; empty: until a second evaluation finds it clear. */
   readonly keep_firing_for: string;
+  /** More alerts than this are an error of the evaluation, which changes nothing then; 0: no such limit. */
+  readonly limit: number;
   readonly created_by: string;
   readonly created_at: string;
   readonly updated_at: string;

@@ -5,7 +5,7 @@ import type { CheckedQuery, InstantAnswer, LabelRecord, MatrixAnswer, Notes } fr
 import { instantAnswerOf, rangeAnswerOf } from './matrix.ts';
 import { assertPoints, demandRangeQuery } from './prometheus/question.ts';
 import { enforced, matcherSets } from './prometheus/series-selector.ts';
-import { instant, parse, print, range, selectorsOf, valueTypeOf, type VectorSelector } from './promql/index.ts';
+import { groupingLabelsOf, instant, parse, print, range, selectorsOf, valueTypeOf, type VectorSelector } from './promql/index.ts';
 import type { StoreLifecycle } from './store-lifecycle.ts';
 import type { MetricsStore } from './store/store.ts';
 import type { BatchQuestion, QueryLimits, ServiceQuestion } from './thread-contract.ts';
@@ -78,7 +78,9 @@ export function assertAnswerable(question: ServiceQuestion, { limits }: Pick<Que
 /** Throws what is wrong with the text, from `line:col` on. */
 export function checkQuery(query: string): CheckedQuery {
   const expr = parse(query);
-  return { type: valueTypeOf(expr), printed: print(expr), metrics: [...new Set(selectorsOf(expr).flatMap(metricNamesOf))] };
+  const grouping = groupingLabelsOf(expr);
+  const metrics = [...new Set(selectorsOf(expr).flatMap(metricNamesOf))];
+  return { type: valueTypeOf(expr), printed: print(expr), metrics, ...(grouping !== undefined && { grouping }) };
 }
 
 /** A pattern names metrics as far as it is a list of names. */

@@ -55,6 +55,8 @@ export interface CheckedQuery {
   readonly printed: string;
   /** Names of the metrics that it reads, in the order of the text, as far as they are written out. */
   readonly metrics: readonly string[];
+  /** Labels that its aggregations leave its series; absent: whatever labels they have. */
+  readonly grouping?: readonly string[];
 }
 
 /** Questions in PromQL, answered by whichever driver is set. Times are in milliseconds. */

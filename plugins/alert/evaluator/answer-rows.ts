@@ -1,3 +1,5 @@
+import { SvcError } from 'svc/sdk';
+
 import type { InstantAnswer, LabelRecord } from '../../metricsdb/contract.ts';
 import { labelKey } from '../label-key.ts';
 import type { Plan, RenderLabels, Rule } from '../rule.ts';
@@ -56,6 +58,12 @@ export function answerRows(answer: InstantAnswer, frame: AnswerFrame, threshold:
 }
 
 export const isFolded = ({ join, legs }: Plan): boolean => join === 'all' && legs.length > 1;
+
+/** More alerts than the rule says are not taken for what they say. */
+export function excessOf({ limit }: Rule, found: readonly AnswerRows[]): Error | undefined {
+  const count = limit === 0 ? 0 : new Set(found.flatMap(({ rows }) => [...rows.keys()])).size;
+  return count > limit ? new SvcError('budget_exceeded', `exceeded the limit of the rule: ${count} alerts, at most ${limit}; it keeps its state`) : undefined;
+}
 
 function* seriesOf(answer: InstantAnswer): Generator<Series> {
   switch (answer.type) {

@@ -4,7 +4,7 @@ import type { GateInputs } from '../gates/review.ts';
 import type { Ledger } from '../incident/ledger.ts';
 import type { Leg, Plan, RenderAnnotations, RenderLabels, Rule, RuleBook, RuleChange } from '../rule.ts';
 import type { AlertSeries } from './alert-series.ts';
-import { answerRows } from './answer-rows.ts';
+import { answerRows, excessOf } from './answer-rows.ts';
 import { Attempts, type FailingWork } from './attempts.ts';
 import type { Asked, BackEnd, StoreName } from './back-end.ts';
 import type { EvaluatorCounters } from './counters.ts';
@@ -187,14 +187,15 @@ export class Evaluator {
       const failed = answers.findIndex(({ answer }) => answer instanceof Error);
       scheduled.ms = answers.reduce((sum, { ms }) => sum + ms, 0);
       if (failed >= 0) {
-        this.#fail(scheduled, plan.legs[failed]!.store, answers[failed]!.answer as Error);
-        return;
+        return this.#fail(scheduled, plan.legs[failed]!.store, answers[failed]!.answer as Error);
       }
       const frame = { rule, plan, labelsOf: this.#parts.labelsOf };
       const found = answers.map(({ answer }, at) => answerRows(answer as Exclude<typeof answer, Error>, frame, plan.legs[at]!.threshold));
-      scheduled.series = found.reduce((sum, { series }) => sum + series, 0);
-      scheduled.unscoped = found.reduce((sum, { unscoped }) => sum + unscoped, 0);
-      scheduled.unread = found.reduce((sum, { leftOut }) => sum + leftOut, 0);
+      const excess = excessOf(rule, found);
+      if (excess !== undefined) {
+        return this.#fail(scheduled, plan.legs[0]!.store, excess);
+      }
+      scheduled.saw(found);
       this.#parts.counters.evaluated(plan.legs[0]?.store ?? 'self', scheduled.ms, scheduled.series);
       const { backEnds, delayOf, ledger } = this.#parts;
       const instances = ledger.instances.get(rule.id);

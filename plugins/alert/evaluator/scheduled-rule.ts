@@ -1,4 +1,5 @@
 import type { Plan, Rule } from '../rule.ts';
+import type { AnswerRows } from './answer-rows.ts';
 import { phaseOf, slotAt } from './slots.ts';
 
 /** One rule as the evaluator has it: its slot, and how its evaluations went. */
@@ -44,6 +45,13 @@ export class ScheduledRule {
     this.#slot = slot;
     this.missed += Math.round((slot - last) / this.intervalMs) - 1 + (this.running ? 1 : 0);
     return this.running ? undefined : slot;
+  }
+
+  saw(answers: readonly AnswerRows[]): void {
+    const sum = (of: (rows: AnswerRows) => number): number => answers.reduce((all, rows) => all + of(rows), 0);
+    this.series = sum(({ series }) => series);
+    this.unscoped = sum(({ unscoped }) => unscoped);
+    this.unread = sum(({ leftOut }) => leftOut);
   }
 
   succeeded(): void {

@@ -26,6 +26,7 @@ export const selfRule: Rule = {
   dimensions: [],
   interval_seconds: 0,
   keep_firing_for: '',
+  limit: 0,
   created_by: 'evaluator',
   created_at: '1970-01-01T00:00:00.000Z',
   updated_at: '1970-01-01T00:00:00.000Z',

@@ -19,6 +19,9 @@ ALTER TABLE alert_incidents ADD COLUMN lead TEXT NOT NULL DEFAULT '';
 -- How long an alert goes on firing after its condition has cleared, in milliseconds; null: until a second evaluation finds it clear.
 ALTER TABLE alert_rules ADD COLUMN keep_firing_ms INTEGER;
 
+-- More alerts of the rule than this are an error of its evaluation; 0: no such limit.
+ALTER TABLE alert_rules ADD COLUMN alert_limit INTEGER NOT NULL DEFAULT 0;
+
 -- What has not fired yet has no labels here: it begins anew.
 DELETE FROM alert_instances WHERE phase IN ('partial', 'pending');
 

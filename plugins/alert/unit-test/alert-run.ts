@@ -61,6 +61,12 @@ export class AlertRun {
         this.#instances.set(key, next);
       }
     }
+    const { limit } = this.#rule;
+    const active = this.#instances.size;
+    if (limit > 0 && active > limit) {
+      this.#instances.clear();
+      throw new SvcError('invalid_argument', `exceeded limit of ${limit} with ${active} alerts`);
+    }
     for (const [key, row] of rows) {
       this.#annotations.set(key, this.#annotated(row));
     }
@@ -100,6 +106,7 @@ const ruleOf = ({ alert = '', expr, labels, annotations }: FileRule, group: Rule
   dimensions: [],
   interval_seconds: 0,
   keep_firing_for: '0s',
+  limit: group.limit,
   created_by: '',
   created_at: '',
   updated_at: '',

@@ -2,6 +2,7 @@
 export { type Expr, selectorsOf, type ValueType, type VectorSelector } from './ast.ts';
 export { type EngineOptions, instant, type InstantResult, range, type RangeResult, type RangeSeries } from './engine.ts';
 export { valueTypeOf } from './functions.ts';
+export { groupingLabelsOf } from './grouping-labels.ts';
 export { parse } from './parser.ts';
 export { print } from './print.ts';
 export type { SelectHints, Series, SeriesSource } from './source.ts';

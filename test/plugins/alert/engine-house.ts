@@ -138,6 +138,7 @@ export const ruleOf = (draft: TestRule & { readonly id: number }): Rule => ({
   dimensions: [],
   interval_seconds: 0,
   keep_firing_for: '',
+  limit: 0,
   created_by: 'test',
   created_at: '2026-11-20T00:00:00.000Z',
   updated_at: '2026-11-20T00:00:00.000Z',

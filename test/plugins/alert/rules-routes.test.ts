@@ -25,6 +25,7 @@ test('a rule is made, shown, listed, replaced, switched off and on, and deleted'
     dimensions: [],
     interval_seconds: 0,
     keep_firing_for: '',
+    limit: 0,
 
     created_by: shown.created_by,
     updated_at: at,

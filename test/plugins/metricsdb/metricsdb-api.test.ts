@@ -80,7 +80,7 @@ test('other plugins ask by service: every type of value, series, checks, and wha
     ['constructor', 'x'],
   ]);
 
-  assert.deepEqual(await queries.check('sum(up)by(job)'), { type: 'vector', printed: 'sum by (job) (up)', metrics: ['up'] });
+  assert.deepEqual(await queries.check('sum(up)by(job)'), { type: 'vector', printed: 'sum by (job) (up)', metrics: ['up'], grouping: ['job'] });
   await assert.rejects(queries.check('sum('), /^SvcError: 1:5: parse error/);
   await assert.rejects(queries.range('up', { start: 0, end: 1, step: 0 }), /step above zero/);
   await assert.rejects(queries.range('up', { start: 0, end, step: 1 }), /11,000 points/);

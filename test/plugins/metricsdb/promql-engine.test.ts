@@ -149,6 +149,34 @@ test('a checked query names the metrics that it reads, and no function, label or
   }
 });
 
+test('a query says which labels its aggregations leave its series', () => {
+  for (const [query, labels] of [
+    ['up == 0', undefined],
+    ['sum(up)', []],
+    ['sum by (job, instance) (rate(x[5m])) > 5', ['job', 'instance']],
+    ['5 < -sum by (job) (x)', ['job']],
+    ['sum(x) by (a, b) / on (a) sum by (a) (y)', ['a']],
+    ['sum(x) by (a, b) / on (a) group_left (c) y > 1', ['a', 'b', 'c']],
+    ['x > on (a) y', ['a']],
+    ['x / y', undefined],
+    ['sum by (a, b) (x) / ignoring (b) y', ['a']],
+    ['x and sum by (a) (y)', undefined],
+    ['sum by (a) (x) unless y', ['a']],
+    ['sum by (a) (x) or sum by (b) (y)', ['a', 'b']],
+    ['histogram_quantile(0.9, sum by (le, job) (rate(x_bucket[5m]))) > 1', ['job']],
+    ['topk(3, sum by (a) (x))', ['a']],
+    ['sum without (a) (sum by (a, b) (x))', ['b']],
+    ['sum without (a) (x)', undefined],
+    ['max_over_time(sum by (a) (x)[5m:1m]) > scalar(y)', ['a']],
+    ['x > scalar(sum(y))', undefined],
+    ['label_replace(sum by (a) (x), "b", "$1", "a", "(.*)")', ['a', 'b']],
+    ['absent(up{job="x"})', []],
+    ['count_values by (a) ("v", x)', ['a', 'v']],
+  ] as const) {
+    assert.deepEqual(checkQuery(query).grouping, labels, query);
+  }
+});
+
 test('a label called __proto__ or a metric called constructor is one like any other', async () => {
   const store = new MemoryStore();
   store.add(
