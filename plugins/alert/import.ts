@@ -4,7 +4,6 @@ import { type Candidate, candidatesOf, type ImportReport, type ImportRequest } f
 import { readRuleFile } from './prometheus-file.ts';
 import { assertWorks, type RuleDependencies } from './rule-check.ts';
 import { bodyOf } from './rule-draft.ts';
-import { labelName } from './rule-schema.ts';
 import type { RuleBody } from './rule-tables.ts';
 import type { ChangeCall, Rules } from './rules.ts';
 
@@ -74,7 +73,7 @@ export class RuleImporter {
   /** The labels that the expression groups by tell its incidents apart; where it groups by none, one incident holds all instances. */
   async #groupKey({ conditions, scope_type: scope }: RuleBody): Promise<readonly string[]> {
     const { grouping = [] } = await this.#parts.dependencies.metrics.get().check(String(conditions[0]!['expr']));
-    const labels = grouping.filter((label) => label !== scopeLabels[scope] && new RegExp(labelName).test(label));
+    const labels = grouping.filter((label) => label !== scopeLabels[scope] && /^[a-zA-Z_][a-zA-Z0-9_]{0,99}$/.test(label));
     return labels.length <= mostDimensions ? labels : [];
   }
 
