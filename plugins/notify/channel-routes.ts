@@ -1,10 +1,12 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
 import type { Channels } from './channels.ts';
-import { ChannelDraft, ChannelId, ChannelShown, TestResult } from './schema.ts';
+import type { Deliveries } from './deliveries.ts';
+import { ChannelDraft, ChannelId, ChannelShown, DeliveryId, DeliveryQuery, DeliveryShown, Resent, TestResult } from './schema.ts';
 import type { ChannelTests } from './channel-tests.ts';
 
 const path = '/api/v1/notification-channels';
+const deliveriesPath = '/api/v1/notification-deliveries';
 
 export const channelRoutes = (channels: Channels, tests: ChannelTests): readonly RouteDeclaration[] => [
   listRoute({
@@ -67,5 +69,40 @@ export const channelRoutes = (channels: Channels, tests: ChannelTests): readonly
     status: 200,
     errors: ['not_found'],
     handle: ({ params }) => tests.send(params.id),
+  }),
+];
+
+export const deliveryRoutes = (deliveries: Deliveries): readonly RouteDeclaration[] => [
+  listRoute({
+    path: deliveriesPath,
+    access: 'any',
+    summary: 'List notifications and what became of them, newest first',
+    description: 'One for each notice and channel. state=delayed lists what could not be sent so far.',
+    query: DeliveryQuery,
+    items: DeliveryShown,
+    handle: ({ query, page }) => deliveries.list(query, page),
+  }),
+  route({
+    method: 'POST',
+    path: `${deliveriesPath}/{id}/resend`,
+    access: 'channel:resend',
+    summary: 'Send a notification again that could not be sent',
+    description: 'One that waits is tried now, with the message that it is part of; one that was given up begins anew under another id.',
+    params: DeliveryId,
+    response: DeliveryShown,
+    status: 200,
+    errors: ['not_found', 'conflict'],
+    handle: ({ params }) => deliveries.resend(params.id),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/{id}/resend`,
+    access: 'channel:resend',
+    summary: 'Try again now whatever a channel could not be sent',
+    params: ChannelId,
+    response: Resent,
+    status: 200,
+    errors: ['not_found'],
+    handle: async ({ params }) => ({ resent: await deliveries.resendAll(params.id) }),
   }),
 ];

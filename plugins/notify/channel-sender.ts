@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Clock, Counter, Logger, Tables } from 'svc/sdk';
 
 import { attempt, type AttemptParts, type AttemptResult } from './attempt.ts';
@@ -33,8 +34,10 @@ interface Unsaved extends Claimed {
   readonly result: AttemptResult;
 }
 
-/** Tries of one delivery; interrupted ones do not count. */
-const mostTries = 5;
+/** After so many failed tries of a delivery people are told of that; interrupted ones do not count. */
+const soonTries = 5;
+/** For so long the end of an incident is tried to be sent. */
+const resolvedForMs = 86_400_000;
 
 /** Sends to one channel, one delivery at a time. */
 export class ChannelSender {
@@ -65,6 +68,12 @@ export class ChannelSender {
   /** The platform's wait was for the address before. */
   addressChanged(): void {
     this.#schedule.unblock();
+    this.#schedule.forgetRetries();
+  }
+
+  /** What waits after a try that failed has been set to be tried now. */
+  hurried(): void {
+    this.#schedule.forgetRetries();
   }
 
   /** Sends what is next, and stores what came of it; false when no delivery is due. */
@@ -115,8 +124,8 @@ export class ChannelSender {
     const { tables, clock, random, finished } = this.#parts;
     const now = clock.now();
     const askedMs = result.result === 'retry' ? result.afterMs : undefined;
-    const again = result.result === 'retry' && row.attempts < mostTries && row.kind !== 'test';
-    const waitMs = again ? waitAfter(row.attempts, askedMs, random()) : 0;
+    const again = isTriedAgain(row, result, now);
+    const waitMs = again ? waitAfter(result.result === 'failed' ? soonTries : row.attempts, askedMs, random()) : 0;
     await tables.write((tx) => store(tx, { row, channel, result }, { now, askedMs, retryMs: again ? waitMs : undefined }));
     this.#unsaved = undefined;
     if (again) {
@@ -152,7 +161,7 @@ interface AfterTry {
 async function store(tx: Notify, { row, channel, result }: Unsaved, { now, askedMs, retryMs }: AfterTry): Promise<void> {
   const [deliveries, states] = [new DeliveryStore(tx), new StateStore(tx)];
   if (result.result === 'stopped') {
-    await deliveries.requeue(row, { due_at: now, wait_ms: 0, error: null, unclear: true, uncounted: true });
+    await deliveries.requeue(row, { due_at: now, wait_ms: 0, error: null, unclear: true, uncounted: true, isDelayed: false }, now);
     return;
   }
   if (result.result === 'sent') {
@@ -164,13 +173,46 @@ async function store(tx: Notify, { row, channel, result }: Unsaved, { now, asked
   if (retryMs === undefined) {
     await deliveries.finish(row, { sent: false, error, unclear }, now);
   } else {
-    await deliveries.requeue(row, { due_at: now + retryMs, wait_ms: retryMs, error, unclear, uncounted: false });
+    const isDelayed = result.result === 'failed' || row.attempts >= soonTries;
+    await deliveries.requeue(row, { due_at: now + retryMs, wait_ms: retryMs, error, unclear, uncounted: false, isDelayed }, now);
+    if (isDelayed && channel.fallback_channel_id !== null) {
+      await divert(tx, row, channel.fallback_channel_id, now);
+    }
   }
   const degraded = result.result === 'failed' && result.degraded;
   await states.recordFailure(channel.id, error, { degraded, blockedUntil: askedMs === undefined ? null : now + askedMs }, now);
 }
 
-const waitsMs = [5_000, 15_000, 45_000, 135_000];
+/** Queues the firings that cannot be sent for the channel that stands in, once; their ends follow by themselves. */
+async function divert(tx: Notify, { seq, channel_id: from }: Delivery, to: number, now: number): Promise<void> {
+  await sql`
+    insert into notify_deliveries
+      (id, notice_id, channel_id, channel_name, incident_id, fire_seq, kind, severity, state, due_at, accepted_at, group_key)
+    select lower(hex(randomblob(16))), late.notice_id, other.id, other.name, late.incident_id, late.fire_seq, late.kind, late.severity, 'queued', ${now}, ${now}, late.group_key
+    from notify_deliveries late, notify_channels other
+    where (late.seq = ${seq} or late.digest = ${seq}) and late.channel_id = ${from} and late.kind = 'firing' and late.state = 'queued'
+      and other.id = ${to} and other.enabled = 1
+    on conflict do nothing
+  `.execute(tx);
+}
+
+/** A firing is tried as long as it burns: what waits for the channel goes when a resolve overtakes it. */
+function isTriedAgain(row: Delivery, result: AttemptResult, now: number): boolean {
+  const isRefused = result.result === 'failed';
+  if (row.kind === 'test' || (result.result !== 'retry' && !isRefused) || (isRefused && result.unclear)) {
+    return false;
+  }
+  switch (row.kind) {
+    case 'reminder':
+      return !isRefused && row.attempts < soonTries;
+    case 'resolved':
+      return now - row.accepted_at < resolvedForMs;
+    default:
+      return true;
+  }
+}
+
+const waitsMs = [5_000, 15_000, 45_000, 135_000, 300_000];
 const jitter = 0.2;
 
 /** The wait after a try, of which `random` in [0, 1) moves a fifth up or down; what the platform asks for is obeyed to the letter. */

@@ -1,9 +1,9 @@
 import { type Insertable, sql, type Updateable } from 'kysely';
 
-import { isUnfinished } from './delivery-conditions.ts';
+import { isFailing, isUnfinished } from './delivery-conditions.ts';
 import type { ChannelRow, Notify, NotifyTables, StateRow } from './tables.ts';
 
-export type ChannelWithState = ChannelRow & Omit<StateRow, 'channel_id'> & { readonly queued: number };
+export type ChannelWithState = ChannelRow & Omit<StateRow, 'channel_id'> & { readonly queued: number; readonly delayed: number };
 
 type NewChannel = Omit<Insertable<NotifyTables['notify_channels']>, 'name_key'>;
 type ChannelChange = Omit<Updateable<NotifyTables['notify_channels']>, 'name_key'> & { readonly name?: string };
@@ -25,12 +25,12 @@ export class ChannelStore {
       .orderBy('notify_channels.id', 'desc')
       .limit(limit)
       .execute();
-    return rows.map((row) => ({ ...row, queued: row.queued ?? 0 }));
+    return rows.map((row) => ({ ...row, queued: row.queued ?? 0, delayed: row.delayed ?? 0 }));
   }
 
   async find(id: number): Promise<ChannelWithState | undefined> {
     const row = await this.#withState().where('notify_channels.id', '=', id).executeTakeFirst();
-    return row && { ...row, queued: row.queued ?? 0 };
+    return row && { ...row, queued: row.queued ?? 0, delayed: row.delayed ?? 0 };
   }
 
   #withState() {
@@ -55,6 +55,14 @@ export class ChannelStore {
           .where('kind', '!=', 'digest')
           .select((eb) => eb.fn.countAll<number>().as('queued'))
           .as('queued'),
+      )
+      .select(({ selectFrom }) =>
+        selectFrom('notify_deliveries')
+          .whereRef('notify_deliveries.channel_id', '=', 'notify_channels.id')
+          .where(isFailing)
+          .where('kind', '!=', 'digest')
+          .select((eb) => eb.fn.countAll<number>().as('delayed'))
+          .as('delayed'),
       );
   }
 
@@ -108,6 +116,7 @@ export class ChannelStore {
   }
 
   async remove(id: number): Promise<void> {
+    await this.#db.updateTable('notify_channels').set({ fallback_channel_id: null }).where('fallback_channel_id', '=', id).execute();
     await this.#db.deleteFrom('notify_channels').where('id', '=', id).execute();
   }
 }

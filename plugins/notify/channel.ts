@@ -1,3 +1,4 @@
+import { formatDuration } from 'svc/query';
 import { type Settings, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
@@ -5,6 +6,7 @@ import { mask, shownEndpoint } from './address.ts';
 import type { ChannelTypeRegistry } from './channel-types.ts';
 import type { ChannelWithState } from './channel-store.ts';
 import type { Severity } from './contract.ts';
+import type { Grouping } from './grouping.ts';
 import type { ChannelShown } from './schema.ts';
 import { addressOfSetting } from './settings-channels.ts';
 import type { ChannelRow } from './tables.ts';
@@ -24,6 +26,9 @@ export interface Channel {
   readonly enabled: boolean;
   readonly sendResolved: boolean;
   readonly template: string | undefined;
+  readonly grouping: Grouping;
+  /** The channel that gets what this one cannot be sent. */
+  readonly fallback: number | undefined;
 }
 
 export const channelOf = (row: ChannelRow): Channel => ({
@@ -37,6 +42,13 @@ export const channelOf = (row: ChannelRow): Channel => ({
   enabled: row.enabled === 1,
   sendResolved: row.send_resolved === 1,
   template: row.template ?? undefined,
+  grouping: {
+    by: JSON.parse(row.group_by) as string[],
+    waitMs: row.group_wait,
+    intervalMs: row.group_interval,
+    repeatMs: row.repeat_interval,
+  },
+  fallback: row.fallback_channel_id ?? undefined,
 });
 
 export type Shown = Static<typeof ChannelShown>;
@@ -58,8 +70,14 @@ export function shownChannel(row: ChannelWithState, types: ChannelTypeRegistry, 
     enabled: channel.enabled,
     send_resolved: channel.sendResolved,
     template: channel.template ?? null,
+    group_by: [...channel.grouping.by],
+    group_wait: formatDuration(channel.grouping.waitMs),
+    group_interval: formatDuration(channel.grouping.intervalMs),
+    repeat_interval: formatDuration(channel.grouping.repeatMs),
+    fallback_channel_id: channel.fallback ?? null,
     source: fromSetting === undefined ? 'api' : 'settings',
     queued: row.queued,
+    delayed: row.delayed,
     last_sent_at: instant(row.last_sent_at),
     last_error: row.last_error,
     last_error_at: instant(row.last_error_at),

@@ -1,3 +1,4 @@
+import { formatDuration, parseDuration } from 'svc/query';
 import { type Call, type Clock, type Handle, type Ids, type Page, type PageRequest, type Settings, SvcError, type Tables } from 'svc/sdk';
 
 import { assertAddressOfSetting, replacedAddress, typedAddress } from './address-change.ts';
@@ -7,6 +8,7 @@ import { ChannelStore, type ChannelWithState } from './channel-store.ts';
 import { checkTemplate } from './channel-template.ts';
 import type { ChannelTypeRegistry } from './channel-types.ts';
 import type { ChannelAddress, ChannelType, NoticeSource } from './contract.ts';
+import { DeliveryStore } from './delivery-store.ts';
 import type { Draft } from './schema.ts';
 import { addressOfSetting } from './settings-channels.ts';
 import type { NotifyTables } from './tables.ts';
@@ -53,6 +55,7 @@ export class Channels {
       const { id: typeId, type } = types.named(draft.channel_type);
       const address = typedAddress(draft, type);
       const name = await freeName(store, draft.name);
+      await requireFallback(store, draft);
       if ((await store.count()) >= mostChannels) {
         throw new SvcError('conflict', `the limit of ${mostChannels} channels is reached; delete one that is not needed`);
       }
@@ -77,6 +80,7 @@ export class Channels {
       call.requireMatch(before);
       const wanted = types.named(draft.channel_type);
       const name = await freeName(store, draft.name, id);
+      await requireFallback(store, draft, id);
       if (row.standing !== null) {
         assertAddressOfSetting(row.standing, before, draft, wanted.id);
       }
@@ -85,6 +89,7 @@ export class Channels {
       await store.update(id, { name, channel_type: wanted.id, ...sealed, ...filtersOf(draft) }, clock.now());
       if (sealed !== undefined) {
         await store.clearFailures(id);
+        await new DeliveryStore(tx).hurry({ channel: id }, clock.now());
         addressChanged?.(id);
       }
       const after = this.#shown((await store.find(id))!);
@@ -147,7 +152,39 @@ function filtersOf(draft: Draft) {
     enabled: draft.enabled === false ? 0 : 1,
     send_resolved: draft.send_resolved === false ? 0 : 1,
     template: template === '' ? null : template,
+    group_by: JSON.stringify(draft.group_by ?? ['rule_key']),
+    group_wait: milliseconds('group_wait', draft.group_wait ?? '10s', hourMs),
+    group_interval: milliseconds('group_interval', draft.group_interval ?? '1m', dayMs),
+    repeat_interval: milliseconds('repeat_interval', draft.repeat_interval ?? '4h', 365 * dayMs),
+    fallback_channel_id: draft.fallback_channel_id ?? null,
   };
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+function milliseconds(field: string, text: string, most: number): number {
+  const ms = parseDuration(text);
+  if (ms > most) {
+    const message = `is at most ${formatDuration(most)}`;
+    throw new SvcError('invalid_argument', `${field} ${message}`, { details: [{ path: `/${field}`, message }] });
+  }
+  return ms;
+}
+
+async function requireFallback(store: ChannelStore, { fallback_channel_id: fallback }: Draft, ownId?: number): Promise<void> {
+  if (fallback === undefined || fallback === null) {
+    return;
+  }
+  const message =
+    fallback === ownId
+      ? 'is this channel itself'
+      : (await store.find(fallback)) === undefined
+        ? `names no channel: there is none with id ${fallback}`
+        : undefined;
+  if (message !== undefined) {
+    throw new SvcError('invalid_argument', `fallback_channel_id ${message}`, { details: [{ path: '/fallback_channel_id', message }] });
+  }
 }
 
 async function freeName(store: ChannelStore, given: string, exceptId?: number): Promise<string> {

@@ -1,7 +1,8 @@
-import { DeliveryStore, type NewDelivery } from './delivery-store.ts';
+import { DeliveryStore, type NewDelivery, type WaitingGroup } from './delivery-store.ts';
+import { everyGroup } from './grouping.ts';
 import type { Delivery, Notify } from './tables.ts';
 
-/** More waiting notices than this go as one digest. */
+/** More groups than this that are due go as one digest. */
 export const foldAbove = 5;
 
 export interface Claiming {
@@ -9,50 +10,75 @@ export interface Claiming {
   readonly owner: string;
   readonly now: number;
   readonly uuid: () => string;
-  /** Milliseconds until this one may be tried again. */
+  /** Milliseconds until this one may be tried, or tried again. */
   readonly waitOf: (row: Delivery) => number;
 }
 
 /**
- * Claims what the channel is to be sent next, in the write of the caller: a test at once, everything that waits as one
- * digest where it is much, else the oldest that is due and has nothing of its incident before it.
+ * Claims what the channel is to be sent next, in the write of the caller: a test at once, everything that is due as one
+ * digest where that is many groups, else the group that has been due longest.
  */
 export async function claim(tx: Notify, { channel, owner, now, uuid, waitOf }: Claiming): Promise<Delivery | undefined> {
   const store = new DeliveryStore(tx);
   await store.foldResolved({ channel: channel.id }, now);
-  const test = await store.oldest(channel.id, 'test');
+  const test = await store.oldestTest(channel.id);
   if (test !== undefined) {
     return await store.startTry(test.seq, owner);
   }
-  const digest = await store.oldest(channel.id, 'digest');
-  const free = await store.oldestSingle(channel.id, foldAbove + 1);
-  if (digest === undefined && free.length <= foldAbove) {
-    const next = firstDue(free, waitOf);
-    return next && (await store.startTry(next.seq, owner));
-  }
-  if (digest !== undefined && waitOf(digest) > 0) {
+  const waiting = new Map((await store.waitingGroups(channel.id)).map((group) => [group.key, group]));
+  const digests = new Map((await store.openDigests(channel.id)).map((digest) => [digest.group_key, digest]));
+  const due = new Set([
+    ...[...digests.values()].filter((digest) => waitOf(digest) <= 0).map(({ group_key: key }) => key),
+    ...[...waiting.values()].filter(({ next }) => waitOf(next) <= 0).map(({ key }) => key),
+  ]);
+  const whole = digests.get(everyGroup);
+  if (whole !== undefined && waitOf(whole) > 0) {
     return undefined;
   }
-  const whole = digest ?? (await store.openDigest(ownDelivery('digest', channel, uuid(), now)));
-  if ((await store.fillDigest(whole)) > 0) {
-    return await store.startTry(whole.seq, owner);
+  if (whole !== undefined || due.size > foldAbove) {
+    return await startDigest(store, whole ?? (await store.openDigest(digestOf(everyGroup, channel, uuid(), now))), { groups: [...due], owner });
   }
-  // Everything in it has been overtaken by resolves.
-  await store.remove(whole.seq);
+  for (const key of due) {
+    const group = waiting.get(key);
+    const digest = digests.get(key);
+    const started =
+      digest === undefined && group?.incidents === 1
+        ? await startOldest(store, group, { channel, owner, waitOf })
+        : await startDigest(store, digest ?? (await store.openDigest(digestOf(key, channel, uuid(), now))), { groups: [key], owner });
+    if (started !== undefined) {
+      return started;
+    }
+  }
   return undefined;
 }
 
-/** A later notice of an incident waits for the earlier ones, other incidents do not. */
-function firstDue(free: readonly Delivery[], waitOf: Claiming['waitOf']): Delivery | undefined {
-  const seen = new Set<number>();
-  for (const row of free) {
-    if (!seen.has(row.incident_id) && waitOf(row) <= 0) {
-      return row;
-    }
-    seen.add(row.incident_id);
+/** Of one incident everything goes by itself, in order. */
+async function startOldest(
+  store: DeliveryStore,
+  { key, next, total }: WaitingGroup,
+  { channel, owner, waitOf }: Pick<Claiming, 'channel' | 'owner' | 'waitOf'>,
+): Promise<Delivery | undefined> {
+  const oldest = total === 1 ? next : await store.oldestOf(channel.id, key);
+  return waitOf(oldest) > 0 ? undefined : await store.startTry(oldest.seq, owner);
+}
+
+/** Undefined when everything in it has been overtaken by resolves. */
+async function startDigest(
+  store: DeliveryStore,
+  digest: Delivery,
+  { groups, owner }: { readonly groups: readonly string[]; readonly owner: string },
+): Promise<Delivery | undefined> {
+  if ((await store.fillDigest(digest, groups)) > 0) {
+    return await store.startTry(digest.seq, owner);
   }
+  await store.remove(digest.seq);
   return undefined;
 }
+
+const digestOf = (key: string, channel: Claiming['channel'], id: string, now: number): NewDelivery => ({
+  ...ownDelivery('digest', channel, id, now),
+  group_key: key,
+});
 
 /** A delivery that no notice asked for, and whose outcome is not reported. */
 export const ownDelivery = (kind: 'digest' | 'test', channel: Claiming['channel'], id: string, now: number): NewDelivery => ({
@@ -66,6 +92,7 @@ export const ownDelivery = (kind: 'digest' | 'test', channel: Claiming['channel'
   state: 'queued',
   due_at: now,
   accepted_at: now,
+  group_key: '',
   recorded: 1,
   announced: 1,
 });

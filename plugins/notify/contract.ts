@@ -57,8 +57,11 @@ export interface Outcome {
   readonly kind: Notice['kind'];
   readonly channel_id: number;
   readonly channel_name: string;
-  /** folded: sent in a digest. overtaken: never sent, because the incident was over before it could be. */
-  readonly result: 'sent' | 'failed' | 'folded' | 'overtaken';
+  /**
+   * folded: sent in a digest. overtaken: never sent, because the incident was over before it could be. delayed: could not
+   * be sent so far and is tried again; another outcome follows, of another delivery_id.
+   */
+  readonly result: 'sent' | 'failed' | 'folded' | 'overtaken' | 'delayed';
   readonly attempts: number;
   readonly error?: string;
   readonly at: string;
@@ -66,7 +69,7 @@ export interface Outcome {
 
 /** Takes notices over: once accepted, each ends in exactly one outcome per channel, over every restart. */
 export interface NoticeDispatcher {
-  accept(notice: Notice): Promise<void>;
+  accept(...notices: readonly Notice[]): Promise<void>;
   /** Which channels a notice would go to, and why the others not. */
   preview(notice: Notice): Promise<readonly { readonly channel_id: number; readonly name: string; readonly sends: boolean; readonly reason?: string }[]>;
   /** Ids among these that are no channel. */

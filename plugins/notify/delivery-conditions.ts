@@ -6,6 +6,12 @@ import { type RawBuilder, sql } from 'kysely';
 /** `notify_deliveries_open` */
 export const isUnfinished = sql<boolean>`state in ('queued', 'sending')`;
 
+/** `notify_deliveries_failing`: its first tries had failed, and it is tried again. */
+export const isFailing = sql<boolean>`delayed_at is not null and ${isUnfinished}`;
+
+/** `notify_deliveries_delayed`: the source of notices has not been given that yet. */
+export const isDelayUnrecorded = sql<boolean>`delayed_at is not null and delay_recorded = 0`;
+
 /** `notify_deliveries_unrecorded`, `notify_deliveries_unannounced` */
 const unsent = {
   recorded: sql<boolean>`finished_at is not null and recorded = 0`,

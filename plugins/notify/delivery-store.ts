@@ -1,6 +1,6 @@
 import { type Insertable, sql } from 'kysely';
 
-import { isAtRest, isQueued, isSentByOther, isUnsentTo, mayBeKnown, type OutcomeConsumer } from './delivery-conditions.ts';
+import { isAtRest, isQueued, isSentByOther, isUnfinished, mayBeKnown } from './delivery-conditions.ts';
 import type { Delivery, Notify, NotifyTables } from './tables.ts';
 
 export type NewDelivery = Insertable<NotifyTables['notify_deliveries']>;
@@ -20,7 +20,20 @@ export interface Retry {
   readonly unclear: boolean;
   /** The try does not count. */
   readonly uncounted: boolean;
+  /** So many have failed that people should know. */
+  readonly isDelayed: boolean;
 }
+
+/** What waits of one group. */
+export interface WaitingGroup {
+  readonly key: string;
+  readonly total: number;
+  readonly incidents: number;
+  readonly next: Delivery;
+}
+
+/** Rows of one statement, each of which has some twenty parameters. */
+const mostAtOnce = 500;
 
 /** The queue: a row for each notice and channel, and for each digest and test. */
 export class DeliveryStore {
@@ -31,8 +44,11 @@ export class DeliveryStore {
   }
 
   async add(deliveries: readonly NewDelivery[]): Promise<void> {
-    if (deliveries.length > 0) {
-      await this.#db.insertInto('notify_deliveries').values(deliveries).execute();
+    for (let from = 0; from < deliveries.length; from += mostAtOnce) {
+      await this.#db
+        .insertInto('notify_deliveries')
+        .values(deliveries.slice(from, from + mostAtOnce))
+        .execute();
     }
   }
 
@@ -40,28 +56,19 @@ export class DeliveryStore {
     return this.#db.selectFrom('notify_deliveries').selectAll().where('id', '=', id).executeTakeFirst();
   }
 
-  /** Channels that got the firing, may have got it, or still wait for it. */
-  async channelsOfFiring(incident: number, fireSeq: number): Promise<ReadonlySet<number>> {
-    const rows = await this.#db
-      .selectFrom('notify_deliveries')
-      .select('channel_id')
-      .where('incident_id', '=', incident)
-      .where('fire_seq', '=', fireSeq)
-      .where('kind', '=', 'firing')
-      .where(mayBeKnown('notify_deliveries'))
-      .execute();
-    return new Set(rows.map(({ channel_id }) => channel_id));
-  }
-
   /**
    * Folds what a resolve has made idle: the firing and its reminders that are still unsent, and then the resolve itself where
-   * the channel never got the firing. For one channel, or for one firing of an incident.
+   * the channel never got the firing. For one channel, or for some incidents.
    */
-  async foldResolved(where: { readonly channel: number } | { readonly incident: number; readonly fireSeq: number }, now: number): Promise<void> {
+  async foldResolved(where: { readonly channel: number } | { readonly incidents: readonly number[] }, now: number): Promise<void> {
     const queued = this.#db
       .updateTable('notify_deliveries')
       .set({ state: 'folded', finished_at: now })
-      .where('channel' in where ? sql<boolean>`channel_id = ${where.channel}` : sql<boolean>`incident_id = ${where.incident} and fire_seq = ${where.fireSeq}`)
+      .where(
+        'channel' in where
+          ? sql<boolean>`channel_id = ${where.channel}`
+          : sql<boolean>`incident_id in (select value from json_each(${JSON.stringify(where.incidents)}))`,
+      )
       .where(isQueued)
       .where(isAtRest);
     await queued
@@ -84,13 +91,37 @@ export class DeliveryStore {
     return rows.map(({ channel_id }) => channel_id);
   }
 
-  /** The oldest that are in no digest. */
-  oldestSingle(channel: number, limit: number): Promise<Delivery[]> {
-    return this.#queued(channel).where('digest', 'is', null).where('kind', 'not in', ['digest', 'test']).orderBy('seq').limit(limit).execute();
+  /** Groups with deliveries that are in no digest: how many, and the one that is due first. */
+  async waitingGroups(channel: number): Promise<readonly WaitingGroup[]> {
+    const rows = await this.#queued(channel)
+      .where('digest', 'is', null)
+      .where('kind', 'not in', ['digest', 'test'])
+      // Of the other columns SQLite takes those of the row with the smallest due_at.
+      .select([sql<number>`min(due_at)`.as('earliest'), sql<number>`count(*)`.as('total'), sql<number>`count(distinct incident_id)`.as('incidents')])
+      .groupBy('group_key')
+      .orderBy('earliest')
+      .execute();
+    return rows.map(({ earliest: _, total, incidents, ...next }) => ({ key: next.group_key, next, total, incidents }));
   }
 
-  oldest(channel: number, kind: 'digest' | 'test'): Promise<Delivery | undefined> {
-    return this.#queued(channel).where('kind', '=', kind).orderBy('seq').limit(1).executeTakeFirst();
+  /** Of a group, that are in no digest. */
+  async oldestOf(channel: number, group: string): Promise<Delivery> {
+    return await this.#queued(channel)
+      .where('digest', 'is', null)
+      .where('kind', 'not in', ['digest', 'test'])
+      .where('group_key', '=', group)
+      .orderBy('seq')
+      .limit(1)
+      .executeTakeFirstOrThrow();
+  }
+
+  /** Digests that wait for another try. */
+  openDigests(channel: number): Promise<Delivery[]> {
+    return this.#queued(channel).where('kind', '=', 'digest').orderBy('seq').execute();
+  }
+
+  oldestTest(channel: number): Promise<Delivery | undefined> {
+    return this.#queued(channel).where('kind', '=', 'test').orderBy('seq').limit(1).executeTakeFirst();
   }
 
   #queued(channel: number) {
@@ -101,15 +132,24 @@ export class DeliveryStore {
     return await this.#db.insertInto('notify_deliveries').values(row).returningAll().executeTakeFirstOrThrow();
   }
 
-  /** Puts everything that waits into the digest; how many it then holds. */
-  async fillDigest(digest: Delivery): Promise<number> {
+  /** Puts everything that waits of these groups into the digest, also what is in a smaller one; how many it then holds. */
+  async fillDigest(digest: Delivery, groups: readonly string[]): Promise<number> {
+    const ofGroups = sql<boolean>`group_key in (select value from json_each(${JSON.stringify(groups)}))`;
     await this.#db
       .updateTable('notify_deliveries')
       .set({ digest: digest.seq })
       .where('channel_id', '=', digest.channel_id)
       .where(isQueued)
-      .where('digest', 'is', null)
+      .where(ofGroups)
       .where('kind', 'not in', ['digest', 'test'])
+      .execute();
+    await this.#db
+      .deleteFrom('notify_deliveries')
+      .where('channel_id', '=', digest.channel_id)
+      .where(isQueued)
+      .where(ofGroups)
+      .where('kind', '=', 'digest')
+      .where('seq', '!=', digest.seq)
       .execute();
     const { total } = await this.#db
       .selectFrom('notify_deliveries')
@@ -136,6 +176,12 @@ export class DeliveryStore {
   /** The end of one, and of all that a digest holds. */
   async finish(row: Delivery, { sent, error, unclear }: DeliveryEnd, now: number): Promise<void> {
     const end = { got: sent ? 1 : 0, finished_at: now, error, ...(unclear && { unclear: 1 }) };
+    if (sent) {
+      await sql`
+        insert into notify_groups (channel_id, group_key, sent_at)
+        select distinct channel_id, group_key, ${now} from notify_deliveries where (seq = ${row.seq} or digest = ${row.seq}) and kind not in ('digest', 'test')
+        on conflict do update set sent_at = excluded.sent_at`.execute(this.#db);
+    }
     await this.#db
       .updateTable('notify_deliveries')
       .set({ ...end, state: sent ? 'sent' : 'failed', owner: null })
@@ -151,15 +197,46 @@ export class DeliveryStore {
     }
   }
 
-  async requeue(row: Delivery, { unclear, uncounted, ...again }: Retry): Promise<void> {
+  async requeue(row: Delivery, { unclear, uncounted, isDelayed, ...again }: Retry, now: number): Promise<void> {
     await this.#db
       .updateTable('notify_deliveries')
       .set({ ...again, state: 'queued', owner: null, ...(unclear && { unclear: 1 }), ...(uncounted && { attempts: uncountedTry }) })
       .where('seq', '=', row.seq)
       .execute();
+    if (isDelayed) {
+      await this.#db
+        .updateTable('notify_deliveries')
+        .set({ delayed_at: sql<number>`coalesce(delayed_at, ${now})`, error: again.error })
+        .where((is) => is.or([is('seq', '=', row.seq), is('digest', '=', row.seq)]))
+        .where('kind', 'not in', ['digest', 'test'])
+        .where(isUnfinished)
+        .execute();
+    }
     if (unclear && row.kind === 'digest') {
       await this.#db.updateTable('notify_deliveries').set({ unclear: 1 }).where('digest', '=', row.seq).where(isQueued).execute();
     }
+  }
+
+  /** One that was given up waits again, with an id of its own for the outcome that it will have. */
+  async beginAnew(row: Delivery, id: string, now: number): Promise<Delivery> {
+    return await this.#db
+      .updateTable('notify_deliveries')
+      .set({
+        id,
+        state: 'queued',
+        digest: null,
+        attempts: 0,
+        due_at: now,
+        wait_ms: 0,
+        finished_at: null,
+        recorded: 0,
+        announced: 0,
+        delayed_at: null,
+        delay_recorded: 0,
+      })
+      .where('seq', '=', row.seq)
+      .returningAll()
+      .executeTakeFirstOrThrow();
   }
 
   /** Whether another owner left deliveries in the middle of a try. */
@@ -192,19 +269,16 @@ export class DeliveryStore {
       .execute();
   }
 
-  /** Deliveries that have ended and whose outcome the consumer has not been given, oldest first. */
-  unsentOutcomes(consumer: OutcomeConsumer, limit: number): Promise<Delivery[]> {
-    return this.#db.selectFrom('notify_deliveries').selectAll().where(isUnsentTo(consumer)).orderBy('seq').limit(limit).execute();
-  }
-
-  async markOutcomesSent(consumer: OutcomeConsumer, seqs: readonly number[]): Promise<void> {
-    if (seqs.length > 0) {
-      await this.#db
-        .updateTable('notify_deliveries')
-        .set({ [consumer]: 1 })
-        .where('seq', 'in', seqs)
-        .execute();
-    }
+  /** Whatever waits after a try that failed, of one channel or one delivery, is tried at once. */
+  async hurry(where: { readonly channel: number } | { readonly seq: number }, now: number): Promise<number> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable('notify_deliveries')
+      .set({ due_at: now, wait_ms: 0 })
+      .where('channel' in where ? sql<boolean>`channel_id = ${where.channel}` : sql<boolean>`seq = ${where.seq}`)
+      .where(isQueued)
+      .where((is) => is.or([is('attempts', '>', 0), is('delayed_at', 'is not', null)]))
+      .executeTakeFirstOrThrow();
+    return Number(numUpdatedRows);
   }
 }
 

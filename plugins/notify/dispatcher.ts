@@ -4,9 +4,11 @@ import { type Channel, channelOf } from './channel.ts';
 import { ChannelStore } from './channel-store.ts';
 import type { Notice, NoticeDispatcher, NoticeIncident } from './contract.ts';
 import { DeliveryStore, type NewDelivery } from './delivery-store.ts';
+import { delayOf, groupKeyOf } from './grouping.ts';
+import { groupName, groupsSentAt, KnownDeliveries } from './known-deliveries.ts';
 import { severities } from './message.ts';
 import { NoticeStore } from './notice-store.ts';
-import type { Notify, NotifyTables } from './tables.ts';
+import type { NotifyTables } from './tables.ts';
 
 export interface DispatcherParts {
   readonly tables: Tables<NotifyTables>;
@@ -22,29 +24,26 @@ export class Dispatcher implements NoticeDispatcher {
     this.#parts = parts;
   }
 
-  async accept(given: Notice): Promise<void> {
-    const { tables, clock, ids } = this.#parts;
-    const notice = bounded(given);
+  async accept(...given: readonly Notice[]): Promise<void> {
+    const { tables, clock } = this.#parts;
+    const notices = given.map(bounded);
     const channels = await this.#channels();
     const now = clock.now();
     await tables.write(async (tx) => {
-      if (!(await new NoticeStore(tx).add(notice, now))) {
-        return;
-      }
-      const reasonAgainst = await filterFor(notice, tx);
-      const takers = channels.filter((channel) => reasonAgainst(channel) === undefined);
+      const fresh = await new NoticeStore(tx).add(notices, now);
       const deliveries = new DeliveryStore(tx);
-      await deliveries.add(takers.map((channel) => deliveryOf(notice, channel, ids.uuid(), now)));
-      if (notice.kind === 'resolved') {
-        await deliveries.foldResolved({ incident: notice.incident.id, fireSeq: notice.fire_seq }, now);
-      }
+      const known = await KnownDeliveries.of(fresh, tx);
+      const added = fresh.flatMap((notice) => this.#deliveriesOf(notice, channels, known, now));
+      const sentAt = await groupsSentAt(added, tx);
+      await deliveries.add(added.map((row) => ({ ...row, ...dueIn(row, channels, sentAt.get(groupName(row)), now) })));
+      await deliveries.foldResolved({ incidents: fresh.filter(({ kind }) => kind === 'resolved').map(({ incident }) => incident.id) }, now);
     });
   }
 
   async preview(notice: Notice): ReturnType<NoticeDispatcher['preview']> {
-    const reasonAgainst = await filterFor(notice, this.#parts.tables.read);
+    const known = await KnownDeliveries.of([notice], this.#parts.tables.read);
     return (await this.#channels()).map((channel) => {
-      const reason = reasonAgainst(channel);
+      const reason = reasonAgainst(notice, channel, known);
       return { channel_id: channel.id, name: channel.name, sends: reason === undefined, ...(reason !== undefined && { reason }) };
     });
   }
@@ -54,37 +53,45 @@ export class Dispatcher implements NoticeDispatcher {
     return asked.filter((id) => !known.has(id));
   }
 
+  #deliveriesOf(notice: Notice, channels: readonly Channel[], known: KnownDeliveries, now: number): readonly NewDelivery[] {
+    const takers = channels.filter((channel) => reasonAgainst(notice, channel, known) === undefined);
+    const rows = takers.map((channel) =>
+      deliveryOf(notice, channel, { id: this.#parts.ids.uuid(), group: known.groupOf(notice, channel) ?? groupKeyOf(channel, notice.incident), now }),
+    );
+    // A later notice of the same batch may be about the same incident.
+    rows.forEach((row) => known.add(row));
+    return rows;
+  }
+
   async #channels(): Promise<readonly Channel[]> {
     return (await new ChannelStore(this.#parts.tables.read).all()).map(channelOf);
   }
 }
 
-/** Why a notice is not for a channel; undefined when it is. */
-type ChannelFilter = (channel: Channel) => string | undefined;
-
-/** A resolve goes to those that got the firing, all else by the filters of the channels. */
-async function filterFor(notice: Notice, db: Notify): Promise<ChannelFilter> {
+/** Why a notice is not for a channel; undefined when it is. A resolve goes to those that got the firing, all else by the filters of the channels. */
+function reasonAgainst(notice: Notice, channel: Channel, known: KnownDeliveries): string | undefined {
   if (notice.kind !== 'resolved') {
-    return (channel) => mismatch(notice, channel);
+    return mismatch(notice, channel);
   }
-  const reached = await new DeliveryStore(db).channelsOfFiring(notice.incident.id, notice.fire_seq);
-  return (channel) =>
-    !reached.has(channel.id)
-      ? 'the channel did not get the firing'
-      : !channel.enabled
-        ? 'the channel is disabled'
-        : channel.sendResolved
-          ? undefined
-          : 'the channel takes no resolve notices';
+  return !known.gotFiring(notice, channel)
+    ? 'the channel did not get the firing'
+    : !channel.enabled
+      ? 'the channel is disabled'
+      : channel.sendResolved
+        ? undefined
+        : 'the channel takes no resolve notices';
 }
 
 function mismatch({ incident, pins }: Notice, channel: Channel): string | undefined {
-  const { severity, scope_type: scope, labels } = incident;
+  const { severity, scope_type: scope, labels, rule_key: rule } = incident;
   if (pins.length > 0 && !pins.includes(channel.id)) {
     return 'the rule pins other channels';
   }
   if (!channel.enabled) {
     return 'the channel is disabled';
+  }
+  if (rule === failingChannelRule && labels['channel_id'] === String(channel.id)) {
+    return 'it is this channel that fails';
   }
   if (channel.severityMin !== '' && severities.indexOf(severity) < severities.indexOf(channel.severityMin)) {
     return `the channel takes ${channel.severityMin} and worse`;
@@ -96,19 +103,31 @@ function mismatch({ incident, pins }: Notice, channel: Channel): string | undefi
   return other && `the channel takes incidents with the label ${other[0]}="${other[1]}"`;
 }
 
-const deliveryOf = (notice: Notice, channel: Channel, id: string, now: number): NewDelivery => ({
-  id,
-  notice_id: notice.id,
-  channel_id: channel.id,
-  channel_name: channel.name,
-  incident_id: notice.incident.id,
-  fire_seq: notice.fire_seq,
-  kind: notice.kind,
-  severity: severities.indexOf(notice.incident.severity),
-  state: 'queued',
-  due_at: now,
-  accepted_at: now,
-});
+function deliveryOf(notice: Notice, channel: Channel, { id, group, now }: { readonly id: string; readonly group: string; readonly now: number }): NewDelivery {
+  return {
+    id,
+    notice_id: notice.id,
+    channel_id: channel.id,
+    channel_name: channel.name,
+    incident_id: notice.incident.id,
+    fire_seq: notice.fire_seq,
+    kind: notice.kind,
+    severity: severities.indexOf(notice.incident.severity),
+    state: 'queued',
+    due_at: now,
+    accepted_at: now,
+    group_key: group,
+  };
+}
+
+/** When the group of a delivery is to be sent. */
+function dueIn(row: NewDelivery, channels: readonly Channel[], sentAt: number | undefined, now: number): Pick<NewDelivery, 'due_at' | 'wait_ms'> {
+  const waitMs = delayOf(channels.find(({ id }) => id === row.channel_id)!.grouping, sentAt, now);
+  return { due_at: now + waitMs, wait_ms: waitMs };
+}
+
+/** The rule that watches the channels themselves; one that fails is told through the others. */
+const failingChannelRule = 'notify_channel_failing';
 
 const mostEntries = 100;
 const longestText = 4_000;

@@ -1,11 +1,13 @@
 import { BuildInfo, definePlugin, isSvcError, messageOf } from 'svc/sdk';
 
 import { Addresses } from './address.ts';
-import { channelRoutes } from './channel-routes.ts';
+import { ChannelHealth } from './channel-health.ts';
+import { channelRoutes, deliveryRoutes } from './channel-routes.ts';
 import { ChannelTests } from './channel-tests.ts';
 import { ContributedTypes, shippedTypes } from './channel-types.ts';
 import { Channels } from './channels.ts';
 import { ChannelTypes, NoticeDispatcher, NoticeSource, NotificationFinished } from './contract.ts';
+import { Deliveries } from './deliveries.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { OutcomePublisher } from './outcome-publisher.ts';
 import { removeExpired } from './retention.ts';
@@ -15,6 +17,7 @@ import type { NotifyTables } from './tables.ts';
 
 const sendEveryMs = 200;
 const publishEveryMs = 500;
+const measureEveryMs = 5_000;
 const hourMs = 3_600_000;
 
 export default definePlugin({
@@ -53,7 +56,12 @@ export default definePlugin({
     const channels = new Channels({ tables, types, addresses, settings, source, clock, ids, addressChanged: (id) => sender.addressChanged(id) });
 
     ctx.services.provide(NoticeDispatcher, () => new Dispatcher({ tables, clock, ids }));
-    ctx.http.routes(channelRoutes(channels, tests));
+    const deliveries = new Deliveries({ tables, clock, ids, hurried: (id) => sender.hurried(id) });
+    const health = new ChannelHealth(
+      tables,
+      ctx.metrics.gauge('channel_failing', 'Whether a channel could not be sent something so far.', ['channel_id', 'channel']),
+    );
+    ctx.http.routes([...channelRoutes(channels, tests), ...deliveryRoutes(deliveries)]);
 
     /** What storage cannot take now is done the next time. */
     const retried = (what: string, work: () => Promise<void>) => async (): Promise<void> => {
@@ -70,11 +78,13 @@ export default definePlugin({
     const send = retried('send notifications', () => sender.sendDue());
     const publish = retried('publish outcomes of deliveries', () => publisher.publish());
     const expire = retried('remove expired deliveries', () => removeExpired(tables, clock));
+    const measure = retried('measure the channels', () => health.measure());
     settingsChannels.forEach(({ setting }) => settings.watch(setting, bringSettings));
     scope.defer('wait for what is being sent', () => sender.settled());
     scope.interval('send', sendEveryMs, send);
     scope.interval('publish outcomes', publishEveryMs, publish);
     scope.interval('remove expired deliveries', hourMs, expire);
+    scope.interval('measure channels', measureEveryMs, measure);
     await bringSettings();
   },
 });

@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+
 import type { Notice } from './contract.ts';
 import type { Notify } from './tables.ts';
 
@@ -9,14 +11,16 @@ export class NoticeStore {
     this.#db = db;
   }
 
-  /** False when the notice was accepted before. */
-  async add(notice: Notice, now: number): Promise<boolean> {
-    const { numInsertedOrUpdatedRows = 0n } = await this.#db
-      .insertInto('notify_notices')
-      .values({ id: notice.id, incident_id: notice.incident.id, fire_seq: notice.fire_seq, kind: notice.kind, body: JSON.stringify(notice), accepted_at: now })
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirstOrThrow();
-    return numInsertedOrUpdatedRows > 0n;
+  /** Those that were not accepted before. */
+  async add(notices: readonly Notice[], now: number): Promise<readonly Notice[]> {
+    const json = JSON.stringify(notices.map((notice) => [notice.id, notice.incident.id, notice.fire_seq, notice.kind, JSON.stringify(notice)]));
+    const { rows } = await sql<{ id: string }>`
+      insert into notify_notices (id, incident_id, fire_seq, kind, body, accepted_at)
+      select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ${now} from json_each(${json}) where true
+      on conflict do nothing returning id
+    `.execute(this.#db);
+    const added = new Set(rows.map(({ id }) => id));
+    return notices.filter(({ id }) => added.delete(id));
   }
 
   async get(id: string): Promise<Notice> {

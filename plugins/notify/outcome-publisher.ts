@@ -1,7 +1,7 @@
 import { type Clock, type Counter, type Handle, type Logger, messageOf, type Tables, timestamp } from 'svc/sdk';
 
 import type { Notice, NoticeSource, Outcome } from './contract.ts';
-import { DeliveryStore } from './delivery-store.ts';
+import { OutcomeStore } from './outcome-store.ts';
 import type { Delivery, NotifyTables } from './tables.ts';
 
 export interface OutcomePublisherParts {
@@ -41,18 +41,33 @@ export class OutcomePublisher {
   /** Whether there may be more. */
   async #publishBatch(): Promise<boolean> {
     const { tables, source } = this.#parts;
+    await this.#recordDelays();
     const announced = await this.#announceBatch();
-    const unrecorded = source.available ? await new DeliveryStore(tables.read).unsentOutcomes('recorded', batch) : [];
+    const unrecorded = source.available ? await new OutcomeStore(tables.read).unsent('recorded', batch) : [];
     const recorded = await this.#recordAll(unrecorded);
     return announced === batch || (unrecorded.length === batch && recorded > 0);
   }
 
+  /** Before their ends: what could not be sent so far. */
+  async #recordDelays(): Promise<void> {
+    const { tables, source } = this.#parts;
+    const late = source.available ? await new OutcomeStore(tables.read).unrecordedDelays(batch) : [];
+    for (const row of late) {
+      if (!(await this.#record(row, delayOf(row)))) {
+        return;
+      }
+    }
+    if (late.length > 0) {
+      await tables.write((tx) => new OutcomeStore(tx).markDelaysRecorded(late.map(({ seq }) => seq)));
+    }
+  }
+
   async #announceBatch(): Promise<number> {
     const { tables, announce, outcomes } = this.#parts;
-    const fresh = await new DeliveryStore(tables.read).unsentOutcomes('announced', batch);
+    const fresh = await new OutcomeStore(tables.read).unsent('announced', batch);
     if (fresh.length > 0) {
       const seqs = fresh.map(({ seq }) => seq);
-      await tables.write((tx) => new DeliveryStore(tx).markOutcomesSent('announced', seqs));
+      await tables.write((tx) => new OutcomeStore(tx).markSent('announced', seqs));
       for (const row of fresh) {
         const outcome = outcomeOf(row);
         announce(outcome);
@@ -73,32 +88,40 @@ export class OutcomePublisher {
     for (let from = 0; from < all.length; from += mostAtOnce) {
       const incidents = all.slice(from, from + mostAtOnce);
       const recorded = (await Promise.all(incidents.map((deliveries) => this.#recordInOrder(deliveries)))).flat();
-      await this.#parts.tables.write((tx) => new DeliveryStore(tx).markOutcomesSent('recorded', recorded));
+      await this.#parts.tables.write((tx) => new OutcomeStore(tx).markSent('recorded', recorded));
       count += recorded.length;
     }
     return count;
   }
 
   async #recordInOrder(rows: readonly Delivery[]): Promise<number[]> {
-    const { source, clock, log } = this.#parts;
     const recorded: number[] = [];
     for (const row of rows) {
-      const refused = this.#refused.get(row.seq);
-      if (refused !== undefined && refused.until > clock.monotonic()) {
+      if (!(await this.#record(row, outcomeOf(row)))) {
         break;
       }
-      try {
-        await source.get().record(outcomeOf(row));
-      } catch (error) {
-        const times = (refused?.times ?? 0) + 1;
-        this.#refused.set(row.seq, { times, until: clock.monotonic() + Math.min(firstWaitMs * 2 ** (times - 1), longestWaitMs) });
-        log.warn({ delivery: row.id, times, cause: messageOf(error) }, 'could not record the outcome of a delivery on its incident; retried');
-        break;
-      }
-      this.#refused.delete(row.seq);
       recorded.push(row.seq);
     }
     return recorded;
+  }
+
+  /** Whether the source has taken it. */
+  async #record(row: Delivery, outcome: Outcome): Promise<boolean> {
+    const { source, clock, log } = this.#parts;
+    const refused = this.#refused.get(row.seq);
+    if (refused !== undefined && refused.until > clock.monotonic()) {
+      return false;
+    }
+    try {
+      await source.get().record(outcome);
+    } catch (error) {
+      const times = (refused?.times ?? 0) + 1;
+      this.#refused.set(row.seq, { times, until: clock.monotonic() + Math.min(firstWaitMs * 2 ** (times - 1), longestWaitMs) });
+      log.warn({ delivery: row.id, times, cause: messageOf(error) }, 'could not record the outcome of a delivery on its incident; retried');
+      return false;
+    }
+    this.#refused.delete(row.seq);
+    return true;
   }
 }
 
@@ -113,6 +136,13 @@ const outcomeOf = (row: Delivery): Outcome => ({
   attempts: row.attempts,
   ...(row.error !== null && row.got === 0 && { error: row.error }),
   at: timestamp(row.finished_at!),
+});
+
+const delayOf = (row: Delivery): Outcome => ({
+  ...outcomeOf({ ...row, finished_at: row.delayed_at }),
+  delivery_id: `${row.id}/delayed`,
+  result: 'delayed',
+  ...(row.error !== null && { error: row.error }),
 });
 
 /** A row is folded by the digest that took it to the channel, or by a resolve that made it idle before anything took it there. */

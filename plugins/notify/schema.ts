@@ -12,6 +12,15 @@ const Labels = Type.Record(Type.String(), Type.String({ maxLength: 500 }), {
   description: 'the incident must have all of these labels, with these values',
 });
 
+const span = (description: string, usual: string) =>
+  Type.Optional(Type.String({ pattern: '^(0s|([1-9]\\d{0,4}(ms|[smhd]))+)$', maxLength: 20, default: usual, description }));
+const GroupBy = Type.Array(Type.String({ pattern: '^([A-Za-z_][A-Za-z0-9_.-]{0,99}|\\.\\.\\.)$' }), {
+  maxItems: 10,
+  uniqueItems: true,
+  description:
+    'incidents that share these go in one message: rule_key, severity, scope_type, scope_id, device_id or labels; none: all of them, ...: each by itself',
+});
+
 export const ChannelId = Type.Object({ id: Id });
 
 export const ChannelDraft = Type.Object({
@@ -31,6 +40,11 @@ export const ChannelDraft = Type.Object({
   enabled: Type.Optional(Type.Boolean({ default: true })),
   send_resolved: Type.Optional(Type.Boolean({ default: true })),
   template: Type.Optional(orNull(Type.String({ maxLength: 8_192, description: 'Go template of the text, over the incident; null or empty: the usual text' }))),
+  group_by: Type.Optional(GroupBy),
+  group_wait: span('from the first incident of a group until its message is sent', '10s'),
+  group_interval: span('from one message about a group to the next', '1m'),
+  repeat_interval: span('from the last message about a group until it is sent again while it burns; 0s: never', '4h'),
+  fallback_channel_id: Type.Optional(orNull(Type.Integer({ minimum: 1, description: 'the channel that gets what this one cannot be sent' }))),
 });
 
 export type Draft = Static<typeof ChannelDraft>;
@@ -47,8 +61,14 @@ export const ChannelShown = Type.Object({
   enabled: Type.Boolean(),
   send_resolved: Type.Boolean(),
   template: orNull(Type.String()),
+  group_by: GroupBy,
+  group_wait: Type.String(),
+  group_interval: Type.String(),
+  repeat_interval: Type.String(),
+  fallback_channel_id: orNull(Id),
   source: Type.Enum(['api', 'settings'], { description: 'settings: its address comes from a setting or the environment' }),
   queued: Type.Integer({ description: 'notifications that wait for it' }),
+  delayed: Type.Integer({ description: 'those among them that could not be sent yet, and are tried again' }),
   last_sent_at: orNull(Timestamp),
   last_error: orNull(Type.String()),
   last_error_at: orNull(Timestamp),
@@ -57,6 +77,34 @@ export const ChannelShown = Type.Object({
   created_at: Timestamp,
   updated_at: Timestamp,
 });
+
+export const DeliveryId = Type.Object({ id: Type.String({ pattern: '^[0-9a-fA-F-]{32,36}$' }) });
+const DeliveryState = Type.Enum(['queued', 'delayed', 'sent', 'folded', 'overtaken', 'failed'], {
+  description:
+    'delayed: could not be sent so far, and is tried again as long as its incident burns. folded: sent in a message with others. overtaken: the incident was over before it could be sent',
+});
+
+export const DeliveryQuery = Type.Object({
+  state: Type.Optional(DeliveryState),
+  channel_id: Type.Optional(Id),
+  incident_id: Type.Optional(Id),
+});
+
+export const DeliveryShown = Type.Object({
+  id: Type.String(),
+  state: DeliveryState,
+  kind: Type.Enum(['firing', 'resolved', 'reminder']),
+  incident_id: Id,
+  channel_id: Id,
+  channel_name: Type.String(),
+  attempts: Type.Integer(),
+  error: orNull(Type.String()),
+  accepted_at: Timestamp,
+  next_try_at: orNull(Timestamp),
+  finished_at: orNull(Timestamp),
+});
+
+export const Resent = Type.Object({ resent: Type.Integer({ description: 'notifications that are tried again now' }) });
 
 export const TestResult = Type.Object({
   delivery_id: Type.String(),

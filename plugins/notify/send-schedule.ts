@@ -1,11 +1,10 @@
 import type { Clock } from 'svc/sdk';
 
-import { asOf, kept, type Limit, waitFor } from './pace.ts';
 import type { Delivery, StateRow } from './tables.ts';
 
 /** The longest that a stored block is believed after a restart: the clock may have been set. */
 const longestBlockMs = 3_600_000;
-const mostWaits = 500;
+const fewWaits = 500;
 
 /** When one channel may be sent to, and each of its deliveries tried. Waits are on the clock that never jumps. */
 export class SendSchedule {
@@ -15,6 +14,7 @@ export class SendSchedule {
   #blockedUntil: number;
   /** When deliveries may be tried again, by their number. */
   readonly #retries = new Map<number, number>();
+  #mostWaits = fewWaits;
 
   constructor(state: StateRow | undefined, clock: Clock) {
     const wallNow = clock.now();
@@ -33,7 +33,7 @@ export class SendSchedule {
     return Math.max(this.#blockedUntil - now, waitFor(this.#limits, this.#sends, now));
   }
 
-  /** Milliseconds until this one may be tried again. */
+  /** Milliseconds until this one may be tried, or tried again. */
   retryWaitMs({ seq, due_at: dueAt, wait_ms: waitMs }: Delivery): number {
     if (!this.#retries.has(seq)) {
       // Of the process before this one; no clock that was set makes it longer than it was.
@@ -49,8 +49,9 @@ export class SendSchedule {
       this.#retries.set(seq, now + ms);
     }
     // Some end without another try; theirs go when there are many.
-    if (this.#retries.size > mostWaits) {
+    if (this.#retries.size > this.#mostWaits) {
       [...this.#retries].filter(([, due]) => due <= now).forEach(([old]) => this.#retries.delete(old));
+      this.#mostWaits = Math.max(fewWaits, 2 * this.#retries.size);
     }
   }
 
@@ -71,4 +72,34 @@ export class SendSchedule {
   unblock(): void {
     this.#blockedUntil = -Infinity;
   }
+
+  /** The waits after tries that failed are read from the rows again. */
+  forgetRetries(): void {
+    this.#retries.clear();
+  }
+}
+
+/** How many messages a platform takes: `count` in any `per_ms`. */
+export interface Limit {
+  readonly count: number;
+  readonly per_ms: number;
+}
+
+/** How long a message must wait so that no window holds more than its limit; `stamps` ascending. */
+export function waitFor(limits: readonly Limit[], stamps: readonly number[], now: number): number {
+  const waits = limits.map(({ count, per_ms: perMs }) => {
+    const oldest = stamps[stamps.length - count];
+    return oldest === undefined ? 0 : oldest + perMs - now;
+  });
+  return Math.max(0, ...waits);
+}
+
+/** The stamps that a limit may still ask about. */
+export function kept(limits: readonly Limit[], stamps: readonly number[]): readonly number[] {
+  return stamps.slice(-Math.max(1, ...limits.map(({ count }) => count)));
+}
+
+/** Stamps of the wall clock in terms of one that never jumps; what lies ahead has just been. */
+export function asOf(wallStamps: readonly number[], wallNow: number, now: number): readonly number[] {
+  return wallStamps.map((at) => now - Math.max(0, wallNow - at)).sort((a, b) => a - b);
 }

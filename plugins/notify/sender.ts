@@ -41,6 +41,10 @@ export class Sender {
     this.#channels.get(channel)?.addressChanged();
   }
 
+  hurried(channel: number): void {
+    this.#channels.get(channel)?.hurried();
+  }
+
   /** Begins to send whatever is due. */
   async sendDue(): Promise<void> {
     const { tables, signal } = this.#parts;

@@ -17,6 +17,11 @@ export interface NotifyTables {
     enabled: number;
     send_resolved: number;
     template: string | null;
+    group_by: Generated<string>;
+    group_wait: Generated<number>;
+    group_interval: Generated<number>;
+    repeat_interval: Generated<number>;
+    fallback_channel_id: number | null;
     created_at: number;
     updated_at: number;
   };
@@ -55,7 +60,11 @@ export interface NotifyTables {
     finished_at: number | null;
     recorded: Generated<number>;
     announced: Generated<number>;
+    group_key: string;
+    delayed_at: number | null;
+    delay_recorded: Generated<number>;
   };
+  notify_groups: { channel_id: number; group_key: string; sent_at: number };
 }
 
 export type ChannelRow = Selectable<NotifyTables['notify_channels']>;

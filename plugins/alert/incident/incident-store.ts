@@ -173,6 +173,7 @@ const endings: Readonly<Record<Outcome['result'], string>> = {
   sent: 'sent to',
   folded: 'sent in a digest to',
   failed: 'could not be sent to',
+  delayed: 'could not be sent yet, and is tried again, to',
   overtaken: 'was overtaken by the end of the incident before it could be sent to',
 };
 

@@ -167,7 +167,13 @@ async function worldOf(t: TestContext, clock: HandClock) {
   const channels = new Map<string, { readonly id: number; readonly name: string }>();
   for (const [at, kind] of kinds.entries()) {
     const type = (['webhook', 'feishu', 'slack'] as const)[at % 3]!;
-    const channel = await post<{ id: number; name: string }>('/api/v1/notification-channels', { name: `of ${kind}`, channel_type: type, ...addresses[type] });
+    const channel = await post<{ id: number; name: string }>('/api/v1/notification-channels', {
+      name: `of ${kind}`,
+      channel_type: type,
+      group_wait: '0s',
+      group_interval: '0s',
+      ...addresses[type],
+    });
     channels.set(`life_${kind}`, channel);
     await post('/api/v1/alert-rules', {
       rule_key: `life_${kind}`,

@@ -83,6 +83,7 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
     { name: 'svc_ingest_requests_total', labels: { outcome: 'unavailable' }, bad: perMinute(10), good: perMinute(0) },
   ],
   scrape_down: [{ name: 'up', labels: { job: 'node' }, bad: always(0), good: always(1) }],
+  notify_channel_failing: [{ name: 'svc_notify_channel_failing', labels: { channel: 'Ops' }, bad: always(1), good: always(0) }],
 };
 
 test('every rule that comes with the product fires on what it is about, and on nothing that is well', async (t) => {
@@ -95,7 +96,11 @@ test('every rule that comes with the product fires on what it is about, and on n
       return value === undefined ? [] : [[now - ago, value] as const];
     });
   const whoOf = (rule: string, who: string): Readonly<Record<string, string>> =>
-    rule === 'ingest_failing' ? { signal: who } : { device_id: who, ...(rule === 'scrape_down' && { instance: who }) };
+    rule === 'ingest_failing'
+      ? { signal: who }
+      : rule === 'notify_channel_failing'
+        ? { channel_id: who }
+        : { device_id: who, ...(rule === 'scrape_down' && { instance: who }) };
   const written: SampleRow[] = Object.entries(worlds).flatMap(([rule, world]) =>
     world.flatMap(({ name, labels, bad, good }) => [
       ...rows(name, { ...labels, ...whoOf(rule, 'bad') }, samples(bad)),

@@ -13,7 +13,7 @@ import { startPlatform } from './fakes/platform.ts';
 import { startReceiver } from './fakes/receiver.ts';
 import { slackPath, startSlack } from './fakes/slack.ts';
 import { startTelegram, telegramToken } from './fakes/telegram.ts';
-import { noticeOf } from './office.ts';
+import { atOnce, noticeOf } from './office.ts';
 
 const path = '/api/v1/notification-channels';
 const packFolder = fileURLToPath(new URL('./mattermost', import.meta.url));
@@ -35,7 +35,7 @@ async function notifyHouse(t: TestContext, options: Partial<TestHostOptions> = {
     return { status: answer.status, etag: answer.headers.get('etag') ?? '', text, body: text === '' ? undefined : JSON.parse(text) };
   };
   const create = async (draft: object) => {
-    const answer = await ask('POST', path, { name: `channel ${Math.random()}`, ...draft });
+    const answer = await ask('POST', path, { name: `channel ${Math.random()}`, ...atOnce, ...draft });
     assert.equal(answer.status, 201, answer.text);
     return answer.body;
   };

@@ -45,14 +45,14 @@ test('what is accepted in a transaction that is undone was never accepted', asyn
   assert.equal(platform.taken.length, 1);
 });
 
-test('a try that fails is made again after 5, 15, 45 and 135 seconds, and then the delivery has failed', async (t) => {
+test('a try that fails is made again after 5, 15, 45 and 135 seconds, then every five minutes, and the timeline says so once', async (t) => {
   const office = await openOffice(t);
   const platform = await startReceiver(t);
   const { id } = await office.channel({ channel_type: 'webhook', endpoint: platform.url });
   platform.always({ status: 500, body: 'database is down' });
   await office.dispatcher.accept(noticeOf(1));
   const gaps: number[] = [];
-  for (let last = 0, second = 0; second <= 400; second += 1, office.clock.advance(1_000)) {
+  for (let last = 0, second = 0; second <= 900; second += 1, office.clock.advance(1_000)) {
     const before = platform.requests.length;
     await office.turn();
     if (platform.requests.length > before && second > 0) {
@@ -60,11 +60,15 @@ test('a try that fails is made again after 5, 15, 45 and 135 seconds, and then t
       last = second;
     }
   }
-  assert.deepEqual(gaps, [5, 15, 45, 135]);
-  assert.equal(office.recorded.length, 1);
-  const { result, attempts, error } = office.recorded[0]!;
-  assert.deepEqual([result, attempts, error], ['failed', 5, 'the platform answered 500: database is down']);
-  assert.equal((await office.shown(id)).last_error, 'the platform answered 500: database is down');
+  assert.deepEqual(gaps, [5, 15, 45, 135, 300, 300]);
+  assert.deepEqual([office.recorded.length, office.delayed.length], [0, 1]);
+  const { result, attempts, error } = office.delayed[0]!;
+  assert.deepEqual([result, attempts, error], ['delayed', 5, 'the platform answered 500: database is down']);
+  const { last_error: last, queued, delayed } = await office.shown(id);
+  assert.deepEqual([last, queued, delayed], ['the platform answered 500: database is down', 1, 1]);
+  platform.always(undefined);
+  await office.drain();
+  assert.deepEqual(results(office.recorded), ['1/1/firing sent']);
 });
 
 test('a fifth of each wait is left to chance', async (t) => {
@@ -203,19 +207,25 @@ test('more than five that wait go as one digest; they are folded when it has arr
   assert.equal(platform.taken.at(-1)!.body.event, 'resolved', 'who got a firing in a digest gets its resolve');
 });
 
-test('when a digest is given up, what was in it has failed', async (t) => {
+test('when a digest is refused, what is in it is late, and goes again', async (t) => {
   const office = await openOffice(t);
   const platform = await startReceiver(t);
   await office.channel({ channel_type: 'webhook', endpoint: platform.url });
-  platform.always({ status: 400, body: 'no' });
+  platform.next({ status: 400, body: 'no' });
   for (let incident = 1; incident <= 8; incident += 1) {
     await office.dispatcher.accept(noticeOf(incident));
   }
   await office.turn();
   assert.equal(platform.requests.length, 1);
   assert.deepEqual(
-    office.recorded.map(({ result, error }) => `${result} ${error}`),
-    Array(8).fill('failed the platform answered 400: no'),
+    office.delayed.map(({ result, error }) => `${result} ${error}`),
+    Array(8).fill('delayed the platform answered 400: no'),
+  );
+  await office.drain();
+  assert.deepEqual([platform.taken.length, platform.taken[0]!.body.count], [1, 8]);
+  assert.deepEqual(
+    office.recorded.map(({ result }) => result),
+    Array(8).fill('folded'),
   );
 });
 
@@ -272,7 +282,7 @@ test('a firing that may have arrived is followed by its resolve, but is not repe
   assert.deepEqual(results(office.recorded).sort(), ['1/1/firing overtaken', '1/1/resolved sent']);
 });
 
-test('a firing that failed for good has no resolve', async (t) => {
+test('a firing that was refused until it was over has no resolve', async (t) => {
   const office = await openOffice(t);
   const platform = await startReceiver(t);
   await office.channel({ channel_type: 'webhook', endpoint: platform.url });
@@ -282,7 +292,7 @@ test('a firing that failed for good has no resolve', async (t) => {
   await office.dispatcher.accept(noticeOf(1, 'resolved'));
   await office.drain();
   assert.equal(platform.requests.length, 1);
-  assert.deepEqual(results(office.recorded), ['1/1/firing failed']);
+  assert.deepEqual([...results(office.delayed), ...results(office.recorded).sort()], ['1/1/firing delayed', '1/1/firing overtaken', '1/1/resolved overtaken']);
 });
 
 test('what waits for a channel that is disabled or deleted meanwhile has failed, and says why', async (t) => {
@@ -334,11 +344,16 @@ test('a channel that fails ten times in a row is degraded, and well again after 
   const platform = await startReceiver(t);
   const { id } = await office.channel({ channel_type: 'webhook', endpoint: platform.url });
   platform.always({ status: 502 });
+  const fail = async (times: number): Promise<void> => {
+    while (platform.requests.length < times) {
+      await office.turn();
+      office.clock.advance(1_000);
+    }
+  };
   await office.dispatcher.accept(noticeOf(1));
-  await office.drain();
+  await fail(9);
   assert.equal((await office.shown(id)).degraded, false);
-  await office.dispatcher.accept(noticeOf(2));
-  await office.drain();
+  await fail(10);
   const shown = await office.shown(id);
   assert.deepEqual([shown.degraded, shown.degraded_reason], [true, '10 tries in a row failed; the last error: the platform answered 502']);
   platform.always(undefined);
@@ -391,12 +406,13 @@ test('another address starts afresh: neither degraded nor held back', async (t) 
   await office.turn();
   assert.equal((await office.shown(id)).degraded, true);
   const changed = await office.replace(id, { ...draft, endpoint: `${fresh.url}/a` });
-  assert.deepEqual([changed.degraded, changed.queued], [false, 1]);
+  assert.deepEqual([changed.degraded, changed.queued], [false, 2]);
   await office.dispatcher.accept(noticeOf(3));
   await office.turn();
   assert.deepEqual(
     fresh.taken.map(({ body }) => body.incident.id),
-    [3],
+    [1, 2, 3],
+    'what the address before did not take goes to this one at once',
   );
 });
 

@@ -70,6 +70,9 @@ export interface OfficeOptions {
 
 let offices = 0;
 
+/** Each incident by itself, as soon as it can be sent: for tests that are about what comes after grouping. */
+export const atOnce = { group_by: ['...'], group_wait: '0s', group_interval: '0s', repeat_interval: '0s' };
+
 /** Everything between a notice and a platform, on a real database and real sockets; nothing happens unless the test says so. */
 export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeOptions = {}) {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'svc-notify-'));
@@ -88,6 +91,8 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   const log: Logger = { debug: note, info: note, warn: note, error: note };
   const ids = { uuid: () => crypto.randomUUID(), token: () => 'token' };
   const recorded: Outcome[] = [];
+  /** What could not be sent so far. */
+  const delayed: Outcome[] = [];
   const announced: Outcome[] = [];
   const pins = new Map<number, string[]>();
   let sourceUp = true;
@@ -101,7 +106,7 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
         if (state.refuse?.(outcome)) {
           throw new Error('the source is busy');
         }
-        recorded.push(outcome);
+        (outcome.result === 'delayed' ? delayed : recorded).push(outcome);
       },
       pinning: async (id) => pins.get(id) ?? [],
     }),
@@ -138,14 +143,14 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   });
   const by = { note: () => undefined, requireMatch: () => undefined };
   return {
-    ...{ clock, storage, tables, sender, makeSender, publisher, channels, recorded, announced, lines, pins, dataDir, close, stop, addresses, source },
+    ...{ clock, storage, tables, sender, makeSender, publisher, channels, recorded, delayed, announced, lines, pins, dataDir, close, stop, addresses, source },
     dispatcher: new Dispatcher({ tables, clock, ids }),
     /** While down, outcomes wait. */
     setSource: (up: boolean) => void (sourceUp = up),
     refuse: (when: ((outcome: Outcome) => boolean) | undefined) => void (state.refuse = when),
     channel: async (draft: Partial<Draft> & { readonly channel_type: string; readonly endpoint: string }) =>
-      await channels.create(by, { name: `${draft.channel_type} ${Math.random().toString(36).slice(2)}`, ...draft }),
-    replace: (id: number, draft: Draft) => channels.replace(by, id, draft),
+      await channels.create(by, { name: `${draft.channel_type} ${Math.random().toString(36).slice(2)}`, ...atOnce, ...draft }),
+    replace: (id: number, draft: Draft) => channels.replace(by, id, { ...atOnce, ...draft }),
     remove: (id: number) => channels.remove(by, id),
     shown: (id: number) => channels.get(id),
     row: async (id: number) => (await new ChannelStore(tables.read).find(id))!,

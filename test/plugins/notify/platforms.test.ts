@@ -135,7 +135,7 @@ describe('every platform', () => {
       ['is not there', { status: 404, body: 'gone' }, /answered 404/],
     ];
     for (const [what, quirk, ends] of quirks) {
-      test(`${kind.type} ${what}: ${ends === 'again' ? 'it is told again' : 'that is the end of it'}`, async (t) => {
+      test(`${kind.type} ${what}: ${ends === 'again' ? 'it is told again' : `it is tried again only ${what.includes('megabytes') ? 'never' : 'much later'}`}`, async (t) => {
         const { office, platform, id } = await meet(t, kind);
         platform.next(quirk);
         await office.dispatcher.accept(noticeOf(1));
@@ -147,10 +147,20 @@ describe('every platform', () => {
           await office.turn();
           assert.deepEqual([platform.taken.length, office.recorded[0]!.result, office.recorded[0]!.attempts], [1, 'sent', 2]);
         } else {
-          await office.drain();
-          assert.deepEqual([platform.requests.length, office.recorded[0]!.result], [1, 'failed']);
-          assert.match(office.recorded[0]!.error!, ends);
-          assert.equal((await office.shown(id)).degraded, what !== 'answers with five megabytes');
+          const arrived = what === 'answers with five megabytes';
+          const said = [...office.recorded, ...office.delayed];
+          assert.deepEqual(
+            said.map(({ result }) => result),
+            [arrived ? 'failed' : 'delayed'],
+          );
+          assert.match(said[0]!.error!, ends);
+          assert.equal((await office.shown(id)).degraded, !arrived);
+          office.clock.advance(200_000);
+          await office.turn();
+          assert.equal(platform.requests.length, 1);
+          office.clock.advance(200_000);
+          await office.turn();
+          assert.deepEqual([platform.requests.length, platform.taken.length], arrived ? [1, 0] : [2, 1]);
         }
       });
     }
@@ -184,8 +194,8 @@ describe('every platform', () => {
         body: JSON.stringify({ ok: false, errcode: 1, description: `bad ${keys.join(' ')}`, msg: keys.join(' ') }),
       });
       await office.dispatcher.accept(noticeOf(1));
-      await office.drain();
-      const said = JSON.stringify([await office.shown(id), office.recorded, office.announced, office.lines, await office.deliveries()]);
+      await office.turn();
+      const said = JSON.stringify([await office.shown(id), office.recorded, office.delayed, office.announced, office.lines, await office.deliveries()]);
       assert.ok(keys.length > 0);
       for (const key of keys) {
         assert.ok(!said.includes(key), `${key} in ${said}`);
@@ -204,7 +214,7 @@ describe('platforms that answer 200 and mean no', () => {
     platform.next(quirk);
     await office.dispatcher.accept(noticeOf(1));
     await office.turn();
-    return { office, platform, id, outcome: office.recorded[0] };
+    return { office, platform, id, outcome: office.delayed[0] };
   };
 
   for (const [type, body, degraded] of [
@@ -214,9 +224,9 @@ describe('platforms that answer 200 and mean no', () => {
     ['wecom', { errcode: 93000, errmsg: 'invalid webhook url' }, true],
     ['wecom', { errcode: 40058, errmsg: 'too long' }, false],
   ] as const) {
-    test(`${type} refuses with ${JSON.stringify(body)}: failed at once${degraded ? ', and the channel is degraded' : ''}`, async (t) => {
+    test(`${type} refuses with ${JSON.stringify(body)}: late at once${degraded ? ', and the channel is degraded' : ''}`, async (t) => {
       const { office, id, outcome } = await asked(t, type, json(body));
-      assert.equal(outcome?.result, 'failed');
+      assert.equal(outcome?.result, 'delayed');
       assert.match(outcome.error!, /the platform answered with code \d+: /);
       assert.equal((await office.shown(id)).degraded, degraded);
     });
@@ -250,7 +260,7 @@ describe('platforms that answer 200 and mean no', () => {
 
   test('slack says no_service with 200: the channel is degraded', async (t) => {
     const { office, id, outcome } = await asked(t, 'slack', { status: 200, body: 'no_service' });
-    assert.equal(outcome!.result, 'failed');
+    assert.equal(outcome!.result, 'delayed');
     assert.equal((await office.shown(id)).degraded_reason, 'the platform answered 200: no_service');
   });
 });
@@ -290,7 +300,7 @@ test('an address in a private network is refused with the setting that would all
   await office.dispatcher.accept(noticeOf(1));
   await office.turn();
   assert.equal(platform.requests.length, 0);
-  assert.match(office.recorded[0]!.error!, /this machine; list it in the setting outbound\.allow_private/);
+  assert.match(office.delayed[0]!.error!, /this machine; list it in the setting outbound\.allow_private/);
   assert.match((await office.shown(id)).degraded_reason!, /outbound\.allow_private/);
 });
 

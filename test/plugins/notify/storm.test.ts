@@ -19,6 +19,7 @@ function seeded(seed: number): () => number {
 
 const moods: readonly Quirk[] = ['hang up', 'reset', 'redirect', { status: 500 }, { status: 429, headers: { 'retry-after': '11' } }, { status: 400 }];
 const chatMoods: readonly Quirk[] = [...moods, json({ errcode: 45009 }), json({ errcode: 40058 })];
+const grouped = { group_by: ['severity', 'scope_id'], group_wait: '10s', group_interval: '1m' };
 const ranks: Readonly<Record<string, number>> = { firing: 0, reminder: 1, resolved: 2 };
 
 for (let seed = 1; seed <= 6; seed += 1) {
@@ -30,8 +31,8 @@ for (let seed = 1; seed <= 6; seed += 1) {
     const platforms = [await startReceiver(t), await startReceiver(t), await startWecom(t, clock)];
     const drafts = [
       { name: 'all', channel_type: 'webhook', endpoint: platforms[0]!.url },
-      { name: 'some', channel_type: 'webhook', endpoint: platforms[1]!.url, match_severity_min: 'warning' as const, send_resolved: random() < 0.5 },
-      { name: 'chat', channel_type: 'wecom', endpoint: platforms[2]!.url + wecomPath },
+      { name: 'some', channel_type: 'webhook', endpoint: platforms[1]!.url, match_severity_min: 'warning' as const, send_resolved: random() < 0.5, ...grouped },
+      { name: 'chat', channel_type: 'wecom', endpoint: platforms[2]!.url + wecomPath, ...grouped, group_by: [] },
     ];
     const ids: number[] = [];
     for (const draft of drafts) {

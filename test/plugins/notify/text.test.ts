@@ -5,7 +5,7 @@ import fc from 'fast-check';
 
 import { checkTemplate, renderTemplate } from '../../../plugins/notify/channel-template.ts';
 import { cutToBytes, fitted, withoutMentions } from '../../../plugins/notify/plain-text.ts';
-import { waitFor } from '../../../plugins/notify/pace.ts';
+import { waitFor } from '../../../plugins/notify/send-schedule.ts';
 import { dingtalkSign } from '../../../plugins/notify/types/dingtalk.ts';
 import { feishuSign } from '../../../plugins/notify/types/feishu.ts';
 import { signatureOf } from '../../../plugins/notify/types/webhook.ts';

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+
+import { Deliveries } from '../../../plugins/notify/deliveries.ts';
+import { groupKeyOf } from '../../../plugins/notify/grouping.ts';
+import type { Platform, Received } from './fakes/platform.ts';
+import { startReceiver } from './fakes/receiver.ts';
+import { noticeOf, type Office, openOffice, testClock } from './office.ts';
+
+/** As a channel is that says nothing of groups. */
+const usual = { group_by: ['rule_key'], group_wait: '10s', group_interval: '1m' };
+
+const toldOf = ({ body }: Received): string =>
+  body.event === 'digest'
+    ? body.notices.map(({ event, incident }: { event: string; incident: { id: number } }) => `${event} ${incident.id}`).join(', ')
+    : `${body.event} ${body.incident.id}`;
+
+/** Lets seconds pass, one at a time, and says at which of them a message came. */
+async function pass(office: Office, platform: Platform, seconds: number): Promise<readonly (readonly [number, string])[]> {
+  const heard: (readonly [number, string])[] = [];
+  for (let second = 1; second <= seconds; second += 1) {
+    office.clock.advance(1_000);
+    const before = platform.taken.length;
+    await office.turn();
+    heard.push(...platform.taken.slice(before).map((request) => [second, toldOf(request)] as const));
+  }
+  return heard;
+}
+
+async function grouped(t: TestContext, more: object = {}) {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  const channel = await office.channel({ channel_type: 'webhook', endpoint: platform.url, ...usual, ...more });
+  return { office, platform, channel };
+}
+
+test('what fires together goes in one message after group_wait; what joins, and what ends, at group_interval', async (t) => {
+  const { office, platform } = await grouped(t);
+  await office.dispatcher.accept(noticeOf(1));
+  assert.deepEqual(await pass(office, platform, 4), []);
+  await office.dispatcher.accept(noticeOf(2), noticeOf(3, 'firing', { incident: { rule_key: 'disk_high' } }));
+  assert.deepEqual(await pass(office, platform, 20), [
+    [6, 'firing 1, firing 2'],
+    [10, 'firing 3'],
+  ]);
+  await office.dispatcher.accept(noticeOf(4));
+  assert.deepEqual(await pass(office, platform, 30), [], 'less than a minute after the first message');
+  await office.dispatcher.accept(noticeOf(1, 'resolved'));
+  assert.deepEqual(await pass(office, platform, 30), [[16, 'firing 4, resolved 1']]);
+});
+
+test('a group is told by nothing but its own time, whatever somebody does to the clock', async (t) => {
+  const { office, platform } = await grouped(t);
+  office.clock.jump(7_200_000);
+  await office.dispatcher.accept(noticeOf(1));
+  await office.turn();
+  office.clock.jump(-86_400_000);
+  await pass(office, platform, 9);
+  assert.equal(platform.taken.length, 0);
+  office.clock.jump(86_400_000);
+  assert.deepEqual(await pass(office, platform, 1), [[1, 'firing 1']]);
+  office.clock.jump(-86_400_000);
+  await office.dispatcher.accept(noticeOf(2));
+  assert.equal((await pass(office, platform, 60)).length, 1, 'a message of the future holds nothing back for longer than the interval');
+});
+
+test('a group that waits when the process ends goes with the next one', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-groups-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const clock = testClock();
+  const platform = await startReceiver(t);
+  const before = await openOffice(t, { dataDir, clock });
+  await before.channel({ channel_type: 'webhook', endpoint: platform.url, ...usual });
+  await before.dispatcher.accept(noticeOf(1), noticeOf(2));
+  await before.turn();
+  await before.close();
+  const after = await openOffice(t, { dataDir, clock });
+  assert.deepEqual(await pass(after, platform, 12), [[10, 'firing 1, firing 2']]);
+});
+
+test('incidents stay in their group when their labels change, and each is told in order', async (t) => {
+  const { office, platform } = await grouped(t, { group_by: ['team'] });
+  await office.dispatcher.accept(noticeOf(1));
+  await pass(office, platform, 11);
+  platform.next({ status: 503 });
+  await office.dispatcher.accept(
+    noticeOf(1, 'resolved', { incident: { labels: { team: 'web' } } }),
+    noticeOf(2, 'firing', { incident: { labels: { team: 'web' } } }),
+  );
+  const heard = await pass(office, platform, 90);
+  assert.deepEqual(
+    heard.map(([, what]) => what),
+    ['firing 2', 'resolved 1'],
+  );
+});
+
+test('a group key says what its incidents share; three dots keep each apart', () => {
+  const { incident } = noticeOf(7, 'firing', { incident: { labels: { team: 'db' } } });
+  const keyOf = (...by: string[]): string => groupKeyOf({ grouping: { by } }, incident);
+  assert.deepEqual(
+    [keyOf(), keyOf('alertname', 'team', 'dc'), keyOf('severity', 'device_id'), keyOf('...')],
+    ['{}', '{"alertname":"cpu_high","team":"db","dc":""}', '{"severity":"warning","device_id":"7"}', 'incident 7'],
+  );
+});
+
+test('a channel that is down for ten minutes loses nothing: who still burns is told, what ended meanwhile is not', async (t) => {
+  const { office, platform } = await grouped(t);
+  platform.always({ status: 502 });
+  await office.dispatcher.accept(noticeOf(1), noticeOf(2));
+  await pass(office, platform, 600);
+  assert.deepEqual(
+    office.delayed.map(({ incident_id: id, attempts }) => [id, attempts > 0]),
+    [
+      [1, false],
+      [2, false],
+    ],
+    'what a digest holds has no tries of its own',
+  );
+  await office.dispatcher.accept(noticeOf(1, 'resolved'));
+  platform.always(undefined);
+  const heard = await pass(office, platform, 400);
+  assert.deepEqual(
+    heard.map(([, what]) => what),
+    ['firing 2'],
+  );
+  assert.deepEqual(office.recorded.map(({ incident_id: id, kind, result }) => `${kind} ${id} ${result}`).sort(), [
+    'firing 1 overtaken',
+    'firing 2 folded',
+    'resolved 1 overtaken',
+  ]);
+});
+
+test('the channel that stands in gets what cannot be sent, and its end', async (t) => {
+  const office = await openOffice(t);
+  const [broken, spare] = [await startReceiver(t), await startReceiver(t)];
+  const other = await office.channel({ channel_type: 'webhook', endpoint: spare.url, match_labels: { team: 'no one' } });
+  await office.channel({ channel_type: 'webhook', endpoint: broken.url, fallback_channel_id: other.id });
+  broken.always({ status: 404 });
+  await office.dispatcher.accept(noticeOf(1));
+  await office.turn();
+  await office.turn();
+  await office.dispatcher.accept(noticeOf(1, 'resolved'));
+  await office.turn();
+  await office.turn();
+  assert.deepEqual(spare.taken.map(toldOf), ['firing 1', 'resolved 1']);
+  await office.remove(other.id);
+  assert.equal((await office.channels.list({ limit: 10 })).items[0]!.fallback_channel_id, null, 'one that is gone stands in for none');
+});
+
+test('what a channel could not be sent is listed and sent again when a person asks for it', async (t) => {
+  const office = await openOffice(t);
+  const platform = await startReceiver(t);
+  const { id } = await office.channel({ channel_type: 'webhook', endpoint: platform.url });
+  const deliveries = new Deliveries({ ...office, ids: { uuid: () => crypto.randomUUID() }, hurried: (channel) => office.sender.hurried(channel) });
+  const list = async (state: 'delayed' | 'failed' | 'sent') => (await deliveries.list({ state }, { limit: 10 })).items;
+  platform.next({ status: 403 });
+  await office.dispatcher.accept(noticeOf(1));
+  await office.turn();
+  const [late] = await list('delayed');
+  assert.deepEqual([late!.incident_id, late!.attempts, late!.error, late!.finished_at], [1, 1, 'the platform answered 403', null]);
+  assert.equal(await deliveries.resendAll(id), 1);
+  await office.turn();
+  assert.deepEqual([platform.taken.length, (await list('delayed')).length, (await list('sent')).length], [1, 0, 1]);
+  await assert.rejects(deliveries.resend(late!.id), /was sent and cannot be sent again/);
+  await assert.rejects(deliveries.resend('no-such'), /there is no notification no-such/);
+
+  const draft = { name: 'off', channel_type: 'webhook', endpoint: platform.url };
+  const off = await office.channel(draft);
+  await office.dispatcher.accept(noticeOf(2));
+  await office.replace(off.id, { ...draft, enabled: false });
+  await office.turn();
+  const [failed] = await list('failed');
+  assert.match(failed!.error!, /was disabled before this was sent/);
+  await office.replace(off.id, draft);
+  const anew = await deliveries.resend(failed!.id);
+  await office.turn();
+  assert.notEqual(anew.id, failed!.id, 'its outcome is another one');
+  assert.deepEqual(
+    office.recorded.filter(({ channel_id: channel }) => channel === off.id).map(({ delivery_id: delivery, result }) => [delivery, result]),
+    [
+      [failed!.id, 'failed'],
+      [anew.id, 'sent'],
+    ],
+  );
+});
+
+test('ten thousand incidents that fire at once are a few messages, and so are their ends; no one is lost', async (t) => {
+  const { office, platform } = await grouped(t);
+  const incidents = Array.from({ length: 10_000 }, (_, index) => ({ id: index + 1, rule_key: `rule_${index % 20}` }));
+  for (const kind of ['firing', 'resolved'] as const) {
+    for (let from = 0; from < incidents.length; from += 500) {
+      await office.dispatcher.accept(
+        ...incidents.slice(from, from + 500).map(({ id, rule_key: rule }) => noticeOf(id, kind, { incident: { rule_key: rule } })),
+      );
+    }
+    const before = platform.taken.length;
+    await pass(office, platform, 62);
+    const messages = platform.taken.slice(before);
+    assert.ok(messages.length <= 20, `${messages.length} messages`);
+    assert.equal(
+      messages.reduce((sum, { body }) => sum + body.count, 0),
+      10_000,
+    );
+  }
+  assert.equal(office.recorded.length, 20_000);
+});
