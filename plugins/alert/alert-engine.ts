@@ -27,6 +27,7 @@ import type { IncidentTables } from './incident/tables.ts';
 import type { Plan, RenderAnnotations, RenderLabels, Rule, RuleBook } from './rule.ts';
 import { Channels, Logs, Metrics, MetricsIngest } from './services.ts';
 import { silenceRoutes } from './silence/silence-routes.ts';
+import { SilenceReach } from './silence/silence-reach.ts';
 import { SilenceStore, type SilenceTables } from './silence/silence-store.ts';
 import { Silences } from './silence/silences.ts';
 
@@ -65,7 +66,6 @@ export class AlertEngine {
     this.#parts = parts;
     this.#metrics = services.maybe(Metrics);
     this.#timeline = new Timeline(clock);
-    this.#silences = new Silences(new SilenceStore(ctx.db<SilenceTables>()), clock);
     const tables = ctx.db<IncidentTables>();
     this.#incidents = new IncidentStore(tables);
     const planOf = (rule: Rule): Plan => parts.planOf(rule, this.#milliseconds('alert.eval_interval'));
@@ -75,6 +75,7 @@ export class AlertEngine {
       familyOf: (incident) => families.of(incident),
       changed: (incidents, types) => this.#publish(incidents, types),
     });
+    this.#silences = new Silences(new SilenceStore(ctx.db<SilenceTables>()), new SilenceReach({ tables, ledger: this.#ledger }), clock);
     this.#counters = new EvaluatorCounters(ctx.metrics);
     const within = withinScope(scope);
     const backEnds = this.#backEnds(within);

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { weekdays } from './silence.ts';
+import { weekdays } from './recurrence.ts';
 
 const Timestamp = Type.String({ format: 'date-time' });
 const Duration = Type.String({ pattern: '^(\\d+(ms|[smhdw]))+$', maxLength: 40, description: 'such as 2h or 1h30m' });
@@ -17,7 +17,12 @@ const Matcher = Type.Object(
 const Recurrence = Type.Object(
   {
     days: Type.Array(Type.Enum([...weekdays]), { default: [], maxItems: 7, uniqueItems: true, description: 'empty: every day' }),
-    start: Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: 'UTC' }),
+    start: Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: 'by the clocks of time_zone' }),
+    time_zone: Type.String({
+      default: 'UTC',
+      maxLength: 60,
+      description: 'a name of the tz database, such as Europe/Berlin: its changes of the clock are followed',
+    }),
     duration: Duration,
   },
   { additionalProperties: false, description: 'a maintenance window: between starts_at and ends_at it mutes at these hours only' },
@@ -46,6 +51,24 @@ export const SilenceItem = Type.Object({
   state: Type.Enum(['pending', 'active', 'expired']),
   in_force: Type.Boolean({ description: 'whether it mutes at this moment' }),
   created_by: Type.String(),
+  updated_by: Type.String(),
   created_at: Timestamp,
   updated_at: Timestamp,
+});
+
+export const MutedItem = Type.Object({
+  incident_id: Type.Integer(),
+  rule: Type.String({ description: 'rule_key of its rule' }),
+  severity: Type.Enum(['info', 'warning', 'critical']),
+  labels: Type.Record(Type.String(), Type.String()),
+  since: Timestamp,
+});
+
+export const SilencePreview = Type.Object({
+  summary: Type.String({ description: 'such as: mutes 3 of 12 now, 40 of 160 of the last 24 h' }),
+  firing_now: Type.Integer({ description: 'instances that fire, of all incidents' }),
+  muted_now: Type.Integer({ description: 'those of them that the matchers reach' }),
+  fired_last_24h: Type.Integer(),
+  muted_last_24h: Type.Integer(),
+  muted: Type.Array(MutedItem, { description: 'the first 50 of those muted now' }),
 });

@@ -1,6 +1,6 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
-import { SilenceDraft, SilenceId, SilenceItem, SilenceQuery } from './schema.ts';
+import { MutedItem, SilenceDraft, SilenceId, SilenceItem, SilencePreview, SilenceQuery } from './schema.ts';
 import type { Silences } from './silences.ts';
 
 const path = '/api/v1/alerts/silences';
@@ -35,6 +35,39 @@ export const silenceRoutes = (silences: Silences): readonly RouteDeclaration[] =
     response: SilenceItem,
     errors: ['not_found'],
     handle: ({ params }) => silences.get(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: `${path}/{id}`,
+    access: 'alert:silence',
+    summary: 'Replace a silence that has not ended',
+    description: 'Without starts_at it goes on from where it began.',
+    params: SilenceId,
+    body: SilenceDraft,
+    response: SilenceItem,
+    action: 'silence:update',
+    errors: ['not_found', 'conflict'],
+    handle: (call) => silences.replace(call.params.id, call.body, call),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/preview`,
+    access: 'any',
+    summary: 'What a silence would mute now, and would have muted within the last 24 hours',
+    body: SilenceDraft,
+    response: SilencePreview,
+    status: 200,
+    audited: false,
+    handle: (call) => silences.preview(call.body),
+  }),
+  listRoute({
+    path: `${path}/{id}/muted`,
+    access: 'any',
+    summary: 'The instances that a silence mutes now',
+    params: SilenceId,
+    items: MutedItem,
+    errors: ['not_found'],
+    handle: ({ params, page }) => silences.muted(params.id, page),
   }),
   route({
     method: 'DELETE',

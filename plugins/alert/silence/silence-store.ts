@@ -2,7 +2,8 @@ import type { SelectQueryBuilder } from 'kysely';
 import type { Tables } from 'svc/sdk';
 
 import { labelMatcher, type MatcherText } from './label-matcher.ts';
-import type { Recurrence, Silence, SilenceState } from './silence.ts';
+import type { Recurrence } from './recurrence.ts';
+import type { Silence, SilenceState } from './silence.ts';
 
 export interface SilenceTables {
   alert_silences: SilenceRow;
@@ -16,6 +17,7 @@ interface SilenceRow {
   recurrence: string | null;
   reason: string;
   created_by: string;
+  updated_by: string;
   created_at: number;
   updated_at: number;
 }
@@ -64,16 +66,18 @@ export class SilenceStore {
 
   add(silence: NewSilence, noteId: (id: number) => void): Promise<Silence> {
     return this.#tables.write(async (tx) => {
-      const matchers = silence.matchers.map(({ name, op, value }) => ({ name, op, value }));
-      const row = { ...silence, matchers: JSON.stringify(matchers), recurrence: silence.recurrence && JSON.stringify(silence.recurrence) };
       const { insertId } = await tx
         .insertInto('alert_silences')
-        .values(row as SilenceRow)
+        .values(rowOf(silence) as SilenceRow)
         .executeTakeFirstOrThrow();
       const id = Number(insertId);
       noteId(id);
-      return { ...silence, id, matchers: matchers.map(labelMatcher) };
+      return { ...silence, id, matchers: silence.matchers.map(labelMatcher) };
     });
+  }
+
+  async replace(id: number, silence: Omit<NewSilence, 'created_by' | 'created_at'>): Promise<void> {
+    await this.#tables.write((tx) => tx.updateTable('alert_silences').set(rowOf(silence)).where('id', '=', id).execute());
   }
 
   async end(id: number, at: number): Promise<void> {
@@ -104,8 +108,19 @@ export class SilenceStore {
   }
 }
 
+/** Those of the version before name no zone. */
+type StoredRecurrence = Omit<Recurrence, 'time_zone'> & Partial<Pick<Recurrence, 'time_zone'>>;
+
+const recurrenceOf = (stored: StoredRecurrence): Recurrence => ({ ...stored, time_zone: stored.time_zone ?? 'UTC' });
+
+const rowOf = <S extends Pick<NewSilence, 'matchers' | 'recurrence'>>({ matchers, recurrence, ...row }: S) => ({
+  ...row,
+  matchers: JSON.stringify(matchers.map(({ name, op, value }) => ({ name, op, value }))),
+  recurrence: recurrence && JSON.stringify(recurrence),
+});
+
 const silenceOf = ({ matchers, recurrence, ...row }: SilenceRow): Silence => ({
   ...row,
   matchers: (JSON.parse(matchers) as MatcherText[]).map(labelMatcher),
-  recurrence: recurrence === null ? null : (JSON.parse(recurrence) as Recurrence),
+  recurrence: recurrence === null ? null : recurrenceOf(JSON.parse(recurrence) as StoredRecurrence),
 });

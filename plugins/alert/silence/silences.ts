@@ -6,10 +6,13 @@ import { durationOf } from '../incident/duration.ts';
 import type { Mutable } from '../gates/review.ts';
 import { assertSelective, labelMatcher } from './label-matcher.ts';
 import type { SilenceDraft, SilenceItem } from './schema.ts';
-import { isInForce, mutes, type Recurrence, type Silence, type SilenceState, stateOf } from './silence.ts';
+import { isTimeZone, type Recurrence } from './recurrence.ts';
+import { isInForce, mutes, type Silence, type SilenceState, stateOf } from './silence.ts';
+import type { SilenceReach } from './silence-reach.ts';
 import type { SilenceStore } from './silence-store.ts';
 
 type Item = Static<typeof SilenceItem>;
+type Draft = Static<typeof SilenceDraft>;
 type Change = Pick<Call, 'principal' | 'note'>;
 
 const mostAtOnce = 1_000;
@@ -21,21 +24,29 @@ const keptMs = 90 * 86_400_000;
 export class Silences {
   readonly #store: SilenceStore;
   readonly #clock: Clock;
+  readonly #reach: SilenceReach;
   #current: readonly Silence[] = [];
+  /** As of one moment: the gates ask about every instance, and hours of a time zone take a while to tell. */
+  #inForce: { readonly now: number; readonly silences: readonly Silence[] } | undefined;
 
-  constructor(store: SilenceStore, clock: Clock) {
+  constructor(store: SilenceStore, reach: SilenceReach, clock: Clock) {
     this.#store = store;
+    this.#reach = reach;
     this.#clock = clock;
   }
 
   /** Reads what has not ended. */
   async refresh(): Promise<void> {
     this.#current = await this.#store.current(this.#clock.now());
+    this.#inForce = undefined;
   }
 
   /** The first one in force that matches. */
   covering(one: Mutable, now: number): Silence | undefined {
-    return this.#current.find((silence) => isInForce(silence, now) && mutes(silence, one));
+    if (this.#inForce?.now !== now) {
+      this.#inForce = { now, silences: this.#current.filter((silence) => isInForce(silence, now)) };
+    }
+    return this.#inForce.silences.find((silence) => mutes(silence, one));
   }
 
   async list(state: SilenceState | undefined, { limit, after }: PageRequest): Promise<Page<Item>> {
@@ -48,33 +59,45 @@ export class Silences {
     return shown(await this.#find(id), this.#clock.now());
   }
 
-  async add(draft: Static<typeof SilenceDraft>, change: Change): Promise<Item> {
+  async add(draft: Draft, change: Change): Promise<Item> {
     const now = this.#clock.now();
-    const starts = draft.starts_at === undefined ? now : Date.parse(draft.starts_at);
-    const ends = endOf(draft, starts);
-    if (ends <= now || ends <= starts || ends - starts > longestMs) {
-      throw new SvcError('invalid_argument', 'a silence ends after it starts, in the future, and within 366 days of its start');
-    }
-    const matchers = draft.matchers.map(labelMatcher);
-    assertSelective(matchers);
+    const fields = fieldsOf(draft, now);
     if ((await this.#store.count(now)) >= mostAtOnce) {
       throw new SvcError('conflict', `the limit of ${mostAtOnce} active and pending silences is reached; end some of them first`);
     }
-    const made = await this.#store.add(
-      {
-        matchers,
-        starts_at: starts,
-        ends_at: ends,
-        recurrence: draft.recurrence === undefined ? null : recurrenceOf(draft.recurrence),
-        reason: draft.reason,
-        created_by: actorOf(change.principal).name,
-        created_at: now,
-        updated_at: now,
-      },
-      (id) => change.note({ resourceType: 'silence', resourceId: id, after: draft }),
+    const author = actorOf(change.principal).name;
+    const made = await this.#store.add({ ...fields, created_by: author, updated_by: author, created_at: now, updated_at: now }, (id) =>
+      change.note({ resourceType: 'silence', resourceId: id, after: draft }),
     );
     await this.refresh();
     return shown(made, now);
+  }
+
+  /** All of it anew, but for who made it. What is over cannot be brought back. */
+  async replace(id: number, draft: Draft, change: Change): Promise<Item> {
+    const before = await this.#find(id);
+    const now = this.#clock.now();
+    if (before.ends_at <= now) {
+      throw new SvcError('conflict', `silence ${id} has ended; create another one`);
+    }
+    // It goes on from where it began unless it is to begin later.
+    const fields = fieldsOf({ starts_at: timestamp(before.starts_at), ...draft }, now);
+    change.note({ resourceType: 'silence', resourceId: id, before: shown(before, now), after: draft });
+    await this.#store.replace(id, { ...fields, updated_by: actorOf(change.principal).name, updated_at: now });
+    await this.refresh();
+    return this.get(id);
+  }
+
+  /** What it would mute. */
+  preview(draft: Draft): ReturnType<SilenceReach['preview']> {
+    const now = this.#clock.now();
+    return this.#reach.preview(fieldsOf(draft, now), now);
+  }
+
+  /** What it mutes now; nothing outside of its hours. */
+  async muted(id: number, page: PageRequest): Promise<ReturnType<SilenceReach['muted']>> {
+    const silence = await this.#find(id);
+    return isInForce(silence, this.#clock.now()) ? this.#reach.muted(silence, page) : { items: [], total: 0, next: undefined };
   }
 
   /** From now on it mutes nothing. One that is over stays as it was. */
@@ -102,20 +125,36 @@ export class Silences {
   }
 }
 
-function endOf({ ends_at: end, duration }: Static<typeof SilenceDraft>, starts: number): number {
+function endOf({ ends_at: end, duration }: Draft, starts: number): number {
   if ((end === undefined) === (duration === undefined)) {
     throw new SvcError('invalid_argument', 'a silence has either ends_at or duration');
   }
   return end === undefined ? starts + durationOf(duration!, 'duration') : Date.parse(end);
 }
 
-function recurrenceOf({ days, start, duration }: NonNullable<Static<typeof SilenceDraft>['recurrence']>): Recurrence {
+/** What is stored of what was sent. */
+function fieldsOf(draft: Draft, now: number): Pick<Silence, 'matchers' | 'starts_at' | 'ends_at' | 'recurrence' | 'reason'> {
+  const starts = draft.starts_at === undefined ? now : Date.parse(draft.starts_at);
+  const ends = endOf(draft, starts);
+  if (ends <= now || ends <= starts || ends - starts > longestMs) {
+    throw new SvcError('invalid_argument', 'a silence ends after it starts, in the future, and within 366 days of its start');
+  }
+  const matchers = draft.matchers.map(labelMatcher);
+  assertSelective(matchers);
+  const recurrence = draft.recurrence === undefined ? null : recurrenceOf(draft.recurrence);
+  return { matchers, starts_at: starts, ends_at: ends, recurrence, reason: draft.reason };
+}
+
+function recurrenceOf({ days, start, duration, time_zone: zone }: NonNullable<Draft['recurrence']>): Recurrence {
   const ms = durationOf(duration, 'recurrence.duration');
   if (ms === 0 || ms > longestWindowMs) {
     throw new SvcError('invalid_argument', 'the duration of a recurrence is above zero and at most 7d');
   }
+  if (!isTimeZone(zone)) {
+    throw new SvcError('invalid_argument', `recurrence.time_zone is not a name of the tz database such as Europe/Berlin: ${zone}`);
+  }
   const [hours, minutes] = start.split(':').map(Number);
-  return { days, start_minute: hours! * 60 + minutes!, duration_ms: ms };
+  return { days, start_minute: hours! * 60 + minutes!, duration_ms: ms, time_zone: zone };
 }
 
 const two = (part: number): string => String(part).padStart(2, '0');
@@ -132,12 +171,14 @@ function shown(silence: Silence, now: number): Item {
         days: [...recurrence.days],
         start: `${two(Math.floor(recurrence.start_minute / 60))}:${two(recurrence.start_minute % 60)}`,
         duration: `${recurrence.duration_ms / 1_000}s`,
+        time_zone: recurrence.time_zone,
       },
     }),
     reason: silence.reason,
     state: stateOf(silence, now),
     in_force: isInForce(silence, now),
     created_by: silence.created_by,
+    updated_by: silence.updated_by,
     created_at: timestamp(silence.created_at),
     updated_at: timestamp(silence.updated_at),
   };

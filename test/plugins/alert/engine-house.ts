@@ -21,6 +21,7 @@ import { Operations } from '../../../plugins/alert/incident/operations.ts';
 import type { IncidentTables } from '../../../plugins/alert/incident/tables.ts';
 import type { Leg, Plan, Rule, RuleBook, RuleChange } from '../../../plugins/alert/rule.ts';
 import { RuleTexts } from '../../../plugins/alert/template.ts';
+import { SilenceReach } from '../../../plugins/alert/silence/silence-reach.ts';
 import { SilenceStore, type SilenceTables } from '../../../plugins/alert/silence/silence-store.ts';
 import { Silences } from '../../../plugins/alert/silence/silences.ts';
 import type { InstantAnswer, LabelRecord, SampleRow } from '../../../plugins/metricsdb/contract.ts';
@@ -218,8 +219,6 @@ export class Engine {
     const { clock } = this;
     const timeline = new Timeline(clock);
     this.tables = this.storage.tables<IncidentTables>('alert');
-    this.silences = new Silences(new SilenceStore(this.storage.tables<SilenceTables>('alert')), clock);
-    await this.silences.refresh();
     const gateInputs = (): GateInputs => {
       const now = timeline.look();
       return {
@@ -253,6 +252,9 @@ export class Engine {
         }
       },
     });
+    const reach = new SilenceReach({ tables: this.tables, ledger: this.ledger });
+    this.silences = new Silences(new SilenceStore(this.storage.tables<SilenceTables>('alert')), reach, clock);
+    await this.silences.refresh();
     const ask: Ask =
       this.#options.ask ??
       (async (queries, time) => {

@@ -235,7 +235,12 @@ describe('a silence', () => {
     const house = await engine(t);
     // The clock stands at midnight of Friday, the twentieth.
     const silence = await house.silences.add(
-      { matchers: [{ name: 'rule', op: '=', value: 'cpu' }], duration: '30d', recurrence: { days: ['fri'], start: '23:00', duration: '2h' }, reason: '' },
+      {
+        matchers: [{ name: 'rule', op: '=', value: 'cpu' }],
+        duration: '30d',
+        recurrence: { days: ['fri'], start: '23:00', duration: '2h', time_zone: 'UTC' },
+        reason: '',
+      },
       someone,
     );
     const inForce = async (): Promise<boolean> => (await house.silences.get(silence.id)).in_force;

@@ -23,7 +23,10 @@ export const area: Area = {
     GET     /api/v1/alerts/silences                  any
     POST    /api/v1/alerts/silences                  alert:silence
     GET     /api/v1/alerts/silences/{id}             any
+    PUT     /api/v1/alerts/silences/{id}             alert:silence
     DELETE  /api/v1/alerts/silences/{id}             alert:silence
+    GET     /api/v1/alerts/silences/{id}/muted       any
+    POST    /api/v1/alerts/silences/preview          any
     GET     /api/v1/alerts/runtime-info              any
   `,
   houseWide: ['alert-rules', 'incidents', 'silences'],

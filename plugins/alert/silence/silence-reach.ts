@@ -1,0 +1,85 @@
+import { sql } from 'kysely';
+import { type Page, type PageRequest, type Tables, timestamp } from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import type { Instance } from '../evaluator/instance.ts';
+import { type Mutable, mutableOf } from '../gates/review.ts';
+import type { Incident } from '../incident/incident.ts';
+import type { IncidentTables } from '../incident/tables.ts';
+import type { MutedItem, SilencePreview } from './schema.ts';
+import { mutes, type Silence } from './silence.ts';
+
+type Muted = Static<typeof MutedItem>;
+type Matching = Pick<Silence, 'matchers'>;
+
+export interface SilenceReachParts {
+  readonly tables: Tables<IncidentTables>;
+  readonly ledger: { readonly live: ReadonlyMap<string, Incident>; instancesOf(group: string): ReadonlyMap<string, Instance> };
+}
+
+const dayMs = 86_400_000;
+const mostShown = 50;
+const mostPast = 100_000;
+
+/** What matchers reach: the instances that they mute, or would. */
+export class SilenceReach {
+  readonly #parts: SilenceReachParts;
+
+  constructor(parts: SilenceReachParts) {
+    this.#parts = parts;
+  }
+
+  async preview(silence: Matching, now: number): Promise<Static<typeof SilencePreview>> {
+    const firing = [...this.#firing()];
+    const muted = firing.filter(([, , one]) => mutes(silence, one));
+    const past = await this.#ofLastDay(now);
+    const mutedPast = past.filter((one) => mutes(silence, one)).length;
+    return {
+      summary: `mutes ${muted.length} of ${firing.length} now, ${mutedPast} of ${past.length} of the last 24 h`,
+      firing_now: firing.length,
+      muted_now: muted.length,
+      fired_last_24h: past.length,
+      muted_last_24h: mutedPast,
+      muted: muted.slice(0, mostShown).map(([instance, incident]) => shown(instance, incident)),
+    };
+  }
+
+  /** Those that fire and are muted, in the order of their keys. */
+  muted(silence: Matching, { limit, after }: PageRequest): Page<Muted> {
+    const all = [...this.#firing()].filter(([, , one]) => mutes(silence, one)).sort(([{ key: a }], [{ key: b }]) => (a < b ? -1 : 1));
+    const rest = after === undefined ? all : all.filter(([{ key }]) => key > String(after[0]));
+    const items = rest.slice(0, limit);
+    return {
+      items: items.map(([instance, incident]) => shown(instance, incident)),
+      total: all.length,
+      next: rest.length > limit ? [items.at(-1)![0].key] : undefined,
+    };
+  }
+
+  *#firing(): Generator<readonly [Instance, Incident, Mutable]> {
+    const { ledger } = this.#parts;
+    for (const incident of ledger.live.values()) {
+      for (const instance of ledger.instancesOf(incident.dedupe_key).values()) {
+        if (instance.phase === 'firing') {
+          yield [instance, incident, mutableOf(instance, incident)];
+        }
+      }
+    }
+  }
+
+  /** What has fired within a day, whether or not it still does. */
+  async #ofLastDay(now: number): Promise<readonly Mutable[]> {
+    const found = await sql<{ labels: string } & Omit<Mutable, 'labels'>>`
+      select one.labels, one.scope_id, one.device_id, incident.rule_key, incident.severity, incident.scope_type
+      from alert_instances as one join alert_incidents as incident on incident.dedupe_key = one.incident_key
+      where one.phase in ('firing', 'held') and (one.resolved_at is null or one.resolved_at >= ${now - dayMs})
+      limit ${mostPast}`.execute(this.#parts.tables.read);
+    return found.rows.map((row) => ({ ...row, labels: JSON.parse(row.labels) as Mutable['labels'] }));
+  }
+}
+
+const shown = ({ labels, startedAt }: Instance, { id, rule_key: rule, severity }: Incident): Muted => ({
+  ...{ incident_id: id, rule, severity },
+  labels: { ...labels },
+  since: timestamp(startedAt),
+});
