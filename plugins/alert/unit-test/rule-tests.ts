@@ -128,8 +128,14 @@ const labelText = (labels: LabelRecord): string =>
     .join(', ')}}`;
 
 function isSame(a: number, b: number, fuzzy: boolean): boolean {
-  if (Object.is(a, b) || a === b) {
-    return true;
-  }
-  return fuzzy && Math.abs(a - b) <= 1e-6 * Math.min(Math.abs(a) + Math.abs(b), Number.MAX_VALUE);
+  return Object.is(a, b) || a === b || (fuzzy && Number.isFinite(a) && Number.isFinite(b) && Math.abs(Number(orderOf(a) - orderOf(b))) <= 1);
+}
+
+const bits = new DataView(new ArrayBuffer(8));
+
+/** Numbers that are next to each other are one apart: the one unit in the last place that fuzzy_compare lets pass. */
+function orderOf(value: number): bigint {
+  bits.setFloat64(0, value);
+  const order = bits.getBigInt64(0);
+  return order < 0n ? -(order & 0x7fff_ffff_ffff_ffffn) : order;
 }

@@ -9,7 +9,7 @@ export interface TestFile {
   readonly intervalMs: number;
   /** Names of groups that are evaluated in this order. */
   readonly order: readonly string[];
-  /** Whether the last digits of a value do not matter. */
+  /** Whether one unit in the last place of a value does not matter. */
   readonly fuzzy: boolean;
   readonly tests: readonly TestGroup[];
 }

@@ -116,6 +116,16 @@ test('what a test file may not say is refused with the place', async (t) => {
   assert.match(await refused({ input_series: [{ series: 'up', values: '1 x' }] }), /holds x, which is not a number/);
   assert.match(await refused({ input_series: [{ series: 'up', values: '1x999999999' }] }), /more than 200000 steps/);
   assert.match(await refused({ input_series: [{ series: 'up', values: '{{schema:0}}' }] }), /native histograms/);
+  const fuzzily = async (expected: number): Promise<boolean> => {
+    const promql = [{ expr: 'sum(x)', eval_time: '0m', exp_samples: [{ labels: '{}', value: expected }] }];
+    const sums = { input_series: ['0.1', '0.2'].map((values, at) => ({ series: `x{at="${at}"}`, values })), alert_rule_test: [], promql_expr_test: promql };
+    return (await post({ ...testFile(sums), fuzzy_compare: true })).ok;
+  };
+  assert.deepEqual(
+    await Promise.all([0.3, 0.1 + 0.2, 0.299_999_999_999_999_93, 0.300_000_1].map(fuzzily)),
+    [true, true, false, false],
+    'one unit in the last place',
+  );
   assert.match(await refused({ surprise: 1 }), /tests\[0\] has a field surprise/);
   assert.match(await refused({ alert_rule_test: [{ eval_time: '10y', alertname: 'JobGone' }] }), /evaluations of rules/);
   assert.match((await post({ ...testFile(), group_eval_order: ['other'] })).message, /names the group other/);

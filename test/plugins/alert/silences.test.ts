@@ -83,9 +83,10 @@ test('a silence says beforehand what it would mute, lists what it mutes, and can
   const first = await house.silences.muted(made.id, { limit: 1 });
   const second = await house.silences.muted(made.id, { limit: 1, after: first.next! });
   assert.deepEqual(
-    [first.items, second.items, second.next].flat().map((item) => item && item.labels['unit']),
-    ['a', 'b', undefined],
+    [...first.items, ...second.items].map(({ labels }) => labels['unit']),
+    ['a', 'b'],
   );
+  assert.equal(second.next, undefined);
   const ben = { ...someone, principal: { ...someone.principal, email: 'ben@example.org' } };
   const edited = await house.silences.replace(made.id, draft('b', { duration: '3h', reason: 'only b' }), ben);
   assert.deepEqual(
