@@ -11,7 +11,9 @@ import { RuleStore } from './rule-store.ts';
 import type { RuleBody, RuleTables } from './rule-tables.ts';
 import { Rules } from './rules.ts';
 import hosts from './rules/hosts.json' with { type: 'json' };
+import network from './rules/network.json' with { type: 'json' };
 import pipelines from './rules/pipelines.json' with { type: 'json' };
+import system from './rules/system.json' with { type: 'json' };
 import { Channels, Logs, Metrics } from './services.ts';
 import { RuleTexts } from './template.ts';
 import { ruleTestRoutes } from './unit-test/rule-test-routes.ts';
@@ -71,7 +73,7 @@ export class AlertRules {
 }
 
 /** The rules that come with the product, in the words of the API. */
-export const builtInRules: readonly Draft[] = [...hosts, ...pipelines] as readonly unknown[] as readonly Draft[];
+export const builtInRules: readonly Draft[] = [...hosts, ...system, ...network, ...pipelines] as readonly unknown[] as readonly Draft[];
 
 /** Installs each of them once: one that was changed or deleted stays so, whatever later versions bring. */
 export async function installBuiltInRules(tables: Tables<RuleTables>, clock: Clock): Promise<void> {

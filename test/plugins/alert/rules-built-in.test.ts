@@ -78,6 +78,110 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
     // A second edge watches them: one that is up is enough.
     { name: 'svc_edge_online', labels: { edge_id: '2' }, bad: always(0), good: always(0) },
   ],
+  oom_kill: [{ name: 'node_vmstat_oom_kill', bad: (ago) => (ago < 10 * minute ? 3 : 2), good: always(2) }],
+  memory_pressure: [{ name: 'node_pressure_memory_stalled_seconds_total', bad: perMinute(15), good: perMinute(3) }],
+  swap_thrashing: [
+    { name: 'node_vmstat_pswpin', bad: perMinute(60_000), good: perMinute(60_000) },
+    // What is only swapped out is not needed.
+    { name: 'node_vmstat_pswpout', bad: perMinute(60_000), good: perMinute(600) },
+  ],
+  cgroup_memory_high: [
+    { name: 'node_cgroup_memory_usage_bytes', bad: always(97), good: always(90) },
+    { name: 'node_cgroup_memory_limit_bytes', bad: always(100), good: always(100) },
+  ],
+  cpu_steal: ['0', '1'].map((cpu) => ({ name: 'node_cpu_seconds_total', labels: { cpu, mode: 'steal' }, bad: perMinute(12), good: perMinute(3) })),
+  io_pressure: [{ name: 'node_pressure_io_stalled_seconds_total', bad: perMinute(30), good: perMinute(20) }],
+  processes_blocked: [{ name: 'node_procs_blocked', bad: always(14), good: (ago) => ((ago / minute) % 20 < 2 ? 40 : 1) }],
+  disk_saturated: [{ name: 'node_disk_io_utilization_percent', labels: { device: 'sda' }, bad: always(99), good: always(90) }],
+  disk_slow: [
+    { name: 'node_disk_read_time_seconds_total', labels: { device: 'sda' }, bad: perMinute(600), good: perMinute(60) },
+    { name: 'node_disk_write_time_seconds_total', labels: { device: 'sda' }, bad: perMinute(0), good: perMinute(0) },
+    { name: 'node_disk_reads_completed_total', labels: { device: 'sda' }, bad: perMinute(1_200), good: perMinute(1_200) },
+    { name: 'node_disk_writes_completed_total', labels: { device: 'sda' }, bad: perMinute(0), good: perMinute(0) },
+  ],
+  filesystem_error: [{ name: 'node_filesystem_device_error', labels: { mountpoint: '/mnt', fstype: 'nfs4' }, bad: always(1), good: always(0) }],
+  zombies: ['nginx', 'php'].map((groupname) => ({
+    name: 'namedprocess_namegroup_states',
+    labels: { groupname, state: 'Zombie' },
+    bad: always(40),
+    good: always(20),
+  })),
+  restart_loop: [
+    {
+      name: 'namedprocess_namegroup_oldest_start_time_seconds',
+      labels: { groupname: 'worker' },
+      bad: (ago) => Math.floor(-ago / (2 * minute)),
+      good: (ago) => Math.floor(-ago / (20 * minute)),
+    },
+    { name: 'namedprocess_namegroup_num_procs', labels: { groupname: 'worker' }, bad: always(1), good: always(1) },
+    // A shell in a loop is no program that fails.
+    { name: 'namedprocess_namegroup_oldest_start_time_seconds', labels: { groupname: 'sleep' }, bad: (ago) => -ago, good: (ago) => -ago },
+    { name: 'namedprocess_namegroup_num_procs', labels: { groupname: 'sleep' }, bad: always(1), good: always(1) },
+  ],
+  reboot_loop: [
+    {
+      name: 'node_uptime_seconds',
+      labels: { about: 'reboots' },
+      bad: (ago) => ((backMs - ago) % (15 * minute)) / 1_000,
+      good: (ago) => ((backMs - ago) % (100 * minute)) / 1_000,
+    },
+  ],
+  clock_stepped: [
+    { name: 'node_uptime_seconds', labels: { about: 'clock' }, bad: (ago) => 1e6 - ago / 1_000, good: (ago) => 1e6 - ago / 1_000 },
+    {
+      name: 'node_time_seconds',
+      labels: { about: 'clock' },
+      bad: (ago) => 2e9 - ago / 1_000 + (ago < 20 * minute ? 90 : 0),
+      good: (ago) => 2e9 - ago / 1_000 + (ago < 20 * minute ? 2 : 0),
+    },
+  ],
+  collector_failing: [{ name: 'node_scrape_collector_success', labels: { collector: 'netdev' }, bad: always(0), good: always(1) }],
+  network_errors: [
+    ...['receive', 'transmit'].map((way) => ({
+      name: `node_network_${way}_packets_total`,
+      labels: { device: 'eth0' },
+      bad: perMinute(6_000),
+      good: perMinute(6_000),
+    })),
+    ...['receive', 'transmit'].map((way) => ({ name: `node_network_${way}_errs_total`, labels: { device: 'eth0' }, bad: perMinute(120), good: perMinute(6) })),
+  ],
+  network_drops: [
+    ...['receive', 'transmit'].map((way) => ({
+      name: `node_network_${way}_packets_total`,
+      labels: { device: 'eth1' },
+      bad: perMinute(6_000),
+      good: perMinute(6_000),
+    })),
+    ...['receive', 'transmit'].map((way) => ({ name: `node_network_${way}_drop_total`, labels: { device: 'eth1' }, bad: perMinute(600), good: perMinute(60) })),
+  ],
+  network_down: [
+    { name: 'node_network_up', labels: { device: 'eth0' }, bad: (ago) => (ago < 30 * minute ? 0 : 1), good: always(1) },
+    // A port in which there was never a cable.
+    { name: 'node_network_up', labels: { device: 'eth1' }, bad: always(0), good: always(0) },
+    { name: 'node_network_up', labels: { device: 'docker0' }, bad: (ago) => (ago < 30 * minute ? 0 : 1), good: always(1) },
+  ],
+  network_flapping: [
+    {
+      name: 'node_network_carrier_changes_total',
+      labels: { device: 'eth0' },
+      bad: (ago) => Math.floor((backMs - ago) / minute),
+      good: (ago) => (ago < 20 * minute ? 4 : 2),
+    },
+  ],
+  network_saturated: [
+    { name: 'node_network_receive_bytes_total', labels: { device: 'eth2' }, bad: perMinute(120_000_000 * 60), good: perMinute(60_000_000 * 60) },
+    { name: 'node_network_transmit_bytes_total', labels: { device: 'eth2' }, bad: perMinute(1_000), good: perMinute(60_000_000 * 60) },
+    { name: 'node_network_speed_bytes', labels: { device: 'eth2' }, bad: always(125_000_000), good: always(125_000_000) },
+  ],
+  conntrack_high: [
+    { name: 'node_nf_conntrack_entries', bad: always(900), good: always(500) },
+    { name: 'node_nf_conntrack_entries_limit', bad: always(1_000), good: always(1_000) },
+  ],
+  listen_overflows: [{ name: 'node_netstat_TcpExt_ListenOverflows', bad: perMinute(6), good: perMinute(0.5) }],
+  retransmits_high: [
+    { name: 'node_netstat_Tcp_RetransSegs', bad: perMinute(1_000), good: perMinute(60) },
+    { name: 'node_netstat_Tcp_OutSegs', bad: perMinute(12_000), good: perMinute(12_000) },
+  ],
   ingest_failing: [
     { name: 'svc_ingest_requests_total', labels: { outcome: 'accepted' }, bad: perMinute(60), good: perMinute(60) },
     { name: 'svc_ingest_requests_total', labels: { outcome: 'unavailable' }, bad: perMinute(10), good: perMinute(0) },
