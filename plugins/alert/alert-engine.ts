@@ -13,6 +13,7 @@ import { askLogs, askMetrics, withinScope } from './evaluator/stores.ts';
 import { Timeline } from './evaluator/timeline.ts';
 import { Families } from './gates/families.ts';
 import type { GateInputs } from './gates/review.ts';
+import { Backgrounds } from './incident/background.ts';
 import { durationOf } from './incident/duration.ts';
 import type { Incident } from './incident/incident.ts';
 import { incidentRoutes } from './incident/incident-routes.ts';
@@ -59,6 +60,7 @@ export class AlertEngine {
   readonly #instances: InstanceReader;
   readonly #counters: EvaluatorCounters;
   readonly #evaluator: Evaluator;
+  readonly #planOf = (rule: Rule): Plan => this.#parts.planOf(rule, this.#milliseconds('alert.eval_interval'));
 
   constructor(ctx: PluginContext, parts: AlertEngineParts) {
     const { clock, log, scope, services } = ctx;
@@ -68,7 +70,7 @@ export class AlertEngine {
     this.#timeline = new Timeline(clock);
     const tables = ctx.db<IncidentTables>();
     this.#incidents = new IncidentStore(tables);
-    const planOf = (rule: Rule): Plan => parts.planOf(rule, this.#milliseconds('alert.eval_interval'));
+    const planOf = this.#planOf;
     const families = new Families(parts.book, planOf);
     this.#ledger = new Ledger({
       ...{ tables, clock, log, outbox: ctx.outbox },
@@ -174,9 +176,15 @@ export class AlertEngine {
 
   #provideServices(): void {
     const { services, clock } = this.#ctx;
+    const backgrounds = new Backgrounds({
+      ...{ clock, log: this.#ctx.log, ledger: this.#ledger, book: this.#parts.book, metrics: this.#metrics, planOf: this.#planOf },
+      silencedBy: (one) => this.#silences.covering(one, clock.now()),
+    });
     services.provide(Notices, () => ({
       record: (outcome) => recordOutcome(outcome, { store: this.#incidents, ledger: this.#ledger, now: clock.now() }),
       pinning: async (channelId) => this.#parts.book.pinning(channelId),
+      burning: (incidents) => backgrounds.burning(incidents),
+      background: (incident) => backgrounds.of(incident),
     }));
     services.provide(Incidents, () => new IncidentReader(this.#incidents, this.#instances, clock));
     services.provide(AlertEvaluator, () => ({ tick: () => this.#evaluator.tick() }));

@@ -37,6 +37,7 @@ export interface DeviceEntry {
   readonly id: number;
   readonly display_name: string;
   readonly hostname: string | null;
+  readonly ip_address: string | null;
   readonly tags: Readonly<Record<string, string>>;
   readonly roles: readonly string[];
 }

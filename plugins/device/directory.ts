@@ -155,6 +155,7 @@ const entryOf = (row: DeviceRow): DeviceEntry => ({
   id: row.id,
   display_name: nameOf(row),
   hostname: row.hostname,
+  ip_address: row.ip_address,
   tags: tagsOf(row),
   roles: rolesOf(row),
 });

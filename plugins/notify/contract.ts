@@ -82,6 +82,26 @@ export interface NoticeSource {
   record(outcome: Outcome): Promise<void>;
   /** Names of the rules that pin the channel. */
   pinning(channelId: number): Promise<readonly string[]>;
+  /** Those among these incidents that burn at this moment and are neither acknowledged nor muted, as they are now. */
+  burning(incidents: readonly number[]): Promise<readonly NoticeIncident[]>;
+  /** More about one incident than its notice has, as of now. */
+  background(incident: number): Promise<Background | undefined>;
+}
+
+/** What is not known is absent. */
+export interface Background {
+  /** As it is now. */
+  readonly incident: NoticeIncident;
+  readonly acknowledged_by?: string;
+  readonly acknowledged_at?: string;
+  /** What was measured in the last hour: milliseconds and values. */
+  readonly hour?: readonly (readonly [number, number])[];
+  /** What was measured in the week before. */
+  readonly week?: { readonly average: number; readonly lowest: number; readonly highest: number };
+  /** What to do, step by step. */
+  readonly steps: readonly string[];
+  /** What else burns on the same device. */
+  readonly beside: readonly string[];
 }
 
 export const NoticeDispatcher = defineService<NoticeDispatcher>('notify.dispatcher');

@@ -103,7 +103,11 @@ function mismatch({ incident, pins }: Notice, channel: Channel): string | undefi
   return other && `the channel takes incidents with the label ${other[0]}="${other[1]}"`;
 }
 
-function deliveryOf(notice: Notice, channel: Channel, { id, group, now }: { readonly id: string; readonly group: string; readonly now: number }): NewDelivery {
+export function deliveryOf(
+  notice: Notice,
+  channel: Pick<Channel, 'id' | 'name'>,
+  { id, group, now }: { readonly id: string; readonly group: string; readonly now: number },
+): NewDelivery {
   return {
     id,
     notice_id: notice.id,

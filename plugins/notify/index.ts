@@ -10,6 +10,7 @@ import { ChannelTypes, NoticeDispatcher, NoticeSource, NotificationFinished } fr
 import { Deliveries } from './deliveries.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { OutcomePublisher } from './outcome-publisher.ts';
+import { Repeats } from './repeats.ts';
 import { removeExpired } from './retention.ts';
 import { Sender } from './sender.ts';
 import { createSettingsChannels, settingsChannels } from './settings-channels.ts';
@@ -18,6 +19,7 @@ import type { NotifyTables } from './tables.ts';
 const sendEveryMs = 200;
 const publishEveryMs = 500;
 const measureEveryMs = 5_000;
+const repeatEveryMs = 60_000;
 const hourMs = 3_600_000;
 
 export default definePlugin({
@@ -57,6 +59,7 @@ export default definePlugin({
 
     ctx.services.provide(NoticeDispatcher, () => new Dispatcher({ tables, clock, ids }));
     const deliveries = new Deliveries({ tables, clock, ids, hurried: (id) => sender.hurried(id) });
+    const repeats = new Repeats({ tables, source, clock, ids });
     const health = new ChannelHealth(
       tables,
       ctx.metrics.gauge('channel_failing', 'Whether a channel could not be sent something so far.', ['channel_id', 'channel']),
@@ -79,11 +82,13 @@ export default definePlugin({
     const publish = retried('publish outcomes of deliveries', () => publisher.publish());
     const expire = retried('remove expired deliveries', () => removeExpired(tables, clock));
     const measure = retried('measure the channels', () => health.measure());
+    const repeat = retried('repeat what burns on', () => repeats.repeat());
     settingsChannels.forEach(({ setting }) => settings.watch(setting, bringSettings));
     scope.defer('wait for what is being sent', () => sender.settled());
     scope.interval('send', sendEveryMs, send);
     scope.interval('publish outcomes', publishEveryMs, publish);
     scope.interval('remove expired deliveries', hourMs, expire);
+    scope.interval('repeat what burns on', repeatEveryMs, repeat);
     scope.interval('measure channels', measureEveryMs, measure);
     await bringSettings();
   },

@@ -29,6 +29,10 @@ export async function removeExpired({ write }: Tables<NotifyTables>, clock: Cloc
           and not exists (select 1 from notify_deliveries d where d.notice_id = n.id and d.finished_at is null)
         limit ${batch})
     `.execute(tx);
+    await tx
+      .deleteFrom('notify_groups')
+      .where('sent_at', '<', now - idsKeptMs)
+      .execute();
     await sql`
       delete from notify_notices where id in (
         select n.id from notify_notices n

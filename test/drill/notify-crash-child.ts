@@ -31,6 +31,8 @@ const source = {
   available: true,
   get: () => ({
     pinning: async () => [],
+    burning: async () => [],
+    background: async () => undefined,
     async record({
       delivery_id: delivery,
       notice_id: notice,

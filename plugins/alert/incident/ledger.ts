@@ -20,7 +20,7 @@ import {
   rowOf,
   storeReadings,
 } from './ledger-rows.ts';
-import { noticeOf, noticeTopic } from './notices.ts';
+import { enqueueNotices, noticeOf } from './notices.ts';
 import type { EventRow, IncidentTables } from './tables.ts';
 
 /** When the evaluator was last at work, in steady time, and how far the wall had jumped from that. */
@@ -216,10 +216,11 @@ export class Ledger {
       );
     }
     await storeInstances(tx, changes, now);
-    for (const drafted of changes.notices) {
+    const notices = changes.notices.map((drafted) => {
       const { id, version } = stored.get(drafted.key)!;
-      await outbox.enqueue(tx, noticeTopic, noticeOf({ ...drafted, incident: { ...drafted.incident, id, version } }), { key: `incident-${id}` });
-    }
+      return noticeOf({ ...drafted, incident: { ...drafted.incident, id, version } });
+    });
+    await enqueueNotices(outbox, tx, notices);
     return stored;
   }
 

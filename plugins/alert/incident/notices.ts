@@ -1,4 +1,4 @@
-import { type Handle, type PluginContext, SvcError, timestamp } from 'svc/sdk';
+import { type Handle, type Outbox, type PluginContext, SvcError, timestamp } from 'svc/sdk';
 
 import type { Notice, NoticeDispatcher, NoticeIncident, Outcome } from '../../notify/contract.ts';
 import type { Instance } from '../evaluator/instance.ts';
@@ -54,20 +54,56 @@ export const noticeIncidentOf = (incident: Incident): NoticeIncident => ({
   event_count: incident.event_count,
 });
 
+/** What one message of the outbox holds; older ones hold one notice. */
+interface Batch {
+  readonly notices: readonly Notice[];
+}
+
+/** Well below what a message of the outbox may have. */
+const mostChars = 250_000;
+
+/** In one lane, so that those of an incident stay in order, and many of them go in few messages. */
+export async function enqueueNotices(outbox: Pick<Outbox, 'enqueue'>, tx: Parameters<Outbox['enqueue']>[0], notices: readonly Notice[]): Promise<void> {
+  for (const batch of batches(notices)) {
+    await outbox.enqueue(tx, noticeTopic, { notices: batch } satisfies Batch, { key: 'notices' });
+  }
+}
+
+function batches(notices: readonly Notice[]): readonly (readonly Notice[])[] {
+  const found: Notice[][] = [];
+  let chars = Infinity;
+  for (const notice of notices) {
+    const own = JSON.stringify(notice).length;
+    if (chars + own > mostChars) {
+      found.push([]);
+      chars = 0;
+    }
+    found.at(-1)!.push(notice);
+    chars += own;
+  }
+  return found;
+}
+
+const noticesOf = (payload: Batch | Notice): readonly Notice[] => ('notices' in payload ? payload.notices : [payload]);
+
 /** Hands each notice to the dispatcher; it was stored in one transaction with the transition that it is about. */
 export function deliverNotices(ctx: Pick<PluginContext, 'outbox' | 'clock'>, dispatcher: Handle<NoticeDispatcher>, store: IncidentStore): void {
-  ctx.outbox.deliver<Notice>(
+  ctx.outbox.deliver<Batch | Notice>(
     noticeTopic,
     async ({ payload }) => {
       if (!dispatcher.available) {
         throw new SvcError('unavailable', 'notifications wait: the notify plugin is not running; enable it');
       }
-      await dispatcher.get().accept(payload);
+      await dispatcher.get().accept(...noticesOf(payload));
     },
     {
       attempts,
       backoffMs: 1_000,
-      exhausted: ({ payload }, cause) => store.record(undelivered(payload, cause), ctx.clock.now()),
+      exhausted: async ({ payload }, cause) => {
+        for (const notice of noticesOf(payload)) {
+          await store.record(undelivered(notice, cause), ctx.clock.now());
+        }
+      },
     },
   );
 }

@@ -240,7 +240,7 @@ export class Engine {
       tables: this.tables,
       outbox: {
         enqueue: async (_tx, _topic, payload) => {
-          this.notices.push(payload as Notice);
+          this.notices.push(...(payload as { readonly notices: readonly Notice[] }).notices);
           return '';
         },
       },

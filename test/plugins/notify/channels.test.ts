@@ -23,7 +23,14 @@ const loopback = { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8' };
 function alertRoom() {
   const recorded: Outcome[] = [];
   const pins = new Map<number, string[]>();
-  return { recorded, pins, record: async (outcome: Outcome) => void recorded.push(outcome), pinning: async (id: number) => pins.get(id) ?? [] };
+  return {
+    recorded,
+    pins,
+    record: async (outcome: Outcome) => void recorded.push(outcome),
+    pinning: async (id: number) => pins.get(id) ?? [],
+    burning: async () => [],
+    background: async () => undefined,
+  };
 }
 
 async function notifyHouse(t: TestContext, options: Partial<TestHostOptions> = {}) {

@@ -6,6 +6,7 @@ import { test, type TestContext } from 'node:test';
 
 import { Deliveries } from '../../../plugins/notify/deliveries.ts';
 import { groupKeyOf } from '../../../plugins/notify/grouping.ts';
+import { Repeats } from '../../../plugins/notify/repeats.ts';
 import type { Platform, Received } from './fakes/platform.ts';
 import { startReceiver } from './fakes/receiver.ts';
 import { noticeOf, type Office, openOffice, testClock } from './office.ts';
@@ -131,6 +132,28 @@ test('a channel that is down for ten minutes loses nothing: who still burns is t
     'firing 2 folded',
     'resolved 1 overtaken',
   ]);
+});
+
+test('what burns on is sent again after repeat_interval, unless it is in hand; a group of which nothing burns is forgotten', async (t) => {
+  const { office, platform } = await grouped(t, { repeat_interval: '4h' });
+  const repeats = new Repeats({ ...office, ids: { uuid: () => crypto.randomUUID() } });
+  const [first, second] = [noticeOf(1), noticeOf(2)];
+  office.burning.push(first.incident, second.incident);
+  await office.dispatcher.accept(first, second);
+  assert.equal((await pass(office, platform, 11)).length, 1);
+  const later = async (ms: number) => {
+    office.clock.advance(ms);
+    await repeats.repeat();
+    return (await pass(office, platform, 2)).map(([, what]) => what);
+  };
+  assert.deepEqual(await later(4 * 3_600_000 - 20_000), []);
+  assert.deepEqual(await later(20_000), ['reminder 1, reminder 2']);
+  assert.deepEqual(await later(60_000), []);
+  office.burning.shift();
+  assert.deepEqual(await later(4 * 3_600_000), ['reminder 2'], 'what was acknowledged or muted meanwhile is left out');
+  office.burning.shift();
+  assert.deepEqual(await later(4 * 3_600_000), []);
+  assert.equal((await office.tables.read.selectFrom('notify_groups').selectAll().execute()).length, 0);
 });
 
 test('the channel that stands in gets what cannot be sent, and its end', async (t) => {

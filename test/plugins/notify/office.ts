@@ -13,7 +13,7 @@ import { Addresses } from '../../../plugins/notify/address.ts';
 import { ChannelStore } from '../../../plugins/notify/channel-store.ts';
 import { type ChannelTypeRegistry, shippedTypes } from '../../../plugins/notify/channel-types.ts';
 import { Channels } from '../../../plugins/notify/channels.ts';
-import type { ChannelType, Notice, NoticeSource, Outcome } from '../../../plugins/notify/contract.ts';
+import type { Background, ChannelType, Notice, NoticeIncident, NoticeSource, Outcome } from '../../../plugins/notify/contract.ts';
 import { Dispatcher } from '../../../plugins/notify/dispatcher.ts';
 import { OutcomePublisher } from '../../../plugins/notify/outcome-publisher.ts';
 import type { Draft } from '../../../plugins/notify/schema.ts';
@@ -95,6 +95,8 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   const delayed: Outcome[] = [];
   const announced: Outcome[] = [];
   const pins = new Map<number, string[]>();
+  const burning: NoticeIncident[] = [];
+  const backgrounds = new Map<number, Background>();
   let sourceUp = true;
   const state = { refuse: undefined as ((outcome: Outcome) => boolean) | undefined };
   const source: Handle<NoticeSource> = {
@@ -109,6 +111,8 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
         (outcome.result === 'delayed' ? delayed : recorded).push(outcome);
       },
       pinning: async (id) => pins.get(id) ?? [],
+      burning: async (ids) => burning.filter(({ id }) => ids.includes(id)),
+      background: async (id) => backgrounds.get(id),
     }),
     onChange: () => () => undefined,
   };
@@ -143,7 +147,27 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   });
   const by = { note: () => undefined, requireMatch: () => undefined };
   return {
-    ...{ clock, storage, tables, sender, makeSender, publisher, channels, recorded, delayed, announced, lines, pins, dataDir, close, stop, addresses, source },
+    ...{
+      clock,
+      storage,
+      tables,
+      sender,
+      makeSender,
+      publisher,
+      channels,
+      recorded,
+      delayed,
+      announced,
+      lines,
+      pins,
+      burning,
+      backgrounds,
+      dataDir,
+      close,
+      stop,
+      addresses,
+      source,
+    },
     dispatcher: new Dispatcher({ tables, clock, ids }),
     /** While down, outcomes wait. */
     setSource: (up: boolean) => void (sourceUp = up),

@@ -1,0 +1,121 @@
+import { type Clock, type Handle, type Logger, messageOf, timestamp } from 'svc/sdk';
+
+import type { MetricsQueries } from '../../metricsdb/contract.ts';
+import type { Background, NoticeIncident } from '../../notify/contract.ts';
+import { type Instance, isBurning } from '../evaluator/instance.ts';
+import { type Mutable, mutableOf } from '../gates/review.ts';
+import type { Plan, Rule, RuleBook } from '../rule.ts';
+import runbooks from '../rules/runbooks.json' with { type: 'json' };
+import type { Incident } from './incident.ts';
+import { noticeIncidentOf } from './notices.ts';
+
+export interface BackgroundParts {
+  readonly ledger: {
+    readonly live: ReadonlyMap<string, Incident>;
+    byId(id: number): Promise<Incident | undefined>;
+    instancesOf(group: string): ReadonlyMap<string, Instance>;
+  };
+  readonly book: Pick<RuleBook, 'get'>;
+  readonly planOf: (rule: Rule) => Plan;
+  readonly metrics: Handle<MetricsQueries>;
+  readonly silencedBy: (one: Mutable) => { readonly id: number } | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const weekMs = 7 * 24 * hourMs;
+/** A message does not wait longer for what it could do without. */
+const patience = { timeoutMs: 2_000, maxSamples: 2_000_000 };
+const mostBeside = 5;
+
+/** What those who are sent an incident want to know beside it. */
+export class Backgrounds {
+  readonly #parts: BackgroundParts;
+
+  constructor(parts: BackgroundParts) {
+    this.#parts = parts;
+  }
+
+  async burning(ids: readonly number[]): Promise<readonly NoticeIncident[]> {
+    const found = await Promise.all(ids.map((id) => this.#parts.ledger.byId(id)));
+    return found.flatMap((incident) => (incident !== undefined && this.#isAudible(incident) ? [noticeIncidentOf(incident)] : []));
+  }
+
+  async of(id: number): Promise<Background | undefined> {
+    const { ledger, clock } = this.#parts;
+    const incident = await ledger.byId(id);
+    if (incident === undefined) {
+      return undefined;
+    }
+    const now = clock.now();
+    const [hour, week] = await Promise.all([
+      this.#measured(incident, { start: now - hourMs, end: now, step: minuteMs }),
+      this.#measured(incident, { start: incident.last_fired_at - weekMs, end: incident.last_fired_at, step: hourMs }),
+    ]);
+    const newest = [...ledger.instancesOf(incident.dedupe_key).values()].find(({ key }) => key === incident.lead)?.reading.value ?? hour.at(-1)?.[1];
+    return {
+      incident: { ...noticeIncidentOf(incident), ...(newest !== undefined && newest !== null && { value: newest }) },
+      ...(incident.acknowledged_by !== null && { acknowledged_by: incident.acknowledged_by }),
+      ...(incident.acknowledged_at !== null && { acknowledged_at: timestamp(incident.acknowledged_at) }),
+      ...(hour.length > 1 && { hour }),
+      ...(week.length > 1 && { week: spreadOf(week.map(([, value]) => value)) }),
+      steps: stepsOf(incident),
+      beside: this.#beside(incident),
+    };
+  }
+
+  #isAudible(incident: Incident): boolean {
+    const members = [...this.#parts.ledger.instancesOf(incident.dedupe_key).values()];
+    return incident.status === 'open' && members.some((one) => isBurning(one) && this.#parts.silencedBy(mutableOf(one, incident)) === undefined);
+  }
+
+  #beside(incident: Incident): readonly string[] {
+    const { device_id: device, id } = incident;
+    return device === null
+      ? []
+      : [...this.#parts.ledger.live.values()]
+          .filter((other) => other.device_id === device && other.id !== id && other.status !== 'silenced')
+          .slice(0, mostBeside)
+          .map(({ severity, summary }) => `${severity}: ${summary}`);
+  }
+
+  /** What the rule of an incident measures, of the series that stands for it; empty where that is not known. */
+  async #measured(
+    incident: Incident,
+    window: { readonly start: number; readonly end: number; readonly step: number },
+  ): Promise<readonly (readonly [number, number])[]> {
+    const { book, planOf, metrics, log } = this.#parts;
+    const rule = book.get(incident.rule_id);
+    const measure = rule && planOf(rule).legs.find((leg) => leg.store === 'metrics')?.measure;
+    if (measure === undefined || !metrics.available) {
+      return [];
+    }
+    const enforce = incident.device_id === null ? [] : [{ name: 'device_id', op: '=' as const, value: incident.device_id }];
+    try {
+      const { labels, times, values } = await metrics.get().range(measure, window, { ...patience, enforce });
+      const at = labels.findIndex((series) => isOf(series, incident.labels));
+      return at < 0 ? [] : [...times[at]!].map((time, index) => [time, values[at]![index]!] as const).filter(([, value]) => Number.isFinite(value));
+    } catch (error) {
+      // A store that does not answer is an incident of its own; this one is told without its past.
+      log.debug({ incident: incident.id, cause: messageOf(error) }, 'alert could not read the past of an incident; its message goes without');
+      return [];
+    }
+  }
+}
+
+const isOf = (series: Readonly<Record<string, string>>, labels: Incident['labels']): boolean =>
+  Object.entries(series).every(([name, value]) => name === '__name__' || !Object.hasOwn(labels, name) || labels[name] === value);
+
+const spreadOf = (values: readonly number[]): NonNullable<Background['week']> => ({
+  average: values.reduce((sum, value) => sum + value, 0) / values.length,
+  lowest: values.reduce((least, value) => Math.min(least, value)),
+  highest: values.reduce((most, value) => Math.max(most, value)),
+});
+
+const scheme = 'playbook://';
+
+/** Of a runbook that comes with the product; another one is a link. */
+const stepsOf = ({ runbook_url: url }: Incident): readonly string[] =>
+  url.startsWith(scheme) ? ((runbooks as Readonly<Record<string, readonly string[]>>)[url.slice(scheme.length)] ?? []) : [];
