@@ -9,6 +9,7 @@ import { EvaluatorCounters } from './evaluator/counters.ts';
 import type { Delays } from './evaluator/delays.ts';
 import { Evaluator } from './evaluator/evaluator.ts';
 import { evaluatorHealth, runtimeRoutes } from './evaluator/runtime-info.ts';
+import { ShownRules } from './evaluator/shown-rules.ts';
 import { askLogs, askMetrics, withinScope } from './evaluator/stores.ts';
 import { Timeline } from './evaluator/timeline.ts';
 import { Families } from './gates/families.ts';
@@ -26,7 +27,7 @@ import { operationRoutes } from './incident/operation-routes.ts';
 import { Operations } from './incident/operations.ts';
 import type { IncidentTables } from './incident/tables.ts';
 import type { Plan, RenderAnnotations, RenderLabels, Rule, RuleBook } from './rule.ts';
-import { Channels, Logs, Metrics, MetricsIngest } from './services.ts';
+import { AlertingRules, Channels, Logs, Metrics, MetricsIngest } from './services.ts';
 import { silenceRoutes } from './silence/silence-routes.ts';
 import { SilenceReach } from './silence/silence-reach.ts';
 import { SilenceStore, type SilenceTables } from './silence/silence-store.ts';
@@ -81,17 +82,18 @@ export class AlertEngine {
     this.#counters = new EvaluatorCounters(ctx.metrics);
     const within = withinScope(scope);
     const backEnds = this.#backEnds(within);
+    const alerts = new AlertSeries({
+      ...{ within, log, ledger: this.#ledger },
+      store: services.maybe(MetricsIngest),
+      lost: (samples) => this.#counters.seriesLost(samples),
+    });
     this.#evaluator = new Evaluator({
       ...{ clock, log, backEnds, ledger: this.#ledger, timeline: this.#timeline, counters: this.#counters },
       book: parts.book,
       planOf,
       render: parts.render,
       labelsOf: parts.labelsOf,
-      alerts: new AlertSeries({
-        ...{ within, log, ledger: this.#ledger },
-        store: services.maybe(MetricsIngest),
-        lost: (samples) => this.#counters.seriesLost(samples),
-      }),
+      alerts,
       delayOf: parts.delays.of,
       intervalMs: () => this.#milliseconds('alert.eval_interval'),
       gateInputs: () => this.#gateInputs(),
@@ -106,6 +108,7 @@ export class AlertEngine {
     deliverNotices(ctx, services.maybe(Channels), this.#incidents);
     ctx.health.check('the alert evaluator stores what it finds', () => evaluatorHealth(this.#evaluator));
     this.#provideServices();
+    services.provide(AlertingRules, () => new ShownRules(this.#evaluator, alerts));
     this.#addRoutes([...backEnds.values()]);
   }
 

@@ -12,7 +12,8 @@ import {
 } from 'svc/sdk';
 
 import type { ForeignPrograms } from '../programs/contract.ts';
-import { type InstantAnswer, MetricsIngest, MetricsQueries, type QueryOptions, type ScratchSeries } from './contract.ts';
+import { alertingRoutes } from './alerting-routes.ts';
+import { AlertingRules, type InstantAnswer, MetricsIngest, MetricsQueries, type QueryOptions, type ScratchSeries } from './contract.ts';
 import type { Driver, DriverName } from './drivers/driver.ts';
 import { EmbeddedDriver } from './drivers/embedded.ts';
 import { ProcessDriver } from './drivers/process.ts';
@@ -57,6 +58,7 @@ export default definePlugin({
     ctx.http.routes([
       ...metricsdbRoutes(board),
       ...prometheusRoutes(driver),
+      ...alertingRoutes({ alerting: ctx.services.maybe(AlertingRules), driver, now: () => clock.now() }),
       ...integrationRoutes({ driver, trial: (url) => new RemoteDriver(parts, configured(unauthenticated(url))), clock }),
       authProbe(ctx.services.maybe(Authenticator)),
     ]);

@@ -37,7 +37,7 @@ export function prometheusWording({ code, status, message, kind }: ShownError): 
   return { status: shown, type: json, body: JSON.stringify({ status: 'error', errorType, error: message }) };
 }
 
-const common = { access: 'any', query: Anything, produces: json, timeoutMs: answerMs, wording: prometheusWording } as const;
+export const common = { access: 'any', query: Anything, produces: json, timeoutMs: answerMs, wording: prometheusWording } as const;
 
 const questions: readonly { readonly path: string; readonly endpoint: Endpoint; readonly summary: string; readonly post?: true }[] = [
   { path: 'query', endpoint: 'query', summary: 'A PromQL query at one instant', post: true },
@@ -118,7 +118,7 @@ export const prometheusRoutes = (driver: () => Driver): readonly RouteDeclaratio
 ];
 
 /** A decoded query as pairs; a name that came several times gives several. */
-const pairsOf = (query: object): Pairs =>
+export const pairsOf = (query: object): Pairs =>
   Object.entries(query).flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one: unknown) => [name, String(one)] as const));
 
 /** The form is read in the thread: it may be long. A copy of its own, because it is sent there. */

@@ -1,6 +1,7 @@
 import { type Handle, type Logger, messageOf } from 'svc/sdk';
 
-import type { MetricsIngest, SampleRow } from '../../metricsdb/contract.ts';
+import type { ActiveAlert, LabelRecord, MetricsIngest, SampleRow } from '../../metricsdb/contract.ts';
+import type { Incident } from '../incident/incident.ts';
 import { labelKey } from '../label-key.ts';
 import type { Rule } from '../rule.ts';
 import type { Within } from './back-end.ts';
@@ -17,7 +18,10 @@ export interface Standing {
 export interface AlertSeriesParts {
   readonly store: Handle<Pick<MetricsIngest, 'write'>>;
   /** What has been committed. */
-  readonly ledger: { readonly instances: ReadonlyMap<number, ReadonlyMap<string, Instance>> };
+  readonly ledger: {
+    readonly instances: ReadonlyMap<number, ReadonlyMap<string, Instance>>;
+    readonly live: ReadonlyMap<string, Pick<Incident, 'annotations'>>;
+  };
   readonly within: Within;
   readonly log: Pick<Logger, 'warn' | 'info'>;
   readonly lost: (samples: number) => void;
@@ -26,6 +30,7 @@ export interface AlertSeriesParts {
 /** What is active of one rule, as it was written last. */
 interface Written {
   readonly series: ReadonlyMap<string, SampleRow>;
+  readonly active: readonly ActiveAlert[];
   readonly at: number;
 }
 
@@ -52,17 +57,22 @@ export class AlertSeries {
 
   /** After the commit of what was found. */
   update({ rule, slot, at }: Standing): void {
-    const { instances } = this.#parts.ledger;
+    const { instances, live } = this.#parts.ledger;
     const series = new Map<string, SampleRow>();
+    const active: ActiveAlert[] = [];
     for (const instance of instances.get(rule.id)?.values() ?? []) {
       if (instance.phase !== 'firing' && instance.phase !== 'pending') {
         continue;
       }
-      for (const row of rowsOf(rule, instance.labels, instance.phase, { slot, since: slot - (at - activeSince(instance)) })) {
-        series.set(labelKey(row.labels), row);
+      const labels = labelsOf(rule, instance.labels);
+      const activeAt = slot - (at - activeSince(instance));
+      for (const sample of samplesOf(labels, instance.phase, { slot, activeAt })) {
+        series.set(labelKey(sample.labels), sample);
       }
+      const { phase: state, group, reading } = instance;
+      active.push({ labels, annotations: live.get(group)?.annotations ?? {}, state, activeAt, value: reading.value ?? NaN });
     }
-    this.#replace(rule.id, series, slot);
+    this.#replace(rule.id, { series, active, at: slot });
   }
 
   /** Whether the store has series of the rule that must be ended some time. */
@@ -70,16 +80,21 @@ export class AlertSeries {
     return this.#written.has(ruleId);
   }
 
+  /** What is pending or firing of the rule. */
+  activeOf(ruleId: number): readonly ActiveAlert[] {
+    return this.#written.get(ruleId)?.active ?? [];
+  }
+
   /** The rule is not evaluated any more. */
   endRule(ruleId: number, now: number): void {
-    this.#replace(ruleId, new Map(), now);
+    this.#replace(ruleId, { series: new Map(), active: [], at: now });
   }
 
   /** Writes again what was not written for a while: of rules that are rarely evaluated, or cannot be at the moment. */
   refresh(now: number): void {
-    for (const [ruleId, { series, at }] of this.#written) {
+    for (const [ruleId, { series, active, at }] of this.#written) {
       if (Math.abs(now - at) >= repeatMs) {
-        this.#replace(ruleId, new Map([...series].map(([key, row]) => [key, { ...row, time: now }])), now);
+        this.#replace(ruleId, { series: new Map([...series].map(([key, row]) => [key, { ...row, time: now }])), active, at: now });
       }
     }
   }
@@ -89,13 +104,14 @@ export class AlertSeries {
     await this.#writing;
   }
 
-  #replace(ruleId: number, series: ReadonlyMap<string, SampleRow>, at: number): void {
+  #replace(ruleId: number, next: Written): void {
+    const { series, at } = next;
     const before = this.#written.get(ruleId)?.series ?? new Map<string, SampleRow>();
     const ended = [...before].filter(([key]) => !series.has(key)).map(([, row]) => ({ ...row, time: at, value: 0, stale: true }));
     if (series.size === 0) {
       this.#written.delete(ruleId);
     } else {
-      this.#written.set(ruleId, { series, at });
+      this.#written.set(ruleId, next);
     }
     this.#add([...ended, ...series.values()]);
   }
@@ -145,18 +161,19 @@ export class AlertSeries {
   }
 }
 
-/** The labels of the alert, with the rule's own before those of its series, and what says which alert it is and how it stands. */
-function rowsOf(
-  rule: Rule,
-  own: Readonly<Record<string, string>>,
-  state: 'pending' | 'firing',
-  { slot, since }: { readonly slot: number; readonly since: number },
-): readonly SampleRow[] {
+/** The labels of the alert, with the rule's own before those of its series, and what says which alert it is. */
+function labelsOf(rule: Rule, own: LabelRecord): LabelRecord {
   const { severity = rule.severity, alertname = rule.name } = Object.fromEntries(Object.entries(own).filter(([name]) => Object.hasOwn(rule.labels, name)));
   const all = { ...own, severity, alertname, rule_key: rule.rule_key };
   const { alertstate: _state, ...labels } = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
-  return [
-    { labels: { ...labels, __name__: 'ALERTS', alertstate: state }, time: slot, value: 1 },
-    { labels: { ...labels, __name__: 'ALERTS_FOR_STATE' }, time: slot, value: Math.round(since / 1_000) },
-  ];
+  return labels;
 }
+
+const samplesOf = (
+  labels: LabelRecord,
+  state: ActiveAlert['state'],
+  { slot, activeAt }: { readonly slot: number; readonly activeAt: number },
+): readonly SampleRow[] => [
+  { labels: { ...labels, __name__: 'ALERTS', alertstate: state }, time: slot, value: 1 },
+  { labels: { ...labels, __name__: 'ALERTS_FOR_STATE' }, time: slot, value: Math.round(activeAt / 1_000) },
+];

@@ -54,6 +54,11 @@ export class ScheduledRule {
     this.unread = sum(({ leftOut }) => leftOut);
   }
 
+  /** Wall time of the slot that was evaluated last. */
+  get evaluatedAt(): number | undefined {
+    return this.lastOk === undefined && this.error === undefined ? undefined : this.#slot;
+  }
+
   succeeded(): void {
     this.error = undefined;
     this.failures = 0;

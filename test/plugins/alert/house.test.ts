@@ -232,3 +232,45 @@ test('several questions to the metrics store are answered together, each error i
   const shown = answers.map((answer) => (answer instanceof Error ? 'error' : answer.type === 'vector' ? [...answer.values] : answer.type));
   assert.deepEqual(shown, [[5, 5], [], 'error', [2]]);
 });
+
+test('rules, alerts and targets are shown as Prometheus shows them', async (t) => {
+  const { house, clock, pass } = await alerting(t);
+  const rule = { kind: 'metric_threshold', source_type: 'svc_builtin', scope_type: 'host', join_mode: 'all', severity: 'warning' };
+  const conditions = [{ metric: 'node_cpu_usage_percent', operator: '>', threshold: 90, for: '1m' }];
+  await house.json('/api/v1/alert-rules', {
+    ...post({ ...rule, rule_key: 'test_cpu', name: 'CPU is hot', conditions, labels: { team: 'infra' }, annotations: { summary: 'CPU at {{ $value }}' } }),
+  });
+  const ask = async (path: string): Promise<any> => (await house.json(`/prometheus/api/v1/${path}`)).data; // oxlint-disable-line typescript/no-explicit-any
+  const shown = async (more = ''): Promise<any> => (await ask(`rules?rule_name[]=CPU+is+hot${more}`)).groups[0].rules[0]; // oxlint-disable-line typescript/no-explicit-any
+  assert.deepEqual(
+    [(await shown()).health, (await shown()).lastEvaluation, (await shown()).state, (await shown()).alerts],
+    ['unknown', '0001-01-01T00:00:00Z', 'inactive', []],
+  );
+
+  const began = clock.now();
+  const series = { __name__: 'node_cpu_usage_percent', device_id: '7' };
+  const hot = () => [
+    { labels: series, value: 95 },
+    { labels: { __name__: 'up', job: 'node', instance: 'a:9100' }, value: 1 },
+    { labels: { __name__: 'up', job: 'node', instance: 'b:9100' }, value: 0 },
+  ];
+  await pass(minute, hot);
+  assert.deepEqual([(await shown()).state, (await shown()).alerts[0].state], ['pending', 'pending']);
+  await pass(2 * minute, hot);
+  const firing = await shown();
+  assert.deepEqual([firing.type, firing.duration, firing.health, firing.state, firing.labels.team], ['alerting', 60, 'ok', 'firing', 'infra']);
+  assert.match(firing.query, /node_cpu_usage_percent.* > 90/);
+  const [alert] = firing.alerts;
+  assert.deepEqual([alert.state, alert.value, alert.annotations.summary], ['firing', '9.5e+01', 'CPU at 95']);
+  assert.deepEqual([alert.labels.alertname, alert.labels.device_id, alert.labels.__name__], ['CPU is hot', '7', undefined]);
+  assert.ok(Date.parse(alert.activeAt) > began && Date.parse(alert.activeAt) <= began + minute);
+  assert.ok((await ask('alerts')).alerts.some(({ labels }: { labels: Record<string, string> }) => labels['rule_key'] === 'test_cpu'));
+  assert.deepEqual([(await shown('&exclude_alerts=true')).alerts, (await ask('rules?type=record')).groups], [[], []]);
+  assert.equal((await house.fetch('/prometheus/api/v1/rules?type=both')).status, 400);
+  const targets = (await ask('targets')).activeTargets as readonly { labels: Record<string, string>; health: string; scrapePool: string }[];
+  assert.deepEqual(targets.map(({ labels, health, scrapePool }) => [scrapePool, labels['instance'], health]).toSorted(), [
+    ['node', 'a:9100', 'up'],
+    ['node', 'b:9100', 'down'],
+  ]);
+  assert.deepEqual((await ask('targets?state=dropped')).activeTargets, []);
+});

@@ -20,6 +20,9 @@ export const area: Area = {
     POST    /prometheus/api/v1/query_exemplars       any
     GET     /prometheus/api/v1/format_query          any
     POST    /prometheus/api/v1/format_query          any
+    GET     /prometheus/api/v1/rules                 any
+    GET     /prometheus/api/v1/alerts                any
+    GET     /prometheus/api/v1/targets               any
     GET     /prometheus/api/v1/status/buildinfo      any
     GET     /prometheus/api/v1/status/runtimeinfo    any
     GET     /prometheus/api/v1/status/flags          any
