@@ -12,13 +12,23 @@ import type { Stores } from './stores.ts';
 /** What the reply calls the count of what was refused. */
 const counted: Readonly<Record<Signal, string>> = { metrics: 'rejectedDataPoints', logs: 'rejectedLogRecords', traces: 'rejectedSpans' };
 
+/** Where exporters look for it: at the root, and where Loki and Prometheus have it below their base address. */
+const paths: readonly (readonly [path: string, signal: Signal])[] = [
+  ['/v1/metrics', 'metrics'],
+  ['/v1/logs', 'logs'],
+  ['/v1/traces', 'traces'],
+  ['/otlp/v1/logs', 'logs'],
+  ['/loki/otlp/v1/logs', 'logs'],
+  ['/prometheus/api/v1/otlp/v1/metrics', 'metrics'],
+];
+
 const nothing = { accepted: 0, rejected: 0, reasons: [] };
 
 /** OTLP over HTTP, in protobuf and in JSON; what is refused of an export is told in a successful reply. */
 export const otlpRoutes = (gate: PushGate, push: Pusher, stores: Stores): readonly RouteDeclaration[] =>
-  (['metrics', 'logs', 'traces'] as const).map((signal) =>
+  paths.map(([path, signal]) =>
     pushRoute(gate, {
-      path: `/v1/${signal}`,
+      path,
       summary: `Export ${signal} by OTLP over HTTP`,
       consumes: [protobufType, 'application/protobuf', jsonType],
       produces: protobufType,

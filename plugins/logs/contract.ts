@@ -34,6 +34,26 @@ export interface LogQueryOptions extends QueryOptions {
   readonly step?: number;
 }
 
+/** What lines have in common: a text with `<_>` where they differ. */
+export interface LinePattern {
+  readonly pattern: string;
+  readonly count: number;
+  /** One of the lines. */
+  readonly example: string;
+  /** Milliseconds. */
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface PatternsAnswer extends Notes {
+  /** The most frequent first. */
+  readonly patterns: readonly LinePattern[];
+  /** How many lines were read. */
+  readonly lines: number;
+  /** Whether these were only the newest of the window. */
+  readonly partial: boolean;
+}
+
 export interface LabelOptions extends Pick<QueryOptions, 'enforce' | 'asker'> {
   readonly query?: string;
 }
@@ -43,6 +63,8 @@ export interface LogQueries {
   lines(query: string, window: LogWindow, options?: LogQueryOptions): Promise<LinesAnswer>;
   instant(query: string, time: number, options?: QueryOptions): Promise<InstantAnswer>;
   range(query: string, window: LogWindow & { readonly step: number }, options?: QueryOptions): Promise<MatrixAnswer & Notes>;
+  /** The templates of the lines that a log query finds. */
+  patterns(query: string, window: LogWindow, options?: QueryOptions): Promise<PatternsAnswer>;
   labels(window: LogWindow, options?: LabelOptions): Promise<readonly string[]>;
   labelValues(name: string, window: LogWindow, options?: LabelOptions): Promise<readonly string[]>;
   check(query: string): Promise<{ readonly type: 'lines' | 'vector' | 'scalar'; readonly printed: string }>;

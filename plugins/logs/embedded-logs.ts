@@ -2,7 +2,7 @@ import { type Clock, messageOf, type ThreadHandle } from 'svc/sdk';
 import { memoryOf } from 'svc/store';
 
 import type { InstantAnswer, MatrixAnswer, Notes, PushAnswer, QueryOptions } from '../metricsdb/contract.ts';
-import type { LinesAnswer, LogQueryOptions, LogWindow } from './contract.ts';
+import type { LinesAnswer, LogQueryOptions, LogWindow, PatternsAnswer } from './contract.ts';
 import type { DriverStatus, LogDriver } from './driver.ts';
 import type { LogStoreStatus } from './store/store.ts';
 import type { AskInput, EndpointInput, NamesInput, PushInput } from './thread-contract.ts';
@@ -37,6 +37,10 @@ export class EmbeddedLogs implements LogDriver {
 
   range(query: string, { start, end, step }: LogWindow & { readonly step: number }, { signal, ...options }: QueryOptions = {}): Promise<MatrixAnswer & Notes> {
     return this.#ask('range', { query, start, end, ...options, step }, signal);
+  }
+
+  patterns(query: string, { start, end }: LogWindow, { signal, ...options }: QueryOptions = {}): Promise<PatternsAnswer> {
+    return this.#ask('patterns', { query, start, end, ...options }, signal);
   }
 
   labels({ start, end }: LogWindow, options: NameOptions = {}): Promise<string[]> {

@@ -44,6 +44,7 @@ const queriesOf = (driver: () => LogDriver, thread: ThreadHandle): LogQueries =>
   lines: (...asked) => driver().lines(...asked),
   instant: (...asked) => driver().instant(...asked),
   range: (...asked) => driver().range(...asked),
+  patterns: (...asked) => driver().patterns(...asked),
   labels: (...asked) => driver().labels(...asked),
   labelValues: (...asked) => driver().labelValues(...asked),
   check: (query) => thread.call('check', query),

@@ -1,4 +1,4 @@
-import { byteRoute, type ErrorWording, type RouteDeclaration, type ShownError } from 'svc/sdk';
+import { byteRoute, type ErrorWording, type RequestHeaders, type RouteDeclaration, type ShownError, SvcError } from 'svc/sdk';
 import { askerOf } from 'svc/query';
 import { Type } from 'typebox';
 
@@ -37,11 +37,18 @@ const paths: readonly Path[] = [
   { path: 'series', name: 'series', summary: 'Label sets of streams, as Loki answers it', post: true },
   { path: 'index/stats', name: 'index_stats', summary: 'How much a selector would read, as Loki answers it', post: true },
   { path: 'index/volume', name: 'index_volume', summary: 'Bytes of streams by their labels, as Loki answers it', post: true },
+  { path: 'index/volume_range', name: 'index_volume_range', summary: 'Bytes of streams by their labels over time, as Loki answers it', post: true },
+  { path: 'patterns', name: 'patterns', summary: 'Templates of lines and how often each came, as Loki answers it', post: true },
+  { path: 'detected_fields', name: 'detected_fields', summary: 'Fields of lines with their types, as Loki answers it', post: true },
   { path: 'detected_labels', name: 'detected_labels', summary: 'Labels and how many values each has, as Loki answers it', post: true },
   { path: 'format_query', name: 'format_query', summary: 'A query written the one way, as Loki answers it', post: true },
 ];
 
 const common = { access: 'any', query: Anything, produces: jsonType, timeoutMs: answerMs, wording: lokiWording } as const;
+
+/** Grafana asks for labels of the stream, of metadata and of parsers apart. */
+const isCategorized = (headers: RequestHeaders): boolean =>
+  (headers['x-loki-response-encoding-flags'] ?? '').split(',').some((flag) => flag.trim() === 'categorize-labels');
 
 /** The part of Loki's API that asks; pushes come in by the data plane. */
 export const lokiRoutes = (driver: () => LogDriver): readonly RouteDeclaration[] => [
@@ -51,7 +58,8 @@ export const lokiRoutes = (driver: () => LogDriver): readonly RouteDeclaration[]
       method: 'GET',
       path: `/loki/api/v1/${path}`,
       summary,
-      handle: ({ query, principal, signal }) => driver().endpoint({ name, parameters: parametersOf(query), asker: askerOf(principal) }, signal),
+      handle: ({ query, principal, headers, signal }) =>
+        driver().endpoint({ name, parameters: parametersOf(query), asker: askerOf(principal), categorized: isCategorized(headers) }, signal),
     }),
     ...(post
       ? [
@@ -64,8 +72,11 @@ export const lokiRoutes = (driver: () => LogDriver): readonly RouteDeclaration[]
             maxBodyBytes: formBytes,
             audited: false,
             status: 200,
-            handle: ({ query, body, principal, signal }) =>
-              driver().endpoint({ name, parameters: [...formOf(body), ...parametersOf(query)], asker: askerOf(principal) }, signal),
+            handle: ({ query, body, principal, headers, signal }) =>
+              driver().endpoint(
+                { name, parameters: [...formOf(body), ...parametersOf(query)], asker: askerOf(principal), categorized: isCategorized(headers) },
+                signal,
+              ),
           }),
         ]
       : []),
@@ -78,6 +89,29 @@ export const lokiRoutes = (driver: () => LogDriver): readonly RouteDeclaration[]
     params: LabelName,
     handle: ({ params, query, principal, signal }) =>
       driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query), asker: askerOf(principal) }, signal),
+  }),
+  byteRoute({
+    ...common,
+    method: 'GET',
+    path: '/loki/api/v1/detected_field/{name}/values',
+    summary: 'Values of one field of lines, as Loki answers it',
+    params: LabelName,
+    handle: ({ params, query, principal, signal }) =>
+      driver().endpoint({ name: 'detected_fields', label: params.name, parameters: parametersOf(query), asker: askerOf(principal) }, signal),
+  }),
+  byteRoute({
+    ...common,
+    method: 'GET',
+    path: '/loki/ready',
+    summary: 'Whether the log store answers',
+    produces: 'text/plain; charset=utf-8',
+    async handle() {
+      const { ok, detail } = await driver().status();
+      if (!ok) {
+        throw new SvcError('unavailable', detail ?? 'the log store does not answer');
+      }
+      return 'ready\n';
+    },
   }),
   byteRoute({
     ...common,

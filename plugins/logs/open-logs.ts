@@ -1,12 +1,12 @@
 import { type ThreadService, type ThreadSetup, transferred } from 'svc/thread';
 
 import type { Enforced } from '../metricsdb/contract.ts';
-import type { LogIngest } from './contract.ts';
+import type { Line, LogIngest } from './contract.ts';
 import { check } from './logql/index.ts';
 import { answer, type EndpointName } from './loki/endpoints.ts';
 import { enforcedQuery, pushBody } from './loki/relay.ts';
 import { LogQueryRunner } from './query-runner.ts';
-import { matchersOf, ServiceQueries } from './service-queries.ts';
+import { matchersOf, ServiceQueries, templatesOf } from './service-queries.ts';
 import { openLogStore } from './store/store.ts';
 import { Tails } from './tails.ts';
 import type { AskInput, EndpointInput, NamesInput, PushInput, RelayedPush, RowsInput, TailInput, ThreadData, ThreadSettings } from './thread-contract.ts';
@@ -35,13 +35,15 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
       push: ({ format, body, encoding, stamp }: PushInput) => store.push(format, body, { encoding, stamp }),
       write: (rows: Parameters<LogIngest['write']>[0]) => store.write(rows),
 
-      async endpoint({ name, parameters, label, asker, enforce }: EndpointInput, { signal }: Call) {
-        const call = { parameters, label, asker, enforce: matchersOf(enforce), signal };
+      async endpoint({ name, parameters, label, categorized, asker, enforce }: EndpointInput, { signal }: Call) {
+        const call = { parameters, label, categorized, asker, enforce: matchersOf(enforce), signal };
         return moved(await answer(name as EndpointName, { store, queries, now }, call));
       },
       lines: (input: AskInput, call: Call) => service.lines(input, call),
       instant: (input: AskInput, call: Call) => service.instant(input, call),
       range: (input: AskInput, call: Call) => service.range(input, call),
+      patterns: (input: AskInput, call: Call) => service.patterns(input, call),
+      templates: (found: readonly Line[]) => templatesOf(found),
       names: (input: NamesInput, call: Call) => service.names(input, call),
       check: (query: string) => check(query),
 

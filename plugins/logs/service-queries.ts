@@ -1,8 +1,10 @@
 import { type Labels, labelsRecord, matcher, type Matcher } from 'svc/query';
 
 import type { Enforced, InstantAnswer, MatrixAnswer, Notes } from '../metricsdb/contract.ts';
-import type { Line, LinesAnswer } from './contract.ts';
+import type { Line, LinePattern, LinesAnswer, PatternsAnswer } from './contract.ts';
 import { instant, lines, range, tailer } from './logql/index.ts';
+import { findTemplates } from './patterns/find-templates.ts';
+import { type Template, TemplateTree } from './patterns/template-tree.ts';
 import type { LogQueryRunner } from './query-runner.ts';
 import type { Nanos } from './store/nanos.ts';
 import type { LogStore } from './store/store.ts';
@@ -83,6 +85,14 @@ export class ServiceQueries {
     });
   }
 
+  patterns({ query, start, end, enforce, ...limits }: AskInput, { signal }: Call): Promise<PatternsAnswer> {
+    return this.#queries.run({ ...limits, signal }, async ({ source, budget, warnings }) => {
+      const asked = { query, start: nanos(start), end: nanos(end), enforce: matchersOf(enforce), now: this.#now, stepMs: Infinity };
+      const { templates, lines: read, partial } = await findTemplates(source, asked, budget);
+      return { patterns: templates.map(patternOf), lines: read, partial, warnings };
+    });
+  }
+
   names({ label, query, start, end, asker, enforce }: NamesInput, { signal }: Call): Promise<string[]> {
     const { directory } = this.#store;
     const matchers = query === undefined ? matchersOf(enforce) : tailer({ query, enforce: matchersOf(enforce), now: this.#now }).matchers;
@@ -114,6 +124,15 @@ export const matchersOf = (enforce: readonly Enforced[] | undefined): Matcher[] 
 
 /** Milliseconds may have a fraction. */
 const nanos = (ms: number): Nanos => ({ ms: Math.floor(ms), ns: Math.round((ms - Math.floor(ms)) * 1e6) % 1_000_000 });
+
+const patternOf = ({ pattern, count, example, first, last }: Template): LinePattern => ({ pattern, count, example, first, last });
+
+/** The same for lines that another server has found. */
+export function templatesOf(found: readonly Line[]): readonly LinePattern[] {
+  const tree = new TemplateTree({ stepMs: Infinity });
+  found.forEach(({ line, at }) => tree.add(line, at.ms));
+  return tree.templates().map(patternOf);
+}
 
 const lineOf = ({ labels, ms, ns, line }: { readonly labels: Labels; readonly ms: number; readonly ns: number; readonly line: string }): Line => ({
   labels: labelsRecord(labels),

@@ -43,6 +43,8 @@ export interface EndpointInput {
   readonly name: string;
   readonly parameters: ParameterList;
   readonly label?: string | undefined;
+  /** Labels of lines are told apart by where they are from. */
+  readonly categorized?: boolean | undefined;
   readonly asker?: string | undefined;
   readonly enforce?: readonly Enforced[] | undefined;
 }

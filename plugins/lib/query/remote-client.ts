@@ -24,6 +24,8 @@ export interface RemoteCall {
   readonly form?: URLSearchParams;
   readonly body?: { readonly type: string; readonly bytes: Uint8Array };
   readonly accept?: string;
+  /** Beyond those that every call has. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -63,7 +65,7 @@ export class RemoteClient {
     throw this.#refusal(reply);
   }
 
-  #send({ path, base, search, form, body, accept, timeoutMs, signal }: RemoteCall): Promise<OutboundReply> {
+  #send({ path, base, search, form, body, accept, headers, timeoutMs, signal }: RemoteCall): Promise<OutboundReply> {
     const settings = this.#settings();
     const { plugin, product } = this.#server;
     if (settings.url === '') {
@@ -74,7 +76,7 @@ export class RemoteClient {
     const type = form === undefined ? body?.type : 'application/x-www-form-urlencoded';
     const request: OutboundRequest = {
       method: type === undefined ? 'GET' : 'POST',
-      headers: { ...credentials(settings), ...(accept !== undefined && { accept }), ...(type !== undefined && { 'content-type': type }) },
+      headers: { ...headers, ...credentials(settings), ...(accept !== undefined && { accept }), ...(type !== undefined && { 'content-type': type }) },
       body: form === undefined ? body?.bytes : form.toString(),
       timeoutMs,
       maxBytes: mostAnswerBytes,

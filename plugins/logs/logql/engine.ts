@@ -14,6 +14,8 @@ import type { LogExpr, MetricExpr } from './syntax/ast.ts';
 
 interface Common {
   readonly query: string;
+  /** Labels of lines are told apart by where they are from. */
+  readonly categorized?: boolean;
   /** Added to every selector. */
   readonly enforce?: readonly Matcher[];
   /** Milliseconds since 1970, for `now` in templates. */
@@ -26,6 +28,8 @@ export interface LinesQuery extends Common {
   readonly end: Nanos;
   readonly limit?: number;
   readonly direction?: 'forward' | 'backward';
+  /** Milliseconds that lie between two lines at least; default 0. */
+  readonly interval?: number;
 }
 
 export interface LinesResult {
@@ -78,8 +82,8 @@ export interface LineQuery {
 }
 
 /** For whoever has lines at hand already, such as a live tail. */
-export function tailer({ query, enforce = [], now }: Common): LineQuery {
-  return lineQuery(logOf(query), enforce, now);
+export function tailer({ query, ...rest }: Common): LineQuery {
+  return lineQuery(logOf(query), rest);
 }
 
 function logOf(query: string): LogExpr {
@@ -90,7 +94,7 @@ function logOf(query: string): LogExpr {
   return expr;
 }
 
-function lineQuery(expr: LogExpr, enforce: readonly Matcher[], now: () => number): LineQuery {
+function lineQuery(expr: LogExpr, { enforce = [], now, categorized = false }: Omit<Common, 'query'>): LineQuery {
   const { run, contains } = pipelineOf(expr.stages, { now });
   const sets = new LabelSets();
   const work = new WorkingLine();
@@ -100,15 +104,25 @@ function lineQuery(expr: LogExpr, enforce: readonly Matcher[], now: () => number
     stages: expr.stages.length,
     process(labels, { line, ms, ns, metadata }) {
       work.start(line, ms, ns, labels, metadata);
-      return run(work) ? { labels: sets.of(work), ms, ns, line: work.line } : undefined;
+      if (!run(work)) {
+        return undefined;
+      }
+      if (!categorized) {
+        return { labels: sets.of(work), ms, ns, line: work.line };
+      }
+      const { stream, ...beside } = work.byOrigin();
+      return { labels: stream, ms, ns, line: work.line, beside };
     },
   };
 }
 
 /** The newest or oldest lines that the query wants; holds no more of them than it answers. */
 export async function lines(source: LogSource, query: LinesQuery, budget: Budget): Promise<LinesResult> {
-  const { start, end, limit = usualLimit, direction = 'backward', enforce = [], now } = query;
-  const { matchers, contains, stages, process } = lineQuery(logOf(query.query), enforce, now);
+  const { start, end, limit = usualLimit, direction = 'backward', interval = 0 } = query;
+  const { matchers, contains, stages, process } = lineQuery(logOf(query.query), query);
+  if (interval > 0) {
+    return await spacedLines(source, { ...query, direction, limit, interval }, budget);
+  }
   if (!(limit > 0)) {
     return { type: 'streams', lines: [], partial: false };
   }
@@ -142,6 +156,30 @@ export async function lines(source: LogSource, query: LinesQuery, budget: Budget
     return { type: 'streams', lines: page.lines(), partial: true };
   }
   return { type: 'streams', lines: page.lines(), partial: false };
+}
+
+/** One line after the other, each looked for where the interval after the one before has ended. */
+async function spacedLines(
+  source: LogSource,
+  { interval, ...query }: Required<Pick<LinesQuery, 'interval' | 'limit' | 'direction'>> & LinesQuery,
+  budget: Budget,
+): Promise<LinesResult> {
+  const found: FoundLine[] = [];
+  let { start, end } = query;
+  for (let partial = false; ;) {
+    const next: LinesResult | undefined = found.length === query.limit || partial ? undefined : await lines(source, { ...query, start, end, limit: 1 }, budget);
+    const [line] = next?.lines ?? [];
+    if (line === undefined) {
+      return { type: 'streams', lines: found, partial: partial || next?.partial === true };
+    }
+    partial = next!.partial;
+    found.push(line);
+    if (query.direction === 'forward') {
+      start = { ms: line.ms + interval, ns: line.ns };
+    } else {
+      end = { ms: line.ms - interval, ns: line.ns + 1 };
+    }
+  }
 }
 
 function metricOf(query: string, ask: 'instant' | 'range'): MetricExpr {

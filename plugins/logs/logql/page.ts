@@ -7,6 +7,13 @@ export interface FoundLine {
   readonly ms: number;
   readonly ns: number;
   readonly line: string;
+  /** Where labels are told apart by where they are from: those that are not the stream's. */
+  readonly beside?: LabelsBeside;
+}
+
+export interface LabelsBeside {
+  readonly metadata: Labels;
+  readonly parsed: Labels;
 }
 
 interface Held extends FoundLine {
@@ -59,7 +66,7 @@ export class Page {
 
   /** All of them, best first. */
   lines(): FoundLine[] {
-    return this.#heap.toSorted((a, b) => (this.#worse(a, b) ? 1 : -1)).map(({ labels, ms, ns, line }) => ({ labels, ms, ns, line }));
+    return this.#heap.toSorted((a, b) => (this.#worse(a, b) ? 1 : -1)).map(({ order: _order, ...line }) => line);
   }
 
   #worse(a: Held, b: Held): boolean {

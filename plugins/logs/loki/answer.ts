@@ -1,6 +1,6 @@
 import { JsonBytes, type Labels } from 'svc/query';
 
-import { type FoundLine, type InstantResult, type LinesResult, type RangeResult, streamsOf } from '../logql/index.ts';
+import { type FoundLine, type InstantResult, type LabelsBeside, type LinesResult, type RangeResult, streamsOf } from '../logql/index.ts';
 import { nanosText } from '../store/nanos.ts';
 
 /** What answering cost, as clients show it beside the result. */
@@ -13,8 +13,12 @@ export interface Cost {
 
 const head = '{"status":"success","data":{"resultType":';
 
-export function linesAnswer({ lines, partial }: LinesResult, cost: Cost, warnings: readonly string[]): Uint8Array {
-  const json = new JsonBytes(64 * 1024).raw(head).raw('"streams","result":[');
+export function linesAnswer({ lines, partial }: LinesResult, cost: Cost, warnings: readonly string[], categorized: boolean): Uint8Array {
+  const json = new JsonBytes(64 * 1024)
+    .raw(head)
+    .raw('"streams",')
+    .raw(categorized ? '"encodingFlags":["categorize-labels"],' : '')
+    .raw('"result":[');
   streamsOf(lines).forEach(({ labels, lines: own }, index) => {
     json.raw(index === 0 ? '{"stream":' : ',{"stream":');
     writeLabels(json, labels);
@@ -30,8 +34,23 @@ export function writeLine(json: JsonBytes, line: FoundLine, at: number): void {
     .raw(at === 0 ? '["' : ',["')
     .raw(nanosText(line))
     .raw('",')
-    .string(line.line)
-    .raw(']');
+    .string(line.line);
+  if (line.beside !== undefined) {
+    writeBeside(json, line.beside);
+  }
+  json.raw(']');
+}
+
+/** What is empty is left out. */
+function writeBeside(json: JsonBytes, { metadata, parsed }: LabelsBeside): void {
+  json.raw(',{');
+  if (metadata.length > 0) {
+    writeLabels(json.raw('"structuredMetadata":'), metadata);
+  }
+  if (parsed.length > 0) {
+    writeLabels(json.raw(metadata.length > 0 ? ',"parsed":' : '"parsed":'), parsed);
+  }
+  json.raw('}');
 }
 
 export function writeLabels(json: JsonBytes, labels: Labels): void {

@@ -1,12 +1,15 @@
 import { SvcError } from 'svc/sdk';
-import { keepLabels, type Labels, labelsKey, labelsRecord, type Matcher, queryError, type QueryCall } from 'svc/query';
+import { labelsRecord, type Matcher, type QueryCall } from 'svc/query';
 
 import type { LogQueryRunner } from '../query-runner.ts';
 import { instant, lines, parse, printExpr, range, tailer, typeOf } from '../logql/index.ts';
-import type { NanosWindow, StreamSize } from '../store/directory.ts';
+import { findTemplates } from '../patterns/find-templates.ts';
+import type { NanosWindow } from '../store/directory.ts';
 import type { LogStore } from '../store/store.ts';
 import { instantAnswer, linesAnswer, listAnswer, plainAnswer, rangeAnswer } from './answer.ts';
+import { DetectedFields } from './detected-fields.ts';
 import { type ParameterList, Parameters } from './parameters.ts';
+import { Volumes } from './volumes.ts';
 
 export interface EndpointCall extends QueryCall {
   readonly parameters: ParameterList;
@@ -14,6 +17,8 @@ export interface EndpointCall extends QueryCall {
   readonly enforce: readonly Matcher[];
   /** The label in the path, where the endpoint has one. */
   readonly label?: string | undefined;
+  /** Labels of lines are told apart by where they are from. */
+  readonly categorized?: boolean | undefined;
 }
 
 export interface EndpointParts {
@@ -23,6 +28,7 @@ export interface EndpointParts {
 }
 
 const sixHoursMs = 6 * 3_600_000;
+const leastPatternStepMs = 10_000;
 
 type Endpoint = (parts: EndpointParts, call: EndpointCall, parameters: Parameters) => Uint8Array | Promise<Uint8Array>;
 
@@ -36,14 +42,15 @@ export const endpoints = {
   },
 
   query_range({ queries, now }, call, parameters) {
-    const { query, limit, direction } = parameters;
+    const { query, limit, direction, interval } = parameters;
+    const { categorized = false } = call;
     const window = parameters.window();
     const step = parameters.step(window);
     const shared = { query, enforce: call.enforce, now };
     const isLog = typeOf(parse(query)) === 'lines';
     return queries.run(call, async ({ source, budget, warnings, cost }) =>
       isLog
-        ? linesAnswer(await lines(source, { ...shared, ...window, limit, direction }, budget), cost(), warnings)
+        ? linesAnswer(await lines(source, { ...shared, ...window, limit, direction, interval, categorized }, budget), cost(), warnings, categorized)
         : rangeAnswer(await range(source, { ...shared, start: msOf(window.start), end: msOf(window.end), step }, budget), cost(), warnings),
     );
   },
@@ -91,9 +98,56 @@ export const endpoints = {
   index_volume({ store, queries }, call, parameters) {
     const matchers = matchersFor(parameters, call);
     const window = parameters.window();
-    return queries.run(call, ({ budget }) =>
-      volumeAnswer(store.directory.sizes(matchers, window, budget), selectorOf(parameters.query), parameters, msOf(window.end)),
-    );
+    return queries.run(call, async ({ budget }) => {
+      const volumes = new Volumes(selectorOf(parameters.query), parameters);
+      for await (const { labels, bytes } of store.directory.sizes(matchers, window, budget)) {
+        volumes.add(labels, [[msOf(window.end), bytes]]);
+      }
+      return volumes.vector();
+    });
+  },
+
+  index_volume_range({ store, queries }, call, parameters) {
+    const matchers = matchersFor(parameters, call);
+    const window = parameters.window();
+    const step = parameters.step(window);
+    parameters.assertSteps(window, step);
+    return queries.run(call, async ({ budget }) => {
+      const volumes = new Volumes(selectorOf(parameters.query), parameters);
+      for await (const { labels, steps } of store.directory.volumes(matchers, window, step, budget)) {
+        volumes.add(labels, steps);
+      }
+      return volumes.matrix();
+    });
+  },
+
+  detected_fields({ queries, now }, call, parameters) {
+    const { query, fieldLimit, lineLimit: limit } = parameters;
+    const asked = { query, enforce: call.enforce, now, ...parameters.window(), limit, categorized: true };
+    return queries.run(call, async ({ source, budget }) => {
+      const fields = new DetectedFields();
+      fields.addAll((await lines(source, asked, budget)).lines);
+      return plainAnswer(
+        call.label === undefined
+          ? { fields: fields.list(fieldLimit), limit: fieldLimit }
+          : { values: fields.values(call.label, fieldLimit), limit: fieldLimit },
+      );
+    });
+  },
+
+  patterns({ queries, now }, call, parameters) {
+    const { query } = parameters;
+    const window = parameters.window();
+    const step = Math.max(leastPatternStepMs, parameters.step(window));
+    parameters.assertSteps(window, step);
+    return queries.run(call, async ({ source, budget }) => {
+      const { templates } = await findTemplates(source, { query, enforce: call.enforce, now, ...window, stepMs: step }, budget);
+      const data = templates.map(({ pattern, steps }) => ({
+        pattern,
+        samples: [...steps].map(([at, count]) => [at / 1_000, count]).sort((a, b) => a[0]! - b[0]!),
+      }));
+      return plainAnswer({ status: 'success', data });
+    });
   },
 
   detected_labels({ store, queries }, call, parameters) {
@@ -102,7 +156,9 @@ export const endpoints = {
     return queries.run(call, async ({ budget }) => {
       const values = new Map<string, Set<string>>();
       for await (const labels of store.directory.series([matchers], window, budget)) {
-        eachPair(labels, (name, value) => (values.get(name) ?? values.set(name, new Set()).get(name)!).add(value));
+        for (let i = 0; i < labels.length; i += 2) {
+          values.set(labels[i]!, (values.get(labels[i]!) ?? new Set()).add(labels[i + 1]!));
+        }
       }
       const found = [...values].map(([label, { size: cardinality }]) => ({ label, cardinality }));
       return plainAnswer({ detectedLabels: found.sort((a, b) => b.cardinality - a.cardinality || (a.label < b.label ? -1 : 1)) });
@@ -131,41 +187,3 @@ const matchersFor = (parameters: Parameters, { enforce }: EndpointCall): readonl
 const selectorOf = (query: string): readonly Matcher[] => tailer({ query, now: () => 0 }).matchers;
 
 const msOf = ({ ms, ns }: NanosWindow['start']): number => ms + ns / 1e6;
-
-function eachPair(labels: Labels, each: (name: string, value: string) => void): void {
-  for (let i = 0; i < labels.length; i += 2) {
-    each(labels[i]!, labels[i + 1]!);
-  }
-}
-
-/** Bytes per set of labels, or per label name, the largest first. */
-async function volumeAnswer(sizes: AsyncIterable<StreamSize>, matchers: readonly Matcher[], parameters: Parameters, atMs: number): Promise<Uint8Array> {
-  const { limit } = parameters;
-  const groups = groupsOf(matchers, parameters);
-  const volumes = new Map<string, { readonly labels: Labels; bytes: number }>();
-  for await (const { labels, bytes } of sizes) {
-    for (const group of groups(labels)) {
-      const key = labelsKey(group);
-      const volume = volumes.get(key) ?? { labels: group, bytes: 0 };
-      volumes.set(key, volume);
-      volume.bytes += bytes;
-    }
-  }
-  const largest = [...volumes.values()].sort((a, b) => b.bytes - a.bytes).slice(0, limit);
-  const result = largest.map(({ labels, bytes }) => ({ metric: labelsRecord(labels), value: [Math.round(atMs) / 1_000, String(bytes)] }));
-  return plainAnswer({ status: 'success', data: { resultType: 'vector', result } });
-}
-
-/** By the labels that the selector names, unless others are asked for. */
-function groupsOf(matchers: readonly Matcher[], parameters: Parameters): (labels: Labels) => readonly Labels[] {
-  const targets = (parameters.text('targetLabels') ?? '').split(',').filter((name) => name !== '');
-  const wanted = new Set(targets.length > 0 ? targets : matchers.map(({ name }) => name));
-  switch (parameters.text('aggregateBy') ?? 'series') {
-    case 'series':
-      return (labels) => [keepLabels(labels, wanted)];
-    case 'labels':
-      return (labels) => labels.filter((name, i) => i % 2 === 0 && (targets.length === 0 || wanted.has(name))).map((name) => [name, '']);
-    default:
-      throw queryError('bad_data', 'invalid aggregateBy: it is series or labels');
-  }
-}

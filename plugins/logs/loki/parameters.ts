@@ -8,6 +8,9 @@ export type ParameterList = readonly (readonly [string, string])[];
 const hourMs = 3_600_000;
 export const mostLines = 5_000;
 const usualLines = 100;
+const usualFields = 1_000;
+const usualFieldLines = 1_000;
+const mostSteps = 11_000;
 const longestQuery = 8 * 1024;
 
 /** The parameters of one call as Loki's clients give them, with Loki's defaults and refusals. */
@@ -89,6 +92,36 @@ export class Parameters {
       throw queryError('bad_data', 'zero or negative query resolution step widths are not accepted. Try a positive integer');
     }
     return step;
+  }
+
+  /** Milliseconds that lie between two lines at least; 0 unless it is said. */
+  get interval(): number {
+    const text = this.text('interval');
+    const interval = text === undefined || text === '' ? 0 : this.#duration('interval', text);
+    if (interval < 0) {
+      throw queryError('bad_data', 'interval must be >= 0');
+    }
+    return interval;
+  }
+
+  /** Of fields that are detected, and of lines they are looked for in. */
+  get fieldLimit(): number {
+    return this.#count('limit', this.#count('field_limit', usualFields));
+  }
+
+  get lineLimit(): number {
+    return Math.min(mostLines, this.#count('line_limit', usualFieldLines));
+  }
+
+  assertSteps({ start, end }: { readonly start: Nanos; readonly end: Nanos }, stepMs: number): void {
+    if ((end.ms - start.ms) / stepMs > mostSteps) {
+      throw queryError('bad_data', 'exceeded maximum resolution of 11,000 points per time series. Try increasing the value of the step parameter');
+    }
+  }
+
+  #count(name: string, usual: number): number {
+    const text = this.text(name) ?? '';
+    return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : usual;
   }
 
   #instant(name: string): Nanos | undefined {

@@ -2,10 +2,10 @@ import { type RemoteClient } from 'svc/query';
 import { type Clock, messageOf, SvcError, type ThreadHandle } from 'svc/sdk';
 
 import type { Enforced, InstantAnswer, MatrixAnswer, Notes, PushAnswer, QueryOptions } from '../../metricsdb/contract.ts';
-import type { LinesAnswer, LogQueryOptions, LogWindow } from '../contract.ts';
+import type { LinesAnswer, LogQueryOptions, LogWindow, PatternsAnswer } from '../contract.ts';
 import type { DriverStatus, LogDriver } from '../driver.ts';
 import type { EndpointName } from '../loki/endpoints.ts';
-import type { ParameterList } from '../loki/parameters.ts';
+import { mostLines, type ParameterList } from '../loki/parameters.ts';
 import type { EndpointInput, PushInput, RelayedPush, RowsInput } from '../thread-contract.ts';
 import { dataOf, instantIn, linesIn, matrixIn, namesIn } from './answers.ts';
 
@@ -20,6 +20,13 @@ export interface RemoteLogsParts {
 
 type NameOptions = Parameters<LogDriver['labels']>[1];
 
+interface Ask {
+  /** In the path. */
+  readonly label?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const categorize = { 'x-loki-response-encoding-flags': 'categorize-labels' };
 const pushMs = 30_000;
 const probeMs = 5_000;
 
@@ -37,8 +44,8 @@ export class RemoteLogs implements LogDriver {
     this.#clock = clock;
   }
 
-  endpoint({ name, label, parameters, enforce = [] }: EndpointInput, signal: AbortSignal): Promise<Uint8Array> {
-    return this.#ask(name, parameters, { enforce, signal }, label);
+  endpoint({ name, label, parameters, categorized = false, enforce = [] }: EndpointInput, signal: AbortSignal): Promise<Uint8Array> {
+    return this.#ask(name, parameters, { enforce, signal }, { label, headers: categorized ? categorize : {} });
   }
 
   async lines(query: string, { start, end }: LogWindow, { limit = 100, direction = 'backward', ...options }: LogQueryOptions = {}): Promise<LinesAnswer> {
@@ -61,12 +68,19 @@ export class RemoteLogs implements LogDriver {
     return { ...matrixIn(dataOf(await this.#ask('query_range', parameters, options))), warnings: [] };
   }
 
+  /** Few servers keep patterns, so they are found here, in as many lines as one answer holds. */
+  async patterns(query: string, window: LogWindow, options: QueryOptions = {}): Promise<PatternsAnswer> {
+    const { lines } = await this.lines(query, window, { ...options, limit: mostLines });
+    const patterns = await this.#thread.call<PatternsAnswer['patterns']>('templates', lines);
+    return { patterns, lines: lines.length, partial: lines.length === mostLines, warnings: [] };
+  }
+
   async labels(window: LogWindow, options?: NameOptions): Promise<string[]> {
     return namesIn(await this.#ask('labels', namesQuery(window, options?.query), options));
   }
 
   async labelValues(label: string, window: LogWindow, options?: NameOptions): Promise<string[]> {
-    return namesIn(await this.#ask('values', namesQuery(window, options?.query), options, label));
+    return namesIn(await this.#ask('values', namesQuery(window, options?.query), options, { label }));
   }
 
   push(...[format, body, { encoding, stamp, signal }]: Parameters<LogDriver['push']>): Promise<PushAnswer> {
@@ -87,12 +101,17 @@ export class RemoteLogs implements LogDriver {
     }
   }
 
-  async #ask(name: string, given: ParameterList, { enforce = [], timeoutMs, signal }: QueryOptions = {}, label?: string): Promise<Uint8Array> {
+  async #ask(
+    name: string,
+    given: ParameterList,
+    { enforce = [], timeoutMs, signal }: QueryOptions = {},
+    { label, headers = {} }: Ask = {},
+  ): Promise<Uint8Array> {
     const { path, parameters } = remoteRequest(name, label, await this.#enforced(name, given, enforce));
     const patience = Math.min(timeoutMs ?? this.#timeoutMs(), this.#timeoutMs());
     // Only these may be long, and only these are known to take a form.
     const isForm = name === 'query' || name === 'query_range' || name === 'series';
-    return await this.#client.call({ path, ...(isForm ? { form: parameters } : { search: parameters }), timeoutMs: patience, signal });
+    return await this.#client.call({ path, headers, ...(isForm ? { form: parameters } : { search: parameters }), timeoutMs: patience, signal });
   }
 
   /** What the asker may see goes into every selector before the query leaves. */
@@ -127,6 +146,9 @@ const allowed: Readonly<Record<EndpointName, readonly string[]>> = {
   series: ['match[]', ...window],
   index_stats: ['query', ...window],
   index_volume: ['query', ...window, 'limit', 'targetLabels', 'aggregateBy'],
+  index_volume_range: ['query', ...window, 'limit', 'step', 'targetLabels', 'aggregateBy'],
+  patterns: ['query', ...window, 'step'],
+  detected_fields: ['query', ...window, 'limit', 'field_limit', 'line_limit', 'step'],
   detected_labels: ['query', ...window],
   format_query: ['query'],
 };
@@ -145,7 +167,8 @@ function remoteRequest(name: string, label: string | undefined, given: Parameter
       throw new SvcError('invalid_argument', `${key} is longer than ${longestValue} characters`);
     }
   }
-  const path = name === 'values' ? `label/${encodeURIComponent(label ?? '')}/values` : name.replace(/^index_/, 'index/');
+  const folder = name === 'detected_fields' ? 'detected_field' : 'label';
+  const path = label === undefined ? name.replace(/^index_/, 'index/') : `${folder}/${encodeURIComponent(label)}/values`;
   return { path: `/loki/api/v1/${path}`, parameters: new URLSearchParams(kept) };
 }
 

@@ -1,6 +1,6 @@
 import { type Budget, type Labels, labelValue, type Matcher } from 'svc/query';
 
-import type { ChunkTable } from './chunk-table.ts';
+import type { ChunkRow, ChunkTable } from './chunk-table.ts';
 import type { Nanos } from './nanos.ts';
 import type { Stream, StreamTable } from './stream-table.ts';
 
@@ -17,6 +17,14 @@ export interface StreamSize {
   readonly lines: number;
   readonly bytes: number;
 }
+
+export interface StreamVolume {
+  readonly labels: Labels;
+  /** Bytes by the beginning of the step. */
+  readonly steps: ReadonlyMap<number, number>;
+}
+
+const pageRows = 256;
 
 /**
  * Which streams there are, without reading a line. Times are those of whole chunks, so a border may count a little too much.
@@ -83,6 +91,33 @@ export class Directory {
     }
   }
 
+  /** Bytes of each stream by time step; those of a chunk are spread evenly over its time. */
+  async *volumes(matchers: readonly Matcher[], window: NanosWindow, stepMs: number, budget: Budget): AsyncGenerator<StreamVolume> {
+    const { mint, maxt } = bounds(window);
+    for await (const stream of this.#matching(matchers, budget)) {
+      const steps = new Map<number, number>();
+      const held = [...heldIn(stream, mint, maxt)];
+      for (const chunk of stream.stored ? [...held, ...this.#stored(stream.id, mint, maxt)] : held) {
+        budget.spend(1);
+        spread(chunk, { mint, maxt, stepMs }, steps);
+      }
+      if (steps.size > 0) {
+        yield { labels: stream.labels, steps };
+      }
+    }
+  }
+
+  *#stored(stream: number, mint: number, maxt: number): Generator<ChunkRow> {
+    const upTo = this.#chunks.lastId();
+    for (let rows: readonly ChunkRow[] = [], after: ChunkRow | undefined; rows.length === pageRows || after === undefined; after = rows.at(-1)) {
+      rows = this.#chunks.page('forward', { stream, mint, maxt, upTo }, after, pageRows);
+      yield* rows;
+      if (rows.length === 0) {
+        return;
+      }
+    }
+  }
+
   /** Others get a turn between any two streams, also between such as do not match. */
   async *#matching(matchers: readonly Matcher[], budget: Budget): AsyncGenerator<Stream> {
     for (const stream of this.#streams.all()) {
@@ -103,17 +138,32 @@ export class Directory {
   }
 }
 
-function* heldIn({ sealed, head }: Stream, mint: number, maxt: number): Generator<{ readonly lines: number; readonly bytes: number }> {
+type Extent = Pick<ChunkRow, 'mint' | 'maxt' | 'lines' | 'bytes'>;
+
+function* heldIn({ sealed, head }: Stream, mint: number, maxt: number): Generator<Extent> {
   for (const chunk of sealed) {
     if (chunk.maxt >= mint && chunk.mint <= maxt) {
-      yield { lines: chunk.count, bytes: chunk.lineBytes };
+      yield { mint: chunk.mint, maxt: chunk.maxt, lines: chunk.count, bytes: chunk.lineBytes };
     }
   }
   if (head !== undefined && head.count > 0) {
     const { ms, count, lines } = head.columns();
     if (ms[count - 1]! >= mint && ms[0]! <= maxt) {
-      yield { lines: count, bytes: lines.length };
+      yield { mint: ms[0]!, maxt: ms[count - 1]!, lines: count, bytes: lines.length };
     }
+  }
+}
+
+function spread(
+  chunk: Extent,
+  { mint, maxt, stepMs }: { readonly mint: number; readonly maxt: number; readonly stepMs: number },
+  steps: Map<number, number>,
+): void {
+  const length = chunk.maxt - chunk.mint + 1;
+  const [from, to] = [Math.max(mint, chunk.mint), Math.min(maxt, chunk.maxt) + 1];
+  for (let step = Math.floor(from / stepMs) * stepMs; step < to; step += stepMs) {
+    const share = (Math.min(to, step + stepMs) - Math.max(from, step)) / length;
+    steps.set(step, (steps.get(step) ?? 0) + chunk.bytes * share);
   }
 }
 

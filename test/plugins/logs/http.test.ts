@@ -226,3 +226,86 @@ test('a live tail shows what was there and then every new line that matches', as
   socket.close();
   await new Promise((closed) => socket.once('close', closed));
 });
+
+test('volume over time, fields and patterns are answered as Loki answers them', async (t) => {
+  const house = await openHouse(t);
+  const base = Math.floor(present / 60_000) * 60_000 - present;
+  const streams = [
+    stream({ app: 'j' }, [
+      [base, '{"level":"info","took":"12ms","code":200,"ok":true}', { trace_id: 'abc' }],
+      [base + 1_000, '{"level":"info","took":"3s","code":404,"ok":false}', { trace_id: 'def' }],
+    ]),
+    stream({ app: 'k' }, [[base - 60_000, 'size=10KB user=ann ratio=0.5']]),
+  ];
+  await house.service(LogIngest).push('loki-json', Buffer.from(JSON.stringify({ streams })), {});
+  const window = { start: `${(present + base) / 1_000 - 120}`, end: `${(present + base) / 1_000 + 60}`, step: '60' };
+  // oxlint-disable-next-line typescript/no-explicit-any -- the assertions say what it is
+  const get = (path: string, query: Readonly<Record<string, string>> = {}): Promise<any> =>
+    house.json(`/loki/api/v1/${path}?${String(new URLSearchParams({ ...window, ...query }))}`);
+
+  const volume = (await get('index/volume_range', { query: '{app=~".+"}' })).data;
+  const minute = (present + base) / 1_000;
+  assert.deepEqual(volume, {
+    resultType: 'matrix',
+    result: [
+      { metric: { app: 'j' }, values: [[minute, '101']] },
+      { metric: { app: 'k' }, values: [[minute - 60, '28']] },
+    ],
+  });
+  assert.equal((await text(house, `/loki/api/v1/index/volume_range?query={app="j"}&start=1&end=1000000000&step=1`)).status, 400);
+
+  const { fields, limit } = await get('detected_fields', { query: '{app=~".+"}' });
+  const types = Object.fromEntries(fields.map(({ label, type, cardinality, parsers }: Record<string, unknown>) => [label, [type, cardinality, parsers]]));
+  assert.equal(limit, 1_000);
+  assert.deepEqual(
+    [types.took, types.code, types.ok],
+    [
+      ['duration', 2, ['json']],
+      ['int', 2, ['json']],
+      ['boolean', 2, ['json']],
+    ],
+  );
+  assert.deepEqual(
+    [types.size, types.ratio, types.trace_id],
+    [
+      ['bytes', 1, ['logfmt']],
+      ['float', 1, ['logfmt']],
+      ['string', 2, null],
+    ],
+  );
+  assert.deepEqual((await get('detected_field/code/values', { query: '{app="j"}' })).values.toSorted(), ['200', '404']);
+
+  const { data } = await get('patterns', { query: '{app="j"}' });
+  assert.deepEqual(data, [{ pattern: '{"level":"info","took":"<_>","code":<_>,"ok":<_>}', samples: [[minute, 2]] }]);
+  const found = await house.service(LogQueries).patterns('{app="j"}', { start: present + base - 1_000, end: present + base + 2_000 });
+  assert.deepEqual([found.lines, found.partial, found.patterns[0]?.count, found.patterns[0]?.pattern], [2, false, 2, data[0]!.pattern]);
+  assert.deepEqual(await text(house, '/loki/ready'), { status: 200, type: 'text/plain; charset=utf-8', body: 'ready\n' });
+  assert.deepEqual(await text(house, '/loki/api/v1/nope'), { status: 404, type: 'text/plain; charset=utf-8', body: 'there is no such route' });
+});
+
+test('labels are told apart by where they are from when the client asks for it, and lines may lie apart by an interval', async (t) => {
+  const house = await openHouse(t);
+  await give(
+    house,
+    { app: 't' },
+    Array.from({ length: 10 }, (_, index) => [index * 1_000, `level=info n=${index}`, { trace_id: `t${index}` }]),
+  );
+  const query = `/loki/api/v1/query_range?query=${encodeURIComponent('{app="t"} | logfmt | drop detected_level,level')}`;
+  const flags = { headers: { 'x-loki-response-encoding-flags': 'categorize-labels' } };
+  const { data } = await house.json(`${query}&limit=2`, flags);
+  assert.deepEqual(data.encodingFlags, ['categorize-labels']);
+  assert.deepEqual(data.result, [
+    {
+      stream: { app: 't', service_name: 't' },
+      values: [
+        [at(9_000), 'level=info n=9', { structuredMetadata: { trace_id: 't9' }, parsed: { n: '9' } }],
+        [at(8_000), 'level=info n=8', { structuredMetadata: { trace_id: 't8' }, parsed: { n: '8' } }],
+      ],
+    },
+  ]);
+  const spaced = async (more: string): Promise<string[]> =>
+    (await house.json(`${query}${more}`, flags)).data.result.flatMap(({ values }: { values: [string, string][] }) => values.map(([, line]) => line.slice(-1)));
+  assert.deepEqual(await spaced('&interval=3s'), ['9', '6', '3', '0']);
+  assert.deepEqual(await spaced('&interval=4&direction=forward'), ['0', '4', '8']);
+  assert.deepEqual(await spaced('&interval=1s&limit=3'), ['9', '8', '7']);
+});

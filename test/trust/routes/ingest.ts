@@ -6,6 +6,9 @@ export const area: Area = {
     POST  /v1/metrics                         ingest:push|machine
     POST  /v1/logs                            ingest:push|machine
     POST  /v1/traces                          ingest:push|machine
+    POST  /otlp/v1/logs                       ingest:push|machine
+    POST  /loki/otlp/v1/logs                  ingest:push|machine
+    POST  /prometheus/api/v1/otlp/v1/metrics  ingest:push|machine
     POST  /api/v1/write                       ingest:push|machine
     POST  /prometheus/api/v1/write            ingest:push|machine
     POST  /api/v1/import/prometheus           ingest:push|machine

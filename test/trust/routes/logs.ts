@@ -20,6 +20,14 @@ export const area: Area = {
     POST    /loki/api/v1/index/stats              any
     GET     /loki/api/v1/index/volume             any
     POST    /loki/api/v1/index/volume             any
+    GET     /loki/api/v1/index/volume_range       any
+    POST    /loki/api/v1/index/volume_range       any
+    GET     /loki/api/v1/patterns                 any
+    POST    /loki/api/v1/patterns                 any
+    GET     /loki/api/v1/detected_fields          any
+    POST    /loki/api/v1/detected_fields          any
+    GET     /loki/api/v1/detected_field/{name}/values  any
+    GET     /loki/ready                           any
     GET     /loki/api/v1/detected_labels          any
     POST    /loki/api/v1/detected_labels          any
     GET     /loki/api/v1/format_query             any

@@ -168,6 +168,17 @@ export class WorkingLine {
     return flat;
   }
 
+  /** Of the stream and of its metadata, as far as they are left; what was parsed, errors among it. Each sorted. */
+  byOrigin(): { readonly stream: Labels; readonly metadata: Labels; readonly parsed: Labels } {
+    const flat = this.flat();
+    const found: [string[], string[], string[]] = [[], [], []];
+    for (let i = 0; i < flat.length; i += 2) {
+      const index = this.#find(flat[i]!);
+      found[index < 0 ? parsed : this.#origins[index]!]!.push(flat[i]!, flat[i + 1]!);
+    }
+    return { stream: found[stream], metadata: found[metadata], parsed: found[parsed] };
+  }
+
   /** A label of the stream or its metadata leaves its name behind; one that was parsed may be parsed again. */
   #takeAway(index: number): void {
     this.#changed = true;

@@ -1,0 +1,128 @@
+import { anything, masked } from './mask.ts';
+
+/** What lines have in common, and how many they are. */
+export interface Template {
+  /** `<_>` where they differ; a LogQL pattern filter `|> "…"` finds them. */
+  readonly pattern: string;
+  readonly count: number;
+  /** Of the first line, as it was. */
+  readonly example: string;
+  /** Milliseconds. */
+  readonly first: number;
+  readonly last: number;
+  /** Lines by the beginning of their time step, in the order of first sight. */
+  readonly steps: ReadonlyMap<number, number>;
+}
+
+export interface TemplateTreeOptions {
+  /** Length of a time step; infinite for one step in all. */
+  readonly stepMs: number;
+  readonly mostTemplates?: number;
+}
+
+/** A template as it grows: words between separators that are the same for all of its lines. */
+interface Growing {
+  readonly words: string[];
+  readonly separators: readonly string[];
+  readonly example: string;
+  count: number;
+  first: number;
+  last: number;
+  readonly steps: Map<number, number>;
+}
+
+/** Words of a line that lead to its leaf, after how it is divided. */
+const depth = 2;
+const mostBranches = 100;
+/** Beyond these a line is told apart no further. */
+const longestLine = 4_096;
+const mostWords = 200;
+/** Of the words of two lines that must be equal for one template. */
+const leastAlike = 0.5;
+const separator = /([\s,;=:"'{}[\]()|&]+)/;
+
+/**
+ * Finds the templates of lines one by one, in the time of one look down a tree of fixed depth: lines that are divided the same way and begin
+ * alike are compared word by word, and where they differ the template forgets the word.
+ */
+export class TemplateTree {
+  readonly #stepMs: number;
+  readonly #most: number;
+  readonly #leaves = new Map<string, Growing[]>();
+  readonly #branches = new Map<string, number>();
+  #size = 0;
+  /** Lines beyond what is kept apart. */
+  others = 0;
+
+  constructor({ stepMs, mostTemplates = 1_000 }: TemplateTreeOptions) {
+    this.#stepMs = stepMs;
+    this.#most = mostTemplates;
+  }
+
+  add(line: string, atMs: number): void {
+    const parts = masked(line.length > longestLine ? line.slice(0, longestLine) : line).split(separator, 2 * mostWords);
+    const words = parts.filter((_, at) => at % 2 === 0);
+    const separators = parts.filter((_, at) => at % 2 === 1);
+    const leaf = this.#leafOf(words, separators.join(''));
+    const known = closest(leaf, words);
+    if (known === undefined && this.#size >= this.#most) {
+      this.others += 1;
+      return;
+    }
+    const template = known ?? { words, separators, example: line.slice(0, longestLine), count: 0, first: atMs, last: atMs, steps: new Map<number, number>() };
+    if (known === undefined) {
+      leaf.push(template);
+      this.#size += 1;
+    }
+    template.words.forEach((word, at) => word !== words[at] && (template.words[at] = anything));
+    template.count += 1;
+    template.first = Math.min(template.first, atMs);
+    template.last = Math.max(template.last, atMs);
+    const step = this.#stepMs === Infinity ? 0 : Math.floor(atMs / this.#stepMs) * this.#stepMs;
+    template.steps.set(step, (template.steps.get(step) ?? 0) + 1);
+  }
+
+  /** The most frequent first. */
+  templates(): Template[] {
+    const found = [...this.#leaves.values()].flat().map(({ words, separators, ...template }) => ({ ...template, pattern: patternOf(words, separators) }));
+    return found.sort((a, b) => b.count - a.count || (a.pattern < b.pattern ? -1 : 1));
+  }
+
+  /** A place with too many different words takes all further ones for one. */
+  #leafOf(words: readonly string[], divided: string): Growing[] {
+    let key = `${words.length} ${divided}`;
+    for (const word of words.slice(0, depth)) {
+      const own = `${key}\n${word}`;
+      const taken = this.#branches.get(key) ?? 0;
+      const isNew = !this.#branches.has(own);
+      const isRoom = taken < mostBranches && !/\d/.test(word);
+      if (isNew && isRoom) {
+        this.#branches.set(key, taken + 1).set(own, 0);
+      }
+      key = isNew && !isRoom ? `${key}\n${anything}` : own;
+    }
+    const leaf = this.#leaves.get(key) ?? [];
+    this.#leaves.set(key, leaf);
+    return leaf;
+  }
+}
+
+function closest(leaf: readonly Growing[], words: readonly string[]): Growing | undefined {
+  let best: Growing | undefined;
+  let most = -1;
+  for (const template of leaf) {
+    const alike = template.words.reduce((sum, word, at) => sum + (word === words[at] ? 1 : 0), 0);
+    if (alike > most) {
+      [best, most] = [template, alike];
+    }
+  }
+  return most >= leastAlike * words.length ? best : undefined;
+}
+
+/** Placeholders beside each other, with blanks between them, are one. */
+const patternOf = (words: readonly string[], separators: readonly string[]): string =>
+  words
+    .map((word, at) => word + (separators[at] ?? ''))
+    .join('')
+    .replace(/<_>(?:\s*<_>)+/g, anything)
+    .trim();
