@@ -13,8 +13,6 @@ export {
   tailer,
 } from './engine.ts';
 export { type FoundLine, type LabelsBeside, streamsOf } from './page.ts';
-export { LineFields } from './pipeline/line-fields.ts';
-export { parseByteSize } from './pipeline/byte-size.ts';
 export { check, parse, type QueryType, typeOf } from './parse.ts';
 export type { LogBatch, LogEntry, LogSource, Nanos, SelectOptions } from './source.ts';
 export type { Expr } from './syntax/ast.ts';

@@ -1,4 +1,11 @@
-import { type FoundLine, LineFields, parseByteSize } from '../logql/index.ts';
+import type { Labels } from 'svc/query';
+
+import type { FoundLine } from '../logql/index.ts';
+import { parseByteSize } from '../logql/pipeline/byte-size.ts';
+import { jsonParser } from '../logql/pipeline/json-parser.ts';
+import { logfmtParser } from '../logql/pipeline/logfmt-parser.ts';
+import type { StageContext } from '../logql/pipeline/stage.ts';
+import { WorkingLine } from '../logql/pipeline/working-line.ts';
 
 type FieldType = 'int' | 'float' | 'boolean' | 'duration' | 'bytes' | 'string';
 
@@ -72,4 +79,24 @@ function typeOf(value: string): FieldType {
 
 function isDuration(value: string): boolean {
   return /^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/.test(value);
+}
+
+const context: StageContext = { wanted: undefined, now: () => 0 };
+
+/** The fields that lines have in themselves, where they are JSON or else logfmt. */
+class LineFields {
+  readonly #work = new WorkingLine();
+  readonly #json = jsonParser([], context);
+  readonly #logfmt = logfmtParser({ strict: false, keepEmpty: false, fields: [] }, context);
+
+  of(line: string): { readonly parser: 'json' | 'logfmt'; readonly fields: Labels } {
+    this.#work.start(line, 0, 0, [], undefined);
+    this.#json(this.#work);
+    if (this.#work.error === '') {
+      return { parser: 'json', fields: this.#work.flat() };
+    }
+    this.#work.start(line, 0, 0, [], undefined);
+    this.#logfmt(this.#work);
+    return { parser: 'logfmt', fields: this.#work.byOrigin().parsed };
+  }
 }

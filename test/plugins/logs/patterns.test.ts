@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { masked } from '../../../plugins/logs/patterns/mask.ts';
-import { TemplateTree } from '../../../plugins/logs/patterns/template-tree.ts';
+import { masked, TemplateTree } from '../../../plugins/logs/patterns/template-tree.ts';
 
 describe('what is masked', () => {
   for (const [text, expected] of [
