@@ -26,7 +26,7 @@ async function alerting(t: TestContext): Promise<Alerting> {
   const notices: Notice[] = [];
   const dispatcher = {
     // Rules that come with the product fire, too.
-    accept: async (notice: Notice) => void (notice.incident.rule_key.startsWith('test_') && notices.push(notice)),
+    accept: async (...given: readonly Notice[]) => void notices.push(...given.filter(({ incident }) => incident.rule_key.startsWith('test_'))),
     preview: async () => [],
     unknown: async () => [],
   };
