@@ -6,6 +6,7 @@ import { installation } from '../../core/boot/product.ts';
 import { stackMaps } from '../stack-maps.ts';
 import { bundlePlugin, bundleThread } from './bundle.ts';
 import type { BundleSources } from './esbuild.ts';
+import { bundlePack } from './pack-bundle.ts';
 
 /**
  * The product's own modules by the names that plugins import: the contract, and the libraries that are bundled into each
@@ -27,8 +28,12 @@ export const bundleSources: BundleSources = {
 export function sourceBundler(cacheDir: string): Bundler {
   const sources = { ...bundleSources, cacheDirs: [...bundleSources.cacheDirs!, cacheDir] };
   return {
-    // A pack runs apart, where nothing is lent but the contract.
-    plugin: (entry, { id, kind }) => bundlePlugin(entry, id, kind === 'pack' ? { ...sources, lent: new Set(['svc/sdk']) } : sources),
+    plugin: (entry, { id }) => bundlePlugin(entry, id, sources),
+    // One that its author has at hand may bring packages along. Either runs apart, where nothing is lent but the contract.
+    pack: (folder, manifest) =>
+      folder.origin === 'data'
+        ? bundlePack(folder, manifest)
+        : bundlePlugin(join(folder.path, manifest.entry), manifest.id, { ...sources, lent: new Set(['svc/sdk']) }),
     thread: (entry, { id }) => bundleThread(entry, id, sources),
     withoutMap: (code, filename) => stackMaps.withoutMap(code, filename),
     mapped: (stack) => stackMaps.mapped(stack),

@@ -44,7 +44,7 @@ export function syntheticDraft(id: string, title: string, number: number, action
     sealed: [],
     contributes: {},
     routes: [],
-    permissions: { read: [] },
+    permissions: { read: [], network: false },
     critical: false,
     early: false,
     limits: { activate_ms: 10_000, drain_ms: 5_000, heap_mb: 128, rss_mb: 256, call_ms: 5_000 },
@@ -62,7 +62,7 @@ interface ReadinessParts {
 
 /** Whether svc is fit to serve. A plugin that is down is named; only one that calls itself critical makes it unfit. */
 export async function readiness({ host, storage, health }: ReadinessParts): Promise<readonly Readiness[]> {
-  const down = host.list().filter(({ state }) => !['active', 'disabled', 'discovered', 'loading'].includes(state));
+  const down = host.list().filter(({ state }) => !['active', 'disabled', 'discovered', 'waiting', 'loading'].includes(state));
   const { ok, checks } = await health.ask();
   const unwell = checks.filter((check) => !check.ok).map(({ label, detail }) => `${label}${detail === undefined ? '' : `: ${detail}`}`);
   return [

@@ -15,6 +15,8 @@ export interface Bundle {
 export interface Bundler {
   plugin(entry: string, manifest: PluginManifest): Promise<Bundle>;
   thread(entry: string, manifest: PluginManifest): Promise<Bundle>;
+  /** Of the files in the folder of a pack, and of nothing else. */
+  pack(folder: PluginFolder, manifest: PluginManifest & { entry: string }): Promise<Bundle>;
   /** Takes its source map off a text that is about to run, and keeps it for the stacks that name `filename`. */
   withoutMap(code: string, filename: string): string;
   mapped(stack: string): string;
@@ -53,7 +55,10 @@ export async function compile(folder: PluginFolder, manifest: PluginManifest & {
   if (!bundler) {
     throw new SvcError('invalid_argument', `${manifest.id} is source, which this build of svc cannot compile; build it first with "svc plugin build"`);
   }
-  const names = hasThreads ? workersIn(folder.files()) : [];
+  if (!hasThreads) {
+    return { ...(await bundler.pack(folder, manifest)), threads: new Map() };
+  }
+  const names = workersIn(folder.files());
   const [plugin, ...threads] = await Promise.all([
     bundler.plugin(filename, manifest),
     ...names.map((name) => bundler.thread(join(folder.path, `${name}.ts`), manifest)),

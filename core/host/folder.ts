@@ -35,7 +35,8 @@ export function folderOnDisk(id: string, path: string, origin: PluginFolder['ori
       if (!stat) {
         return undefined;
       }
-      if (!stat.isFile() || realpathSync(file) !== file) {
+      // A file of a stranger that has a second name may be one of ours.
+      if (!stat.isFile() || realpathSync(file) !== file || (origin === 'data' && stat.nlink > 1)) {
         throw new SvcError('invalid_argument', `${id}: ${name} is a link or not a plain file; put the file itself into the folder`);
       }
       if (stat.size > maxFileBytes) {

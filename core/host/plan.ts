@@ -4,6 +4,12 @@ import type { Snapshot } from '../registry/index.ts';
 import { PackLoader, type PluginManifest, type ServiceNeed } from '../sdk/index.ts';
 import type { PluginRecord } from './record.ts';
 
+export const packLoader = ({ services }: Snapshot): PackLoader | undefined => services.get(PackLoader.id)?.value.instance as PackLoader | undefined;
+
+/** Why a pack from the data folder has to wait although what it needs is there. */
+export const barredCause = (manifest: PluginManifest | undefined, { folder }: PluginRecord, snapshot: Snapshot): string | undefined =>
+  folder.origin === 'data' && manifest?.kind === 'pack' && manifest.requires.length > 0 ? packLoader(snapshot)?.barred(manifest) : undefined;
+
 /** The generation that loads packs with code. */
 export function packLoaderIn(snapshot: Snapshot): string | undefined {
   const owner = snapshot.services.get(PackLoader.id)?.owner;

@@ -1,10 +1,11 @@
 import { type Draft, Generation, type Outage, OwnedScope, type ScopeRunner, type Registry, withPin } from '../registry/index.ts';
-import { messageOf, PackLoader, type PluginDefinition, type PluginManifest } from '../sdk/index.ts';
+import { messageOf, type PluginDefinition, type PluginManifest } from '../sdk/index.ts';
 import { activate, type Activated, within } from './activate.ts';
 import { checkContributions } from './extension-point.ts';
 import type { Schemas } from './schemas.ts';
 import { compile, type Compiled } from './compile.ts';
 import { evaluate } from './evaluate.ts';
+import { packLoader } from './plan.ts';
 import type { HostPorts, Migration } from './ports.ts';
 import type { Attempt, PluginRecord, Stage } from './record.ts';
 import { lentTo } from './shared.ts';
@@ -103,11 +104,10 @@ async function define(
     return { activate: () => undefined };
   }
   if (manifest.kind === 'pack') {
-    return loaderOf(host.ports).load({
+    return packLoader(host.ports.registry.current)!.load({
       manifest,
       code: compiled.code,
-      filename: compiled.filename,
-      folder: record.folder.path,
+      files: record.folder,
       stumbled(cause) {
         host.ports.packRestarted(manifest.id);
         host.stumbled(generation, 'pack process', cause);
@@ -122,10 +122,11 @@ async function define(
   return evaluate(manifest, { code, filename }, await lentTo(code, shared), generation.scope);
 }
 
-/** Of this moment: a pack with code requires one. */
-const loaderOf = ({ registry }: HostPorts): PackLoader => registry.current.services.get(PackLoader.id)!.value.instance as PackLoader;
-
+/** Those of a pack are for a database of its own. */
 async function migrate(record: PluginRecord, manifest: PluginManifest, ports: HostPorts): Promise<void> {
+  if (manifest.kind === 'pack') {
+    return;
+  }
   const migrations: Migration[] = record.folder
     .files()
     .filter((name) => /^migrations\/[^/]+\.sql$/.test(name))

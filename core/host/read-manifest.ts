@@ -15,6 +15,10 @@ const packLoaderNeed = { service: PackLoader.id, range: '^1.0.0' };
 /** Such code runs where the plugin that loads packs lets it. */
 const hasPackCode = ({ kind, entry }: PluginManifest): boolean => kind === 'pack' && entry !== undefined;
 
+/** Of a pack from the data folder; personas, skills and dashboards are data, which their readers check. */
+const asksForRights = ({ kind, contributes, settings, actions, mounts }: PluginManifest, { origin }: PluginFolder): boolean =>
+  kind === 'pack' && origin === 'data' && [contributes, settings, actions, mounts].some((asked) => Object.keys(asked).length > 0);
+
 export function manifestReader(schemas: Schemas): ReadManifest {
   const misfits = schemas.compile(pluginSchema, { defaults: true });
   return (folder) => {
@@ -28,7 +32,7 @@ export function manifestReader(schemas: Schemas): ReadManifest {
     checkIdentity(manifest, folder, where);
     checkEngine(manifest, where);
     checkKind(manifest, folder, where);
-    return deepFreeze(hasPackCode(manifest) ? { ...manifest, requires: [packLoaderNeed] } : manifest);
+    return deepFreeze(hasPackCode(manifest) || asksForRights(manifest, folder) ? { ...manifest, requires: [packLoaderNeed] } : manifest);
   };
 }
 
@@ -76,6 +80,9 @@ function checkKind(manifest: PluginManifest, { origin }: PluginFolder, where: st
   }
   if (manifest.trusted.length > 0 && (origin === 'data' || manifest.kind === 'pack')) {
     throw new SvcError('invalid_argument', `${where}: only areas that ship with svc are lent closed modules; remove "trusted"`);
+  }
+  if (origin === 'data' && (manifest.critical || manifest.early || manifest.sealed.length > 0)) {
+    throw new SvcError('invalid_argument', `${where}: only plugins that ship with svc are critical, early or sealed; remove "critical", "early" and "sealed"`);
   }
   if (manifest.routes.length > 0 && !hasPackCode(manifest)) {
     throw new SvcError('invalid_argument', `${where}: routes are for packs with code; an area declares its routes in activate()`);

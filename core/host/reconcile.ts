@@ -1,6 +1,6 @@
 import type { Draft } from '../registry/index.ts';
 import { messageOf } from '../sdk/index.ts';
-import { blockedCause, packLoaderIn, strandedBy, unmetNeeds } from './plan.ts';
+import { barredCause, blockedCause, packLoaderIn, strandedBy, unmetNeeds } from './plan.ts';
 import type { HostPorts } from './ports.ts';
 import type { Quarantine } from './quarantine.ts';
 import { raise, type Raising } from './raise.ts';
@@ -66,8 +66,14 @@ export class Reconciler {
 
   #takeDown(tried?: Set<PluginRecord>): void {
     const { registry, memory } = this.#ports;
-    const off = [...this.#roster.all.values()].filter(({ id }) => memory.disabled().has(id) || this.#quarantine.holds(id));
-    this.withdraw(off, 'it was switched off');
+    const all = [...this.#roster.all.values()];
+    this.withdraw(
+      all.filter(({ id }) => memory.disabled().has(id) || this.#quarantine.holds(id)),
+      'it was switched off',
+    );
+    const revoked = all.filter((record) => barredCause(record.serving?.manifest, record, registry.current) !== undefined);
+    this.withdraw(revoked, 'its rights were revoked');
+    revoked.forEach((record) => (record.stale = true));
     const stranded = strandedBy(new Set(), registry.current).flatMap((id) => this.#roster.all.get(id) ?? []);
     this.withdraw(stranded, 'a service it needs went away');
     for (const record of stranded) {
@@ -81,7 +87,7 @@ export class Reconciler {
     // One that changes while it is raised is left to the next pass, which whoever saw the change has asked for.
     const tried = new Set<PluginRecord>();
     for (;;) {
-      const ready = this.#roster.waiting().filter((record) => !tried.has(record) && unmetNeeds(record.manifest!, this.#ports.registry.current).length === 0);
+      const ready = this.#roster.waiting().filter((record) => !tried.has(record) && this.#mayBegin(record));
       if (ready.length === 0) {
         return;
       }
@@ -99,6 +105,11 @@ export class Reconciler {
       this.#takeDown(tried);
       this.#followLoader(tried);
     }
+  }
+
+  #mayBegin(record: PluginRecord): boolean {
+    const { current } = this.#ports.registry;
+    return unmetNeeds(record.manifest!, current).length === 0 && barredCause(record.manifest, record, current) === undefined;
   }
 
   /** The process of a pack belongs to the generation that started it: another one starts it anew. */
@@ -149,11 +160,13 @@ export class Reconciler {
       } else if (this.#quarantine.holds(record.id)) {
         record.enter('quarantined', this.#quarantine.of(record.id)?.cause);
       } else if (waiting.has(record)) {
-        const cause = blockedCause(record, this.#roster.all, this.#ports.registry.current);
-        if (record.state !== 'blocked' || record.cause !== cause) {
-          this.#ports.log('host').warn({ event: 'host.plugin_blocked', plugin: record.id }, `${record.id} is blocked: ${cause}`);
+        const barred = barredCause(record.manifest, record, this.#ports.registry.current);
+        const cause = barred ?? blockedCause(record, this.#roster.all, this.#ports.registry.current);
+        const state = barred === undefined ? 'blocked' : 'waiting';
+        if (record.state !== state || record.cause !== cause) {
+          this.#ports.log('host').warn({ event: `host.plugin_${state}`, plugin: record.id }, `${record.id} is ${state}: ${cause}`);
         }
-        record.enter('blocked', cause);
+        record.enter(state, cause);
       } else if (record.manifest && !record.manifest.runs_on.includes(this.#ports.runsOn)) {
         record.enter('discovered', `runs on ${record.manifest.runs_on.join(' and ')} only`);
       }
@@ -162,7 +175,8 @@ export class Reconciler {
 
   /** A change whose needs are not met waits while the generation before it serves on: whoever made it is told what for. */
   #settleServing(record: PluginRecord, generation: number, waits: boolean): void {
-    const unmet = waits ? blockedCause(record, this.#roster.all, this.#ports.registry.current) : '';
+    const { current } = this.#ports.registry;
+    const unmet = waits ? (barredCause(record.manifest, record, current) ?? blockedCause(record, this.#roster.all, current)) : '';
     const cause = unmet === '' ? undefined : `a change waits: ${unmet}; generation ${generation} still serves`;
     if (cause !== undefined && cause !== record.cause) {
       this.#ports.log('host').warn({ plugin: record.id, generation }, cause);

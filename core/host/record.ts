@@ -2,7 +2,7 @@ import type { Draft, Generation } from '../registry/index.ts';
 import { type Clock, messageOf, type PluginManifest } from '../sdk/index.ts';
 import type { PluginFolder } from './folder.ts';
 
-export const pluginStates = ['discovered', 'invalid', 'disabled', 'blocked', 'loading', 'active', 'failed', 'quarantined', 'unload-failed'] as const;
+export const pluginStates = ['discovered', 'invalid', 'disabled', 'blocked', 'waiting', 'loading', 'active', 'failed', 'quarantined', 'unload-failed'] as const;
 
 export type PluginState = (typeof pluginStates)[number];
 

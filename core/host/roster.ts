@@ -96,6 +96,8 @@ function sentence(record: PluginRecord): string {
   switch (record.state) {
     case 'blocked':
       return `${record.manifest?.title ?? record.id} is blocked: it ${record.cause ?? 'waits for a service'}`;
+    case 'waiting':
+      return `${record.manifest?.title ?? record.id} waits for an administrator to accept its rights`;
     case 'disabled':
       return `${record.manifest?.title ?? record.id} is disabled`;
     case 'quarantined':

@@ -22,7 +22,7 @@ export interface PluginManifest {
   readonly contributes: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Routes of a pack with code: described here, answered over RPC. */
   readonly routes: readonly PackRoute[];
-  readonly permissions: { readonly read: readonly string[] };
+  readonly permissions: { readonly read: readonly string[]; readonly network: boolean };
   readonly critical: boolean;
   /** Brought up before all others that could be. */
   readonly early: boolean;

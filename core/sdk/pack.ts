@@ -19,14 +19,18 @@ export interface PackDefinition {
 
 export const definePack = (definition: PackDefinition): PackDefinition => definition;
 
+/** The files of a pack, plain ones only. */
+export interface PackFiles {
+  files(): readonly string[];
+  read(name: string): Uint8Array | undefined;
+}
+
 /** A pack with code, as the host hands it to the loader. */
 export interface PackSource {
   readonly manifest: PluginManifest;
   /** One CommonJS text. */
   readonly code: string;
-  /** What stacks call that text. */
-  readonly filename: string;
-  readonly folder: string;
+  readonly files: PackFiles;
   /** An error on the account of the pack; too many of them put it into quarantine. */
   stumbled(cause: string): void;
   /** It is over: the pack goes into quarantine. */
@@ -35,6 +39,8 @@ export interface PackSource {
 
 /** Makes plugins of packs with code. Without one such packs are blocked; when another takes its place they come up anew with that one. */
 export interface PackLoader {
+  /** Why a pack from the data folder has to wait: its rights were not accepted. */
+  barred(manifest: PluginManifest): string | undefined;
   load(pack: PackSource): PluginDefinition<unknown>;
 }
 

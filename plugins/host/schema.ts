@@ -10,7 +10,7 @@ export const PluginSummary = Type.Object({
   title: Type.String(),
   version: orNull(Type.String()),
   kind: orNull(Type.Union([Type.Literal('area'), Type.Literal('pack')])),
-  state: Type.String({ description: 'discovered, invalid, disabled, blocked, loading, active, failed, quarantined or unload-failed' }),
+  state: Type.String({ description: 'discovered, invalid, disabled, blocked, waiting, loading, active, failed, quarantined or unload-failed' }),
   cause: orNull(Type.String({ description: 'why the plugin is in this state' })),
   since: Timestamp,
   generation: orNull(Type.Integer({ description: 'the incarnation that serves; it grows with each reload' })),

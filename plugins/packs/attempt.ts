@@ -15,6 +15,8 @@ export interface AttemptOptions extends CallLimits {
   readonly label: string;
   readonly code: string;
   readonly filename: string;
+  /** Whether it may open connections. */
+  readonly network: boolean;
   readonly heapMb: number;
   readonly rssMb: number;
   readonly startMs: number;
@@ -74,7 +76,8 @@ export class Attempt {
       () => clearTimeout(late),
     );
     this.ended = this.#end();
-    this.#say({ t: 'load', code: options.code, filename: options.filename, maxPayloadBytes: options.maxPayloadBytes });
+    const { code, filename, network, maxPayloadBytes } = options;
+    this.#say({ t: 'load', code, filename, network, maxPayloadBytes });
   }
 
   call(method: string, input: unknown, options: CallOptions): Promise<unknown> {

@@ -15,6 +15,8 @@ export interface StartOptions {
   /** What stacks and `require` call that text. */
   readonly filename: string;
   readonly origin: ChildOrigin;
+  /** Whether it may open connections; default false. */
+  readonly network?: boolean;
   /** Folders that the child may read; nothing else, and writing never. */
   readonly read?: readonly string[];
   /** The whole environment of the child. */
@@ -52,10 +54,11 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-type Defaulted = 'read' | 'env' | 'heapMb' | 'rssMb' | 'callMs' | 'startMs' | 'maxCalls' | 'maxPayloadBytes' | 'pingMs' | 'pollMs' | 'graceMs';
+type Defaulted = 'read' | 'network' | 'env' | 'heapMb' | 'rssMb' | 'callMs' | 'startMs' | 'maxCalls' | 'maxPayloadBytes' | 'pingMs' | 'pollMs' | 'graceMs';
 
 const defaults: Required<Pick<StartOptions, Defaulted>> = {
   read: [],
+  network: false,
   env: {},
   heapMb: 64,
   rssMb: 256,

@@ -1,25 +1,35 @@
 import { resolve } from 'node:path';
 import { isSea } from 'node:sea';
 
-import { definePlugin, PackLoader } from 'svc/sdk';
+import { BuildInfo, definePlugin, PackLoader, Plugins } from 'svc/sdk';
 
 import { Loader } from './loader.ts';
+import { packRoutes } from './routes.ts';
+import { Acceptances } from './rights/acceptances.ts';
+import { AcceptanceStore, type PacksTables } from './rights/store.ts';
 
 /** Beyond the longest time that a manifest may give a pack to finish its work. */
 const leaveMs = 150_000;
 
 export default definePlugin({
-  activate(ctx) {
+  async activate(ctx) {
     const { ids, scope } = ctx;
+    const dataDir = resolve(ctx.dataDir, '../..');
+    const closed = [dataDir, ctx.services.use(BuildInfo).root];
+    const store = new AcceptanceStore(ctx.db<PacksTables>());
+    const acceptances = new Acceptances(store, await store.all(), ctx.clock, closed);
     const loader = new Loader({
+      acceptances,
+      closed,
       origin: {
         program: ctx.threads.text('pack-worker.ts'),
-        cacheDir: resolve(ctx.dataDir, '../../cache'),
+        cacheDir: resolve(dataDir, 'cache'),
         isBinary: isSea(),
       },
       random: () => Buffer.from(ids.token(6), 'base64url').readUIntBE(0, 6) / 2 ** 48,
     });
     ctx.services.provide(PackLoader, () => loader);
+    ctx.http.routes(packRoutes(acceptances, ctx.services.use(Plugins)));
     scope.occupy(() => `${loader.size} processes of packs`, { begin: () => undefined, end: () => loader.leave(), endMs: leaveMs });
   },
 });

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
@@ -6,6 +8,7 @@ import {
   type PackSource,
   type PluginContext,
   type PluginDefinition,
+  type PluginManifest,
   type Principal,
   route,
   type RouteDeclaration,
@@ -13,9 +16,15 @@ import {
 
 import { type Child, type ChildState, startChild } from './child.ts';
 import type { ChildOrigin } from './program-file.ts';
+import type { Acceptances } from './rights/acceptances.ts';
+import { type ClosedFolders, readableFolders } from './rights/limits.ts';
+import { stageFiles } from './staged-files.ts';
 
 export interface LoaderOptions {
   readonly origin: ChildOrigin;
+  readonly acceptances: Acceptances;
+  /** Folders of svc, which no pack reads. */
+  readonly closed: ClosedFolders;
   readonly random: () => number;
 }
 
@@ -23,6 +32,8 @@ export interface LoaderOptions {
 interface Running {
   readonly pack: PackSource;
   readonly child: Child;
+  /** The copy of its files that it reads. */
+  readonly folder: string;
 }
 
 /** After the time a pack has to finish its work, for its process to end. */
@@ -41,6 +52,10 @@ export class Loader implements PackLoader {
 
   get size(): number {
     return this.#running.size;
+  }
+
+  barred(manifest: PluginManifest): string | undefined {
+    return this.#options.acceptances.barred(manifest);
   }
 
   load(pack: PackSource): PluginDefinition {
@@ -64,13 +79,18 @@ export class Loader implements PackLoader {
   }
 
   #start(pack: PackSource, { log, clock, scope, generation }: PluginContext): Child {
-    const { heap_mb: heapMb, rss_mb: rssMb, call_ms: callMs, activate_ms: startMs } = pack.manifest.limits;
+    const { id, entry, permissions, limits } = pack.manifest;
+    const { heap_mb: heapMb, rss_mb: rssMb, call_ms: callMs, activate_ms: startMs } = limits;
+    const { origin, random, closed } = this.#options;
+    const folder = stageFiles(id, pack.files, origin.cacheDir, (staged) => this.#reads(staged));
     const child = startChild({
-      ...this.#options,
-      label: `${pack.manifest.id}#${generation}`,
+      origin,
+      random,
+      label: `${id}#${generation}`,
       code: pack.code,
-      filename: pack.filename,
-      read: [pack.folder, ...pack.manifest.permissions.read],
+      filename: join(folder, entry!),
+      read: [folder, ...readableFolders(permissions.read, closed)],
+      network: permissions.network,
       heapMb,
       rssMb,
       callMs,
@@ -79,18 +99,25 @@ export class Loader implements PackLoader {
       clock,
       onState: (state, cause = 'its process ended') => account(pack, state, cause),
     });
-    const running = { pack, child };
+    const running = { pack, child, folder };
     this.#running.add(running);
     scope.occupy(() => `pack process: ${child.state}${child.cause === undefined ? '' : ` (${child.cause})`}`, {
       begin: () => undefined,
       end: async () => {
         await child.stop();
         this.#running.delete(running);
+        if (!this.#reads(folder)) {
+          rmSync(folder, { recursive: true, force: true });
+        }
         this.#onGone();
       },
       endMs,
     });
     return child;
+  }
+
+  #reads(folder: string): boolean {
+    return [...this.#running].some((running) => running.folder === folder);
   }
 
   #allGone(): Promise<void> {

@@ -5,7 +5,7 @@ export const channelFd = 3;
 
 /** What the host says; structured clones, because the host is trusted. */
 export type ToChild =
-  | { readonly t: 'load'; readonly code: string; readonly filename: string; readonly maxPayloadBytes: number }
+  | { readonly t: 'load'; readonly code: string; readonly filename: string; readonly network: boolean; readonly maxPayloadBytes: number }
   | { readonly t: 'call'; readonly id: number; readonly method: string; readonly input: unknown }
   | { readonly t: 'cancel'; readonly id: number }
   | { readonly t: 'ping' };

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-import { type CallOptions, projectRoot, scratch, type Serving, serving, svc } from './launcher.ts';
+import { accepted, type CallOptions, projectRoot, scratch, type Serving, serving, svc } from './launcher.ts';
 
 const addon = 'better_sqlite3.node';
 
@@ -88,6 +88,7 @@ test('the single binary is the whole product, alone in an empty folder', { timeo
     await svc(['plugin', 'build', join(folder, 'greeter')]);
     mkdirSync(join(data, 'packs'), { recursive: true });
     cpSync(join(folder, 'greeter', 'dist', 'greeter'), join(data, 'packs', 'greeter'), { recursive: true });
+    await accepted('greeter', data, binary);
     assert.deepEqual(await answers(here, '/api/v1/greeter'), { message: 'Hello operator' });
     assert.equal((await svc(['plugin', 'reload', 'greeter', '--data', data], binary)).code, 0);
 

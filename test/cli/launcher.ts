@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -156,3 +157,16 @@ const endOf = (child: ChildProcess): Promise<number | null> =>
     child.once('error', reject);
     child.once('close', (code) => resolve(code));
   });
+
+/** Accepts what a pack asks for as soon as the svc over `dataDir` has seen it. */
+export async function accepted(id: string, dataDir: string, options: CallOptions = {}): Promise<void> {
+  for (const deadline = Date.now() + 30_000; ; await pause(200)) {
+    const rights = await svc(['pack', 'rights', id, '--data', dataDir, '--json'], options);
+    if (rights.code === 0) {
+      const accept = await svc(['pack', 'accept', id, rights.json<{ hash: string }>().hash, '--data', dataDir], options);
+      assert.equal(accept.code, 0, accept.stderr);
+      return;
+    }
+    assert.ok(Date.now() < deadline, rights.stderr);
+  }
+}

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { trespasses } from '../house/boundaries.ts';
 import { source } from '../house/source.ts';
 import { blemishes, readmeProblem } from '../house/style.ts';
-import { checkout, scratch, serving, svc } from './launcher.ts';
+import { accepted, checkout, scratch, serving, svc } from './launcher.ts';
 
 const execute = promisify(execFile);
 
@@ -88,6 +88,7 @@ test('anywhere else it is a pack: its test passes there, and built it serves fro
   assert.equal((await svc(['plugin', 'build', '.'], { cwd: pack })).code, 0);
   const here = await serving(t, join(folder, 'data'));
   cpSync(join(pack, 'dist', 'greeter'), join(folder, 'data', 'packs', 'greeter'), { recursive: true });
+  await accepted('greeter', join(folder, 'data'));
   const deadline = Date.now() + 30_000;
   let answer = await here.fetch('/api/v1/greeter');
   for (; answer.status !== 200 && Date.now() < deadline; answer = await here.fetch('/api/v1/greeter')) {

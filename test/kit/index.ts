@@ -11,7 +11,7 @@ import { type Clock, type ServiceToken, SvcError } from '../../core/sdk/index.ts
 import { type Census, census, censusGrowth } from './census.ts';
 import { boot } from '../../core/boot/boot.ts';
 import { productFromSource } from '../../core/boot/product.ts';
-import { rootOf, testedRoot } from './roots.ts';
+import { packRootOf, rootOf, testedRoot } from './roots.ts';
 import { standIns } from './stand-ins.ts';
 import { sourceBundler } from '../../bin/bundler/sources.ts';
 
@@ -21,6 +21,8 @@ export { startThreadForTest, type TestThread } from './thread.ts';
 export interface TestHostOptions {
   /** Folders of plugins, or ids of shipped ones. */
   readonly plugins: readonly string[];
+  /** Folders of packs, as if they lay in the data folder. */
+  readonly packs?: readonly string[];
   /** Stand-ins for services whose plugins are left out, by service id. */
   readonly services?: Readonly<Record<string, object>>;
   /** As in the environment: `{ SVC_LOG_LEVEL: 'debug' }`. */
@@ -73,7 +75,7 @@ export async function startTestHost(t: Pick<TestContext, 'after'>, options: Test
     bundler: sourceBundler,
     product: { ...productFromSource(testedRoot), root: join(dataDir, 'no-product') },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: dataDir, SVC_LOG_FORMAT: 'json', ...options.environment },
-    sources: { embedded: [], roots: options.plugins.map(rootOf) },
+    sources: { embedded: [], roots: [...options.plugins.map(rootOf), ...(options.packs ?? []).map(packRootOf)] },
     checkResponses: true,
     watch: options.watch ?? false,
     writeLog: (line) => void lines.push(line),

@@ -21,7 +21,7 @@ export const manifestOf = (id: string, more: Partial<PluginManifest> = {}): Plug
   sealed: [],
   contributes: {},
   routes: [],
-  permissions: { read: [] },
+  permissions: { read: [], network: false },
   critical: false,
   early: false,
   limits: { activate_ms: 1_000, drain_ms: 200, heap_mb: 64, rss_mb: 128, call_ms: 1_000 },

@@ -78,7 +78,8 @@ function declareForPlugins(
         names = { ...names, ...namesOf(manifest) };
       }
     } catch (error) {
-      if (!isSvcError(error) || !error.message.includes(`${folder.path}/plugin.json`)) {
+      // What a stranger dropped in keeps nothing from starting.
+      if (folder.origin !== 'data' && (!isSvcError(error) || !error.message.includes(`${folder.path}/plugin.json`))) {
         throw error;
       }
     }

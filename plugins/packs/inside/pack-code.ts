@@ -1,4 +1,6 @@
-import { createRequire, isBuiltin, Module } from 'node:module';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { compileFunction } from 'node:vm';
 
 import * as sdk from 'svc/sdk';
 
@@ -11,13 +13,28 @@ export interface PackCode {
 
 type Callable = (...input: unknown[]) => unknown;
 
-/** Evaluates CommonJS text as a module of its own, with nothing to require but Node and the contract. */
-export function evaluatePack(code: string, filename: string): PackCode {
-  const module = new Module(filename) as Module & { _compile(code: string, filename: string): unknown };
-  module.filename = filename;
-  module.paths = [];
-  module.require = linker(filename);
-  module._compile(code, filename);
+/**
+ * Modules of node that a pack may ask for. Others reach past the permission model, as node:sqlite does into any file and node:vm and
+ * node:module to all the rest; `import()` finds nothing, because a function that is compiled this way has none.
+ */
+const openModules: readonly string[] = [
+  ...['assert', 'assert/strict', 'async_hooks', 'buffer', 'constants', 'crypto', 'diagnostics_channel', 'events', 'fs', 'fs/promises', 'os'],
+  ...['path', 'path/posix', 'path/win32', 'perf_hooks', 'process', 'punycode', 'querystring', 'readline', 'readline/promises', 'stream'],
+  ...['stream/consumers', 'stream/promises', 'stream/web', 'string_decoder', 'timers', 'timers/promises', 'tty', 'url', 'util', 'util/types', 'zlib'],
+];
+const networkModules: readonly string[] = ['dgram', 'dns', 'dns/promises', 'http', 'http2', 'https', 'net', 'tls'];
+
+export interface PackText {
+  readonly code: string;
+  readonly filename: string;
+  readonly network: boolean;
+}
+
+/** Evaluates CommonJS text as a module of its own, with nothing to require but open modules of Node and the contract. */
+export function evaluatePack({ code, filename, network }: PackText): PackCode {
+  const module: { exports: unknown } = { exports: {} };
+  const run = compileFunction(code, ['exports', 'require', 'module', '__filename', '__dirname'], { filename });
+  run.call(module.exports, module.exports, linker(network), module, filename, dirname(filename));
   const exported = objectOf(module.exports);
   const definition = objectOf(exported['default'] ?? exported);
   const routes = objectOf(definition['routes'] ?? {});
@@ -33,17 +50,26 @@ export function evaluatePack(code: string, filename: string): PackCode {
   };
 }
 
-function linker(filename: string): NodeJS.Require {
-  const native = createRequire(filename);
-  return ((id: string): unknown => {
-    if (id === 'svc/sdk') {
-      return sdk;
+/**
+ * Everything is looked up before the pack runs, in a table without a prototype: it can change what any function of the language
+ * does, and a check that is made later would ask what the pack has put in its place.
+ */
+function linker(network: boolean): (id: string) => unknown {
+  const native = createRequire('/pack.cjs');
+  const table = Object.create(null) as Record<string, unknown>;
+  for (const name of network ? [...openModules, ...networkModules] : openModules) {
+    table[name] = table[`node:${name}`] = native(`node:${name}`);
+  }
+  table['svc/sdk'] = sdk;
+  return (id) => {
+    const found = table[id];
+    if (found === undefined) {
+      throw new Error(
+        `cannot find module "${id}", or it is closed to this pack: it may ask for its own files, svc/sdk, and the modules of node that do not reach past its rights; build it with "svc plugin build" to bring packages along`,
+      );
     }
-    if (isBuiltin(id)) {
-      return native(id);
-    }
-    throw new Error(`cannot find module "${id}": the code of a pack is one bundle, beside it there are only node modules and svc/sdk`);
-  }) as NodeJS.Require;
+    return found;
+  };
 }
 
 function own(functions: Record<string, unknown>, name: string, otherwise: string): Callable {

@@ -1,12 +1,11 @@
-import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
-import os from 'node:os';
 import { deserialize } from 'node:v8';
 
 import { isSvcError, messageOf } from 'svc/sdk';
 
 import { frame, frameReader } from '../frames.ts';
 import { channelFd, type FromChild, type ToChild, type WireError } from '../wire.ts';
+import { closeCage } from './cage.ts';
 import { evaluatePack, type PackCode } from './pack-code.ts';
 
 /** The host is trusted; this only keeps a broken frame from being taken for a length. */
@@ -15,7 +14,6 @@ const maxFrameBytes = 256 * 1024 * 1024;
 /** Runs the code of one pack in this process, which must be restricted, and answers the host until it is gone. */
 export function servePack(): void {
   requireRestrictions();
-  disarm();
   new PackServer(new Socket({ fd: channelFd }));
 }
 
@@ -28,15 +26,6 @@ function requireRestrictions(): void {
     process.stderr.write('refused to run: the permission model is off in this process, so nothing holds the code back\n');
     process.exit(78);
   }
-}
-
-/** The permission model does not know signals and priorities, which reach every process of the same user: the host too. */
-function disarm(): void {
-  for (const name of ['kill', '_kill', '_debugProcess', '_debugEnd']) {
-    Reflect.deleteProperty(process, name);
-  }
-  Reflect.deleteProperty(os, 'setPriority');
-  syncBuiltinESMExports();
 }
 
 class PackServer {
@@ -76,7 +65,8 @@ class PackServer {
   async #load(message: ToChild & { t: 'load' }): Promise<void> {
     this.#maxPayloadBytes = message.maxPayloadBytes;
     try {
-      this.#pack = evaluatePack(message.code, message.filename);
+      closeCage(this.#channel, message);
+      this.#pack = evaluatePack(message);
       await this.#pack.start();
       this.#say({ t: 'started' });
     } catch (error) {

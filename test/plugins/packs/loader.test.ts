@@ -24,9 +24,10 @@ function packFolder(limits: Record<string, number> = {}): string {
   writeFileSync(
     join(folder, 'index.ts'),
     `import { existsSync } from 'node:fs';
+     import { join } from 'node:path';
      import { definePack } from 'svc/sdk';
      export default definePack({
-       start() { if (existsSync(${JSON.stringify(join(folder, 'bad'))})) throw new Error('born on a bad day'); },
+       start() { if (existsSync(join(__dirname, 'bad'))) throw new Error('born on a bad day'); },
        routes: { 'GET /api/v1/teller': () => ({ pid: process.pid }) },
      });`,
   );

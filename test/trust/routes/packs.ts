@@ -1,4 +1,11 @@
 import type { Area } from '../area.ts';
 
-/** It loads the packs of others, and serves no routes of its own. */
-export const area: Area = { routes: '' };
+export const area: Area = {
+  routes: `
+    GET   /api/v1/packs               admin
+    GET   /api/v1/packs/{id}          admin
+    POST  /api/v1/packs/{id}/accept   admin
+    POST  /api/v1/packs/{id}/revoke   admin
+  `,
+  houseWide: ['packs'],
+};

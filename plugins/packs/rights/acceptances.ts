@@ -1,0 +1,86 @@
+import { type Clock, type PluginManifest, SvcError } from 'svc/sdk';
+
+import { type ClosedFolders, refusal } from './limits.ts';
+import { type Rights, rightsOf } from './rights.ts';
+import type { Acceptance, AcceptanceStore } from './store.ts';
+
+/** A pack from the data folder as its manifest is now. */
+export interface Asking extends Rights {
+  readonly id: string;
+  /** Why nobody can accept it. */
+  readonly refused: string | undefined;
+  /** Who accepted exactly this. */
+  readonly accepted: Acceptance | undefined;
+}
+
+/** What packs ask for and what administrators accepted: a pack from the data folder does nothing before. */
+export class Acceptances {
+  readonly #store: AcceptanceStore;
+  readonly #clock: Clock;
+  readonly #closed: ClosedFolders;
+  readonly #accepted: Map<string, Map<string, Acceptance>>;
+  /** The manifest of each pack that the host asked about last. */
+  readonly #asking = new Map<string, Rights & { readonly refused: string | undefined }>();
+
+  constructor(store: AcceptanceStore, accepted: readonly Acceptance[], clock: Clock, closed: ClosedFolders) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#closed = closed;
+    this.#accepted = new Map();
+    accepted.forEach((acceptance) => this.#remember(acceptance));
+  }
+
+  /** Why a pack has to wait, in a sentence; undefined when its rights were accepted. Also an earlier manifest, which serves on, may be asked for. */
+  barred(manifest: PluginManifest): string | undefined {
+    const { id } = manifest;
+    const rights = rightsOf(manifest);
+    const refused = refusal(manifest, this.#closed);
+    this.#asking.set(id, { ...rights, refused });
+    if (refused !== undefined) {
+      return `it cannot be accepted, since it ${refused}; change its plugin.json`;
+    }
+    if (this.#accepted.get(id)?.has(rights.hash)) {
+      return undefined;
+    }
+    return `it waits for acceptance: it ${rights.sentences.join('; ')}; look with "svc pack rights ${id}", then accept with "svc pack accept ${id} ${rights.hash}"`;
+  }
+
+  find(id: string): Asking {
+    const asking = this.#asking.get(id);
+    if (!asking) {
+      throw new SvcError('not_found', `no pack "${id}" in the data folder asks for rights`);
+    }
+    return { id, ...asking, accepted: this.#accepted.get(id)?.get(asking.hash) };
+  }
+
+  list(): readonly Asking[] {
+    return [...this.#asking.keys()].map((id) => this.find(id));
+  }
+
+  /** By the hash of what was read: a manifest that changed since is not accepted unseen. */
+  async accept(id: string, hash: string, by: string): Promise<void> {
+    const { refused, sentences, hash: current } = this.find(id);
+    if (refused !== undefined) {
+      throw new SvcError('conflict', `${id} cannot be accepted, since it ${refused}; change its plugin.json`);
+    }
+    if (hash !== current) {
+      throw new SvcError('conflict', `${id} asks for other rights than those with this hash; look again with "svc pack rights ${id}"`);
+    }
+    const acceptance = { pack_id: id, hash, rights: JSON.stringify(sentences), accepted_by: by, accepted_at: this.#clock.now() };
+    await this.#store.add(acceptance);
+    this.#remember(acceptance);
+  }
+
+  async revoke(id: string): Promise<void> {
+    if (!this.#accepted.has(id)) {
+      throw new SvcError('not_found', `no rights of a pack "${id}" were accepted`);
+    }
+    await this.#store.remove(id);
+    this.#accepted.delete(id);
+  }
+
+  #remember(acceptance: Acceptance): void {
+    const { pack_id: id, hash } = acceptance;
+    this.#accepted.set(id, (this.#accepted.get(id) ?? new Map<string, Acceptance>()).set(hash, acceptance));
+  }
+}

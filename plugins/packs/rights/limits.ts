@@ -1,0 +1,85 @@
+import { readdirSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, sep } from 'node:path';
+
+import { type PluginManifest, SvcError } from 'svc/sdk';
+
+/** Never read by a pack, whatever its manifest says and whoever accepts it; nor what contains one of these. */
+const systemFolders: readonly string[] = [
+  ...['/bin', '/boot', '/dev', '/etc', '/home', '/lib', '/lib32', '/lib64', '/libx32', '/proc', '/root', '/run', '/sbin', '/sys', '/usr'],
+  ...['/var/backups', '/var/cache', '/var/lib', '/var/mail', '/var/run', '/var/spool'],
+];
+
+const maxEntries = 50_000;
+
+/** Folders of svc itself: its data and its installation. */
+export type ClosedFolders = readonly string[];
+
+/** Why nobody can accept a pack as it is; undefined where an administrator may. */
+export function refusal({ id, mounts, actions, settings, permissions }: PluginManifest, closed: ClosedFolders): string | undefined {
+  const own = `/api/v1/${id}`;
+  const mount = mounts.find((path) => path !== own && !path.startsWith(`${own}/`));
+  if (mount !== undefined) {
+    return `mounts ${JSON.stringify(mount)}: a pack answers below ${own} only`;
+  }
+  const action = Object.keys(actions).find((name) => !name.startsWith(`${id}:`));
+  if (action !== undefined) {
+    return `brings the action ${action}: actions of a pack begin with "${id}:"`;
+  }
+  const prefix = `SVC_${id.toUpperCase().replaceAll('-', '_')}_`;
+  const setting = Object.entries(settings).find(([key, { env }]) => !key.startsWith(`${id}.`) || (env !== undefined && !env.startsWith(prefix)));
+  if (setting !== undefined) {
+    return `reads the setting ${setting[0]}: settings of a pack begin with "${id}.", and their variables with ${prefix}`;
+  }
+  return permissions.read.map((folder) => closedCause(folder, closed)).find((cause) => cause !== undefined);
+}
+
+/** The real paths of folders that a pack was granted; throws where one leads to what is closed, also by a link inside it. */
+export function readableFolders(folders: readonly string[], closed: ClosedFolders): readonly string[] {
+  return folders.map((folder) => {
+    const cause = closedCause(folder, closed) ?? leadingOut(realpathSync(folder));
+    if (cause !== undefined) {
+      throw new SvcError('forbidden', `a pack cannot be given the folder: it ${cause}`);
+    }
+    return realpathSync(folder);
+  });
+}
+
+function closedCause(folder: string, closed: ClosedFolders): string | undefined {
+  const places = [...systemFolders, homedir(), ...closed].flatMap((place) => [place, real(place)]);
+  const hit = [folder, real(folder)].some((name) => places.some((place) => isWithin(name, place) || isWithin(place, name)));
+  return hit ? `reads ${JSON.stringify(folder)}: folders of svc and of the system are closed to packs` : undefined;
+}
+
+/** The permission model compares names and follows links, so that a link would open what it leads to. */
+function leadingOut(root: string): string | undefined {
+  const folders = [root];
+  let seen = 0;
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      seen += 1;
+      if (seen > maxEntries) {
+        return `reads ${JSON.stringify(root)}, which has more than ${maxEntries} files: name a smaller folder`;
+      }
+      if (entry.isSymbolicLink() && !isWithin(real(path), root)) {
+        return `reads ${JSON.stringify(root)}, in which the link ${JSON.stringify(path)} leads out: remove the link`;
+      }
+      if (entry.isDirectory()) {
+        folders.push(path);
+      }
+    }
+  }
+  return undefined;
+}
+
+const isWithin = (path: string, place: string): boolean => path === place || path.startsWith(place.endsWith(sep) ? place : place + sep);
+
+/** What is not there leads nowhere: it stays its own name. */
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Tables } from 'svc/sdk';
+
+export interface Acceptance {
+  readonly pack_id: string;
+  readonly hash: string;
+  /** The sentences that were accepted, as JSON. */
+  readonly rights: string;
+  readonly accepted_by: string;
+  readonly accepted_at: number;
+}
+
+export interface PacksTables {
+  packs_acceptances: Acceptance;
+}
+
+export class AcceptanceStore {
+  readonly #tables: Tables<PacksTables>;
+
+  constructor(tables: Tables<PacksTables>) {
+    this.#tables = tables;
+  }
+
+  all(): Promise<readonly Acceptance[]> {
+    return this.#tables.read.selectFrom('packs_acceptances').selectAll().execute();
+  }
+
+  async add(acceptance: Acceptance): Promise<void> {
+    await this.#tables.write((tx) => tx.insertInto('packs_acceptances').orReplace().values(acceptance).execute());
+  }
+
+  async remove(packId: string): Promise<void> {
+    await this.#tables.write((tx) => tx.deleteFrom('packs_acceptances').where('pack_id', '=', packId).execute());
+  }
+}

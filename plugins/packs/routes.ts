@@ -1,0 +1,106 @@
+import { isSvcError, listRoute, pageOfList, type PluginDirectory, route, type RouteDeclaration, timestamp } from 'svc/sdk';
+import { type Static, Type } from 'typebox';
+
+import type { Acceptances, Asking } from './rights/acceptances.ts';
+
+const PackId = Type.Object({ id: Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$' }) });
+const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'of the rights that are shown' });
+
+const PackRights = Type.Object({
+  id: Type.String(),
+  state: Type.String({ description: 'as in the list of plugins' }),
+  rights: Type.Array(Type.String()),
+  hash: Hash,
+  accepted: Type.Boolean({ description: 'these rights, as they are now' }),
+  accepted_by: Type.Union([Type.String(), Type.Null()]),
+  accepted_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+  refused: Type.Union([Type.String(), Type.Null()], { description: 'why nobody can accept them' }),
+});
+
+export const packRoutes = (acceptances: Acceptances, plugins: PluginDirectory): readonly RouteDeclaration[] => {
+  const shown = (asking: Asking): Static<typeof PackRights> => ({
+    id: asking.id,
+    state: stateOf(plugins, asking.id) ?? 'gone',
+    rights: [...asking.sentences],
+    hash: asking.hash,
+    accepted: asking.accepted !== undefined,
+    accepted_by: asking.accepted?.accepted_by ?? null,
+    accepted_at: asking.accepted ? timestamp(asking.accepted.accepted_at) : null,
+    refused: asking.refused ?? null,
+  });
+  return [
+    listRoute({
+      path: '/api/v1/packs',
+      access: 'admin',
+      summary: 'List packs of the data folder and the rights they ask for',
+      items: PackRights,
+      handle: ({ page }) =>
+        pageOfList(
+          acceptances
+            .list()
+            .map(shown)
+            .filter(({ state }) => state !== 'gone'),
+          (item) => item.id,
+          page,
+        ),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/packs/{id}',
+      access: 'admin',
+      summary: 'The rights that one pack asks for, and their hash',
+      params: PackId,
+      response: PackRights,
+      errors: ['not_found'],
+      handle: ({ params }) => shown(acceptances.find(params.id)),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/packs/{id}/accept',
+      access: 'admin',
+      summary: 'Accept the rights of a pack by their hash, and bring it up',
+      params: PackId,
+      body: Type.Object({ hash: Hash }),
+      response: PackRights,
+      status: 200,
+      timeoutMs: 150_000,
+      errors: ['not_found', 'conflict'],
+      handle: async ({ params, body, principal, note }) => {
+        const { sentences } = acceptances.find(params.id);
+        await acceptances.accept(params.id, body.hash, principal.id);
+        note({ resourceType: 'pack', resourceId: params.id, after: { hash: body.hash, rights: sentences } });
+        await plugins.enable(params.id);
+        return shown(acceptances.find(params.id));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/packs/{id}/revoke',
+      access: 'admin',
+      summary: 'Take back every right of a pack: it ends, and waits again',
+      params: PackId,
+      response: PackRights,
+      status: 200,
+      timeoutMs: 150_000,
+      errors: ['not_found'],
+      handle: async ({ params, note }) => {
+        const { hash, sentences } = acceptances.find(params.id);
+        await acceptances.revoke(params.id);
+        note({ resourceType: 'pack', resourceId: params.id, before: { hash, rights: sentences } });
+        await plugins.enable(params.id);
+        return shown(acceptances.find(params.id));
+      },
+    }),
+  ];
+};
+
+function stateOf(plugins: PluginDirectory, id: string): string | undefined {
+  try {
+    return plugins.explain(id).state;
+  } catch (error) {
+    if (isSvcError(error) && error.code === 'not_found') {
+      return undefined;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { type PackFiles, SvcError } from 'svc/sdk';
+
+const maxBytes = 64 * 1024 * 1024;
+
+/**
+ * The copy of a pack's folder that its process reads. The permission model follows links, and a folder may change while a pack
+ * runs: here there are plain files only, as they were when it came up. `inUse` names copies that others still read.
+ */
+export function stageFiles(id: string, files: PackFiles, cacheDir: string, inUse: (folder: string) => boolean): string {
+  const contents = new Map(files.files().map((name) => [name, files.read(name)!] as const));
+  const bytes = [...contents.values()].reduce((sum, content) => sum + content.length, 0);
+  if (bytes > maxBytes) {
+    throw new SvcError('invalid_argument', `the files of ${id} are larger than ${maxBytes / 1024 / 1024} MiB; remove what it does not need`);
+  }
+  const home = join(cacheDir, 'packs', id);
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const real = realpathSync(home);
+  readdirSync(real)
+    .map((name) => join(real, name))
+    .filter((folder) => !inUse(folder))
+    .forEach((folder) => rmSync(folder, { recursive: true, force: true }));
+  const folder = join(real, nameOf(contents));
+  if (!existsSync(folder)) {
+    for (const [name, content] of contents) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o700 });
+      writeFileSync(join(folder, name), content, { flag: 'wx', mode: 0o400 });
+    }
+  }
+  return folder;
+}
+
+function nameOf(contents: ReadonlyMap<string, Uint8Array>): string {
+  const hash = createHash('sha256');
+  for (const [name, content] of contents) {
+    hash.update(`${name}\0${content.length}\0`).update(content);
+  }
+  return hash.digest('hex').slice(0, 16);
+}
