@@ -76,7 +76,7 @@ test('a pack that was dropped in waits with its rights shown, serves once they a
   assert.deepEqual(readdirSync(join(house.dataDir, 'cache', 'packs', 'lamp')), [], 'the copy of its files is gone');
   const { items } = await house.json<{ items: { action: string; resource_id: string; status: string }[] }>('/api/v1/admin/audit-logs');
   const rows = items.filter(({ resource_id: id }) => id === 'lamp').map(({ action, status }) => `${action} ${status}`);
-  assert.deepEqual(rows.toSorted(), ['POST /api/v1/packs/{id}/accept success', 'POST /api/v1/packs/{id}/revoke success']);
+  assert.deepEqual(rows.toSorted(), ['pack:accept failure', 'pack:accept success', 'pack:revoke success']);
 });
 
 test('accepted rights outlast a restart; other rights wait again while what was accepted serves on', async (t) => {
