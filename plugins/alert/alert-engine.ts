@@ -38,6 +38,7 @@ export interface AlertEngineParts {
   readonly render: RenderAnnotations;
   readonly labelsOf: RenderLabels;
   readonly delays: Delays;
+  readonly recording: { tick(): Promise<void> };
 }
 
 /** Of the notifier's contract, whose folder may be taken away. */
@@ -189,7 +190,12 @@ export class AlertEngine {
       background: (incident) => backgrounds.of(incident),
     }));
     services.provide(Incidents, () => new IncidentReader(this.#incidents, this.#instances, clock));
-    services.provide(AlertEvaluator, () => ({ tick: () => this.#evaluator.tick() }));
+    services.provide(AlertEvaluator, () => ({
+      tick: async () => {
+        await this.#parts.recording.tick();
+        await this.#evaluator.tick();
+      },
+    }));
   }
 
   #addRoutes(backEnds: readonly BackEnd[]): void {

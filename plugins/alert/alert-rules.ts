@@ -4,6 +4,7 @@ import { RuleImporter } from './import.ts';
 import { durationOf } from './incident/duration.ts';
 import { Preview } from './preview.ts';
 import type { Leg, RenderAnnotations, RenderLabels, RuleBook } from './rule.ts';
+import type { Recordings } from './recording/recordings.ts';
 import { RuleMemory } from './rule-book.ts';
 import { bodyOf, type Draft } from './rule-draft.ts';
 import { importRoutes, previewRoutes, ruleRoutes } from './rule-routes.ts';
@@ -24,6 +25,7 @@ export const RuleChanged = defineEvent<{ readonly id: number }>('alert.rule.chan
 export interface AlertRulesParts {
   /** How much later than a slot its samples are there. */
   readonly delayOf: (store: Leg['store']) => number;
+  readonly recordings: Recordings;
 }
 
 /** Rules, from what people send to what the evaluator goes by. */
@@ -35,7 +37,7 @@ export class AlertRules {
   readonly render: RenderAnnotations;
   readonly labelsOf: RenderLabels;
 
-  constructor(ctx: PluginContext, { delayOf }: AlertRulesParts) {
+  constructor(ctx: PluginContext, { delayOf, recordings }: AlertRulesParts) {
     const { clock, log, settings, services } = ctx;
     const tables = ctx.db<RuleTables>();
     const dependencies = { metrics: services.maybe(Metrics), logs: services.maybe(Logs), channels: services.maybe(Channels) };
@@ -53,7 +55,7 @@ export class AlertRules {
     ctx.http.routes([
       ...ruleRoutes(rules),
       ...previewRoutes(new Preview({ dependencies, clock, intervalMs, delayOf, labelsOf: this.labelsOf })),
-      ...importRoutes(new RuleImporter({ rules, dependencies, findByKey: (key) => new RuleStore(tables.read).findByKey(key) })),
+      ...importRoutes(new RuleImporter({ rules, recordings, dependencies, findByKey: (key) => new RuleStore(tables.read).findByKey(key) })),
       ...ruleTestRoutes(dependencies.metrics),
     ]);
     ctx.events.on(RuleChanged, async ({ id }) => book.keep(id, await new RuleStore(tables.read).find(id)));

@@ -2,6 +2,7 @@ import { formatDuration, parseDuration } from 'svc/query';
 import type { Static } from 'typebox';
 
 import type { FileRule, RuleFile, RuleGroup } from './prometheus-file.ts';
+import type { NewRecording } from './recording/recording-store.ts';
 import type { Draft } from './rule-draft.ts';
 import type { ImportShown, RuleFileBody } from './rule-schema.ts';
 import { compileAnnotation } from './template.ts';
@@ -16,8 +17,6 @@ export interface Candidate {
   readonly draft: Draft;
   readonly notes: readonly string[];
 }
-
-type LeftOut = ImportReport['left_out'][number];
 
 const severities: Readonly<Record<string, Draft['severity']>> = {
   critical: 'critical',
@@ -36,32 +35,37 @@ const severities: Readonly<Record<string, Draft['severity']>> = {
   none: 'info',
 };
 
-export function candidatesOf(
-  { groups }: RuleFile,
-  request: ImportRequest,
-): { readonly candidates: readonly Candidate[]; readonly leftOut: readonly LeftOut[] } {
-  const leftOut: LeftOut[] = [];
-  const keys = new Map<string, number>();
-  const candidates = groups.flatMap((group) =>
-    group.rules.flatMap((rule): Candidate[] => {
-      if (rule.alert === undefined) {
-        leftOut.push({
-          group: group.name,
-          rule: rule.record!,
-          reason: 'is a recording rule, which is not supported; write its expression where it is used',
-        });
-        return [];
-      }
-      try {
-        return [candidateOf(group, rule, rule.alert, request, keys)];
-      } catch (error) {
-        leftOut.push({ group: group.name, rule: rule.alert, reason: error instanceof Error ? error.message : String(error) });
-        return [];
-      }
-    }),
-  );
-  return { candidates, leftOut };
+export interface Candidates {
+  readonly alerts: readonly Candidate[];
+  readonly recordings: readonly NewRecording[];
 }
+
+/** What a file says as rules of ours. Throws, naming the alert, for one of which none can be made. */
+export function candidatesOf({ groups }: RuleFile, request: ImportRequest): Candidates {
+  const keys = new Map<string, number>();
+  const prefix = request.key_prefix ?? '';
+  return {
+    alerts: groups.flatMap((group) => group.rules.flatMap((rule) => (rule.alert === undefined ? [] : [candidateOf(group, rule, rule.alert, request, keys)]))),
+    recordings: groups.flatMap((group) =>
+      group.rules
+        .filter(({ record }) => record !== undefined)
+        .map(({ record, expr, labels }, position) => ({
+          group: prefix === '' ? group.name : `${prefix.replace(/_$/, '')}_${group.name}`,
+          position,
+          record: record!,
+          expr,
+          labels: { ...group.labels, ...labels },
+          interval_seconds: Math.min(longestIntervalSeconds, secondsOf(group)),
+          limit: group.limit,
+          enabled: request.enabled ?? true,
+        })),
+    ),
+  };
+}
+
+const longestIntervalSeconds = 86_400;
+
+const secondsOf = ({ interval }: RuleGroup): number => (interval === undefined ? 0 : Math.max(5, Math.round(parseDuration(interval) / 1_000)));
 
 function candidateOf(group: RuleGroup, rule: FileRule, alert: string, request: ImportRequest, keys: Map<string, number>): Candidate {
   const notes: string[] = [];
@@ -81,9 +85,9 @@ function candidateOf(group: RuleGroup, rule: FileRule, alert: string, request: I
   const { runbook_url: runbook, ...others } = annotations;
   const address = runbook !== undefined && /^https?:\/\/\S+$/.test(runbook) && !runbook.includes('{{') ? runbook : undefined;
   const lasting = rule.for === undefined ? 0 : parseDuration(rule.for);
-  const interval = group.interval === undefined ? 0 : Math.max(5, Math.round(parseDuration(group.interval) / 1_000));
+  const interval = secondsOf(group);
   note(notes, group.queryOffset !== undefined, 'query_offset of the group was not imported: the delay of samples is known for each store');
-  note(notes, interval > 86_400, 'the interval of the group is longer than a day, which was not imported');
+  note(notes, interval > longestIntervalSeconds, 'the interval of the group is longer than a day, which was not imported');
   return {
     group: group.name,
     alert,
@@ -101,7 +105,7 @@ function candidateOf(group: RuleGroup, rule: FileRule, alert: string, request: I
       labels: { alertname: alert.slice(0, 1_000), ...labels },
       annotations: address === undefined ? annotations : others,
       ...(address !== undefined && { runbook_url: address }),
-      ...(interval <= 86_400 && { interval_seconds: interval }),
+      ...(interval <= longestIntervalSeconds && { interval_seconds: interval }),
       keep_firing_for: formatDuration(parseDuration(rule.keepFiringFor ?? '0s')),
       limit: group.limit,
       ...(request.dimensions !== undefined && { dimensions: request.dimensions }),

@@ -2,6 +2,8 @@ import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 
 import { type Candidate, candidatesOf, type ImportReport, type ImportRequest } from './import-candidates.ts';
 import { readRuleFile } from './prometheus-file.ts';
+import type { NewRecording } from './recording/recording-store.ts';
+import type { Recordings } from './recording/recordings.ts';
 import { assertWorks, type RuleDependencies } from './rule-check.ts';
 import { bodyOf } from './rule-draft.ts';
 import type { RuleBody } from './rule-tables.ts';
@@ -11,13 +13,14 @@ type LeftOut = ImportReport['left_out'][number];
 
 export interface RuleImporterParts {
   readonly rules: Rules;
+  readonly recordings: Pick<Recordings, 'put' | 'groups'>;
   readonly dependencies: RuleDependencies;
   readonly findByKey: (ruleKey: string) => Promise<{ readonly id: number; readonly source_type: RuleBody['source_type'] } | undefined>;
 }
 
-const mostRules = 1_000;
+const mostRules = 5_000;
 
-/** Imports what a Prometheus rule file says, and reports what of it has no counterpart here. */
+/** Imports what a Prometheus rule file says, alerts and recordings, and reports what of it has no counterpart here. */
 export class RuleImporter {
   readonly #parts: RuleImporterParts;
 
@@ -26,17 +29,22 @@ export class RuleImporter {
   }
 
   async importFile(call: ChangeCall, request: ImportRequest): Promise<ImportReport> {
-    const { candidates, leftOut } = candidatesOf(readRuleFile(request.content), request);
-    if (candidates.length > mostRules) {
-      throw new SvcError('invalid_argument', `the file has ${candidates.length} alerts, and the limit is ${mostRules}; split it`);
+    const { alerts, recordings } = candidatesOf(readRuleFile(request.content), request);
+    if (alerts.length > mostRules) {
+      throw new SvcError('invalid_argument', `the file has ${alerts.length} alerts, and the limit is ${mostRules}; split it`);
     }
-    const { fit, invalid, taken } = await this.#check(candidates, request);
-    if (invalid.length > 0 && (request.strict ?? true)) {
-      throw refusalOf(invalid);
+    const records = await this.#checkRecordings(recordings, request.overwrite ?? false);
+    const { fit, invalid, taken } = await this.#check(alerts, request);
+    const unusable = [...invalid, ...records.invalid];
+    if (unusable.length > 0 && (request.strict ?? true)) {
+      throw refusalOf(unusable);
     }
     const bodies = fit.map(({ body }) => body);
     const dryRun = request.dry_run ?? false;
     const stored = dryRun ? [] : await this.#parts.rules.putAll(call, bodies);
+    if (!dryRun && records.fit.length > 0) {
+      await this.#parts.recordings.put(call, records.fit);
+    }
     const ids = new Map(stored.map(({ rule_key: key, id }) => [key, id]));
     return {
       dry_run: dryRun,
@@ -47,7 +55,8 @@ export class RuleImporter {
         id: ids.get(body.rule_key) ?? null,
         notes: [...notes],
       })),
-      left_out: [...leftOut, ...invalid, ...taken],
+      recorded: records.fit.map(({ group, record }) => ({ group, record })),
+      left_out: [...unusable, ...taken, ...records.taken],
     };
   }
 
@@ -68,6 +77,40 @@ export class RuleImporter {
       }
     }
     return checked;
+  }
+
+  /** Groups are stored whole: they are evaluated in their order. */
+  async #checkRecordings(recordings: readonly NewRecording[], overwrite: boolean) {
+    const known = recordings.length === 0 || overwrite ? new Set<string>() : await this.#parts.recordings.groups();
+    const checked: { fit: NewRecording[]; invalid: LeftOut[]; taken: LeftOut[] } = { fit: [], invalid: [], taken: [] };
+    for (const recording of recordings) {
+      const { group, record, expr } = recording;
+      const fault = await this.#faultOf(expr);
+      if (fault !== undefined) {
+        checked.invalid.push({ group, rule: record, reason: `expr: ${fault}` });
+      } else if (known.has(group)) {
+        checked.taken.push({ group, rule: record, reason: 'its group was imported before; ask for overwrite to replace it' });
+      } else {
+        checked.fit.push(recording);
+      }
+    }
+    return checked;
+  }
+
+  async #faultOf(expr: string): Promise<string | undefined> {
+    const { metrics } = this.#parts.dependencies;
+    if (!metrics.available) {
+      throw new SvcError('unavailable', 'the metrics store is not running, so the expression cannot be checked; try again when it is');
+    }
+    try {
+      const { type } = await metrics.get().check(expr);
+      return type === 'vector' || type === 'scalar' ? undefined : `answers a ${type}, and a recording rule needs an instant vector or a scalar`;
+    } catch (error) {
+      if (isSvcError(error) && error.code === 'invalid_argument') {
+        return messageOf(error);
+      }
+      throw error;
+    }
   }
 
   /** The labels that the expression groups by tell its incidents apart; where it groups by none, one incident holds all instances. */

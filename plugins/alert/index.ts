@@ -3,18 +3,21 @@ import { definePlugin } from 'svc/sdk';
 import { AlertEngine } from './alert-engine.ts';
 import { AlertRules } from './alert-rules.ts';
 import { Delays } from './evaluator/delays.ts';
+import { RecordingEngine } from './recording/recording-engine.ts';
 import { planOf } from './rule-plan.ts';
 
 export default definePlugin({
   activate(ctx) {
     const delays = new Delays();
-    const rules = new AlertRules(ctx, { delayOf: delays.of });
-    const engine = new AlertEngine(ctx, { book: rules.book, render: rules.render, labelsOf: rules.labelsOf, planOf, delays });
-    return { rules, engine };
+    const recording = new RecordingEngine(ctx, delays);
+    const rules = new AlertRules(ctx, { delayOf: delays.of, recordings: recording.recordings });
+    const engine = new AlertEngine(ctx, { book: rules.book, render: rules.render, labelsOf: rules.labelsOf, planOf, delays, recording });
+    return { recording, rules, engine };
   },
-  async start(_ctx, { rules, engine }) {
+  async start(_ctx, { recording, rules, engine }) {
     // Rules before incidents: one whose rule is not known is closed.
     await rules.load();
+    await recording.start();
     await engine.start();
   },
 });

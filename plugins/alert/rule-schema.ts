@@ -182,7 +182,7 @@ export const PreviewShown = Type.Object({
 });
 
 export const RuleFileBody = Type.Object({
-  content: Type.String({ minLength: 1, maxLength: 900_000, description: 'a rule file of Prometheus, or a PrometheusRule object, as YAML' }),
+  content: Type.String({ minLength: 1, maxLength: 4_000_000, description: 'a rule file of Prometheus, or a PrometheusRule object, as YAML' }),
   scope_type: Type.Optional(ScopeTypeSchema),
   severity: Type.Optional(SeveritySchema),
   dimensions: Type.Optional(
@@ -210,5 +210,6 @@ export const ImportShown = Type.Object({
       notes: Type.Array(Type.String(), { description: 'what of it was not imported, and why' }),
     }),
   ),
+  recorded: Type.Array(Type.Object({ group: Type.String(), record: Type.String() }), { description: 'recording rules' }),
   left_out: Type.Array(Type.Object({ group: Type.String(), rule: Type.String(), reason: Type.String() })),
 });

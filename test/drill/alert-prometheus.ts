@@ -17,25 +17,30 @@ import { edgeFleet, PretendFleet } from '../plugins/ingest/house.ts';
 import { freePort } from '../plugins/ingest/nginx.ts';
 
 const evaluationMs = 5_000;
-/** What remote write and a look at the clock may take beyond one evaluation. */
-const lateMs = 2_000;
 /** How long a value stays: some evaluations, so that neither side can miss one. */
 const holdMs = 20_000;
 const units = 12;
+
+/** A rule file as one would import it: plain series, rates, groups, absence, labels that are templates, series that come and go. */
 const rules = [
-  { key: 'at_once', expr: 'temperature > 50', for: '0s' },
-  { key: 'ten_seconds', expr: 'temperature > 40', for: '10s' },
-  { key: 'half_a_minute', expr: 'temperature > 30', for: '30s' },
+  { alert: 'AtOnce', expr: 'temperature > 50' },
+  { alert: 'TenSeconds', expr: 'temperature > 40', for: '10s', labels: { level: '{{ if gt $value 60.0 }}high{{ else }}low{{ end }}', team: 'infra' } },
+  { alert: 'HalfAMinute', expr: 'temperature > 30', for: '30s' },
+  { alert: 'Kept', expr: 'temperature > 60', keep_firing_for: '15s' },
+  { alert: 'ByZone', expr: 'max by (zone) (temperature) > 70', for: '10s' },
+  { alert: 'Busy', expr: 'rate(work_total[15s]) > 5', for: '5s' },
+  { alert: 'Failing', expr: 'sum by (zone) (rate(errors_total[15s])) / sum by (zone) (rate(work_total[15s])) > 0.3' },
+  { alert: 'Gone', expr: 'absent(temperature{unit="3"})' },
+  { alert: 'Run', expr: 'run_failed == 1' },
 ];
 
-/** From the first evaluation that fires to the first that is clear. */
-interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-type Spans = ReadonlyMap<string, readonly Span[]>;
+/** Times at which an alert fires, one for each evaluation, by its name and labels. */
+type Cells = ReadonlyMap<string, ReadonlySet<number>>;
 
-/** A real Prometheus scrapes, evaluates, and writes what it has scraped to a real house, which evaluates the same rules: both must fire and clear together. */
+/**
+ * A real Prometheus scrapes, evaluates, and writes what it has scraped to a real house, which has imported the same rule file
+ * as it is: for each alert the same label sets must fire at the same evaluations.
+ */
 export async function run({ seconds = 240 }: { readonly seconds?: number } = {}): Promise<Outcome> {
   const program = findPeer('prometheus');
   if (program === undefined) {
@@ -47,15 +52,16 @@ export async function run({ seconds = 240 }: { readonly seconds?: number } = {})
     const environment = { SVC_ALERT_EVAL_INTERVAL: '5s', SVC_ALERT_COOLDOWN: '0s' };
     const plugins = ['iam', 'session', 'ingest', edgeFleet, 'metricsdb', 'alert'];
     const house = await startTestHost(t, { plugins, environment, services: { 'test.fleet': new PretendFleet() } });
-    await addRules(house);
+    await house.json('/api/v1/alert-rules/import', { method: 'POST', body: JSON.stringify({ content: ruleFile() }) });
     const target = await exporter(t);
     const prometheus = await startPrometheus(t, program, house, target);
     const began = Date.now();
     await pause(seconds * 1_000);
-    const window = { from: began + holdMs, to: Date.now() - holdMs };
-    const theirs = await theirSpans(prometheus, window);
-    const ours = await ourSpans(house);
-    return { ok: true, seconds, rules: rules.length, units, ...compared(ours, theirs, window) };
+    // Both begin at some time, and the last evaluations may not be written yet.
+    const window = { from: began + 2 * holdMs, to: Date.now() - holdMs };
+    const theirs = await cellsOf(`${prometheus}/api/v1/query_range`, window, (url) => fetch(url));
+    const ours = await cellsOf('/prometheus/api/v1/query_range', window, (url) => house.fetch(url));
+    return { seconds, rules: rules.length, units, ...compared(ours, theirs) };
   } finally {
     for (const end of ends) {
       await end();
@@ -63,33 +69,36 @@ export async function run({ seconds = 240 }: { readonly seconds?: number } = {})
   }
 }
 
-async function addRules(house: TestHost): Promise<void> {
-  for (const { key, expr, for: sustained } of rules) {
-    await house.json('/api/v1/alert-rules', {
-      method: 'POST',
-      body: JSON.stringify({
-        rule_key: key,
-        name: key,
-        kind: 'metric_raw',
-        source_type: 'svc_builtin',
-        scope_type: 'global',
-        join_mode: 'all',
-        severity: 'warning',
-        dimensions: ['unit'],
-        conditions: [{ expr, ...(sustained !== '0s' && { for: sustained }) }],
-      }),
-    });
-  }
-}
+const ruleFile = (): string => JSON.stringify({ groups: [{ name: 'g', interval: `${evaluationMs / 1_000}s`, rules }] });
 
-/** Wandering values, each of which stays for a while. */
+/** Values that wander and stay for a while, counters that begin anew, units that are gone for a while, and runs of which each is a series of its own. */
 async function exporter(t: { after(end: () => unknown): void }): Promise<string> {
   const random = numbers(7);
   const values = Array.from({ length: units }, () => Array.from({ length: 1_000 }, () => random(80)));
+  const work = Array.from({ length: units }, () => ({ done: 0, failed: 0 }));
   const began = Date.now();
+  let last = began;
   const server = createServer((_request, response) => {
-    // Units change one after another, so that evaluations are compared at all of their phases.
-    const lines = values.map((of, unit) => `temperature{unit="${unit}"} ${of[Math.floor((Date.now() - began + (unit * holdMs) / units) / holdMs)]}\n`);
+    const now = Date.now();
+    const lines = values.map((of, unit) => {
+      // Units change one after another, so that evaluations are compared at all of their phases.
+      const turn = Math.floor((now - began + (unit * holdMs) / units) / holdMs);
+      const labels = `{unit="${unit}",zone="${unit % 3}"}`;
+      const own = work[unit]!;
+      const isFast = of[turn]! > 40;
+      own.done += ((isFast ? 12 : 1) * (now - last)) / 1_000;
+      own.failed += ((of[turn + 1]! > 45 ? 6 : 0.1) * (now - last)) / 1_000;
+      if (turn % 5 === 4 && own.done > 50) {
+        Object.assign(own, { done: 0, failed: 0 });
+      }
+      const isGone = turn % 4 === unit % 4 && unit < 4;
+      return [
+        isGone ? '' : `temperature${labels} ${of[turn]}\n`,
+        `work_total${labels} ${own.done}\nerrors_total${labels} ${own.failed}\n`,
+        `run_failed{unit="${unit}",run="${turn}"} ${of[turn + 2]! % 2}\n`,
+      ].join('');
+    });
+    last = now;
     response.setHeader('content-type', 'text/plain; version=0.0.4').end(lines.join(''));
   });
   server.listen(0, '127.0.0.1');
@@ -104,16 +113,12 @@ async function exporter(t: { after(end: () => unknown): void }): Promise<string>
 async function startPrometheus(t: { after(end: () => unknown): void }, program: string, house: TestHost, target: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-prometheus-'));
   const address = `127.0.0.1:${await freePort()}`;
-  const seconds = `${evaluationMs / 1_000}s`;
   const write = { url: `${house.url}/api/v1/write`, basic_auth: { username: 'svc_ak_seven', password: 'svc_sk_seven' } };
-  writeFileSync(
-    join(folder, 'rules.yml'),
-    JSON.stringify({ groups: [{ name: 'g', interval: seconds, rules: rules.map(({ key, expr, for: sustained }) => ({ alert: key, expr, for: sustained })) }] }),
-  );
+  writeFileSync(join(folder, 'rules.yml'), ruleFile());
   writeFileSync(
     join(folder, 'prometheus.yml'),
     JSON.stringify({
-      global: { scrape_interval: '1s', evaluation_interval: seconds },
+      global: { scrape_interval: '1s', evaluation_interval: `${evaluationMs / 1_000}s` },
       rule_files: ['rules.yml'],
       scrape_configs: [{ job_name: 'units', static_configs: [{ targets: [target] }] }],
       remote_write: [
@@ -121,7 +126,7 @@ async function startPrometheus(t: { after(end: () => unknown): void }, program: 
           ...write,
           queue_config: { batch_send_deadline: '200ms' },
           // Its own alerts stay with it: ours are what is compared.
-          write_relabel_configs: [{ source_labels: ['__name__'], regex: 'temperature', action: 'keep' }],
+          write_relabel_configs: [{ source_labels: ['__name__'], regex: 'temperature|work_total|errors_total|run_failed', action: 'keep' }],
         },
       ],
     }),
@@ -138,71 +143,56 @@ async function startPrometheus(t: { after(end: () => unknown): void }, program: 
   return `http://${address}`;
 }
 
-async function theirSpans(url: string, { from, to }: Span): Promise<Spans> {
-  const spans = new Map<string, Span[]>();
-  const ask = new URLSearchParams({
-    query: 'ALERTS{alertstate="firing"}',
-    start: String(Math.floor(from / 1_000) - holdMs / 1_000),
-    end: String(to / 1_000 + holdMs / 1_000),
-    step: '1',
-  });
-  const answer = (await (await fetch(`${url}/api/v1/query_range?${ask.toString()}`)).json()) as {
-    data: { result: { metric: { alertname: string; unit: string }; values: [number, string][] }[] };
+/** Labels that only one of both puts on what it is given. */
+const ofOneSide = new Set(['__name__', 'alertstate', 'severity', 'rule_key', 'device_id', 'edge_id']);
+
+async function cellsOf(address: string, { from, to }: { readonly from: number; readonly to: number }, ask: (url: string) => Promise<Response>): Promise<Cells> {
+  const step = evaluationMs / 1_000;
+  const [start, end] = [from, to].map((time) => String(Math.floor(time / evaluationMs) * step));
+  const query = new URLSearchParams({ query: 'ALERTS{alertstate="firing"}', start: start!, end: end!, step: String(step) });
+  const answer = (await (await ask(`${address}?${query.toString()}`)).json()) as {
+    data: { result: { metric: Record<string, string>; values: [number, string][] }[] };
   };
+  const cells = new Map<string, Set<number>>();
   for (const { metric, values } of answer.data.result) {
-    const key = `${metric.alertname} ${metric.unit}`;
-    const times = values.map(([time]) => time * 1_000);
-    const starts = times.filter((time, at) => at === 0 || time - times[at - 1]! > 1_500);
-    const found = starts.map((start, at) => ({ from: start, to: times.findLast((time) => at === starts.length - 1 || time < starts[at + 1]!)! + 1_000 }));
-    spans.set(
-      key,
-      [...(spans.get(key) ?? []), ...found].sort((a, b) => a.from - b.from),
-    );
+    const labels = Object.entries(metric).filter(([name]) => !ofOneSide.has(name));
+    const key = labels
+      .map(([name, value]) => `${name}=${value}`)
+      .sort()
+      .join(' ');
+    const times = cells.get(key) ?? new Set();
+    cells.set(key, times);
+    values.forEach(([time]) => times.add(time * 1_000));
   }
-  return spans;
+  return cells;
 }
 
-async function ourSpans(house: TestHost): Promise<Spans> {
-  const spans = new Map<string, readonly Span[]>();
-  const { items } = await house.json<{ items: { id: number; rule: string; dedupe_key: string }[] }>('/api/v1/alerts/incidents?limit=200&scope=global');
-  for (const { id, rule, dedupe_key: key } of items) {
-    const events = await house.json<{ items: { type: string; created_at: string }[] }>(`/api/v1/alerts/incidents/${id}/events?order=asc&limit=200`);
-    const times = (type: string): readonly number[] => events.items.filter((row) => row.type === type).map(({ created_at: at }) => Date.parse(at));
-    const over = times('resolved');
-    spans.set(
-      `${rule} ${key.split('unit=')[1]}`,
-      // Resolved is what two evaluations in a row find clear; Prometheus takes the first for it.
-      times('firing').map((from, at) => ({ from, to: over[at] === undefined ? Infinity : over[at] - evaluationMs })),
-    );
-  }
-  return spans;
-}
-
-/** Spans that lie within the window, one beside the other. */
-function compared(ours: Spans, theirs: Spans, { from, to }: Span): { spans: number; 'furthest apart, ms': number; 'on average, ms': number } {
-  const apart: number[] = [];
-  const within = (spans: Spans, key: string): readonly Span[] => (spans.get(key) ?? []).filter((span) => span.from > from && span.to < to);
+/** Evaluations of both lie apart by less than one: a cell has its counterpart where the other side fires then, or one evaluation before or after. */
+function compared(ours: Cells, theirs: Cells): Outcome {
+  const counts = { theirs: 0, same: 0, near: 0, all: 0 };
+  const missing = new Map<string, number>();
   for (const key of new Set([...ours.keys(), ...theirs.keys()])) {
-    const [mine, yours] = [within(ours, key), within(theirs, key)];
-    const shown = JSON.stringify({ key, ours: mine, theirs: yours });
-    // One at an edge of the window may count for one side only.
-    const near = (span: Span, others: readonly Span[]): Span | undefined => others.find((other) => Math.abs(other.from - span.from) <= evaluationMs + lateMs);
-    const inner = (spans: readonly Span[]): readonly Span[] => spans.filter((span) => span.from > from + holdMs && span.to < to - holdMs);
-    for (const [some, others] of [
-      [inner(mine), yours],
-      [inner(yours), mine],
-    ] as const) {
-      for (const span of some) {
-        const other = near(span, others);
-        assert.ok(other !== undefined && Math.abs(other.to - span.to) <= evaluationMs + lateMs, `no counterpart of ${JSON.stringify(span)}: ${shown}`);
-        apart.push(Math.abs(other.from - span.from), Math.abs(other.to - span.to));
+    const [mine, yours] = [ours.get(key) ?? new Set<number>(), theirs.get(key) ?? new Set<number>()];
+    counts.theirs += yours.size;
+    for (const time of new Set([...mine, ...yours])) {
+      const other = mine.has(time) ? yours : mine;
+      const isNear = [-1, 0, 1].some((by) => other.has(time + by * evaluationMs));
+      counts.all += 1;
+      counts.same += other.has(time) ? 1 : 0;
+      counts.near += isNear ? 1 : 0;
+      if (!isNear) {
+        missing.set(key, (missing.get(key) ?? 0) + 1);
       }
     }
   }
-  assert.ok(apart.length > 40, `only ${apart.length} instants to compare`);
+  assert.ok(counts.theirs > 200, `only ${counts.theirs} firing cells to compare`);
+  const percent = (count: number): number => Math.round((count * 10_000) / counts.all) / 100;
+  const worst = [...missing].sort(([, a], [, b]) => b - a).slice(0, 5);
   return {
-    spans: apart.length / 4,
-    'furthest apart, ms': Math.max(...apart),
-    'on average, ms': Math.round(apart.reduce((sum, ms) => sum + ms, 0) / apart.length),
+    ok: percent(counts.near) >= 99,
+    'firing cells': counts.all,
+    'with a counterpart, %': percent(counts.near),
+    'at the very evaluation, %': percent(counts.same),
+    ...(worst.length > 0 && { 'without one': worst.map(([key, count]) => `${key}: ${count}`).join('; ') }),
   };
 }

@@ -125,5 +125,3 @@ function assertTemplates(texts: Readonly<Record<string, string>>, what: string, 
 const durationOf = (text: string | undefined): number => (text === undefined || text === '' ? 0 : parseDuration(text));
 
 export const rowOf = (labels: LabelRecord, at: number, value: number): ScratchRow => ({ labels, times: Float64Array.of(at), values: Float64Array.of(value) });
-
-export const withoutEmpty = (labels: LabelRecord): LabelRecord => Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''));

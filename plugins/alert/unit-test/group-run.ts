@@ -5,18 +5,10 @@ import type { InstantAnswer, LabelRecord, ScratchRow, ScratchSeries } from '../.
 import { labelKey } from '../label-key.ts';
 import type { RuleGroup } from '../prometheus-file.ts';
 import type { TemplateContext } from '../template.ts';
-import { type ActiveAlert, AlertRun, rowOf, withoutEmpty } from './alert-run.ts';
+import { recorded, type Recording as AnyRecording, type Sample, samplesOf } from '../recording/recording.ts';
+import { type ActiveAlert, AlertRun, rowOf } from './alert-run.ts';
 
-export interface Sample {
-  readonly labels: LabelRecord;
-  readonly value: number;
-}
-
-interface Recording {
-  readonly record: string;
-  readonly expr: string;
-  readonly labels: LabelRecord;
-}
+type Recording = Pick<AnyRecording, 'record' | 'expr' | 'labels'>;
 
 interface Member {
   readonly rule: AlertRun | Recording;
@@ -75,7 +67,7 @@ export class GroupRun {
       rule.step(vectorOf(samples, at), slot);
       rows = rule.series(at);
     } else {
-      rows = recorded(rule, samples, at);
+      rows = recorded(rule, samples).map(({ labels, value }) => rowOf(labels, at, value));
       this.#assertWithin(rows.length);
     }
     await this.#write(member, rows, at);
@@ -97,14 +89,6 @@ export class GroupRun {
   }
 }
 
-function recorded({ record, labels: own }: Recording, samples: readonly Sample[], at: number): ScratchRow[] {
-  const rows = samples.map(({ labels, value }) => rowOf(withoutEmpty({ ...labels, ...own, __name__: record }), at, value));
-  if (new Set(rows.map(({ labels }) => labelKey(labels))).size < rows.length) {
-    throw new Error('vector contains metrics with the same labelset after applying rule labels');
-  }
-  return rows;
-}
-
 const vectorOf = (samples: readonly Sample[], at: number): Extract<InstantAnswer, { type: 'vector' }> => ({
   type: 'vector',
   labels: samples.map(({ labels }) => labels),
@@ -112,15 +96,3 @@ const vectorOf = (samples: readonly Sample[], at: number): Extract<InstantAnswer
   values: Float64Array.from(samples, ({ value }) => value),
   warnings: [],
 });
-
-/** A scalar is a vector of one value without labels. */
-export function samplesOf(answer: InstantAnswer): readonly Sample[] {
-  switch (answer.type) {
-    case 'scalar':
-      return [{ labels: {}, value: answer.value }];
-    case 'vector':
-      return answer.labels.map((labels, index) => ({ labels, value: answer.values[index]! }));
-    default:
-      throw new Error('rule result is not a vector or scalar');
-  }
-}

@@ -4,8 +4,8 @@ import { formatDuration, formatFloat } from 'svc/query';
 import type { LabelRecord, ScratchRow, ScratchSeries } from '../../metricsdb/contract.ts';
 import { labelKey } from '../label-key.ts';
 import type { RuleGroup } from '../prometheus-file.ts';
-import { withoutEmpty } from './alert-run.ts';
-import { GroupRun, type Sample, samplesOf } from './group-run.ts';
+import { type Sample, samplesOf, withoutEmpty } from '../recording/recording.ts';
+import { GroupRun } from './group-run.ts';
 import type { AlertTest, QueryTest, TestFile, TestGroup } from './test-file.ts';
 import type { NotedSeries } from './series-notation.ts';
 

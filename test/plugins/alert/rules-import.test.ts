@@ -47,10 +47,10 @@ test('a Prometheus rule file is taken over, with a report of what was not', asyn
   assert.match(body.taken[1].notes.join(), /severity: strange is not a severity here, so it is warning/);
   assert.deepEqual(
     body.left_out.map(({ rule }: { rule: string }) => rule),
-    ['job:up:sum', 'Broken'],
+    ['Broken'],
   );
-  assert.match(body.left_out[0].reason, /recording rule/);
-  assert.match(body.left_out[1].reason, /conditions\.0\.expr: 1:\d+: /);
+  assert.deepEqual(body.recorded, [{ group: 'hosts', record: 'job:up:sum' }]);
+  assert.match(body.left_out[0].reason, /conditions\.0\.expr: 1:\d+: /);
 
   const rule = (await call('GET', `alert-rules/${id}`)).body;
   assert.deepEqual(

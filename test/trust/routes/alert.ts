@@ -27,8 +27,10 @@ export const area: Area = {
     DELETE  /api/v1/alerts/silences/{id}             alert:silence
     GET     /api/v1/alerts/silences/{id}/muted       any
     POST    /api/v1/alerts/silences/preview          any
+    GET     /api/v1/recording-rules                  any
+    DELETE  /api/v1/recording-rules/{id}             alert:write
     GET     /api/v1/alerts/runtime-info              any
   `,
-  houseWide: ['alert-rules', 'incidents', 'silences'],
+  houseWide: ['alert-rules', 'incidents', 'recording-rules', 'silences'],
   fields: { notify_channel_ids: 'notification-channels' },
 };

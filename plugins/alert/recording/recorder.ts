@@ -1,0 +1,178 @@
+import { type Handle, messageOf } from 'svc/sdk';
+
+import type { InstantAnswer, LabelRecord, MetricsIngest, SampleRow } from '../../metricsdb/contract.ts';
+import type { BackEnd } from '../evaluator/back-end.ts';
+import { phaseOf, slotAt } from '../evaluator/slots.ts';
+import { labelKey } from '../label-key.ts';
+import { recorded, type Recording, samplesOf } from './recording.ts';
+
+export interface RecorderParts {
+  readonly backEnd: Pick<BackEnd, 'round'>;
+  readonly store: Handle<Pick<MetricsIngest, 'write'>>;
+  readonly now: () => number;
+  readonly intervalMs: () => number;
+  /** How much later than a slot its samples are there. */
+  readonly delayMs: () => number;
+}
+
+/** How the last evaluation of a recording rule went. */
+export interface RecordingState {
+  readonly at: number;
+  readonly series: number;
+  readonly error: string | undefined;
+}
+
+interface Group {
+  readonly recordings: readonly Recording[];
+  slot: number;
+  running: boolean;
+}
+
+const longestMs = 10_000;
+const mostInWrite = 5_000;
+
+/** Evaluates recording rules, the rules of a group in their order, and writes what they answer to the metrics store. */
+export class Recorder {
+  readonly #parts: RecorderParts;
+  readonly #states = new Map<number, RecordingState>();
+  /** Series that a rule wrote last: what it writes no more has ended. */
+  readonly #written = new Map<number, ReadonlyMap<string, LabelRecord>>();
+  readonly #running = new Set<Promise<void>>();
+  #groups = new Map<string, Group>();
+  #stopped = false;
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+  }
+
+  /** All that there are, group by group in their order. */
+  load(recordings: readonly Recording[]): void {
+    const known = this.#groups;
+    this.#groups = new Map();
+    for (const [name, own] of groupsOf(recordings)) {
+      const before = known.get(name);
+      const slot = before?.slot ?? slotAt(this.#parts.now(), phaseOf(name, this.#intervalOf(own)), this.#intervalOf(own));
+      this.#groups.set(name, { recordings: own, slot, running: false });
+    }
+  }
+
+  stateOf(id: number): RecordingState | undefined {
+    return this.#states.get(id);
+  }
+
+  /** Evaluates the groups whose slot has come. A group that is still at work leaves its slot out. */
+  async tick(): Promise<void> {
+    const now = this.#parts.now();
+    const due = [...this.#groups].flatMap(([name, group]) => {
+      const intervalMs = this.#intervalOf(group.recordings);
+      const slot = slotAt(now, phaseOf(name, intervalMs), intervalMs);
+      if (slot === group.slot || group.running || this.#stopped) {
+        return [];
+      }
+      group.slot = slot;
+      return [this.#evaluate(group, slot, intervalMs)];
+    });
+    due.forEach((work) => {
+      this.#running.add(work);
+      void work.finally(() => this.#running.delete(work));
+    });
+    await Promise.all(due);
+  }
+
+  /** Takes no more slots, and waits for what runs. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#running);
+  }
+
+  #intervalOf([first]: readonly Recording[]): number {
+    return first!.interval_seconds > 0 ? first!.interval_seconds * 1_000 : this.#parts.intervalMs();
+  }
+
+  async #evaluate(group: Group, slot: number, intervalMs: number): Promise<void> {
+    group.running = true;
+    try {
+      for (const batch of batchesOf(group.recordings)) {
+        await this.#evaluateBatch(batch, slot, Math.min(longestMs, intervalMs));
+      }
+    } finally {
+      group.running = false;
+    }
+  }
+
+  async #evaluateBatch(batch: readonly Recording[], slot: number, timeoutMs: number): Promise<void> {
+    const { backEnd, delayMs } = this.#parts;
+    const at = slot - delayMs();
+    const answers = backEnd.round([...new Set(batch.map(({ expr }) => expr))], at, timeoutMs);
+    const rows: SampleRow[] = [];
+    for (const recording of batch) {
+      const { answer } = await answers.get(recording.expr)!;
+      rows.push(...this.#rowsOf(recording, answer, at));
+    }
+    try {
+      await this.#write(rows);
+    } catch (error) {
+      batch.forEach(({ id }) => this.#states.set(id, { at: slot, series: 0, error: `could not write its series: ${messageOf(error)}` }));
+    }
+  }
+
+  #rowsOf(recording: Recording, answer: InstantAnswer | Error, at: number): readonly SampleRow[] {
+    const { id, limit } = recording;
+    try {
+      if (answer instanceof Error) {
+        throw answer;
+      }
+      const samples = recorded(recording, samplesOf(answer));
+      if (limit > 0 && samples.length > limit) {
+        throw new Error(`exceeded limit of ${limit} with ${samples.length} series`);
+      }
+      const written = new Map(samples.map(({ labels }) => [labelKey(labels), labels]));
+      const ended = [...(this.#written.get(id) ?? [])].filter(([key]) => !written.has(key));
+      this.#written.set(id, written);
+      this.#states.set(id, { at, series: samples.length, error: undefined });
+      return [
+        ...samples.map(({ labels, value }) => ({ labels, value, time: at })),
+        ...ended.map(([, labels]) => ({ labels, value: 0, time: at, stale: true })),
+      ];
+    } catch (error) {
+      this.#states.set(id, { at, series: 0, error: messageOf(error) });
+      return [];
+    }
+  }
+
+  async #write(rows: readonly SampleRow[]): Promise<void> {
+    for (let from = 0; from < rows.length; from += mostInWrite) {
+      const { rejected, reasons } = await this.#parts.store.get().write(rows.slice(from, from + mostInWrite));
+      if (rejected > 0) {
+        throw new Error(reasons.join('; '));
+      }
+    }
+  }
+}
+
+function groupsOf(recordings: readonly Recording[]): ReadonlyMap<string, readonly Recording[]> {
+  const groups = new Map<string, Recording[]>();
+  for (const recording of recordings.filter(({ enabled }) => enabled)) {
+    const own = groups.get(recording.group) ?? [];
+    groups.set(recording.group, own);
+    own.push(recording);
+  }
+  return groups;
+}
+
+/** Rules in a row that do not read what those before them write are asked together. */
+function* batchesOf(recordings: readonly Recording[]): Generator<readonly Recording[]> {
+  let batch: Recording[] = [];
+  const written = new Set<string>();
+  for (const recording of recordings) {
+    const reads = recording.expr.match(/[A-Za-z_:][\w:]*/g) ?? [];
+    if (reads.some((name) => written.has(name) || name === '__name__')) {
+      yield batch;
+      batch = [];
+      written.clear();
+    }
+    batch.push(recording);
+    written.add(recording.record);
+  }
+  yield batch;
+}

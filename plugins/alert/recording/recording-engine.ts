@@ -1,0 +1,49 @@
+import { messageOf, type PluginContext } from 'svc/sdk';
+
+import { BackEnd } from '../evaluator/back-end.ts';
+import type { Delays } from '../evaluator/delays.ts';
+import { askMetrics, withinScope } from '../evaluator/stores.ts';
+import { durationOf } from '../incident/duration.ts';
+import { Metrics, MetricsIngest } from '../services.ts';
+import { Recorder } from './recorder.ts';
+import { recordingRoutes } from './recording-routes.ts';
+import { Recordings } from './recordings.ts';
+
+const tickMs = 1_000;
+
+/** Recording rules, from their routes to the series that they write; begins with `start`. */
+export class RecordingEngine {
+  readonly #ctx: PluginContext;
+  readonly #recorder: Recorder;
+  readonly recordings: Recordings;
+
+  constructor(ctx: PluginContext, delays: Delays) {
+    const { clock, services, settings, scope } = ctx;
+    this.#ctx = ctx;
+    this.#recorder = new Recorder({
+      // Lanes of its own: alert rules do not wait for what is recorded.
+      backEnd: new BackEnd({ name: 'metrics', ask: askMetrics(services.maybe(Metrics)), within: withinScope(scope), monotonic: () => clock.monotonic() }),
+      store: services.maybe(MetricsIngest),
+      now: () => clock.now(),
+      intervalMs: () => durationOf(settings.get<string>('alert.eval_interval'), 'alert.eval_interval'),
+      delayMs: () => delays.of('metrics'),
+    });
+    this.recordings = new Recordings(ctx, this.#recorder);
+    ctx.http.routes(recordingRoutes(this.recordings));
+    scope.defer('finish recording rules', () => this.#recorder.stop());
+  }
+
+  async start(): Promise<void> {
+    const { scope, log } = this.#ctx;
+    await this.recordings.load();
+    // Not awaited: a slow query must not delay the next tick.
+    scope.interval('evaluate recording rules', tickMs, () => {
+      void this.tick().catch((error: unknown) => log.error({ cause: messageOf(error) }, 'the recorder failed a tick'));
+    });
+  }
+
+  /** Resolves when what was due is written. */
+  tick(): Promise<void> {
+    return this.#recorder.tick();
+  }
+}

@@ -1,0 +1,48 @@
+import type { InstantAnswer, LabelRecord } from '../../metricsdb/contract.ts';
+import { labelKey } from '../label-key.ts';
+
+/** A rule whose answer is written to the metrics store under a name of its own. */
+export interface Recording {
+  readonly id: number;
+  readonly group: string;
+  readonly position: number;
+  readonly record: string;
+  readonly expr: string;
+  readonly labels: LabelRecord;
+  /** 0: as alert rules that say nothing themselves. */
+  readonly interval_seconds: number;
+  /** 0: no limit. */
+  readonly limit: number;
+  readonly enabled: boolean;
+  readonly created_by: string;
+  readonly created_at: number;
+}
+
+export interface Sample {
+  readonly labels: LabelRecord;
+  readonly value: number;
+}
+
+/** What is written of an answer. Throws when two of its series would be one. */
+export function recorded({ record, labels: own }: Pick<Recording, 'record' | 'labels'>, samples: readonly Sample[]): readonly Sample[] {
+  const rows = samples.map(({ labels, value }) => ({ labels: withoutEmpty({ ...labels, ...own, __name__: record }), value }));
+  if (new Set(rows.map(({ labels }) => labelKey(labels))).size < rows.length) {
+    throw new Error('vector contains metrics with the same labelset after applying rule labels');
+  }
+  return rows;
+}
+
+/** A scalar is a vector of one value without labels. */
+export function samplesOf(answer: InstantAnswer): readonly Sample[] {
+  switch (answer.type) {
+    case 'scalar':
+      return [{ labels: {}, value: answer.value }];
+    case 'vector':
+      return answer.labels.map((labels, index) => ({ labels, value: answer.values[index]! }));
+    case 'matrix':
+    case 'string':
+      throw new Error('rule result is not a vector or scalar');
+  }
+}
+
+export const withoutEmpty = (labels: LabelRecord): LabelRecord => Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''));

@@ -1,0 +1,96 @@
+import { type Call, type Clock, defineEvent, type Page, type PageRequest, type PluginContext, SvcError, timestamp } from 'svc/sdk';
+import { type Static, Type } from 'typebox';
+
+import { actorOf } from '../incident/actor.ts';
+import type { Recorder } from './recorder.ts';
+import type { Recording } from './recording.ts';
+import { type NewRecording, RecordingStore, type RecordingTables } from './recording-store.ts';
+
+/** What a generation stores the one beside it must know, too. */
+const RecordingsChanged = defineEvent<Record<never, never>>('alert.recordings.changed');
+
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const RecordingItem = Type.Object({
+  id: Type.Integer(),
+  group: Type.String({ description: 'its rules are evaluated one after another' }),
+  position: Type.Integer(),
+  record: Type.String({ description: 'name of the series that are written' }),
+  expr: Type.String(),
+  labels: Type.Record(Type.String(), Type.String()),
+  interval_seconds: Type.Integer(),
+  limit: Type.Integer(),
+  enabled: Type.Boolean(),
+  evaluated_at: orNull(Type.String({ format: 'date-time' })),
+  series: Type.Integer({ description: 'that it wrote last' }),
+  error: orNull(Type.String({ description: 'of its last evaluation' })),
+  created_by: Type.String(),
+  created_at: Type.String({ format: 'date-time' }),
+});
+
+type Item = Static<typeof RecordingItem>;
+type Change = Pick<Call, 'principal' | 'note'>;
+
+const mostRecordings = 20_000;
+
+/** Recording rules: what is stored, and what the recorder evaluates of it. */
+export class Recordings {
+  readonly #store: RecordingStore;
+  readonly #clock: Clock;
+  readonly #recorder: Recorder;
+  readonly #changed: () => void;
+
+  constructor(ctx: PluginContext, recorder: Recorder) {
+    this.#store = new RecordingStore(ctx.db<RecordingTables>());
+    this.#clock = ctx.clock;
+    this.#recorder = recorder;
+    this.#changed = () => ctx.events.emit(RecordingsChanged, {});
+    ctx.events.on(RecordingsChanged, () => this.load());
+  }
+
+  async load(): Promise<void> {
+    this.#recorder.load(await this.#store.all());
+  }
+
+  async list(page: PageRequest): Promise<Page<Item>> {
+    const { items, ...rest } = await this.#store.list(page);
+    return { ...rest, items: items.map((recording) => this.#shown(recording)) };
+  }
+
+  groups(): Promise<ReadonlySet<string>> {
+    return this.#store.groups();
+  }
+
+  /** In the place of groups of the same names. */
+  async put(call: Change, recordings: readonly NewRecording[]): Promise<void> {
+    if ((await this.#store.count()) + recordings.length > mostRecordings) {
+      throw new SvcError('conflict', `the limit of ${mostRecordings} recording rules is reached; delete some of them first`);
+    }
+    await this.#store.replace(recordings, actorOf(call.principal).name, this.#clock.now());
+    await this.load();
+    this.#changed();
+  }
+
+  async remove(call: Change, id: number): Promise<void> {
+    const before = await this.#store.find(id);
+    if (before === undefined) {
+      throw new SvcError('not_found', `there is no recording rule ${id}`);
+    }
+    call.note({ resourceType: 'recording_rule', resourceId: id, before });
+    await this.#store.remove(id);
+    await this.load();
+    this.#changed();
+  }
+
+  #shown({ created_at: made, labels, ...recording }: Recording): Item {
+    const state = this.#recorder.stateOf(recording.id);
+    return {
+      ...recording,
+      labels: { ...labels },
+      evaluated_at: state === undefined ? null : timestamp(state.at),
+      series: state?.series ?? 0,
+      error: state?.error ?? null,
+      created_at: timestamp(made),
+    };
+  }
+}

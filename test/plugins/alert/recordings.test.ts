@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { rows, rulesHouse, StoppedClock } from './rules-house.ts';
+
+const second = 1_000;
+const interval = 30 * second;
+
+const file = (more: readonly object[] = []): string =>
+  JSON.stringify({
+    groups: [
+      {
+        name: 'jobs',
+        labels: { from: 'rules' },
+        rules: [
+          { record: 'job:work:sum', expr: 'sum by (job) (work)' },
+          { record: 'job:work:double', expr: '2 * job:work:sum', labels: { times: '2', job: '' } },
+          { record: 'job:work:clash', expr: 'work', labels: { unit: '' } },
+          { alert: 'Busy', expr: 'job:work:sum > 5' },
+          ...more,
+        ],
+      },
+    ],
+  });
+
+test('recording rules are imported, evaluated in their order, and written to the store; what they answer no more is ended', async (t) => {
+  const clock = new StoppedClock(Date.UTC(2026, 10, 20, 12));
+  const { call, ingest, queries, evaluator } = await rulesHouse(t, { clock });
+  const imported = await call('POST', 'alert-rules/import', { content: file() });
+  assert.equal(imported.status, 200, JSON.stringify(imported.body));
+  assert.deepEqual(imported.body.recorded, [
+    { group: 'jobs', record: 'job:work:sum' },
+    { group: 'jobs', record: 'job:work:double' },
+    { group: 'jobs', record: 'job:work:clash' },
+  ]);
+  const pass = async (jobs: readonly string[]): Promise<void> => {
+    for (let passed = 0; passed < 2 * interval; passed += 10 * second) {
+      const at = clock.now() + 10 * second;
+      await ingest.write(jobs.flatMap((job) => ['1', '2'].flatMap((unit) => rows('work', { job, unit }, [[at, 4]]))));
+      clock.pass(10 * second);
+      await evaluator.tick();
+    }
+  };
+  const found = async (query: string): Promise<readonly string[]> => {
+    const answer = await queries.instant(query, clock.now());
+    assert.equal(answer.type, 'vector');
+    return answer.type !== 'vector' ? [] : answer.labels.map((labels, at) => `${JSON.stringify(labels)} ${answer.values[at]}`).sort();
+  };
+  await pass(['a', 'b']);
+  assert.deepEqual(await found('job:work:sum'), [
+    '{"__name__":"job:work:sum","from":"rules","job":"a"} 8',
+    '{"__name__":"job:work:sum","from":"rules","job":"b"} 8',
+  ]);
+  const states = async (): Promise<Record<string, [number, string | null]>> =>
+    Object.fromEntries((await call('GET', 'recording-rules')).body.items.map((one: Record<string, unknown>) => [one['record'], [one['series'], one['error']]]));
+  const clash = 'vector contains metrics with the same labelset after applying rule labels';
+  assert.deepEqual(await states(), { 'job:work:sum': [2, null], 'job:work:double': [0, clash], 'job:work:clash': [0, clash] });
+  const { items } = (await call('GET', 'alerts/incidents?rule=busy')).body;
+  assert.deepEqual([items.length, items[0].firing_instances], [1, 2], 'the alert reads what was recorded, and groups by nothing');
+
+  await ingest.end([{ name: 'job', op: '=', value: 'b' }], clock.now() + 1);
+  await pass(['a']);
+  assert.deepEqual(await found('job:work:sum'), ['{"__name__":"job:work:sum","from":"rules","job":"a"} 8'], 'b is over at once, not after five minutes');
+  assert.deepEqual(
+    await found('job:work:double'),
+    ['{"__name__":"job:work:double","from":"rules","times":"2"} 16'],
+    'it reads what the rule before it has just written',
+  );
+
+  const again = await call('POST', 'alert-rules/import', { content: file() });
+  assert.match(JSON.stringify(again.body.left_out), /its group was imported before; ask for overwrite/);
+  const bad = await call('POST', 'alert-rules/import', { content: file([{ record: 'x', expr: 'sum(' }]), overwrite: true });
+  assert.deepEqual([bad.status, /^jobs: x: expr: 1:\d+/.test(bad.body.message)], [400, true], bad.body.message);
+  const over = await call('POST', 'alert-rules/import', { content: file(), overwrite: true, enabled: false });
+  assert.equal(over.body.recorded.length, 3);
+  const listed = (await call('GET', 'recording-rules')).body;
+  assert.deepEqual([listed.total, listed.items[0].enabled], [3, false], 'the group was replaced');
+  assert.equal((await call('DELETE', `recording-rules/${listed.items[0].id}`)).status, 204);
+  assert.equal((await call('DELETE', `recording-rules/${listed.items[0].id}`)).status, 404);
+});
