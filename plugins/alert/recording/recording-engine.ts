@@ -1,13 +1,13 @@
-import { messageOf, type PluginContext } from 'svc/sdk';
+import { listRoute, messageOf, type PluginContext, route, type RouteDeclaration } from 'svc/sdk';
 
 import { BackEnd } from '../evaluator/back-end.ts';
 import type { Delays } from '../evaluator/delays.ts';
 import { askMetrics, withinScope } from '../evaluator/stores.ts';
 import { durationOf } from '../incident/duration.ts';
+import { RuleId } from '../rule-schema.ts';
 import { Metrics, MetricsIngest } from '../services.ts';
 import { Recorder } from './recorder.ts';
-import { recordingRoutes } from './recording-routes.ts';
-import { Recordings } from './recordings.ts';
+import { RecordingItem, Recordings } from './recordings.ts';
 
 const tickMs = 1_000;
 
@@ -47,3 +47,24 @@ export class RecordingEngine {
     return this.#recorder.tick();
   }
 }
+
+const path = '/api/v1/recording-rules';
+
+const recordingRoutes = (recordings: Recordings): readonly RouteDeclaration[] => [
+  listRoute({
+    path,
+    access: 'any',
+    summary: 'List recording rules, newest first; POST /api/v1/alert-rules/import takes them from rule files',
+    items: RecordingItem,
+    handle: ({ page }) => recordings.list(page),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${path}/{id}`,
+    access: 'alert:write',
+    summary: 'Delete a recording rule; what it wrote stays',
+    params: RuleId,
+    errors: ['not_found'],
+    handle: (call) => recordings.remove(call, call.params.id),
+  }),
+];
