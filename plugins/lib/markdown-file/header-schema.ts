@@ -36,11 +36,19 @@ const namedProblems = 3;
 
 /** Makes the reader of one kind of markdown file: header by schema, body untouched. */
 export function markdownReader<Known>(schema: HeaderSchema): (text: string, where: Where) => MarkdownFile<Known> {
+  const read = headerReader<Known>(schema);
+  return (text, where) => {
+    const { header, body } = split(text, where);
+    return { ...read(header, where), body };
+  };
+}
+
+/** The same for a header that comes as an object. */
+export function headerReader<Known>(schema: HeaderSchema): (header: Readonly<Record<string, unknown>>, where: Where) => Omit<MarkdownFile<Known>, 'body'> {
   // At the first file: who has none starts without it.
   let fits: ValidateFunction<Known> | undefined;
-  return (text, where) => {
+  return (header, where) => {
     fits ??= ajv.compile<Known>(schema);
-    const { header, body } = split(text, where);
     const known: unknown = Object.fromEntries(Object.entries(header).filter(([key, value]) => isKnown(schema, key) && value !== null));
     if (!fits(known)) {
       throw unfit(where, schema, fits.errors ?? []);
@@ -48,7 +56,7 @@ export function markdownReader<Known>(schema: HeaderSchema): (text: string, wher
     // What came from the header is frozen already; a default is not.
     Object.values(known as object).forEach(Object.freeze);
     const others = Object.fromEntries(Object.entries(header).filter(([key]) => !isKnown(schema, key)));
-    return { known, others: Object.freeze(others), body };
+    return { known, others: Object.freeze(others) };
   };
 }
 

@@ -1,4 +1,4 @@
 export type { Where } from './header-schema.ts';
-export { readPersona } from './persona-file.ts';
+export { personaOf, readPersona } from './persona-file.ts';
 export { readPlainFile } from './plain-file.ts';
 export { readSkill } from './skill-file.ts';

@@ -1,0 +1,50 @@
+import { platform } from 'node:os';
+
+import { type Handle, messageOf, type Persona, type SettingsBoard } from 'svc/sdk';
+
+import type { ForeignPrograms } from '../programs/contract.ts';
+import { checkedPrompt } from './initial-prompt.ts';
+
+const platformOf: Readonly<Record<string, string>> = { windows: 'win32', macos: 'darwin' };
+
+/** What a persona asks of this machine: `metadata.os`, and programs and settings of `metadata.requires`. */
+export class Conditions {
+  readonly #programs: Handle<ForeignPrograms>;
+  readonly #board: SettingsBoard;
+
+  constructor(programs: Handle<ForeignPrograms>, board: SettingsBoard) {
+    this.#programs = programs;
+    this.#board = board;
+  }
+
+  /** One sentence for each that does not hold. */
+  unmet(persona: Persona): readonly string[] {
+    const { os, requires } = persona.metadata as { os?: readonly string[]; requires?: { bins?: readonly string[]; config?: readonly string[] } };
+    const here = platform();
+    const elsewhere = os !== undefined && os.length > 0 && !os.some((name) => (platformOf[name] ?? name) === here);
+    return [
+      ...(elsewhere ? [`works on ${os.join(', ')}; svc runs on ${here}`] : []),
+      ...(requires?.bins ?? []).filter((name) => !this.#hasProgram(name)).map((name) => `needs the program ${name} on the machine of svc`),
+      ...(requires?.config ?? []).filter((key) => !this.#hasSetting(key)).map((key) => `needs the setting ${key}, which is empty or unknown`),
+      ...promptTrouble(persona),
+    ];
+  }
+
+  #hasProgram(name: string): boolean {
+    return this.#programs.available && this.#programs.get().find(name) !== undefined;
+  }
+
+  #hasSetting(key: string): boolean {
+    const value = this.#board.find(key)?.value;
+    return value !== undefined && value !== null && value !== '' && value !== false && !(Array.isArray(value) && value.length === 0);
+  }
+}
+
+function promptTrouble(persona: Persona): readonly string[] {
+  try {
+    checkedPrompt(persona);
+    return [];
+  } catch (error) {
+    return [`its initial_prompt cannot be filled in: ${messageOf(error)}`];
+  }
+}

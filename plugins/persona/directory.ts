@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import { type Clock, type Contribution, type Persona, type Principal, type Settings, SvcError } from 'svc/sdk';
+
+import type { Conditions } from './conditions.ts';
+import type { KnownPersona, PersonaDirectory, Route } from './contract.ts';
+import { initialPrompt } from './initial-prompt.ts';
+import type { OwnPersonas } from './own-personas.ts';
+import { Router } from './routing/router.ts';
+import type { Versions } from './versions.ts';
+
+export interface DirectoryPorts {
+  /** Of plugins and files; the same list until anything is published. */
+  readonly published: () => readonly Contribution<Persona>[];
+  readonly own: OwnPersonas;
+  readonly versions: Versions;
+  readonly conditions: Conditions;
+  readonly settings: Pick<Settings, 'get'>;
+  readonly clock: Clock;
+}
+
+/** Programs and settings come and go without telling. */
+const lookAgainMs = 10_000;
+const ranks: readonly Persona['source'][] = ['builtin', 'disk', 'user'];
+
+/** All personas, merged: built in, then of files, then of users; a later one shadows an earlier one of its name. */
+export class Directory implements PersonaDirectory {
+  readonly #ports: DirectoryPorts;
+  #seen: { readonly published: unknown; readonly own: unknown; readonly at: number } | undefined;
+  #all: ReadonlyMap<string, KnownPersona> = new Map();
+  #list: readonly KnownPersona[] = [];
+  #router = new Router([]);
+
+  constructor(ports: DirectoryPorts) {
+    this.#ports = ports;
+  }
+
+  list(): readonly KnownPersona[] {
+    this.#look();
+    return this.#list;
+  }
+
+  find(name: string): KnownPersona | undefined {
+    this.#look();
+    return this.#all.get(name);
+  }
+
+  route(question: string): Route {
+    this.#look();
+    const { clear, candidates, words } = this.#router.rank(question);
+    const first = clear ? this.#all.get(candidates[0]!.name)! : this.#standard();
+    const why = clear
+      ? `${first.name} stands out by: ${words.join(', ')}`
+      : candidates.length === 0
+        ? `no persona claims a word of this; ${first.name} answers what nobody else does`
+        : `${candidates
+            .slice(0, 3)
+            .map(({ name }) => name)
+            .join(', ')} fit about equally well; ${first.name} answers then`;
+    return { persona: first, why, clear, candidates };
+  }
+
+  initialPrompt(persona: Persona, context: Readonly<Record<string, unknown>>, principal: Principal): string {
+    return initialPrompt(persona, context, principal);
+  }
+
+  #standard(): KnownPersona {
+    const name = this.#ports.settings.get<string>('agents.default_persona');
+    const found = this.#all.get(name) ?? this.#list.find(({ unmet }) => unmet.length === 0);
+    if (!found) {
+      throw new SvcError('not_found', `there is no persona "${name}" and no other; put a markdown file of one into agents/, or set agents.default_persona`, {
+        reason: 'persona.none',
+      });
+    }
+    return found;
+  }
+
+  #look(): void {
+    const { published, own, clock } = this.#ports;
+    const now = { published: published(), own: own.all, at: clock.monotonic() };
+    const seen = this.#seen;
+    if (seen && seen.published === now.published && seen.own === now.own && now.at - seen.at < lookAgainMs) {
+      return;
+    }
+    this.#seen = now;
+    const list = this.#merged().toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    if (!isDeepStrictEqual(list, this.#list)) {
+      this.#list = list;
+      this.#all = new Map(list.map((persona) => [persona.name, persona]));
+      this.#router = new Router(list.filter(({ unmet }) => unmet.length === 0));
+    }
+  }
+
+  #merged(): KnownPersona[] {
+    const { published, own, versions, conditions } = this.#ports;
+    const all = [...published().map(({ value }) => value), ...[...own.all.values()].map(({ persona }) => persona)];
+    const byName = new Map(ranks.flatMap((rank) => all.filter(({ source }) => source === rank)).map((persona) => [persona.name, persona]));
+    return [...byName.values()].map((persona) => Object.freeze({ ...persona, version: versions.of(persona), unmet: conditions.unmet(persona) }));
+  }
+}

@@ -1,0 +1,26 @@
+import { Board, Catalogue, definePlugin } from 'svc/sdk';
+
+import { Programs } from '../programs/contract.ts';
+import { Conditions } from './conditions.ts';
+import { Personas } from './contract.ts';
+import { Directory } from './directory.ts';
+import { OwnPersonas } from './own-personas.ts';
+import { personaRoutes } from './persona-routes.ts';
+import type { PersonaTables } from './store.ts';
+import { Versions } from './versions.ts';
+
+export default definePlugin({
+  async activate(ctx) {
+    const { clock, scope, settings } = ctx;
+    const tables = ctx.db<PersonaTables>();
+    const catalogue = ctx.services.use(Catalogue);
+    const own = new OwnPersonas(tables, clock);
+    const versions = new Versions(tables, (save) => void scope.task('keep versions of personas', save));
+    const conditions = new Conditions(ctx.services.maybe(Programs), ctx.services.use(Board));
+    const directory = new Directory({ published: () => catalogue.personas(), own, versions, conditions, settings, clock });
+
+    await Promise.all([own.load(), versions.load()]);
+    ctx.services.provide(Personas, () => directory);
+    ctx.http.routes(personaRoutes(directory, own));
+  },
+});

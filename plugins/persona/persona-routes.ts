@@ -1,0 +1,141 @@
+import { listRoute, pageOfList, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { KnownPersona } from './contract.ts';
+import type { Directory } from './directory.ts';
+import type { OwnPersonas } from './own-personas.ts';
+import { NewPersona, PersonaChange, PersonaDetail, PersonaItem, RouteAnswer, RouteQuestion, shownPersona } from './schema.ts';
+
+const Named = Type.Object({ name: Type.String({ maxLength: 64 }) });
+
+export function personaRoutes(directory: Directory, own: OwnPersonas): readonly RouteDeclaration[] {
+  const item = (persona: KnownPersona) => shownPersona(persona, persona.source === 'user' ? own.all.get(persona.name) : undefined);
+  const detail = (name: string) => {
+    const persona = found(directory, name);
+    return { ...item(persona), body: persona.body };
+  };
+  return [
+    listRoute({
+      path: '/api/v1/agents',
+      access: 'any',
+      summary: 'List the personas of agents',
+      items: PersonaItem,
+      handle({ page }) {
+        const { items, ...rest } = pageOfList(directory.list(), ({ name }) => name, page);
+        return { ...rest, items: items.map(item) };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/agents/{name}',
+      access: 'any',
+      summary: 'One persona, with its system prompt',
+      params: Named,
+      response: PersonaDetail,
+      errors: ['not_found'],
+      handle: ({ params }) => detail(params.name),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/agents/route',
+      access: 'any',
+      summary: 'Which persona a question goes to, without a model',
+      body: RouteQuestion,
+      response: RouteAnswer,
+      status: 200,
+      audited: false,
+      errors: ['not_found'],
+      handle({ body }) {
+        const { persona, why, clear, candidates } = directory.route(body.question);
+        return { persona: persona.name, why, clear, candidates: [...candidates] };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/v1/agents/{name}',
+      access: 'agent:delete',
+      summary: 'Delete a persona, where that can be done here',
+      description: 'One that a user made. One of a plugin leaves with its plugin, one of a file with its file; these are refused with what to do.',
+      params: Named,
+      errors: ['not_found', 'conflict'],
+      async handle({ params, note }) {
+        note({ resourceType: 'persona', resourceId: params.name });
+        refuseForeign(found(directory, params.name));
+        await own.remove(params.name);
+      },
+    }),
+    ...customRoutes(own, detail),
+  ];
+}
+
+function customRoutes(own: OwnPersonas, detail: (name: string) => Readonly<Record<string, unknown>>): readonly RouteDeclaration[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/api/v1/agents/custom',
+      access: 'agent:create',
+      summary: 'Make a persona',
+      description: 'It serves in the place of one of a plugin or a file that has its name.',
+      body: NewPersona,
+      response: Type.Record(Type.String(), Type.Unknown()),
+      status: 201,
+      errors: ['conflict'],
+      async handle({ body, note }) {
+        const { persona } = await own.create(body);
+        note({ resourceType: 'persona', resourceId: persona.name, after: persona });
+        return detail(persona.name);
+      },
+    }),
+    route({
+      method: 'PATCH',
+      path: '/api/v1/agents/custom/{name}',
+      access: 'agent:update',
+      summary: 'Change a persona that a user made; fields that are not given stay',
+      params: Named,
+      body: PersonaChange,
+      response: Type.Record(Type.String(), Type.Unknown()),
+      errors: ['not_found', 'conflict'],
+      async handle({ params, body, note, requireMatch }) {
+        const before = own.all.get(params.name)?.persona;
+        const { persona } = await own.update(params.name, body, requireMatch, timestamp);
+        note({ resourceType: 'persona', resourceId: params.name, before, after: persona });
+        return detail(params.name);
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/v1/agents/custom/{name}',
+      access: 'agent:delete',
+      summary: 'Delete a persona that a user made; one that it was in the place of serves again',
+      params: Named,
+      errors: ['not_found'],
+      async handle({ params, note }) {
+        note({ resourceType: 'persona', resourceId: params.name, before: own.all.get(params.name)?.persona });
+        await own.remove(params.name);
+      },
+    }),
+  ];
+}
+
+function found(directory: Directory, name: string): KnownPersona {
+  const persona = directory.find(name);
+  if (!persona) {
+    throw new SvcError('not_found', `there is no persona "${name}"; GET /api/v1/agents lists them`);
+  }
+  return persona;
+}
+
+function refuseForeign({ name, source }: KnownPersona): void {
+  if (source === 'builtin') {
+    throw new SvcError(
+      'conflict',
+      `the persona "${name}" comes with a plugin and cannot be deleted; make one of your own with its name, which serves in its place`,
+    );
+  }
+  if (source === 'disk') {
+    throw new SvcError(
+      'conflict',
+      `the persona "${name}" stands in a file: delete that file, which GET /api/v1/drop-ins names; or make one of your own with its name`,
+    );
+  }
+}

@@ -1,0 +1,81 @@
+import type { Persona } from 'svc/sdk';
+
+import type { Route } from '../contract.ts';
+import { familiesOf, wordsOf } from './words.ts';
+
+interface Entry {
+  readonly name: string;
+  /** How much each word counts in it, by the field it stands in. */
+  readonly weights: ReadonlyMap<string, number>;
+  readonly length: number;
+}
+
+export interface Ranking extends Pick<Route, 'clear' | 'candidates'> {
+  /** Of the question, that made the first one first; the strongest first. */
+  readonly words: readonly string[];
+}
+
+/** BM25: how soon more of the same word stops to count, and how much a long text has to say more. */
+const saturation = 1.2;
+const lengthShare = 0.4;
+/** A word in the name says more than one in a description. */
+const fieldWeights = { name: 2.5, when_to_use: 1.5, description: 1 } as const;
+/** By how much the first one must lead. */
+const margin = 1.15;
+const mostCandidates = 5;
+
+/** Ranks personas against a question, without a model: by the words that they claim and few others do. */
+export class Router {
+  readonly #entries: readonly Entry[];
+  readonly #meanLength: number;
+  /** How rare a word is among the personas. */
+  readonly #rarity: ReadonlyMap<string, number>;
+
+  constructor(personas: readonly Pick<Persona, keyof typeof fieldWeights>[]) {
+    this.#entries = personas.map(entryOf);
+    this.#meanLength = this.#entries.reduce((sum, { length }) => sum + length, 0) / Math.max(1, personas.length);
+    const counts = new Map<string, number>();
+    this.#entries.forEach(({ weights }) => [...weights.keys()].forEach((word) => counts.set(word, (counts.get(word) ?? 0) + 1)));
+    const all = personas.length;
+    this.#rarity = new Map([...counts].map(([word, count]) => [word, Math.log(1 + (all - count + 0.5) / (count + 0.5))]));
+  }
+
+  rank(question: string): Ranking {
+    const families = familiesOf(question);
+    const words = [...families.keys()];
+    const scored = this.#entries
+      .map((entry) => ({ entry, score: words.reduce((sum, word) => sum + this.#share(entry, word), 0) }))
+      .filter(({ score }) => score > 0)
+      .toSorted((a, b) => b.score - a.score || (a.entry.name < b.entry.name ? -1 : 1))
+      .slice(0, mostCandidates);
+    const [first, second] = scored;
+    return {
+      clear: first !== undefined && first.score > margin * (second?.score ?? 0),
+      candidates: scored.map(({ entry, score }) => ({ name: entry.name, score: Math.round(score * 100) / 100 })),
+      words: first === undefined ? [] : strongest(words, (word) => this.#share(first.entry, word)).map((word) => families.get(word)!),
+    };
+  }
+
+  #share({ weights, length }: Entry, word: string): number {
+    const weight = weights.get(word) ?? 0;
+    const norm = saturation * (1 - lengthShare + (lengthShare * length) / this.#meanLength);
+    return weight === 0 ? 0 : (this.#rarity.get(word)! * weight * (saturation + 1)) / (weight + norm);
+  }
+}
+
+function entryOf(persona: Pick<Persona, keyof typeof fieldWeights>): Entry {
+  const weights = new Map<string, number>();
+  let length = 0;
+  for (const [field, weight] of Object.entries(fieldWeights)) {
+    const words = wordsOf(persona[field as keyof typeof fieldWeights]);
+    words.forEach((word) => weights.set(word, (weights.get(word) ?? 0) + weight));
+    length += words.length;
+  }
+  return { name: persona.name, weights, length };
+}
+
+const strongest = (words: readonly string[], share: (word: string) => number): readonly string[] =>
+  words
+    .filter((word) => share(word) > 0)
+    .toSorted((a, b) => share(b) - share(a))
+    .slice(0, 4);

@@ -1,0 +1,72 @@
+import { timestamp } from 'svc/sdk';
+import { type Static, Type } from 'typebox';
+
+import type { KnownPersona } from './contract.ts';
+import type { OwnPersona } from './own-personas.ts';
+
+const Text = (description: string) => Type.String({ maxLength: 65_536, description });
+const Names = (description: string) => Type.Array(Type.String(), { maxItems: 500, description });
+const Mode = Type.Union([Type.Literal('read-only'), Type.Literal('mutating-with-confirm'), Type.Literal('dual-sign-required')]);
+const Anything = Type.Record(Type.String(), Type.Unknown());
+
+const header = {
+  name: Type.String({ maxLength: 64 }),
+  description: Text('what people read in the picker'),
+  when_to_use: Text('which questions are for it'),
+  tools: Names('allow-list; empty: every tool that the role of the user can see'),
+  disallowed_tools: Names('applied after the allow-list'),
+  permission_mode: Mode,
+  max_turns: Type.Integer({ description: '0: the default of the coordinator' }),
+  model: Type.String({ maxLength: 200, description: '<provider>/<model>; empty: the default' }),
+  critical_reminder: Text('at the top of every turn'),
+  initial_prompt: Text('put before the first message; a template over the spawn context'),
+  background: Type.Boolean(),
+  omit_agent_md: Type.Boolean(),
+  metadata: Anything,
+};
+
+const body = { body: Text('the system prompt') };
+
+/** What a caller may write; other keys are kept as `unknown_fields`. */
+export const NewPersona = Type.Object(
+  {
+    ...Type.Partial(Type.Object({ ...header, ...body, unknown_fields: Anything })).properties,
+    name: header.name,
+    description: header.description,
+    when_to_use: header.when_to_use,
+  },
+  { additionalProperties: true },
+);
+export const PersonaChange = Type.Partial(Type.Object({ ...header, ...body, unknown_fields: Anything }), { additionalProperties: true });
+
+export const PersonaItem = Type.Object({
+  ...header,
+  source: Type.Union([Type.Literal('builtin'), Type.Literal('disk'), Type.Literal('user')]),
+  unknown_fields: Anything,
+  version: Type.Integer({ description: 'grows with every change' }),
+  unmet: Type.Array(Type.String(), { description: 'conditions of metadata that do not hold here: it is listed and gets no questions' }),
+  created_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'of one that a user made' }),
+  updated_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+});
+export const PersonaDetail = Type.Intersect([PersonaItem, Type.Object(body)]);
+
+export const RouteQuestion = Type.Object({ question: Type.String({ minLength: 1, maxLength: 4_000 }) });
+export const RouteAnswer = Type.Object({
+  persona: Type.String(),
+  why: Type.String(),
+  clear: Type.Boolean({ description: 'whether one stands out; else a model chooses, where there is one' }),
+  candidates: Type.Array(Type.Object({ name: Type.String(), score: Type.Number() })),
+});
+
+/** `own` when it is the one of a user that serves under the name. */
+export function shownPersona(
+  { unknown, body: _, metadata, tools, disallowed_tools, unmet, ...persona }: KnownPersona,
+  own: OwnPersona | undefined,
+): Static<typeof PersonaItem> {
+  return {
+    ...persona,
+    ...{ unknown_fields: { ...unknown }, metadata: { ...metadata }, tools: [...tools], disallowed_tools: [...disallowed_tools], unmet: [...unmet] },
+    created_at: own ? timestamp(own.created_at) : null,
+    updated_at: own ? timestamp(own.updated_at) : null,
+  };
+}
