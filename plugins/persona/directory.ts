@@ -6,7 +6,7 @@ import type { Conditions } from './conditions.ts';
 import type { KnownPersona, PersonaDirectory, Route } from './contract.ts';
 import { initialPrompt } from './initial-prompt.ts';
 import type { OwnPersonas } from './own-personas.ts';
-import { Router } from './routing/router.ts';
+import { Router } from './router.ts';
 import type { Versions } from './versions.ts';
 
 export interface DirectoryPorts {

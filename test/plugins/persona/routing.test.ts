@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 import { readPersona } from 'svc/markdown-file';
 
-import { Router } from '../../../plugins/persona/routing/router.ts';
-import { wordsOf } from '../../../plugins/persona/routing/words.ts';
+import { Router, wordsOf } from '../../../plugins/persona/router.ts';
 import { questions } from './questions.ts';
 
 const folder = fileURLToPath(new URL('../../../agents/', import.meta.url));
