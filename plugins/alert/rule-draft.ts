@@ -3,7 +3,7 @@ import { formatDuration, parseDuration } from 'svc/query';
 import type { Static } from 'typebox';
 
 import { ConditionFields, wrongField } from './condition-fields.ts';
-import { selfRule } from './evaluator/self-rule.ts';
+import { ownRules } from './evaluator/own-rules.ts';
 import type { Condition, Frame } from './kinds/kind.ts';
 import { type AcceptedKind, kinds, storedKindOf } from './kinds/kinds.ts';
 import { compileThreshold } from './kinds/metric-raw.ts';
@@ -26,8 +26,8 @@ export function bodyOf(draft: Draft): RuleBody {
   if (interval > 0 && interval < shortestIntervalSeconds) {
     throw wrongField('/interval_seconds', `must be 0, or at least ${shortestIntervalSeconds}`);
   }
-  if (draft.rule_key === selfRule.rule_key) {
-    throw wrongField('/rule_key', `${selfRule.rule_key} is the key of the evaluator's own rule; choose another`);
+  if (ownRules.some(({ rule }) => rule.rule_key === draft.rule_key)) {
+    throw wrongField('/rule_key', `${draft.rule_key} is the key of the evaluator's own rule; choose another`);
   }
   assertAnnotations(annotations);
   const frame: Frame = { scope_type: draft.scope_type, dimensions, interval_seconds: interval };

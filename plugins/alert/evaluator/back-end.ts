@@ -1,6 +1,7 @@
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 
 import type { InstantAnswer } from '../../metricsdb/contract.ts';
+import type { Leg } from '../rule.ts';
 import { Lane } from './lane.ts';
 
 export type StoreName = 'metrics' | 'logs';
@@ -146,6 +147,23 @@ export class BackEnd {
       this.#lastError = messageOf(errors[0]);
     }
   }
+}
+
+/** Asks each store in one round what all of these legs ask, each question once. */
+export function askTogether(
+  legs: readonly Leg[],
+  backEnds: ReadonlyMap<StoreName, BackEnd>,
+  timeFor: (store: StoreName) => number,
+  timeoutMs: number,
+): (leg: Leg) => Promise<Asked> {
+  const replies = new Map<StoreName, ReadonlyMap<string, Promise<Asked>>>();
+  for (const [store, backEnd] of backEnds) {
+    const queries = [...new Set(legs.filter((leg) => leg.store === store).map(({ query }) => query))];
+    if (queries.length > 0) {
+      replies.set(store, backEnd.round(queries, timeFor(store), timeoutMs));
+    }
+  }
+  return ({ store, query }) => replies.get(store)!.get(query)!;
 }
 
 const partsOf = (queries: readonly string[], size: number): readonly (readonly string[])[] =>

@@ -6,13 +6,13 @@ import type { Leg, Plan, RenderAnnotations, RenderLabels, Rule, RuleBook, RuleCh
 import type { AlertSeries } from './alert-series.ts';
 import { answerRows, excessOf } from './answer-rows.ts';
 import { Attempts, type FailingWork } from './attempts.ts';
-import type { Asked, BackEnd, StoreName } from './back-end.ts';
+import { askTogether, type Asked, type BackEnd, type StoreName } from './back-end.ts';
 import type { EvaluatorCounters } from './counters.ts';
 import { withEtas } from './eta.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { applyRuleChange, reconcile } from './rule-changes.ts';
 import { ScheduledRule } from './scheduled-rule.ts';
-import { selfAnnotations, selfPlan, selfRows, selfRule } from './self-rule.ts';
+import { ownRuleOf, ownRules, type OwnState } from './own-rules.ts';
 import { type Finding, Findings } from './findings.ts';
 import { lookAgain, type SecondLook } from './second-look.ts';
 import { StaleInstances } from './stale-instances.ts';
@@ -40,11 +40,6 @@ export interface EvaluatorParts {
 const longestMs = 10_000;
 /** For questions that an evaluation puts after its first. */
 const againMs = 2_000;
-/** What is longer than so many intervals is an outage: a condition goes on after it with what it had lasted before. */
-const mostGap = 2;
-/** After a longer outage it begins anew. */
-const longestOutageMs = 3_600_000;
-
 /** Evaluates every rule in its slot, and brings what it finds to the ledger. */
 export class Evaluator {
   readonly #parts: EvaluatorParts;
@@ -52,7 +47,7 @@ export class Evaluator {
   readonly #attempts: Attempts;
   readonly #heartbeat: Heartbeat;
   readonly #rules = new Map<number, ScheduledRule>();
-  readonly #self = new ScheduledRule(selfRule, selfPlan, undefined);
+  readonly #ownRules = ownRules.map(({ rule, plan }) => new ScheduledRule(rule, plan, undefined));
   #running = new Set<Promise<unknown>>();
   #stopped = false;
   #reconciled = false;
@@ -60,15 +55,15 @@ export class Evaluator {
   #stale: StaleInstances;
 
   constructor(parts: EvaluatorParts) {
-    const { ledger, alerts, clock, log, gateInputs, backEnds } = parts;
+    const { ledger, alerts, clock, log, gateInputs } = parts;
     this.#parts = parts;
     this.#jumps = parts.timeline.jumps;
     this.#stale = new StaleInstances(new Map(), { steady: 0, wall: 0 });
     this.#attempts = new Attempts({ clock, log });
     this.#heartbeat = new Heartbeat({ ledger, timeline: parts.timeline, attempts: this.#attempts });
     const render: RenderAnnotations = (rule, snapshot) =>
-      rule === selfRule ? selfAnnotations(snapshot.scope_id, backEnds.values()) : parts.render(rule, snapshot);
-    const isCurrent = (rule: Rule): boolean => rule === selfRule || this.#rules.get(rule.id)?.rule === rule;
+      ownRuleOf(rule) === undefined ? parts.render(rule, snapshot) : { summary: ownRuleOf(rule)!.summary(snapshot.scope_id, this.#ownState()).slice(0, 1_000) };
+    const isCurrent = (rule: Rule): boolean => ownRuleOf(rule) !== undefined || this.#rules.get(rule.id)?.rule === rule;
     this.#findings = new Findings({ ledger, alerts, render, now: () => clock.now(), gateInputs, isCurrent, log });
   }
 
@@ -81,8 +76,10 @@ export class Evaluator {
     this.#stale = new StaleInstances(ledger.instances, { steady: timeline.steady(wall), wall });
     await this.#reconcile();
     const follow = book.onChange((change) => this.#follow(change));
-    this.#self.lastOk = ledger.heartbeat?.at;
-    this.#self.schedule(this.#parts.clock.now(), this.#parts.intervalMs());
+    for (const own of this.#ownRules) {
+      own.lastOk = ledger.heartbeat?.at;
+      own.schedule(this.#parts.clock.now(), this.#parts.intervalMs());
+    }
     for (const rule of book.enabled()) {
       this.#schedule(rule, ledger.heartbeat?.at);
     }
@@ -141,7 +138,7 @@ export class Evaluator {
     if (this.#jumps !== timeline.jumps) {
       this.#jumps = timeline.jumps;
       log.warn({ now }, 'the wall clock jumped; alert rules continue at their next slots');
-      [...this.#rules.values(), this.#self].forEach((scheduled) => scheduled.skipToNextSlot());
+      [...this.#rules.values(), ...this.#ownRules].forEach((scheduled) => scheduled.skipToNextSlot());
       this.#heartbeat.beatSoon();
     }
   }
@@ -150,7 +147,7 @@ export class Evaluator {
   #due(now: number): readonly (readonly [slot: number, rules: readonly ScheduledRule[]])[] {
     const due = new Map<number, ScheduledRule[]>();
     const usual = this.#parts.intervalMs();
-    for (const scheduled of [...this.#rules.values(), this.#self]) {
+    for (const scheduled of [...this.#rules.values(), ...this.#ownRules]) {
       const missed = scheduled.missed;
       const slot = scheduled.takeSlot(now, usual);
       if (scheduled.missed > missed) {
@@ -165,18 +162,13 @@ export class Evaluator {
 
   async #evaluateSlot(slot: number, rules: readonly ScheduledRule[]): Promise<void> {
     const { backEnds, delayOf } = this.#parts;
-    const asked = rules.filter((scheduled) => scheduled !== this.#self);
+    const asked = rules.filter((scheduled) => !this.#ownRules.includes(scheduled));
     const legs = asked.flatMap(({ plan }) => plan.legs);
     const timeoutMs = Math.min(longestMs, ...asked.map(({ intervalMs }) => intervalMs));
-    const replies = new Map<StoreName, ReadonlyMap<string, Promise<Asked>>>();
-    for (const [store, backEnd] of backEnds) {
-      const queries = [...new Set(legs.filter((leg) => leg.store === store).map(({ query }) => query))];
-      if (queries.length > 0) {
-        replies.set(store, backEnd.round(queries, slot - delayOf(store), timeoutMs));
-      }
-    }
-    const replyTo = ({ store, query }: Leg): Promise<Asked> => replies.get(store)!.get(query)!;
-    await Promise.all(rules.map((scheduled) => (scheduled === this.#self ? this.#evaluateSelf(slot) : this.#evaluate(scheduled, slot, replyTo))));
+    const replyTo = askTogether(legs, backEnds, (store) => slot - delayOf(store), timeoutMs);
+    await Promise.all(
+      rules.map((scheduled) => (this.#ownRules.includes(scheduled) ? this.#evaluateOwn(scheduled, slot) : this.#evaluate(scheduled, slot, replyTo))),
+    );
   }
 
   async #evaluate(scheduled: ScheduledRule, slot: number, replyTo: (leg: Leg) => Promise<Asked>): Promise<void> {
@@ -218,8 +210,12 @@ export class Evaluator {
     }
   }
 
-  async #evaluateSelf(slot: number): Promise<void> {
-    await this.#store(this.#self, slot, { rows: [selfRows(this.#parts.backEnds.values())], unknown: new Set() });
+  async #evaluateOwn(own: ScheduledRule, slot: number): Promise<void> {
+    await this.#store(own, slot, { rows: [ownRuleOf(own.rule)!.rows(this.#ownState())], unknown: new Set() });
+  }
+
+  #ownState(): OwnState {
+    return { backEnds: this.#parts.backEnds.values(), rules: this.rules };
   }
 
   #fail(scheduled: ScheduledRule, store: StoreName, error: Error): void {
@@ -228,17 +224,22 @@ export class Evaluator {
   }
 
   async #store(scheduled: ScheduledRule, slot: number, look: SecondLook): Promise<void> {
-    const { rule, plan, lastOk, intervalMs } = scheduled;
+    const { rule, plan } = scheduled;
     const at = this.#parts.timeline.steady(slot);
-    const gap = lastOk === undefined ? Infinity : at - lastOk;
-    const isOutage = gap > mostGap * intervalMs;
-    const continuous = gap >= 0 && (!isOutage || gap <= longestOutageMs);
-    const pausedMs = isOutage ? gap - intervalMs : 0;
     const known = this.#stale.after(rule.id, look.unknown, at);
     scheduled.stale = known.stale;
-    const finding: Finding = { rule, plan, slot, at, continuous, pausedMs, rows: look.rows, ...known, leftOut: (count) => (scheduled.leftOut = count) };
+    const finding: Finding = {
+      rule,
+      plan,
+      slot,
+      at,
+      ...scheduled.continuityAt(at),
+      rows: look.rows,
+      ...known,
+      leftOut: (count) => (scheduled.leftOut = count),
+    };
     // What a rule found that was changed or removed while its answer was on its way counts for nothing.
-    const isScheduled = scheduled === this.#self || this.#rules.get(rule.id) === scheduled;
+    const isScheduled = this.#ownRules.includes(scheduled) || this.#rules.get(rule.id) === scheduled;
     if (isScheduled && this.#findings.isQuiet(finding)) {
       scheduled.leftOut = 0;
     } else if (isScheduled) {

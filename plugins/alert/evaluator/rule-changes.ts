@@ -4,7 +4,7 @@ import { type Incident, isUnnotified } from '../incident/incident.ts';
 import type { Ledger } from '../incident/ledger.ts';
 import { ofRule, type ResolveReason } from '../incident/transitions.ts';
 import type { Plan, Rule, RuleBook, RuleChange } from '../rule.ts';
-import { selfRule } from './self-rule.ts';
+import { ownRuleOf } from './own-rules.ts';
 import { close } from './findings.ts';
 import type { Instance } from './instance.ts';
 
@@ -89,7 +89,7 @@ export function reconcile(book: RuleBook, { ledger, now }: ChangeParts): Promise
   return ledger.transact((draft) => {
     const at = now();
     for (const incident of ledger.live.values()) {
-      const rule = incident.rule_id === selfRule.id ? selfRule : book.get(incident.rule_id);
+      const rule = ownRuleOf({ id: incident.rule_id })?.rule ?? book.get(incident.rule_id);
       if (rule === undefined || !rule.enabled) {
         close(draft, incident, rule === undefined ? 'rule_deleted' : 'rule_disabled', at);
       } else if (ledger.instancesOf(incident.dedupe_key).size === 0) {
@@ -97,7 +97,7 @@ export function reconcile(book: RuleBook, { ledger, now }: ChangeParts): Promise
       }
     }
     for (const [ruleId, instances] of ledger.instances) {
-      if (ruleId !== selfRule.id && book.get(ruleId)?.enabled !== true) {
+      if (ownRuleOf({ id: ruleId }) === undefined && book.get(ruleId)?.enabled !== true) {
         [...instances.keys()].forEach((key) => draft.setInstance(ruleId, key, undefined));
       }
     }

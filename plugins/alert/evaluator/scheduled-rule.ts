@@ -2,6 +2,11 @@ import type { Plan, Rule } from '../rule.ts';
 import type { AnswerRows } from './answer-rows.ts';
 import { phaseOf, slotAt } from './slots.ts';
 
+/** What is longer than so many intervals is an outage: a condition goes on after it with what it had lasted before. */
+const mostGap = 2;
+/** After a longer outage it begins anew. */
+const longestOutageMs = 3_600_000;
+
 /** One rule as the evaluator has it: its slot, and how its evaluations went. */
 export class ScheduledRule {
   readonly rule: Rule;
@@ -45,6 +50,13 @@ export class ScheduledRule {
     this.#slot = slot;
     this.missed += Math.round((slot - last) / this.intervalMs) - 1 + (this.running ? 1 : 0);
     return this.running ? undefined : slot;
+  }
+
+  /** Whether an evaluation goes on from the last one that succeeded, and how much of the time since then counts for nothing. */
+  continuityAt(steady: number): { readonly continuous: boolean; readonly pausedMs: number } {
+    const gap = this.lastOk === undefined ? Infinity : steady - this.lastOk;
+    const isOutage = gap > mostGap * this.intervalMs;
+    return { continuous: gap >= 0 && (!isOutage || gap <= longestOutageMs), pausedMs: isOutage ? gap - this.intervalMs : 0 };
   }
 
   saw(answers: readonly AnswerRows[]): void {

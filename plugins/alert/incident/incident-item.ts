@@ -10,7 +10,7 @@ const whenOrNull = (at: number | null): string | null => (at === null ? null : t
 export const shownIncident = (incident: Measured): Static<typeof IncidentItem> => ({
   id: incident.id,
   rule: incident.rule_key,
-  rule_id: incident.rule_id === 0 ? null : incident.rule_id,
+  rule_id: incident.rule_id <= 0 ? null : incident.rule_id,
   rule_name: incident.rule_name,
   severity: incident.severity,
   status: incident.status,

@@ -188,6 +188,12 @@ describe('a condition', () => {
     const [scheduled] = [...house.evaluator.rules];
     assert.deepEqual([before.length, house.ledger.instances.get(rule.id)!.size, scheduled!.leftOut], [10_000, 10_000, 200]);
     assert.ok(before.every((key) => house.ledger.instances.get(rule.id)!.has(key)));
+    await house.pass(interval);
+    const own = (await house.incident('alert_rule_overflow:monitoring_pipeline:sum'))!;
+    assert.match(own.summary, /^200 series of the rule sum raise nothing: .* a rule have 10000 instances; group its expression by fewer labels$/);
+    house.answers.set('sum', many(0, 9));
+    await house.pass(2 * minute);
+    assert.equal((await house.incident('alert_rule_overflow:monitoring_pipeline:sum'))!.status, 'resolved');
   });
 });
 

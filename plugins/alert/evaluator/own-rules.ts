@@ -1,0 +1,105 @@
+import type { Plan, Rule } from '../rule.ts';
+import { mostSeries } from './answer-rows.ts';
+import type { BackEnd } from './back-end.ts';
+import type { Row } from './instance.ts';
+import { mostInstances } from './moves.ts';
+import type { ScheduledRule } from './scheduled-rule.ts';
+
+/** What the evaluator knows of itself. */
+export interface OwnState {
+  readonly backEnds: Iterable<BackEnd>;
+  readonly rules: Iterable<ScheduledRule>;
+}
+
+/** A rule of the evaluator itself: one incident for each pipeline that its rows name. */
+export interface OwnRule {
+  readonly rule: Rule;
+  readonly plan: Plan;
+  rows(state: OwnState): ReadonlyMap<string, Row>;
+  /** In place of a template. */
+  summary(pipeline: string, state: OwnState): string;
+}
+
+const unset: Omit<Rule, 'id' | 'rule_key' | 'name' | 'severity'> = {
+  kind: 'metric_raw',
+  source_type: 'svc_builtin',
+  scope_type: 'monitoring_pipeline',
+  join_mode: 'any',
+  enabled: true,
+  conditions: [],
+  labels: {},
+  annotations: {},
+  runbook_url: '',
+  notify_channel_ids: [],
+  notify_window_seconds: 0,
+  notify_min_fires: 0,
+  dimensions: [],
+  interval_seconds: 0,
+  keep_firing_for: '',
+  limit: 0,
+  created_by: 'evaluator',
+  created_at: '1970-01-01T00:00:00.000Z',
+  updated_at: '1970-01-01T00:00:00.000Z',
+};
+
+/** Rounds in a row that a back end may leave without an answer. */
+const mostFailures = 3;
+
+const storeDown = ownRule(
+  { id: 0, rule_key: 'alert_back_end_down', name: 'A store that alert rules ask does not answer', severity: 'critical' },
+  mostFailures,
+  {
+    *found({ backEnds }) {
+      for (const { name, failures } of backEnds) {
+        if (failures >= mostFailures) {
+          yield [name, failures];
+        }
+      }
+    },
+    summary(pipeline, { backEnds }) {
+      const cause = [...backEnds].find(({ name }) => name === pipeline)?.lastError ?? 'no answer';
+      return `The ${pipeline} store does not answer, so its alert rules keep their state: ${cause}`;
+    },
+  },
+);
+
+const overflow = ownRule({ id: -1, rule_key: 'alert_rule_overflow', name: 'An alert rule breaches for more series than it may', severity: 'warning' }, 0, {
+  *found({ rules }) {
+    for (const { rule, unread, leftOut } of rules) {
+      if (unread + leftOut > 0) {
+        yield [rule.rule_key, unread + leftOut];
+      }
+    }
+  },
+  summary(pipeline, { rules }) {
+    const { unread = 0, leftOut = 0 } = [...rules].find(({ rule }) => rule.rule_key === pipeline) ?? {};
+    const bounds = `a query may answer ${mostSeries} series, and a rule have ${mostInstances} instances`;
+    return `${unread + leftOut} series of the rule ${pipeline} raise nothing: ${bounds}; group its expression by fewer labels`;
+  },
+});
+
+export const ownRules: readonly OwnRule[] = [storeDown, overflow];
+
+export const ownRuleOf = ({ id }: Pick<Rule, 'id'>): OwnRule | undefined => ownRules.find(({ rule }) => rule.id === id);
+
+interface OwnParts extends Pick<OwnRule, 'summary'> {
+  /** Pipelines that breach, with what was measured. */
+  found(state: OwnState): Iterable<readonly [pipeline: string, value: number]>;
+}
+
+function ownRule(named: Pick<Rule, 'id' | 'rule_key' | 'name' | 'severity'>, threshold: number, { found, summary }: OwnParts): OwnRule {
+  const rule: Rule = { ...unset, ...named };
+  return {
+    rule,
+    plan: { join: 'any', legs: [{ store: 'metrics', query: rule.rule_key, threshold, forMs: 0 }] },
+    rows: (state) =>
+      new Map(
+        [...found(state)].map(([pipeline, value]): [string, Row] => {
+          const key = `${rule.rule_key}:${rule.scope_type}:${pipeline}`;
+          const labels = { pipeline };
+          return [key, { key, group: key, scopeId: pipeline, deviceId: null, labels, series: labels, value }];
+        }),
+      ),
+    summary,
+  };
+}
