@@ -61,8 +61,7 @@ export class Evaluator {
     this.#stale = new StaleInstances(new Map(), { steady: 0, wall: 0 });
     this.#attempts = new Attempts({ clock, log });
     this.#heartbeat = new Heartbeat({ ledger, timeline: parts.timeline, attempts: this.#attempts });
-    const render: RenderAnnotations = (rule, snapshot) =>
-      ownRuleOf(rule) === undefined ? parts.render(rule, snapshot) : { summary: ownRuleOf(rule)!.summary(snapshot.scope_id, this.#ownState()).slice(0, 1_000) };
+    const render: RenderAnnotations = (rule, snapshot) => ownRuleOf(rule)?.annotations(snapshot.scope_id, this.#ownState()) ?? parts.render(rule, snapshot);
     const isCurrent = (rule: Rule): boolean => ownRuleOf(rule) !== undefined || this.#rules.get(rule.id)?.rule === rule;
     this.#findings = new Findings({ ledger, alerts, render, now: () => clock.now(), gateInputs, isCurrent, log });
   }

@@ -17,7 +17,7 @@ export interface OwnRule {
   readonly plan: Plan;
   rows(state: OwnState): ReadonlyMap<string, Row>;
   /** In place of a template. */
-  summary(pipeline: string, state: OwnState): string;
+  annotations(pipeline: string, state: OwnState): Readonly<Record<string, string>>;
 }
 
 const unset: Omit<Rule, 'id' | 'rule_key' | 'name' | 'severity'> = {
@@ -82,7 +82,8 @@ export const ownRules: readonly OwnRule[] = [storeDown, overflow];
 
 export const ownRuleOf = ({ id }: Pick<Rule, 'id'>): OwnRule | undefined => ownRules.find(({ rule }) => rule.id === id);
 
-interface OwnParts extends Pick<OwnRule, 'summary'> {
+interface OwnParts {
+  summary(pipeline: string, state: OwnState): string;
   /** Pipelines that breach, with what was measured. */
   found(state: OwnState): Iterable<readonly [pipeline: string, value: number]>;
 }
@@ -100,6 +101,6 @@ function ownRule(named: Pick<Rule, 'id' | 'rule_key' | 'name' | 'severity'>, thr
           return [key, { key, group: key, scopeId: pipeline, deviceId: null, labels, series: labels, value }];
         }),
       ),
-    summary,
+    annotations: (pipeline, state) => ({ summary: summary(pipeline, state).slice(0, 1_000) }),
   };
 }
