@@ -1,6 +1,8 @@
 import { driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
-import { definePlugin, type ThreadHandle } from 'svc/sdk';
+import { definePlugin, defineService, type PluginContext, type ThreadHandle } from 'svc/sdk';
 
+import type { DirectoryContract, PersonChanged } from '../iam/contract.ts';
+import type { SessionEnded } from '../session/contract.ts';
 import { LogIngest, LogQueries } from './contract.ts';
 import type { LogDriver } from './driver.ts';
 import { EmbeddedLogs } from './embedded-logs.ts';
@@ -10,7 +12,13 @@ import { RemoteLogs } from './remote/remote-logs.ts';
 import { selfMetrics } from './self-metrics.ts';
 import { threadKeys, threadSettings } from './settings.ts';
 import { tailRoute } from './tail-route.ts';
+import { TailViewers } from './tail-viewers.ts';
 import type { ThreadData } from './thread-contract.ts';
+
+/** By their ids: accounts and sessions are rooms that may be away. */
+const Directory = defineService<DirectoryContract>('iam.directory');
+const personChanged: typeof PersonChanged = { kind: 'event', id: 'iam.person-changed' };
+const sessionEnded: typeof SessionEnded = { kind: 'event', id: 'session.ended' };
 
 const heapMb = 1_024;
 const loki = { plugin: 'logs', name: 'the log store', product: 'Loki', addresses: 'logs.remote_url the base address of a Loki' };
@@ -32,12 +40,25 @@ export default definePlugin({
 
     ctx.services.provide(LogQueries, () => queriesOf(driver, thread));
     ctx.services.provide(LogIngest, () => ({ push: (...pushed) => driver().push(...pushed), write: (rows) => driver().write(rows) }));
+    const viewers = new TailViewers(thread);
     const refusal = (): string | undefined => (driver() === remote ? 'live tails show what this service keeps itself: logs.driver is remote' : undefined);
-    ctx.http.routes([...logRoutes(driver), ...lokiRoutes(driver), ...testRoutes(driver), tailRoute({ thread, scope, clock, refusal })]);
+    ctx.http.routes([...logRoutes(driver), ...lokiRoutes(driver), ...testRoutes(driver), tailRoute({ thread, viewers, scope, clock, refusal })]);
+    endTails(ctx, viewers);
     ctx.health.check('the store of logs answers', () => driver().status());
     selfMetrics(ctx, thread);
   },
 });
+
+/** With the session they were opened in, or the account; a core that asks every half minute would be late. */
+function endTails({ events, services }: PluginContext, viewers: TailViewers): void {
+  const directory = services.maybe(Directory);
+  events.on(sessionEnded, ({ session_id: session }) => viewers.endWhere((principal) => principal.session === session));
+  events.on(personChanged, ({ id }) => {
+    if (directory.available && directory.get().live(id)?.status !== 'active') {
+      viewers.endWhere(({ kind, id: own }) => (kind === 'user' || kind === 'token') && own === String(id));
+    }
+  });
+}
 
 /** Asks whichever driver is set at the moment of the question. */
 const queriesOf = (driver: () => LogDriver, thread: ThreadHandle): LogQueries => ({

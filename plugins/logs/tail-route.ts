@@ -1,71 +1,33 @@
-import { type Clock, type Scope, type Socket, socketRoute, SvcError, type RouteDeclaration, type ThreadHandle } from 'svc/sdk';
+import { type Clock, type Scope, socketRoute, SvcError, type RouteDeclaration, type ThreadHandle } from 'svc/sdk';
 import { askerOf } from 'svc/query';
 import { Type } from 'typebox';
 
 import { lokiWording } from './loki-routes.ts';
 import { Parameters } from './loki/parameters.ts';
 import { parametersOf } from './parameter-list.ts';
-import type { OpenedTail, TailInput } from './thread-contract.ts';
+import type { TailViewers } from './tail-viewers.ts';
+import type { TailInput } from './thread-contract.ts';
 
 const longestDelaySeconds = 5;
-/** A client that reads more slowly than this much waits in its socket gets nothing new; the thread counts what it misses. */
-const mostUnread = 512 * 1024;
 const lookEveryMs = 250;
 const hourMs = 3_600_000;
 
 export interface TailParts {
   readonly thread: ThreadHandle;
+  readonly viewers: TailViewers;
   readonly scope: Scope;
   readonly clock: Clock;
   /** Why no tail can be opened at the moment. */
   readonly refusal: () => string | undefined;
 }
 
-/** One client's live view: fetches frames from the thread as fast as the client reads them. */
-class Viewer {
-  readonly #thread: ThreadHandle;
-  readonly #socket: Socket;
-  readonly #id: number;
-  #busy = false;
-  closed = false;
-
-  constructor(thread: ThreadHandle, socket: Socket, id: number) {
-    this.#thread = thread;
-    this.#socket = socket;
-    this.#id = id;
-  }
-
-  async pump(): Promise<void> {
-    if (this.#busy || this.closed) {
-      return;
-    }
-    this.#busy = true;
-    try {
-      while (!this.closed && this.#socket.bufferedBytes < mostUnread) {
-        const frame = await this.#thread.call<Uint8Array | undefined>('takeTail', this.#id);
-        if (frame === undefined) {
-          break;
-        }
-        this.#socket.send(textOf(frame));
-      }
-    } catch {
-      // The thread was started anew and knows nothing of this tail: clients of Loki connect again.
-      this.closed = true;
-      this.#socket.close(1012, 'the tail has ended; open it again');
-    } finally {
-      this.#busy = false;
-    }
-  }
-}
-
 /** Loki's live tail: frames of JSON over a WebSocket. */
-export function tailRoute({ thread, scope, clock, refusal }: TailParts): RouteDeclaration {
-  const viewers = new Map<number, Viewer>();
+export function tailRoute({ thread, viewers, scope, clock, refusal }: TailParts): RouteDeclaration {
   scope.defer(
     'stop hearing of new lines',
-    thread.onNotice(({ kind, value }) => void (kind === 'tail' && viewers.get(value as number)?.pump())),
+    thread.onNotice(({ kind, value }) => void (kind === 'tail' && viewers.wake(value as number))),
   );
-  scope.interval('look after live tails', lookEveryMs, () => viewers.forEach((viewer) => void viewer.pump()));
+  scope.interval('look after live tails', lookEveryMs, () => viewers.wakeAll());
 
   return socketRoute({
     path: '/loki/api/v1/tail',
@@ -86,19 +48,7 @@ export function tailRoute({ thread, scope, clock, refusal }: TailParts): RouteDe
       if (reason !== undefined) {
         throw new SvcError('conflict', reason);
       }
-      const input = tailInput(query, askerOf(principal), clock.now());
-      const { id, frame } = await thread.call<OpenedTail>('openTail', input, { signal });
-      const viewer = new Viewer(thread, socket, id);
-      viewers.set(id, viewer);
-      socket.onClose(() => {
-        viewer.closed = true;
-        viewers.delete(id);
-        return void thread.call('closeTail', id).catch(() => undefined);
-      });
-      if (frame !== undefined) {
-        socket.send(textOf(frame));
-      }
-      await viewer.pump();
+      await viewers.open(tailInput(query, askerOf(principal), clock.now()), { principal, socket, signal });
     },
   });
 }
@@ -112,5 +62,3 @@ function tailInput(query: object, asker: string | undefined, now: number): TailI
   const { start } = parameters.window(hourMs);
   return { query: parameters.query, delayMs: Number(delay) * 1_000, limit: parameters.limit, start: start.ms + start.ns / 1e6, asker };
 }
-
-const textOf = (frame: Uint8Array): string => Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength).toString('utf8');

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Parcel, parcels } from '../bench/front-bodies.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { password } from '../trust/household.ts';
+import { pushBodies } from '../plugins/logs/lines.ts';
 import { edge, productWithEdges, startWholeHouse, type WholeHouse } from '../whole-house.ts';
 
 const tickSeconds = 5;
@@ -60,11 +61,7 @@ export async function run({
   try {
     await addRules(house);
     const now = Date.now();
-    // Half a second of what comes in, twice, is one round of all series.
-    const fill = parcels({ samples: series * 2, lines, spans }, 1, now - 1_000);
-    for (const parcel of [...fill.metrics, ...fill.logs, ...fill.traces]) {
-      await delivered(house, parcel);
-    }
+    await fill(house, { series, lines, spans }, now);
     const token = { heavy: await viewer(house, 'heavy'), other: await viewer(house, 'other') };
     const cases: Row[] = [];
     for (const { room, worst, small, pushes } of roomsOf(now)) {
@@ -273,6 +270,19 @@ async function viewer(house: WholeHouse, name: string): Promise<string> {
   };
   await post('/api/v1/users', { email, display_name: name, role: 'viewer', password });
   return (await post('/api/v1/auth/login', { email, password })).access_token;
+}
+
+async function fill(house: WholeHouse, { series, lines, spans }: Readonly<Record<'series' | 'lines' | 'spans', number>>, nowMs: number): Promise<void> {
+  // Each series is in a round of half a second; a second has two of them. Lines need whole microseconds between them.
+  const { metrics, traces } = parcels({ samples: series * 2, lines: 500, spans }, 1, nowMs - 1_000);
+  const push = { path: '/loki/api/v1/push', headers: { 'content-type': 'application/json', authorization: edge(1) } };
+  const logs = [...pushBodies(lines, { each: 2_000, endMs: nowMs, stepUs: 1_000 })].map((body) => ({ signal: 'logs' as const, ...push, body, count: 2_000 }));
+  for (const parcel of [...metrics, ...logs, ...traces]) {
+    const { status } = await delivered(house, parcel);
+    if (status >= 300) {
+      throw new Error(`${parcel.path} answered ${status}`);
+    }
+  }
 }
 
 async function addRules(house: WholeHouse): Promise<void> {

@@ -6,6 +6,7 @@ export * from './foreign-json.ts';
 export * from './gate.ts';
 export * from './json-bytes.ts';
 export * from './labels.ts';
+export * from './long-lists.ts';
 export * from './matcher.ts';
 export * from './numbers.ts';
 export * from './query-error.ts';

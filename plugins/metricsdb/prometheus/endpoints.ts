@@ -1,4 +1,4 @@
-import { type Budget, compareLabels, queryError, type QueryRunner } from 'svc/query';
+import { type Budget, compareLabels, queryError, type QueryRunner, sortedList } from 'svc/query';
 
 import { instant, print, range } from '../promql/index.ts';
 import type { StoreLifecycle } from '../store-lifecycle.ts';
@@ -45,8 +45,7 @@ const readers: Readonly<Record<Endpoint, Reader>> = {
     }
     const sets = matcherSets(selectors);
     return async (store, page) => {
-      const found = await store.series(sets, window, page.budget);
-      found.sort(compareLabels);
+      const found = await sortedList(await store.series(sets, window, page.budget), compareLabels, page.budget);
       return envelope(page, (json) => each(page, json, found, (labels) => writeLabels(json, labels)));
     };
   },

@@ -14,7 +14,7 @@ export async function aggregate(run: Run, expr: Aggregation, grid: Grid): Promis
   }
   const scalars = param === undefined ? undefined : await scalarsOf(run, param, grid);
   const rows = await rowsOf(run, withoutParens(expr.expr), grid);
-  const groups = groupRows(rows, expr);
+  const groups = await groupRows(run, rows, expr);
   if (scalars === undefined) {
     return foldGroups(run, expr.op, groups, grid);
   }

@@ -113,7 +113,7 @@ async function mapValues(run: Run, { func, args }: Call, grid: Grid, change: Num
   const rows = await rowsOf(run, args[0]!, grid);
   const [a, b] = await Promise.all(args.slice(1).map((arg) => scalarsOf(run, arg, grid)));
   if (func === 'clamp') {
-    return clamp(run, grid, rows, a!, b!, change);
+    return await clamp(run, grid, rows, a!, b!, change);
   }
   const fallback = func === 'round' ? 1 : 0;
   const result: Row[] = [];
@@ -125,7 +125,7 @@ async function mapValues(run: Run, { func, args }: Call, grid: Grid, change: Num
 }
 
 /** There is nothing between bounds that are the wrong way round. */
-function clamp(run: Run, grid: Grid, rows: readonly Row[], least: Float64Array, most: Float64Array, change: NumberFunction): readonly Row[] {
+function clamp(run: Run, grid: Grid, rows: readonly Row[], least: Float64Array, most: Float64Array, change: NumberFunction): Promise<readonly Row[]> {
   const builder = new RowBuilder(run, grid);
   const result = rows.flatMap((row) => {
     for (let i = 0; i < row.values.length; i++) {

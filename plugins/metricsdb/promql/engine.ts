@@ -1,4 +1,4 @@
-import { type Budget, compareLabels, type Labels, type Matcher } from 'svc/query';
+import { type Budget, compareLabels, type Labels, type Matcher, sortedList } from 'svc/query';
 
 import { type Expr, selectorsOf, withoutParens } from './ast.ts';
 import { extended } from './edges.ts';
@@ -78,7 +78,7 @@ export async function instant(source: SeriesSource, options: EngineOptions & { r
     }
     case 'vector': {
       const rows = named(await rowsOf(run, expr, grid));
-      refuseDuplicates(rows);
+      await refuseDuplicates(run, rows);
       const samples = rows.map(({ labels, values }) => ({ labels, time, value: values[0]! }));
       return { type: 'vector', samples, ordered: isOrdered(expr), ...remarks() };
     }
@@ -111,8 +111,8 @@ export async function range(
     const values = await scalarsOf(run, expr, grid);
     return { type: 'matrix', series: [{ labels: [], times: timesFrom(grid, 0, grid.count), values }], ...run.notes.lists(query) };
   }
-  const rows = mergeRows(run, grid, named(await rowsOf(run, expr, grid)));
-  const series = rows.map(pointsOn(grid)).sort((a, b) => compareLabels(a.labels, b.labels));
+  const rows = await mergeRows(run, grid, named(await rowsOf(run, expr, grid)));
+  const series = await byLabels(run, rows.map(pointsOn(grid)));
   return { type: 'matrix', series, ...run.notes.lists(query) };
 }
 
@@ -197,9 +197,12 @@ async function rangeAt(run: Run, expr: Expr, grid: Grid): Promise<RangeSeries[]>
       });
     }
   });
-  refuseDuplicates(series);
-  return series.sort((a, b) => compareLabels(a.labels, b.labels));
+  await refuseDuplicates(run, series);
+  return await byLabels(run, series);
 }
+
+const byLabels = ({ budget }: Run, series: readonly RangeSeries[]): Promise<RangeSeries[]> =>
+  sortedList(series, (a, b) => compareLabels(a.labels, b.labels), budget);
 
 function within(run: Run, vector: RangeVector, samples: Samples, end: number): Samples {
   if (vector.edges === undefined || samples.length === 0) {

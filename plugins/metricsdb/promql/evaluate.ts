@@ -11,7 +11,10 @@ import { eachSelected, instantRows, withoutStale } from './selection.ts';
 
 /** The value of an expression at every step of a grid. What is the same at all of them is computed at the first. */
 export async function evaluate(run: Run, expr: Expr, grid: Grid): Promise<Value> {
-  run.budget.check();
+  const pause = run.budget.breathe();
+  if (pause !== undefined) {
+    await pause;
+  }
   const constant = expr.node === 'number' || expr.node === 'string' || expr.node === 'matrix' || expr.node === 'subquery';
   if (grid.count > 1 && !constant && isStepInvariant(expr)) {
     return spread(run, await evaluateNode(run, expr, { ...grid, count: 1 }), grid);
@@ -70,7 +73,7 @@ async function negate(run: Run, { op, expr }: Unary, grid: Grid): Promise<Value>
     return { type: 'scalar', values: value.values.map((one) => -one) };
   }
   const rows = value.rows.map((row) => mapRow(run, row, nameless(run, row.labels), true, (one) => -one));
-  return vector(run.delayedNameRemoval ? rows : mergeRows(run, grid, rows));
+  return vector(run.delayedNameRemoval ? rows : await mergeRows(run, grid, rows));
 }
 
 /** An instant vector whose values lie on the lines between samples. */

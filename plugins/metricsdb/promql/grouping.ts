@@ -1,7 +1,7 @@
-import { keepLabels, type Labels, labelsKey, labelValue, withoutLabels } from 'svc/query';
+import { eachOf, keepLabels, type Labels, labelsKey, labelValue, withoutLabels } from 'svc/query';
 
 import type { Aggregation } from './ast.ts';
-import type { Row } from './run.ts';
+import type { Row, Run } from './run.ts';
 
 export interface Group {
   readonly labels: Labels;
@@ -14,11 +14,11 @@ export function groupingOf({ grouping, without }: Pick<Aggregation, 'grouping' |
   return without ? (labels) => withoutLabels(labels, names) : (labels) => keepLabels(labels, names);
 }
 
-export function groupRows(rows: readonly Row[], expr: Aggregation): readonly Group[] {
+export async function groupRows({ budget }: Run, rows: readonly Row[], expr: Aggregation): Promise<readonly Group[]> {
   const groups = new Map<string, Group>();
   const project = groupingOf(expr);
   const keyOf = keyFor(expr, project);
-  for (const row of rows) {
+  await eachOf(rows, budget, (row) => {
     const key = keyOf(row.labels);
     const group = groups.get(key);
     if (group === undefined) {
@@ -26,7 +26,7 @@ export function groupRows(rows: readonly Row[], expr: Aggregation): readonly Gro
     } else {
       group.rows.push(row);
     }
-  }
+  });
   return [...groups.values()];
 }
 

@@ -1,4 +1,4 @@
-import { compareLabels, compileRegex, type Labels, labelValue, type Pattern, withLabel } from 'svc/query';
+import { compareLabels, compileRegex, type Labels, labelValue, type Pattern, withLabel, sortedList } from 'svc/query';
 
 import { type Call, type Expr, withoutParens } from './ast.ts';
 import { compareNumbers } from './choose.ts';
@@ -60,12 +60,12 @@ async function relabel(run: Run, grid: Grid, expr: Expr, target: string, valueFo
     // A pattern takes as long as some hundred steps.
     await paced(100);
   }
-  return mergeRows(run, grid, result);
+  return await mergeRows(run, grid, result);
 }
 
 export async function sortByValue(run: Run, call: Call, grid: Grid, sign: number): Promise<readonly Row[]> {
   const rows = await rowsOf(run, call.args[0]!, grid);
-  return grid.count > 1 ? unsorted(run, call, rows) : rows.toSorted((a, b) => compareNumbers(a.values[0]!, b.values[0]!, sign));
+  return grid.count > 1 ? unsorted(run, call, rows) : await sortedList(rows, (a, b) => compareNumbers(a.values[0]!, b.values[0]!, sign), run.budget);
 }
 
 export async function sortByLabel(run: Run, call: Call, grid: Grid, sign: number): Promise<readonly Row[]> {
@@ -74,7 +74,7 @@ export async function sortByLabel(run: Run, call: Call, grid: Grid, sign: number
     return unsorted(run, call, rows);
   }
   const names = call.args.slice(1).map(textOf);
-  return rows.toSorted((a, b) => {
+  const compare = (a: Row, b: Row): number => {
     for (const name of names) {
       const order = naturalOrder(labelValue(a.labels, name), labelValue(b.labels, name));
       if (order !== 0) {
@@ -82,7 +82,8 @@ export async function sortByLabel(run: Run, call: Call, grid: Grid, sign: number
       }
     }
     return sign * compareLabels(a.labels, b.labels);
-  });
+  };
+  return await sortedList(rows, compare, run.budget);
 }
 
 function unsorted(run: Run, call: Call, rows: readonly Row[]): readonly Row[] {

@@ -1,7 +1,7 @@
-import { keepLabels, type Labels, labelsKey, withLabel, withoutLabels } from 'svc/query';
+import { eachOf, keepLabels, type Labels, labelsKey, withLabel, withoutLabels } from 'svc/query';
 
 import type { Matching } from './ast.ts';
-import type { Row } from './run.ts';
+import type { Row, Run } from './run.ts';
 
 /** The rows of both sides whose labels match each other. */
 export interface MatchGroup {
@@ -15,19 +15,19 @@ export function signature({ on, labels }: Matching): (labels: Labels) => Labels 
   return on ? (set) => keepLabels(set, names) : (set) => withoutLabels(set, names);
 }
 
-export function matchRows(matching: Matching, left: readonly Row[], right: readonly Row[]): readonly MatchGroup[] {
+export async function matchRows({ budget }: Run, matching: Matching, left: readonly Row[], right: readonly Row[]): Promise<readonly MatchGroup[]> {
   const project = signature(matching);
   const groups = new Map<string, MatchGroup>();
   for (const [side, rows] of [
     ['left', left],
     ['right', right],
   ] as const) {
-    for (const row of rows) {
+    await eachOf(rows, budget, (row) => {
       const key = labelsKey(project(row.labels));
       const group = groups.get(key) ?? { left: [], right: [] };
       group[side].push(row);
       groups.set(key, group);
-    }
+    });
   }
   return [...groups.values()];
 }

@@ -1,5 +1,7 @@
+import type { Budget } from 'svc/query';
+
 import { Sum } from './kahan.ts';
-import { quantileOf } from './quantile.ts';
+import { quantileOf, quantileOfMany } from './quantile.ts';
 import type { RangeFunction, Window } from './window.ts';
 
 const sum = new Sum();
@@ -88,6 +90,16 @@ function medianDeviation({ values, from, to }: Window): number {
   );
 }
 
+async function medianDeviationOfMany({ values, from, to }: Window, budget: Budget): Promise<number> {
+  const sorted = values.slice(from, to);
+  if (sorted.some(Number.isNaN)) {
+    return NaN;
+  }
+  const median = await quantileOfMany(0.5, sorted, budget);
+  const distances = sorted.map((value) => Math.abs(value - median));
+  return await quantileOfMany(0.5, distances, budget);
+}
+
 /** Smoothed value and trend, each a mix of what was and what is. */
 function doubleSmoothing({ values, from, to, a: smoothing, b: trending }: Window): number {
   let before = 0;
@@ -122,8 +134,12 @@ export const overTimeFunctions: Readonly<Record<string, RangeFunction>> = {
   max_over_time: { least: 1, thinned: 'plain', compute: (window) => window.values[extreme(window, more)] },
   stdvar_over_time: { least: 1, compute: variance },
   stddev_over_time: { least: 1, compute: (window) => Math.sqrt(variance(window)) },
-  mad_over_time: { least: 1, compute: medianDeviation },
-  quantile_over_time: { least: 1, compute: ({ values, from, to, a }) => quantileOf(a, copied(values, from, to)) },
+  mad_over_time: { least: 1, compute: medianDeviation, computeMany: medianDeviationOfMany },
+  quantile_over_time: {
+    least: 1,
+    compute: ({ values, from, to, a }) => quantileOf(a, copied(values, from, to)),
+    computeMany: ({ values, from, to, a }, budget) => quantileOfMany(a, values.slice(from, to), budget),
+  },
   ts_of_first_over_time: { least: 1, thinned: 'plain', compute: (window) => seconds(window, window.from) },
   ts_of_last_over_time: { least: 1, thinned: 'plain', compute: (window) => seconds(window, window.to - 1) },
   ts_of_min_over_time: { least: 1, compute: (window) => seconds(window, extreme(window, notMore)) },

@@ -1,16 +1,29 @@
+import { type Budget, sortNumbers } from 'svc/query';
+
 /** Below so many values, sorting by insertion is faster than what typed arrays bring. */
 const few = 64;
 
 /** Sorts `values`; NaN is less than everything. Between two values the quantile lies as far as its rank does. */
 export function quantileOf(q: number, values: Float64Array): number {
+  return isOutside(q, values) ? outside(q, values) : ranked(q, values, sort(values));
+}
+
+/** The same for so many values that sorting them in one go would hold up others. */
+export async function quantileOfMany(q: number, values: Float64Array, budget: Budget): Promise<number> {
+  if (isOutside(q, values)) {
+    return outside(q, values);
+  }
+  await sortNumbers(values, budget);
+  return ranked(q, values, values.length - numbersIn(values));
+}
+
+const isOutside = (q: number, { length }: Float64Array): boolean => length === 0 || !(q >= 0 && q <= 1);
+
+const outside = (q: number, { length }: Float64Array): number => (length === 0 || Number.isNaN(q) ? NaN : q < 0 ? -Infinity : Infinity);
+
+/** Of sorted values, of which the last `unknown` are no numbers. */
+function ranked(q: number, values: Float64Array, unknown: number): number {
   const { length } = values;
-  if (length === 0 || Number.isNaN(q)) {
-    return NaN;
-  }
-  if (q < 0 || q > 1) {
-    return q < 0 ? -Infinity : Infinity;
-  }
-  const unknown = sort(values);
   const at = (index: number): number => (index < unknown ? NaN : values[index - unknown]!);
 
   const rank = q * (length - 1);
@@ -25,11 +38,7 @@ function sort(values: Float64Array): number {
   const { length } = values;
   if (length > few) {
     values.sort();
-    let numbers = length;
-    while (numbers > 0 && Number.isNaN(values[numbers - 1]!)) {
-      numbers--;
-    }
-    return length - numbers;
+    return length - numbersIn(values);
   }
   let numbers = 0;
   for (let i = 0; i < length; i++) {
@@ -44,4 +53,13 @@ function sort(values: Float64Array): number {
   }
   values.fill(NaN, numbers);
   return length - numbers;
+}
+
+/** Of sorted values, how many come before the first NaN. */
+function numbersIn(values: Float64Array): number {
+  let numbers = values.length;
+  while (numbers > 0 && Number.isNaN(values[numbers - 1]!)) {
+    numbers--;
+  }
+  return numbers;
 }

@@ -73,7 +73,7 @@ export async function callRangeFunction(run: Run, call: Call, grid: Grid): Promi
     });
   }
   if (!run.delayedNameRemoval && !lost.alike && call.func !== 'absent_over_time') {
-    refuseDuplicates(rows);
+    await refuseDuplicates(run, rows);
   }
   return rows;
 }
@@ -137,7 +137,7 @@ async function slide(
       window.a = scalars[0] === undefined ? 0 : scalars[0][step]!;
       window.b = scalars[1] === undefined ? 0 : scalars[1][step]!;
       check?.(window);
-      const value = func.compute(window);
+      const value = count > breathEvery && func.computeMany !== undefined ? await func.computeMany(window, run.budget) : func.compute(window);
       if (value !== undefined) {
         builder.put(step, value);
       }

@@ -1,4 +1,4 @@
-import type { Labels } from 'svc/query';
+import { type Labels, queryError } from 'svc/query';
 
 import { type Edges, type Expr, type MatrixSelector, type Subquery, withoutParens } from './ast.ts';
 import { dataTime, milliseconds, type Placed, place } from './placement.ts';
@@ -18,6 +18,9 @@ export interface Samples {
   /** Which of all samples each of these is, where some are left out. */
   readonly ordinals?: Float64Array;
 }
+
+/** Of one subquery: what goes over all of them at once holds up others. */
+const mostSteps = 10_000_000;
 
 /** A visitor looks at the samples until it returns, or until what it returns resolves. */
 export type VisitSamples = (samples: Samples) => Promise<void> | void;
@@ -98,6 +101,7 @@ async function subqueryRange(run: Run, expr: Subquery, grid: Grid): Promise<Rang
     async each(visit) {
       for (const row of rows) {
         await visit(samplesOf(row, inner!));
+        await run.budget.breathe();
       }
     },
   };
@@ -116,6 +120,9 @@ function subqueryGrid(run: Run, { step }: Subquery, range: number, first: number
   }
   // Before anything of this size is made.
   run.budget.spend(count);
+  if (count > mostSteps) {
+    throw queryError('too_large', `a subquery has ${count} steps, more than ${mostSteps}: ask for a longer step or a shorter range`);
+  }
   return { start, step: interval, count };
 }
 

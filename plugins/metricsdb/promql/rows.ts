@@ -1,4 +1,4 @@
-import { type Labels, labelsKey, labelValue, metricName, withoutLabels } from 'svc/query';
+import { eachOf, type Labels, labelsKey, labelValue, metricName, withoutLabels } from 'svc/query';
 
 import { executionError } from './position.ts';
 import type { Grid, Row, Run } from './run.ts';
@@ -114,8 +114,8 @@ export function mapRow(run: Run, row: Row, labels: Labels, dropName: boolean, ch
 export const duplicateLabels = 'vector cannot contain metrics with the same labelset';
 
 /** Rows that come to have the same labels are one row, as long as they do not meet at a step. */
-export function mergeRows(run: Run, grid: Grid, rows: readonly Row[]): readonly Row[] {
-  const groups = grouped(rows);
+export async function mergeRows(run: Run, grid: Grid, rows: readonly Row[]): Promise<readonly Row[]> {
+  const groups = await grouped(run, rows);
   if (groups.size === rows.length) {
     return rows;
   }
@@ -142,12 +142,12 @@ function united(builder: RowBuilder, group: readonly Row[]): Row {
 }
 
 /** As `mergeRows`, where the names may still go: then only the answer shows what is the same. */
-export function mergeSteps(run: Run, grid: Grid, rows: readonly Row[]): readonly Row[] {
-  return run.delayedNameRemoval && grid.count === 1 ? rows : mergeRows(run, grid, rows);
+export async function mergeSteps(run: Run, grid: Grid, rows: readonly Row[]): Promise<readonly Row[]> {
+  return run.delayedNameRemoval && grid.count === 1 ? rows : await mergeRows(run, grid, rows);
 }
 
-export function refuseDuplicates(rows: readonly { readonly labels: Labels }[]): void {
-  if (grouped(rows).size < rows.length) {
+export async function refuseDuplicates(run: Run, rows: readonly { readonly labels: Labels }[]): Promise<void> {
+  if ((await grouped(run, rows)).size < rows.length) {
     throw executionError(duplicateLabels);
   }
 }
@@ -164,9 +164,9 @@ export class LostNames {
   }
 }
 
-function grouped<T extends { readonly labels: Labels }>(rows: readonly T[]): Map<string, T[]> {
+async function grouped<T extends { readonly labels: Labels }>({ budget }: Run, rows: readonly T[]): Promise<Map<string, T[]>> {
   const groups = new Map<string, T[]>();
-  for (const row of rows) {
+  await eachOf(rows, budget, (row) => {
     const key = labelsKey(row.labels);
     const group = groups.get(key);
     if (group === undefined) {
@@ -174,6 +174,6 @@ function grouped<T extends { readonly labels: Labels }>(rows: readonly T[]): Map
     } else {
       group.push(row);
     }
-  }
+  });
   return groups;
 }

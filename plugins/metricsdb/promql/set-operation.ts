@@ -8,7 +8,7 @@ export async function combineSets(run: Run, grid: Grid, op: string, matching: Ma
   const other = op === 'or' ? 'left' : 'right';
   const filtered = new Map<Row, Row | undefined>();
   const builder = new RowBuilder(run, grid);
-  for (const group of matchRows(matching, left, right)) {
+  for (const group of await matchRows(run, matching, left, right)) {
     const present = presence(run, grid, group[other]);
     for (const row of group[op === 'or' ? 'right' : 'left']) {
       filtered.set(row, filter(builder, row, present, op === 'and'));

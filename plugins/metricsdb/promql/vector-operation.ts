@@ -1,4 +1,4 @@
-import { type Labels, labelsKey } from 'svc/query';
+import { eachOf, type Labels, labelsKey } from 'svc/query';
 
 import { arithmetic, comparisons } from './arithmetic.ts';
 import type { Binary } from './ast.ts';
@@ -18,7 +18,7 @@ interface Sides {
 export async function combineVectors(run: Run, grid: Grid, expr: Binary, left: readonly Row[], right: readonly Row[]): Promise<readonly Row[]> {
   const swapped = expr.matching.card === 'one-to-many';
   const pair = new Pairing(run, grid, expr);
-  const groups = matchRows(expr.matching, left, right);
+  const groups = await matchRows(run, expr.matching, left, right);
   const filling = expr.matching.fillLeft !== undefined || expr.matching.fillRight !== undefined;
   // Where a side has nothing at all, nothing is matched, and nothing can match twice.
   const both = filling || groups.every(({ left: l, right: r }) => l.length < 2 && r.length < 2) ? undefined : bothSides(run, grid, left, right);
@@ -26,8 +26,7 @@ export async function combineVectors(run: Run, grid: Grid, expr: Binary, left: r
   for (const group of groups) {
     const sides = swapped ? { many: group.right, one: group.left } : { many: group.left, one: group.right };
     refuseManyToMany(grid, expr, sides, both);
-    result.push(...pair.rows(sides));
-    await run.budget.breathe();
+    await pair.rows(sides, result);
   }
   return mergeSteps(run, grid, result);
 }
@@ -96,25 +95,24 @@ class Pairing {
     this.#compare = comparisons[expr.op];
   }
 
-  rows({ many, one }: Sides): Row[] {
+  async rows({ many, one }: Sides, result: Row[]): Promise<void> {
     const { matching } = this.#expr;
+    const { budget } = this.#run;
     const taken = new Map<string, Uint8Array>();
-    const result: Row[] = [];
     for (const row of many) {
-      for (const other of one) {
-        result.push(...this.#pair(row, other, taken));
-      }
+      await eachOf(one, budget, (other) => void result.push(...this.#pair(row, other, taken)));
       // With group_right, too: there the sides are swapped, but not what fills them.
       if (matching.fillRight !== undefined) {
         result.push(...this.#filled(row, one, matching.fillRight, true, taken));
       }
+      await budget.breathe();
     }
     if (matching.fillLeft !== undefined) {
       for (const other of one) {
         result.push(...this.#filled(other, many, matching.fillLeft, false, taken));
+        await budget.breathe();
       }
     }
-    return result;
   }
 
   #pair(row: Row, other: Row, taken: Map<string, Uint8Array>): Row[] {

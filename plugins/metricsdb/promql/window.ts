@@ -1,3 +1,5 @@
+import type { Budget } from 'svc/query';
+
 /** The samples that one result of a range function is computed from: `from` up to, not including, `to`. */
 export class Window {
   times: Float64Array;
@@ -44,6 +46,8 @@ export interface RangeFunction {
   breaks?(before: number, value: number): boolean;
   /** NaN is a value; `undefined` is none. */
   compute(window: Window): number | undefined;
+  /** The same for a window of so many samples that computing in one go would hold up others. */
+  computeMany?(window: Window, budget: Budget): Promise<number | undefined>;
   /** The same for all steps of one series in one go, where that is faster: what is asked for most. */
   sweep?(course: Course, values: Float64Array, present: Uint8Array): void;
 }

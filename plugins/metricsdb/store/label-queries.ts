@@ -1,4 +1,4 @@
-import { type Budget, type Labels, labelsKey, type Matcher } from 'svc/query';
+import { type Budget, eachOf, type Labels, labelsKey, type Matcher } from 'svc/query';
 
 import { find, type SelectParts } from './select.ts';
 
@@ -14,10 +14,10 @@ export async function matchingSeries(parts: SelectParts, matcherSets: MatcherSet
   const found = new Map<string, Labels>();
   for (const matchers of matcherSets) {
     await within(parts, window, async (rows) => {
-      for (const { labels } of await find(parts, rows, matchers, window.mint, window.maxt, cost)) {
+      await eachOf(await find(parts, rows, matchers, window.mint, window.maxt, cost), cost, ({ labels }) => {
         cost.spend(1);
         found.set(labelsKey(labels), labels);
-      }
+      });
     });
   }
   return [...found.values()];

@@ -1,4 +1,4 @@
-import { labelsKey, type Budget, type Labels, type Matcher } from 'svc/query';
+import { eachOf, labelsKey, type Budget, type Labels, type Matcher } from 'svc/query';
 import { type BlockRow } from 'svc/store';
 
 import type { SelectHints, Series, Visit } from '../promql/source.ts';
@@ -26,6 +26,8 @@ export interface SelectParts {
 
 const firstPool = 4_096;
 const largestPool = 131_072;
+/** Series of a block whose labels are read in one go. */
+const seriesAtOnce = 512;
 
 /** Samples of all matching series in (mint, maxt], from the head and all blocks, in one piece each. */
 export async function select(parts: SelectParts, matchers: readonly Matcher[], mint: number, maxt: number, cost: Budget): Promise<readonly Series[]> {
@@ -117,40 +119,50 @@ export async function find(
 ): Promise<Iterable<Found>> {
   const { head, blocks } = parts;
   if (rows.length === 0) {
-    return head.touches(mint, maxt) ? head.index.matching(matchers).map((slot) => inHead(head, slot)) : [];
+    return head.touches(mint, maxt) ? eachInHead(head, head.index.matching(matchers)) : [];
   }
   const found = new Map<string, Found>();
   for (const [position, row] of rows.entries()) {
-    blocks.from(row, (reader) => {
-      for (const series of reader.matching(matchers)) {
-        const key = reader.key(series);
-        const known = found.get(key);
-        if (known === undefined) {
-          found.set(key, { labels: reader.labels(series), slot: -1, generation: 0, inBlocks: [position, series] });
-        } else {
-          known.inBlocks.push(position, series);
+    const matching = blocks.from(row, (reader) => reader.matching(matchers)) ?? [];
+    for (let from = 0; from < matching.length; from += seriesAtOnce) {
+      blocks.from(row, (reader) => {
+        for (const series of matching.slice(from, from + seriesAtOnce)) {
+          const key = reader.key(series);
+          const known = found.get(key);
+          if (known === undefined) {
+            found.set(key, { labels: reader.labels(series), slot: -1, generation: 0, inBlocks: [position, series] });
+          } else {
+            known.inBlocks.push(position, series);
+          }
         }
-      }
-    });
-    await cost.breathe();
+      });
+      await cost.breathe();
+    }
   }
   if (head.touches(mint, maxt)) {
-    for (const slot of head.index.matching(matchers)) {
-      const series = inHead(head, slot);
+    await eachOf(eachInHead(head, head.index.matching(matchers)), cost, (series) => {
       const key = labelsKey(series.labels);
       const known = found.get(key);
       if (known === undefined) {
         found.set(key, series);
       } else {
-        known.slot = slot;
+        known.slot = series.slot;
         known.generation = series.generation;
       }
-    }
+    });
   }
   return found.values();
 }
 
-const inHead = ({ index }: Head, slot: number): Found => ({ labels: index.labels(slot), slot, generation: index.generation(slot), inBlocks: [] });
+/** One after the other, so that their labels are not all read in one go; a slot that was given to another series meanwhile is left out. */
+function* eachInHead({ index }: Head, slots: readonly number[]): Iterable<Found> {
+  const generations = Float64Array.from(slots, (slot) => index.generation(slot));
+  for (const [at, slot] of slots.entries()) {
+    if (index.generation(slot) === generations[at]) {
+      yield { labels: index.labels(slot), slot, generation: generations[at], inBlocks: [] };
+    }
+  }
+}
 
 /** Cuts result arrays from large ones: thousands of small buffers would cost more than what they hold. */
 class Pool {

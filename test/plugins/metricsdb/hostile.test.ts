@@ -111,6 +111,7 @@ test('everything at once, over many series, is refused when it is more than one 
     await parts.ingest.write(Array.from({ length: 2_000 }, (_, n) => ({ labels: { __name__: `m${part}`, n: String(n) }, time: now, value: n })));
   }
   await parts.set('max_samples', 10_000);
+  await parts.set('query_timeout', '1m');
   const range = { start: now / 1000 - 60, end: now / 1000, step: 1 };
   const answers = await served(
     parts,
