@@ -21,6 +21,7 @@ import { IncidentStore } from './incident/incident-store.ts';
 import { IncidentReader, viewOf } from './incident/incident-view.ts';
 import { InstanceReader } from './incident/instance-reader.ts';
 import { Ledger } from './incident/ledger.ts';
+import { incidentMention, mentions } from './incident/mention.ts';
 import { deliverNotices, recordOutcome } from './incident/notices.ts';
 import { operationRoutes } from './incident/operation-routes.ts';
 import { Operations } from './incident/operations.ts';
@@ -178,7 +179,7 @@ export class AlertEngine {
   }
 
   #provideServices(): void {
-    const { services, clock } = this.#ctx;
+    const { services, extend, clock } = this.#ctx;
     const backgrounds = new Backgrounds({
       ...{ clock, log: this.#ctx.log, ledger: this.#ledger, book: this.#parts.book, metrics: this.#metrics, planOf: this.#planOf },
       silencedBy: (one) => this.#silences.covering(one, clock.now()),
@@ -189,7 +190,9 @@ export class AlertEngine {
       burning: (incidents) => backgrounds.burning(incidents),
       background: (incident) => backgrounds.of(incident),
     }));
-    services.provide(Incidents, () => new IncidentReader(this.#incidents, this.#instances, clock));
+    const reader = new IncidentReader(this.#incidents, this.#instances, clock);
+    services.provide(Incidents, () => reader);
+    extend.contribute(mentions, 'incident', incidentMention(reader));
     services.provide(AlertEvaluator, () => ({
       tick: async () => {
         await this.#parts.recording.tick();

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import { type Clock, type Handle, type Ids, type Principal, SvcError, type Tables } from 'svc/sdk';
 
 import type { CallOrigin, GateContract } from '../gate/contract.ts';
@@ -6,7 +8,6 @@ import type { PersonaDirectory } from '../persona/contract.ts';
 import { ApprovalStore } from './approval-store.ts';
 import type { Approval, ApprovalAsk, ApprovalBook, ApprovalOwner } from './contract.ts';
 import { open, required } from './decisions.ts';
-import { canonical, digestOf } from './digest.ts';
 import { approvalOf } from './shown.ts';
 import type { Signers } from './signers.ts';
 import type { ApprovalTables, RequestRow } from './tables.ts';
@@ -165,3 +166,24 @@ export class Book implements ApprovalBook {
     };
   }
 }
+
+/** The same text for the same value, whatever the order of its fields. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) {
+    return `[${value.map((item) => canonical(item ?? null)).join(',')}]`;
+  }
+  if (typeof value === 'object' && value !== null) {
+    const fields = Object.entries(value).filter(([, item]) => item !== undefined);
+    return `{${fields
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`)
+      .join(',')}}`;
+  }
+  return JSON.stringify(value);
+}
+
+/** What is signed: which tool, with what, on what. */
+const digestOf = ({ tool, args, target: { kind, id } }: Pick<ApprovalAsk, 'tool' | 'args' | 'target'>): string =>
+  createHash('sha256')
+    .update(canonical({ tool, args, target: { kind, id: id ?? null } }))
+    .digest('hex');

@@ -1,4 +1,4 @@
-import { defineExtensionPoint, defineService, type Principal } from 'svc/sdk';
+import { defineEvent, defineService, type Principal } from 'svc/sdk';
 
 import type { CallOrigin } from '../gate/contract.ts';
 
@@ -40,23 +40,7 @@ export interface ChatRuns {
   cancel(principal: Principal, run_id: string): Promise<void>;
 }
 
-/** Something that can be named with `@type:id` in what people write. */
-export interface MentionType {
-  /** `edge`, `device`, `dashboard`, `incident`. */
-  readonly type: string;
-  search(query: string, principal: Principal, limit: number): Promise<readonly Mention[]>;
-  /** Structured context, or undefined when there is none of that id for this principal. */
-  resolve(id: string, principal: Principal): Promise<{ readonly label: string; readonly facts: Readonly<Record<string, unknown>> } | undefined>;
-}
-
-export interface Mention {
-  readonly type: string;
-  readonly id: string;
-  readonly label: string;
-  readonly subtitle: string;
-  /** What stands in the text. */
-  readonly insert: string;
-}
-
 export const ChatRuns = defineService<ChatRuns>('chat.runs');
-export const Mentions = defineExtensionPoint<MentionType>('chat.mention');
+
+/** A worker that has to leave has let go of a run that is not over. */
+export const RunLeft = defineEvent<{ readonly run_id: string }>('chat.run-left');

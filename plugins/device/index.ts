@@ -5,6 +5,7 @@ import { deviceRoutes } from './device-routes.ts';
 import { Devices } from './devices.ts';
 import { Directory } from './directory.ts';
 import { DeviceEvents } from './events.ts';
+import { deviceMention, mentions } from './mention.ts';
 import type { DeviceTables } from './tables.ts';
 
 const none: ReadonlySet<number> = new Set();
@@ -21,6 +22,8 @@ export default definePlugin({
     };
 
     ctx.services.provide(DeviceDirectory, () => new Directory({ tables, online: () => fleet.online(), clock, events, log }));
-    ctx.http.routes(deviceRoutes(new Devices({ tables, fleet, details: ctx.extend.open(DeviceDetailSources), clock, events })));
+    const devices = new Devices({ tables, fleet, details: ctx.extend.open(DeviceDetailSources), clock, events });
+    ctx.http.routes(deviceRoutes(devices));
+    ctx.extend.contribute(mentions, 'device', deviceMention(devices));
   },
 });

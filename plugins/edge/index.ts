@@ -15,6 +15,7 @@ import { LocalEdge } from './enrolment/local-edge.ts';
 import { Fleet } from './fleet.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { LiveAnswers } from './live-answers.ts';
+import { edgeMention, mentions } from './mention.ts';
 import { openPlugins } from './plugins/index.ts';
 import { SelfMetrics } from './self-metrics.ts';
 import { RemoteSkills } from './skills.ts';
@@ -46,6 +47,7 @@ export default definePlugin({
     ctx.services.provide(EdgeFleet, () => fleet);
     ctx.services.provide(FleetSkills, () => new RemoteSkills({ ...base, fleet }));
     ctx.extend.contribute(credentials, 'edge-key', connection.keyring);
+    ctx.extend.contribute(mentions, 'edge', edgeMention(fleet));
     ctx.http.routes([
       ...enrolmentRoutes(enrolments),
       ...edgeRoutes(edges),

@@ -6,8 +6,7 @@ import { ModelProviders, ModelRuns } from './contract.ts';
 import { ModelCalls } from './model-calls.ts';
 import { modelRoutes } from './model-routes.ts';
 import { ModelCatalogue } from './providers/catalogue.ts';
-import { HttpProvider } from './providers/http-provider.ts';
-import { shippedProviders } from './providers/shipped.ts';
+import { HttpProvider, shippedProviders } from './providers/http-provider.ts';
 
 const dayMs = 24 * 60 * 60_000;
 

@@ -7,6 +7,7 @@ import { Dashboards } from './contract.ts';
 import { DashboardBook } from './dashboard-book.ts';
 import { dashboardRoutes } from './dashboard-routes.ts';
 import { importRoutes } from './import-routes.ts';
+import { dashboardMention, mentions } from './mention.ts';
 import { panelRoutes } from './panel-routes.ts';
 import type { MonitorTables } from './panel-store.ts';
 import { Panels } from './panels.ts';
@@ -27,6 +28,7 @@ export default definePlugin({
     const sampleInterval = (): number => parseDuration(settings.get<string>('monitor.sample_interval'));
     const deadlineMs = (): number => parseDuration(settings.get<string>('monitor.deadline'));
 
+    ctx.extend.contribute(mentions, 'dashboard', dashboardMention(book));
     ctx.http.routes([
       ...panelRoutes(panels),
       ...dashboardRoutes({ book, panels, stores, clock, scope, log, sampleInterval, deadlineMs }),

@@ -34,6 +34,8 @@ export interface SkillRegistry {
   tools(): readonly Tool[];
   guides(): readonly Guide[];
   tool(key: string): Tool | undefined;
+  /** By the names that models and MCP clients use: letters, digits, `_` and `-`, at most 64 of them. */
+  aliases(): ReadonlyMap<string, Tool>;
 }
 
 export interface ToolCall {
@@ -93,6 +95,11 @@ export interface SkillRunner {
   run(call: ToolCall): Promise<ToolOutcome>;
 }
 
+/** Calls of people and of programs in their name: run at once, or opened as an approval and run by this room once it is signed. */
+export interface SkillExecutor {
+  execute(call: ToolCall): Promise<ToolOutcome | { readonly approval_id: string }>;
+}
+
 /** Where tools come from that are not in the host's own table: edges, packs, servers that speak MCP. */
 export interface ToolSource {
   /** From memory; the same list until `onChange` is told. */
@@ -117,4 +124,5 @@ export interface ToolSource {
 
 export const Skills = defineService<SkillRegistry>('skill.registry');
 export const SkillRunner = defineService<SkillRunner>('skill.run');
+export const SkillExecutor = defineService<SkillExecutor>('skill.execute');
 export const ToolSources = defineExtensionPoint<ToolSource>('skill.sources');

@@ -3,7 +3,7 @@ import { type Handle, isSvcError, type Logger, messageOf, type Principal, SvcErr
 import type { Approval, ApprovalBook } from '../approval/contract.ts';
 import type { DeviceDirectory } from '../device/contract.ts';
 import type { DirectoryContract } from '../iam/contract.ts';
-import type { CallPlan, SkillRunner, ToolCall, ToolOutcome } from './contract.ts';
+import type { CallPlan, SkillExecutor, SkillRunner, ToolCall, ToolOutcome } from './contract.ts';
 
 export interface ExecutionParts {
   readonly runner: SkillRunner;
@@ -15,7 +15,7 @@ export interface ExecutionParts {
 }
 
 /** Calls by hand: run at once, or opened as an approval and run once it is signed. */
-export class Executions {
+export class Executions implements SkillExecutor {
   readonly #parts: ExecutionParts;
 
   constructor(parts: ExecutionParts) {

@@ -7,7 +7,7 @@ import type { DeviceDirectory } from '../device/contract.ts';
 import type { EdgeFleet, FleetSkills } from '../edge/contract.ts';
 import { Gate } from '../gate/contract.ts';
 import type { DirectoryContract } from '../iam/contract.ts';
-import { SkillRunner, Skills, ToolSources } from './contract.ts';
+import { SkillExecutor, SkillRunner, Skills, ToolSources } from './contract.ts';
 import { EdgeTools } from './edge-tools.ts';
 import { EvidenceStore } from './evidence-store.ts';
 import { ExecutionTrail } from './execution-trail.ts';
@@ -53,6 +53,7 @@ export default definePlugin({
     const executions = new Executions({ runner, approvals, people: services.maybe(People), devices, uuid: () => ids.uuid(), log });
     services.provide(Skills, () => registry);
     services.provide(SkillRunner, () => runner);
+    services.provide(SkillExecutor, () => executions);
     ctx.http.routes(skillRoutes(registry, executions));
 
     const edgeTools = new EdgeTools({ skills, fleet, log });

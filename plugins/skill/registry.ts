@@ -17,6 +17,7 @@ interface Edition {
   readonly tools: readonly Tool[];
   readonly guides: readonly Guide[];
   readonly byKey: ReadonlyMap<string, { readonly tool: Tool; readonly runnable: Runnable }>;
+  readonly byAlias: ReadonlyMap<string, Tool>;
 }
 
 const classes: Readonly<Record<string, SkillClass>> = {
@@ -30,7 +31,7 @@ export const classNamed = (name: string): SkillClass => (Object.hasOwn(classes, 
 /** Everything that can be called, of the host's own table and of all sources. A key belongs to this room first, then to the host's table, then to the source that came first. */
 export class Registry implements SkillRegistry {
   readonly #parts: RegistryParts;
-  #edition: Edition = { of: [], tools: [], guides: [], byKey: new Map() };
+  #edition: Edition = { of: [], tools: [], guides: [], byKey: new Map(), byAlias: new Map() };
 
   constructor(parts: RegistryParts) {
     this.#parts = parts;
@@ -46,6 +47,10 @@ export class Registry implements SkillRegistry {
 
   tool(key: string): Tool | undefined {
     return this.#current().byKey.get(key)?.tool;
+  }
+
+  aliases(): ReadonlyMap<string, Tool> {
+    return this.#current().byAlias;
   }
 
   runnable(key: string): { readonly tool: Tool; readonly runnable: Runnable } | undefined {
@@ -82,7 +87,22 @@ function editionOf(of: readonly unknown[], own: readonly Tool[], declared: reado
     }
   }
   const byName = (a: { key: string }, b: { key: string }): number => (a.key < b.key ? -1 : 1);
-  return { of, byKey, tools: [...byKey.values()].map(({ tool }) => tool).toSorted(byName), guides: guides.toSorted(byName) };
+  const tools = [...byKey.values()].map(({ tool }) => tool).toSorted(byName);
+  return { of, byKey, tools, byAlias: aliasesOf(tools), guides: guides.toSorted(byName) };
+}
+
+/** Vendors of models take letters, digits, `_` and `-`, at most 64 of them. */
+function aliasesOf(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const aliases = new Map<string, Tool>();
+  for (const tool of tools) {
+    const plain = tool.key.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 60);
+    let alias = plain;
+    for (let count = 2; aliases.has(alias); count++) {
+      alias = `${plain}_${count}`;
+    }
+    aliases.set(alias, tool);
+  }
+  return aliases;
 }
 
 function toolOf({ key, name, description, scope, class: kind, tier, params, result }: ToolSkill, source: string): Tool {

@@ -1,0 +1,97 @@
+import { BuildInfo, defineEvent, definePlugin, defineService, type Handle, type Principal } from 'svc/sdk';
+
+import type { ApprovalBook, ApprovalOwner } from '../approval/contract.ts';
+import { Gate } from '../gate/contract.ts';
+import type { DirectoryContract } from '../iam/contract.ts';
+import type { MentionDirectory } from '../mention/contract.ts';
+import { ModelRuns } from '../model/contract.ts';
+import { Personas } from '../persona/contract.ts';
+import { SkillRunner, Skills } from '../skill/contract.ts';
+import { ChatRuns, RunLeft } from './contract.ts';
+import { Coordinator } from './prompt/coordinator.ts';
+import { runRoutes } from './run-routes.ts';
+import { RunStore } from './run/run-store.ts';
+import { Runs } from './run/runs.ts';
+import { sessionRoutes } from './session-routes.ts';
+import { Sessions } from './sessions.ts';
+import { type ChatTables, SessionStore } from './store.ts';
+import { Toolbag } from './tools/toolbag.ts';
+
+/** By their ids: the folders of what runs can do without may be taken away. */
+const approvals = defineService<ApprovalBook>('approval.book');
+const approvalSettled = defineEvent<{ readonly owner: ApprovalOwner }>('approval.settled');
+const mentions = defineService<MentionDirectory>('mention.directory');
+const directory = defineService<DirectoryContract>('iam.directory');
+
+const heartbeatMs = 5_000;
+const hourMs = 3_600_000;
+const keptMs = 7 * 24 * hourMs;
+
+export default definePlugin({
+  activate(ctx) {
+    const { clock, ids, log, settings } = ctx;
+    const models = ctx.services.use(ModelRuns);
+    const personas = ctx.services.use(Personas);
+    const registry = ctx.services.use(Skills);
+    const gate = ctx.services.use(Gate);
+    const build = ctx.services.use(BuildInfo);
+    const people = ctx.services.maybe(directory);
+    const tables = ctx.db<ChatTables>();
+    const store = new SessionStore(tables);
+    const runStore = new RunStore(tables);
+    const sessions = new Sessions(store, clock, ids);
+    // Another start of the process has another stamp; within one, generations take turns.
+    const process = `${build.startedAt}`;
+    const runs = new Runs({
+      ports: {
+        ...{ runs: runStore, sessions: store, clock, ids, log, models, personas, registry },
+        runner: ctx.services.use(SkillRunner),
+        approvals: ctx.services.maybe(approvals),
+        mentions: ctx.services.maybe(mentions),
+        coordinator: new Coordinator(personas, models, () => settings.get('agent.default_persona')),
+        toolbag: new Toolbag(registry, gate, () => settings.get('agent.deferral_threshold')),
+        settings: {
+          kernel: () => settings.get('agent.kernel'),
+          maxTurns: () => settings.get('agent.max_turns'),
+          maxReplyTokens: () => settings.get('agent.max_reply_tokens'),
+          systemContext: () => settings.get('agent.system_context'),
+        },
+      },
+      sessions,
+      scope: ctx.scope,
+      holder: `${process}.${ctx.generation}`,
+      isGone: (holder) => !holder.startsWith(`${process}.`),
+      left: (id) => ctx.events.emit(RunLeft, { run_id: id }),
+      livePrincipal: (principal) => livePrincipal(principal, people),
+    });
+    ctx.services.provide(ChatRuns, () => runs);
+    ctx.http.routes([...sessionRoutes(sessions), ...runRoutes({ runs, store: runStore, sessions, models, personas })]);
+    ctx.events.on(RunLeft, ({ run_id: id }) => runs.resume(id));
+    ctx.events.on(approvalSettled, ({ owner }) => (owner.kind === 'chat' ? runs.resume(owner.ref) : undefined));
+    return { runs, runStore };
+  },
+  start(ctx, { runs, runStore }) {
+    ctx.scope.task('take over runs', () => runs.takeOver());
+    // Also for those that the generation before this one has let go of since.
+    ctx.scope.interval('hold runs', heartbeatMs, async () => {
+      await runs.keep();
+      await runs.takeOver();
+    });
+    ctx.scope.interval('forget old runs', hourMs, async () => {
+      await runStore.forgetBefore(ctx.clock.now() - keptMs);
+    });
+  },
+});
+
+/** Who a run acts for, with the rights of now: a run may wait for days. Undefined when the account is gone or disabled. */
+function livePrincipal(principal: Principal, people: Handle<DirectoryContract>): Principal | undefined {
+  if (principal.kind !== 'user' || !people.available) {
+    return principal;
+  }
+  const person = people.get().live(Number(principal.id));
+  if (person === undefined) {
+    return undefined;
+  }
+  const { orgs: _then, ...rest } = principal;
+  return { ...rest, role: person.role, grants: person.grants, ...(person.orgs !== undefined && { orgs: person.orgs }) };
+}

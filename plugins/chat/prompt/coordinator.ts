@@ -1,0 +1,86 @@
+import { type Principal, SvcError } from 'svc/sdk';
+
+import type { Models } from '../../model/contract.ts';
+import type { KnownPersona, PersonaDirectory } from '../../persona/contract.ts';
+
+export interface Choice {
+  readonly persona: KnownPersona;
+  readonly why: string;
+  readonly candidates: readonly { readonly name: string; readonly score: number }[];
+}
+
+export interface ChoiceAsk {
+  readonly content: string;
+  /** By whom the person wants to be answered. */
+  readonly agent: string | undefined;
+  readonly principal: Principal;
+  readonly run: string;
+  readonly session: string;
+  readonly signal: AbortSignal;
+}
+
+const mostAnswerTokens = 64;
+
+/** Decides who answers: whom the person names, who fits clearly, whom a model picks among those who fit, or the default. */
+export class Coordinator {
+  readonly #personas: PersonaDirectory;
+  readonly #models: Models;
+  readonly #fallback: () => string;
+
+  constructor(personas: PersonaDirectory, models: Models, fallback: () => string) {
+    this.#personas = personas;
+    this.#models = models;
+    this.#fallback = fallback;
+  }
+
+  /** Throws not_found for a name that no persona has: another one must not answer in its place. */
+  named(name: string): KnownPersona {
+    const persona = this.#personas.find(name);
+    if (persona === undefined) {
+      throw new SvcError('not_found', `there is no agent ${name}; GET /api/v1/agents lists those that there are`, { reason: 'chat.no_agent' });
+    }
+    return persona;
+  }
+
+  async choose(ask: ChoiceAsk): Promise<Choice> {
+    if (ask.agent !== undefined) {
+      return { persona: this.named(ask.agent), why: 'named in the request', candidates: [] };
+    }
+    const { persona, why, clear, candidates } = this.#personas.route(ask.content);
+    if (clear) {
+      return { persona, why, candidates };
+    }
+    const picked = candidates.length > 1 ? await this.#pick(ask, candidates) : undefined;
+    if (picked !== undefined) {
+      return { persona: picked, why: 'no persona stood out; the model chose among those that fit', candidates };
+    }
+    const fallback = this.#personas.find(this.#fallback());
+    return { persona: fallback ?? persona, why: fallback === undefined ? why : 'no persona stood out; the default one answers', candidates };
+  }
+
+  /** A choice is a convenience: whatever goes wrong with it, the default persona answers. */
+  async #pick(ask: ChoiceAsk, candidates: Choice['candidates']): Promise<KnownPersona | undefined> {
+    const known = candidates.flatMap(({ name }) => this.#personas.find(name) ?? []);
+    const list = known.map(({ name, when_to_use: when }) => `${name}: ${when.slice(0, 300)}`).join('\n');
+    let text = '';
+    try {
+      const parts = this.#models.stream({
+        model: '',
+        messages: [
+          { role: 'system', text: `Which of these agents should answer the question? Reply with one name and nothing else.\n${list}` },
+          { role: 'user', text: ask.content.slice(0, 2_000) },
+        ],
+        tools: [],
+        maxTokens: mostAnswerTokens,
+        budget: { run: ask.run, session: ask.session, persona: this.#fallback() },
+        signal: ask.signal,
+      });
+      for await (const part of parts) {
+        text += part.type === 'text' ? part.delta : '';
+      }
+    } catch {
+      return undefined;
+    }
+    return known.find(({ name }) => name === text.trim());
+  }
+}

@@ -1,0 +1,38 @@
+import type { RunState } from '../run/journal.ts';
+
+/** What a session has come to, kept small however long it gets: it stands in prompts for messages that are not in them any more. */
+export interface Digest {
+  readonly asks: readonly string[];
+  readonly decisions: readonly string[];
+  readonly evidence: readonly { readonly id: string; readonly tool: string }[];
+}
+
+export const noDigest: Digest = { asks: [], decisions: [], evidence: [] };
+
+const mostAsks = 40;
+const mostDecisions = 40;
+const mostEvidence = 60;
+
+export function withRun(digest: Digest, state: RunState): Digest {
+  const calls = state.turns.flatMap((turn) => turn.calls);
+  const decisions = calls.flatMap(({ tool, approval, outcome, args }) =>
+    approval === undefined || outcome === undefined ? [] : [`${tool} ${short(JSON.stringify(args), 120)}: ${outcome.status}`],
+  );
+  const evidence = calls.flatMap(({ tool, outcome }) => (outcome?.evidence === undefined ? [] : [{ id: outcome.evidence.id, tool }]));
+  return {
+    asks: [...digest.asks, short(state.asked.content, 240)].slice(-mostAsks),
+    decisions: [...digest.decisions, ...decisions].slice(-mostDecisions),
+    evidence: [...digest.evidence, ...evidence].slice(-mostEvidence),
+  };
+}
+
+export function digestText({ asks, decisions, evidence }: Digest): string {
+  const part = (title: string, lines: readonly string[]): string => (lines.length === 0 ? '' : `${title}\n${lines.map((line) => `- ${line}`).join('\n')}\n`);
+  return [
+    part('Asked earlier in this session:', asks),
+    part('Decided by people:', decisions),
+    part('Evidence that can be read with evidence_read:', [...new Set(evidence.map(({ id, tool }) => `${id} (${tool})`))]),
+  ].join('');
+}
+
+export const short = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);

@@ -1,0 +1,89 @@
+import type { SvcError } from 'svc/sdk';
+
+import { type Digest, short, withRun } from '../prompt/digest.ts';
+import { activeKey } from '../store.ts';
+import { missingCitations, withoutCitations } from './citations.ts';
+import type { RunFinish, RunState } from './journal.ts';
+import type { OpenRun, RunPorts } from './ports.ts';
+
+const finishReasons: Readonly<Record<RunFinish, string>> = { stop: 'stop', length: 'length', error: 'error', budget: 'error', cancelled: 'other' };
+
+/** The end of a run: answer, calls, usage, session and last event in one commit. */
+export async function closeRun(ports: RunPorts, run: OpenRun, finish: RunFinish, failure: SvcError | undefined): Promise<void> {
+  const { row, session, events } = run.work;
+  const { state } = run;
+  if (finish === 'cancelled') {
+    await withdraw(ports, state);
+    events.add('abort', { reason: 'cancelled' });
+  }
+  const message = failure?.message ?? (finish === 'error' ? 'the model has answered nothing' : undefined);
+  if (message !== undefined) {
+    events.add('error', { errorText: message, code: failure?.code ?? 'upstream_error' });
+  }
+  const missing = state.routed?.kernel === 'graph' && state.turns.length > 0 ? missingCitations(state) : [];
+  if (missing.length > 0) {
+    events.add('data-notice', { data: { code: 'citations_removed', evidence: missing } });
+  }
+  const usage = usageOf(state);
+  events.add('finish', { finishReason: finishReasons[finish], messageMetadata: { usage } });
+  const text = withoutCitations(finalText(state), missing);
+  const now = ports.clock.now();
+  await run.append([{ kind: 'ended', finish, error: message }], async () => {
+    await ports.sessions.insertMessage({
+      session_id: session.id,
+      run_id: row.id,
+      role: 'assistant',
+      content: text,
+      agent: state.routed?.agent ?? null,
+      model: state.turns.at(-1)?.model ?? null,
+      tool_calls: JSON.stringify(shownCalls(state)),
+      usage: JSON.stringify(usage),
+      finish_reason: finish,
+      created_at: now,
+    });
+    await ports.sessions.update(session.id, {
+      digest: JSON.stringify(withRun(JSON.parse(session.digest) as Digest, state)),
+      last_message_at: now,
+      updated_at: now,
+      active: activeKey(now, session.id),
+    });
+    await ports.runs.update(row.id, { state: 'ended', finish_reason: finish, ended_at: now, holder: null });
+  });
+}
+
+/** What the model has said last; an answer that was cut off and went on is one text. */
+export function finalText({ turns }: RunState): string {
+  let text = turns.at(-1)?.text ?? '';
+  for (let at = turns.length - 2; at >= 0 && turns[at]!.notes.some(({ about }) => about === 'continue'); at--) {
+    text = turns[at]!.text + text;
+  }
+  return text;
+}
+
+export const shownCalls = ({ turns }: RunState) =>
+  turns.flatMap(({ calls }) =>
+    calls.map(({ id, tool, args, state, outcome }) => ({
+      id,
+      name: tool,
+      arguments: args ?? {},
+      status: outcome?.status ?? state,
+      result_preview: outcome === undefined ? '' : short(outcome.text, 500),
+      duration_ms: outcome?.duration_ms ?? 0,
+      ...(outcome?.evidence && { evidence_id: outcome.evidence.id }),
+    })),
+  );
+
+export function usageOf({ turns }: RunState) {
+  const sum = (count: (usage: RunState['turns'][number]['usage']) => number): number => turns.reduce((total, { usage }) => total + count(usage), 0);
+  const [input, output] = [sum((usage) => usage.input_tokens), sum((usage) => usage.output_tokens)];
+  return { input_tokens: input, output_tokens: output, total_tokens: input + output, requests: turns.length };
+}
+
+async function withdraw(ports: RunPorts, state: RunState): Promise<void> {
+  const waiting = state.turns.flatMap(({ calls }) => calls).filter(({ state: at, approval }) => at === 'waiting' && approval !== undefined);
+  if (ports.approvals.available) {
+    for (const { approval } of waiting) {
+      await ports.approvals.get().cancel(approval!, 'its run was cancelled');
+    }
+  }
+}

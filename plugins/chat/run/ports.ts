@@ -1,0 +1,61 @@
+import type { Clock, Handle, Ids, Logger, Principal } from 'svc/sdk';
+
+import type { ApprovalBook } from '../../approval/contract.ts';
+import type { CallOrigin } from '../../gate/contract.ts';
+import type { MentionDirectory } from '../../mention/contract.ts';
+import type { Models } from '../../model/contract.ts';
+import type { KnownPersona, PersonaDirectory } from '../../persona/contract.ts';
+import type { SkillRegistry, SkillRunner } from '../../skill/contract.ts';
+import type { Coordinator } from '../prompt/coordinator.ts';
+import type { SessionRow, SessionStore } from '../store.ts';
+import type { Toolbag } from '../tools/toolbag.ts';
+import type { EventLog } from './event-log.ts';
+import type { Entry, RunState } from './journal.ts';
+import type { RunRow, RunStore } from './run-store.ts';
+
+/** What the steps of a run work with. */
+export interface RunPorts {
+  readonly runs: RunStore;
+  readonly sessions: SessionStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly models: Models;
+  readonly personas: PersonaDirectory;
+  readonly registry: SkillRegistry;
+  readonly runner: SkillRunner;
+  readonly approvals: Handle<ApprovalBook>;
+  readonly coordinator: Coordinator;
+  readonly mentions: Handle<MentionDirectory>;
+  readonly toolbag: Toolbag;
+  /** Asks for a flush of waiting text within 20 ms. */
+  readonly flushSoon: (log: EventLog) => void;
+  readonly settings: {
+    readonly kernel: () => 'graph' | 'legacy';
+    readonly maxTurns: () => number;
+    readonly maxReplyTokens: () => number;
+    readonly systemContext: () => string;
+  };
+}
+
+/** One run that is worked on: its state, its events, and whoever needs to know that it stands still. */
+export interface Work {
+  readonly row: RunRow;
+  readonly session: SessionRow;
+  readonly principal: Principal;
+  readonly origin: CallOrigin;
+  readonly holder: string;
+  readonly events: EventLog;
+  /** Aborted when the run is cancelled or this worker has to leave. */
+  readonly signal: AbortSignal;
+}
+
+/** A run between two steps. */
+export interface OpenRun {
+  readonly work: Work;
+  readonly state: RunState;
+  /** Its own, as it stands now; undefined when it is gone. */
+  readonly persona: KnownPersona | undefined;
+  /** Facts first, then whatever builds on them: one commit with the events that tell of them, and with what `along` writes. */
+  append(entries: readonly Entry[], along?: () => Promise<void>): Promise<void>;
+}

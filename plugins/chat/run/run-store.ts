@@ -1,0 +1,130 @@
+import type { Selectable } from 'kysely';
+import type { Tables } from 'svc/sdk';
+
+import type { RunEvent } from '../contract.ts';
+import type { ChatTables } from '../store.ts';
+import type { Entry } from './journal.ts';
+
+export type RunRow = Selectable<ChatTables['chat_runs']>;
+
+/** The only SQL of runs, their journals and their events. */
+export class RunStore {
+  readonly #tables: Tables<ChatTables>;
+
+  constructor(tables: Tables<ChatTables>) {
+    this.#tables = tables;
+  }
+
+  find(id: string): Promise<RunRow | undefined> {
+    return this.#tables.read.selectFrom('chat_runs').selectAll().where('id', '=', id).executeTakeFirst();
+  }
+
+  /** Newest first. */
+  ofSession(session: string, most: number): Promise<RunRow[]> {
+    return this.#tables.read.selectFrom('chat_runs').selectAll().where('session_id', '=', session).orderBy('id', 'desc').limit(most).execute();
+  }
+
+  /** Runs that are not over; of one owner, where one is given. */
+  open(owner?: string): Promise<RunRow[]> {
+    return this.#tables.read
+      .selectFrom('chat_runs')
+      .selectAll()
+      .where('state', '<>', 'ended')
+      .$if(owner !== undefined, (query) => query.where('owner', '=', owner!))
+      .orderBy('id')
+      .execute();
+  }
+
+  async insert(row: Omit<RunRow, 'cancelled'>, first: Entry): Promise<void> {
+    await this.#tables.write(async (tx) => {
+      await tx.insertInto('chat_runs').values(row).execute();
+      await tx
+        .insertInto('chat_journal')
+        .values({ run_id: row.id, seq: 1, at: row.created_at, entry: JSON.stringify(first) })
+        .execute();
+    });
+  }
+
+  async update(id: string, change: Partial<RunRow>): Promise<void> {
+    await this.#tables.write(async (tx) => void (await tx.updateTable('chat_runs').set(change).where('id', '=', id).execute()));
+  }
+
+  /** Whether `holder` has the run from now on: it was free, its holder gone silent, or of a process that is no more. */
+  take(id: string, holder: string, until: number, now: number, isGone: (holder: string) => boolean): Promise<boolean> {
+    return this.#tables.write(async (tx) => {
+      const row = await tx.selectFrom('chat_runs').select(['holder', 'held_until', 'state']).where('id', '=', id).executeTakeFirst();
+      if (row === undefined || row.state === 'ended' || (row.holder !== null && row.held_until > now && !isGone(row.holder))) {
+        return false;
+      }
+      await tx.updateTable('chat_runs').set({ holder, held_until: until }).where('id', '=', id).execute();
+      return true;
+    });
+  }
+
+  async keep(holder: string, until: number): Promise<void> {
+    await this.#tables.write(async (tx) => void (await tx.updateTable('chat_runs').set({ held_until: until }).where('holder', '=', holder).execute()));
+  }
+
+  async journal(id: string): Promise<readonly Entry[]> {
+    const rows = await this.#tables.read.selectFrom('chat_journal').select('entry').where('run_id', '=', id).orderBy('seq').execute();
+    return rows.map(({ entry }) => JSON.parse(entry) as Entry);
+  }
+
+  /** One commit: what happened, what readers were sent of it, and what else `along` writes. */
+  async append(
+    id: string,
+    holder: string,
+    at: number,
+    { from, entries, events }: { readonly from: number; readonly entries: readonly Entry[]; readonly events: readonly RunEvent[] },
+    along: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<void> {
+    await this.#tables.write(async (tx) => {
+      const row = await tx.selectFrom('chat_runs').select('holder').where('id', '=', id).executeTakeFirst();
+      if (row?.holder !== holder) {
+        throw new LostRun(id);
+      }
+      if (entries.length > 0) {
+        await tx
+          .insertInto('chat_journal')
+          .values(entries.map((entry, index) => ({ run_id: id, seq: from + index, at, entry: JSON.stringify(entry) })))
+          .execute();
+      }
+      if (events.length > 0) {
+        await tx
+          .insertInto('chat_events')
+          .values({ run_id: id, last_seq: events.at(-1)!.seq, events: JSON.stringify(events) })
+          .execute();
+      }
+      await along();
+    });
+  }
+
+  /** Those after `seq`, in their order. */
+  async events(id: string, seq: number): Promise<readonly RunEvent[]> {
+    const rows = await this.#tables.read
+      .selectFrom('chat_events')
+      .select('events')
+      .where('run_id', '=', id)
+      .where('last_seq', '>', seq)
+      .orderBy('last_seq')
+      .execute();
+    return rows.flatMap(({ events }) => (JSON.parse(events) as RunEvent[]).filter((event) => event.seq > seq));
+  }
+
+  /** Forgets how runs went that ended before `at`; their messages stay. */
+  async forgetBefore(at: number): Promise<number> {
+    return this.#tables.write(async (tx) => {
+      const over = tx.selectFrom('chat_runs').select('id').where('state', '=', 'ended').where('ended_at', '<', at);
+      await tx.deleteFrom('chat_events').where('run_id', 'in', over).execute();
+      const { numDeletedRows } = await tx.deleteFrom('chat_journal').where('run_id', 'in', over).executeTakeFirst();
+      return Number(numDeletedRows);
+    });
+  }
+}
+
+/** Another generation or process works on the run now, or its session is deleted. */
+export class LostRun extends Error {
+  constructor(id: string) {
+    super(`run ${id} is held by another worker, or its session is deleted`);
+  }
+}

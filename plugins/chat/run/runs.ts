@@ -1,0 +1,262 @@
+import { type Principal, type Scope, SvcError } from 'svc/sdk';
+
+import type { ChatRuns, RunAsk, RunEnd, RunEvent } from '../contract.ts';
+import { activeKey } from '../store.ts';
+import { type Sessions, ownerOf } from '../sessions.ts';
+import { EventLog } from './event-log.ts';
+import { finalText } from './closing.ts';
+import { replay, type RunState } from './journal.ts';
+import type { RunRow } from './run-store.ts';
+import type { RunPorts } from './ports.ts';
+import { RunWorker } from './worker.ts';
+
+const heldMs = 15_000;
+const openRunsOfOne = 8;
+const flushMs = 20;
+const lookAgainMs = 100;
+
+export interface RunsOptions {
+  readonly ports: Omit<RunPorts, 'flushSoon'>;
+  readonly sessions: Sessions;
+  readonly scope: Scope;
+  /** This generation of this process: who holds runs. */
+  readonly holder: string;
+  /** Whether a holder is of a process that is no more. */
+  readonly isGone: (holder: string) => boolean;
+  /** Tells the next generation, if there is one, of a run that this one has left. */
+  readonly left: (runId: string) => void;
+  readonly livePrincipal: (principal: Principal) => Principal | undefined;
+}
+
+interface Active {
+  readonly events: EventLog;
+  readonly stop: AbortController;
+  cancelled: boolean;
+  /** A decision came while it was worked on. */
+  again: boolean;
+}
+
+/** Every run that is worked on here: started, taken over, followed, cancelled. */
+export class Runs implements ChatRuns {
+  readonly #ports: RunPorts;
+  readonly #options: RunsOptions;
+  readonly #active = new Map<string, Active>();
+  #dirty = new Set<EventLog>();
+
+  constructor(options: RunsOptions) {
+    this.#options = options;
+    this.#ports = { ...options.ports, flushSoon: (log) => this.#flushSoon(log) };
+  }
+
+  openSession(principal: Principal, ask: Parameters<ChatRuns['openSession']>[1]): Promise<string> {
+    return this.#options.sessions.create(principal, ask).then(({ id }) => id);
+  }
+
+  async start({ principal, session_id: sessionId, content, agent, context = {}, origin }: RunAsk): Promise<{ readonly run_id: string }> {
+    const session = await this.#options.sessions.own(principal, sessionId);
+    if (agent !== undefined) {
+      this.#ports.coordinator.named(agent);
+    }
+    const open = await this.#ports.runs.open(ownerOf(principal));
+    if (open.some(({ session_id: of }) => of === session.id)) {
+      throw new SvcError('conflict', 'a run of this session is not over; cancel it, decide its approvals, or wait', { reason: 'chat.run_open' });
+    }
+    if (open.length >= openRunsOfOne) {
+      throw new SvcError('rate_limited', `${open.length} of your runs are not over; at most ${openRunsOfOne} may be open`, {
+        reason: 'chat.too_many_runs',
+        retryAfterSeconds: 5,
+      });
+    }
+    const now = this.#ports.clock.now();
+    const id = this.#ports.ids.uuid();
+    await this.#options.sessions.addAsk(session, content, id, async () => {
+      await this.#ports.runs.insert(
+        {
+          ...{ id, session_id: session.id, owner: ownerOf(principal), origin, agent: agent ?? null, principal: JSON.stringify(principal) },
+          ...{ state: 'running', finish_reason: null, holder: null, held_until: 0, reserved_seq: 0, created_at: now, ended_at: null },
+        },
+        { kind: 'asked', content, agent, context },
+      );
+      await this.#ports.sessions.update(session.id, { last_message_at: now, updated_at: now, active: activeKey(now, session.id) });
+    });
+    await this.resume(id);
+    return { run_id: id };
+  }
+
+  /** Works on a run from where its journal ends, unless another worker has it. */
+  async resume(id: string): Promise<void> {
+    const active = this.#active.get(id);
+    if (active !== undefined) {
+      active.again = true;
+      return;
+    }
+    const { runs, clock } = this.#ports;
+    const until = clock.now() + heldMs;
+    if (!(await runs.take(id, this.#options.holder, until, clock.now(), this.#options.isGone))) {
+      return;
+    }
+    const row = (await runs.find(id))!;
+    await runs.update(id, { state: 'running' });
+    const events = new EventLog(clock, await runs.events(id, 0), row.reserved_seq);
+    const begun: Active = { events, stop: new AbortController(), cancelled: row.cancelled === 1, again: false };
+    this.#active.set(id, begun);
+    this.#options.scope.task(`run ${id}`, (signal) => this.#carry(row, begun, signal));
+  }
+
+  /** Runs that are left over: of a killed process, or of the generation before this one. */
+  async takeOver(): Promise<void> {
+    for (const { id, state } of await this.#ports.runs.open()) {
+      if (state === 'running' || (await this.#isDecided(id))) {
+        await this.resume(id);
+      }
+    }
+  }
+
+  keep(): Promise<void> {
+    return this.#active.size === 0 ? Promise.resolve() : this.#ports.runs.keep(this.#options.holder, this.#ports.clock.now() + heldMs);
+  }
+
+  async *follow(principal: Principal, runId: string, afterSeq = 0): AsyncGenerator<RunEvent> {
+    const { state } = await this.#own(principal, runId);
+    const active = state === 'running' ? await this.#worked(runId) : this.#active.get(runId);
+    const source = active === undefined ? await this.#ports.runs.events(runId, afterSeq) : active.events.follow(afterSeq);
+    // A finish in the middle is of an earlier stretch, before an approval: a stream ends with one.
+    let held: RunEvent | undefined;
+    for await (const event of source) {
+      held = event.type === 'finish' ? event : undefined;
+      if (held === undefined) {
+        yield event;
+      }
+    }
+    if (held !== undefined) {
+      yield held;
+    }
+  }
+
+  async settled(principal: Principal, runId: string, signal?: AbortSignal): Promise<RunEnd> {
+    for await (const _event of this.follow(principal, runId)) {
+      signal?.throwIfAborted();
+    }
+    const row = await this.#own(principal, runId);
+    const state = replay(await this.#ports.runs.journal(runId));
+    const waiting = state.turns.flatMap(({ calls }) => calls).filter(({ state: at }) => at === 'waiting');
+    return {
+      run_id: runId,
+      finish_reason: row.state === 'ended' ? row.finish_reason! : 'approval',
+      text: finalText(state),
+      approvals: waiting.flatMap(({ approval }) => approval ?? []),
+    };
+  }
+
+  async cancel(principal: Principal, runId: string): Promise<void> {
+    const row = await this.#own(principal, runId);
+    if (row.state === 'ended') {
+      return;
+    }
+    await this.#ports.runs.update(runId, { cancelled: 1 });
+    const active = this.#active.get(runId);
+    if (active === undefined) {
+      await this.resume(runId);
+      return;
+    }
+    active.cancelled = true;
+    active.stop.abort(new Error('cancelled'));
+  }
+
+  async stateOf(principal: Principal, runId: string): Promise<RunState> {
+    const { id } = await this.#own(principal, runId);
+    return replay(await this.#ports.runs.journal(id));
+  }
+
+  /** A run of another session is not found in this one. */
+  async requireIn(sessionId: string, principal: Principal, runId: string): Promise<RunRow> {
+    const row = await this.#own(principal, runId);
+    if (row.session_id !== sessionId) {
+      throw noRun(runId);
+    }
+    return row;
+  }
+
+  /** A run that is not over and not worked on here is between two workers; it is waited for. */
+  async #worked(runId: string): Promise<Active | undefined> {
+    for (let waited = 0; waited < heldMs; waited += lookAgainMs) {
+      const active = this.#active.get(runId);
+      if (active !== undefined || (await this.#ports.runs.find(runId))?.state !== 'running') {
+        return active;
+      }
+      await new Promise<void>((resolve) => void this.#options.scope.timeout('look for a worker', lookAgainMs, () => resolve()));
+    }
+    return undefined;
+  }
+
+  /** Its answer as history shows it, or what there is of it so far. */
+  async textOf(principal: Principal, runId: string): Promise<string> {
+    const row = await this.#own(principal, runId);
+    return (await this.#ports.sessions.answerOf(row.session_id, runId)) ?? finalText(replay(await this.#ports.runs.journal(row.id)));
+  }
+
+  async #carry(row: RunRow, active: Active, leave: AbortSignal): Promise<void> {
+    const stop = (): void => active.stop.abort(leave.reason);
+    leave.addEventListener('abort', stop, { once: true });
+    try {
+      const session = await this.#ports.sessions.find(row.session_id);
+      const principal = this.#options.livePrincipal(JSON.parse(row.principal) as Principal);
+      if (session === undefined || principal === undefined) {
+        await this.#ports.runs.update(row.id, { state: 'ended', finish_reason: 'cancelled', ended_at: this.#ports.clock.now(), holder: null });
+        return;
+      }
+      const entries = await this.#ports.runs.journal(row.id);
+      const work = {
+        row,
+        session,
+        principal,
+        origin: row.origin as RunAsk['origin'],
+        holder: this.#options.holder,
+        events: active.events,
+        signal: active.stop.signal,
+      };
+      const standing = await new RunWorker(this.#ports, work, replay(entries), entries.length).run(() => active.cancelled);
+      if (standing === 'left') {
+        await this.#ports.runs.update(row.id, { holder: null });
+        this.#options.left(row.id);
+      }
+    } finally {
+      leave.removeEventListener('abort', stop);
+      active.events.close();
+      this.#active.delete(row.id);
+    }
+    if ((active.again || active.cancelled) && !leave.aborted) {
+      await this.resume(row.id);
+    }
+  }
+
+  async #isDecided(id: string): Promise<boolean> {
+    const { approvals } = this.#ports;
+    if (!approvals.available) {
+      return false;
+    }
+    return (await approvals.get().of('chat', id)).every(({ status }) => status !== 'pending' && status !== 'partially_signed');
+  }
+
+  /** Another person's run is not found, for all but admins. */
+  async #own(principal: Principal, runId: string): Promise<RunRow> {
+    const row = await this.#ports.runs.find(runId);
+    if (row === undefined || !(row.owner === ownerOf(principal) || principal.grants.includes('*'))) {
+      throw noRun(runId);
+    }
+    return row;
+  }
+
+  #flushSoon(log: EventLog): void {
+    if (this.#dirty.size === 0) {
+      this.#options.scope.timeout('send text', flushMs, () => {
+        const dirty = this.#dirty;
+        this.#dirty = new Set();
+        dirty.forEach((each) => each.flush());
+      });
+    }
+    this.#dirty.add(log);
+  }
+}
+
+const noRun = (id: string): SvcError => new SvcError('not_found', `there is no run ${id}`, { reason: 'chat.no_run' });

@@ -1,0 +1,158 @@
+import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+
+import type { KnownPersona } from '../../persona/contract.ts';
+import type { Digest } from '../prompt/digest.ts';
+import { ToolCalls } from './calls.ts';
+import { closeRun } from './closing.ts';
+import { apply, type Entry, type RunState } from './journal.ts';
+import { nextStep } from './next-step.ts';
+import type { OpenRun, RunPorts, Work } from './ports.ts';
+import { LostRun } from './run-store.ts';
+import { askModel } from './turn.ts';
+
+export type Standing = 'ended' | 'waiting' | 'left';
+
+/** Carries one run from row to row until it ends, waits for people, or has to be left to another worker. */
+export class RunWorker implements OpenRun {
+  readonly #ports: RunPorts;
+  readonly work: Work;
+  #state: RunState;
+  #rows: number;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(ports: RunPorts, work: Work, state: RunState, rows: number) {
+    this.#ports = ports;
+    this.work = work;
+    this.#state = state;
+    this.#rows = rows;
+  }
+
+  get state(): RunState {
+    return this.#state;
+  }
+
+  get persona(): KnownPersona | undefined {
+    return this.#state.routed && this.#ports.personas.find(this.#state.routed.agent);
+  }
+
+  async run(isCancelled: () => boolean): Promise<Standing> {
+    try {
+      return await this.#steps(isCancelled);
+    } catch (error) {
+      if (error instanceof LostRun) {
+        return 'left';
+      }
+      if (this.work.signal.aborted) {
+        return isCancelled() ? await this.#end('cancelled', undefined) : 'left';
+      }
+      this.#ports.log.warn({ event: 'chat.run_failed', run_id: this.work.row.id, cause: messageOf(error) }, 'run failed');
+      const failure = isSvcError(error) ? error : new SvcError('internal', 'the run failed inside svc; its log says why');
+      return this.#end(failure.code === 'budget_exceeded' ? 'budget' : 'error', failure);
+    }
+  }
+
+  /** Appends keep their order. */
+  append(entries: readonly Entry[], along?: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(async () => {
+      const { events, row, holder } = this.work;
+      const fresh = events.unstored();
+      const reserve = events.nextReserve();
+      const more = async (): Promise<void> => {
+        if (reserve !== undefined) {
+          await this.#ports.runs.update(row.id, { reserved_seq: reserve });
+        }
+        await along?.();
+      };
+      await this.#ports.runs.append(row.id, holder, this.#ports.clock.now(), { from: this.#rows + 1, entries, events: fresh }, more);
+      events.stored(fresh.length);
+      if (reserve !== undefined) {
+        events.reserved(reserve);
+      }
+      this.#rows += entries.length;
+      this.#state = entries.reduce<RunState>(apply, this.#state);
+    });
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  async #steps(isCancelled: () => boolean): Promise<Standing> {
+    const { events, row, session } = this.work;
+    events.add('start', { messageId: row.id, messageMetadata: { session_id: session.id, run_id: row.id } });
+    await this.append([]);
+    const calls = new ToolCalls(this.#ports, this);
+    for (;;) {
+      if (isCancelled()) {
+        return this.#end('cancelled', undefined);
+      }
+      this.work.signal.throwIfAborted();
+      const step = nextStep(this.#state);
+      switch (step.do) {
+        case 'route':
+          await routeRun(this.#ports, this);
+          break;
+        case 'ask':
+          await askModel(this.#ports, this, step.last);
+          break;
+        case 'note':
+          await this.append([{ kind: 'noted', about: step.about, text: step.text }]);
+          break;
+        case 'plan':
+          await calls.plan(step.calls);
+          break;
+        case 'recover':
+          await calls.recover(step.call);
+          break;
+        case 'wait':
+          if (await calls.stillWait(step.calls)) {
+            events.add('finish', { finishReason: 'tool-calls' });
+            await this.append([], () => this.#ports.runs.update(row.id, { state: 'waiting', holder: null }));
+            return 'waiting';
+          }
+          break;
+        case 'end':
+          return this.#end(step.finish, undefined);
+      }
+    }
+  }
+
+  async #end(finish: Extract<Entry, { kind: 'ended' }>['finish'], failure: SvcError | undefined): Promise<Standing> {
+    await closeRun(this.#ports, this, finish, failure);
+    return 'ended';
+  }
+}
+
+const mostTurns = 100;
+
+/** Chooses the persona and writes down what its model is asked, once: a resumed run goes on with the same words. */
+async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
+  const { row, session, principal, events, signal } = run.work;
+  const { content, agent, context } = run.state.asked;
+  const wanted = agent ?? session.agent ?? undefined;
+  const { persona, why, candidates } = await ports.coordinator.choose({ content, agent: wanted, principal, run: row.id, session: session.id, signal });
+  events.add('data-plan', { data: { agent: persona.name, why, candidates }, transient: true });
+  const opening = (await isFirstFor(ports, session.id, row.id)) ? ports.personas.initialPrompt(persona, context, principal).trim() : '';
+  const { text, found } = ports.mentions.available ? await ports.mentions.get().resolve(content, principal) : { text: content, found: false };
+  const digest = JSON.parse(session.digest) as Digest;
+  await run.append(
+    [
+      {
+        kind: 'routed',
+        agent: persona.name,
+        version: persona.version,
+        why,
+        prompt: opening === '' ? text : `${opening}\n\n${text}`,
+        kernel: ports.settings.kernel(),
+        max_turns: Math.min(persona.max_turns > 0 ? persona.max_turns : ports.settings.maxTurns(), mostTurns),
+        tainted: found,
+        evidence: digest.evidence.map(({ id }) => id),
+      },
+    ],
+    () => ports.runs.update(row.id, { agent: persona.name }),
+  );
+}
+
+/** The opening of a persona is for the first message it gets in a session. */
+async function isFirstFor(ports: RunPorts, session: string, run: string): Promise<boolean> {
+  const earlier = await ports.sessions.lastMessages(session, 2);
+  return earlier.every(({ run_id: id }) => id === run);
+}

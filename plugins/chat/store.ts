@@ -1,0 +1,123 @@
+import type { Generated, Kysely, Selectable } from 'kysely';
+import { type Page, pageOf, type PageRequest, type Tables } from 'svc/sdk';
+
+export interface ChatTables {
+  chat_sessions: {
+    id: string;
+    owner: string;
+    user_id: number | null;
+    title: string;
+    titled: number;
+    tags: string;
+    agent: string | null;
+    related_incident_id: number | null;
+    digest: string;
+    created_at: number;
+    updated_at: number;
+    last_message_at: number | null;
+    active: string;
+  };
+  chat_messages: {
+    id: Generated<number>;
+    session_id: string;
+    run_id: string;
+    role: 'user' | 'assistant';
+    content: string;
+    agent: string | null;
+    model: string | null;
+    tool_calls: string;
+    usage: string | null;
+    finish_reason: string | null;
+    created_at: number;
+  };
+  chat_runs: {
+    id: string;
+    session_id: string;
+    owner: string;
+    principal: string;
+    origin: string;
+    agent: string | null;
+    state: 'running' | 'waiting' | 'ended';
+    finish_reason: string | null;
+    holder: string | null;
+    held_until: number;
+    reserved_seq: number;
+    cancelled: Generated<number>;
+    created_at: number;
+    ended_at: number | null;
+  };
+  chat_journal: { run_id: string; seq: number; at: number; entry: string };
+  chat_events: { run_id: string; last_seq: number; events: string };
+}
+
+export type SessionRow = Selectable<ChatTables['chat_sessions']>;
+export type MessageRow = Selectable<ChatTables['chat_messages']>;
+export type NewMessage = Omit<MessageRow, 'id'>;
+
+/** Sessions and their messages; a write joins the one it is called in. */
+export class SessionStore {
+  readonly #tables: Tables<ChatTables>;
+
+  constructor(tables: Tables<ChatTables>) {
+    this.#tables = tables;
+  }
+
+  write<R>(work: (tx: Kysely<ChatTables>) => Promise<R>): Promise<R> {
+    return this.#tables.write(work);
+  }
+
+  /** Of one owner; of all, where none is given. */
+  list(owner: string | undefined, { tag, q }: { tag?: string | undefined; q?: string | undefined }, page: PageRequest): Promise<Page<SessionRow>> {
+    const rows = this.#tables.read
+      .selectFrom('chat_sessions')
+      .selectAll()
+      .$if(owner !== undefined, (query) => query.where('owner', '=', owner!))
+      .$if(tag !== undefined, (query) => query.where('tags', 'like', `%${JSON.stringify(tag).replaceAll(/[%_\\]/g, '\\$&')}%`))
+      .$if(q !== undefined, (query) => query.where('title', 'like', `%${q!.replaceAll(/[%_]/g, '')}%`));
+    return pageOf(rows, 'active', page);
+  }
+
+  find(id: string): Promise<SessionRow | undefined> {
+    return this.#tables.read.selectFrom('chat_sessions').selectAll().where('id', '=', id).executeTakeFirst();
+  }
+
+  insert(row: SessionRow): Promise<void> {
+    return this.write(async (tx) => void (await tx.insertInto('chat_sessions').values(row).execute()));
+  }
+
+  update(id: string, change: Partial<Omit<SessionRow, 'id' | 'owner'>>): Promise<void> {
+    return this.write(async (tx) => void (await tx.updateTable('chat_sessions').set(change).where('id', '=', id).execute()));
+  }
+
+  remove(id: string): Promise<void> {
+    return this.write(async (tx) => void (await tx.deleteFrom('chat_sessions').where('id', '=', id).execute()));
+  }
+
+  messages(session: string, page: PageRequest, order: 'asc' | 'desc'): Promise<Page<MessageRow>> {
+    return pageOf(this.#tables.read.selectFrom('chat_messages').selectAll().where('session_id', '=', session), 'id', page, order);
+  }
+
+  /** Oldest first, the last `most` of those before a run. */
+  async lastMessages(session: string, most: number): Promise<readonly MessageRow[]> {
+    const rows = await this.#tables.read.selectFrom('chat_messages').selectAll().where('session_id', '=', session).orderBy('id', 'desc').limit(most).execute();
+    return rows.toReversed();
+  }
+
+  async answerOf(session: string, run: string): Promise<string | undefined> {
+    const row = await this.#tables.read
+      .selectFrom('chat_messages')
+      .select('content')
+      .where('session_id', '=', session)
+      .where('run_id', '=', run)
+      .where('role', '=', 'assistant')
+      .executeTakeFirst();
+    return row?.content;
+  }
+
+  insertMessage(row: NewMessage): Promise<void> {
+    return this.write(async (tx) => void (await tx.insertInto('chat_messages').values(row).execute()));
+  }
+}
+
+/** The order of session lists, latest activity first; the id makes it unique. */
+export const activeKey = (at: number, id: string): string => `${String(at).padStart(15, '0')} ${id}`;

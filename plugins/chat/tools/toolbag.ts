@@ -1,0 +1,67 @@
+import type { Principal } from 'svc/sdk';
+
+import type { CallOrigin, GatedPersona, GateContract } from '../../gate/contract.ts';
+import type { ModelTool } from '../../model/contract.ts';
+import type { SkillRegistry, Tool } from '../../skill/contract.ts';
+import type { RunState } from '../run/journal.ts';
+
+/** What a persona may use in one run, as its model is told. */
+export interface Offer {
+  readonly tools: readonly ModelTool[];
+  /** Named without parameters; `tool_search` brings them. */
+  readonly deferred: readonly { readonly name: string; readonly line: string }[];
+  /** By the name that the model knows. */
+  readonly byName: ReadonlyMap<string, Tool>;
+}
+
+export interface Bearer {
+  readonly principal: Principal;
+  readonly persona: GatedPersona;
+  readonly origin: CallOrigin;
+}
+
+const searchKey = 'tool_search';
+
+/** Chooses tools for a prompt: what the gate would refuse is not in it. */
+export class Toolbag {
+  readonly #registry: SkillRegistry;
+  readonly #gate: GateContract;
+  readonly #threshold: () => number;
+
+  constructor(registry: SkillRegistry, gate: GateContract, threshold: () => number) {
+    this.#registry = registry;
+    this.#gate = gate;
+    this.#threshold = threshold;
+  }
+
+  offer(bearer: Bearer, state: RunState): Offer {
+    const entries = [...this.#registry.aliases()].filter(([, tool]) => this.#gate.decide({ ...bearer, tool }).verdict !== 'refused');
+    const byName = new Map(entries);
+    const expanded = lookedUp(state);
+    const defers = entries.length > this.#threshold() && byName.has(searchKey);
+    const isWhole = ({ key, tier }: Tool): boolean => !defers || tier === 'core' || key === searchKey || expanded.has(key);
+    return {
+      byName,
+      tools: entries.flatMap(([name, tool]) => (isWhole(tool) ? [{ name, description: tool.description, schema: schemaOf(tool) }] : [])),
+      deferred: entries.flatMap(([name, tool]) => (isWhole(tool) ? [] : [{ name, line: firstLine(tool.description) }])),
+    };
+  }
+}
+
+/** A tool of edges is told on which device. */
+function schemaOf({ schema, scope }: Tool): Readonly<Record<string, unknown>> {
+  if (scope === 'manager') {
+    return schema;
+  }
+  const { properties = {}, required = [] } = schema as { properties?: object; required?: readonly string[] };
+  const device = { type: 'integer', minimum: 1, description: 'id of the device on which to run it' };
+  return { ...schema, type: 'object', properties: { ...properties, device_id: device }, required: [...required, 'device_id'] };
+}
+
+/** Keys that the run has asked for with `tool_search {select}`. */
+function lookedUp(state: RunState): ReadonlySet<string> {
+  const searches = state.turns.flatMap(({ calls }) => calls).filter(({ tool, outcome }) => tool === searchKey && outcome?.status === 'ok');
+  return new Set(searches.flatMap(({ args }) => (Array.isArray(args?.['select']) ? args['select'].map(String) : [])));
+}
+
+const firstLine = (text: string): string => text.split(/(?<=\.)\s|\n/, 1)[0]!.slice(0, 160);

@@ -1,0 +1,31 @@
+import { defineExtensionPoint, isSvcError } from 'svc/sdk';
+
+import type { MentionType } from '../mention/contract.ts';
+import type { Devices } from './devices.ts';
+
+/** By its id: the folder of that room may be taken away. */
+export const mentions = defineExtensionPoint<MentionType>('mention.types');
+
+/** `@device:7`, found by what a device is called. */
+export const deviceMention = (devices: Devices): MentionType => ({
+  type: 'device',
+  async search(q, _principal, limit) {
+    const { items } = await devices.list({ tags: [], roles: [], ...(q !== '' && { q }) }, { limit });
+    return items.map(({ id, display_name: label, hostname, online }) => ({
+      ...{ type: 'device', id: String(id), label, insert: `@device:${id}` },
+      subtitle: `${hostname ?? 'no host name'}, ${online ? 'online' : 'offline'}`,
+    }));
+  },
+  async resolve(id) {
+    if (!/^\d{1,15}$/.test(id)) {
+      return undefined;
+    }
+    const found = await devices.get(Number(id)).catch((error: unknown) => {
+      if (isSvcError(error) && error.code === 'not_found') {
+        return undefined;
+      }
+      throw error;
+    });
+    return found && { label: found.display_name, facts: { ...found } };
+  },
+});

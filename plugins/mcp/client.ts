@@ -1,0 +1,152 @@
+import { type PluginContext, SvcError } from 'svc/sdk';
+
+import { isRecord, type RpcReply } from './json-rpc.ts';
+
+export interface RemoteTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+export interface McpAddress {
+  readonly name: string;
+  readonly url: string;
+  readonly token: string | undefined;
+}
+
+const protocolVersion = '2025-06-18';
+const mostTools = 500;
+const mostPages = 20;
+const mostBytes = 8 * 1024 * 1024;
+const listMs = 15_000;
+
+/** One other MCP server: a session with it is opened when it is first needed, and anew when it has forgotten it. */
+export class McpClient {
+  readonly #fetch: PluginContext['fetch'];
+  readonly #address: McpAddress;
+  readonly #version: string;
+  #session: Promise<string | undefined> | undefined;
+  #next = 1;
+
+  constructor(fetch: PluginContext['fetch'], address: McpAddress, version: string) {
+    this.#fetch = fetch;
+    this.#address = address;
+    this.#version = version;
+  }
+
+  /** All its tools that can be understood; what is not one is left out. */
+  async tools(signal: AbortSignal): Promise<readonly RemoteTool[]> {
+    const found: RemoteTool[] = [];
+    let cursor: unknown;
+    for (let page = 0; page < mostPages && found.length < mostTools; page++) {
+      const result = await this.#call('tools/list', cursor === undefined ? {} : { cursor }, listMs, signal);
+      const listed = Array.isArray(result['tools']) ? (result['tools'] as unknown[]) : [];
+      found.push(...listed.flatMap(toolOf));
+      cursor = result['nextCursor'];
+      if (typeof cursor !== 'string') {
+        break;
+      }
+    }
+    return found.slice(0, mostTools);
+  }
+
+  async callTool(name: string, params: Readonly<Record<string, unknown>>, timeoutMs: number, signal: AbortSignal): Promise<unknown> {
+    const result = await this.#call('tools/call', { name, arguments: params }, timeoutMs, signal);
+    const texts = Array.isArray(result['content']) ? (result['content'] as unknown[]).flatMap(textOf) : [];
+    if (result['isError'] === true) {
+      throw new SvcError('upstream_error', `${this.#address.name}: ${texts.join('\n').slice(0, 2_000)}`, { reason: 'mcp.tool_failed' });
+    }
+    return result['structuredContent'] ?? (texts.length === 1 ? texts[0] : texts);
+  }
+
+  async #call(method: string, params: object, timeoutMs: number, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+    for (let isSecond = false; ; isSecond = true) {
+      this.#session ??= this.#open(signal);
+      const session = await this.#session.catch((error: unknown) => {
+        this.#session = undefined;
+        throw error;
+      });
+      const reply = await this.#post({ method, params, id: this.#next++ }, session, timeoutMs, signal);
+      if (reply.status !== 404 || isSecond || session === undefined) {
+        return this.#resultOf(reply);
+      }
+      this.#session = undefined;
+    }
+  }
+
+  async #open(signal: AbortSignal): Promise<string | undefined> {
+    const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'svc', version: this.#version } };
+    const reply = await this.#post({ method: 'initialize', params, id: this.#next++ }, undefined, listMs, signal);
+    this.#resultOf(reply);
+    const session = reply.headers['mcp-session-id'];
+    await this.#post({ method: 'notifications/initialized' }, session, listMs, signal);
+    return session;
+  }
+
+  #post(message: object, session: string | undefined, timeoutMs: number, signal: AbortSignal) {
+    return this.#fetch(this.#address.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': protocolVersion,
+        ...(session !== undefined && { 'mcp-session-id': session }),
+        ...(this.#address.token !== undefined && { authorization: `Bearer ${this.#address.token}` }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+      maxBytes: mostBytes,
+      timeoutMs,
+      signal,
+    });
+  }
+
+  #resultOf({ status, headers, body }: { status: number; headers: Readonly<Record<string, string>>; body: Uint8Array }): Readonly<Record<string, unknown>> {
+    const text = Buffer.from(body).toString('utf8');
+    if (status < 200 || status > 299) {
+      throw this.#trouble(`answered HTTP ${status}: ${text.slice(0, 300)}`);
+    }
+    const replies = (headers['content-type'] ?? '').startsWith('text/event-stream') ? eventsOf(text) : [text];
+    const reply = replies.map(parsed).find((each) => each !== undefined && ('result' in each || 'error' in each));
+    if (reply === undefined) {
+      throw this.#trouble('has sent no reply of JSON-RPC');
+    }
+    if ('error' in reply) {
+      throw this.#trouble(`refused: ${String(reply.error?.message).slice(0, 300)}`);
+    }
+    return isRecord(reply.result) ? reply.result : {};
+  }
+
+  #trouble(what: string): SvcError {
+    return new SvcError('upstream_error', `the MCP server ${this.#address.name} ${what}`, { reason: 'mcp.server_failed' });
+  }
+}
+
+/** The data of each event of a stream that has ended. */
+const eventsOf = (text: string): readonly string[] =>
+  text.split(/\r?\n\r?\n/).map((event) =>
+    event
+      .split(/\r?\n/)
+      .flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trimStart()] : []))
+      .join('\n'),
+  );
+
+function parsed(text: string): RpcReply | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? (value as unknown as RpcReply) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function toolOf(value: unknown): readonly RemoteTool[] {
+  if (!isRecord(value) || typeof value['name'] !== 'string' || !isRecord(value['inputSchema'])) {
+    return [];
+  }
+  const { name, title, description, inputSchema } = value;
+  const text = (from: unknown): string => (typeof from === 'string' ? from.slice(0, 2_000) : '');
+  return [{ name: name.slice(0, 128), title: text(title) || name, description: text(description), schema: inputSchema }];
+}
+
+const textOf = (part: unknown): readonly string[] => (isRecord(part) && typeof part['text'] === 'string' ? [part['text']] : []);

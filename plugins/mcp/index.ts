@@ -1,0 +1,37 @@
+import { BuildInfo, definePlugin } from 'svc/sdk';
+
+import { Gate } from '../gate/contract.ts';
+import { SkillExecutor, Skills, ToolSources } from '../skill/contract.ts';
+import { mcpRoutes } from './routes.ts';
+import { McpServer } from './server.ts';
+import { McpServers } from './servers.ts';
+
+const refreshMs = 5 * 60_000;
+
+export default definePlugin({
+  activate(ctx) {
+    const { version } = ctx.services.use(BuildInfo);
+    const server = new McpServer({
+      registry: ctx.services.use(Skills),
+      executor: ctx.services.use(SkillExecutor),
+      gate: ctx.services.use(Gate),
+      version,
+    });
+    const servers = new McpServers({
+      fetch: (url, request) => ctx.fetch(url, request),
+      entries: () => ctx.settings.get('mcp.servers'),
+      tokens: () => ctx.settings.get('mcp.tokens'),
+      ...{ clock: ctx.clock, log: ctx.log, version },
+    });
+    ctx.http.routes(mcpRoutes(server, servers));
+    ctx.extend.contribute(ToolSources, 'mcp', servers);
+    for (const key of ['mcp.servers', 'mcp.tokens']) {
+      ctx.settings.watch(key, () => servers.refresh(ctx.scope.signal));
+    }
+    return servers;
+  },
+  start(ctx, servers) {
+    ctx.scope.task('list tools of MCP servers', (signal) => servers.refresh(signal));
+    ctx.scope.interval('list tools of MCP servers again', refreshMs, (signal) => servers.refresh(signal));
+  },
+});

@@ -1,0 +1,51 @@
+/** One message of JSON-RPC 2.0. */
+export interface RpcRequest {
+  readonly jsonrpc: '2.0';
+  /** Absent: a notification, which is not answered. */
+  readonly id?: string | number;
+  readonly method: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+export type RpcReply =
+  | { readonly jsonrpc: '2.0'; readonly id: string | number | null; readonly result: unknown }
+  | { readonly jsonrpc: '2.0'; readonly id: string | number | null; readonly error: { readonly code: number; readonly message: string } };
+
+/** As the standard numbers them. */
+export const rpcCode = { parse: -32_700, invalidRequest: -32_600, methodNotFound: -32_601, invalidParams: -32_602, internal: -32_603 } as const;
+
+export class RpcError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The message in a body; throws what its sender is told. A reply that a client sends is undefined: nothing here asks clients. */
+export function parseRpc(text: string): RpcRequest | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new RpcError(rpcCode.parse, 'the body is not JSON');
+  }
+  if (Array.isArray(value)) {
+    throw new RpcError(rpcCode.invalidRequest, 'batches are not taken; send one message a request');
+  }
+  if (!isRecord(value) || value['jsonrpc'] !== '2.0') {
+    throw new RpcError(rpcCode.invalidRequest, 'the body is not a message of JSON-RPC 2.0');
+  }
+  const { id, method, params } = value;
+  if (method === undefined && ('result' in value || 'error' in value)) {
+    return undefined;
+  }
+  const hasId = typeof id === 'string' || typeof id === 'number';
+  if (typeof method !== 'string' || !(hasId || id === undefined) || !(params === undefined || isRecord(params))) {
+    throw new RpcError(rpcCode.invalidRequest, 'method must be a text, id a text or a number, params an object');
+  }
+  return { jsonrpc: '2.0', method, ...(hasId && { id }), ...(params !== undefined && { params }) };
+}
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,71 @@
+import { byteRoute, route, type RouteDeclaration } from 'svc/sdk';
+import { type TSchema, Type } from 'typebox';
+
+import { parseRpc, rpcCode, RpcError } from './json-rpc.ts';
+import type { McpServer } from './server.ts';
+import type { McpServers } from './servers.ts';
+
+const longestCallMs = 10 * 60_000;
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+const Status = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      url: Type.String(),
+      state: Type.Enum(['pending', 'ok', 'failed', 'disabled']),
+      error: orNull(Type.String()),
+      tools: Type.Integer(),
+      checked_at: orNull(Type.String({ format: 'date-time' })),
+    }),
+  ),
+});
+
+export const mcpRoutes = (server: McpServer, servers: McpServers): readonly RouteDeclaration[] => [
+  byteRoute({
+    method: 'POST',
+    path: '/mcp',
+    access: 'any',
+    summary: 'One message of an MCP client (streamable HTTP, without sessions)',
+    description: 'Tools are listed and called under the sign-in of the request, through the same gate as everything else.',
+    consumes: ['application/json'],
+    produces: 'application/json; charset=utf-8',
+    status: 200,
+    timeoutMs: longestCallMs,
+    action: 'mcp:call',
+    wording: ({ code, status, message }) => ({
+      type: 'application/json; charset=utf-8',
+      // Who may not call has not spoken the protocol yet.
+      body: JSON.stringify(
+        status === 401 || status === 403 ? { error: code, message } : failure(status < 500 ? rpcCode.invalidRequest : rpcCode.internal, message),
+      ),
+    }),
+    async handle({ body, principal, signal, setStatus, note }) {
+      try {
+        const request = parseRpc(Buffer.from(body).toString('utf8'));
+        note({ resourceType: 'mcp method', resourceId: request?.method ?? 'reply' });
+        const reply = request && (await server.answer(request, { principal, signal }));
+        if (reply !== undefined) {
+          return JSON.stringify(reply);
+        }
+        setStatus(202);
+        return '';
+      } catch (error) {
+        if (!(error instanceof RpcError)) {
+          throw error;
+        }
+        return JSON.stringify(failure(error.code, error.message));
+      }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/mcp/servers',
+    access: 'any',
+    summary: 'The MCP servers of the settings, whether they answer, and how many tools each brings',
+    response: Status,
+    handle: () => ({ items: [...servers.status()] }),
+  }),
+];
+
+const failure = (code: number, message: string) => ({ jsonrpc: '2.0', id: null, error: { code, message } });
