@@ -1,7 +1,6 @@
 export * from './audit.ts';
 export * from './backoff.ts';
 export * from './database.ts';
-export * from './deadline.ts';
 export * from './errors.ts';
 export * from './core-services.ts';
 export * from './manifest.ts';

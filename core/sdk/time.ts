@@ -1,3 +1,5 @@
+import type { MaybePromise } from './scope.ts';
+
 /** Injected time: wall for stamps that people read, monotonic for every duration. */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -16,3 +18,14 @@ export interface Ids {
 
 /** RFC 3339, UTC, milliseconds: the only form of an instant that leaves the process. */
 export const timestamp = (epochMs: number): string => new Date(epochMs).toISOString();
+
+/** Settles like `work`, or after `ms` as `late` says; what ends later goes unheard. The process waits for it, unless `idle`. */
+export function withDeadline<T>(work: PromiseLike<T>, ms: number, late: () => MaybePromise<T>, { idle = false } = {}): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const timer = setTimeout(() => resolve(late()), ms);
+    if (idle) {
+      timer.unref();
+    }
+    void work.then(resolve, reject).then(() => clearTimeout(timer));
+  });
+}
