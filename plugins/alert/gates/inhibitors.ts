@@ -75,7 +75,7 @@ export class Inhibitors {
   #areOfOneThing(source: Incident, target: Incident): boolean {
     const sameScope = source.scope_type === target.scope_type && source.scope_id === target.scope_id;
     const family = sameScope ? this.#familyOf(source) : '';
-    return family !== '' && family === this.#familyOf(target) && !areToldApart(source.labels, target.labels);
+    return family !== '' && family === this.#familyOf(target);
   }
 
   #tiersOf(incident: Incident): readonly string[] {
@@ -87,9 +87,12 @@ export class Inhibitors {
   }
 }
 
+/** Labels that tell rules apart, not things. */
+const ofTheRule = new Set(['severity', 'alertname']);
+
 /** A label that both carry with different values makes them two things, such as two disks of one host. */
-const areToldApart = (source: Incident['labels'], target: Incident['labels']): boolean =>
-  Object.entries(source).some(([name, value]) => name !== 'severity' && Object.hasOwn(target, name) && target[name] !== value);
+export const areToldApart = (source: Incident['labels'], target: Incident['labels']): boolean =>
+  Object.entries(source).some(([name, value]) => !ofTheRule.has(name) && Object.hasOwn(target, name) && target[name] !== value);
 
 const familyTier = ({ scope_type: type, scope_id: id }: Incident, severity: Severity, family: string): string => `${severity} ${type} ${id} ${family}`;
 const offlineTier = (device: string): string => `offline ${device}`;

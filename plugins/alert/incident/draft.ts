@@ -1,6 +1,6 @@
-import type { Instance } from '../evaluator/instance.ts';
+import { type Instance, isBurning } from '../evaluator/instance.ts';
 import type { FamilyOf } from '../gates/families.ts';
-import { Inhibitors } from '../gates/inhibitors.ts';
+import { areToldApart, Inhibitors, isOffline } from '../gates/inhibitors.ts';
 import { type InstanceTable, isNews } from './instance-table.ts';
 import type { Notice } from '../../notify/contract.ts';
 import type { Incident, NewEvent } from './incident.ts';
@@ -126,11 +126,21 @@ export class Draft {
   inhibitor(target: Incident, before: string | undefined): Incident | undefined {
     for (const key of this.#candidates(target, before)) {
       const source = this.incident(key);
-      if (source !== undefined && this.#inhibitors.inhibits(source, target)) {
+      if (source !== undefined && this.#inhibitors.inhibits(source, target) && this.#coversAll(source, target)) {
         return source;
       }
     }
     return undefined;
+  }
+
+  /** Whether each instance that burns of one incident has its counterpart in the other: what has none is said nowhere else. */
+  #coversAll(source: Incident, target: Incident): boolean {
+    if (isOffline(source)) {
+      return true;
+    }
+    const targets = [...this.members(target.dedupe_key)].filter(isBurning);
+    const sources = [...this.members(source.dedupe_key)].filter(({ phase }) => phase === 'firing');
+    return targets.length * sources.length <= mostCompared && targets.every(({ labels }) => sources.some((other) => !areToldApart(other.labels, labels)));
   }
 
   addNotice(kind: Notice['kind'], incident: Incident, { again = false, burning = [] }: Partial<Pick<DraftNotice, 'again' | 'burning'>> = {}): void {
@@ -159,5 +169,8 @@ export class Draft {
     return this.#incidents.size === 0 && this.#events.length === 0 && this.#instances.size === 0;
   }
 }
+
+/** Pairs of instances: of larger incidents it is not told whether one covers the other. */
+const mostCompared = 10_000;
 
 const none: ReadonlyMap<string, Instance> = new Map();

@@ -126,6 +126,18 @@ describe('whether channels are notified', () => {
     assert.deepEqual(await house.timeline('fuller:global:global:disk=boot'), ['firing open', 'inhibited open'], 'the same disk, said worse');
   });
 
+  test('of a warning of which a worse incident explains some instances only: all the same', async (t) => {
+    const house = await engine(t);
+    house.book.add({ rule_key: 'page', severity: 'critical', scope_type: 'global', legs: [{ query: 'page', measure: 'cpu' }], labels: { alertname: 'Page' } });
+    house.book.add({ rule_key: 'warn', scope_type: 'global', legs: [{ query: 'warn', measure: 'cpu' }], labels: { alertname: 'Warn' } });
+    house.answers.set('page', on('7')).set('warn', on('7'));
+    await house.pass(minute);
+    assert.deepEqual(house.sent, ['firing 1 page:global:global']);
+    house.answers.set('warn', [...on('7'), ...on('8')]);
+    await house.pass(minute);
+    assert.deepEqual(house.sent, ['firing 1 page:global:global', 'firing 1 warn:global:global'], '8 is said nowhere else');
+  });
+
   test('of something that a worse incident of the same measure explains: only when that is over', async (t) => {
     const house = await engine(t);
     house.book.add({ rule_key: 'page', severity: 'critical', legs: [{ query: 'page', measure: 'cpu' }] });
