@@ -1,3 +1,4 @@
+import { messageOf, SvcError } from 'svc/sdk';
 import { formatDuration, parseDuration } from 'svc/query';
 import type { Static } from 'typebox';
 
@@ -5,7 +6,7 @@ import type { FileRule, RuleFile, RuleGroup } from './prometheus-file.ts';
 import type { NewRecording } from './recording/recording-store.ts';
 import type { Draft } from './rule-draft.ts';
 import type { ImportShown, RuleFileBody } from './rule-schema.ts';
-import { compileAnnotation } from './template.ts';
+import { assertRendersInPrometheus } from './template.ts';
 
 export type ImportRequest = Static<typeof RuleFileBody>;
 export type ImportReport = Static<typeof ImportShown>;
@@ -37,15 +38,32 @@ const severities: Readonly<Record<string, Draft['severity']>> = {
 
 export interface Candidates {
   readonly alerts: readonly Candidate[];
+  /** Alerts of which no rule can be made, with the reason. */
+  readonly invalid: ImportReport['left_out'];
   readonly recordings: readonly NewRecording[];
 }
 
-/** What a file says as rules of ours. Throws, naming the alert, for one of which none can be made. */
+/** What a file says as rules of ours. */
 export function candidatesOf({ groups }: RuleFile, request: ImportRequest): Candidates {
   const keys = new Map<string, number>();
   const prefix = request.key_prefix ?? '';
+  const invalid: ImportReport['left_out'] = [];
+  const alerts = groups.flatMap((group) =>
+    group.rules.flatMap((rule): readonly Candidate[] => {
+      if (rule.alert === undefined) {
+        return [];
+      }
+      try {
+        return [candidateOf(group, rule, rule.alert, request, keys)];
+      } catch (error) {
+        invalid.push({ group: group.name, rule: rule.alert, reason: messageOf(error) });
+        return [];
+      }
+    }),
+  );
   return {
-    alerts: groups.flatMap((group) => group.rules.flatMap((rule) => (rule.alert === undefined ? [] : [candidateOf(group, rule, rule.alert, request, keys)]))),
+    alerts,
+    invalid,
     recordings: groups.flatMap((group) =>
       group.rules
         .filter(({ record }) => record !== undefined)
@@ -75,11 +93,11 @@ function candidateOf(group: RuleGroup, rule: FileRule, alert: string, request: I
     notes.push(`label severity: ${all['severity']} is not a severity here, so it is ${request.severity ?? 'warning'}`);
   }
   const labels = kept(all, (name, text) => {
-    const reason = faultOf(text);
+    const reason = missingIn(text, `label ${name}`);
     return reason !== undefined && notes.push(`label ${name} was not imported: ${reason}`) > 0;
   });
   const annotations = kept(rule.annotations, (name, text) => {
-    const reason = faultOf(text);
+    const reason = missingIn(text, `annotation ${name}`);
     return reason !== undefined && notes.push(`annotation ${name} was not imported: ${reason}`) > 0;
   });
   const { runbook_url: runbook, ...others } = annotations;
@@ -118,12 +136,12 @@ const note = (notes: string[], is: boolean, text: string): void => void (is && n
 const kept = (texts: Readonly<Record<string, string>>, drop: (name: string, text: string) => boolean | undefined): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).filter(([name, text]) => drop(name, text) !== true));
 
-function faultOf(text: string): string | undefined {
+/** What of a template cannot be rendered here; throws for one that could be rendered nowhere. */
+function missingIn(text: string, where: string): string | undefined {
   try {
-    compileAnnotation(text);
-    return undefined;
+    return assertRendersInPrometheus(text);
   } catch (error) {
-    return (error as Error).message;
+    throw new SvcError('invalid_argument', `${where}: ${messageOf(error)}`, { cause: error });
   }
 }
 

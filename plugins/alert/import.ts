@@ -29,13 +29,13 @@ export class RuleImporter {
   }
 
   async importFile(call: ChangeCall, request: ImportRequest): Promise<ImportReport> {
-    const { alerts, recordings } = candidatesOf(readRuleFile(request.content), request);
+    const { alerts, recordings, invalid: unwritable } = candidatesOf(readRuleFile(request.content), request);
     if (alerts.length > mostRules) {
       throw new SvcError('invalid_argument', `the file has ${alerts.length} alerts, and the limit is ${mostRules}; split it`);
     }
     const records = await this.#checkRecordings(recordings, request.overwrite ?? false);
     const { fit, invalid, taken } = await this.#check(alerts, request);
-    const unusable = [...invalid, ...records.invalid];
+    const unusable = [...unwritable, ...invalid, ...records.invalid];
     if (unusable.length > 0 && (request.strict ?? true)) {
       throw refusalOf(unusable);
     }

@@ -1,5 +1,5 @@
 import { messageOf } from 'svc/sdk';
-import { compileTemplate, type Template, type TemplateFunction } from 'svc/template';
+import { compileTemplate, type Template, type TemplateFunction, templateFunction } from 'svc/template';
 
 import { wrongField } from './condition-fields.ts';
 import type { LabelRecord } from '../metricsdb/contract.ts';
@@ -24,6 +24,21 @@ export function compileAnnotation(text: string, context: TemplateContext = empty
 
 const usual = templateFunctions('');
 const functionsFor = ({ externalUrl }: TemplateContext): ReadonlyMap<string, TemplateFunction> => (externalUrl === '' ? usual : templateFunctions(externalUrl));
+
+/** Those of Prometheus that ask its store while they render. */
+const asking = ['query', 'first', 'value', 'label', 'strvalue', 'sortByLabel', 'tableLink', 'graphLink'];
+
+/** Throws, as Prometheus does, for what it could not render; answers what of it cannot be rendered here. */
+export function assertRendersInPrometheus(text: string): string | undefined {
+  const stubs = asking.map((name) => [name, templateFunction(0, 20, () => [])] as const);
+  compileTemplate(text, { functions: new Map([...usual, ...stubs]), variables, limits });
+  try {
+    compileAnnotation(text);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
 
 export function assertAnnotations(annotations: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(annotations)) {

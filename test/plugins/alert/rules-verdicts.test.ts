@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+
+import { peer } from '../../peers.ts';
+import { rulesHouse } from './rules-house.ts';
+
+const group = (rules: string, more = ''): string => `groups:\n- name: g${more}\n  rules:\n${rules.replaceAll(/^/gm, '  ')}\n`;
+
+/** Rule files that are right or wrong in one place each. */
+const files: readonly string[] = [
+  'groups: []',
+  group('- {alert: A, expr: up == 0}'),
+  group('- {alert: A, expr: up == 0, for: 5m, keep_firing_for: 1m, labels: {severity: page}, annotations: {s: "{{ $value }}"}}'),
+  group('- {record: "a:b", expr: sum(up), labels: {x: y}}'),
+  group('- &base {alert: A, expr: up == 0, labels: {a: b}}\n- {<<: *base, alert: B}'),
+  group('- {alert: A, expr: up == 0, labels: {tier: "{{ $labels.tier }}"}}'),
+  group('- {alert: A, expr: vector(1)}\n- {alert: A, expr: vector(2)}'),
+  group('- {alert: A, expr: up == 0}', '\n  interval: 30s\n  limit: 10'),
+  group('- {record: r, expr: up, for: 0s}'),
+  group('- {alert: A, expr: up == 0, fro: 5m}'),
+  group('- {alert: A, expr: up == }'),
+  group('- {alert: A, expr: sum by (a (up)}'),
+  group('- {alert: A, expr: nosuchfunction(up)}'),
+  group('- {alert: A, expr: up + "x"}'),
+  group('- {alert: A}'),
+  group('- {expr: up}'),
+  group('- {alert: A, record: r, expr: up}'),
+  group('- {alert: A, expr: up == 0, for: soon}'),
+  group('- {alert: A, expr: up == 0, for: 5}'),
+  group('- {alert: A, expr: up == 0, keep_firing_for: 1 m}'),
+  group('- {alert: A, expr: up == 0, labels: {a-b: x}}'),
+  group('- {alert: A, expr: up == 0, labels: {__name__: x}}'),
+  group('- {alert: A, expr: up == 0, annotations: {a-b: x}}'),
+  group('- {alert: A, expr: up == 0, annotations: {s: "{{ $value "}}'),
+  group('- {alert: A, expr: up == 0, annotations: {s: "{{ nosuchfunction 1 }}"}}'),
+  group('- {alert: A, expr: up == 0, labels: {s: "{{ end }}"}}'),
+  group('- {record: a-b, expr: up}'),
+  group('- {record: r, expr: up, annotations: {a: b}}'),
+  group('- {record: r, expr: up, for: 1m}'),
+  group('- {record: r, expr: up(}'),
+  group('- {alert: A, expr: up == 0, alert: B}'),
+  group('- {alert: A, expr: up == 0}', '\n  interval: often'),
+  group('- {alert: A, expr: up == 0}', '\n  surprise: 1'),
+  `${group('- {alert: A, expr: up == 0}')}- name: g\n  rules: []\n`,
+  `${group('- {alert: A, expr: up == 0}')}more: 1\n`,
+  'groups:\n- rules:\n  - {alert: A, expr: up == 0}\n',
+  'groups: [',
+];
+
+test('a rule file is refused exactly when promtool refuses it', async (t) => {
+  const promtool = peer(t, 'promtool');
+  if (promtool === undefined) {
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'svc-verdicts-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const { call } = await rulesHouse(t);
+  const verdicts = { right: 0, wrong: 0 };
+  for (const [at, content] of files.entries()) {
+    const path = join(folder, `${at}.yaml`);
+    writeFileSync(path, content);
+    const theirs: string = await promisify(execFile)(promtool, ['check', 'rules', '--lint=none', path]).then(
+      () => 'right',
+      ({ stderr }: { readonly stderr: string }) => stderr,
+    );
+    const { status, body } = await call('POST', 'alert-rules/import', { content, dry_run: true });
+    assert.equal(status, theirs === 'right' ? 200 : 400, `${content}\n${theirs}\n${JSON.stringify(body)}`);
+    verdicts[status === 200 ? 'right' : 'wrong'] += 1;
+  }
+  assert.ok(verdicts.right >= 9 && verdicts.wrong >= 25, JSON.stringify(verdicts));
+});
