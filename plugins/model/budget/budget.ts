@@ -58,8 +58,8 @@ export class Budget {
         const most = this.#ports.settings.get<number>(limit.setting);
         if (most > 0) {
           const left = most - (await store.spent(limit.scope, limit.ref, limit.daily ? day : undefined));
+          this.#requireRoom(input + Math.min(maxTokens, leastAnswer), limit, most, left);
           room = Math.min(room, left - input);
-          this.#requireRoom(room, Math.min(maxTokens, leastAnswer), limit, most, left);
         }
       }
       const made: Reservation = { ...budget, id: ids.uuid(), process, day, model, input_tokens: input, output_tokens: room };
@@ -116,14 +116,14 @@ export class Budget {
     await this.#ports.tables.write((tx) => usageStore(tx).settle(reservation, usage));
   }
 
-  #requireRoom(room: number, least: number, { what, setting, daily }: Limit, most: number, left: number): void {
-    if (room >= least) {
+  #requireRoom(needed: number, { what, setting, daily }: Limit, most: number, left: number): void {
+    if (left >= needed) {
       return;
     }
     const now = this.#ports.clock.now();
     throw new SvcError(
       'budget_exceeded',
-      `the token budget of ${what} is used up: ${Math.max(0, left)} of ${most} are left, which is not enough for this call; ${daily ? `it begins anew at 00:00 UTC, or ` : ''}raise ${setting}`,
+      `the token budget of ${what} is spent: ${Math.max(0, left)} of ${most} are left, and this call may need ${needed}; ${daily ? 'wait until 00:00 UTC, or ' : ''}raise ${setting}`,
       { reason: 'model.budget_exceeded', ...(daily && { retryAfterSeconds: Math.ceil((Date.parse(nextDay(now)) - now) / 1_000) }) },
     );
   }
