@@ -1,4 +1,4 @@
-import { type Handle, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { type Handle, isSvcError, type RouteDeclaration, SvcError } from 'svc/sdk';
 
 import type { MetricsIngest, PushAnswer } from '../metricsdb/contract.ts';
 import { encodingOf, mediaType } from './encoding.ts';
@@ -22,7 +22,7 @@ export const writeRoutes = (gate: PushGate, push: Pusher, store: Handle<MetricsI
         // Senders of the first days left the header out; the body is snappy all the same.
         const encoding = encodingOf(call.headers['content-encoding'], ['snappy']) ?? 'snappy';
         demandBody(call);
-        answer(call, await push(call, { signal: 'metrics', store, format, encoding }), true);
+        answer(call, await counted(push(call, { signal: 'metrics', store, format, encoding })), true);
       },
     }),
   ),
@@ -35,7 +35,8 @@ export const writeRoutes = (gate: PushGate, push: Pusher, store: Handle<MetricsI
     async handle(call) {
       const encoding = encodingOf(call.headers['content-encoding'], ['gzip', 'snappy']);
       demandBody(call);
-      answer(call, await push(call, { signal: 'metrics', store, format: 'exposition', encoding }), false);
+      const format = mediaType(call.headers['content-type']).type === 'application/openmetrics-text' ? 'openmetrics' : 'exposition';
+      answer(call, await push(call, { signal: 'metrics', store, format, encoding }), false);
     },
   }),
 ];
@@ -59,17 +60,27 @@ function versionOf({ headers }: PushCall): 'remote-write' | 'remote-write-2' {
   }
 }
 
+const writtenHeaders = (samples: number, exemplars: number): Readonly<Record<string, string>> => ({
+  'x-prometheus-remote-write-samples-written': String(samples),
+  'x-prometheus-remote-write-histograms-written': '0',
+  'x-prometheus-remote-write-exemplars-written': String(exemplars),
+});
+
+/** Of a request that is refused as a whole nothing is written, and the sender is told that, too. */
+const counted = (pushing: Promise<PushAnswer>): Promise<PushAnswer> =>
+  pushing.catch((error: unknown) => {
+    throw isSvcError(error) && error.code === 'invalid_argument'
+      ? new SvcError(error.code, error.message, { status: error.status, cause: error, headers: writtenHeaders(0, 0) })
+      : error;
+  });
+
 /** Samples that cannot be stored are told as a 400, which senders do not repeat; the others of the same push are stored. */
-function answer(call: PushCall, { accepted, rejected, reasons }: PushAnswer, counted: boolean): void {
-  const written = counted
-    ? {
-        'x-prometheus-remote-write-samples-written': String(accepted),
-        'x-prometheus-remote-write-histograms-written': '0',
-        'x-prometheus-remote-write-exemplars-written': '0',
-      }
-    : {};
+function answer(call: PushCall, { accepted, rejected, reasons, exemplars = 0 }: PushAnswer, isCounted: boolean): void {
+  const written = isCounted ? writtenHeaders(accepted, exemplars) : {};
   if (rejected > 0) {
-    throw new SvcError('invalid_argument', `${rejected} samples were refused: ${reasons.join('; ')}`, { headers: written });
+    throw new SvcError('invalid_argument', `${rejected === 1 ? '1 sample was' : `${rejected} samples were`} refused: ${reasons.join('; ')}`, {
+      headers: written,
+    });
   }
   for (const [name, value] of Object.entries(written)) {
     call.setHeader(name, value);

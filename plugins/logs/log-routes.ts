@@ -10,10 +10,10 @@ export const jsonType = 'application/json; charset=UTF-8';
 export const answerMs = 5 * 60_000 + 15_000;
 
 const Instant = (what: string) => Type.Optional(Type.String({ maxLength: 64, description: `${what}: seconds, nanoseconds or RFC 3339` }));
-const Query = Type.Optional(Type.String({ maxLength: 8192, description: 'stream selector whose labels are asked for' }));
+const Query = Type.Optional(Type.String({ maxLength: 65_536, description: 'stream selector whose labels are asked for' }));
 
 const QueryRange = Type.Object({
-  query: Type.String({ maxLength: 8192, description: 'LogQL' }),
+  query: Type.String({ maxLength: 65_536, description: 'LogQL' }),
   start: Instant('first instant of the window, by default an hour before its end'),
   end: Instant('end of the window, not included; by default now'),
   since: Type.Optional(Type.String({ maxLength: 40, description: 'length of the window instead of a start' })),

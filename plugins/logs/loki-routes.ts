@@ -8,7 +8,7 @@ import type { EndpointName } from './loki/endpoints.ts';
 import { formOf, parametersOf } from './parameter-list.ts';
 
 /** Loki's clients send parameters of their own; what an endpoint does not know it leaves aside, as Loki does. */
-const Anything = Type.Object({ 'match[]': Type.Optional(Type.Array(Type.String({ maxLength: 8192 }))) }, { additionalProperties: true });
+const Anything = Type.Object({ 'match[]': Type.Optional(Type.Array(Type.String({ maxLength: 65_536 }))) }, { additionalProperties: true });
 const form = 'application/x-www-form-urlencoded';
 const formBytes = 256 * 1024;
 

@@ -36,7 +36,7 @@ export function tailRoute({ thread, viewers, scope, clock, refusal }: TailParts)
     wording: lokiWording,
     query: Type.Object(
       {
-        query: Type.String({ maxLength: 8192, description: 'LogQL log query' }),
+        query: Type.String({ maxLength: 65_536, description: 'LogQL log query' }),
         delay_for: Type.Optional(Type.String({ maxLength: 10, description: 'seconds a line waits for older ones, 5 at most' })),
         limit: Type.Optional(Type.String({ maxLength: 20, description: 'lines from before that come first, 100 by default' })),
         start: Type.Optional(Type.String({ maxLength: 64, description: 'where those begin, by default an hour ago' })),

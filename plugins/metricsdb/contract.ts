@@ -93,6 +93,8 @@ export interface ScratchSeries {
 
 export interface PushAnswer {
   readonly accepted: number;
+  /** Kept beside the samples; what is repeated, late or too long is left out without a word. */
+  readonly exemplars?: number;
   /** Refused for good: sending them again would not help. */
   readonly rejected: number;
   /** Why, for the first few. */
@@ -112,7 +114,7 @@ export interface SampleRow {
 export interface MetricsIngest {
   /** One body, inflated by the thread as its encoding says (`snappy`, `gzip`, none), within the limits of the data plane. */
   push(
-    format: 'remote-write' | 'remote-write-2' | 'otlp-proto' | 'otlp-json' | 'exposition',
+    format: 'remote-write' | 'remote-write-2' | 'otlp-proto' | 'otlp-json' | 'exposition' | 'openmetrics',
     body: Uint8Array,
     /** `given`: the caller does not look at the body again, so it may move to the thread of the store instead of being copied. */
     options: { readonly encoding?: string; readonly stamp?: Stamp; readonly signal?: AbortSignal; readonly given?: boolean },

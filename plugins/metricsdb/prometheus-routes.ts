@@ -44,7 +44,7 @@ const questions: readonly { readonly path: string; readonly endpoint: Endpoint; 
   { path: 'query_range', endpoint: 'query_range', summary: 'A PromQL query over a window', post: true },
   { path: 'series', endpoint: 'series', summary: 'Label sets of series', post: true },
   { path: 'labels', endpoint: 'labels', summary: 'Names of labels', post: true },
-  { path: 'query_exemplars', endpoint: 'query_exemplars', summary: 'Exemplars; the embedded store keeps none', post: true },
+  { path: 'query_exemplars', endpoint: 'query_exemplars', summary: 'Exemplars of the series that a query reads', post: true },
   { path: 'format_query', endpoint: 'format_query', summary: 'A query written the one way', post: true },
   { path: 'metadata', endpoint: 'metadata', summary: 'Type, help and unit of metrics' },
 ];

@@ -4,7 +4,7 @@ const Time = (what: string) =>
   Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 64 })], { description: `${what}: seconds since 1970, or RFC 3339 text` });
 
 export const RangeQuestion = Type.Object({
-  query: Type.String({ minLength: 1, maxLength: 8192, description: 'PromQL' }),
+  query: Type.String({ minLength: 1, maxLength: 65_536, description: 'PromQL' }),
   start: Time('first moment'),
   end: Time('last moment'),
   step: Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 32 })], { description: 'seconds, or a duration such as 30s' }),

@@ -19,15 +19,15 @@ const limit = Text('most answers', 20);
 
 const Search = Type.Object({
   ...window,
-  q: Text('TraceQL', 8192),
-  tags: Text('instead of TraceQL: keys and values as logfmt, such as service.name=shop http.status_code=500', 8192),
+  q: Text('TraceQL', 65_536),
+  tags: Text('instead of TraceQL: keys and values as logfmt, such as service.name=shop http.status_code=500', 65_536),
   minDuration: Text('with tags: shortest span, such as 50ms'),
   maxDuration: Text('with tags: longest span'),
   limit,
   spss: Text('most spans shown of each set that matched, 3 by default', 20),
 });
 
-const Values = Type.Object({ ...window, q: Text('TraceQL filter: values of other spans do not count', 8192), limit });
+const Values = Type.Object({ ...window, q: Text('TraceQL filter: values of other spans do not count', 65_536), limit });
 
 export const TraceId = Type.Object({ trace_id: Type.String({ minLength: 1, maxLength: 64, description: 'hexadecimal; zeros at its front may be left out' }) });
 export const Tag = Type.Object({ tag: Type.String({ minLength: 1, maxLength: 1024, description: 'such as resource.service.name, .http.method or status' }) });

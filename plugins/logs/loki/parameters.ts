@@ -11,7 +11,7 @@ const usualLines = 100;
 const usualFields = 1_000;
 const usualFieldLines = 1_000;
 const mostSteps = 11_000;
-const longestQuery = 8 * 1024;
+const longestQuery = 64 * 1024;
 
 /** The parameters of one call as Loki's clients give them, with Loki's defaults and refusals. */
 export class Parameters {

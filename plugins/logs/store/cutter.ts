@@ -40,6 +40,10 @@ export class Cutter {
     return this.#sealedBytes;
   }
 
+  get sealedRawBytes(): number {
+    return this.#sealedRawBytes;
+  }
+
   /** Looks only at the streams that grew since the last time. */
   async sealLarge(): Promise<void> {
     const { streams, limits } = this.#parts;
@@ -60,8 +64,9 @@ export class Cutter {
     return this.#sealEach(({ touchedAt, bornAt }) => time - touchedAt >= limits.idleMs || time - bornAt >= limits.oldestMs);
   }
 
-  sealAll(): Promise<void> {
-    return this.#sealEach(() => true);
+  /** Seals what began in an earlier segment of the log. */
+  sealBefore(segment: number): Promise<void> {
+    return this.#sealEach(({ firstSegment }) => firstSegment < segment);
   }
 
   async #sealEach(isDue: (head: Head) => boolean): Promise<void> {

@@ -32,6 +32,11 @@ export class Intake {
     return Math.min(this.#number + 1, ...this.#firstRecords.values());
   }
 
+  /** The oldest segment that is still there. */
+  get oldestSegment(): number {
+    return Math.min(Infinity, ...this.#firstRecords.keys());
+  }
+
   /** The first segment that a batch under way may stand in. */
   get floor(): number {
     return Math.min(Infinity, ...this.#underWay.values());

@@ -45,6 +45,10 @@ export interface CutLimits {
   /** What heads and chunks that wait for their block may hold before they are written early. */
   readonly memoryBytes: number;
   readonly walBytes: number;
+  /** Of one file of the log. */
+  readonly segmentBytes: number;
+  /** What the log may hold beyond what is in memory, before streams that hold on to its oldest files are written early. */
+  readonly slackBytes: number;
 }
 
 export const usualCuts: CutLimits = {
@@ -55,4 +59,6 @@ export const usualCuts: CutLimits = {
   blockMs: 15 * 60_000,
   memoryBytes: 128 * 1024 * 1024,
   walBytes: 512 * 1024 * 1024,
+  segmentBytes: 32 * 1024 * 1024,
+  slackBytes: 32 * 1024 * 1024,
 };

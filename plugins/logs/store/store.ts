@@ -87,14 +87,18 @@ export interface LogStore {
 }
 
 const retentionBytes = 10 * 1024 ** 3;
-const walSegmentBytes = 32 * 1024 * 1024;
 
 /** Opens the store in its folder, bringing back what was acknowledged and is in no block. */
 export async function openLogStore(options: LogStoreOptions): Promise<LogStore> {
   const { folder, log } = options;
   const catalogue = openCatalogue(join(folder, 'catalogue.db'), schemaSql, { log });
   try {
-    const wal = await openWal({ folder: join(folder, 'wal'), log, segmentBytes: walSegmentBytes, ...(options.walFiles && { files: options.walFiles }) });
+    const wal = await openWal({
+      folder: join(folder, 'wal'),
+      log,
+      segmentBytes: options.cuts?.segmentBytes ?? usualCuts.segmentBytes,
+      ...(options.walFiles && { files: options.walFiles }),
+    });
     const store = new Store(options, catalogue, wal);
     await store.replay();
     return store;
@@ -149,7 +153,7 @@ class Store implements LogStore {
     }
     const { records } = await this.#wal.replay(async (record, segment) => {
       this.#intake.replay(record, segment);
-      await this.#upkeep.relieve();
+      await this.#upkeep.relieveMemory();
     });
     this.#log.info({ records, streams: this.#streams.size, held_bytes: this.#upkeep.heldBytes }, 'log store opened');
   }

@@ -42,16 +42,32 @@ export class Upkeep {
 
   /** After every push; waits only when memory is full, which slows down whoever sends. */
   async relieve(): Promise<void> {
+    await this.#relieve(this.#pinnedBelow);
+  }
+
+  /** While the log is read back: how much of it there is says nothing yet. */
+  async relieveMemory(): Promise<void> {
+    await this.#relieve(0);
+  }
+
+  async #relieve(pinnedBelow: number): Promise<void> {
     const { cutter, cuts, wal } = this.#parts;
     await cutter.sealLarge();
     const full = this.heldBytes >= cuts.memoryBytes || wal.bytes >= cuts.walBytes;
-    if ((!full && !cutter.isDue) || this.#parts.now() < this.#tryAgainAt) {
+    if ((!full && pinnedBelow === 0 && !cutter.isDue) || this.#parts.now() < this.#tryAgainAt) {
       return;
     }
-    const running = this.#alone(() => this.#write(full));
+    const running = this.#alone(() => this.#write(full ? Infinity : pinnedBelow));
     if (this.heldBytes >= cuts.memoryBytes * 2) {
       await running;
     }
+  }
+
+  /** Slow streams must not hold segments full of lines that are in blocks: those that began before the last two go early. 0: none has to. */
+  get #pinnedBelow(): number {
+    const { cutter, cuts, wal, streams, intake } = this.#parts;
+    const slack = wal.bytes - streams.headBytes - cutter.sealedRawBytes;
+    return slack >= cuts.slackBytes && intake.oldestSegment < wal.segment - 1 ? wal.segment - 1 : 0;
   }
 
   /** Throws while blocks cannot be written and memory has no room for more. */
@@ -69,8 +85,9 @@ export class Upkeep {
     await this.#running;
     await this.#alone(async () => {
       await cutter.sealDue();
-      if (cutter.isDue) {
-        await this.#write(false);
+      const pinnedBelow = this.#pinnedBelow;
+      if (cutter.isDue || pinnedBelow > 0) {
+        await this.#write(pinnedBelow);
       }
     });
   }
@@ -78,7 +95,7 @@ export class Upkeep {
   /** Everything into blocks. */
   async flush(): Promise<void> {
     await this.#running;
-    await this.#alone(() => this.#write(true));
+    await this.#alone(() => this.#write(Infinity));
   }
 
   async settled(): Promise<void> {
@@ -101,11 +118,10 @@ export class Upkeep {
     return this.#running;
   }
 
-  async #write(all: boolean): Promise<void> {
+  /** Streams that began before this segment are written with what is ready. */
+  async #write(sealBelow: number): Promise<void> {
     const { cutter, wal, intake } = this.#parts;
-    if (all) {
-      await cutter.sealAll();
-    }
+    await cutter.sealBefore(sealBelow);
     await cutter.write();
     if (cutter.floor === Infinity) {
       // Nothing in memory needs the present segment any more either.
@@ -117,8 +133,9 @@ export class Upkeep {
   }
 
   #retain(): void {
-    const { catalogue, reader, retention, now } = this.#parts;
-    const gone = retain(catalogue, retention(), now());
+    const { catalogue, reader, retention, wal, now } = this.#parts;
+    const { maxAgeMs, maxBytes } = retention();
+    const gone = retain(catalogue, { maxAgeMs, maxBytes: Math.max(0, maxBytes - wal.bytes) }, now());
     for (const { file } of gone) {
       reader.forget(file);
     }

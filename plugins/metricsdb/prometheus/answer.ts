@@ -1,6 +1,7 @@
 import { type Budget, JsonBytes, type Labels, queryError } from 'svc/query';
 
 import type { InstantResult, RangeResult, RangeSeries } from '../promql/index.ts';
+import type { SeriesExemplars } from '../store/exemplars.ts';
 
 export const truncated = 'results truncated due to limit';
 
@@ -109,6 +110,16 @@ const matrix = (page: Page, json: JsonBytes, series: readonly RangeSeries[]): Pr
 function metric(json: JsonBytes, labels: Labels): void {
   json.raw('{"metric":');
   writeLabels(json, labels);
+}
+
+export function writeExemplars(json: JsonBytes, { series, exemplars }: SeriesExemplars): void {
+  writeLabels(json.raw('{"seriesLabels":'), series);
+  json.raw(',"exemplars":[');
+  exemplars.forEach(({ labels, time, value }, at) => {
+    writeLabels(json.raw(at === 0 ? '{"labels":' : ',{"labels":'), labels);
+    json.raw(',"value":').value(value).raw(',"timestamp":').timestampSeconds(time).raw('}');
+  });
+  json.raw(']}');
 }
 
 export function writeLabels(json: JsonBytes, labels: Labels): void {

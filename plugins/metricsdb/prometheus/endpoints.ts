@@ -1,10 +1,10 @@
 import { type Budget, compareLabels, queryError, type QueryRunner, sortedList } from 'svc/query';
 
-import { instant, print, range } from '../promql/index.ts';
+import { instant, print, range, selectorsOf } from '../promql/index.ts';
 import type { StoreLifecycle } from '../store-lifecycle.ts';
 import type { MetricsStore } from '../store/store.ts';
 import type { Asked, Endpoint, QueryLimits } from '../thread-contract.ts';
-import { each, envelope, instantAnswer, type Page, rangeAnswer, toolAnswer, writeLabels } from './answer.ts';
+import { each, envelope, instantAnswer, type Page, rangeAnswer, toolAnswer, writeExemplars, writeLabels } from './answer.ts';
 import { Parameters } from './parameters.ts';
 import { demandQuery, demandRangeQuery, readInstant, readRange, readSettled, type Settled } from './question.ts';
 import { labelName, matcherSets } from './series-selector.ts';
@@ -87,13 +87,17 @@ const readers: Readonly<Record<Endpoint, Reader>> = {
     };
   },
 
-  /** None are kept: the answer says so, and clients draw no dots. */
   query_exemplars(asked) {
-    if (asked.time('end') < asked.time('start')) {
+    const window = { mint: asked.time('start'), maxt: asked.time('end') };
+    if (window.maxt < window.mint) {
       throw queryError('bad_data', 'invalid parameter "end": end timestamp must not be before start time');
     }
-    demandQuery(asked.text('query'));
-    return (_store, page) => envelope(page, (json) => !json.raw('[]'));
+    const selectors = selectorsOf(demandQuery(asked.text('query'))).map(({ matchers }) => matchers);
+    return async (store, page) => {
+      const found = await store.exemplars(selectors, window, page.budget);
+      found.sort((a, b) => compareLabels(a.series, b.series));
+      return envelope(page, (json) => each(page, json, found, (series) => writeExemplars(json, series)));
+    };
   },
 
   format_query(asked) {

@@ -2,7 +2,7 @@ import { isSvcError } from 'svc/sdk';
 import { type Matcher, matcher, queryError } from 'svc/query';
 
 import type { Enforced } from '../contract.ts';
-import { parse } from '../promql/index.ts';
+import { isLabelName, parse } from '../promql/index.ts';
 import { within } from './parameters.ts';
 
 const emptyMatchers = /: parse error: vector selector must contain at least one non-empty matcher$/;
@@ -34,7 +34,6 @@ export function matcherSets(selectors: readonly string[], also: readonly Matcher
   return sets.length === 0 && also.length > 0 ? [also] : sets;
 }
 
-const plainName = /^[a-zA-Z_]\w*$/;
 const anyEscaped = /^U__/;
 
 /** Names outside the usual letters come escaped, as clients write them into paths. */
@@ -42,7 +41,7 @@ export function labelName(text: string): string {
   if (anyEscaped.test(text)) {
     return unescaped(text) ?? refuseName(text);
   }
-  return plainName.test(text) ? text : refuseName(text);
+  return isLabelName(text) ? text : refuseName(text);
 }
 
 function refuseName(text: string): never {

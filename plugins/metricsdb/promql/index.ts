@@ -6,3 +6,4 @@ export { groupingLabelsOf } from './grouping-labels.ts';
 export { parse } from './parser.ts';
 export { print } from './print.ts';
 export type { SelectHints, Series, SeriesSource } from './source.ts';
+export { isLabelName } from './go-text.ts';

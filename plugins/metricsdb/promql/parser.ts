@@ -12,7 +12,9 @@ import { deepestNesting, type Stream, stream as streamOf } from './parse-stream.
 import { parseError } from './position.ts';
 import { neverMetrics } from './token.ts';
 
-export const longestQuery = 8 * 1024;
+export const longestQuery = 64 * 1024;
+/** Of the tree that is made of a query: what it costs is seen there, not in the length of its texts. */
+const mostNodes = 5_000;
 
 /** Texts that were read lately, by their order of use: dashboards and rules ask the same again and again. */
 const parsed = new Map<string, Expr>();
@@ -230,8 +232,12 @@ function rangeOf(stream: Stream, expr: Expr, bracket: number, range: Subquery['r
 /** A chain such as `1 + 1 + 1 …` nests to the left, which shows only in the result. */
 function checkDepth(stream: Stream, expr: Expr): void {
   const waiting: (readonly [expr: Expr, depth: number])[] = [[expr, 1]];
+  let nodes = 0;
   for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
     const [node, depth] = entry;
+    if (++nodes > mostNodes) {
+      stream.fail(node.start, `expression has more than ${mostNodes} parts`);
+    }
     if (depth > deepestNesting) {
       stream.fail(node.start, `expression is nested more than ${deepestNesting} levels deep`);
     }

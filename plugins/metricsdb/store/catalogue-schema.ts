@@ -5,6 +5,7 @@ type Db = Catalogue['db'];
 export const catalogueSchema: readonly string[] = [
   `create table state (name text primary key, value real not null) strict, without rowid;
    create table metadata (metric text primary key, type text not null, help text not null, unit text not null) strict, without rowid;`,
+  'create table exemplars (id integer primary key autoincrement, series text not null, labels text not null, value text not null, time real not null) strict;',
 ];
 
 /** Numbers that must change together with the blocks: `floor`, the first segment of the log that counts; `boundary`, of the last cut; `names`. */

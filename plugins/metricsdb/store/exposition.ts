@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer';
+
 import { SvcError } from 'svc/sdk';
-import { parseFloatGo } from 'svc/query';
+import { labelsOf, parseFloatGo } from 'svc/query';
 
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
@@ -9,27 +11,46 @@ const textFormat = 1;
 const newline = 0x0a;
 const [space, tab, hash, brace, quote, backslash] = [0x20, 0x09, 0x23, 0x7b, 0x22, 0x5c];
 
+export interface Reading {
+  /** Time of samples that carry none. */
+  readonly now: number;
+  /** OpenMetrics: times in seconds, exemplars, and an end that is said. */
+  readonly open: boolean;
+}
+
 /**
- * Reads the text format that exporters answer with. `now` is the time of samples that carry none. A series that came
- * before is found by its text alone; a line that is none ends the reading, and nothing of the body is taken.
+ * Reads the text formats that exporters answer with. A series that came before is found by its text alone; a line that
+ * is none ends the reading, and nothing of the body is taken.
  */
-export function readExposition(body: Uint8Array, now: number, intake: Intake, metadata: MetadataSink): void {
+export function readExposition(body: Uint8Array, reading: Reading, intake: Intake, metadata: MetadataSink): void {
   const text = Buffer.from(body.buffer, body.byteOffset, body.length);
+  if (!isUtf8(text)) {
+    throw new SvcError('invalid_argument', 'the exposition cannot be read: it is not valid UTF-8');
+  }
   const described = new Map<string, { type: string; help: string; unit: string }>();
   let number = 0;
+  let ended = false;
   for (let begin = 0; begin < text.length;) {
     number++;
     const stop = text.indexOf(newline, begin);
     const end = stop === -1 ? text.length : stop;
     const from = skipBlank(text, begin, end);
+    if (ended || (reading.open && from >= end)) {
+      throw wrong(number, ended ? 'there is more behind # EOF' : 'the line is empty');
+    }
     if (from < end) {
       if (text[from] === hash) {
-        readComment(text.toString('utf8', from, end), described);
+        const line = text.toString('utf8', from, end);
+        ended = reading.open && line.trimEnd() === '# EOF';
+        readComment(line, described);
       } else {
-        readSample(text, from, end, now, intake, number);
+        readSample(text, from, end, reading, intake, number);
       }
     }
     begin = end + 1;
+  }
+  if (reading.open && !ended) {
+    throw wrong(number, 'the text does not end with # EOF');
   }
   for (const [metric, found] of described) {
     metadata.note(metric, found);
@@ -37,12 +58,13 @@ export function readExposition(body: Uint8Array, now: number, intake: Intake, me
 }
 
 function readComment(line: string, described: Map<string, { type: string; help: string; unit: string }>): void {
-  const [, word, metric, rest] = /^#[ \t]+(HELP|TYPE|UNIT)[ \t]+(\S+)[ \t]?(.*?)\r?$/.exec(line) ?? [];
+  const [, word, named, rest] = /^#[ \t]+(HELP|TYPE|UNIT)[ \t]+("(?:[^"\\]|\\.)*"|\S+)[ \t]?(.*?)\r?$/.exec(line) ?? [];
   if (word === undefined) {
     return;
   }
-  const found = described.get(metric!) ?? { type: 'unknown', help: '', unit: '' };
-  described.set(metric!, found);
+  const metric = named!.startsWith('"') ? unescaped(named!.slice(1, -1)) : named!;
+  const found = described.get(metric) ?? { type: 'unknown', help: '', unit: '' };
+  described.set(metric, found);
   if (word === 'HELP') {
     found.help = rest!.replaceAll(/\\(\\|n)/g, (_, char) => (char === 'n' ? '\n' : '\\'));
   } else if (word === 'TYPE') {
@@ -52,7 +74,7 @@ function readComment(line: string, described: Map<string, { type: string; help: 
   }
 }
 
-function readSample(text: Buffer, from: number, end: number, now: number, intake: Intake, line: number): void {
+function readSample(text: Buffer, from: number, end: number, { now, open }: Reading, intake: Intake, line: number): void {
   const stop = endOfSeries(text, from, end);
   if (stop === -1) {
     throw wrong(line, 'the labels do not end');
@@ -64,19 +86,38 @@ function readSample(text: Buffer, from: number, end: number, now: number, intake
       intake.remember(text, from, stop, textFormat, slot);
     }
   }
-  const words = text
-    .toString('latin1', stop, end)
-    .trim()
-    .split(/[ \t]+/);
+  const exemplarAt = open ? text.subarray(0, end).indexOf(hash, stop) : -1;
+  const rest = text.toString('latin1', stop, exemplarAt === -1 ? end : exemplarAt).trim();
+  const words = rest.split(/[ \t]+/);
   const value = parseFloatGo(words[0]!);
   if (value === undefined || words.length > 2) {
-    throw wrong(line, `"${words.join(' ').slice(0, 60)}" is no value`);
+    throw wrong(line, `"${rest.slice(0, 60)}" is no value`);
   }
-  const time = words[1] === undefined ? now : Number(words[1]);
-  if (!Number.isSafeInteger(time)) {
-    throw wrong(line, `"${words[1]!.slice(0, 40)}" is no time in milliseconds`);
-  }
+  const time = words[1] === undefined ? now : timeOf(words[1], open, line);
   intake.sample(slot, time, value, false);
+  if (exemplarAt !== -1) {
+    readExemplar(text.toString('utf8', exemplarAt + 1, end).trim(), { slot, time }, intake, line);
+  }
+}
+
+/** Milliseconds, or in OpenMetrics seconds with a fraction. */
+function timeOf(word: string, open: boolean, line: number): number {
+  const time = open ? Math.round((parseFloatGo(word) ?? NaN) * 1_000) : Number(word);
+  if (!Number.isSafeInteger(time)) {
+    throw wrong(line, `"${word.slice(0, 40)}" is no time in ${open ? 'seconds' : 'milliseconds'}`);
+  }
+  return time;
+}
+
+/** `{trace_id="…"} 0.67 1520879607.789` */
+function readExemplar(text: string, sample: { readonly slot: number; readonly time: number }, intake: Intake, line: number): void {
+  const [, labels, number, at] = /^(\{.*\})[ \t]+(\S+)(?:[ \t]+(\S+))?$/.exec(text) ?? [];
+  const value = number === undefined ? undefined : parseFloatGo(number);
+  if (labels === undefined || value === undefined) {
+    throw wrong(line, `"${text.slice(0, 60)}" is no exemplar`);
+  }
+  const pairs = pairsOf(labels, line);
+  intake.exemplar(sample.slot, { labels: labelsOf(pairs), time: at === undefined ? sample.time : timeOf(at, true, line), value });
 }
 
 /** Where name and labels end, or -1. */
@@ -102,25 +143,31 @@ function endOfSeries(text: Buffer, from: number, end: number): number {
   return -1;
 }
 
-const label = /[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)"[ \t]*(,|$)/y;
+const plainName = /^[a-zA-Z_:][\w:]*$/;
+/** A label, or in quotes and without a value the name of the metric. */
+const label = /[ \t]*(?:([a-zA-Z_]\w*)|"((?:[^"\\]|\\.)*)")[ \t]*(?:=[ \t]*"((?:[^"\\]|\\.)*)")?[ \t]*(,|$)/y;
 
 function pairsOf(series: string, line: number): [string, string][] {
   const open = series.indexOf('{');
-  const pairs: [string, string][] = [['__name__', (open === -1 ? series : series.slice(0, open)).trimEnd()]];
-  if (open === -1) {
-    return pairs;
+  const name = (open === -1 ? series : series.slice(0, open)).trimEnd();
+  if (name !== '' && !plainName.test(name)) {
+    throw wrong(line, `"${name.slice(0, 40)}" is no name; others than plain ones stand in quotes within the braces`);
   }
-  const inner = series.slice(open + 1, -1).trimEnd();
+  const pairs: [string, string][] = name === '' ? [] : [['__name__', name]];
+  const inner = open === -1 ? '' : series.slice(open + 1, -1).trimEnd();
   for (let at = 0; at < inner.length; at = label.lastIndex) {
     label.lastIndex = at;
-    const [, name, value] = label.exec(inner) ?? [];
-    if (name === undefined) {
+    const [found, plain, quotedName, value] = label.exec(inner) ?? [];
+    const isMetric = value === undefined && quotedName !== undefined && !pairs.some(([known]) => known === '__name__');
+    if (found === undefined || (value === undefined && !isMetric)) {
       throw wrong(line, `"${inner.slice(at, at + 40)}" is no label`);
     }
-    pairs.push([name, value!.replaceAll(/\\(.)/g, (whole, char) => (char === 'n' ? '\n' : char === '"' || char === '\\' ? char : whole))]);
+    pairs.push(isMetric ? ['__name__', unescaped(quotedName)] : [plain ?? unescaped(quotedName!), unescaped(value!)]);
   }
   return pairs;
 }
+
+const unescaped = (text: string): string => text.replaceAll(/\\(.)/g, (whole, char) => (char === 'n' ? '\n' : char === '"' || char === '\\' ? char : whole));
 
 function skipBlank(text: Buffer, from: number, end: number): number {
   let at = from;

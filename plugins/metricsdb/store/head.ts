@@ -1,6 +1,7 @@
 import type { Labels } from 'svc/query';
 
 import type { Stamp } from '../contract.ts';
+import { DeltaSums } from './delta-sums.ts';
 import { HeadIndex } from './head-index.ts';
 import { HeadSamples, type Verdict } from './head-samples.ts';
 import { KeyTable } from './key-table.ts';
@@ -15,6 +16,7 @@ const known = 0xffff_ffff;
 
 /** All that is newer than the blocks: series by slot, how to find them by what senders write, and their samples. */
 export class Head {
+  readonly deltas = new DeltaSums();
   readonly index: HeadIndex;
   readonly samples = new HeadSamples();
   readonly #seed: number;

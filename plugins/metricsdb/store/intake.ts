@@ -8,6 +8,14 @@ import { labelProblem, seriesText } from './label-rules.ts';
 import { readRawLabels, writeRawLabels } from './raw-labels.ts';
 import { Scratch } from './scratch.ts';
 
+/** One observation behind a sample, such as the trace in which it was made. */
+export interface Exemplar {
+  readonly labels: Labels;
+  /** Milliseconds. */
+  readonly time: number;
+  readonly value: number;
+}
+
 export interface IntakeLimits {
   /** Milliseconds that a sample may be ahead of the clock. */
   readonly aheadMs: number;
@@ -24,10 +32,13 @@ export const refused = -1;
 /** What readers of wire formats write into: finds or makes series, collects samples, keeps count of what was refused and why. */
 export class Intake {
   readonly batch = new Batch();
+  /** Of series of the head, by their slot. */
+  readonly exemplars: (readonly [slot: number, exemplar: Exemplar])[] = [];
   readonly #head: Head;
   readonly #limits: IntakeLimits;
   readonly #scratch = new Scratch(512);
   readonly #reasons = new Map<string, { readonly shown: string; times: number }>();
+  readonly #added: number[] = [];
   #stamp: Stamp = {};
   #salt = 0;
   #number = 0;
@@ -43,6 +54,8 @@ export class Intake {
 
   begin(stamp: Stamp, now: number): this {
     this.batch.clear();
+    this.exemplars.length = 0;
+    this.#added.length = 0;
     this.#reasons.clear();
     this.#stamp = stamp;
     this.#salt = this.#head.stampSalt(stamp);
@@ -130,6 +143,35 @@ export class Intake {
       this.accepted++;
     } else {
       this.reject(reasonOf(verdict), slot);
+    }
+  }
+
+  /** A sample that tells what was added since the last one. */
+  delta(slot: number, time: number, added: number): void {
+    const { samples, deltas } = this.#head;
+    if (slot === refused || !(time <= this.#latest)) {
+      return this.sample(slot, time, added, false);
+    }
+    const ref = this.#head.ref(slot);
+    const sum = deltas.add(ref, time, added, () => ({
+      sum: samples.empty(slot) || samples.ended(slot) ? 0 : samples.lastValue(slot),
+      time: samples.empty(slot) ? -Infinity : samples.lastTime(slot),
+    }));
+    if (sum === undefined) {
+      return this.reject('a delta that was added before, or is older than the last one', slot);
+    }
+    this.#added.push(ref);
+    this.sample(slot, time, sum, false);
+  }
+
+  /** Nothing of it is on disk. */
+  failed(): void {
+    this.#added.forEach((ref) => this.#head.deltas.forget(ref));
+  }
+
+  exemplar(slot: number, exemplar: Exemplar): void {
+    if (slot !== refused) {
+      this.exemplars.push([slot, exemplar]);
     }
   }
 

@@ -9,10 +9,10 @@ export interface LabelLimits {
 
 export const labelLimits: LabelLimits = { maxNameBytes: 1_024, maxValueBytes: 2_048, maxLabels: 64 };
 
-const labelForm = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
-const metricForm = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
+/** What is left of bytes that are no characters, as readers hand them over. */
+const noText = /\p{Surrogate}/u;
 
-/** Why a series cannot be taken, or none. Labels are sorted and hold no empty value. */
+/** Why a series cannot be taken, or none. Any text can name metrics and labels. Labels are sorted and hold no empty value. */
 export function labelProblem(labels: Labels, limits: LabelLimits = labelLimits): string | undefined {
   let named = false;
   for (let i = 0; i < labels.length; i += 2) {
@@ -24,21 +24,16 @@ export function labelProblem(labels: Labels, limits: LabelLimits = labelLimits):
     if (i >= 2 && labels[i - 2] === name) {
       return `label "${shown(name)}" is there twice`;
     }
-    if (!labelForm.test(name)) {
-      return `invalid label name "${shown(name)}"`;
+    if (noText.test(name) || noText.test(value)) {
+      return `label "${shown(name)}" is not valid UTF-8`;
     }
-    if (name.length > limits.maxNameBytes) {
+    if (name.length > limits.maxNameBytes || Buffer.byteLength(name) > limits.maxNameBytes) {
       return `label name "${shown(name)}" is longer than ${limits.maxNameBytes} bytes`;
     }
     if (value.length > limits.maxValueBytes || Buffer.byteLength(value) > limits.maxValueBytes) {
       return `the value of label "${shown(name)}" is longer than ${limits.maxValueBytes} bytes`;
     }
-    if (name === metricName) {
-      named = true;
-      if (!metricForm.test(value)) {
-        return `invalid metric name "${shown(value)}"`;
-      }
-    }
+    named ||= name === metricName;
   }
   if (!named) {
     return 'a series has no metric name';

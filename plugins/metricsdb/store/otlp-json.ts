@@ -3,8 +3,8 @@ import { jsonArray, jsonNanos, jsonNumber, jsonObject, jsonText, keyValuesFromJs
 
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
-import { resourceLabels, takeMetric, type HistogramPoint, type NumberPoint, type OtlpMetric, type SummaryPoint } from './otlp-metric.ts';
-import { cumulative, onlyClassic, onlyCumulative } from './otlp-proto.ts';
+import { type HistogramPoint, type NumberPoint, type OtlpExemplar, type OtlpMetric, type SummaryPoint, takeResource } from './otlp-metric.ts';
+import { noTemporality, onlyClassic, temporalities } from './otlp-proto.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -13,12 +13,9 @@ export function readOtlpJson(bytes: Uint8Array, intake: Intake, metadata: Metada
   const request = jsonObject(parsed(bytes), 'the body');
   for (const entry of jsonArray(request['resourceMetrics'], 'resourceMetrics')) {
     const { resource, scopeMetrics } = jsonObject(entry, 'an entry of resourceMetrics');
-    const labels = resourceLabels(resourceFromJson(resource).attributes);
-    for (const scope of jsonArray(scopeMetrics, 'scopeMetrics')) {
-      for (const metric of jsonArray(jsonObject(scope, 'an entry of scopeMetrics')['metrics'], 'metrics')) {
-        takeMetric(metricOf(jsonObject(metric, 'a metric')), labels, intake, metadata);
-      }
-    }
+    const scopes = jsonArray(scopeMetrics, 'scopeMetrics').map((scope) => jsonArray(jsonObject(scope, 'an entry of scopeMetrics')['metrics'], 'metrics'));
+    const metrics = scopes.flat().map((metric) => metricOf(jsonObject(metric, 'a metric')));
+    takeResource(resourceFromJson(resource).attributes, metrics, intake, metadata);
   }
 }
 
@@ -37,32 +34,45 @@ function metricOf(json: Json): OtlpMetric {
   const { sum, gauge, histogram, exponentialHistogram, summary } = json;
   if (sum !== undefined) {
     const data = jsonObject(sum, 'sum');
-    return isCumulative(data)
-      ? { ...described, kind: data['isMonotonic'] === true ? 'counter' : 'updown', points: points(sum).map(numberPoint) }
-      : { ...described, kind: 'refused', why: onlyCumulative, points: points(sum) };
+    const delta = isDelta(data);
+    return delta !== undefined
+      ? { ...described, kind: data['isMonotonic'] === true ? 'counter' : 'updown', delta, points: points(sum).map(numberPoint) }
+      : { ...described, kind: 'refused', why: noTemporality, points: points(sum) };
   }
   if (histogram !== undefined) {
-    return isCumulative(jsonObject(histogram, 'histogram'))
-      ? { ...described, kind: 'histogram', points: points(histogram).map(histogramPoint) }
-      : { ...described, kind: 'refused', why: onlyCumulative, points: points(histogram) };
+    const delta = isDelta(jsonObject(histogram, 'histogram'));
+    return delta !== undefined
+      ? { ...described, kind: 'histogram', delta, points: points(histogram).map(histogramPoint) }
+      : { ...described, kind: 'refused', why: noTemporality, points: points(histogram) };
   }
   if (exponentialHistogram !== undefined) {
     return { ...described, kind: 'refused', why: onlyClassic, points: points(exponentialHistogram) };
   }
   return summary === undefined
-    ? { ...described, kind: 'gauge', points: points(gauge).map(numberPoint) }
+    ? { ...described, kind: 'gauge', delta: false, points: points(gauge).map(numberPoint) }
     : { ...described, kind: 'summary', points: points(summary).map(summaryPoint) };
 }
 
-function isCumulative({ aggregationTemporality }: Json): boolean {
-  return aggregationTemporality === cumulative || aggregationTemporality === 'AGGREGATION_TEMPORALITY_CUMULATIVE';
+/** Undefined when it is not said. */
+function isDelta({ aggregationTemporality: said }: Json): boolean | undefined {
+  const delta = said === temporalities.delta || said === 'AGGREGATION_TEMPORALITY_DELTA';
+  return delta || said === temporalities.cumulative || said === 'AGGREGATION_TEMPORALITY_CUMULATIVE' ? delta : undefined;
 }
 
-function common(point: Json): Pick<NumberPoint, 'attributes' | 'time' | 'ended'> {
+const exemplarOf = (json: Json): OtlpExemplar => ({
+  attributes: keyValuesFromJson(json['filteredAttributes']),
+  time: jsonNanos(json['timeUnixNano'], 'timeUnixNano').ms,
+  value: jsonNumber(json['asDouble'] ?? json['asInt'], 'the value'),
+  traceId: jsonText(json['traceId'], 'traceId').toLowerCase(),
+  spanId: jsonText(json['spanId'], 'spanId').toLowerCase(),
+});
+
+function common(point: Json): Omit<NumberPoint, 'value'> {
   return {
     attributes: keyValuesFromJson(point['attributes']),
     time: jsonNanos(point['timeUnixNano'], 'timeUnixNano').ms,
     ended: jsonNumber(point['flags'], 'flags') % 2 === 1,
+    exemplars: jsonArray(point['exemplars'], 'exemplars').map((exemplar) => exemplarOf(jsonObject(exemplar, 'an exemplar'))),
   };
 }
 

@@ -1,4 +1,4 @@
-import { formatFloat } from 'svc/query';
+import { formatFloat, labelsOf as sortedLabels } from 'svc/query';
 import { anyValueText, type KeyValue } from 'svc/store';
 
 import { type Intake } from './intake.ts';
@@ -11,6 +11,16 @@ interface Point {
   readonly time: number;
   /** The sender says that there is no value any more. */
   readonly ended: boolean;
+  readonly exemplars?: readonly OtlpExemplar[];
+}
+
+export interface OtlpExemplar {
+  readonly attributes: readonly KeyValue[];
+  readonly time: number;
+  readonly value: number;
+  /** In hexadecimal, or empty. */
+  readonly traceId: string;
+  readonly spanId: string;
 }
 
 export interface NumberPoint extends Point {
@@ -36,19 +46,22 @@ interface Described {
   readonly unit: string;
 }
 
-/** One metric of an OTLP message, whatever form it came in; `updown` is a sum that also shrinks. */
+/** One metric of an OTLP message, whatever form it came in; `updown` is a sum that also shrinks, `delta` one that tells what was added. */
 export type OtlpMetric = Described &
   (
-    | { readonly kind: 'gauge' | 'counter' | 'updown'; readonly points: readonly NumberPoint[] }
-    | { readonly kind: 'histogram'; readonly points: readonly HistogramPoint[] }
+    | { readonly kind: 'gauge' | 'counter' | 'updown'; readonly delta: boolean; readonly points: readonly NumberPoint[] }
+    | { readonly kind: 'histogram'; readonly delta: boolean; readonly points: readonly HistogramPoint[] }
     | { readonly kind: 'summary'; readonly points: readonly SummaryPoint[] }
     | { readonly kind: 'refused'; readonly why: string; readonly points: readonly unknown[] }
   );
 
 type Pairs = readonly (readonly [string, string])[];
 
+/** They make `job` and `instance`. */
+const identifying: ReadonlySet<string> = new Set(['service.name', 'service.namespace', 'service.instance.id']);
+
 /** Labels that every series of a resource has: `job` and `instance` as Prometheus names them. */
-export function resourceLabels(attributes: readonly KeyValue[]): Pairs {
+function resourceLabels(attributes: readonly KeyValue[]): Pairs {
   const text = (key: string): string => anyValueText(attributes.find((pair) => pair.key === key)?.value);
   const service = text('service.name');
   const namespace = text('service.namespace');
@@ -58,8 +71,21 @@ export function resourceLabels(attributes: readonly KeyValue[]): Pairs {
   ];
 }
 
+/** The metrics of one resource, and the series `target_info` with those of its attributes that are not labels of all the others. */
+export function takeResource(attributes: readonly KeyValue[], metrics: readonly OtlpMetric[], intake: Intake, metadata: MetadataSink): void {
+  const labels = resourceLabels(attributes);
+  metrics.forEach((metric) => takeMetric(metric, labels, intake, metadata));
+  const others = attributes.filter(({ key }) => !identifying.has(key));
+  const latest = metrics.reduce((last, { kind, points }) => (kind === 'refused' ? last : Math.max(last, ...points.map(({ time }) => time))), 0);
+  if (others.length > 0 && latest > 0 && labels.some(([, value]) => value !== '')) {
+    metadata.note('target_info', { type: 'gauge', help: 'Target metadata', unit: '' });
+    const slot = intake.seriesOf([['__name__', 'target_info'], ...labelsOf({ attributes: others }, labels)]);
+    intake.sample(slot, latest, 1, false);
+  }
+}
+
 /** Puts the points of one metric into the intake, a series per bucket and quantile. */
-export function takeMetric(metric: OtlpMetric, resource: Pairs, intake: Intake, metadata: MetadataSink): void {
+function takeMetric(metric: OtlpMetric, resource: Pairs, intake: Intake, metadata: MetadataSink): void {
   if (metric.kind === 'refused') {
     metric.points.forEach(() => intake.reject(metric.why));
     return;
@@ -71,41 +97,57 @@ export function takeMetric(metric: OtlpMetric, resource: Pairs, intake: Intake, 
     case 'counter':
     case 'updown':
       for (const point of metric.points) {
-        put(intake, name, labelsOf(point, resource), point, point.value);
+        put(intake, [['__name__', name], ...labelsOf(point, resource)], point, point.value, metric.delta);
       }
       break;
     case 'histogram':
-      metric.points.forEach((point) => takeHistogram(name, point, labelsOf(point, resource), intake));
+      metric.points.forEach((point) => takeHistogram(name, point, labelsOf(point, resource), { intake, delta: metric.delta }));
       break;
     case 'summary':
       for (const point of metric.points) {
         const labels = labelsOf(point, resource);
-        point.quantiles.forEach(([quantile, value]) => put(intake, name, [...labels, ['quantile', formatFloat(quantile)]], point, value));
-        put(intake, `${name}_sum`, labels, point, point.sum);
-        put(intake, `${name}_count`, labels, point, point.count);
+        point.quantiles.forEach(([quantile, value]) => put(intake, [['__name__', name], ...labels, ['quantile', formatFloat(quantile)]], point, value));
+        put(intake, [['__name__', `${name}_sum`], ...labels], point, point.sum);
+        put(intake, [['__name__', `${name}_count`], ...labels], point, point.count);
       }
   }
 }
 
-function takeHistogram(name: string, point: HistogramPoint, labels: Pairs, intake: Intake): void {
+function takeHistogram(name: string, point: HistogramPoint, labels: Pairs, { intake, delta }: { readonly intake: Intake; readonly delta: boolean }): void {
+  const series = (suffix: string, value: number, more: Pairs = [], exemplars: Point['exemplars'] = []): void =>
+    put(intake, [['__name__', `${name}_${suffix}`], ...labels, ...more], { ...point, exemplars }, value, delta);
   let below = 0;
-  point.bounds.forEach((bound, i) => {
-    below += point.buckets[i] ?? 0;
-    put(intake, `${name}_bucket`, [...labels, ['le', formatFloat(bound)]], point, below);
+  let lower = -Infinity;
+  [...point.bounds, Infinity].forEach((bound, i) => {
+    below = bound === Infinity ? point.count : below + (point.buckets[i] ?? 0);
+    const inside = point.exemplars?.filter(({ value }) => value > lower && value <= bound);
+    series('bucket', below, [['le', formatFloat(bound)]], inside);
+    lower = bound;
   });
-  put(intake, `${name}_bucket`, [...labels, ['le', '+Inf']], point, point.count);
   if (point.sum !== undefined || point.ended) {
-    put(intake, `${name}_sum`, labels, point, point.sum ?? 0);
+    series('sum', point.sum ?? 0);
   }
-  put(intake, `${name}_count`, labels, point, point.count);
+  series('count', point.count);
 }
 
-function put(intake: Intake, name: string, labels: Pairs, { time, ended }: Point, value: number): void {
-  intake.sample(intake.seriesOf([['__name__', name], ...labels]), time, value, ended);
+function put(intake: Intake, series: Pairs, { time, ended, exemplars = [] }: Point, value: number, delta = false): void {
+  const slot = intake.seriesOf(series);
+  if (delta && !ended) {
+    intake.delta(slot, time, value);
+  } else {
+    intake.sample(slot, time, value, ended);
+  }
+  for (const { attributes, time: at, value: seen, traceId, spanId } of exemplars) {
+    const ids: Pairs = [
+      ['trace_id', traceId],
+      ['span_id', spanId],
+    ];
+    intake.exemplar(slot, { labels: sortedLabels([...labelsOf({ attributes }, []), ...ids]), time: at, value: seen });
+  }
 }
 
 /** Attributes under names that labels may have; values of keys that become one name are joined. */
-function labelsOf({ attributes }: Point, resource: Pairs): Pairs {
+function labelsOf({ attributes }: Pick<Point, 'attributes'>, resource: Pairs): Pairs {
   const values = new Map<string, string>(resource);
   const own = new Map<string, string>();
   for (const { key, value } of [...attributes].sort((a, b) => (a.key < b.key ? -1 : 1))) {

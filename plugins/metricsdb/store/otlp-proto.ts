@@ -2,51 +2,51 @@ import { decodeKeyValue, decodeResource, ProtoReader, type KeyValue } from 'svc/
 
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
-import { resourceLabels, takeMetric, type HistogramPoint, type NumberPoint, type OtlpMetric, type SummaryPoint } from './otlp-metric.ts';
+import { type HistogramPoint, type NumberPoint, type OtlpExemplar, type OtlpMetric, type SummaryPoint, takeResource } from './otlp-metric.ts';
 
-export const onlyCumulative = 'deltas are not stored; set the exporter to cumulative temporality';
+export const noTemporality = 'a sum or histogram does not say whether it is a delta or cumulative';
 export const onlyClassic = 'exponential histograms are not stored; send explicit buckets';
-export const cumulative = 2;
+export const temporalities = { delta: 1, cumulative: 2 } as const;
 
 /** Reads an OTLP ExportMetricsServiceRequest in protobuf. */
 export function readOtlpProto(bytes: Uint8Array, intake: Intake, metadata: MetadataSink): void {
   eachField(new ProtoReader(bytes), {
     1: (request) => {
-      let labels = resourceLabels([]);
+      let attributes: readonly KeyValue[] = [];
       const metrics: OtlpMetric[] = [];
       eachField(request.message(), {
-        1: (reader) => (labels = resourceLabels(decodeResource(reader.message()).attributes)),
+        1: (reader) => (attributes = decodeResource(reader.message()).attributes),
         2: (reader) => eachField(reader.message(), { 2: (scope) => metrics.push(metricOf(scope.message())) }),
       });
-      metrics.forEach((metric) => takeMetric(metric, labels, intake, metadata));
+      takeResource(attributes, metrics, intake, metadata);
     },
   });
 }
 
 function metricOf(message: ProtoReader): OtlpMetric {
   const described = { name: '', description: '', unit: '' };
-  let data: Pick<OtlpMetric, 'kind' | 'points'> = { kind: 'gauge', points: [] };
+  let data: Pick<OtlpMetric, 'kind' | 'points'> & { readonly delta: boolean } = { kind: 'gauge', delta: false, points: [] };
   let why = '';
   eachField(message, {
     1: (reader) => (described.name = reader.string()),
     2: (reader) => (described.description = reader.string()),
     3: (reader) => (described.unit = reader.string()),
-    5: (reader) => (data = { kind: 'gauge', points: dataOf(reader.message(), numberPoint).points }),
+    5: (reader) => (data = { kind: 'gauge', delta: false, points: dataOf(reader.message(), numberPoint).points }),
     7: (reader) => {
       const { points, temporality, monotonic } = dataOf(reader.message(), numberPoint);
-      data = { kind: temporality === cumulative ? (monotonic ? 'counter' : 'updown') : 'refused', points };
-      why = onlyCumulative;
+      data = { kind: temporality === 0 ? 'refused' : monotonic ? 'counter' : 'updown', delta: temporality === temporalities.delta, points };
+      why = noTemporality;
     },
     9: (reader) => {
       const { points, temporality } = dataOf(reader.message(), histogramPoint);
-      data = { kind: temporality === cumulative ? 'histogram' : 'refused', points };
-      why = onlyCumulative;
+      data = { kind: temporality === 0 ? 'refused' : 'histogram', delta: temporality === temporalities.delta, points };
+      why = noTemporality;
     },
     10: (reader) => {
-      data = { kind: 'refused', points: dataOf(reader.message(), (point) => eachField(point, {})).points };
+      data = { kind: 'refused', delta: false, points: dataOf(reader.message(), (point) => eachField(point, {})).points };
       why = onlyClassic;
     },
-    11: (reader) => (data = { kind: 'summary', points: dataOf(reader.message(), summaryPoint).points }),
+    11: (reader) => (data = { kind: 'summary', delta: false, points: dataOf(reader.message(), summaryPoint).points }),
   });
   return { ...described, ...data, why } as OtlpMetric;
 }
@@ -67,15 +67,29 @@ const timeOf = (reader: ProtoReader): number => {
 };
 
 function numberPoint(message: ProtoReader): NumberPoint {
-  const point = { attributes: [] as KeyValue[], time: 0, ended: false, value: 0 };
+  const point = { attributes: [] as KeyValue[], time: 0, ended: false, value: 0, exemplars: [] as OtlpExemplar[] };
   eachField(message, {
     3: (reader) => (point.time = timeOf(reader)),
     4: (reader) => (point.value = reader.double()),
+    5: (reader) => point.exemplars.push(exemplarOf(reader.message())),
     6: (reader) => (point.value = reader.sfixed64()),
     7: (reader) => point.attributes.push(decodeKeyValue(reader.message())),
     8: (reader) => (point.ended = reader.uint64() % 2 === 1),
   });
   return point;
+}
+
+function exemplarOf(message: ProtoReader): OtlpExemplar {
+  const exemplar = { attributes: [] as KeyValue[], time: 0, value: 0, traceId: '', spanId: '' };
+  eachField(message, {
+    2: (reader) => (exemplar.time = timeOf(reader)),
+    3: (reader) => (exemplar.value = reader.double()),
+    4: (reader) => (exemplar.spanId = reader.bytes().toString('hex')),
+    5: (reader) => (exemplar.traceId = reader.bytes().toString('hex')),
+    6: (reader) => (exemplar.value = reader.sfixed64()),
+    7: (reader) => exemplar.attributes.push(decodeKeyValue(reader.message())),
+  });
+  return exemplar;
 }
 
 function histogramPoint(message: ProtoReader): HistogramPoint {
@@ -87,6 +101,7 @@ function histogramPoint(message: ProtoReader): HistogramPoint {
     sum: undefined as number | undefined,
     bounds: [] as number[],
     buckets: [] as number[],
+    exemplars: [] as OtlpExemplar[],
   };
   eachField(message, {
     3: (reader) => (point.time = timeOf(reader)),
@@ -94,6 +109,7 @@ function histogramPoint(message: ProtoReader): HistogramPoint {
     5: (reader) => (point.sum = reader.double()),
     6: (reader) => reader.packedFixed64((count) => point.buckets.push(count)),
     7: (reader) => reader.packedDoubles((bound) => point.bounds.push(bound)),
+    8: (reader) => point.exemplars.push(exemplarOf(reader.message())),
     9: (reader) => point.attributes.push(decodeKeyValue(reader.message())),
     10: (reader) => (point.ended = reader.uint64() % 2 === 1),
   });

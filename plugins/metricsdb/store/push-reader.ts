@@ -9,7 +9,7 @@ import { readOtlpProto } from './otlp-proto.ts';
 import { readRemoteWrite2 } from './remote-write-2.ts';
 import { readRemoteWrite } from './remote-write.ts';
 
-export type PushFormat = 'remote-write' | 'remote-write-2' | 'otlp-proto' | 'otlp-json' | 'exposition';
+export type PushFormat = 'remote-write' | 'remote-write-2' | 'otlp-proto' | 'otlp-json' | 'exposition' | 'openmetrics';
 
 /** Unpacks bodies and reads them, each format by its own reader, into an intake. */
 export class PushReader {
@@ -32,7 +32,8 @@ export class PushReader {
       case 'otlp-json':
         return readOtlpJson(bytes, intake, metadata);
       case 'exposition':
-        return readExposition(bytes, now, intake, metadata);
+      case 'openmetrics':
+        return readExposition(bytes, { now, open: format === 'openmetrics' }, intake, metadata);
     }
   }
 

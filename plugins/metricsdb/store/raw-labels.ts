@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 import { type Labels } from 'svc/query';
 
 import { type Scratch } from './scratch.ts';
@@ -75,13 +77,17 @@ export function readRawLabels(bytes: Uint8Array, from: number, to: number): [str
       if (part === -1) {
         return undefined;
       }
-      pair[tag === 0x0a ? 0 : 1] = text.toString('utf8', at, at + part);
+      pair[tag === 0x0a ? 0 : 1] = strictText(text.subarray(at, at + part));
       at += part;
     }
     pairs.push(pair);
   }
   return pairs;
 }
+
+/** The text of bytes; those that are none end in half a character, which no label may hold. */
+export const strictText = (bytes: Uint8Array): string =>
+  isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8') : `${Buffer.from(bytes).toString('latin1')}\udc80`;
 
 function sizeOfVarint(value: number): number {
   return value < 128 ? 1 : value < 16_384 ? 2 : 3;

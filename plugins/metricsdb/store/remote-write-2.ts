@@ -1,8 +1,10 @@
 import { SvcError } from 'svc/sdk';
+import { labelsOf } from 'svc/query';
 import { ProtoReader } from 'svc/store';
 
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
+import { strictText } from './raw-labels.ts';
 import { metricTypes } from './remote-write.ts';
 
 /** Reads a remote write request of version 2: texts stand in one table, and series refer to them. */
@@ -12,13 +14,16 @@ export function readRemoteWrite2(bytes: Uint8Array, intake: Intake, metadata: Me
   const request = new ProtoReader(bytes);
   for (let field = request.next(); field !== 0; field = request.next()) {
     if (field === 4) {
-      symbols.push(request.string());
+      symbols.push(strictText(request.bytes()));
     } else if (field === 5) {
       // The table may stand behind them.
       series.push(request.message());
     } else {
       request.skip();
     }
+  }
+  if (symbols.length > 0 && symbols[0] !== '') {
+    throw new SvcError('invalid_argument', 'the body is no remote write request: its first symbol is not empty');
   }
   for (const message of series) {
     readSeries(message, symbols, intake, metadata);
@@ -29,6 +34,7 @@ function readSeries(message: ProtoReader, symbols: readonly string[], intake: In
   const refs: number[] = [];
   const samples: { time: number; value: number; stale: boolean }[] = [];
   let described: { type: string; help: string; unit: string } | undefined;
+  const exemplars: ReturnType<typeof readExemplar>[] = [];
   let histograms = 0;
   for (let field = message.next(); field !== 0; field = message.next()) {
     if (field === 1) {
@@ -38,6 +44,8 @@ function readSeries(message: ProtoReader, symbols: readonly string[], intake: In
     } else if (field === 3) {
       histograms++;
       message.skip();
+    } else if (field === 4) {
+      exemplars.push(readExemplar(message.message()));
     } else if (field === 5) {
       described = readMetadata(message.message(), symbols);
     } else {
@@ -45,9 +53,20 @@ function readSeries(message: ProtoReader, symbols: readonly string[], intake: In
     }
   }
   const pairs = pairsOf(refs, symbols);
+  if (typeof pairs === 'string') {
+    // A series without samples is refused as one.
+    [0, ...samples.slice(1)].forEach(() => intake.reject(pairs));
+    return;
+  }
   const slot = intake.seriesOf(pairs);
   for (const { time, value, stale } of samples) {
     intake.sample(slot, time, value, stale);
+  }
+  for (const { refs: own, time, value } of exemplars) {
+    const labels = pairsOf(own, symbols);
+    if (typeof labels !== 'string') {
+      intake.exemplar(slot, { labels: labelsOf(labels), time, value });
+    }
   }
   for (; histograms > 0; histograms--) {
     intake.reject('native histograms are not stored; send classic ones');
@@ -73,15 +92,31 @@ function readSample(message: ProtoReader): { time: number; value: number; stale:
   return sample;
 }
 
+function readExemplar(message: ProtoReader): { readonly refs: readonly number[]; readonly time: number; readonly value: number } {
+  const exemplar = { refs: [] as number[], time: 0, value: 0 };
+  for (let field = message.next(); field !== 0; field = message.next()) {
+    if (field === 1) {
+      message.packedVarints((ref) => exemplar.refs.push(ref));
+    } else if (field === 2) {
+      exemplar.value = message.double();
+    } else if (field === 3) {
+      exemplar.time = message.int64();
+    } else {
+      message.skip();
+    }
+  }
+  return exemplar;
+}
+
 function readMetadata(message: ProtoReader, symbols: readonly string[]): { type: string; help: string; unit: string } {
   const found = { type: 'unknown', help: '', unit: '' };
   for (let field = message.next(); field !== 0; field = message.next()) {
     if (field === 1) {
       found.type = metricTypes[message.uint64()] ?? 'unknown';
     } else if (field === 3) {
-      found.help = symbolAt(symbols, message.uint64());
+      found.help = symbols[message.uint64()] ?? '';
     } else if (field === 4) {
-      found.unit = symbolAt(symbols, message.uint64());
+      found.unit = symbols[message.uint64()] ?? '';
     } else {
       message.skip();
     }
@@ -89,17 +124,13 @@ function readMetadata(message: ProtoReader, symbols: readonly string[]): { type:
   return found;
 }
 
-function pairsOf(refs: readonly number[], symbols: readonly string[]): [string, string][] {
+/** What is wrong is said of this series alone. */
+function pairsOf(refs: readonly number[], symbols: readonly string[]): [string, string][] | string {
   if (refs.length % 2 === 1) {
-    throw new SvcError('invalid_argument', 'the body is no remote write request: a series has a label name without a value');
+    return 'a series has a label name without a value';
   }
-  return Array.from({ length: refs.length / 2 }, (_, i) => [symbolAt(symbols, refs[i * 2]!), symbolAt(symbols, refs[i * 2 + 1]!)]);
-}
-
-function symbolAt(symbols: readonly string[], ref: number): string {
-  const text = symbols[ref];
-  if (text === undefined) {
-    throw new SvcError('invalid_argument', `the body is no remote write request: it refers to symbol ${ref} and has ${symbols.length}`);
-  }
-  return text;
+  const beyond = refs.find((ref) => ref >= symbols.length);
+  return beyond === undefined
+    ? Array.from({ length: refs.length / 2 }, (_, i) => [symbols[refs[i * 2]!]!, symbols[refs[i * 2 + 1]!]!])
+    : `a series refers to symbol ${beyond} of ${symbols.length}`;
 }

@@ -1,7 +1,9 @@
 import { SvcError } from 'svc/sdk';
+import { labelsOf } from 'svc/query';
 
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
+import { readRawLabels } from './raw-labels.ts';
 
 const corrupt = (): SvcError => new SvcError('invalid_argument', 'the body is no remote write request: its protobuf is corrupt');
 
@@ -59,6 +61,8 @@ class RemoteWriteReader {
       const tag = bytes[this.#at++]!;
       if (tag === 0x12) {
         this.#sample(slot, this.#end(end));
+      } else if (tag === 0x1a) {
+        this.#exemplar(slot, this.#end(end));
       } else if (tag === 0x22) {
         intake.reject('native histograms are not stored; send classic ones');
         this.#at = this.#end(end);
@@ -95,6 +99,29 @@ class RemoteWriteReader {
       }
     }
     this.#intake.staged(slot, stale);
+  }
+
+  #exemplar(slot: number, end: number): void {
+    const begin = this.#at;
+    let [stop, value] = [begin, 0];
+    this.#number[0] = 0;
+    while (this.#at < end) {
+      const tag = this.#bytes[this.#at++]!;
+      if (tag === 0x0a) {
+        this.#at = stop = this.#end(end);
+      } else if (tag === 0x11 && this.#at + 8 <= end) {
+        value = this.#view.getFloat64(this.#at, true);
+        this.#at += 8;
+      } else if (tag === 0x18) {
+        this.#integer(end);
+      } else {
+        this.#skip(tag, end);
+      }
+    }
+    const labels = readRawLabels(this.#bytes, begin, stop);
+    if (labels !== undefined) {
+      this.#intake.exemplar(slot, { labels: labelsOf(labels), time: this.#number[0], value });
+    }
   }
 
   #readMetadata(end: number): void {

@@ -8,6 +8,7 @@ import type { PushAnswer, SampleRow, Stamp } from '../contract.ts';
 import type { SeriesSource } from '../promql/source.ts';
 import { Blocks } from './blocks.ts';
 import { catalogueSchema, getState } from './catalogue-schema.ts';
+import { Exemplars, type SeriesExemplars } from './exemplars.ts';
 import { Head } from './head.ts';
 import { Intake } from './intake.ts';
 import { labelNames, labelValues, matchingSeries, type Window } from './label-queries.ts';
@@ -66,6 +67,7 @@ export class MetricsStore {
   readonly #parts: UpkeepParts;
   readonly #upkeep: Upkeep;
   readonly #described: Metadata;
+  readonly #exemplars: Exemplars;
   readonly #reader: PushReader;
   readonly #intakes: Intake[] = [];
   #idleBytes = 0;
@@ -82,6 +84,7 @@ export class MetricsStore {
     this.#parts = { head, wal, catalogue, blocks, reads: new Reads(), now, log, limits, disk: this.#disk, applied };
     this.#upkeep = new Upkeep(this.#parts);
     this.#described = new Metadata(catalogue.db);
+    this.#exemplars = new Exemplars(catalogue.db);
     this.#reader = new PushReader(limits.maxPushBytes);
   }
 
@@ -133,6 +136,10 @@ export class MetricsStore {
     return this.#described.list(options);
   }
 
+  exemplars(matcherSets: readonly (readonly Matcher[])[], window: Window, cost: Budget): Promise<SeriesExemplars[]> {
+    return this.#exemplars.select(matcherSets, window, cost);
+  }
+
   /** What could not be read, as sentences. */
   damage(): string[] {
     return [...this.#parts.wal.damage, ...this.#parts.blocks.damage()];
@@ -160,6 +167,7 @@ export class MetricsStore {
   /** What has to be done now and then. */
   async maintain(): Promise<void> {
     this.#described.save();
+    this.#exemplars.save();
     await this.#upkeep.tidy();
   }
 
@@ -167,6 +175,7 @@ export class MetricsStore {
     await this.#upkeep.settled();
     await Promise.allSettled(this.#applying);
     this.#described.save();
+    this.#exemplars.save();
     await this.#parts.wal.close();
     this.#parts.blocks.close();
     this.#parts.catalogue.close();
@@ -188,7 +197,12 @@ export class MetricsStore {
       this.#counts.pushes++;
       this.#counts.accepted += intake.accepted;
       this.#counts.rejected += intake.rejected;
-      return intake.answer();
+      const { index } = this.#head;
+      const exemplars = intake.exemplars.filter(([slot, exemplar]) => this.#exemplars.add(index.labels(slot), exemplar)).length;
+      return { ...intake.answer(), ...(exemplars > 0 && { exemplars }) };
+    } catch (error) {
+      intake.failed();
+      throw error;
     } finally {
       this.#keepIntake(intake);
     }

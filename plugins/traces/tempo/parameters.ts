@@ -2,7 +2,7 @@ import { parseDuration, queryError, readGoDuration } from 'svc/query';
 
 import type { ParameterList } from './parameter-list.ts';
 
-const longestText = 8 * 1024;
+const longestText = 64 * 1024;
 const usualPoints = 120;
 
 export interface Window {

@@ -186,6 +186,22 @@ describe('what the store keeps', () => {
     assert.deepEqual(linesOf(await read(store)), ['x']);
   });
 
+  test('of slow streams does not hold on to a log full of lines that are in blocks', async (t) => {
+    const cuts = { chunkBytes: 20_000, blockBytes: 60_000, segmentBytes: 100_000, slackBytes: 100_000 };
+    const opened = await openStore(t, { cuts });
+    const most = 4 * cuts.segmentBytes;
+    for (let round = 0; round < 100; round++) {
+      await push(opened.store, { app: 'slow' }, [[round, `tick ${round}`]]);
+      await push(opened.store, { app: 'fast' }, [[round, `${round} ${'x'.repeat(20_000)}`]]);
+    }
+    await opened.store.tidy();
+    const { walBytes, heldBytes } = opened.store.status();
+    assert.ok(walBytes - heldBytes <= most, `${walBytes} bytes of log, ${heldBytes} in memory`);
+    await opened.again();
+    assert.equal((await read(opened.store, { matchers: [matcher('app', '=', 'slow')] })).length, 100);
+    assert.equal((await read(opened.store, { matchers: [matcher('app', '=', 'fast')] })).length, 100);
+  });
+
   test('a damaged chunk costs its own lines only, and is told', async (t) => {
     const opened = await openStore(t);
     await push(opened.store, { app: 'one' }, [[1, 'a'.repeat(300)]]);

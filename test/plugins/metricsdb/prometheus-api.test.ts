@@ -98,7 +98,7 @@ test('what is wrong with a question is said in the words of Prometheus', async (
     ['series', {}, 400, 'bad_data', 'no match[] parameter provided'],
     ['series', { 'match[]': '{a=~".*"}' }, 400, 'bad_data', 'invalid parameter "match[]": match[] must contain at least one non-empty matcher'],
     ['series', { 'match[]': 'up + 1' }, 400, 'bad_data', 'invalid parameter "match[]": 1:1: parse error: a series selector such as up{job="node"} is expected'],
-    ['label/b%20d/values', {}, 400, 'bad_data', 'invalid label name: "b d"'],
+    ['label/U__b_zz_/values', {}, 400, 'bad_data', 'invalid label name: "U__b_zz_"'],
     ['labels', { limit: 'x' }, 400, 'bad_data', 'invalid parameter "limit": cannot parse "x" to a whole number that is not negative'],
     ['query', { query: 'up', lookback_delta: '-1' }, 400, 'bad_data', 'invalid parameter "lookback_delta": it must be above zero and at most a year'],
     ['query', { query: 'up', timeout: 0 }, 503, 'timeout', 'the query timed out after 0 s: ask for a shorter window, or for fewer series or streams'],
@@ -180,4 +180,36 @@ test('pages about the server tell which API this is, and what limits are in forc
   );
   const ready = await house.fetch('/prometheus/-/ready');
   assert.deepEqual([ready.status, await ready.text()], [200, 'Prometheus Server is Ready.\n']);
+});
+
+test('names beyond the usual letters are asked for in quotes, and exemplars link to their traces', async (t) => {
+  const { ingest, get, house } = await metricsHouse(t);
+  const now = Math.floor(Date.now() / 1_000);
+  const lines = ['# TYPE "http.requests" counter', `{"http.requests","http.method"="GET"} 7 ${now} # {trace_id="abc"} 0.5 ${now - 1}`, '# EOF'];
+  await ingest.push('openmetrics', Buffer.from(`${lines.join('\n')}\n`), {});
+  const series = { __name__: 'http.requests', 'http.method': 'GET' };
+  const found = await get('query', { query: '{"http.requests", "http.method"="GET"}', time: now });
+  assert.deepEqual(found.body.data.result, [{ metric: series, value: [now, '7'] }]);
+  assert.deepEqual((await get('query', { query: 'sum by ("http.method") ({"http.requests"})', time: now })).body.data.result[0].metric, {
+    'http.method': 'GET',
+  });
+  assert.deepEqual((await get('labels')).body.data, ['__name__', 'http.method']);
+  for (const name of ['http.method', 'U__http_2e_method']) {
+    assert.deepEqual((await get(`label/${name}/values`)).body.data, ['GET'], name);
+  }
+  assert.deepEqual((await get('series', { 'match[]': '{"http.requests"}' })).body.data, [series]);
+  assert.deepEqual((await get('metadata')).body.data, { 'http.requests': [{ type: 'counter', help: '', unit: '' }] });
+  const exemplars = [{ labels: { trace_id: 'abc' }, value: '0.5', timestamp: now - 1 }];
+  const asked = { query: 'rate({"http.requests"}[5m]) > 0', start: now - 60, end: now };
+  assert.deepEqual((await get('query_exemplars', asked)).body.data, [{ seriesLabels: series, exemplars }]);
+  assert.deepEqual((await get('query_exemplars', { ...asked, end: now - 30 })).body.data, []);
+  const many = `{"http.requests","http.method"=~"${Array.from({ length: 6_000 }, (_, at) => `m${at}`).join('|')}|GET"}`;
+  const form = {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: String(new URLSearchParams({ query: many, time: String(now) })),
+  };
+  assert.equal((await house.json('/prometheus/api/v1/query', form)).data.result.length, 1, 'a list of thousands of names is one part of the query');
+  const parts = await house.fetch('/prometheus/api/v1/query', { ...form, body: String(new URLSearchParams({ query: Array(6_000).fill('1').join('+') })) });
+  assert.equal(parts.status, 400);
 });

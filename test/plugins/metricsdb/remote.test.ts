@@ -112,9 +112,9 @@ test('a user and a password are sent as Basic, and a token goes before them', as
 
 test('what is wrong with a question is told before it leaves, and length is bounded', async (t) => {
   const { url, seen } = await upstream(t, () => ({ body: nothing }));
-  const { get } = await metricsHouse(t, { environment: { SVC_METRICSDB_URL: url } });
+  const { get, post } = await metricsHouse(t, { environment: { SVC_METRICSDB_URL: url } });
   assert.match((await get('query_range', { query: 'up', start: 0, end: 1e9, step: 1 })).body.error, /11,000 points/);
-  assert.match((await get('query', { query: 'x'.repeat(9_000) })).body.error, /longer than 8192 bytes/);
+  assert.match((await post('query', { query: 'x'.repeat(70_000) })).body.error, /longer than 65536 bytes/);
   assert.match((await get('series')).body.error, /no match\[\]/);
   assert.equal((await get('format_query', { query: 'a/b' })).body.data, 'a / b', 'answered here');
   assert.deepEqual(seen, []);

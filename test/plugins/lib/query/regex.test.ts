@@ -22,6 +22,24 @@ describe('a regular expression', () => {
     assert.equal(compileRegex('', { anchored: true }).test('x'), false);
   });
 
+  test('may be a long list of words, which is looked up; anything else of that length is refused', () => {
+    const hosts = Array.from({ length: 3_000 }, (_, at) => `host-${at}\\.example`);
+    for (const text of [hosts.join('|'), `(${hosts.join('|')})`]) {
+      const { test: matches, exec, replaceAll } = compileRegex(text, { anchored: true });
+      assert.deepEqual([matches('host-7.example'), matches('host-7_example'), matches('a host-7.example')], [true, false, false]);
+      assert.deepEqual(exec('host-7.example')?.at(-1), 'host-7.example');
+      assert.equal(replaceAll('host-7.example', text.startsWith('(') ? '<$1>' : '<$0>'), '<host-7.example>');
+    }
+    for (const [text, anchored] of [
+      [hosts.join('|'), false],
+      [`${hosts.join('|')}|.*`, true],
+      [`(${hosts.join('|')})|(x)`, true],
+    ] as const) {
+      assert.throws(() => compileRegex(text, { anchored }), /longer than 4096 characters/);
+    }
+    assert.throws(() => compileRegex('a|'.repeat(40_000), { anchored: true }), /longer than 4096 characters/);
+  });
+
   test('takes a newline for any character only when it is told to', () => {
     assert.equal(compileRegex('a.b').test('a\nb'), false);
     assert.equal(compileRegex('a.*b').test('a\nb'), false);
