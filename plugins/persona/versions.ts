@@ -40,7 +40,7 @@ export class Versions {
 
   async #save(): Promise<void> {
     // One turn later, so that all of one look are in.
-    await undefined;
+    await Promise.resolve();
     const rows = this.#unsaved;
     this.#unsaved = new Map();
     await this.#tables.write(async (tx) => {

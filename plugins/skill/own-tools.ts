@@ -65,7 +65,7 @@ export class OwnTools {
   async run(call: ToolCall, params: Readonly<Record<string, unknown>>): Promise<unknown> {
     switch (call.key) {
       case 'tool_search':
-        return this.#search(call, params as { query?: string; select?: readonly string[] });
+        return this.#search(call, params);
       case 'evidence_read': {
         const { id, filter, range } = params as { id: string; filter?: string; range?: { from?: number; to?: number } };
         const { evidence, text } = await this.#parts.evidence.read(id, call.principal);

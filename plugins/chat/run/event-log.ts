@@ -53,8 +53,8 @@ export class EventLog {
       this.flush();
       this.#text = { type, id, delta: '', since: this.#clock.monotonic() };
     }
-    this.#text!.delta += delta;
-    return this.#clock.monotonic() - this.#text!.since >= 20;
+    this.#text.delta += delta;
+    return this.#clock.monotonic() - this.#text.since >= 20;
   }
 
   flush(): void {

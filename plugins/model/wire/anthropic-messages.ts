@@ -78,6 +78,8 @@ export const anthropicMessages: Wire = {
           finish = event.delta.stop_reason ?? finish;
           usage = { ...usage, ...event.usage };
           break;
+        case 'ping':
+          break;
         case 'error':
           throw new BrokenStream(`the stream ended with an error: ${String(event.error?.message ?? 'no reason given').slice(0, 300)}`);
       }

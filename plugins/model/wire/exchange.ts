@@ -29,11 +29,11 @@ export async function* exchange(fetch: Fetch, { url, headers, body, idleMs, sign
   const call = fetch(url, {
     ...{ method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers } },
     ...{ timeoutMs: longestMs, maxBytes: mostBytes, idleMs, signal: left.signal },
-    onBody: ({ status }) => (status >= 200 && status < 300 ? (piece) => pipe.put(piece) : (piece) => void keep(refused, piece)),
+    onBody: ({ status }) => (status >= 200 && status < 300 ? (piece) => pipe.put(piece) : (piece) => keep(refused, piece)),
   });
   const ended = call.then(
     ({ status, headers: head }) => pipe.end(status < 300 && status >= 200 ? undefined : new Refusal(status, head, Buffer.concat(refused).toString('utf8'))),
-    (error: unknown) => pipe.end(error),
+    (error: unknown) => pipe.end(error instanceof Error ? error : new Error(String(error))),
   );
   try {
     yield* pipe.pieces();
@@ -69,7 +69,7 @@ class Pipe {
   #piece: Uint8Array | undefined;
   #taken: () => void = () => undefined;
   #came: () => void = () => undefined;
-  #end: { readonly error: unknown } | undefined;
+  #end: { readonly error: Error | undefined } | undefined;
   #isAbandoned = false;
 
   put(piece: Uint8Array): Promise<void> | undefined {
@@ -81,7 +81,7 @@ class Pipe {
     return new Promise((taken) => (this.#taken = taken));
   }
 
-  end(error: unknown): void {
+  end(error: Error | undefined): void {
     this.#end = { error };
     this.#came();
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { Rule, Snapshot } from '../../../plugins/alert/rule.ts';
+import type { Snapshot } from '../../../plugins/alert/rule.ts';
 import { RuleTexts, assertAnnotations } from '../../../plugins/alert/template.ts';
 
 const snapshot: Snapshot = {
@@ -18,7 +18,7 @@ const snapshot: Snapshot = {
 };
 
 const rendered = (text: string, more: Partial<Snapshot> = {}): string =>
-  new RuleTexts().annotations({ annotations: { text } } as unknown as Rule, { ...snapshot, ...more })['text']!;
+  new RuleTexts().annotations({ annotations: { text } }, { ...snapshot, ...more })['text']!;
 
 const examples: readonly (readonly [template: string, text: string])[] = [
   ['plain', 'plain'],

@@ -8,19 +8,26 @@ import { finalText } from '../../../plugins/chat/run/closing.ts';
 
 const usage = { input_tokens: 1, output_tokens: 1, cached_tokens: 0, estimated: false };
 const asked: Entry = { kind: 'asked', content: 'Why?', agent: undefined, context: {} };
-const routed = (over: object = {}): Entry =>
-  ({
-    ...{ kind: 'routed', agent: 'sre', version: 1, why: '', prompt: 'Why?', kernel: 'graph', max_turns: 4, tainted: false, evidence: [] },
-    ...over,
-  }) as Entry;
+const routed = (over: object = {}): Entry => ({
+  ...{ kind: 'routed', agent: 'sre', version: 1, why: '', prompt: 'Why?', kernel: 'graph', max_turns: 4, tainted: false, evidence: [] },
+  ...over,
+});
 const answered = (text: string, calls: readonly (readonly [id: string, tool: string, args?: object])[] = [], finish = 'stop'): Entry => ({
   kind: 'answered',
   text,
   calls: calls.map(([id, tool, args]) => ({ id, name: tool, tool, args: args as Record<string, unknown> | undefined })),
   ...{ finish, usage, model: 'm' },
 });
-const finished = (call: string, over: object = {}): Entry =>
-  ({ kind: 'finished', call, status: 'ok', text: '{}', trust: 'trusted', evidence: undefined, duration_ms: 0, ...over }) as Entry;
+const finished = (call: string, over: object = {}): Entry => ({
+  kind: 'finished',
+  call,
+  status: 'ok',
+  text: '{}',
+  trust: 'trusted',
+  evidence: undefined,
+  duration_ms: 0,
+  ...over,
+});
 const after = (...entries: readonly Entry[]): RunState => replay([asked, ...entries]);
 const stepAfter = (...entries: readonly Entry[]) => nextStep(after(...entries));
 
