@@ -67,7 +67,7 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
 
 async function start(folder: string, model: string): Promise<{ readonly url: string; readonly running: ChildProcess }> {
   const running = spawn(process.execPath, ['--import', 'tsx', child, folder, model], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [url] = (await once(createInterface({ input: running.stdout! }), 'line')) as [string];
+  const [url] = (await once(createInterface({ input: running.stdout }), 'line')) as [string];
   return { url, running };
 }
 

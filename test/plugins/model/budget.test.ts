@@ -40,7 +40,7 @@ test('calls at the same time cannot spend a budget twice', async (t) => {
   const calls = Array.from({ length: 20 }, () => ask({ maxTokens: 1_000, signal: stop.signal }));
   const refused: unknown[] = [];
   await new Promise<void>((resolve) => {
-    calls.forEach((call) => call.catch((error: unknown) => void (refused.push(error) === 17 && resolve())));
+    calls.forEach((call) => void call.catch((error: unknown) => void (refused.push(error) === 17 && resolve())));
   });
   assert.ok(refused.every((error) => isSvcError(error) && error.code === 'budget_exceeded'));
   stop.abort();
