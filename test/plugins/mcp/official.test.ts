@@ -17,7 +17,7 @@ test('the client of the official SDK lists our tools and calls one', async (t) =
   const { house } = await skillHouse(t, { plugins });
   const client = new Client({ name: 'test', version: '1.0.0' });
   const transport = new StreamableHTTPClientTransport(new URL(`${house.url}/mcp`), { requestInit: { headers: { authorization: 'Bearer anna' } } });
-  await client.connect(transport as Parameters<Client['connect']>[0]);
+  await client.connect(transport);
   t.after(() => client.close());
   const { tools: listed } = await client.listTools();
   const tool = listed.find(({ name }) => name === 'sample_safe');
@@ -34,7 +34,7 @@ test('a server of the official SDK is used through ours', async (t) => {
   server.setRequestHandler(CallToolRequestSchema, ({ params }) => ({ content: [{ type: 'text', text: `sunny in ${String(params.arguments?.['city'])}` }] }));
   let made = 0;
   const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => `session-${++made}` });
-  await server.connect(transport as Parameters<Server['connect']>[0]);
+  await server.connect(transport);
   const http = createServer((req, res) => void transport.handleRequest(req, res));
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   t.after(async () => {
