@@ -53,14 +53,14 @@ const jsonType = 'application/json';
 
 const speaksJson = (headers: RequestHeaders): boolean => mediaType(headers['content-type']).type === jsonType;
 
-/** The reply of an export: empty, or how many were refused and why. `counted` is the JSON name of that count. */
+/** The reply of an export: empty, or how many were refused and why; none refused and a reason is a warning. `counted` is the JSON name of that count. */
 function exportAnswer({ rejected, reasons }: PushAnswer, counted: string, json: boolean): string | Uint8Array {
   const message = reasons.join('; ');
   if (json) {
-    return JSON.stringify({ partialSuccess: rejected === 0 ? {} : { [counted]: String(rejected), errorMessage: message } });
+    return JSON.stringify({ partialSuccess: message === '' ? {} : { [counted]: String(rejected), errorMessage: message } });
   }
   const reply = new ProtoWriter();
-  if (rejected > 0) {
+  if (message !== '') {
     reply.message(1, (partial) => partial.int64(1, rejected).string(2, message));
   }
   return reply.finish();

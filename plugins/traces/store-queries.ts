@@ -51,7 +51,8 @@ export class StoreQueries {
   }
 
   async tagNames(input: Omit<TagsInput, 'version' | 'scope'>, call: Call): Promise<TagNames> {
-    const options = { window: { startMs: input.start, endMs: input.end }, enforce: matchersOf(input) };
+    const { start, end, query } = input;
+    const options = { window: { startMs: start, endMs: end }, enforce: matchersOf(input), ...(query !== undefined && { query }) };
     return this.#run(input, call, (budget) => tagNames(this.#store.tables, options, budget));
   }
 

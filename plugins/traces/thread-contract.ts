@@ -64,6 +64,8 @@ export interface TagsInput extends Asked {
   readonly start: number;
   readonly end: number;
   readonly scope?: string;
+  /** A filter: names of other spans do not count. */
+  readonly query?: string;
   /** 2: by scope. */
   readonly version: 1 | 2;
 }

@@ -82,6 +82,7 @@ export class Upkeep {
     this.#cutting = true;
     this.#work = this.#work.then(async () => {
       try {
+        await this.#cutOldDays(boundary);
         await cutHead(this.#parts, boundary);
         this.#boundary = boundary;
         this.#leftBytes = head.samples.chunks.bytes;
@@ -98,6 +99,14 @@ export class Upkeep {
       }
       this.cutWhenDue();
     });
+  }
+
+  /** What was loaded from days before goes into a block of each day: one for them all would be read for each, and kept until its last day may go. */
+  async #cutOldDays(boundary: number): Promise<void> {
+    const { head } = this.#parts;
+    for (let day = dayAfter(Math.max(head.minTime, boundary - mostDays * dayMs)); day < boundary; day = dayAfter(head.minTime)) {
+      await cutHead(this.#parts, day);
+    }
   }
 
   #expire(): void {
@@ -147,6 +156,9 @@ export class Upkeep {
 const sliceStart = (time: number): number => Math.floor(time / sliceMs) * sliceMs;
 
 const dayMs = 24 * 3_600_000;
+/** What is older than so many days before the present goes into one block. */
+const mostDays = 31;
+const dayAfter = (time: number): number => (Math.floor(time / dayMs) + 1) * dayMs;
 
 /** Ids of blocks that have to go by age or by bytes. What was loaded from long ago stays a day, so that it can be looked at. */
 export function expired(rows: readonly BlockRow[], { maxAgeMs, maxBytes }: Pick<MetricsLimits, 'maxAgeMs' | 'maxBytes'>, now: number): number[] {

@@ -15,7 +15,7 @@ export function remoteRequest({ kind, input }: TempoQuestion): RemoteRequest {
     case 'search':
       return request('/api/search', searchPairs(input));
     case 'tags':
-      return request(`${prefix(input.version)}/search/tags`, [['scope', input.scope], ...window(input)]);
+      return request(`${prefix(input.version)}/search/tags`, [['scope', input.scope], ['q', input.query], ...window(input)]);
     case 'values': {
       const { tag, version = 1, query, limit } = input;
       return request(`${prefix(version)}/search/tag/${encodeURIComponent(tag)}/values`, [['q', query], ...window(input), ['limit', limit]]);

@@ -9,7 +9,7 @@ import { parse } from '../traceql/parser.ts';
 import { compilePipeline, runOver } from '../traceql/pipeline.ts';
 import { prefilterOf } from '../traceql/prefilter.ts';
 import type { SearchWindow } from '../traceql/source.ts';
-import { kindNames, statusNames, type Value } from '../traceql/span.ts';
+import { kindNames, type Span, statusNames, type Value } from '../traceql/span.ts';
 import { TraceView } from '../traceql/trace-view.ts';
 import { keyOf } from '../traceql/values.ts';
 import type { SpanTable } from './columns.ts';
@@ -20,11 +20,11 @@ import { type SpanTables, spanSource } from './scan.ts';
 export interface TagOptions {
   readonly window: SearchWindow;
   readonly enforce?: readonly Matcher[];
+  /** A filter: other spans do not count. */
+  readonly query?: string;
 }
 
 export interface TagValueOptions extends TagOptions {
-  /** A filter: values of other spans do not count. */
-  readonly query?: string;
   readonly limit: number;
 }
 
@@ -44,10 +44,11 @@ export const intrinsicTags: readonly string[] = [
 const scopeNames = Object.keys(scopeBits) as ScopeName[];
 
 /** Keys of attributes in the window, by scope, each list sorted. */
-export async function tagNames(tables: SpanTables, { window, enforce = [] }: TagOptions, budget: Budget): Promise<TagNames> {
+export async function tagNames(tables: SpanTables, options: TagOptions, budget: Budget): Promise<TagNames> {
+  const { window } = options;
   const found: Record<ScopeName, Set<string>> = { span: new Set(), resource: new Set(), event: new Set(), link: new Set(), instrumentation: new Set() };
-  if (enforce.length > 0) {
-    await namesInSight(tables, window, enforce, found, budget);
+  if (!isOfAll(options)) {
+    await namesOfSpans(tables, options, found, budget);
   } else {
     for (const head of tables.heads()) {
       addKeys(head, found);
@@ -73,24 +74,52 @@ function addKeys({ dictionary }: SpanTable, found: Readonly<Record<ScopeName, Se
   }
 }
 
-async function namesInSight(
+async function namesOfSpans(tables: SpanTables, options: TagOptions, found: Readonly<Record<ScopeName, Set<string>>>, budget: Budget): Promise<void> {
+  for await (const view of spansOf(tables, options, false, budget)) {
+    for (const { span } of view) {
+      span.attributes.forEach(({ key }) => found.span.add(key));
+      span.resource.forEach(({ key }) => found.resource.add(key));
+      span.scope.attributes.forEach(({ key }) => found.instrumentation.add(key));
+      span.events.forEach((event) => event.attributes.forEach(({ key }) => found.event.add(key)));
+      span.links.forEach((link) => link.attributes.forEach(({ key }) => found.link.add(key)));
+    }
+  }
+}
+
+const isOfAll = ({ query = '', enforce = [] }: TagOptions): boolean => query.trim() === '' && enforce.length === 0;
+
+interface Seen {
+  readonly span: Span;
+  readonly view: TraceView;
+  readonly index: number;
+}
+
+/** Spans that are in sight and that the filter wants, batch by batch; whole traces only where somebody speaks of them. */
+async function* spansOf(
   tables: SpanTables,
-  window: SearchWindow,
-  enforce: readonly Matcher[],
-  found: Readonly<Record<ScopeName, Set<string>>>,
+  { window, enforce = [], query = '' }: TagOptions,
+  byTrace: boolean,
   budget: Budget,
-): Promise<void> {
+): AsyncGenerator<readonly Seen[]> {
+  const filter = query.trim() === '' ? undefined : parse(query);
+  const run = compilePipeline(filter?.stages ?? [{ kind: 'filter', condition: undefined }]);
   const sight = sightOf(enforce);
-  for await (const { traces } of spanSource(tables).traces(window, { spans: sight.narrow(undefined), partial: true }, budget)) {
+  const hint = filter === undefined ? undefined : prefilterOf({ ...filter, metrics: { function: 'rate', field: undefined, quantiles: [], by: [] } });
+  const prefilter = { spans: sight.narrow(hint?.spans), partial: !byTrace && hint?.partial !== false };
+  for await (const { traces } of spanSource(tables).traces(window, prefilter, budget)) {
+    const seen: Seen[] = [];
     for (const trace of traces) {
-      for (const span of sight.visible(trace)?.spans ?? []) {
-        span.attributes.forEach(({ key }) => found.span.add(key));
-        span.resource.forEach(({ key }) => found.resource.add(key));
-        span.scope.attributes.forEach(({ key }) => found.instrumentation.add(key));
-        span.events.forEach((event) => event.attributes.forEach(({ key }) => found.event.add(key)));
-        span.links.forEach((link) => link.attributes.forEach(({ key }) => found.link.add(key)));
+      const visible = sight.visible(trace);
+      if (visible !== undefined) {
+        budget.spend(visible.spans.length);
+        const view = new TraceView(visible);
+        for (const { members } of runOver(view, run)) {
+          seen.push(...members.map((index) => ({ span: view.spans[index]!, view, index })));
+        }
       }
     }
+    yield seen;
+    await budget.breathe();
   }
 }
 
@@ -112,8 +141,7 @@ export async function tagValues(tables: SpanTables, tag: string, options: TagVal
       found.set(keyOf(value), shown);
     }
   };
-  const everything = (options.query ?? '').trim() === '' && (options.enforce ?? []).length === 0;
-  if (everything && field.kind === 'attribute') {
+  if (isOfAll(options) && field.kind === 'attribute') {
     await ofDictionaries(tables, field, options, add, () => found.size >= options.limit, budget);
   } else {
     await ofSpans(tables, field, options, add, () => found.size >= options.limit, budget);
@@ -197,37 +225,20 @@ async function ofDictionaries(
   }
 }
 
-/** Whole traces only where the tag or the filter speaks of them. */
 async function ofSpans(
   tables: SpanTables,
   field: FieldExpression,
-  { window, enforce = [], query }: TagValueOptions,
+  options: TagOptions,
   add: (value: Value | undefined) => void,
   full: () => boolean,
   budget: Budget,
 ): Promise<void> {
   const evaluate: Evaluate = compileField(field);
-  const filter = (query ?? '').trim() === '' ? undefined : parse(query!);
-  const run = compilePipeline(filter?.stages ?? [{ kind: 'filter', condition: undefined }]);
-  const sight = sightOf(enforce);
   const byTrace = field.kind === 'intrinsic' && (field.intrinsic === 'rootName' || field.intrinsic === 'rootServiceName');
-  const hint = filter === undefined ? undefined : prefilterOf({ ...filter, metrics: { function: 'rate', field: undefined, quantiles: [], by: [] } });
-  const prefilter = { spans: sight.narrow(hint?.spans), partial: !byTrace && hint?.partial !== false };
-  for await (const { traces } of spanSource(tables).traces(window, prefilter, budget)) {
-    for (const trace of traces) {
-      const visible = sight.visible(trace);
-      if (visible === undefined) {
-        continue;
-      }
-      budget.spend(visible.spans.length);
-      const view = new TraceView(visible);
-      for (const { members } of runOver(view, run)) {
-        members.forEach((index) => add(evaluate(view, index)));
-      }
-    }
+  for await (const seen of spansOf(tables, options, byTrace, budget)) {
+    seen.forEach(({ view, index }) => add(evaluate(view, index)));
     if (full()) {
       return;
     }
-    await budget.breathe();
   }
 }

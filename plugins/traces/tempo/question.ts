@@ -53,7 +53,8 @@ export class Reader {
     if (scope !== undefined && !scopes.includes(scope)) {
       throw queryError('bad_data', `invalid scope: ${scope.slice(0, 100)}`);
     }
-    return { kind: 'tags', input: { ...parameters.window(tagsMs), version, ...(scope !== undefined && scope !== 'none' && { scope }) } };
+    const query = version === 2 ? given('query', parameters.text('q')) : {};
+    return { kind: 'tags', input: { ...parameters.window(tagsMs), version, ...query, ...(scope !== undefined && scope !== 'none' && { scope }) } };
   }
 
   values(list: ParameterList, tag: string, version: 1 | 2): TempoQuestion {

@@ -176,6 +176,10 @@ function typeOf(expression: FieldExpression): Type {
 
 function typeOfBinary(expression: Extract<FieldExpression, { kind: 'binary' }>): Type {
   const { operator, left, right } = expression;
+  if (operator === '=') {
+    checkNil(left, right);
+    checkNil(right, left);
+  }
   const a = typeOf(left);
   const b = typeOf(right);
   const matching = a === b || (isNumeric(a) && isNumeric(b)) || a === 'attribute' || b === 'attribute' || a === 'nil' || b === 'nil';
@@ -192,6 +196,17 @@ function typeOfBinary(expression: Extract<FieldExpression, { kind: 'binary' }>):
     return 'bool';
   }
   return a === 'attribute' ? (b === 'attribute' ? 'attribute' : b) : a === 'int' && b !== 'attribute' ? b : a;
+}
+
+/** What every span has is never nil: who asks for that means something else. */
+function checkNil(value: FieldExpression, field: FieldExpression): void {
+  const isNil = value.kind === 'literal' && value.value === undefined;
+  if (isNil && field.kind === 'intrinsic' && field.intrinsic !== 'parent') {
+    throw complaint(`${printField(field)}=nil is not valid because intrinsics cannot be nil`);
+  }
+  if (isNil && field.kind === 'attribute' && field.scope === 'resource' && field.name === 'service.name' && !field.ofParent) {
+    throw complaint(`${printField(field)}=nil is not valid because every resource has it`);
+  }
 }
 
 function allows(operator: FieldOperator, type: Type): boolean {

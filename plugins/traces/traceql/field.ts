@@ -104,6 +104,9 @@ function binary(expression: Extract<FieldExpression, { kind: 'binary' }>): Evalu
     }
     case '=':
     case '!=': {
+      if (isNil(left) && isNil(right)) {
+        return () => bool(false);
+      }
       if (isNil(left) || isNil(right)) {
         const other = compileField(isNil(left) ? right : left);
         return (view, index) => bool((other(view, index) === undefined) === (operator === '='));

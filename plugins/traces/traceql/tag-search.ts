@@ -13,7 +13,7 @@ export interface TagSearch {
 const pairForm = /\s*(?:([^\s=]+)=(?:"((?:[^"\\]|\\.)*)"|(\S*))|$)/y;
 const durationForm = /^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/;
 
-/** A search by tags as TraceQL: each one equals, whatever its type; texts without regard to case, and in part. */
+/** A search by tags as TraceQL: each one equals, whatever its type. */
 export function queryOfTags({ tags = '', minDuration, maxDuration }: TagSearch): string {
   const conditions = pairsIn(tags).map(([key, value]) => conditionOf(key, value));
   for (const [name, operator, duration] of [
@@ -46,14 +46,14 @@ function pairsIn(text: string): [key: string, value: string][] {
 }
 
 function conditionOf(key: string, value: string): string {
-  const part = JSON.stringify(`(?i).*${value.replaceAll(/[\\.+*?()|[\]{}^$]/g, '\\$&')}.*`);
+  const text = JSON.stringify(value);
   switch (key) {
     case 'name':
-      return `name =~ ${part}`;
+      return `name = ${text}`;
     case 'root.service.name':
-      return `rootServiceName =~ ${part}`;
+      return `rootServiceName = ${text}`;
     case 'root.name':
-      return `rootName =~ ${part}`;
+      return `rootName = ${text}`;
     case 'error':
       return value === 'true' ? 'status = error' : 'status != error';
     case 'status.code':
@@ -61,5 +61,5 @@ function conditionOf(key: string, value: string): string {
   }
   const field = printField({ kind: 'attribute', scope: 'any', ofParent: false, name: key });
   const literal = /^-?\d{1,15}(?:\.\d+)?$/.test(value) || value === 'true' || value === 'false' ? ` || ${field} = ${value}` : '';
-  return `(${field} =~ ${part}${literal})`;
+  return `(${field} = ${text}${literal})`;
 }

@@ -54,7 +54,7 @@ test('traces that were pushed are found in the shape of Tempo, under the API and
     ]);
     assert.equal(metrics.inspectedTraces, 1);
   }
-  const plain = await get(house, 'search', { tags: 'service.name=CART', minDuration: '20ms', maxDuration: '60ms' });
+  const plain = await get(house, 'search', { tags: 'service.name=cart', minDuration: '20ms', maxDuration: '60ms' });
   assert.deepEqual([plain.traces.length, plain.traces[0].spanSets], [1, undefined], 'a search by tags tells no spans');
   assert.deepEqual((await get(house, 'search', { tags: 'service.name=cart', minDuration: '60ms' })).traces, []);
   const far = { start: `${startMs / 1_000 - 100}`, end: `${startMs / 1_000 - 50}` };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { compactionPlan } from '../../../../plugins/metricsdb/store/compaction.ts';
 import { expired } from '../../../../plugins/metricsdb/store/upkeep.ts';
-import { hour, matchers, noon, pointsOf, storeHouse } from './house.ts';
+import { hour, matchers, noon, pointsOf, remoteWrite, storeHouse } from './house.ts';
 
 const day = 24 * hour;
 
@@ -110,4 +110,18 @@ test('a log that holds more than fits into memory is read back through blocks, a
   assert.deepEqual(await pointsOf(house.store, matchers('m')), told);
   await house.restart();
   assert.deepEqual(await pointsOf(house.store, matchers('m')), told);
+});
+
+test('what is loaded from days before makes a block of each day', async (t) => {
+  const house = await storeHouse(t);
+  const labels = [['__name__', 'old']] as const;
+  await house.store.push('remote-write', remoteWrite([{ labels: [['__name__', 'up']], points: [[noon, 1]] }]), { encoding: 'snappy' });
+  const points = Array.from({ length: 5 * 12 }, (_, at) => [noon - 5 * day + at * 2 * hour, at] as const);
+  await house.store.push('remote-write', remoteWrite([{ labels, points }]), { encoding: 'snappy' });
+  house.now += 3 * hour;
+  await house.store.maintain();
+  assert.ok(house.store.stats().blocks >= 5, `${house.store.stats().blocks} blocks for five days`);
+  assert.deepEqual(Object.values(await pointsOf(house.store, matchers('old')))[0], points);
+  await house.restart();
+  assert.deepEqual(Object.values(await pointsOf(house.store, matchers('old')))[0], points);
 });

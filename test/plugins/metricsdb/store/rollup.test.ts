@@ -123,7 +123,12 @@ test('what comes in late for a thinned day counts at once, and leaves the other 
   }
   await compare(house, 'late samples in the thinned day');
   const days = await Promise.all([0, 1].map((at) => ask(house.store.source(), 'm_total', hour, first + at * day + hour, first + (at + 1) * day)));
-  assert.ok(days[1]!.read < days[0]!.read * 0.85, `read ${days.map(({ read }) => read).join(' and ')}`);
+  const { read: all } = await ask(whole(house.store), 'm_total', hour, first + hour, first + day);
+  // The late samples lie in a block of their day alone, so even that day is thinned anew.
+  assert.ok(
+    days.every(({ read }) => read < all * 0.85),
+    `read ${days.map(({ read }) => read).join(' and ')} of ${all}`,
+  );
 });
 
 test('thinned samples go with those they were made of', async (t) => {

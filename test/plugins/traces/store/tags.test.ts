@@ -111,9 +111,9 @@ test('a search by tags is one in TraceQL', async (t) => {
     return answer.traces.map((trace: Loose) => trace.traceID).sort();
   };
   assert.deepEqual(await ask(''), ['1', '2', '3']);
-  assert.deepEqual(await ask('service.name=CAR'), ['1', '2']);
+  assert.deepEqual([await ask('service.name=cart'), await ask('service.name=CART'), await ask('service.name=car')], [['1', '2'], [], []]);
   assert.deepEqual(await ask('service.name=cart http.status=201'), ['2']);
-  assert.deepEqual(await ask('name="op P"'), ['2', '3']);
+  assert.deepEqual(await ask('name="op POST"'), ['2']);
   assert.deepEqual(await ask('error=true'), ['2']);
   assert.deepEqual(await ask('only0=true'), ['1']);
   assert.deepEqual(await ask('root.service.name=front'), ['3']);
@@ -150,4 +150,18 @@ test('a range of metrics is told with labels and samples', async (t) => {
   const { labels, times, values: columns } = await methods.metrics(asked, noCall);
   assert.deepEqual([labels[0]!['resource.service.name'], times[0]![0], columns[0]![0]], ['cart', startMs, 2]);
   assert.deepEqual(methods.check({ query: asked.query }), { printed: '{ } | count_over_time() by(resource.service.name)' });
+});
+
+test('names of tags are those of the spans that a filter wants', async (t) => {
+  const { methods } = await filled(t);
+  const names = async (query: string): Promise<readonly string[]> => (await methods.tagNames({ ...window, query }, noCall)).span;
+  assert.deepEqual(
+    (await names('')).filter((name) => name.startsWith('only')),
+    ['only0', 'only1', 'only2'],
+  );
+  assert.deepEqual(
+    (await names('{ .only1 = true }')).filter((name) => name.startsWith('only')),
+    ['only1'],
+  );
+  assert.deepEqual(await names('{ resource.service.name = "nowhere" }'), []);
 });

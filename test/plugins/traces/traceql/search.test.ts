@@ -82,6 +82,7 @@ describe('fields', () => {
     '{ .b = nil }': 'bc',
     '{ .b != nil }': 'a',
     '{ nil != .b }': 'a',
+    '{ nil = nil }': '',
     '{ .both = "span" }': 'a',
     '{ resource.both = "resource" }': 'a',
     '{ span.region = "eu" }': '',
