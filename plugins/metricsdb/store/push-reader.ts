@@ -11,6 +11,9 @@ import { readRemoteWrite } from './remote-write.ts';
 
 export type PushFormat = 'remote-write' | 'remote-write-2' | 'otlp-proto' | 'otlp-json' | 'exposition' | 'openmetrics';
 
+/** Past this the memory of unpacked bodies is given back. */
+const mostKept = 8 * 1_048_576;
+
 /** Unpacks bodies and reads them, each format by its own reader, into an intake. */
 export class PushReader {
   readonly #maxBytes: number;
@@ -22,6 +25,16 @@ export class PushReader {
 
   read(format: PushFormat, body: Uint8Array, encoding: string | undefined, now: number, intake: Intake, metadata: MetadataSink): void {
     const bytes = this.#unpack(body, encoding);
+    try {
+      this.#decode(format, bytes, now, intake, metadata);
+    } finally {
+      if (this.#unpacked.bytes.length > mostKept) {
+        this.#unpacked.bytes = new Uint8Array(0);
+      }
+    }
+  }
+
+  #decode(format: PushFormat, bytes: Uint8Array, now: number, intake: Intake, metadata: MetadataSink): void {
     switch (format) {
       case 'remote-write':
         return readRemoteWrite(bytes, intake, metadata);
