@@ -8,7 +8,7 @@ export interface InflateLimit {
 }
 
 /** What a body may grow to that does not say its size, or says less than it has, as one of several parts does. */
-const mostUnsaid = 4 * 1_048_576;
+const mostUnsaid = 1_048_576;
 /** Telemetry grows ten to a hundred times; a large body that grows more is made to fill the memory. */
 const mostGrowth = 250;
 /** The format has no shorter way to say the same again: a body that says more was cut off. */

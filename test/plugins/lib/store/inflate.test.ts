@@ -14,7 +14,7 @@ const tooLarge = (bytes: number) => ({
 });
 
 test('a body is what it was before it was packed, in one part, in several, and by deflate', () => {
-  for (const body of [Buffer.alloc(0), Buffer.from('a line'), randomBytes(300_000), Buffer.alloc(3 * megabyte, 'a line that comes again and again; ')]) {
+  for (const body of [Buffer.alloc(0), Buffer.from('a line'), randomBytes(300_000), Buffer.alloc(megabyte / 2, 'a line that comes again and again; ')]) {
     assert.ok(Buffer.from(gunzip(gzipSync(body), limit)).equals(body));
     assert.ok(Buffer.from(gunzip(deflateSync(body), limit)).equals(body));
     assert.ok(Buffer.from(gunzip(Buffer.concat([gzipSync(body), gzipSync('end')]), limit)).equals(Buffer.concat([body, Buffer.from('end')])));
@@ -31,14 +31,14 @@ test('one that says it is too large is refused before a byte is unpacked', () =>
   assert.throws(() => gunzip(gzipSync('longer than this'), { maxBytes: 10 }), tooLarge(10));
 });
 
-test('one that grows as no telemetry does, or says less than it has, is refused at 4 MiB', () => {
+test('one that grows as no telemetry does, or says less than it has, is refused at 1 MiB', () => {
   const zeros = gzipSync(Buffer.alloc(60 * megabyte));
   assert.throws(() => gunzip(zeros, limit), { status: 413 });
-  assert.throws(() => gunzip(Buffer.concat([zeros, gzipSync('end')]), limit), tooLarge(4 * megabyte));
-  assert.throws(() => gunzip(deflateSync(Buffer.alloc(60 * megabyte)), limit), tooLarge(4 * megabyte));
+  assert.throws(() => gunzip(Buffer.concat([zeros, gzipSync('end')]), limit), tooLarge(megabyte));
+  assert.throws(() => gunzip(deflateSync(Buffer.alloc(60 * megabyte)), limit), tooLarge(megabyte));
   const lying = gzipSync(Buffer.alloc(60 * megabyte));
   lying.writeUInt32LE(100, lying.length - 4);
-  assert.throws(() => gunzip(lying, limit), tooLarge(4 * megabyte));
+  assert.throws(() => gunzip(lying, limit), tooLarge(megabyte));
 });
 
 test('what is no gzip is corrupt', () => {
