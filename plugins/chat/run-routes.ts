@@ -145,7 +145,7 @@ async function reply(runs: Runs, principal: Principal, run: string, finish: stri
   const state = await runs.stateOf(principal, run);
   const { ended, turns } = state;
   if (ended?.error !== undefined && turns.length === 0) {
-    throw new SvcError(ended.finish === 'budget' ? 'budget_exceeded' : 'upstream_error', ended.error, { reason: 'chat.run_failed' });
+    throw new SvcError(ended.finish === 'budget' ? 'budget_exceeded' : 'upstream_error', ended.error, { reason: 'chat.no_reply' });
   }
   const waiting = turns.flatMap(({ calls }) => calls).filter(({ state: at }) => at === 'waiting');
   return {

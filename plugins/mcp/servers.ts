@@ -116,7 +116,7 @@ export class McpServers implements ToolSource {
       const message = messageOf(error);
       this.#known.set(entry.name, { client, tools: before?.tools ?? [], names: before?.names ?? new Map(), state: 'failed', error: message, at: clock.now() });
       if (before?.error !== message) {
-        log.warn({ event: 'mcp.server_failed', server: entry.name, cause: message }, 'tools of an MCP server not listed; tried again');
+        log.warn({ event: 'mcp.tools_not_listed', server: entry.name, cause: message }, 'tools of an MCP server not listed; tried again');
       }
     }
   }

@@ -1,6 +1,6 @@
-import { Board, Catalogue, definePlugin } from 'svc/sdk';
+import { Board, Catalogue, definePlugin, defineService } from 'svc/sdk';
 
-import { Programs } from '../programs/contract.ts';
+import type { ForeignPrograms } from '../programs/contract.ts';
 import { Conditions } from './conditions.ts';
 import { Personas } from './contract.ts';
 import { Directory } from './directory.ts';
@@ -8,6 +8,9 @@ import { OwnPersonas } from './own-personas.ts';
 import { personaRoutes } from './persona-routes.ts';
 import type { PersonaTables } from './store.ts';
 import { Versions } from './versions.ts';
+
+/** By its id: the folder of the plugin that runs programs may be taken away. */
+const Programs = defineService<ForeignPrograms>('programs.runner');
 
 export default definePlugin({
   async activate(ctx) {

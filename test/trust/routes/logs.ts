@@ -35,5 +35,5 @@ export const area: Area = {
     GET     /loki/api/v1/status/buildinfo         any
     GET     /loki/api/v1/tail                     any
   `,
-  houseWide: ['labels', 'label'],
+  houseWide: ['labels', 'label', 'detected_field'],
 };
