@@ -3,6 +3,7 @@ import { isSvcError, messageOf, type OutboundReply, type OutboundRequest, SvcErr
 import { type Addresses, withoutKeys } from './address.ts';
 import type { ChannelTypeRegistry } from './channel-types.ts';
 import type { ChannelAddress, ChannelMessage, ChannelReply, ChannelType, Verdict } from './contract.ts';
+import type { Knowledge } from './knowledge.ts';
 import { digestMessage, incidentMessage, type LinkOf, testMessage } from './message.ts';
 import { NoticeStore } from './notice-store.ts';
 import { oneLine } from './plain-text.ts';
@@ -21,6 +22,7 @@ export interface AttemptParts {
   readonly types: ChannelTypeRegistry;
   readonly addresses: Addresses;
   readonly linkOf: LinkOf;
+  readonly knowledge: Knowledge;
   readonly fetch: (url: string, request: OutboundRequest) => Promise<OutboundReply>;
   readonly now: () => number;
   /** Of one request; default 10 s. */
@@ -104,18 +106,21 @@ const neverArrived = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUN
 
 const safe = (text: string, address: ChannelAddress): string => oneLine(withoutKeys(text, address), longestReason);
 
-async function messageFor({ tables, linkOf }: AttemptParts, row: Delivery, channel: ChannelRow): Promise<ChannelMessage> {
+async function messageFor({ tables, linkOf, knowledge, now }: AttemptParts, row: Delivery, channel: ChannelRow): Promise<ChannelMessage> {
   const notices = new NoticeStore(tables.read);
   if (row.kind === 'test') {
     return testMessage(row.id, channel.name, linkOf(undefined));
   }
   if (row.kind === 'digest') {
     const digest = await notices.inDigest(row.seq, mostEntries);
-    return digestMessage(row.id, digest.notices, digest.counts, linkOf(undefined));
+    const hosts = await knowledge.hosts(digest.notices.map(({ incident }) => incident));
+    const contents = { entries: digest.notices, counts: digest.counts, group: row.group_key, hosts, now: now() };
+    return digestMessage(row.id, contents, linkOf({ digest: row.id }));
   }
   if (row.notice_id === null) {
     throw new SvcError('internal', `delivery ${row.id} has no notice`);
   }
   const notice = await notices.get(row.notice_id);
-  return incidentMessage(row.id, notice, linkOf(notice.incident.id), channel.template ?? undefined);
+  const around = await knowledge.around(notice.incident);
+  return incidentMessage(row.id, notice, { link: linkOf({ incident: notice.incident.id }), template: channel.template ?? undefined, around });
 }

@@ -114,13 +114,26 @@ export interface MessageEntry {
   readonly incident: NoticeIncident;
 }
 
+/** One thing that is known, such as `Host` and which. */
+export interface Fact {
+  readonly name: string;
+  readonly text: string;
+}
+
 /** What a channel shows, made from a notice: plain text, which the type escapes for its platform. */
 export interface ChannelMessage {
   readonly delivery_id: string;
   readonly kind: Notice['kind'] | 'test' | 'digest';
   readonly severity: Severity;
+  /** What it is painted as. */
+  readonly tone: Severity | 'good';
   readonly title: string;
+  /** About, facts and steps one below the other, or what the channel's own template made. */
   readonly lines: readonly string[];
+  readonly about: readonly string[];
+  readonly facts: readonly Fact[];
+  /** What to do. */
+  readonly steps: readonly string[];
   /** Where more is to be read. */
   readonly link: string;
   /** Whether the lines are what the channel's own template made. */
@@ -130,6 +143,7 @@ export interface ChannelMessage {
   /** Of a digest: what was folded into it, worst first, and how many there were. */
   readonly entries?: readonly MessageEntry[];
   readonly count?: number;
+  readonly group_key?: string;
 }
 
 /** Where a channel leads. Both are secrets. */

@@ -1,5 +1,6 @@
 import { BuildInfo, definePlugin, isSvcError, messageOf } from 'svc/sdk';
 
+import { DeviceDirectory } from '../device/contract.ts';
 import { Addresses } from './address.ts';
 import { ChannelHealth } from './channel-health.ts';
 import { channelRoutes, deliveryRoutes } from './channel-routes.ts';
@@ -9,6 +10,10 @@ import { Channels } from './channels.ts';
 import { ChannelTypes, NoticeDispatcher, NoticeSource, NotificationFinished } from './contract.ts';
 import { Deliveries } from './deliveries.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { Knowledge } from './knowledge.ts';
+import type { LinkOf } from './message.ts';
+import { PageLinks } from './page-link.ts';
+import { pageRoute, Pages } from './pages.ts';
 import { OutcomePublisher } from './outcome-publisher.ts';
 import { Repeats } from './repeats.ts';
 import { removeExpired } from './retention.ts';
@@ -32,12 +37,18 @@ export default definePlugin({
     Object.entries(shippedTypes).forEach(([id, type]) => ctx.extend.contribute(ChannelTypes, id, type));
     const addresses = new Addresses(ctx.secrets, settings);
 
-    const linkOf = (incident: number | undefined): string => {
-      const path = settings.get<string>(incident === undefined ? 'notify.incidents_path' : 'notify.incident_path');
-      return build.publicUrl.replace(/\/$/, '') + path.replaceAll('{id}', String(incident));
+    const links = await PageLinks.open(tables, ctx.secrets, ids);
+    const linkOf: LinkOf = (target) => {
+      const origin = build.publicUrl.replace(/\/$/, '');
+      if (target === undefined) {
+        return origin;
+      }
+      const path = settings.get<string>('incident' in target ? 'notify.incident_path' : 'notify.incidents_path');
+      return origin + path.replaceAll('{id}', 'incident' in target ? String(target.incident) : '').replaceAll('{token}', links.sign(target, clock.now()));
     };
+    const knowledge = new Knowledge({ source, devices: ctx.services.maybe(DeviceDirectory), clock, log });
     const sender = new Sender({
-      ...{ tables, types, addresses, linkOf, clock, log },
+      ...{ tables, types, addresses, linkOf, knowledge, clock, log },
       fetch: (url, request) => ctx.fetch(url, request),
       uuid: () => ids.uuid(),
       random: () => Number.parseInt(Buffer.from(ids.token(4), 'base64url').toString('hex'), 16) / 2 ** 32,
@@ -59,12 +70,13 @@ export default definePlugin({
 
     ctx.services.provide(NoticeDispatcher, () => new Dispatcher({ tables, clock, ids }));
     const deliveries = new Deliveries({ tables, clock, ids, hurried: (id) => sender.hurried(id) });
+    const pages = new Pages({ tables, links, knowledge, linkOf, clock });
     const repeats = new Repeats({ tables, source, clock, ids });
     const health = new ChannelHealth(
       tables,
       ctx.metrics.gauge('channel_failing', 'Whether a channel could not be sent something so far.', ['channel_id', 'channel']),
     );
-    ctx.http.routes([...channelRoutes(channels, tests), ...deliveryRoutes(deliveries)]);
+    ctx.http.routes([...channelRoutes(channels, tests), ...deliveryRoutes(deliveries), pageRoute(pages)]);
 
     /** What storage cannot take now is done the next time. */
     const retried = (what: string, work: () => Promise<void>) => async (): Promise<void> => {

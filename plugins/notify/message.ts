@@ -1,86 +1,147 @@
+import type { DeviceEntry } from '../device/contract.ts';
+import { againstThreshold, factsOf, lastingOf, nameOf, type Surroundings } from './briefing.ts';
 import { renderTemplate } from './channel-template.ts';
 import type { ChannelMessage, MessageEntry, Notice, NoticeIncident, Severity } from './contract.ts';
+import { sharedOf } from './grouping.ts';
 import { oneLine, withoutControls } from './plain-text.ts';
 
 /** From mild to grave. */
 export const severities: readonly Severity[] = ['info', 'warning', 'critical'];
 
-/** Makes links that work for those who get the message. */
-export type LinkOf = (incidentId: number | undefined) => string;
+/** What a link leads to. */
+export type Target = { readonly incident: number } | { readonly digest: string };
+
+/** Makes links that work for those who get the message; undefined: to all incidents. */
+export type LinkOf = (target: Target | undefined) => string;
 
 const words = { firing: 'FIRING', resolved: 'RESOLVED', reminder: 'STILL FIRING' } as const;
 const longestTitle = 300;
 const longestLine = 2_000;
-const mostLabels = 30;
+/** Incidents of a digest that get a line. */
+const mostLines = 30;
+const mostNames = 3;
+const mostSteps = 4;
 
 /** The message about one incident, in the channel's own template unless that fails. */
-export function incidentMessage(deliveryId: string, { kind, incident }: MessageEntry, link: string, template: string | undefined): ChannelMessage {
-  const title = headline({ kind, incident });
-  const base = { delivery_id: deliveryId, kind, severity: incident.severity, title, link, incident };
+export function incidentMessage(
+  deliveryId: string,
+  entry: MessageEntry,
+  { link, template, around }: { readonly link: string; readonly template: string | undefined; readonly around: Surroundings },
+): ChannelMessage {
+  const { kind, incident } = entry;
+  const title = headline(entry, around.host);
   const made = template === undefined ? undefined : renderTemplate(template, { kind, incident, title, link });
-  return made === undefined
-    ? { ...base, lines: usualLines(incident), templated: false }
-    : 'text' in made
-      ? { ...base, lines: withoutControls(made.text).split('\n'), templated: true }
-      : { ...base, lines: [...usualLines(incident), `(the template of this channel failed: ${oneLine(made.error, 200)})`], templated: false };
+  const about = [...aboutOf(entry), ...(made !== undefined && 'error' in made ? [`(the template of this channel failed: ${oneLine(made.error, 200)})`] : [])];
+  const facts = factsOf(entry, around);
+  const steps = kind === 'resolved' ? [] : (around.background?.steps ?? []).slice(0, mostSteps);
+  const templated = made !== undefined && 'text' in made;
+  return {
+    ...{ delivery_id: deliveryId, kind, severity: incident.severity, title, link, incident, about, facts, steps, templated },
+    tone: kind === 'resolved' ? 'good' : incident.severity,
+    lines: templated ? withoutControls(made.text).split('\n') : linesOf({ about, facts, steps }),
+  };
 }
 
-export function digestMessage(
-  deliveryId: string,
-  entries: readonly MessageEntry[],
-  counts: Readonly<Record<Notice['kind'], number>>,
-  link: string,
-): ChannelMessage {
+export interface DigestContents {
+  readonly entries: readonly MessageEntry[];
+  readonly counts: Readonly<Record<Notice['kind'], number>>;
+  readonly group: string;
+  readonly hosts: ReadonlyMap<string, DeviceEntry>;
+  readonly now: number;
+}
+
+/** One message about many: how many, who they are, and where the rest is to be read. */
+export function digestMessage(deliveryId: string, { entries: all, counts, group, hosts, now }: DigestContents, link: string): ChannelMessage {
+  const entries = latestOf(all);
   const count = counts.firing + counts.resolved + counts.reminder;
-  const parts = [
-    counts.firing > 0 && `${counts.firing} firing`,
-    counts.reminder > 0 && `${counts.reminder} still firing`,
-    counts.resolved > 0 && `${counts.resolved} resolved`,
-  ];
-  const more = count - entries.length;
+  const parts = (['firing', 'reminder', 'resolved'] as const).filter((kind) => counts[kind] > 0).map((kind) => `${counts[kind]} ${words[kind]}`);
+  const hostOf = ({ device_id: id }: NoticeIncident): DeviceEntry | undefined => (id === undefined ? undefined : hosts.get(id));
+  const lines = entries.slice(0, mostLines).map(({ kind, incident }) => lineOf({ kind, incident }, hostOf(incident), now));
+  const more = count - Math.min(all.length, mostLines);
+  const isOver = counts.firing + counts.reminder === 0;
+  const severity = entries[0]?.incident.severity ?? 'info';
   return {
     delivery_id: deliveryId,
     kind: 'digest',
-    severity: entries[0]?.incident.severity ?? 'info',
-    title: `[DIGEST] ${count} notifications: ${parts.filter((part) => part !== false).join(', ')}`,
-    lines: [...entries.map((entry) => headline(entry)), ...(more > 0 ? [`… and ${more} more`] : [])],
+    severity,
+    tone: isOver ? 'good' : severity,
+    title: oneLine(`[${parts.join(', ')}] ${subjectOf(group, entries, isOver)}${namesOf(entries, hostOf)}`, longestTitle),
+    about: [...lines, ...(more > 0 ? [`… and ${more} more`] : [])],
+    facts: [],
+    steps: [],
+    lines: [...lines, ...(more > 0 ? [`… and ${more} more`] : [])],
     link,
     templated: false,
     entries,
     count,
+    group_key: group,
   };
 }
 
-export const testMessage = (deliveryId: string, channelName: string, link: string): ChannelMessage => ({
-  delivery_id: deliveryId,
-  kind: 'test',
-  severity: 'info',
-  title: '[TEST] svc',
-  lines: [oneLine(`This is a test of the channel ${channelName}. Notifications of incidents will arrive here.`, longestTitle)],
-  link,
-  templated: false,
-});
-
-const headline = ({ kind, incident }: MessageEntry): string =>
-  oneLine(`[${words[kind]}] ${incident.severity}: ${incident.summary === '' ? incident.rule_name : incident.summary}`, longestTitle);
-
-function usualLines(incident: NoticeIncident): string[] {
-  const { value, threshold, annotations, labels } = incident;
-  const about = annotations['description'] ?? annotations['message'];
-  const shown = Object.entries(labels).slice(0, mostLabels);
-  const lines = [
-    about !== undefined && about !== incident.summary && about,
-    `Rule: ${incident.rule_name}`,
-    incident.scope_type !== 'global' && `${incident.device_id === undefined ? 'Scope' : 'Device'}: ${incident.device_id ?? incident.scope_id}`,
-    value !== undefined && `Value: ${number(value)}${threshold === undefined ? '' : ` (threshold ${number(threshold)})`}`,
-    shown.length > 0 && `Labels: ${shown.map(([name, text]) => `${name}=${text}`).join(', ')}`,
-    `Since: ${incident.fired_at}`,
-    incident.resolved_at !== undefined && `Resolved: ${incident.resolved_at}`,
-    incident.event_count > 1 && `Firings: ${incident.event_count}`,
-    incident.runbook_url !== undefined && incident.runbook_url !== '' && `Runbook: ${incident.runbook_url}`,
-  ];
-  return lines.filter((line) => line !== false).map((line) => oneLine(line, longestLine));
+export function testMessage(deliveryId: string, channelName: string, link: string): ChannelMessage {
+  const about = [oneLine(`This is a test of the channel ${channelName}. Notifications of incidents will arrive here.`, longestTitle)];
+  return {
+    ...{ delivery_id: deliveryId, kind: 'test', severity: 'info', tone: 'info', title: '[TEST] svc', link, templated: false },
+    ...{ about, facts: [], steps: [], lines: about },
+  };
 }
 
-/** Without the digits that only floating point has put there. */
-const number = (value: number): string => String(Number(value.toPrecision(6)));
+/** Of what has ended, nothing is said as if it were so. */
+function headline({ kind, incident }: MessageEntry, host: DeviceEntry | undefined): string {
+  const name = nameOf(incident, host);
+  const head = `[${words[kind]}] ${incident.severity}:`;
+  if (kind === 'resolved') {
+    const lasted = incident.resolved_at === undefined ? '' : ` (after ${lastingOf(Date.parse(incident.resolved_at) - Date.parse(incident.fired_at))})`;
+    return oneLine(`${head} no longer${name === '' ? '' : ` on ${name}`}: ${incident.rule_name}${lasted}`, longestTitle);
+  }
+  const said = incident.summary === '' ? incident.rule_name : incident.summary;
+  const summary = host === undefined ? said : said.replaceAll(/\bdevice (\d+)\b/gi, (named, id) => (id === String(host.id) ? host.display_name : named));
+  return oneLine(`${head} ${summary}${host === undefined || summary.includes(host.display_name) ? '' : ` (${host.display_name})`}`, longestTitle);
+}
+
+function aboutOf({ kind, incident: { annotations, summary } }: MessageEntry): readonly string[] {
+  const about = annotations['description'] ?? annotations['message'];
+  return kind === 'resolved' || about === undefined || about === summary ? [] : [oneLine(about, longestLine)];
+}
+
+const linesOf = ({ about, facts, steps }: Pick<ChannelMessage, 'about' | 'facts' | 'steps'>): readonly string[] => [
+  ...about,
+  ...facts.map(({ name, text }) => `${name}: ${text}`),
+  ...(steps.length === 0 ? [] : ['What to do:', ...steps.map((step, index) => `${index + 1}. ${step}`)]),
+];
+
+/** What was said last of each incident, in the order of the first. */
+function latestOf(entries: readonly MessageEntry[]): readonly MessageEntry[] {
+  const latest = new Map<number, MessageEntry>();
+  entries.forEach((entry) => latest.set(entry.incident.id, entry));
+  return [...latest.values()];
+}
+
+function lineOf(entry: MessageEntry, host: DeviceEntry | undefined, now: number): string {
+  const { kind, incident } = entry;
+  const { value, threshold, fired_at: from, resolved_at: to } = incident;
+  const lasted = lastingOf((to === undefined ? now : Date.parse(to)) - Date.parse(from));
+  const measured = kind === 'resolved' || value === undefined ? '' : `, ${againstThreshold(value, threshold)}`;
+  const more = incident.firing_instances === undefined ? '' : `, ${incident.firing_instances} instances`;
+  const ended = kind === 'resolved' && to === undefined ? '' : `, for ${lasted}`;
+  return oneLine(`${headline({ kind, incident: withoutTimes(incident, kind) }, host)}${measured}${more}${ended}`, longestLine);
+}
+
+/** The line says how long by itself. */
+function withoutTimes(incident: NoticeIncident, kind: MessageEntry['kind']): NoticeIncident {
+  const { resolved_at: _, ...rest } = incident;
+  return kind === 'resolved' ? rest : incident;
+}
+
+function subjectOf(group: string, entries: readonly MessageEntry[], isOver: boolean): string {
+  const names = new Set(entries.map(({ incident }) => incident.rule_name));
+  const shared = Object.entries(sharedOf(group) ?? {}).filter(([name, text]) => name !== 'rule_key' && name !== 'alertname' && text !== '');
+  const rules = names.size === 1 ? `${isOver ? 'no longer: ' : ''}${[...names][0]}` : `${names.size} rules`;
+  return shared.length === 0 ? rules : `${rules}, ${shared.map(([name, text]) => `${name}=${text}`).join(', ')}`;
+}
+
+function namesOf(entries: readonly MessageEntry[], hostOf: (incident: NoticeIncident) => DeviceEntry | undefined): string {
+  const names = [...new Set(entries.map(({ incident }) => nameOf(incident, hostOf(incident))).filter((name) => name !== ''))];
+  const more = names.length - mostNames;
+  return names.length === 0 ? '' : ` (${names.slice(0, mostNames).join(', ')}${more > 0 ? ' …' : ''})`;
+}

@@ -1,7 +1,12 @@
 import { sql } from 'kysely';
 
 import type { Notice } from './contract.ts';
-import type { Notify } from './tables.ts';
+import type { Delivery, Notify } from './tables.ts';
+
+export interface DigestNotices {
+  readonly notices: readonly Notice[];
+  readonly counts: Readonly<Record<Notice['kind'], number>>;
+}
 
 /** What was accepted, under the ids that make it once only. */
 export class NoticeStore {
@@ -28,12 +33,23 @@ export class NoticeStore {
     return JSON.parse(body) as Notice;
   }
 
+  /** What a digest was about that has been sent, worst first; a notice is kept for a day. */
+  async ofMessage(delivery: string, limit: number): Promise<DigestNotices & { readonly group: string }> {
+    const digest = await this.#db.selectFrom('notify_deliveries').select(['seq', 'group_key']).where('id', '=', delivery).executeTakeFirst();
+    return { ...(await this.#held(digest?.seq ?? 0, ['queued', 'folded'], limit)), group: digest?.group_key ?? '' };
+  }
+
   /** What a digest holds, worst first, and how many of each kind. */
-  async inDigest(digest: number, limit: number): Promise<{ readonly notices: readonly Notice[]; readonly counts: Readonly<Record<Notice['kind'], number>> }> {
-    const held = this.#db.selectFrom('notify_deliveries').where('digest', '=', digest).where('notify_deliveries.state', '=', 'queued');
+  inDigest(digest: number, limit: number): Promise<DigestNotices> {
+    return this.#held(digest, ['queued'], limit);
+  }
+
+  async #held(digest: number, states: readonly Delivery['state'][], limit: number): Promise<DigestNotices> {
+    const held = this.#db.selectFrom('notify_deliveries').where('digest', '=', digest).where('notify_deliveries.state', 'in', states);
     const rows = await held
       .innerJoin('notify_notices', 'notify_notices.id', 'notify_deliveries.notice_id')
       .select('notify_notices.body')
+      .where('notify_notices.body', '!=', '')
       .orderBy('notify_deliveries.severity', 'desc')
       .orderBy('notify_deliveries.seq')
       .limit(limit)

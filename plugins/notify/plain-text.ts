@@ -4,6 +4,14 @@ const zeroWidth = '\u200b';
 export const withoutMentions = (text: string): string =>
   text.replaceAll(/(^|[^\p{L}\p{N}_])@(?=[\p{L}\p{N}_])/gu, `$1@${zeroWidth}`).replaceAll(/<(?=\/?(?:at\b|@|!))/gi, `<${zeroWidth}`);
 
+/** For platforms whose markdown knows no escapes: what would begin a tag, a link or a list is broken; names stay as they are. */
+export const markdown = (text: string): string =>
+  withoutMentions(text)
+    .replaceAll('<', '＜')
+    .replaceAll('>', '＞')
+    .replaceAll('](', `]${zeroWidth}(`)
+    .replace(/^(?=[#>*-]+ )/, zeroWidth);
+
 /** One line without control characters, of a bounded length. */
 export function oneLine(text: string, most: number): string {
   const line = text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();

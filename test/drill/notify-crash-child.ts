@@ -3,6 +3,7 @@ import { writeSync } from 'node:fs';
 import { Outbound, parseAllowed } from '../../core/outbound/index.ts';
 import { Addresses } from '../../plugins/notify/address.ts';
 import { Dispatcher } from '../../plugins/notify/dispatcher.ts';
+import { Knowledge } from '../../plugins/notify/knowledge.ts';
 import { OutcomePublisher } from '../../plugins/notify/outcome-publisher.ts';
 import { Sender } from '../../plugins/notify/sender.ts';
 import type { NotifyTables } from '../../plugins/notify/tables.ts';
@@ -22,11 +23,6 @@ const log = { debug() {}, info() {}, warn() {}, error: (_fields: unknown, messag
 const never = new AbortController().signal;
 const ids = { uuid: () => crypto.randomUUID() };
 const settings = { get: <T>() => '' as T };
-const sender = new Sender({
-  ...{ tables, types, clock, log, addresses: new Addresses(storage.secrets('notify'), settings), linkOf: () => 'https://svc.example/' },
-  ...{ fetch: (url, request) => outbound.fetch(url, { ...request, timeoutMs: 300 }), uuid: ids.uuid, random: Math.random },
-  ...{ process: String(process.pid) + String(performance.timeOrigin), generation: 'g', signal: never },
-});
 const source = {
   available: true,
   get: () => ({
@@ -55,6 +51,13 @@ const source = {
   }),
   onChange: () => () => undefined,
 };
+const devices = { ...source, available: false } as never;
+const knowledge = new Knowledge({ source, devices, clock, log });
+const sender = new Sender({
+  ...{ tables, types, clock, log, addresses: new Addresses(storage.secrets('notify'), settings), linkOf: () => 'https://svc.example/', knowledge },
+  ...{ fetch: (url, request) => outbound.fetch(url, { ...request, timeoutMs: 300 }), uuid: ids.uuid, random: Math.random },
+  ...{ process: String(process.pid) + String(performance.timeOrigin), generation: 'g', signal: never },
+});
 const publisher = new OutcomePublisher({ tables, source, clock, log, announce: () => undefined });
 const dispatcher = new Dispatcher({ tables, clock, ids });
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -17,7 +17,10 @@ export const fastClock = (origin: number): Clock => ({
 /** The tables of the room, and those of whoever keeps its outcomes. */
 export async function prepare(storage: Storage): Promise<void> {
   await storage.migrate('notify', migrations);
-  await storage.declareSealed('notify', [{ table: 'notify_channels', row: 'ref', columns: ['endpoint', 'secret'] }]);
+  await storage.declareSealed('notify', [
+    { table: 'notify_channels', row: 'ref', columns: ['endpoint', 'secret'] },
+    { table: 'notify_page_keys', row: 'ref', columns: ['key'] },
+  ]);
   await storage.migrate('ledger', [
     {
       name: '001-init.sql',

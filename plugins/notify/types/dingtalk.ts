@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
-import type { ChannelType } from '../contract.ts';
-import { fitted, withLink, withoutMentions } from '../plain-text.ts';
+import type { ChannelMessage, ChannelType } from '../contract.ts';
+import { fitted, markdown, withoutMentions } from '../plain-text.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
 import { errcodeVerdict, type ErrorCodes } from './http-verdict.ts';
 
@@ -18,17 +18,24 @@ export const dingtalk: ChannelType = {
       throw wrongEndpoint(`has an access_token, as in ${example}`);
     }
   },
-  render({ title, lines, link }, { endpoint, secret }, { now }) {
+  render({ title, lines, link, tone }, { endpoint, secret }, { now }) {
     const url = new URL(endpoint);
     if (secret !== '') {
       url.searchParams.set('timestamp', String(now));
       url.searchParams.set('sign', dingtalkSign(now, secret));
     }
-    const content = fitted(withLink([title, ...lines], link), mostBytes, link, withoutMentions);
-    return { url: url.href, headers: jsonHeaders, body: JSON.stringify({ msgtype: 'text', text: { content }, at: { atMobiles: [], isAtAll: false } }) };
+    const head = `### <font color="${colours[tone]}">${markdown(title)}</font>`;
+    const text = `${head}\n\n${fitted(lines, mostBytes, link, (line) => `${markdown(line)}  `)}`;
+    const body =
+      link === ''
+        ? { msgtype: 'markdown', markdown: { title: withoutMentions(title), text }, at: { atMobiles: [], isAtAll: false } }
+        : { msgtype: 'actionCard', actionCard: { title: withoutMentions(title), text, singleTitle: 'Open', singleURL: link } };
+    return { url: url.href, headers: jsonHeaders, body: JSON.stringify(body) };
   },
   judge: (reply, now) => errcodeVerdict(reply, now, codes),
 };
+
+const colours: Readonly<Record<ChannelMessage['tone'], string>> = { critical: '#d32f2f', warning: '#ef6c00', info: '#1976d2', good: '#388e3c' };
 
 const example = 'https://oapi.dingtalk.com/robot/send?access_token=…';
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-import type { ChannelType } from '../contract.ts';
+import type { ChannelMessage, ChannelType } from '../contract.ts';
 import { fitted, withoutMentions } from '../plain-text.ts';
 import { jsonHeaders, requireUrl } from './hook-address.ts';
 import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
@@ -8,7 +8,9 @@ import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts
 /** The platform takes 20 KB with everything around the text, which JSON can make longer. */
 const mostBytes = 8_000;
 
-/** Custom bots of Feishu and Lark. A post keeps text and link apart, so that nothing in the text is read as a tag. */
+const colours: Readonly<Record<ChannelMessage['tone'], string>> = { critical: 'red', warning: 'orange', info: 'blue', good: 'green' };
+
+/** Custom bots of Feishu and Lark. The texts of a card are plain, so that nothing in them is read as a tag. */
 export const feishu: ChannelType = {
   title: 'Feishu / Lark',
   aliases: ['im_provider_1', 'lark'],
@@ -18,17 +20,24 @@ export const feishu: ChannelType = {
     { count: 90, per_ms: 60_000 },
   ],
   check: (address) => void requireUrl(address, 'https://open.feishu.cn/open-apis/bot/v2/hook/…'),
-  render({ title, lines, link }, { endpoint, secret }, { now }) {
-    const text = fitted(lines, mostBytes, link, withoutMentions);
-    const content = [...text.split('\n').map((line) => [{ tag: 'text', text: line }]), ...(link === '' ? [] : [[{ tag: 'a', text: link, href: link }]])];
+  render({ title, lines, link, tone }, { endpoint, secret }, { now }) {
+    const plain = (content: string) => ({ tag: 'plain_text', content });
+    const button = { tag: 'button', text: plain('Open'), url: link, type: tone === 'critical' ? 'danger' : 'primary' };
     const timestamp = String(Math.floor(now / 1000));
     return {
       url: endpoint,
       headers: jsonHeaders,
       body: JSON.stringify({
         ...(secret !== '' && { timestamp, sign: feishuSign(timestamp, secret) }),
-        msg_type: 'post',
-        content: { post: { zh_cn: { title: withoutMentions(title), content } } },
+        msg_type: 'interactive',
+        card: {
+          config: { wide_screen_mode: true },
+          header: { template: colours[tone], title: plain(withoutMentions(title)) },
+          elements: [
+            { tag: 'div', text: plain(fitted(lines, mostBytes, link, withoutMentions)) },
+            ...(link === '' ? [] : [{ tag: 'action', actions: [button] }]),
+          ],
+        },
       }),
     };
   },

@@ -1,10 +1,12 @@
-import type { ChannelType } from '../contract.ts';
-import { fitted, withLink, withoutMentions } from '../plain-text.ts';
+import type { ChannelMessage, ChannelType } from '../contract.ts';
+import { fitted, withoutMentions } from '../plain-text.ts';
 import { jsonHeaders, requireUrl } from './hook-address.ts';
 import { excerpt, httpVerdict, strange } from './http-verdict.ts';
 
-/** Longer texts are cut by the platform in the middle of a word. */
-const mostBytes = 3_900;
+/** A section has 3,000 characters at most. */
+const mostBytes = 2_900;
+
+const colours: Readonly<Record<ChannelMessage['tone'], string>> = { critical: '#d32f2f', warning: '#f9a825', info: '#1976d2', good: '#388e3c' };
 
 const escaped = (text: string): string => withoutMentions(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
@@ -18,11 +20,12 @@ export const slack: ChannelType = {
     { count: 50, per_ms: 60_000 },
   ],
   check: (address) => void requireUrl(address, 'https://hooks.slack.com/services/T…/B…/…'),
-  render: ({ title, lines, link }, { endpoint }) => ({
+  render: (message, { endpoint }) => ({
     url: endpoint,
     headers: jsonHeaders,
     body: JSON.stringify({
-      text: `*${escaped(title)}*\n${fitted(withLink(lines, link), mostBytes, link, escaped)}`,
+      text: `*${escaped(message.title)}*`,
+      attachments: [{ color: colours[message.tone], blocks: blocksOf(message) }],
       link_names: false,
       unfurl_links: false,
       unfurl_media: false,
@@ -40,5 +43,27 @@ export const slack: ChannelType = {
     return /^[a-z_]{3,60}$/.test(said) ? { result: 'failed', reason: `the platform answered 200${excerpt(reply)}`, degraded: gone.has(said) } : strange(reply);
   },
 };
+
+/** What is known, what to do, and a button that leads on. */
+function blocksOf({ lines, link, about, facts, steps, templated, tone }: ChannelMessage): readonly object[] {
+  const isPlain = templated || facts.length === 0;
+  const text = isPlain
+    ? fitted(lines, mostBytes, link, escaped)
+    : fitted([...about, ...facts.map(({ name, text: said }) => `${name}: ${said}`)], mostBytes, link, bold);
+  const todo = isPlain ? [] : steps.map((step, index) => `${index + 1}. ${step}`);
+  const section = (of: string) => ({ type: 'section', text: { type: 'mrkdwn', text: of, verbatim: true } });
+  const style = tone === 'critical' ? { style: 'danger' } : tone === 'good' ? { style: 'primary' } : {};
+  return [
+    ...(text === '' ? [] : [section(text)]),
+    ...(todo.length === 0 ? [] : [section(`*What to do*\n${fitted(todo, mostBytes - 100, link, escaped)}`)]),
+    ...(link === '' ? [] : [{ type: 'actions', elements: [{ type: 'button', text: { type: 'plain_text', text: 'Open' }, url: link, ...style }] }]),
+  ];
+}
+
+/** The name of a fact stands out. */
+function bold(line: string): string {
+  const at = /^[A-Z][a-z ]{1,30}:/.exec(line)?.[0].length ?? 0;
+  return at === 0 ? escaped(line) : `*${line.slice(0, at)}*${escaped(line.slice(at))}`;
+}
 
 const gone = new Set(['no_service', 'no_team', 'invalid_token', 'action_prohibited', 'channel_not_found', 'channel_is_archived', 'team_disabled']);

@@ -1,4 +1,4 @@
-import type { ChannelAddress, ChannelType } from '../contract.ts';
+import type { ChannelAddress, ChannelMessage, ChannelType } from '../contract.ts';
 import { fitted, withLink, withoutMentions } from '../plain-text.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint, wrongSecret } from './hook-address.ts';
 import { asked, httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
@@ -26,9 +26,9 @@ export const telegram: ChannelType = {
     }
   },
   shown: (endpoint) => (isChat(endpoint) ? endpoint : undefined),
-  render({ title, lines, link }, address, { plain }) {
+  render({ title, lines, link, tone }, address, { plain }) {
     const { base, chat, thread } = partsOf(address);
-    const head = plain ? withoutMentions(title) : `<b>${escaped(title)}</b>`;
+    const head = plain ? withoutMentions(title) : `${signs[tone]} <b>${escaped(title)}</b>`;
     const rest = fitted(withLink(lines, link), mostBytes - Buffer.byteLength(head) - 1, link, plain ? withoutMentions : escaped);
     return {
       url: `${base}/bot${address.secret}/sendMessage`,
@@ -37,7 +37,7 @@ export const telegram: ChannelType = {
         chat_id: chat,
         ...(thread !== undefined && { message_thread_id: thread }),
         text: `${head}\n${rest}`,
-        ...(!plain && { parse_mode: 'HTML' }),
+        ...(!plain && { parse_mode: 'HTML', ...(isPublic(link) && { reply_markup: { inline_keyboard: [[{ text: 'Open', url: link }]] } }) }),
         link_preview_options: { is_disabled: true },
       }),
     };
@@ -87,6 +87,11 @@ function partsOf(address: ChannelAddress): { base: string; chat: string; thread?
   }
   return { base: url.origin + url.pathname.replace(/\/+$/, ''), chat, ...(thread !== null && { thread: Number(thread) }) };
 }
+
+const signs: Readonly<Record<ChannelMessage['tone'], string>> = { critical: '🔴', warning: '🟠', info: '🔵', good: '🟢' };
+
+/** Buttons may lead to public names only; another link stands in the text. */
+const isPublic = (link: string): boolean => URL.canParse(link) && new URL(link).protocol === 'https:' && /\.[a-z]{2,}$/i.test(new URL(link).hostname);
 
 const isChat = (text: string): boolean => /^(?:-?\d{1,20}|@\w{4,64})$/.test(text);
 const example = '-1001234567890, @channel or https://api.telegram.org?chat_id=-1001234567890';

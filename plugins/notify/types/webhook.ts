@@ -32,12 +32,12 @@ export const signatureOf = (secret: string, unixSeconds: number, body: string): 
 const mostBytes = 200 * 1024;
 
 function bodyOf(message: ChannelMessage, now: number): string {
-  const { kind, incident, entries, count, templated, lines } = message;
+  const { kind, incident, entries, count, templated, lines, title, link, facts, steps, group_key: group = kind } = message;
   const frame = { version: '1', event: kind, sent_at: new Date(now).toISOString() };
   if (incident !== undefined) {
-    return JSON.stringify({ ...frame, ...aboutIncident(incident), ...(templated && { text: lines.join('\n') }) });
+    return JSON.stringify({ ...frame, ...aboutIncident(incident), title, link, facts, steps, ...(templated && { text: lines.join('\n') }) });
   }
-  const none = { incident: null, rule: null, group_key: kind };
+  const none = { incident: null, rule: null, group_key: group, title, link };
   if (entries === undefined) {
     return JSON.stringify({ ...frame, ...none, text: lines.join('\n') });
   }

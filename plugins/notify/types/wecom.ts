@@ -1,10 +1,13 @@
-import type { ChannelType } from '../contract.ts';
-import { fitted, withLink, withoutMentions } from '../plain-text.ts';
+import type { ChannelMessage, ChannelType } from '../contract.ts';
+import { fitted, markdown } from '../plain-text.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
 import { errcodeVerdict, type ErrorCodes } from './http-verdict.ts';
 
-/** Texts have 2,048 bytes at most. */
-const mostBytes = 2_000;
+/** Markdown has 4,096 bytes at most, with the title and the link. */
+const mostBytes = 2_500;
+
+/** The platform knows three colours. */
+const colours: Readonly<Record<ChannelMessage['tone'], string>> = { critical: 'warning', warning: 'warning', info: 'comment', good: 'info' };
 
 /** Group bots of WeCom. */
 export const wecom: ChannelType = {
@@ -17,9 +20,10 @@ export const wecom: ChannelType = {
       throw wrongEndpoint(`has a key, as in ${example}`);
     }
   },
-  render({ title, lines, link }, { endpoint }) {
-    const content = fitted(withLink([title, ...lines], link), mostBytes, link, withoutMentions);
-    return { url: endpoint, headers: jsonHeaders, body: JSON.stringify({ msgtype: 'text', text: { content, mentioned_list: [], mentioned_mobile_list: [] } }) };
+  render({ title, lines, link, tone }, { endpoint }) {
+    const head = `**<font color="${colours[tone]}">${markdown(title)}</font>**`;
+    const content = [head, fitted(lines, mostBytes, link, (line) => `> ${markdown(line)}`), ...(link === '' ? [] : [`[Open](${link})`])].join('\n');
+    return { url: endpoint, headers: jsonHeaders, body: JSON.stringify({ msgtype: 'markdown', markdown: { content } }) };
   },
   judge: (reply, now) => errcodeVerdict(reply, now, codes),
 };

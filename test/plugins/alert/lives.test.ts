@@ -229,11 +229,15 @@ async function worldOf(t: TestContext, clock: HandClock) {
 /** What platforms have taken of one incident: the words before `warning: …`, in their order. */
 function titlesOf({ webhook, feishu, slack }: Readonly<Record<'webhook' | 'feishu' | 'slack', Platform>>, summary: string): readonly string[] {
   const heard = [
-    ...webhook.taken.map(({ body }) => `[${String(body.event).toUpperCase()}] warning: ${body.incident.summary}`),
-    ...feishu.taken.map(({ body }) => String(body.content.post.zh_cn.title)),
+    ...webhook.taken.map(({ body }) => String(body.title)),
+    ...feishu.taken.map(({ body }) => String(body.card.header.title.content)),
     ...slack.taken.map(({ body }) => String(body.text).split('\n')[0]!.replaceAll('*', '')),
   ];
-  return heard.flatMap((title) => (title.endsWith(`warning: ${summary}`) ? [/^\[([A-Z ]+)\]/.exec(title)![1]!] : []));
+  return heard.flatMap((title) => {
+    const [, word, said] = /^\[([A-Z ]+)\] warning: (.*)$/.exec(title)!;
+    // What has ended is not told in the words of what burns.
+    return said === summary || said!.startsWith(`no longer on device ${device}: The life of ${/life_(\w+)/.exec(summary)![1]} (after `) ? [word!] : [];
+  });
 }
 
 /** What the edge pushes at one time: metrics as text, lines of a log, and spans. */

@@ -185,7 +185,7 @@ test('the webhook’s body and headers are those of the specification, and a tem
   await dispatcher.accept(notice);
   await until('it has arrived', () => platform.taken.length === 1);
   const { body, headers, url } = platform.taken[0]!;
-  const { sent_at: sentAt, ...rest } = body;
+  const { sent_at: sentAt, title, link, facts, steps, ...rest } = body;
   assert.deepEqual(rest, {
     version: '1',
     event: 'firing',
@@ -194,6 +194,8 @@ test('the webhook’s body and headers are those of the specification, and a tem
     group_key: 'cpu_high:host:9',
     text: 'firing: CPU is busy on host 9 is 94 (DB)',
   });
+  assert.deepEqual([title, steps, facts[0]], ['[FIRING] warning: CPU is busy on host 9', [], { name: 'Rule', text: 'CPU is busy' }]);
+  assert.match(link, /\/api\/v1\/incident-pages\/[\w-]+\.[\w-]{43}$/);
   assert.match(sentAt, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   assert.match(String(headers['idempotency-key']), /^[0-9a-f-]{36}$/);
   assert.equal(url.search, '?x=1');
@@ -205,7 +207,7 @@ test('a template that fails on an incident does not keep anybody from hearing of
   await create({ channel_type: 'slack', endpoint: platform.url + slackPath, template: '{{ if .resolved_at }}done{{ else }}{{ .labels.a.b }}{{ end }}' });
   await dispatcher.accept(noticeOf(1, 'firing', { incident: { labels: { a: 'x' } } }));
   await until('it has arrived', () => platform.taken.length === 1);
-  assert.match(platform.taken[0]!.body.text, /Rule: CPU is busy[^]*\(the template of this channel failed: template:1:\d+: can't evaluate field b/);
+  assert.match(platform.taken[0]!.text, /\(the template of this channel failed: template:1:\d+: can't evaluate field b[^]*\*Rule:\* CPU is busy/);
 });
 
 test('a test goes the way of all notifications and tells what came of it, also for a channel that is off', async (t) => {

@@ -9,12 +9,15 @@ import { type Handle, type Logger, SvcError, timestamp } from 'svc/sdk';
 import { Outbound, parseAllowed } from '../../../core/outbound/index.ts';
 import { loadMigrations } from '../../../core/storage/migration-text.ts';
 import type { Storage } from '../../../core/storage/index.ts';
+import type { DeviceEntry } from '../../../plugins/device/contract.ts';
 import { Addresses } from '../../../plugins/notify/address.ts';
 import { ChannelStore } from '../../../plugins/notify/channel-store.ts';
 import { type ChannelTypeRegistry, shippedTypes } from '../../../plugins/notify/channel-types.ts';
 import { Channels } from '../../../plugins/notify/channels.ts';
 import type { Background, ChannelType, Notice, NoticeIncident, NoticeSource, Outcome } from '../../../plugins/notify/contract.ts';
 import { Dispatcher } from '../../../plugins/notify/dispatcher.ts';
+import { Knowledge } from '../../../plugins/notify/knowledge.ts';
+import type { LinkOf } from '../../../plugins/notify/message.ts';
 import { OutcomePublisher } from '../../../plugins/notify/outcome-publisher.ts';
 import type { Draft } from '../../../plugins/notify/schema.ts';
 import { Sender } from '../../../plugins/notify/sender.ts';
@@ -79,7 +82,10 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   const clock = options.clock ?? testClock();
   const storage: Storage = await openIn(dataDir);
   await storage.migrate('notify', migrations);
-  await storage.declareSealed('notify', [{ table: 'notify_channels', row: 'ref', columns: ['endpoint', 'secret'] }]);
+  await storage.declareSealed('notify', [
+    { table: 'notify_channels', row: 'ref', columns: ['endpoint', 'secret'] },
+    { table: 'notify_page_keys', row: 'ref', columns: ['key'] },
+  ]);
   const tables = storage.tables<NotifyTables>('notify');
   const settings = { get: <T>(key: string) => (options.settings?.[key] ?? '') as T };
   const addresses = new Addresses(storage.secrets('notify'), settings);
@@ -95,6 +101,7 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   const delayed: Outcome[] = [];
   const announced: Outcome[] = [];
   const pins = new Map<number, string[]>();
+  const hosts: DeviceEntry[] = [];
   const burning: NoticeIncident[] = [];
   const backgrounds = new Map<number, Background>();
   let sourceUp = true;
@@ -116,11 +123,18 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
     }),
     onChange: () => () => undefined,
   };
+  const linkOf: LinkOf = (target) => `https://svc.example/incidents${target !== undefined && 'incident' in target ? `/${target.incident}` : ''}`;
+  const devices = {
+    available: true,
+    get: () => ({ many: async (wanted: readonly number[]) => hosts.filter(({ id }) => wanted.includes(id)) }),
+    onChange: () => () => undefined,
+  };
+  const knowledge = new Knowledge({ source, devices: devices as never, clock, log });
   const process = `p${(offices += 1)}`;
   const makeSender = (generation: string, signal: AbortSignal): Sender =>
     new Sender({
       ...{ tables, types, addresses, clock, log, process, generation, signal },
-      linkOf: (incident) => (incident === undefined ? 'https://svc.example/incidents' : `https://svc.example/incidents/${incident}`),
+      ...{ linkOf, knowledge },
       fetch: (url, request) => outbound.fetch(url, request, signal),
       uuid: ids.uuid,
       random: options.random ?? (() => 0.5),
@@ -148,6 +162,9 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   const by = { note: () => undefined, requireMatch: () => undefined };
   return {
     ...{
+      hosts,
+      linkOf,
+      knowledge,
       clock,
       storage,
       tables,

@@ -11,6 +11,7 @@ export const area: Area = {
     POST    /api/v1/notification-channels/{id}/resend  channel:resend
     GET     /api/v1/notification-deliveries            any
     POST    /api/v1/notification-deliveries/{id}/resend  channel:resend
+    GET     /api/v1/incident-pages/{token}             public
   `,
   houseWide: ['notification-channels', 'notification-deliveries'],
   fields: { notify_channel_ids: 'notification-channels', fallback_channel_id: 'notification-channels', channel_id: 'notification-channels' },

@@ -15,8 +15,8 @@ export const startFeishu = (t: Pick<TestContext, 'after'>, clock: { now(): numbe
     if (Buffer.byteLength(request.text) > 20 * 1024) {
       return refused(9499, 'Bad Request: body too large');
     }
-    const { timestamp, sign, msg_type: type, content } = request.body ?? {};
-    if (!isJson(request) || !only(request.body, 'timestamp', 'sign', 'msg_type', 'content') || type !== 'post') {
+    const { timestamp, sign, msg_type: type, card } = request.body ?? {};
+    if (!isJson(request) || !only(request.body, 'timestamp', 'sign', 'msg_type', 'card') || type !== 'interactive') {
       return refused(9499, 'Bad Request');
     }
     if (secret !== undefined) {
@@ -25,10 +25,18 @@ export const startFeishu = (t: Pick<TestContext, 'after'>, clock: { now(): numbe
         return refused(19021, 'sign match fail or timestamp is not within one hour from current time');
       }
     }
-    const post = content?.post?.zh_cn;
-    const tags = (post?.content ?? []).flat() as { tag: string }[];
-    if (typeof post?.title !== 'string' || tags.length === 0 || tags.some(({ tag }) => tag !== 'text' && tag !== 'a')) {
-      return refused(9499, 'Bad Request: content');
+    const { header, elements = [] } = card ?? {};
+    const plain = [
+      header?.title,
+      ...elements.flatMap(({ text, actions = [] }: { text?: object; actions?: { text: object }[] }) => [
+        ...(text ? [text] : []),
+        ...actions.map((one) => one.text),
+      ]),
+    ];
+    const known =
+      ['red', 'orange', 'blue', 'green'].includes(header?.template) && elements.every(({ tag }: { tag: string }) => tag === 'div' || tag === 'action');
+    if (!known || elements.length === 0 || plain.some((text) => text?.tag !== 'plain_text' || typeof text.content !== 'string')) {
+      return refused(9499, 'Bad Request: card');
     }
     return { ...json({ code: 0, msg: 'success', data: {} }), taken: true };
   });

@@ -36,7 +36,16 @@ export const startDingtalk = (t: Pick<TestContext, 'after'>, clock: { now(): num
         return refused(310000, 'sign not match');
       }
     }
-    if (!isJson(request) || !only(request.body, 'msgtype', 'text', 'at') || request.body.msgtype !== 'text' || typeof request.body.text?.content !== 'string') {
+    const { msgtype, actionCard: card } = request.body ?? {};
+    if (
+      !isJson(request) ||
+      !only(request.body, 'msgtype', 'actionCard') ||
+      msgtype !== 'actionCard' ||
+      !only(card, 'title', 'text', 'singleTitle', 'singleURL')
+    ) {
+      return refused(400003, 'invalid message');
+    }
+    if (!URL.canParse(card.singleURL) || [card.title, card.text, card.singleTitle].some((text) => typeof text !== 'string' || text === '')) {
       return refused(400003, 'invalid message');
     }
     if (Buffer.byteLength(request.text) > 20_000) {
@@ -54,12 +63,12 @@ export const startWecom = (t: Pick<TestContext, 'after'>, clock: { now(): number
     if (request.url.pathname !== '/cgi-bin/webhook/send' || request.url.searchParams.get('key') !== 's3cr3t-wecom-key') {
       return refused(93000, 'invalid webhook url');
     }
-    const { msgtype, text } = request.body ?? {};
-    if (!isJson(request) || !only(request.body, 'msgtype', 'text') || msgtype !== 'text' || !only(text, 'content', 'mentioned_list', 'mentioned_mobile_list')) {
+    const { msgtype, markdown } = request.body ?? {};
+    if (!isJson(request) || !only(request.body, 'msgtype', 'markdown') || msgtype !== 'markdown' || !only(markdown, 'content')) {
       return refused(40008, 'invalid message type');
     }
-    if (Buffer.byteLength(text.content) > 2_048) {
-      return refused(40058, 'text.content exceed max length 2048');
+    if (Buffer.byteLength(markdown.content) > 4_096) {
+      return refused(40058, 'markdown.content exceed max length 4096');
     }
     return open() ? taken : refused(45009, 'api freq out of limit');
   });

@@ -15,7 +15,7 @@ export const startTelegram = (t: Pick<TestContext, 'after'>, { htmlBroken = fals
     if (request.url.pathname !== `/bot${telegramToken}/sendMessage`) {
       return refused(401, 'Unauthorized');
     }
-    if (!isJson(request) || !only(request.body, 'chat_id', 'message_thread_id', 'text', 'parse_mode', 'link_preview_options')) {
+    if (!isJson(request) || !only(request.body, 'chat_id', 'message_thread_id', 'text', 'parse_mode', 'link_preview_options', 'reply_markup')) {
       return refused(400, 'Bad Request: wrong parameters');
     }
     const { chat_id: chat, text, parse_mode: mode } = request.body as { chat_id: string; text: string; parse_mode?: string };

@@ -1,0 +1,124 @@
+import { formatDuration } from 'svc/query';
+
+import type { DeviceEntry } from '../device/contract.ts';
+import type { Background, Fact, MessageEntry, NoticeIncident } from './contract.ts';
+import { oneLine } from './plain-text.ts';
+
+/** What is known beside a notice, as of now. */
+export interface Surroundings {
+  readonly now: number;
+  readonly host?: DeviceEntry | undefined;
+  readonly background?: Background | undefined;
+}
+
+const minuteMs = 60_000;
+const longestFact = 2_000;
+const mostLabels = 30;
+const mostTags = 6;
+const mostInstances = 10;
+
+/** What a person who is woken asks, and the answers: those that are not known are left out. */
+export function factsOf({ kind, incident }: MessageEntry, around: Surroundings): readonly Fact[] {
+  const { background } = around;
+  const isOver = kind === 'resolved';
+  const facts: readonly (readonly [name: string, text: string | false | undefined])[] = [
+    ['Rule', incident.rule_name],
+    [incident.device_id === undefined ? 'Scope' : 'Host', placeOf(incident, around)],
+    ['Since', sinceOf(incident, around, isOver)],
+    [isOver ? 'Value when it fired' : 'Value', incident.value !== undefined && againstThreshold(incident.value, incident.threshold)],
+    ['Value now', isOver && background?.incident.value !== undefined && numberOf(background.incident.value)],
+    [
+      'Week before',
+      background?.week && `${numberOf(background.week.average)} on average, ${numberOf(background.week.lowest)} to ${numberOf(background.week.highest)}`,
+    ],
+    ['Trend', !isOver && background?.hour && trendOf(background.hour, incident)],
+    ['In hand', !isOver && inHand(background)],
+    ['Instances', instancesOf(incident)],
+    ['Labels', labelsOf(incident)],
+    ['Also on this host', background !== undefined && background.beside.length > 0 && background.beside.join('; ')],
+    ['Firings', incident.event_count > 1 && String(incident.event_count)],
+    ['Runbook', /^https?:/.test(incident.runbook_url ?? '') && incident.runbook_url],
+  ];
+  return facts.flatMap(([name, text]) => (typeof text === 'string' && text !== '' ? [{ name, text: oneLine(text, longestFact) }] : []));
+}
+
+/** The host by its name, address, roles and tags; another scope by what it is called. */
+export function placeOf({ scope_type: scope, scope_id: id, device_id: device }: NoticeIncident, { host }: Pick<Surroundings, 'host'>): string {
+  if (device === undefined) {
+    return scope === 'global' ? '' : `${scope === 'monitoring_pipeline' ? 'pipeline ' : ''}${id}`;
+  }
+  if (host === undefined) {
+    return `device ${device}`;
+  }
+  const tags = Object.entries(host.tags).slice(0, mostTags);
+  return [
+    `${host.display_name}${host.ip_address === null ? '' : ` (${host.ip_address})`}`,
+    ...(host.roles.length > 0 ? [`role ${host.roles.join(', ')}`] : []),
+    ...tags.map(([name, text]) => (text === '' ? name : `${name}=${text}`)),
+  ].join(', ');
+}
+
+export const nameOf = (incident: NoticeIncident, host: DeviceEntry | undefined): string =>
+  host?.display_name ?? (incident.device_id === undefined ? (incident.scope_type === 'global' ? '' : incident.scope_id) : `device ${incident.device_id}`);
+
+function sinceOf({ fired_at: from, resolved_at: to }: NoticeIncident, { now }: Surroundings, isOver: boolean): string {
+  const lasted = lastingOf((to === undefined ? now : Date.parse(to)) - Date.parse(from));
+  return isOver ? `${clockOf(from)} until ${to === undefined ? 'now' : clockOf(to)}, for ${lasted}` : `${clockOf(from)}, for ${lasted}`;
+}
+
+const clockOf = (timestamp: string): string => `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;
+
+/** To the minute where it is longer than one. */
+export const lastingOf = (ms: number): string =>
+  formatDuration(ms < minuteMs ? Math.max(0, Math.round(ms / 1_000)) * 1_000 : Math.round(ms / minuteMs) * minuteMs);
+
+export const againstThreshold = (value: number, threshold: number | undefined): string =>
+  `${numberOf(value)}${threshold === undefined ? '' : ` (threshold ${numberOf(threshold)})`}`;
+
+/** Without the digits that only floating point has put there. */
+const numberOf = (value: number): string => String(Number(value.toPrecision(6)));
+
+const trendSpanMs = 15 * minuteMs;
+/** Of the value before; less is noise. */
+const leastChange = 0.03;
+
+/** The last minutes beside those a quarter of an hour before. */
+function trendOf(points: NonNullable<Background['hour']>, { threshold, value }: NoticeIncident): string | undefined {
+  const last = points.at(-1);
+  const now = points.filter(([at]) => at > last![0] - 3 * minuteMs);
+  const before = points.filter(([at]) => at <= last![0] - trendSpanMs).slice(-3);
+  if (now.length === 0 || before.length === 0) {
+    return undefined;
+  }
+  const [was, is] = [meanOf(before), meanOf(now)];
+  if (Math.abs(is - was) <= leastChange * Math.max(Math.abs(was), Math.abs(is))) {
+    return `steady at ${numberOf(is)}`;
+  }
+  const risesAway = threshold === undefined || value === undefined ? undefined : value >= threshold;
+  const word = risesAway === undefined ? (is > was ? 'rising' : 'falling') : is > was === risesAway ? 'getting worse' : 'getting better';
+  return `${word}: ${numberOf(was)} a quarter of an hour before, ${numberOf(is)} now`;
+}
+
+const meanOf = (points: NonNullable<Background['hour']>): number => points.reduce((sum, [, value]) => sum + value, 0) / points.length;
+
+function inHand(background: Background | undefined): string | undefined {
+  const { acknowledged_by: by, acknowledged_at: at } = background ?? {};
+  return background && (by === undefined ? 'not acknowledged' : `acknowledged by ${by}${at === undefined ? '' : ` at ${clockOf(at)}`}`);
+}
+
+function instancesOf({ firing_instances: total, instances = [], labels }: NoticeIncident): string | undefined {
+  if (total === undefined || total < 2) {
+    return undefined;
+  }
+  const named = instances.slice(0, mostInstances).map((one) => {
+    const own = Object.entries(one.labels).filter(([name, text]) => labels[name] !== text || name === 'instance');
+    return `${own.map(([name, text]) => `${name}=${text}`).join(' ')}${one.value === undefined ? '' : ` ${numberOf(one.value)}`}`.trim();
+  });
+  const more = total - named.length;
+  return `${total} fire: ${named.filter((text) => text !== '').join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function labelsOf({ labels }: NoticeIncident): string {
+  const shown = Object.entries(labels).slice(0, mostLabels);
+  return shown.map(([name, text]) => `${name}=${text}`).join(', ');
+}

@@ -1,0 +1,55 @@
+import { type Clock, type Handle, type Logger, messageOf } from 'svc/sdk';
+
+import type { DeviceDirectory, DeviceEntry } from '../device/contract.ts';
+import type { Surroundings } from './briefing.ts';
+import type { Background, NoticeIncident, NoticeSource } from './contract.ts';
+
+export interface KnowledgeParts {
+  readonly source: Handle<NoticeSource>;
+  readonly devices: Handle<DeviceDirectory>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What else is known of incidents when they are told. What cannot be read is left out of the message, which is never late for it. */
+export class Knowledge {
+  readonly #parts: KnowledgeParts;
+
+  constructor(parts: KnowledgeParts) {
+    this.#parts = parts;
+  }
+
+  async around(incident: NoticeIncident): Promise<Surroundings> {
+    const [hosts, background] = await Promise.all([this.hosts([incident]), this.#background(incident.id)]);
+    return { now: this.#parts.clock.now(), host: hosts.get(incident.device_id ?? ''), background };
+  }
+
+  /** Of an incident as it is now; undefined where nothing can be read of it. */
+  async aroundId(incident: number): Promise<Surroundings | undefined> {
+    const background = await this.#background(incident);
+    const hosts = background && (await this.hosts([background.incident]));
+    return background && { now: this.#parts.clock.now(), host: hosts?.get(background.incident.device_id ?? ''), background };
+  }
+
+  /** By the device ids of the incidents. */
+  async hosts(incidents: readonly NoticeIncident[]): Promise<ReadonlyMap<string, DeviceEntry>> {
+    const { devices } = this.#parts;
+    const ids = [...new Set(incidents.flatMap(({ device_id: id }) => (id === undefined || !/^\d{1,15}$/.test(id) ? [] : [Number(id)])))];
+    const found = ids.length === 0 || !devices.available ? [] : await this.#read('hosts', () => devices.get().many(ids));
+    return new Map((found ?? []).map((host) => [String(host.id), host]));
+  }
+
+  async #background(incident: number): Promise<Background | undefined> {
+    const { source } = this.#parts;
+    return source.available ? await this.#read('background', () => source.get().background(incident)) : undefined;
+  }
+
+  async #read<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#parts.log.warn({ what, cause: messageOf(error) }, 'notify could not read what is known beside an incident; its message goes without');
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+
+import type { Background, ChannelMessage } from './contract.ts';
+
+const style = `
+:root { color-scheme: light dark; --line: #8884; --good: #388e3c; --info: #1976d2; --warning: #ef6c00; --critical: #d32f2f; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.25rem; border-left: .4rem solid var(--info); padding-left: .7rem; }
+h1.good { border-color: var(--good); } h1.warning { border-color: var(--warning); } h1.critical { border-color: var(--critical); }
+table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); }
+th { white-space: nowrap; font-weight: 600; } svg { width: 100%; height: auto; margin: 1rem 0; } footer { margin-top: 2rem; opacity: .7; font-size: .85rem; }
+`;
+
+/** The page brings its one style sheet with it and may load nothing else. */
+export const pagePolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;');
+
+const document = (title: string, body: string): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><title>${escaped(title)}</title><style>${style}</style></head><body>${body}</body></html>`;
+
+/** One message as a page: what is known, how it went in the last hour, and what to do. */
+export function messagePage(
+  { title, tone, about, facts, steps }: ChannelMessage,
+  { hour, threshold }: { readonly hour?: Background['hour']; readonly threshold?: number | undefined },
+): string {
+  const rows = facts.map(({ name, text }) => `<tr><th scope="row">${escaped(name)}</th><td>${linked(text)}</td></tr>`);
+  return document(
+    title,
+    [
+      `<h1 class="${tone}">${escaped(title)}</h1>`,
+      ...about.map((line) => `<p>${escaped(line)}</p>`),
+      hour === undefined ? '' : chart(hour, threshold),
+      rows.length === 0 ? '' : `<table>${rows.join('')}</table>`,
+      steps.length === 0 ? '' : `<h2>What to do</h2><ol>${steps.map((step) => `<li>${escaped(step)}</li>`).join('')}</ol>`,
+      '<footer>This page can only be read. Its link expires a week after it was sent; to acknowledge or silence, sign in.</footer>',
+    ].join('\n'),
+  );
+}
+
+export interface Listed {
+  readonly text: string;
+  readonly link: string;
+}
+
+/** Everything that one message was about. */
+export function listPage(title: string, items: readonly Listed[], more: number): string {
+  const rows = items.map(({ text, link }) => `<li><a href="${escaped(link)}">${escaped(text)}</a></li>`);
+  return document(title, `<h1>${escaped(title)}</h1><ol>${rows.join('')}</ol>${more > 0 ? `<p>and ${more} more; sign in to see all of them</p>` : ''}`);
+}
+
+export const notePage = (title: string, text: string): string => document(title, `<h1>${escaped(title)}</h1><p>${escaped(text)}</p>`);
+
+/** A fact that is an address leads there, and nothing else does. */
+const linked = (text: string): string =>
+  /^https?:\/\/[^\s"'<>]+$/.test(text) ? `<a rel="noreferrer" href="${escaped(text)}">${escaped(text)}</a>` : escaped(text);
+
+const [width, height, edge] = [720, 180, 24];
+
+/** What was measured, with the threshold; nothing in it but numbers. */
+function chart(points: NonNullable<Background['hour']>, threshold: number | undefined): string {
+  const values = [...points.map(([, value]) => value), ...(threshold === undefined ? [] : [threshold])];
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const [first, last] = [points[0]![0], points.at(-1)![0]];
+  const x = (time: number): string => (edge + ((time - first) / Math.max(1, last - first)) * (width - 2 * edge)).toFixed(1);
+  const y = (value: number): string => (height - edge - ((value - low) / (high - low || 1)) * (height - 2 * edge)).toFixed(1);
+  const path = points.map(([time, value]) => `${x(time)},${y(value)}`).join(' ');
+  const bound =
+    threshold === undefined
+      ? ''
+      : `<line x1="${edge}" x2="${width - edge}" y1="${y(threshold)}" y2="${y(threshold)}" stroke="#d32f2f" stroke-dasharray="6 4"/>`;
+  const label = (at: number, value: number): string => `<text x="${edge}" y="${at}" font-size="12" fill="currentColor">${Number(value.toPrecision(4))}</text>`;
+  return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="the last hour">${bound}<polyline points="${path}" fill="none" stroke="#1976d2" stroke-width="2"/>${label(16, high)}${label(height - 6, low)}</svg>`;
+}

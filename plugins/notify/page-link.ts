@@ -1,0 +1,63 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+import type { Ids, Secrets, Tables } from 'svc/sdk';
+
+import type { Target } from './message.ts';
+import type { NotifyTables } from './tables.ts';
+
+/** So long a link opens. */
+export const opensForMs = 7 * 86_400_000;
+
+export type Opened = { readonly result: 'open'; readonly target: Target } | { readonly result: 'expired' } | { readonly result: 'forged' };
+
+const ref = 'links';
+const placeOf = { table: 'notify_page_keys', row: ref, column: 'key' } as const;
+
+/** Signs what a link leads to, and until when: whoever has the link may read that one page without an account. */
+export class PageLinks {
+  readonly #key: string;
+
+  constructor(key: string) {
+    this.#key = key;
+  }
+
+  /** With the key that is kept, or a new one at the first start. */
+  static async open(tables: Tables<NotifyTables>, secrets: Secrets, ids: Pick<Ids, 'token'>): Promise<PageLinks> {
+    const found = await tables.read.selectFrom('notify_page_keys').select('key').where('ref', '=', ref).executeTakeFirst();
+    if (found !== undefined) {
+      return new PageLinks(secrets.open(placeOf, found.key));
+    }
+    const key = ids.token(32);
+    await tables.write((tx) =>
+      tx
+        .insertInto('notify_page_keys')
+        .values({ ref, key: secrets.seal(placeOf, key) })
+        .execute(),
+    );
+    return new PageLinks(key);
+  }
+
+  /** Fit for a path. */
+  sign(target: Target, now: number): string {
+    const named = 'incident' in target ? `i${target.incident}` : `d${target.digest}`;
+    const body = Buffer.from(`${named} ${Math.ceil((now + opensForMs) / 1_000)}`).toString('base64url');
+    return `${body}.${this.#mac(body).toString('base64url')}`;
+  }
+
+  open(token: string, now: number): Opened {
+    const [body = '', mac = ''] = token.split('.');
+    const [given, own] = [Buffer.from(mac, 'base64url'), this.#mac(body)];
+    if (given.length !== own.length || !timingSafeEqual(given, own)) {
+      return { result: 'forged' };
+    }
+    const [named = '', until = ''] = Buffer.from(body, 'base64url').toString('utf8').split(' ');
+    if (Number(until) * 1_000 < now) {
+      return { result: 'expired' };
+    }
+    return { result: 'open', target: named.startsWith('i') ? { incident: Number(named.slice(1)) } : { digest: named.slice(1) } };
+  }
+
+  #mac(body: string): Buffer {
+    return createHmac('sha256', this.#key).update(body).digest();
+  }
+}

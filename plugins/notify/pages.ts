@@ -1,0 +1,89 @@
+import { byteRoute, type Clock, type RouteDeclaration, SvcError, type Tables } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { Knowledge } from './knowledge.ts';
+import { digestMessage, incidentMessage, type LinkOf } from './message.ts';
+import { NoticeStore } from './notice-store.ts';
+import type { PageLinks } from './page-link.ts';
+import { listPage, messagePage, notePage, pagePolicy } from './page-html.ts';
+import type { NotifyTables } from './tables.ts';
+
+export const pagePath = '/api/v1/incident-pages';
+
+export interface PagesParts {
+  readonly tables: Tables<NotifyTables>;
+  readonly links: PageLinks;
+  readonly knowledge: Knowledge;
+  readonly linkOf: LinkOf;
+  readonly clock: Clock;
+}
+
+/** Incidents that a page about a digest names. */
+const mostListed = 1_000;
+
+/** Pages that a link in a message opens, for the person who got it. */
+export class Pages {
+  readonly #parts: PagesParts;
+
+  constructor(parts: PagesParts) {
+    this.#parts = parts;
+  }
+
+  /** As HTML. */
+  async show(token: string): Promise<string> {
+    const { links, clock } = this.#parts;
+    const opened = links.open(token, clock.now());
+    switch (opened.result) {
+      case 'forged':
+        throw new SvcError('not_found', 'the link is not complete, or was never sent; open it from the message again');
+      case 'expired':
+        throw new SvcError('not_found', 'the link has expired: links in messages open for a week; sign in to see the incident', { status: 410 });
+      case 'open':
+        return 'incident' in opened.target ? await this.#incident(opened.target.incident) : await this.#digest(opened.target.digest);
+    }
+  }
+
+  async #incident(id: number): Promise<string> {
+    const around = await this.#parts.knowledge.aroundId(id);
+    if (around?.background === undefined) {
+      throw new SvcError('unavailable', `incident ${id} cannot be read now: alerting does not run, or the incident is no longer kept; try again in a minute`);
+    }
+    const { incident, hour } = around.background;
+    const kind = incident.status === 'resolved' ? 'resolved' : 'firing';
+    const message = incidentMessage('', { kind, incident }, { link: '', template: undefined, around });
+    return messagePage(message, { ...(hour && { hour }), threshold: incident.threshold });
+  }
+
+  async #digest(delivery: string): Promise<string> {
+    const { tables, knowledge, linkOf, clock } = this.#parts;
+    const { notices, counts, group } = await new NoticeStore(tables.read).ofMessage(delivery, mostListed);
+    if (notices.length === 0) {
+      throw new SvcError('not_found', 'what a message said is kept for a day, and this one is older; sign in to see the incidents', { status: 410 });
+    }
+    const hosts = await knowledge.hosts(notices.map(({ incident }) => incident));
+    const now = clock.now();
+    const { title } = digestMessage('', { entries: notices, counts, group, hosts, now }, '');
+    const items = notices.map(({ kind, incident }) => ({
+      text: incidentMessage('', { kind, incident }, { link: '', template: undefined, around: { now, host: hosts.get(incident.device_id ?? '') } }).title,
+      link: linkOf({ incident: incident.id }),
+    }));
+    return listPage(title, items, counts.firing + counts.reminder + counts.resolved - notices.length);
+  }
+}
+
+export const pageRoute = (pages: Pages): RouteDeclaration =>
+  byteRoute({
+    method: 'GET',
+    path: `${pagePath}/{token}`,
+    access: 'public',
+    summary: 'The page that a link in a message opens: one incident, or all that the message was about',
+    description: 'To be read only. The token is signed, names one page, and expires after a week.',
+    params: Type.Object({ token: Type.String({ maxLength: 300, pattern: '^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$' }) }),
+    produces: 'text/html; charset=utf-8',
+    errors: ['not_found', 'unavailable'],
+    wording: ({ message }) => ({ type: 'text/html; charset=utf-8', body: notePage('This page cannot be shown', message) }),
+    handle({ params, setHeader }) {
+      setHeader('content-security-policy', pagePolicy);
+      return pages.show(params.token);
+    },
+  });

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { shippedTypes } from '../../../plugins/notify/channel-types.ts';
+import type { Background, ChannelMessage } from '../../../plugins/notify/contract.ts';
+import { digestMessage, incidentMessage } from '../../../plugins/notify/message.ts';
+import { noticeOf } from './office.ts';
+
+const now = Date.parse('2026-11-20T10:11:00Z');
+const host = { id: 7, display_name: 'db-3', hostname: 'db-3', ip_address: '10.0.0.7', roles: ['db'], tags: { rack: 'r1' } };
+const about = {
+  ...{
+    rule_key: 'disk_high',
+    rule_name: 'A disk is nearly full',
+    severity: 'critical' as const,
+    summary: '/var of device 7 is 97 % full',
+    value: 97,
+    threshold: 90,
+  },
+  ...{ device_id: '7', scope_id: '7', labels: { device_id: '7', mountpoint: '/var' }, annotations: { description: 'Above 90 % for five minutes.' } },
+} as const;
+const firing = noticeOf(7, 'firing', { incident: about });
+const resolved = noticeOf(7, 'resolved', { incident: about });
+const background = (incident = firing.incident): Background => ({
+  incident,
+  acknowledged_by: 'ann@example.org',
+  acknowledged_at: '2026-11-20T10:05:00.000Z',
+  hour: Array.from({ length: 60 }, (_, minute) => [now - (59 - minute) * 60_000, 60 + minute * 0.6] as const),
+  week: { average: 41.25, lowest: 40, highest: 55 },
+  steps: ['Find what grew: du -xhd1 on the mount point.', 'Make room at once: old logs, packages, dumps.'],
+  beside: ['warning: load of db-3 at 31'],
+});
+const messageOf = (kind: 'firing' | 'resolved'): ChannelMessage => {
+  const { incident } = kind === 'firing' ? firing : resolved;
+  return incidentMessage(
+    'd-1',
+    { kind, incident },
+    {
+      link: 'https://svc.example.org/p/1',
+      template: undefined,
+      around: { now, host, background: background({ ...incident, value: kind === 'firing' ? 97 : 61 }) },
+    },
+  );
+};
+const many = Array.from({ length: 40 }, (_, index) => noticeOf(index + 1, index < 38 ? 'firing' : 'resolved', { incident: { severity: 'critical' } }));
+const group = digestMessage(
+  'd-2',
+  {
+    entries: many,
+    counts: { firing: 9_998, reminder: 0, resolved: 2 },
+    group: '{"rule_key":"cpu_high"}',
+    hosts: new Map([['1', { ...host, display_name: 'web-1' }]]),
+    now,
+  },
+  'https://svc.example.org/p/2',
+);
+
+const addresses: Readonly<Record<string, { endpoint: string; secret: string }>> = {
+  webhook: { endpoint: 'https://example.org/hook', secret: 'k3y' },
+  slack: { endpoint: 'https://hooks.slack.com/services/T/B/x', secret: '' },
+  feishu: { endpoint: 'https://open.feishu.cn/open-apis/bot/v2/hook/x', secret: '' },
+  dingtalk: { endpoint: 'https://oapi.dingtalk.com/robot/send?access_token=x', secret: '' },
+  wecom: { endpoint: 'https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=x', secret: '' },
+  telegram: { endpoint: '-1001234567890', secret: '123456:AAtokenTokenToken' },
+};
+const bodyOf = (type: string, message: ChannelMessage): unknown =>
+  JSON.parse(shippedTypes[type]!.render(message, addresses[type]!, { now, plain: false }).body);
+
+/** What a person who is woken asks, and where in the text it is answered. */
+const questions: Readonly<Record<string, RegExp>> = {
+  what: /\[FIRING\] critical: \/var of db-3 is 97 % full/,
+  'which host': /db-3 \(10\.0\.0\.7\)/,
+  where: /role db, rack=r1/,
+  'since when and how long': /2026-11-20 09:59:00 UTC, for 12m/,
+  'how bad': /97 \(threshold 90\)[^]*41\.25 on average, 40 to 55/,
+  'is it getting worse': /getting worse: 8\d(?:\.\d+)? a quarter of an hour before, 9\d(?:\.\d+)? now/,
+  'who has it': /acknowledged by ann@\S*example\.org at 2026-11-20 10:05:00 UTC/,
+  'what else changed': /load of db-3 at 31/,
+  'what to do': /Find what grew: du -xhd1/,
+  'where to look': /https:\/\/svc\.example\.org\/p\/1/,
+};
+
+/** `SVC_WRITE_SNAPSHOTS=1` writes them anew. */
+function matches(type: string, text: string): void {
+  const file = fileURLToPath(new URL(`../../../docs/messages/${type}.txt`, import.meta.url));
+  if (process.env['SVC_WRITE_SNAPSHOTS'] === '1') {
+    writeFileSync(file, text);
+  }
+  assert.equal(text, readFileSync(file, 'utf8'), `docs/messages/${type}.txt shows another message`);
+}
+
+for (const type of Object.keys(shippedTypes)) {
+  test(`${type} answers the ten questions of who is woken, and looks as docs/messages shows it`, () => {
+    const bodies = { firing: bodyOf(type, messageOf('firing')), resolved: bodyOf(type, messageOf('resolved')), group: bodyOf(type, group) };
+    const said = JSON.stringify(bodies.firing).replaceAll('*', '').replaceAll('\u200b', '');
+    for (const [question, answer] of Object.entries(questions)) {
+      assert.match(said, answer, `${type}: ${question}`);
+    }
+    // The incident itself keeps its fields for programs.
+    const { incident: _, ...told } = bodies.resolved as Record<string, unknown>;
+    assert.doesNotMatch(JSON.stringify(told), /97 % full|What to do/, 'what is over is not told as if it burnt');
+    assert.match(JSON.stringify(told), /no longer on db-3: A disk is nearly full \(after 11m\)/);
+    assert.match(JSON.stringify(bodies.group).replaceAll('\u200b', ''), /9998 FIRING, 2 RESOLVED\] CPU is busy \(web-1, device 2, device 3 …\)/);
+    matches(
+      type,
+      Object.entries(bodies)
+        .map(([what, body]) => `${what}\n${JSON.stringify(body, undefined, 2)}\n`)
+        .join('\n'),
+    );
+  });
+}
+
+test('a digest never loses how many it is about', () => {
+  const shown = group.lines.length - 1;
+  assert.equal(group.lines.at(-1), `… and ${10_000 - shown} more`);
+});
