@@ -3,6 +3,7 @@ import { type Budget, compareLabels, kindOf, type Labels, type Matcher, queryErr
 import { Effort } from './effort.ts';
 import { LabelSets } from './label-sets.ts';
 import { evaluate } from './metric/evaluate.ts';
+import { tooManySeries } from './metric/range-aggregation.ts';
 import { isEmpty, type Row } from './metric/matrix.ts';
 import { type FoundLine, Page } from './page.ts';
 import { parse } from './parse.ts';
@@ -197,7 +198,7 @@ function metricOf(query: string, ask: 'instant' | 'range'): MetricExpr {
 
 export async function instant(source: LogSource, query: InstantQuery, budget: Budget): Promise<InstantResult> {
   const { time, enforce = [], now, maxSeries = usualSeries } = query;
-  const value = await evaluate(metricOf(query.query, 'instant'), { source, budget, now, enforce, times: Float64Array.of(time) });
+  const value = await evaluate(metricOf(query.query, 'instant'), { source, budget, now, enforce, times: Float64Array.of(time), mostSeries: maxSeries });
   if (value.kind === 'number') {
     return { type: 'scalar', time, value: value.value };
   }
@@ -212,7 +213,7 @@ export async function range(source: LogSource, query: RangeQuery, budget: Budget
   const { step, enforce = [], now, maxSeries = usualSeries } = query;
   const expr = metricOf(query.query, 'range');
   const times = stepsOf(query.start, query.end, step);
-  const value = await evaluate(expr, { source, budget, now, enforce, times });
+  const value = await evaluate(expr, { source, budget, now, enforce, times, mostSeries: maxSeries });
   if (value.kind === 'number') {
     return { type: 'matrix', series: [{ labels: [], times, values: new Float64Array(times.length).fill(value.value) }] };
   }
@@ -238,10 +239,7 @@ function stepsOf(start: number, end: number, step: number): Float64Array {
 function bounded(rows: readonly Row[], most: number): Row[] {
   const found = rows.filter((row) => !isEmpty(row));
   if (found.length > most) {
-    throw queryError(
-      'too_large',
-      `maximum number of series (${most}) reached for a single query; add more specific stream selectors, or aggregate with sum(), count() or topk()`,
-    );
+    throw tooManySeries(most);
   }
   return found;
 }

@@ -1,4 +1,4 @@
-import { eachOf, type Labels, labelsKey } from 'svc/query';
+import { type Labels, labelsKey } from 'svc/query';
 
 import { arithmetic, comparisons } from './arithmetic.ts';
 import type { Binary } from './ast.ts';
@@ -6,7 +6,7 @@ import { quoted } from './go-text.ts';
 import { matchRows, resultLabels, shownLabels, signature } from './matching.ts';
 import { executionError } from './position.ts';
 import { indexAt, mergeSteps, RowBuilder } from './rows.ts';
-import type { Grid, Row, Run } from './run.ts';
+import { type Grid, pace, type Row, type Run } from './run.ts';
 
 /** The sides as the matching sees them: every row of `many` finds at most one of `one` at a step. */
 interface Sides {
@@ -97,20 +97,26 @@ class Pairing {
 
   async rows({ many, one }: Sides, result: Row[]): Promise<void> {
     const { matching } = this.#expr;
-    const { budget } = this.#run;
+    const paced = pace(this.#run);
     const taken = new Map<string, Uint8Array>();
     for (const row of many) {
-      await eachOf(one, budget, (other) => void result.push(...this.#pair(row, other, taken)));
+      for (const other of one) {
+        result.push(...this.#pair(row, other, taken));
+        const pause = paced(row.values.length);
+        if (pause !== undefined) {
+          await pause;
+        }
+      }
       // With group_right, too: there the sides are swapped, but not what fills them.
       if (matching.fillRight !== undefined) {
         result.push(...this.#filled(row, one, matching.fillRight, true, taken));
+        await paced(row.values.length * one.length);
       }
-      await budget.breathe();
     }
     if (matching.fillLeft !== undefined) {
       for (const other of one) {
         result.push(...this.#filled(other, many, matching.fillLeft, false, taken));
-        await budget.breathe();
+        await paced(other.values.length * many.length);
       }
     }
   }

@@ -9,6 +9,7 @@ import { vectorAggregation } from './vector-aggregation.ts';
 /** What a metric expression is worth at every step. */
 export async function evaluate(expr: MetricExpr, evaluation: Evaluation): Promise<Value> {
   const steps = evaluation.times.length;
+  const part: Evaluation = { ...evaluation, mostSeries: undefined };
   switch (expr.kind) {
     case 'number':
       return { kind: 'number', value: expr.value };
@@ -19,10 +20,10 @@ export async function evaluate(expr: MetricExpr, evaluation: Evaluation): Promis
     case 'aggregation':
       return aggregate(expr, evaluation);
     case 'label_replace':
-      return { kind: 'rows', rows: labelReplace(expr, rowsOf(await evaluate(expr.inner, evaluation), steps)) };
+      return { kind: 'rows', rows: labelReplace(expr, rowsOf(await evaluate(expr.inner, part), steps)) };
     case 'binary': {
-      const left = await evaluate(expr.left, evaluation);
-      const right = await evaluate(expr.right, evaluation);
+      const left = await evaluate(expr.left, part);
+      const right = await evaluate(expr.right, part);
       await evaluation.budget.breathe();
       return binaryOperation(expr, left, right, steps);
     }
@@ -48,7 +49,7 @@ async function aggregate(expr: VectorExpr, evaluation: Evaluation): Promise<Valu
   if (inner.kind === 'range' && canJoin(expr, inner)) {
     return { kind: 'rows', rows: await rangeAggregation(inner, evaluation, grouping) };
   }
-  const value = await evaluate(inner, evaluation);
+  const value = await evaluate(inner, { ...evaluation, mostSeries: undefined });
   await evaluation.budget.breathe();
   return vectorAggregation(op, parameter, grouping, rowsOf(value, evaluation.times.length), evaluation.times.length);
 }

@@ -35,6 +35,8 @@ export interface Evaluation {
   readonly enforce: readonly Matcher[];
   /** Ends of the windows, in milliseconds. */
   readonly times: Float64Array;
+  /** Of the answer; absent for what is only a part of it. */
+  readonly mostSeries?: number | undefined;
 }
 
 const conversions: Readonly<Record<Conversion | 'number', (text: string) => number | undefined>> = {
@@ -54,7 +56,7 @@ export async function rangeAggregation(expr: RangeExpr, evaluation: Evaluation, 
   const windows = new Windows(times, expr.rangeMs, expr.offsetMs);
   const grouping = expr.op === 'absent_over_time' ? { without: false, labels: [] } : (expr.grouping ?? outer);
   const sample = sampler(expr, grouping, evaluation.now);
-  const series = new SeriesSet(expr, grouping);
+  const series = new SeriesSet(expr, grouping, evaluation.mostSeries);
   const matchers = matchersOf(expr.log.matchers);
   const work = new WorkingLine();
   const effort = new Effort(expr.log.stages.length);
@@ -160,12 +162,14 @@ class SeriesSet {
   readonly #expr: RangeExpr;
   readonly #grouping: Grouping | undefined;
   readonly #fold: ReturnType<typeof foldOf>;
+  readonly #most: number;
   readonly #byKey = new Map<string, SampleSeries>();
   /** What `#ofBase` is about: the labels of the stream whose lines came last. */
   #base: Labels | undefined;
   #ofBase = new Map<Labels, SampleSeries>();
 
-  constructor(expr: RangeExpr, grouping: Grouping | undefined) {
+  constructor(expr: RangeExpr, grouping: Grouping | undefined, most = Infinity) {
+    this.#most = most;
     this.#expr = expr;
     this.#grouping = grouping;
     this.#fold = foldOf(expr.op);
@@ -207,12 +211,22 @@ class SeriesSet {
 
   #make(labels: Labels): SampleSeries {
     if (this.#fold !== undefined) {
+      // Each of them has a value somewhere, so all of them would be in the answer.
+      if (this.#byKey.size >= this.#most) {
+        throw tooManySeries(this.#most);
+      }
       return new CellSeries(labels, this.#fold);
     }
     const { op, parameter } = this.#expr;
     return new SampleList(labels, op === 'rate_counter' ? counterRate : quantile(parameter!));
   }
 }
+
+export const tooManySeries = (most: number): QueryError =>
+  queryError(
+    'too_large',
+    `maximum number of series (${most}) reached for a single query; add more specific stream selectors, or aggregate with sum(), count() or topk()`,
+  );
 
 function byLabels(work: WorkingLine, { labels }: Grouping): string[] {
   const flat: string[] = [];

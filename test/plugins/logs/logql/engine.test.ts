@@ -92,6 +92,9 @@ test('too many series are refused with advice', async () => {
   const query = 'count_over_time({app=~".+"} | logfmt [1h])';
   await assert.rejects(instant(many(1000), { query, time: 1e6, now }, fresh()), { kind: 'too_large', message: /500.*sum\(\), count\(\) or topk\(\)/ });
   assert.ok(await instant(many(1000), { query, time: 1e6, now, maxSeries: 1000 }, fresh()));
+  const counted = fresh();
+  await assert.rejects(instant(many(100_000), { query, time: 1e6, now }, counted), { kind: 'too_large' });
+  assert.equal(counted.spent.samples, 500, 'refused with the first series too many, not behind the last line');
 });
 
 test('what the asker may see is added to every selector', async () => {
