@@ -49,7 +49,7 @@ export class AlertRules {
     this.#clock = clock;
     this.#log = log;
     this.#book = book;
-    this.render = (rule, snapshot) => texts.annotations(rule, snapshot);
+    this.render = (rule, snapshot, query) => texts.annotations(rule, snapshot, query);
     this.labelsOf = (rule, series, value) => texts.labels(rule, series, value);
 
     ctx.http.routes([

@@ -6,6 +6,7 @@ import type { FileRule, RuleFile, RuleGroup } from './prometheus-file.ts';
 import type { NewRecording } from './recording/recording-store.ts';
 import type { Draft } from './rule-draft.ts';
 import type { ImportShown, RuleFileBody } from './rule-schema.ts';
+import { mayAsk } from './template-answers.ts';
 import { assertRendersInPrometheus } from './template.ts';
 
 export type ImportRequest = Static<typeof RuleFileBody>;
@@ -93,7 +94,7 @@ function candidateOf(group: RuleGroup, rule: FileRule, alert: string, request: I
     notes.push(`label severity: ${all['severity']} is not a severity here, so it is ${request.severity ?? 'warning'}`);
   }
   const labels = kept(all, (name, text) => {
-    const reason = missingIn(text, `label ${name}`);
+    const reason = missingIn(text, `label ${name}`) ?? (mayAsk({ [name]: text }) ? 'labels are rendered without asking the store' : undefined);
     return reason !== undefined && notes.push(`label ${name} was not imported: ${reason}`) > 0;
   });
   const annotations = kept(rule.annotations, (name, text) => {

@@ -1,5 +1,6 @@
 import type { LabelRecord } from '../metricsdb/contract.ts';
 import type { Severity } from '../notify/contract.ts';
+import type { TemplateQuery } from './template-functions.ts';
 
 export type StoredKind =
   | 'metric_raw'
@@ -104,8 +105,8 @@ export interface Snapshot {
   readonly fired_at: string;
 }
 
-/** Never throws: an annotation whose template fails at this moment says so in its place. */
-export type RenderAnnotations = (rule: Rule, snapshot: Snapshot) => Readonly<Record<string, string>>;
+/** Never throws: an annotation whose template fails at this moment says so in its place. `query`: what templates get of expressions. */
+export type RenderAnnotations = (rule: Rule, snapshot: Snapshot, query?: TemplateQuery) => Readonly<Record<string, string>>;
 
 /** The labels of an alert: `own` tell it from others of its rule, `all` are shown. Never throws, as above. */
 export type RenderLabels = (rule: Rule, series: LabelRecord, value: number) => { readonly own: LabelRecord; readonly all: LabelRecord };

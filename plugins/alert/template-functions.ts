@@ -1,9 +1,25 @@
 import { compileRegex, parseDuration, parseFloatGo } from 'svc/query';
 import { display, formatGoFloat, sprintf, type TemplateFunction, templateFunction } from 'svc/template';
 
-/** What annotations know besides the functions of the template language itself: those of Prometheus that ask no store. */
-export const templateFunctions = (externalUrl: string): ReadonlyMap<string, TemplateFunction> =>
+import type { LabelRecord } from '../metricsdb/contract.ts';
+import type { Sample } from './recording/recording.ts';
+
+/** What a template gets of an expression; it throws where nothing is known. */
+export type TemplateQuery = (expr: string) => readonly Sample[];
+
+const unasked: TemplateQuery = () => {
+  throw new Error('no store can be asked here');
+};
+
+/** What annotations know besides the functions of the template language itself: those of Prometheus. */
+export const templateFunctions = (externalUrl: string, query: TemplateQuery = unasked): ReadonlyMap<string, TemplateFunction> =>
   new Map<string, TemplateFunction>([
+    ['query', templateFunction(1, 1, ([expr]) => query(textOf(expr)).map(({ labels, value }) => sampleOf(labels, value)))],
+    ['first', templateFunction(1, 1, ([vector]) => firstOf(vector))],
+    ['value', templateFunction(1, 1, ([sample]) => fieldsOf(sample).get('Value'))],
+    ['label', templateFunction(2, 2, ([name, sample]) => labelIn(sample, textOf(name)))],
+    ['strvalue', templateFunction(1, 1, ([sample]) => labelIn(sample, '__value__'))],
+    ['sortByLabel', templateFunction(2, 2, ([name, vector]) => sortedBy(textOf(name), vector))],
     ['humanize', templateFunction(1, 1, ([value]) => humanize(numberOf(value)))],
     ['humanize1024', templateFunction(1, 1, ([value]) => humanize1024(numberOf(value)))],
     ['humanizeDuration', templateFunction(1, 1, ([value]) => humanizeDuration(numberOf(value)))],
@@ -34,6 +50,42 @@ export const templateFunctions = (externalUrl: string): ReadonlyMap<string, Temp
     ['externalURL', templateFunction(0, 0, () => externalUrl)],
     ['pathPrefix', templateFunction(0, 0, () => (URL.canParse(externalUrl) ? new URL(externalUrl).pathname.replace(/\/$/, '') : ''))],
   ]);
+
+const sampleOf = (labels: LabelRecord, value: number): ReadonlyMap<string, unknown> =>
+  new Map<string, unknown>([
+    ['Labels', new Map(Object.entries(labels))],
+    ['Value', value],
+  ]);
+
+function vectorOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) {
+    throw new Error('is given no vector');
+  }
+  return value;
+}
+
+function firstOf(value: unknown): unknown {
+  const [first] = vectorOf(value);
+  if (first === undefined) {
+    throw new Error('first() called on vector with no elements');
+  }
+  return first;
+}
+
+function fieldsOf(sample: unknown): ReadonlyMap<string, unknown> {
+  if (!(sample instanceof Map)) {
+    throw new Error('is given no sample of a vector');
+  }
+  return sample as ReadonlyMap<string, unknown>;
+}
+
+const labelIn = (sample: unknown, name: string): string => (fieldsOf(sample).get('Labels') as ReadonlyMap<string, string> | undefined)?.get(name) ?? '';
+
+const sortedBy = (name: string, vector: unknown): readonly unknown[] =>
+  [...vectorOf(vector)].sort((a, b) => {
+    const [one, other] = [labelIn(a, name), labelIn(b, name)];
+    return one < other ? -1 : one > other ? 1 : 0;
+  });
 
 const longestNumber = 400;
 

@@ -4,7 +4,7 @@ import { compileTemplate, type Template, type TemplateFunction, templateFunction
 import { wrongField } from './condition-fields.ts';
 import type { LabelRecord } from '../metricsdb/contract.ts';
 import type { RenderLabels, Rule, Snapshot } from './rule.ts';
-import { templateFunctions } from './template-functions.ts';
+import { type TemplateQuery, templateFunctions } from './template-functions.ts';
 
 const limits = { output: 16 * 1024, steps: 20_000 };
 const variables = ['labels', 'value', 'threshold', 'eta', 'externalLabels', 'externalURL'] as const;
@@ -25,12 +25,12 @@ export function compileAnnotation(text: string, context: TemplateContext = empty
 const usual = templateFunctions('');
 const functionsFor = ({ externalUrl }: TemplateContext): ReadonlyMap<string, TemplateFunction> => (externalUrl === '' ? usual : templateFunctions(externalUrl));
 
-/** Those of Prometheus that ask its store while they render. */
-const asking = ['query', 'first', 'value', 'label', 'strvalue', 'sortByLabel', 'tableLink', 'graphLink'];
+/** Those of Prometheus that lead to pages of its own. */
+const ofItsPages = ['tableLink', 'graphLink'];
 
 /** Throws, as Prometheus does, for what it could not render; answers what of it cannot be rendered here. */
 export function assertRendersInPrometheus(text: string): string | undefined {
-  const stubs = asking.map((name) => [name, templateFunction(0, 20, () => [])] as const);
+  const stubs = ofItsPages.map((name) => [name, templateFunction(1, 1, () => '')] as const);
   compileTemplate(text, { functions: new Map([...usual, ...stubs]), variables, limits });
   try {
     compileAnnotation(text);
@@ -57,12 +57,22 @@ const mostCompiled = 2_000;
 export class RuleTexts {
   readonly #context: TemplateContext;
   readonly #compiled = new Map<string, Template>();
+  readonly #functions: ReadonlyMap<string, TemplateFunction>;
+  /** Of the rendering that runs. */
+  #query: TemplateQuery | undefined;
 
   constructor(context: TemplateContext = emptyContext) {
     this.#context = context;
+    this.#functions = templateFunctions(context.externalUrl, (expr) => {
+      if (this.#query === undefined) {
+        throw new Error('no store can be asked here');
+      }
+      return this.#query(expr);
+    });
   }
 
-  annotations(rule: Pick<Rule, 'annotations'>, snapshot: Snapshot): Readonly<Record<string, string>> {
+  annotations(rule: Pick<Rule, 'annotations'>, snapshot: Snapshot, query?: TemplateQuery): Readonly<Record<string, string>> {
+    this.#query = query;
     return Object.fromEntries(Object.entries(rule.annotations).map(([name, text]) => [name, this.#render(text, snapshot)] as const));
   }
 
@@ -75,6 +85,7 @@ export class RuleTexts {
     }
     const left = Object.entries(unnamed).filter(([name]) => !Object.hasOwn(rule.labels, name));
     const plain = given.filter(([, text]) => text !== '' && !text.includes('{{'));
+    this.#query = undefined;
     const rendered = given
       .filter(([, text]) => text.includes('{{'))
       .map(([name, text]) => [name, this.#render(text, labelSnapshot(rule, series, value))] as const)
@@ -99,7 +110,7 @@ export class RuleTexts {
     if (known !== undefined) {
       return known;
     }
-    const template = compileAnnotation(text, this.#context);
+    const template = compileTemplate(text, { functions: this.#functions, variables, limits });
     if (this.#compiled.size >= mostCompiled) {
       this.#compiled.delete(this.#compiled.keys().next().value!);
     }

@@ -61,7 +61,8 @@ export class Evaluator {
     this.#stale = new StaleInstances(new Map(), { steady: 0, wall: 0 });
     this.#attempts = new Attempts({ clock, log });
     this.#heartbeat = new Heartbeat({ ledger, timeline: parts.timeline, attempts: this.#attempts });
-    const render: RenderAnnotations = (rule, snapshot) => ownRuleOf(rule)?.annotations(snapshot.scope_id, this.#ownState()) ?? parts.render(rule, snapshot);
+    const render: RenderAnnotations = (rule, snapshot, query) =>
+      ownRuleOf(rule)?.annotations(snapshot.scope_id, this.#ownState()) ?? parts.render(rule, snapshot, query);
     const isCurrent = (rule: Rule): boolean => ownRuleOf(rule) !== undefined || this.#rules.get(rule.id)?.rule === rule;
     this.#findings = new Findings({ ledger, alerts, render, now: () => clock.now(), gateInputs, isCurrent, log });
   }
@@ -188,7 +189,7 @@ export class Evaluator {
       }
       scheduled.saw(found);
       this.#parts.counters.evaluated(plan.legs[0]?.store ?? 'self', scheduled.ms, scheduled.series);
-      const { backEnds, delayOf, ledger } = this.#parts;
+      const { backEnds, delayOf, ledger, render } = this.#parts;
       const instances = ledger.instances.get(rule.id);
       const asking = {
         frame,
@@ -199,7 +200,7 @@ export class Evaluator {
             .get(query)!,
       };
       const rows = await withEtas(found, { ...asking, isNew: (key) => instances?.get(key)?.phase !== 'firing' });
-      await this.#store(scheduled, slot, await lookAgain(rows, { ...asking, instances, unseen: this.#stale.of(rule.id) }));
+      await this.#store(scheduled, slot, await lookAgain(rows, { ...asking, instances, unseen: this.#stale.of(rule.id), slot, render }));
       scheduled.succeeded();
     } catch (error) {
       scheduled.unstored += 1;
@@ -227,16 +228,8 @@ export class Evaluator {
     const at = this.#parts.timeline.steady(slot);
     const known = this.#stale.after(rule.id, look.unknown, at);
     scheduled.stale = known.stale;
-    const finding: Finding = {
-      rule,
-      plan,
-      slot,
-      at,
-      ...scheduled.continuityAt(at),
-      rows: look.rows,
-      ...known,
-      leftOut: (count) => (scheduled.leftOut = count),
-    };
+    const moment = { slot, at, ...scheduled.continuityAt(at) };
+    const finding: Finding = { rule, plan, ...moment, ...look, ...known, leftOut: (count) => (scheduled.leftOut = count) };
     // What a rule found that was changed or removed while its answer was on its way counts for nothing.
     const isScheduled = this.#ownRules.includes(scheduled) || this.#rules.get(rule.id) === scheduled;
     if (isScheduled && this.#findings.isQuiet(finding)) {

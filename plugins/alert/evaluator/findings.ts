@@ -7,7 +7,8 @@ import { evaluator, type Incident, isActive, isUnnotified } from '../incident/in
 import type { Ledger } from '../incident/ledger.ts';
 import { countFiring, leadOf } from '../incident/members.ts';
 import { change, fire, type Firing, resolve, type ResolveReason } from '../incident/transitions.ts';
-import { deviceOfflineRule, type Plan, type RenderAnnotations, type Rule } from '../rule.ts';
+import { deviceOfflineRule, type Plan, type RenderAnnotations, type Rule, type Snapshot } from '../rule.ts';
+import type { TemplateQuery } from '../template-functions.ts';
 import type { AlertSeries } from './alert-series.ts';
 import type { Instance, Row } from './instance.ts';
 import { movesOf } from './moves.ts';
@@ -26,6 +27,8 @@ export interface Finding {
   readonly unknown: ReadonlySet<string>;
   /** Instances that have not been seen since the start. */
   readonly stale: ReadonlySet<string>;
+  /** What annotations ask of the store. */
+  readonly query?: TemplateQuery | undefined;
   /** Called with how many label sets had to be left out. */
   readonly leftOut: (count: number) => void;
 }
@@ -185,26 +188,47 @@ export function close(draft: Draft, incident: Incident | undefined, reason: Reso
 
 const rankOf = ({ rule_key: key, severity }: Rule): number => (key === deviceOfflineRule ? 0 : { critical: 1, warning: 2, info: 3 }[severity]);
 
-function firingOf({ rule, plan, slot, rows }: Finding, lead: Instance, render: RenderAnnotations): Firing {
+function firingOf(finding: Finding, lead: Instance, render: RenderAnnotations): Firing {
+  const { rule, plan, slot, rows, query } = finding;
   const leg = Math.max(
     0,
     rows.findIndex((found) => found.has(lead.key)),
   );
   const row = rows[leg]?.get(lead.key);
-  const { value } = lead.reading;
   const { threshold = null, floors } = plan.legs[leg]!;
-  const annotations = render(rule, {
+  const annotations = render(rule, snapshotOf(rule, { ...lead, value: lead.reading.value, threshold, eta: row?.eta, slot }), query);
+  return { rule, lead, annotations, threshold, eta: row?.eta ?? null, needs: floors?.needs, at: slot };
+}
+
+/** What annotations are rendered over. */
+export function snapshotOf(
+  rule: Rule,
+  {
+    scopeId,
+    deviceId,
+    labels,
+    value,
+    threshold,
+    eta,
+    slot,
+  }: Pick<Row, 'scopeId' | 'deviceId' | 'labels'> & {
+    readonly value: number | null;
+    readonly threshold: number | null;
+    readonly eta: number | undefined;
+    readonly slot: number;
+  },
+): Snapshot {
+  return {
     rule_key: rule.rule_key,
     rule_name: rule.name,
     severity: rule.severity,
     scope_type: rule.scope_type,
-    scope_id: lead.scopeId,
-    ...(lead.deviceId !== null && { device_id: lead.deviceId }),
-    labels: lead.labels,
+    scope_id: scopeId,
+    ...(deviceId !== null && { device_id: deviceId }),
+    labels,
     ...(value !== null && { value }),
     ...(threshold !== null && { threshold }),
-    ...(row?.eta !== undefined && { eta: row.eta }),
+    ...(eta !== undefined && { eta }),
     fired_at: timestamp(slot),
-  });
-  return { rule, lead, annotations, threshold, eta: row?.eta ?? null, needs: floors?.needs, at: slot };
+  };
 }

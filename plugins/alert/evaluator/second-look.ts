@@ -1,4 +1,6 @@
-import type { Leg } from '../rule.ts';
+import type { Leg, RenderAnnotations } from '../rule.ts';
+import type { TemplateQuery } from '../template-functions.ts';
+import { askForAnnotations } from './annotation-queries.ts';
 import { type AnswerFrame, type AnswerRows, answerRows } from './answer-rows.ts';
 import type { Asked } from './back-end.ts';
 import type { Instance, Row } from './instance.ts';
@@ -9,6 +11,8 @@ export interface SecondLookParts {
   /** Keys of those that fire and have not been seen since the start. */
   readonly unseen: ReadonlySet<string>;
   readonly ask: (leg: Leg, query: string) => Promise<Asked>;
+  readonly slot: number;
+  readonly render: RenderAnnotations;
 }
 
 /** What an evaluation has found once those that fire and are not in its answers have been looked for again. */
@@ -16,6 +20,8 @@ export interface SecondLook {
   readonly rows: readonly ReadonlyMap<string, Row>[];
   /** Keys of which the store does not say whether they are clear or gone. */
   readonly unknown: ReadonlySet<string>;
+  /** What annotations ask of the store. */
+  readonly query?: TemplateQuery | undefined;
 }
 
 /**
@@ -45,8 +51,12 @@ export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], part
     const measures = await Promise.all(legs.map(async (leg) => (leg.measure === undefined ? undefined : rowsOf(await ask(leg, leg.measure), frame))));
     missing.filter((key) => !measures.some((of) => of?.has(key) === true)).forEach((key) => unknown.add(key));
   }
-  return { rows, unknown };
+  const query = await askForAnnotations(rows, { ...parts, ask: (expr) => ask(metricsLeg, expr) });
+  return { rows, unknown, query };
 }
+
+/** Templates ask the metrics store, whatever the rule itself asks. */
+const metricsLeg: Leg = { store: 'metrics', query: '', forMs: 0 };
 
 const rowsOf = ({ answer }: Asked, frame: AnswerFrame): AnswerRows['rows'] | undefined =>
   answer instanceof Error ? undefined : answerRows(answer, frame, undefined).rows;

@@ -7,6 +7,7 @@ import { activeSince, type Instance, type Row } from '../evaluator/instance.ts';
 import { movesOf } from '../evaluator/moves.ts';
 import type { FileRule, RuleGroup } from '../prometheus-file.ts';
 import type { Plan, Rule } from '../rule.ts';
+import { type AskForTemplate, TemplateAnswers } from '../template-answers.ts';
 import { compileAnnotation, RuleTexts, type TemplateContext } from '../template.ts';
 
 export interface ActiveAlert {
@@ -46,7 +47,7 @@ export class AlertRun {
       .map(({ key, labels }) => ({ labels, annotations: this.#annotations.get(key)! }));
   }
 
-  step(answer: Extract<InstantAnswer, { type: 'vector' }>, at: number): void {
+  async step(answer: Extract<InstantAnswer, { type: 'vector' }>, at: number, ask: AskForTemplate): Promise<void> {
     const labelsOf = (rule: Rule, series: LabelRecord, value: number) => this.#texts.labels(rule, series, value);
     const { rows, doubles } = answerRows(answer, { rule: this.#rule, plan: this.#plan, labelsOf }, undefined);
     if (doubles > 0) {
@@ -67,14 +68,17 @@ export class AlertRun {
       this.#instances.clear();
       throw new SvcError('invalid_argument', `exceeded limit of ${limit} with ${active} alerts`);
     }
+    // Asked once for all of an evaluation.
+    const answers = new TemplateAnswers();
     for (const [key, row] of rows) {
-      this.#annotations.set(key, this.#annotated(row));
+      this.#annotations.set(key, await this.#annotated(row, answers, ask));
     }
   }
 
-  #annotated({ series, value }: Row): LabelRecord {
+  #annotated({ series, value }: Row, answers: TemplateAnswers, ask: AskForTemplate): Promise<LabelRecord> {
     const { name, rule_key, severity, scope_type } = this.#rule;
-    return this.#texts.annotations(this.#rule, { rule_key, rule_name: name, severity, scope_type, scope_id: 'global', labels: series, value, fired_at: '' });
+    const snapshot = { rule_key, rule_name: name, severity, scope_type, scope_id: 'global', labels: series, value, fired_at: '' };
+    return answers.rendered((query) => this.#texts.annotations(this.#rule, snapshot, query), ask);
   }
 
   /** The series that Prometheus writes of its alerts. */

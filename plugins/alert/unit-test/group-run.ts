@@ -64,7 +64,7 @@ export class GroupRun {
     const samples = samplesOf(await this.#store.instant(rule.expr, at, { signal }));
     let rows: readonly ScratchRow[];
     if (rule instanceof AlertRun) {
-      rule.step(vectorOf(samples, at), slot);
+      await rule.step(vectorOf(samples, at), slot, async (expr) => samplesOf(await this.#store.instant(expr, at, { signal })));
       rows = rule.series(at);
     } else {
       rows = recorded(rule, samples).map(({ labels, value }) => rowOf(labels, at, value));

@@ -16,7 +16,7 @@ const file = (more: readonly object[] = []): string =>
           { record: 'job:work:sum', expr: 'sum by (job) (work)' },
           { record: 'job:work:double', expr: '2 * job:work:sum', labels: { times: '2', job: '' } },
           { record: 'job:work:clash', expr: 'work', labels: { unit: '' } },
-          { alert: 'Busy', expr: 'job:work:sum > 5' },
+          { alert: 'Busy', expr: 'job:work:sum > 5', annotations: { all: '{{ query "sum(work)" | first | value }} of {{ query "count(up)" | len }}' } },
           ...more,
         ],
       },
@@ -56,6 +56,7 @@ test('recording rules are imported, evaluated in their order, and written to the
   const clash = 'vector contains metrics with the same labelset after applying rule labels';
   assert.deepEqual(await states(), { 'job:work:sum': [2, null], 'job:work:double': [0, clash], 'job:work:clash': [0, clash] });
   const { items } = (await call('GET', 'alerts/incidents?rule=busy')).body;
+  assert.deepEqual(items[0].annotations, { all: '16 of 0' }, 'annotations ask the store');
   assert.deepEqual([items.length, items[0].firing_instances], [1, 2], 'the alert reads what was recorded, and groups by nothing');
 
   await ingest.end([{ name: 'job', op: '=', value: 'b' }], clock.now() + 1);

@@ -20,7 +20,7 @@ groups:
         labels: { severity: page, tier: "{{ $labels.tier }}" }
         annotations:
           summary: 'CPU at {{ $value | humanize }} on {{ $labels.device_id }}'
-          graph: '{{ query "up" | first | value }}'
+          graph: '{{ graphLink "up" }}'
           runbook_url: https://wiki.example.org/cpu
       - alert: HostHighCPULoad
         expr: node_load1 > 9
@@ -43,7 +43,7 @@ test('a Prometheus rule file is taken over, with a report of what was not', asyn
   assert.deepEqual([cpu.rule_key, cpu.alert, body.taken[1].rule_key], ['host_high_cpu_load', 'HostHighCPULoad', 'host_high_cpu_load_2']);
   assert.equal(body.taken[2].rule_key, 'alert_12');
   const notes = cpu.notes.join('\n');
-  assert.match(notes, /annotation graph was not imported: .*query/);
+  assert.match(notes, /annotation graph was not imported: .*graphLink/);
   assert.match(body.taken[1].notes.join(), /severity: strange is not a severity here, so it is warning/);
   assert.deepEqual(
     body.left_out.map(({ rule }: { rule: string }) => rule),

@@ -176,6 +176,10 @@ function randomCase(seed: number): {
     labels: { severity: 'page', kind: '{{ if gt $value 2.0 }}high{{ else }}low{{ end }}' },
     annotations: {
       summary: '{{ $labels.job }}/{{ $labels.instance }} at {{ $value }} {{ humanize $value }} {{ humanizeDuration $value }} {{ printf "%05.1f" $value }}',
+      ...(roll(4) === 0 && {
+        asked:
+          '{{ with query "count(m)" }}{{ . | first | value }}{{ end }}{{ range sortByLabel "job" (query "sum by (job) (m)") }} {{ label "job" . }}={{ . | value }}{{ .Labels.none }}{{ end }}',
+      }),
     },
   }));
   const values = (): string => Array.from({ length: 24 }, () => ['_', 'stale', ...Array.from({ length: 8 }, () => String(roll(6)))][roll(10)]).join(' ');
