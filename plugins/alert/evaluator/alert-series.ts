@@ -127,7 +127,7 @@ export class AlertSeries {
     if (rows.length > room) {
       lost(rows.length - room);
     }
-    this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
+    this.#writing ??= this.#write();
   }
 
   async #write(): Promise<void> {
@@ -150,6 +150,8 @@ export class AlertSeries {
         this.#logOutage(messageOf(error));
       }
     }
+    // In the same step as the look for more: what comes later begins anew.
+    this.#writing = undefined;
   }
 
   /** An outage is logged once. */

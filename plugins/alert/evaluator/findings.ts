@@ -67,7 +67,7 @@ export class Findings {
   store(finding: Finding): Promise<void> {
     return new Promise((done, fail) => {
       this.#waiting.push({ finding, done, fail });
-      this.#storing ??= this.#storeAll().finally(() => (this.#storing = undefined));
+      this.#storing ??= this.#storeAll();
     });
   }
 
@@ -90,6 +90,8 @@ export class Findings {
         batch.forEach(({ fail }) => fail(error));
       }
     }
+    // In the same step as the look for more: what comes later begins anew.
+    this.#storing = undefined;
   }
 
   /** One transaction of the ledger. */

@@ -64,7 +64,7 @@ test('a template that fails when it is rendered says so in its place, and is cut
 });
 
 test('a template that could never work is refused by annotation, line and column', () => {
-  assert.throws(() => assertAnnotations({ summary: 'a\n{{ query "up" }}' }), /^SvcError: annotations\.summary: template:2:4: /);
+  assert.throws(() => assertAnnotations({ summary: 'a\n{{ graphLink "up" }}' }), /^SvcError: annotations\.summary: template:2:4: /);
   assert.throws(() => assertAnnotations({ summary: '{{ $nothing }}' }), /annotations\.summary: template:1:4: .*nothing/);
   assert.throws(() => assertAnnotations({ summary: '{{ if }}' }), /annotations\.summary: template:1:/);
   assertAnnotations({ summary: '{{ $labels.a }} {{ $value }} {{ $externalLabels.b }} {{ $externalURL }}' });
