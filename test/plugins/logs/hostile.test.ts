@@ -242,7 +242,7 @@ test('thousands of streams are looked through for their names while others are s
 
 test('texts that are too long, too deep or too many are refused at the door', patient, async (t) => {
   const { get, post, house } = await logsHouse(t);
-  const long = await post('query_range', { query: `{app="small"}${' '.repeat(9 * 1024)}` });
+  const long = await post('query_range', { query: `{app="small"}${' '.repeat(65 * 1024)}` });
   assert.equal(long.status, 400);
   assert.match(long.text, /query too long: \d+ bytes, limit: \d+/);
   for (const deep of [
