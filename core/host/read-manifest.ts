@@ -84,8 +84,8 @@ function checkKind(manifest: PluginManifest, { origin }: PluginFolder, where: st
   if (origin === 'data' && (manifest.critical || manifest.early || manifest.sealed.length > 0)) {
     throw new SvcError('invalid_argument', `${where}: only plugins that ship with svc are critical, early or sealed; remove "critical", "early" and "sealed"`);
   }
-  if (manifest.routes.length > 0 && !hasPackCode(manifest)) {
-    throw new SvcError('invalid_argument', `${where}: routes are for packs with code; an area declares its routes in activate()`);
+  if (manifest.routes.length + manifest.events.length + manifest.skills.length > 0 && !hasPackCode(manifest)) {
+    throw new SvcError('invalid_argument', `${where}: routes, events and skills are for packs with code; an area declares them in activate()`);
   }
   if (manifest.kind === 'pack' && (manifest.provides.length > 0 || manifest.requires.length > 0)) {
     throw new SvcError('invalid_argument', `${where}: a pack runs apart from the services; remove requires and provides`);

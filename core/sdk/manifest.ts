@@ -1,3 +1,5 @@
+import type { ToolSkill } from './skill.ts';
+
 /** `plugin.json`, after validation against `config/plugin.schema.json`; the schema says what each field means. */
 export interface PluginManifest {
   readonly id: string;
@@ -22,7 +24,10 @@ export interface PluginManifest {
   readonly contributes: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Routes of a pack with code: described here, answered over RPC. */
   readonly routes: readonly PackRoute[];
-  readonly permissions: { readonly read: readonly string[]; readonly network: boolean };
+  /** Of a pack with code: what it is told of, and the tools it runs. */
+  readonly events: readonly string[];
+  readonly skills: readonly PackSkill[];
+  readonly permissions: { readonly read: readonly string[]; readonly network: boolean; readonly disk_mb: number };
   readonly critical: boolean;
   /** Brought up before all others that could be. */
   readonly early: boolean;
@@ -56,6 +61,11 @@ export interface PackRoute {
   readonly summary: string;
   readonly body?: object;
   readonly response?: object;
+}
+
+export interface PackSkill extends Pick<ToolSkill, 'key' | 'name' | 'description' | 'class' | 'tier'> {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly result?: Readonly<Record<string, unknown>>;
 }
 
 export interface SettingDeclaration {

@@ -11,10 +11,30 @@ export interface PackCall {
   readonly principal: { readonly id: string; readonly kind: string; readonly role: string };
 }
 
-/** The code of a pack: answers for the routes its manifest describes, keyed `GET /api/v1/…` as written there. */
+type Value = string | number | null;
+
+/** What a pack is given of svc. */
+export interface PackContext {
+  /** Effective values of the settings that its manifest declares. */
+  readonly settings: { get<T = unknown>(key: string): T; watch<T = unknown>(key: string, listener: (value: T) => void): void };
+  /** Its own tables: one statement with values for its `?`; a batch is all or nothing. */
+  readonly db: {
+    all<T = Record<string, unknown>>(sql: string, ...values: readonly Value[]): Promise<readonly T[]>;
+    run(sql: string, ...values: readonly Value[]): Promise<{ readonly changes: number; readonly lastId: number }>;
+    batch(statements: readonly (readonly [sql: string, ...values: Value[]])[]): Promise<void>;
+  };
+}
+
+type Handlers<Input> = Readonly<Record<string, (input: Input, pack: PackContext & { readonly signal: AbortSignal }) => unknown>>;
+
+/** The code of a pack, by what its manifest describes: routes as written there (`GET /api/v1/…`), events, skills by their keys. */
 export interface PackDefinition {
-  start?(): MaybePromise<void>;
-  readonly routes?: Readonly<Record<string, (call: PackCall) => MaybePromise<unknown>>>;
+  start?(pack: PackContext): MaybePromise<void>;
+  readonly routes?: Handlers<PackCall>;
+  // oxlint-disable-next-line typescript/no-explicit-any -- the schema of the event or skill says what it is
+  readonly events?: Handlers<any>;
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
+  readonly skills?: Handlers<any>;
 }
 
 export const definePack = (definition: PackDefinition): PackDefinition => definition;
@@ -39,6 +59,8 @@ export interface PackSource {
 
 /** Makes plugins of packs with code. Without one such packs are blocked; when another takes its place they come up anew with that one. */
 export interface PackLoader {
+  /** What threads of a pack may run: programs of the loader, by name. */
+  readonly threads: ReadonlyMap<string, { readonly code: string; readonly filename: string }>;
   /** Why a pack from the data folder has to wait: its rights were not accepted. */
   barred(manifest: PluginManifest): string | undefined;
   load(pack: PackSource): PluginDefinition<unknown>;

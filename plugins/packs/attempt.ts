@@ -3,20 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { serialize } from 'node:v8';
 
 import { eachLine } from 'svc/output';
-import { type Clock, type Logger, SvcError } from 'svc/sdk';
+import { type Clock, isSvcError, type Logger, messageOf, SvcError } from 'svc/sdk';
 
 import { type CallLimits, type CallOptions, Calls } from './calls.ts';
 import { type Cause, causeOf, type Exit } from './causes.ts';
 import { frame, frameReader } from './frames.ts';
 import type { Spawned } from './spawn.ts';
-import { envelopeBytes, parseFromChild, type ToChild } from './wire.ts';
+import { envelopeBytes, type FromChild, type Load, maxAsks, parseFromChild, type ToChild } from './wire.ts';
 
 export interface AttemptOptions extends CallLimits {
   readonly label: string;
-  readonly code: string;
-  readonly filename: string;
-  /** Whether it may open connections. */
-  readonly network: boolean;
+  /** What it runs, as things are now. */
+  readonly load: () => Omit<Load, 'maxPayloadBytes'>;
+  /** Answers what the pack asks of svc. */
+  readonly serve: (method: string, input: unknown) => Promise<unknown>;
   readonly heapMb: number;
   readonly rssMb: number;
   readonly startMs: number;
@@ -52,6 +52,7 @@ export class Attempt {
   readonly #watch: NodeJS.Timeout;
   #verdict: string | undefined;
   #started = false;
+  #asks = 0;
   #pingedAt: number | undefined;
 
   constructor(spawned: Spawned, options: AttemptOptions) {
@@ -76,12 +77,15 @@ export class Attempt {
       () => clearTimeout(late),
     );
     this.ended = this.#end();
-    const { code, filename, network, maxPayloadBytes } = options;
-    this.#say({ t: 'load', code, filename, network, maxPayloadBytes });
+    this.#say({ t: 'load', ...options.load(), maxPayloadBytes: options.maxPayloadBytes });
   }
 
   call(method: string, input: unknown, options: CallOptions): Promise<unknown> {
     return this.#calls.call(method, input, options);
+  }
+
+  tell(key: string, value: unknown): void {
+    this.#say({ t: 'setting', key, value });
   }
 
   /** Ends the process at once; `cause` is what everybody hears. */
@@ -147,10 +151,32 @@ export class Attempt {
           return;
         }
         break;
+      case 'ask':
+        if (this.#asks < maxAsks) {
+          void this.#answer(message);
+          return;
+        }
+        break;
       case undefined:
         break;
     }
     this.kill('broke the protocol with a message that was not asked for');
+  }
+
+  async #answer({ id, method, input }: FromChild & { t: 'ask' }): Promise<void> {
+    const { serve, maxPayloadBytes } = this.#options;
+    this.#asks += 1;
+    try {
+      const framed = serialize({ t: 'answer', id, value: await serve(method, input) } satisfies ToChild);
+      if (framed.byteLength > maxPayloadBytes) {
+        throw new SvcError('invalid_argument', `the answer to ${method} has ${framed.byteLength} bytes, ${maxPayloadBytes} are allowed; ask for less`);
+      }
+      this.#send(frame(framed));
+    } catch (error) {
+      this.#say({ t: 'answer', id, error: { code: isSvcError(error) ? error.code : 'internal', message: messageOf(error) } });
+    } finally {
+      this.#asks -= 1;
+    }
   }
 
   /** Memory and liveness, at each tick of the watch. */

@@ -4,6 +4,7 @@ import { Attempt } from './attempt.ts';
 import type { Cause } from './causes.ts';
 import type { ChildOrigin } from './program-file.ts';
 import { spawnRestricted } from './spawn.ts';
+import type { Load } from './wire.ts';
 
 export type ChildState = 'starting' | 'running' | 'backing-off' | 'failed' | 'stopped';
 
@@ -17,6 +18,12 @@ export interface StartOptions {
   readonly origin: ChildOrigin;
   /** Whether it may open connections; default false. */
   readonly network?: boolean;
+  /** Settings as they are now; default none. */
+  readonly settings?: () => Readonly<Record<string, unknown>>;
+  /** Whether a new process starts at once, or waits for `start` to be called; default true. */
+  readonly startsAtOnce?: () => boolean;
+  /** Answers what the pack asks of svc; default: nothing is answered. */
+  readonly serve?: (method: string, input: unknown) => Promise<unknown>;
   /** Folders that the child may read; nothing else, and writing never. */
   readonly read?: readonly string[];
   /** The whole environment of the child. */
@@ -50,15 +57,35 @@ export interface Child {
   /** The first process has loaded and started its code, or rejects with the reason it could not. */
   readonly ready: Promise<void>;
   call(method: string, input: unknown, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<unknown>;
+  /** A setting has changed. */
+  tell(key: string, value: unknown): void;
   /** Resolves once no process is left. */
   stop(): Promise<void>;
 }
 
-type Defaulted = 'read' | 'network' | 'env' | 'heapMb' | 'rssMb' | 'callMs' | 'startMs' | 'maxCalls' | 'maxPayloadBytes' | 'pingMs' | 'pollMs' | 'graceMs';
+type Defaulted =
+  | 'read'
+  | 'network'
+  | 'settings'
+  | 'startsAtOnce'
+  | 'serve'
+  | 'env'
+  | 'heapMb'
+  | 'rssMb'
+  | 'callMs'
+  | 'startMs'
+  | 'maxCalls'
+  | 'maxPayloadBytes'
+  | 'pingMs'
+  | 'pollMs'
+  | 'graceMs';
 
 const defaults: Required<Pick<StartOptions, Defaulted>> = {
   read: [],
   network: false,
+  settings: () => ({}),
+  startsAtOnce: () => true,
+  serve: (method) => Promise.reject(new SvcError('not_found', `svc answers no ${method} of this pack`)),
   env: {},
   heapMb: 64,
   rssMb: 256,
@@ -133,6 +160,13 @@ class SupervisedChild implements Child {
     return await (await this.#attempt).call(method, input, { timeoutMs: left, signal });
   }
 
+  tell(key: string, value: unknown): void {
+    // A process that is on its way is given them all.
+    if (this.#state === 'running') {
+      void this.#attempt.then((attempt) => attempt.tell(key, value));
+    }
+  }
+
   stop(): Promise<void> {
     this.#stopping ??= this.#end();
     return this.#stopping;
@@ -144,7 +178,7 @@ class SupervisedChild implements Child {
     const began = clock.monotonic();
     try {
       const spawned = await spawnRestricted(origin, { read, env, heapMb });
-      const attempt = new Attempt(spawned, this.#options);
+      const attempt = new Attempt(spawned, { ...this.#options, load: () => this.#load() });
       this.#pid = attempt.pid;
       void attempt.ready.then(
         () => this.#enter('running', undefined),
@@ -156,6 +190,11 @@ class SupervisedChild implements Child {
       this.#ended({ text: messageOf(error), hopeless: false }, 0);
       throw error;
     }
+  }
+
+  #load(): Omit<Load, 'maxPayloadBytes'> {
+    const { code, filename, network, settings, startsAtOnce } = this.#options;
+    return { code, filename, network, settings: settings(), start: startsAtOnce() };
   }
 
   #ended(cause: Cause, ranMs: number): void {

@@ -21,6 +21,7 @@ export default definePlugin({
     const loader = new Loader({
       acceptances,
       closed,
+      threads: new Map([['tables-worker', { code: ctx.threads.text('tables-worker.ts'), filename: 'packs/tables-worker.ts' }]]),
       origin: {
         program: ctx.threads.text('pack-worker.ts'),
         cacheDir: resolve(dataDir, 'cache'),

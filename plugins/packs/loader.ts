@@ -2,27 +2,20 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import {
-  definePlugin,
-  type PackLoader,
-  type PackSource,
-  type PluginContext,
-  type PluginDefinition,
-  type PluginManifest,
-  type Principal,
-  route,
-  type RouteDeclaration,
-} from 'svc/sdk';
+import { definePlugin, type PackLoader, type PackSource, type PluginContext, type PluginDefinition, type PluginManifest } from 'svc/sdk';
 
-import { type Child, type ChildState, startChild } from './child.ts';
+import { bringIn } from './bring-in.ts';
+import { type Child, type ChildState, startChild, type StartOptions } from './child.ts';
 import type { ChildOrigin } from './program-file.ts';
 import type { Acceptances } from './rights/acceptances.ts';
 import { type ClosedFolders, readableFolders } from './rights/limits.ts';
 import { stageFiles } from './staged-files.ts';
+import { tablesOf } from './tables/tables-of.ts';
 
 export interface LoaderOptions {
   readonly origin: ChildOrigin;
   readonly acceptances: Acceptances;
+  readonly threads: PackLoader['threads'];
   /** Folders of svc, which no pack reads. */
   readonly closed: ClosedFolders;
   readonly random: () => number;
@@ -58,12 +51,26 @@ export class Loader implements PackLoader {
     return this.#options.acceptances.barred(manifest);
   }
 
-  load(pack: PackSource): PluginDefinition {
+  get threads(): PackLoader['threads'] {
+    return this.#options.threads;
+  }
+
+  load(pack: PackSource): PluginDefinition<unknown> {
+    let serves = false;
     return definePlugin({
       activate: async (ctx) => {
-        const child = this.#start(pack, ctx);
-        ctx.http.routes(pack.manifest.routes.map((described) => proxied(described, child)));
+        const tables = tablesOf(pack, ctx);
+        // One with tables finds them once it serves: the generation before may still have them open.
+        const child = this.#start(pack, ctx, tables, () => serves || tables === undefined);
+        bringIn(pack.manifest, ctx, child);
         await child.ready;
+        return child;
+      },
+      start: async (_ctx, child) => {
+        serves = true;
+        if (pack.manifest.permissions.disk_mb > 0) {
+          await child.call('start', undefined, { timeoutMs: pack.manifest.limits.activate_ms });
+        }
       },
     });
   }
@@ -78,7 +85,8 @@ export class Loader implements PackLoader {
     await Promise.all(left.map(({ child }) => child.stop()));
   }
 
-  #start(pack: PackSource, { log, clock, scope, generation }: PluginContext): Child {
+  #start(pack: PackSource, ctx: PluginContext, serve: StartOptions['serve'] | undefined, startsAtOnce: () => boolean): Child {
+    const { log, clock, scope, generation, settings } = ctx;
     const { id, entry, permissions, limits } = pack.manifest;
     const { heap_mb: heapMb, rss_mb: rssMb, call_ms: callMs, activate_ms: startMs } = limits;
     const { origin, random, closed } = this.#options;
@@ -91,6 +99,9 @@ export class Loader implements PackLoader {
       filename: join(folder, entry!),
       read: [folder, ...readableFolders(permissions.read, closed)],
       network: permissions.network,
+      settings: () => Object.fromEntries(Object.keys(pack.manifest.settings).map((key) => [key, settings.get(key)])),
+      startsAtOnce,
+      ...(serve && { serve }),
       heapMb,
       rssMb,
       callMs,
@@ -140,24 +151,3 @@ function account(pack: PackSource, state: ChildState, cause: string): void {
     pack.stumbled(cause);
   }
 }
-
-function proxied(described: PackSource['manifest']['routes'][number], child: Pick<Child, 'call'>): RouteDeclaration {
-  const { method, path, access, summary, body, response } = described;
-  const key = `${method} ${path}`;
-  return route({
-    method,
-    path,
-    summary,
-    access: access as never,
-    ...(body && { body: body as never }),
-    response: (response ?? {}) as never,
-    handle: async (call) =>
-      (await child.call(
-        'route',
-        { key, call: { params: call.params, query: call.query, body: call.body, principal: publicFacts(call.principal) } },
-        { signal: call.signal },
-      )) as never,
-  });
-}
-
-const publicFacts = ({ id, kind, role }: Principal) => ({ id, kind, role });

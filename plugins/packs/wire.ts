@@ -5,17 +5,34 @@ export const channelFd = 3;
 
 /** What the host says; structured clones, because the host is trusted. */
 export type ToChild =
-  | { readonly t: 'load'; readonly code: string; readonly filename: string; readonly network: boolean; readonly maxPayloadBytes: number }
+  | ({ readonly t: 'load' } & Load)
+  | { readonly t: 'setting'; readonly key: string; readonly value: unknown }
+  | { readonly t: 'answer'; readonly id: number; readonly value?: unknown; readonly error?: WireError }
   | { readonly t: 'call'; readonly id: number; readonly method: string; readonly input: unknown }
   | { readonly t: 'cancel'; readonly id: number }
   | { readonly t: 'ping' };
+
+/** What a process runs, and what it is told before it does. */
+export interface Load {
+  readonly code: string;
+  readonly filename: string;
+  readonly network: boolean;
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Whether it starts at once, or is asked to later. */
+  readonly start: boolean;
+  readonly maxPayloadBytes: number;
+}
 
 /** What the child says; JSON, because a hostile structured clone of a few bytes can claim an array of billions. */
 export type FromChild =
   | { readonly t: 'started' }
   | { readonly t: 'not-started'; readonly error: WireError }
   | { readonly t: 'reply'; readonly id: number; readonly value?: unknown; readonly error?: WireError }
+  | { readonly t: 'ask'; readonly id: number; readonly method: string; readonly input: unknown }
   | { readonly t: 'pong' };
+
+/** What a child may ask at once; it waits by itself before. */
+export const maxAsks = 16;
 
 /** All that is left of an error on the other side. */
 export interface WireError {
@@ -44,6 +61,10 @@ export function parseFromChild(frame: Buffer): FromChild | undefined {
         return undefined;
       }
       return error === undefined ? { t: 'reply', id, value } : { t: 'reply', id, error: wireError(error) };
+    }
+    case 'ask': {
+      const { id, method, input } = message;
+      return typeof id === 'number' && typeof method === 'string' ? { t: 'ask', id, method, input } : undefined;
     }
     default:
       return undefined;

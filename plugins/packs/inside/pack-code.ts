@@ -4,10 +4,12 @@ import { compileFunction } from 'node:vm';
 
 import * as sdk from 'svc/sdk';
 
+import type { Load } from '../wire.ts';
+
 /** The functions of a pack by the name they are called under. */
 export interface PackCode {
   start(): unknown;
-  /** Calls a described route (`route`, with `{ key, call }`) or a function that the module exports. */
+  /** Calls the handler of a described route, event or skill (with `{ key, call }`), or a function that the module exports. */
   invoke(method: string, input: unknown, signal: AbortSignal): unknown;
 }
 
@@ -24,31 +26,33 @@ const openModules: readonly string[] = [
 ];
 const networkModules: readonly string[] = ['dgram', 'dns', 'dns/promises', 'http', 'http2', 'https', 'net', 'tls'];
 
-export interface PackText {
-  readonly code: string;
-  readonly filename: string;
-  readonly network: boolean;
-}
-
 /** Evaluates CommonJS text as a module of its own, with nothing to require but open modules of Node and the contract. */
-export function evaluatePack({ code, filename, network }: PackText): PackCode {
+export function evaluatePack({ code, filename, network }: Pick<Load, 'code' | 'filename' | 'network'>, context: sdk.PackContext): PackCode {
   const module: { exports: unknown } = { exports: {} };
   const run = compileFunction(code, ['exports', 'require', 'module', '__filename', '__dirname'], { filename });
   run.call(module.exports, module.exports, linker(network), module, filename, dirname(filename));
   const exported = objectOf(module.exports);
   const definition = objectOf(exported['default'] ?? exported);
-  const routes = objectOf(definition['routes'] ?? {});
+  const start = (): unknown => (typeof definition['start'] === 'function' ? (definition['start'] as Callable)(context) : undefined);
   return {
-    start: () => (typeof definition['start'] === 'function' ? (definition['start'] as Callable)() : undefined),
+    start,
     invoke(method, input, signal) {
-      if (method !== 'route') {
+      if (method === 'start') {
+        return start();
+      }
+      const handlers = handlersOf[method];
+      if (handlers === undefined) {
         return own(exported, method, `the module exports no function ${method}`)(input, signal);
       }
       const { key, call } = input as { key: string; call: unknown };
-      return own(routes, key, `the pack has no handler for ${key}; its manifest describes that route, so its code must answer it`)(call, signal);
+      const handler = own(objectOf(definition[handlers] ?? {}), key, `"${handlers}" of definePack has no ${key}, which plugin.json describes; add it`);
+      return handler(call, { ...context, signal });
     },
   };
 }
+
+/** Where the handlers of a method stand in what a pack defines. */
+const handlersOf: Readonly<Record<string, string>> = { route: 'routes', event: 'events', skill: 'skills' };
 
 /**
  * Everything is looked up before the pack runs, in a table without a prototype: it can change what any function of the language

@@ -6,6 +6,7 @@ import { isSvcError, messageOf } from 'svc/sdk';
 import { frame, frameReader } from '../frames.ts';
 import { channelFd, type FromChild, type ToChild, type WireError } from '../wire.ts';
 import { closeCage } from './cage.ts';
+import { HostSide } from './host-side.ts';
 import { evaluatePack, type PackCode } from './pack-code.ts';
 
 /** The host is trusted; this only keeps a broken frame from being taken for a length. */
@@ -31,6 +32,7 @@ function requireRestrictions(): void {
 class PackServer {
   readonly #channel: Socket;
   readonly #running = new Map<number, AbortController>();
+  readonly #host = new HostSide((ask) => this.#say(ask));
   #pack: PackCode | undefined;
   #maxPayloadBytes = 0;
 
@@ -57,6 +59,10 @@ class PackServer {
         return await this.#answer(message);
       case 'cancel':
         return this.#running.get(message.id)?.abort();
+      case 'setting':
+        return this.#host.changed(message.key, message.value);
+      case 'answer':
+        return this.#host.hear(message);
       case 'ping':
         return this.#say({ t: 'pong' });
     }
@@ -66,8 +72,11 @@ class PackServer {
     this.#maxPayloadBytes = message.maxPayloadBytes;
     try {
       closeCage(this.#channel, message);
-      this.#pack = evaluatePack(message);
-      await this.#pack.start();
+      this.#host.settle(message.settings);
+      this.#pack = evaluatePack(message, this.#host.context);
+      if (message.start) {
+        await this.#pack.start();
+      }
       this.#say({ t: 'started' });
     } catch (error) {
       this.#say({ t: 'not-started', error: wireError(error) });

@@ -16,7 +16,7 @@ const maxEntries = 50_000;
 export type ClosedFolders = readonly string[];
 
 /** Why nobody can accept a pack as it is; undefined where an administrator may. */
-export function refusal({ id, mounts, actions, settings, permissions }: PluginManifest, closed: ClosedFolders): string | undefined {
+export function refusal({ id, mounts, actions, settings, skills, permissions }: PluginManifest, closed: ClosedFolders): string | undefined {
   const own = `/api/v1/${id}`;
   const mount = mounts.find((path) => path !== own && !path.startsWith(`${own}/`));
   if (mount !== undefined) {
@@ -25,6 +25,10 @@ export function refusal({ id, mounts, actions, settings, permissions }: PluginMa
   const action = Object.keys(actions).find((name) => !name.startsWith(`${id}:`));
   if (action !== undefined) {
     return `brings the action ${action}: actions of a pack begin with "${id}:"`;
+  }
+  const skill = skills.find(({ key }) => key !== id && !key.startsWith(`${id}-`) && !key.startsWith(`${id}_`));
+  if (skill !== undefined) {
+    return `brings the skill ${skill.key}: keys of its skills begin with "${id}-"`;
   }
   const prefix = `SVC_${id.toUpperCase().replaceAll('-', '_')}_`;
   const setting = Object.entries(settings).find(([key, { env }]) => !key.startsWith(`${id}.`) || (env !== undefined && !env.startsWith(prefix)));

@@ -10,11 +10,14 @@ export interface Rights {
 
 /** Every right of a manifest. Whatever a pack may do is said here, or it may not do it without being asked. */
 export function rightsOf(manifest: PluginManifest): Rights {
-  const { id, entry, limits, routes, mounts, permissions, actions, settings, contributes } = manifest;
+  const { id, entry, limits, routes, mounts, permissions, actions, settings, contributes, events, skills } = manifest;
   const sentences = [
     ...(entry === undefined ? [] : [`runs code of its own in a restricted process, with up to ${limits.heap_mb} MB of heap and ${limits.rss_mb} MB of memory`]),
     ...permissions.read.map((folder) => `reads the folder ${shown(folder)}`),
     ...(permissions.network ? ['opens network connections to any address and listens on ports'] : []),
+    ...(permissions.disk_mb > 0 ? [`keeps tables of its own, up to ${permissions.disk_mb} MB`] : []),
+    ...events.map((event) => `is told of every event ${event}`),
+    ...skills.map(({ key, class: kind, description }) => `runs the ${kind} skill ${key} for people and agents: ${shown(description)}`),
     ...routes.map(({ method, path, access }) => `answers ${method} ${shown(path)} for ${callers[access] ?? `those who hold ${shown(access)}`}`),
     ...mounts.map((mount) => `takes the paths below ${shown(mount)}`),
     ...Object.entries(actions).map(([action, allows]) => `brings the action ${action}: ${shown(allows)}`),

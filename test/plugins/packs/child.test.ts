@@ -237,7 +237,7 @@ test('a slow call is refused at its deadline and told to stop, others go on', as
     t,
     `let stopped = 0;
      exports.default = { routes: {
-       slow: (call, signal) => new Promise((resolve) => signal.addEventListener('abort', () => { stopped += 1; resolve(); })),
+       slow: (call, { signal }) => new Promise((resolve) => signal.addEventListener('abort', () => { stopped += 1; resolve(); })),
        stopped: () => stopped } };`,
     { callMs: 100 },
   );
