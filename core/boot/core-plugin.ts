@@ -1,3 +1,4 @@
+import corePlugin from '../../config/core-plugin.json' with { type: 'json' };
 import type { PluginHost } from '../host/index.ts';
 import type { Readiness } from '../http/index.ts';
 import type { HealthSummary } from '../observe/index.ts';
@@ -26,31 +27,7 @@ const unguarded: ScopeRunner = { tick: async (_label, work) => await work(), tas
 
 /** A draft for what belongs to core and not to a plugin. */
 export function syntheticDraft(id: string, title: string, number: number, actions: PluginManifest['actions'] = {}): Draft {
-  const manifest: PluginManifest = {
-    id,
-    version: sdkVersion,
-    title,
-    description: title,
-    kind: 'area',
-    runs_on: ['manager', 'edge'],
-    engines: { host: '*' },
-    trusted: [],
-    requires: [],
-    optional: [],
-    provides: [],
-    mounts: [],
-    actions,
-    settings: {},
-    sealed: [],
-    contributes: {},
-    routes: [],
-    events: [],
-    skills: [],
-    permissions: { read: [], network: false, disk_mb: 0 },
-    critical: false,
-    early: false,
-    limits: { activate_ms: 10_000, drain_ms: 5_000, heap_mb: 128, rss_mb: 256, call_ms: 5_000 },
-  };
+  const manifest = { ...(corePlugin as PluginManifest), id, version: sdkVersion, title, description: title, actions };
   const generation = new Generation(manifest, number, new OwnedScope(`${id}#${number}`, unguarded));
   generation.committed = true;
   return new Draft(generation);

@@ -136,6 +136,9 @@ const isTrusted = (plugin: string, part: string): boolean => trusted[plugin]?.in
 /** Runs in the restricted process of a pack and never in this one, so it may do there what it likes. */
 const isInsidePack = (path: string): boolean => path.startsWith('plugins/packs/inside/');
 
+/** Opens a database that is not the one of svc, in a thread: the tables of one pack. */
+const openOfItsOwn: Readonly<Record<string, string>> = { 'plugins/packs/tables/pack-tables.ts': 'better-sqlite3' };
+
 const insideOfPacksStaysThere: Rule = ({ path, imports }) =>
   isInsidePack(path) || path === 'plugins/packs/pack-worker.ts'
     ? []
@@ -152,7 +155,10 @@ const pluginsKnowOnlyTheContract: Rule = ({ path, imports }) => {
     const leadsTo = target(path, specifier);
     const allowed =
       leadsTo === undefined
-        ? pluginModules.includes(specifier) || pluginPackages.includes(packageOf(specifier)) || (specifier.startsWith('node:') && isOpenTo(plugin, specifier))
+        ? pluginModules.includes(specifier) ||
+          openOfItsOwn[path] === specifier ||
+          pluginPackages.includes(packageOf(specifier)) ||
+          (specifier.startsWith('node:') && isOpenTo(plugin, specifier))
         : pluginOf(leadsTo) === plugin || /^plugins\/[^/]+\/contract\.ts$/.test(leadsTo);
     return allowed
       ? []
