@@ -26,6 +26,7 @@ import { deliverNotices, recordOutcome } from './incident/notices.ts';
 import { operationRoutes } from './incident/operation-routes.ts';
 import { Operations } from './incident/operations.ts';
 import type { IncidentTables } from './incident/tables.ts';
+import { Why } from './incident/why.ts';
 import type { Plan, RenderAnnotations, RenderLabels, Rule, RuleBook } from './rule.ts';
 import { AlertingRules, Channels, Logs, Metrics, MetricsIngest } from './services.ts';
 import { silenceRoutes } from './silence/silence-routes.ts';
@@ -205,7 +206,12 @@ export class AlertEngine {
     const { book } = this.#parts;
     const operations = new Operations({ ledger: this.#ledger, clock: this.#ctx.clock, gateInputs: () => this.#gateInputs() });
     this.#ctx.http.routes([
-      ...incidentRoutes({ store: this.#incidents, instances: this.#instances, ledger: this.#ledger }),
+      ...incidentRoutes({
+        store: this.#incidents,
+        instances: this.#instances,
+        ledger: this.#ledger,
+        why: new Why(this.#incidents, this.#ctx.services.maybe(Channels)),
+      }),
       ...operationRoutes(operations),
       ...silenceRoutes(this.#silences),
       ...runtimeRoutes({

@@ -8,6 +8,7 @@ import type { IncidentFilter, IncidentStore } from './incident-store.ts';
 import type { InstanceReader } from './instance-reader.ts';
 import { measured } from './members.ts';
 import { EventItem, EventQuery, IncidentId, IncidentItem, IncidentQuery, InstanceItem, InstanceQuery } from './schema.ts';
+import { type Why, WhyAnswer } from './why.ts';
 import { shownEvent, shownIncident } from './incident-item.ts';
 
 const path = '/api/v1/alerts/incidents';
@@ -16,11 +17,12 @@ const one = `${path}/{id}`;
 export interface IncidentRouteParts {
   readonly store: IncidentStore;
   readonly instances: InstanceReader;
+  readonly why: Why;
   /** In memory, with what was measured last. */
   readonly ledger: { instancesOf(group: string): ReadonlyMap<string, Instance> };
 }
 
-export const incidentRoutes = ({ store, instances, ledger }: IncidentRouteParts): readonly RouteDeclaration[] => [
+export const incidentRoutes = ({ store, instances, ledger, why }: IncidentRouteParts): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
@@ -49,6 +51,17 @@ export const incidentRoutes = ({ store, instances, ledger }: IncidentRouteParts)
       const incident = await store.get(params.id);
       return shownIncident(measured(incident, ledger.instancesOf(incident.dedupe_key)));
     },
+  }),
+  route({
+    method: 'GET',
+    path: `${one}/why`,
+    access: 'any',
+    summary: 'Why channels were, or were not, sent the present firing of an incident',
+    description: 'For each gate what it held back and by what, and for each channel what became of it.',
+    params: IncidentId,
+    response: WhyAnswer,
+    errors: ['not_found'],
+    handle: ({ params }) => why.of(params.id),
   }),
   listRoute({
     path: `${one}/instances`,

@@ -15,6 +15,7 @@ export const area: Area = {
     GET     /api/v1/alerts/incidents/{id}            any
     GET     /api/v1/alerts/incidents/{id}/events     any
     GET     /api/v1/alerts/incidents/{id}/instances  any
+    GET     /api/v1/alerts/incidents/{id}/why        any
     POST    /api/v1/alerts/incidents/{id}/ack        any
     POST    /api/v1/alerts/incidents/{id}/resolve    any
     POST    /api/v1/alerts/incidents/{id}/silence    any
