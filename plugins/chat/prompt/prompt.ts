@@ -58,7 +58,7 @@ function systemText({ persona, systemContext, model, offer, guides, digest, cloc
     parts.push(`More tools; call tool_search with select before you use one of them:\n${lines}`);
   }
   if (guides.length > 0) {
-    parts.push(`Guides; read one with skill_read before you follow it:\n${guides.map(({ key, description }) => `- ${key}: ${description}`).join('\n')}`);
+    parts.push(`Guides; read one with guide_read before you follow it:\n${guides.map(({ key, description }) => `- ${key}: ${description}`).join('\n')}`);
   }
   const past = digestText(digest);
   return [...parts, ...(past === '' ? [] : [past])].join('\n\n');
