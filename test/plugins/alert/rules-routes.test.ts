@@ -69,7 +69,7 @@ test('what cannot work is refused by field and reason', async (t) => {
   assert.match(await refused({ conditions: [{ expr: 'up == 0' }, { expr: 'nope(' }] }), /^conditions\.1\.expr: 1:/);
   assert.match(await refused({ conditions: [{ expr: 'up', window: '5m' }] }), /conditions\.0\.window: is not a field of this kind/);
   assert.match(await refused({ conditions: [{ expr: 'up', for: 'soon' }] }), /conditions\.0\.for: must be a duration/);
-  assert.match(await refused({ annotations: { summary: '{{ query "up" }}' } }), /^annotations\.summary: template:1:\d+: .*"?query"?/);
+  assert.match(await refused({ annotations: { summary: '{{ graphLink "up" }}' } }), /^annotations\.summary: template:1:\d+: .*"?graphLink"?/);
   assert.match(await refused({ rule_key: 'CPU busy' }), /rule_key/);
   assert.match(await refused({ rule_key: 'alert_back_end_down' }), /own rule/);
   assert.match(await refused({ runbook_url: 'javascript:alert(1)' }), /runbook_url/);
