@@ -40,7 +40,7 @@ export function evaluatePack({ code, filename, network }: Pick<Load, 'code' | 'f
       if (method === 'start') {
         return start();
       }
-      const handlers = handlersOf[method];
+      const handlers = Object.hasOwn(handlersOf, method) ? handlersOf[method] : undefined;
       if (handlers === undefined) {
         return own(exported, method, `the module exports no function ${method}`)(input, signal);
       }

@@ -112,7 +112,7 @@ test('a pack answers for the routes it describes', async (t) => {
   await assert.rejects(route(child, 'GET /api/v1/bad'), refused('not_found', /^no such thing$/));
   await assert.rejects(route(child, 'GET /api/v1/bug'), refused('internal', /Cannot read properties of null/));
   await assert.rejects(route(child, 'GET /nowhere'), refused('not_found', /"routes" of definePack has no GET \/nowhere/));
-  await assert.rejects(route(child, 'constructor'), refused('not_found', /no handler/));
+  await assert.rejects(route(child, 'constructor'), refused('not_found', /of definePack has no constructor/));
   await assert.rejects(child.call('toString', {}), refused('not_found', /exports no function toString/));
   await until(() => child.seen.lines.some((line) => line.includes('index.cjs')));
 });
