@@ -6,7 +6,16 @@ export const writers = [0, 1, 2, 3, 4, 5];
 export const crashOptions = {
   log: quiet,
   now: () => Date.now(),
-  cuts: { chunkBytes: 8_000, idleMs: 200, blockBytes: 60_000, blockMs: 300, memoryBytes: 200_000, walBytes: 2_000_000 },
+  cuts: {
+    chunkBytes: 8_000,
+    idleMs: 200,
+    blockBytes: 60_000,
+    blockMs: 300,
+    memoryBytes: 200_000,
+    walBytes: 2_000_000,
+    segmentBytes: 50_000,
+    slackBytes: 50_000,
+  },
   disk: { minFreeBytes: 0, minFreeShare: 0 },
 } as const;
 
