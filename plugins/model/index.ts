@@ -1,12 +1,16 @@
 import { BuildInfo, definePlugin, type PluginContext } from 'svc/sdk';
 
+import { askingRoutes } from './asking-routes.ts';
 import { Budget } from './budget/budget.ts';
 import type { ModelTables } from './budget/tables.ts';
 import { ModelProviders, ModelRuns } from './contract.ts';
+import { ModelDoctor } from './doctor.ts';
 import { ModelCalls } from './model-calls.ts';
 import { modelRoutes } from './model-routes.ts';
 import { ModelCatalogue } from './providers/catalogue.ts';
 import { HttpProvider, shippedProviders } from './providers/http-provider.ts';
+import { Engines } from './translate/engines.ts';
+import { Translator } from './translate/translator.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -47,7 +51,7 @@ export default definePlugin({
         provider.forget();
         return provider.name;
       });
-    ctx.http.routes(modelRoutes({ catalogue, budget, invalidate }));
+    ctx.http.routes([...modelRoutes({ catalogue, budget, invalidate }), ...askingRoutes(new Translator(calls, new Engines(ctx)), new ModelDoctor(calls))]);
     scope.interval('remove usage of old runs', dayMs, () => budget.tidy());
   },
 });

@@ -5,5 +5,7 @@ export const area: Area = {
     GET  /api/v1/aiops/models                any
     GET  /api/v1/usage/today                 any
     POST /api/v1/integrations/llm/invalidate admin
+    POST /api/v1/integrations/llm/doctor     admin
+    POST /api/v1/aiops/query-translate       any
   `,
 };

@@ -1,0 +1,70 @@
+import { defineService, type Handle, isSvcError, type PluginContext } from 'svc/sdk';
+
+import type { LogQueries } from '../../logs/contract.ts';
+import type { MetricsQueries } from '../../metricsdb/contract.ts';
+import type { TraceQueries } from '../../traces/contract.ts';
+import type { Dialect } from './patterns.ts';
+
+/** By their ids: the folders of the stores may be taken away. */
+const Metrics = defineService<MetricsQueries>('metrics.queries');
+const Logs = defineService<LogQueries>('logs.queries');
+const Traces = defineService<TraceQueries>('traces.queries');
+
+const mostNames = 40;
+const lookMs = 3_000;
+
+/** What svc itself knows of queries: whether one can be read, and which metrics there are. */
+export class Engines {
+  readonly #checks: Readonly<Record<Dialect, Handle<{ check(query: string): Promise<unknown> }>>>;
+  readonly #metrics: Handle<MetricsQueries>;
+  readonly #now: () => number;
+
+  constructor({ services, clock }: Pick<PluginContext, 'services' | 'clock'>) {
+    this.#metrics = services.maybe(Metrics);
+    this.#checks = { promql: this.#metrics, logql: services.maybe(Logs), traceql: services.maybe(Traces) };
+    this.#now = () => clock.now();
+  }
+
+  /** Why the query cannot be read; undefined when it can. */
+  async complaint(dialect: Dialect, query: string): Promise<string | undefined> {
+    const engine = this.#checks[dialect];
+    if (!engine.available) {
+      return `not checked, since the store that reads ${dialect} is not here; enable its plugin`;
+    }
+    try {
+      await engine.get().check(query);
+      return undefined;
+    } catch (error) {
+      if (isSvcError(error)) {
+        return error.message;
+      }
+      throw error;
+    }
+  }
+
+  /** Names of metrics in which a word of the question stands; none where that cannot be found out soon. */
+  async metricNames(prompt: string, signal: AbortSignal): Promise<readonly string[]> {
+    const words = [...new Set(prompt.toLowerCase().match(/[a-z][a-z0-9_]{2,}/g))].filter((word) => !common.has(word)).slice(0, 12);
+    if (words.length === 0 || !this.#metrics.available) {
+      return [];
+    }
+    const query = `group by (__name__) ({__name__=~".*(?:${words.join('|')}).*"})`;
+    try {
+      const answer = await this.#metrics.get().instant(query, this.#now(), { timeoutMs: lookMs, maxSamples: 200_000, signal });
+      const names = answer.type === 'vector' ? answer.labels.map((labels) => labels['__name__']!) : [];
+      return names.toSorted((a, b) => said(b, words) - said(a, words) || a.length - b.length || (a < b ? -1 : 1)).slice(0, mostNames);
+    } catch (error) {
+      if (isSvcError(error)) {
+        return [];
+      }
+      throw error;
+    }
+  }
+}
+
+/** How many of the words stand in a name. */
+const said = (name: string, words: readonly string[]): number => words.filter((word) => name.includes(word)).length;
+
+const common: ReadonlySet<string> = new Set(
+  'the and for with from show what which that last past over per all how many much are was were has have each every'.split(' '),
+);
