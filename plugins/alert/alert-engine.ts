@@ -33,6 +33,7 @@ import { silenceRoutes } from './silence/silence-routes.ts';
 import { SilenceReach } from './silence/silence-reach.ts';
 import { SilenceStore, type SilenceTables } from './silence/silence-store.ts';
 import { Silences } from './silence/silences.ts';
+import { incidentSkills } from './skills.ts';
 
 export interface AlertEngineParts {
   readonly book: RuleBook;
@@ -180,7 +181,7 @@ export class AlertEngine {
   }
 
   #provideServices(): void {
-    const { services, extend, clock } = this.#ctx;
+    const { services, extend, skills, clock, ids } = this.#ctx;
     const backgrounds = new Backgrounds({
       ...{ clock, log: this.#ctx.log, ledger: this.#ledger, book: this.#parts.book, metrics: this.#metrics, planOf: this.#planOf },
       silencedBy: (one) => this.#silences.covering(one, clock.now()),
@@ -194,6 +195,8 @@ export class AlertEngine {
     const reader = new IncidentReader(this.#incidents, this.#instances, clock);
     services.provide(Incidents, () => reader);
     extend.contribute(mentions, 'incident', incidentMention(reader));
+    const parts = { incidents: reader, silences: this.#silences, dispatcher: services.maybe(Channels), clock, ids };
+    incidentSkills(parts).forEach((skill) => skills.add(skill));
     services.provide(AlertEvaluator, () => ({
       tick: async () => {
         await this.#parts.recording.tick();

@@ -16,6 +16,7 @@ import network from './rules/network.json' with { type: 'json' };
 import pipelines from './rules/pipelines.json' with { type: 'json' };
 import system from './rules/system.json' with { type: 'json' };
 import { Channels, Logs, Metrics } from './services.ts';
+import { ruleSkills } from './skills.ts';
 import { RuleTexts } from './template.ts';
 import { ruleTestRoutes } from './unit-test/rule-test-routes.ts';
 
@@ -52,9 +53,11 @@ export class AlertRules {
     this.render = (rule, snapshot, query) => texts.annotations(rule, snapshot, query);
     this.labelsOf = (rule, series, value) => texts.labels(rule, series, value);
 
+    const preview = new Preview({ dependencies, clock, intervalMs, delayOf, labelsOf: this.labelsOf });
+    ruleSkills(rules, preview).forEach((skill) => ctx.skills.add(skill));
     ctx.http.routes([
       ...ruleRoutes(rules),
-      ...previewRoutes(new Preview({ dependencies, clock, intervalMs, delayOf, labelsOf: this.labelsOf })),
+      ...previewRoutes(preview),
       ...importRoutes(new RuleImporter({ rules, recordings, dependencies, findByKey: (key) => new RuleStore(tables.read).findByKey(key) })),
       ...ruleTestRoutes(dependencies.metrics),
     ]);

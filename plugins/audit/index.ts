@@ -6,6 +6,7 @@ import { Memory } from './memory.ts';
 import { pausesOf } from './pace.ts';
 import { retention } from './retention.ts';
 import { auditRoutes } from './routes.ts';
+import { changeSkills } from './skills.ts';
 import { Store } from './store.ts';
 import type { AuditTables } from './tables.ts';
 import { Trail } from './trail.ts';
@@ -33,6 +34,7 @@ export default definePlugin({
     );
 
     ctx.services.provide(AuditTrail, () => new Trail(store, keys, keepUp));
+    changeSkills(store, clock).forEach((skill) => ctx.skills.add(skill));
     ctx.http.routes(auditRoutes({ store, pause, clock, verification: new Verification({ store, keys, checkpoints, memory, pause }) }));
 
     const guarded = async (): Promise<HealthReport> => {

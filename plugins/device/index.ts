@@ -6,6 +6,7 @@ import { Devices } from './devices.ts';
 import { Directory } from './directory.ts';
 import { DeviceEvents } from './events.ts';
 import { deviceMention, mentions } from './mention.ts';
+import { deviceSkills } from './skills.ts';
 import type { DeviceTables } from './tables.ts';
 
 const none: ReadonlySet<number> = new Set();
@@ -25,5 +26,6 @@ export default definePlugin({
     const devices = new Devices({ tables, fleet, details: ctx.extend.open(DeviceDetailSources), clock, events });
     ctx.http.routes(deviceRoutes(devices));
     ctx.extend.contribute(mentions, 'device', deviceMention(devices));
+    deviceSkills(devices).forEach((skill) => ctx.skills.add(skill));
   },
 });

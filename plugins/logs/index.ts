@@ -11,6 +11,7 @@ import { lokiRoutes } from './loki-routes.ts';
 import { RemoteLogs } from './remote/remote-logs.ts';
 import { selfMetrics } from './self-metrics.ts';
 import { threadKeys, threadSettings } from './settings.ts';
+import { LogSkills } from './skills.ts';
 import { tailRoute } from './tail-route.ts';
 import { TailViewers } from './tail-viewers.ts';
 import type { ThreadData } from './thread-contract.ts';
@@ -38,7 +39,9 @@ export default definePlugin({
     const driver = (): LogDriver => (driverOf(settings, 'logs') === 'remote' ? remote : embedded);
     keepSettled(ctx, thread, threadKeys, () => threadSettings(settings));
 
-    ctx.services.provide(LogQueries, () => queriesOf(driver, thread));
+    const queries = queriesOf(driver, thread);
+    ctx.services.provide(LogQueries, () => queries);
+    new LogSkills(queries, clock).all().forEach((skill) => ctx.skills.add(skill));
     ctx.services.provide(LogIngest, () => ({ push: (...pushed) => driver().push(...pushed), write: (rows) => driver().write(rows) }));
     const viewers = new TailViewers(thread);
     const refusal = (): string | undefined => (driver() === remote ? 'live tails show what this service keeps itself: logs.driver is remote' : undefined);

@@ -24,6 +24,7 @@ import { LaunchedFile } from './launched-file.ts';
 import { authProbe, integrationRoutes, metricsdbRoutes } from './metricsdb-routes.ts';
 import { prometheusRoutes } from './prometheus-routes.ts';
 import { selfMetrics } from './self-metrics.ts';
+import { MetricSkills } from './skills.ts';
 import { type Launched, MetricsSettings, type RemoteSettings, watchedKeys } from './settings.ts';
 import type { ThreadData } from './thread-contract.ts';
 
@@ -49,7 +50,9 @@ export default definePlugin({
     keepSettled(ctx, programs, thread, board);
 
     const driver = (): Driver => board.driver;
-    ctx.services.provide(MetricsQueries, () => queriesOf(driver, thread, clock));
+    const queries = queriesOf(driver, thread, clock);
+    ctx.services.provide(MetricsQueries, () => queries);
+    new MetricSkills(queries, clock).all().forEach((skill) => ctx.skills.add(skill));
     ctx.services.provide(MetricsIngest, () => ({
       push: (...pushed) => driver().push(...pushed),
       write: (rows) => driver().write(rows),

@@ -12,6 +12,7 @@ import { panelRoutes } from './panel-routes.ts';
 import type { MonitorTables } from './panel-store.ts';
 import { Panels } from './panels.ts';
 import { queryCheck } from './query-check.ts';
+import { dashboardSkills } from './skills.ts';
 
 export default definePlugin({
   activate(ctx) {
@@ -23,6 +24,7 @@ export default definePlugin({
     };
     const tables = ctx.db<MonitorTables>();
     const book = new DashboardBook(ctx.extend.open(Dashboards), tables, ctx.id);
+    dashboardSkills(book).forEach((skill) => ctx.skills.add(skill));
     const check = queryCheck(stores);
     const panels = new Panels({ tables, book, check, clock });
     const sampleInterval = (): number => parseDuration(settings.get<string>('monitor.sample_interval'));

@@ -105,13 +105,14 @@ export const skillRoutes = (registry: SkillRegistry, executions: Executions): re
     errors: ['not_found', 'forbidden', 'invalid_argument', 'unavailable'],
     async handle({ params: { key }, body: { params = {}, device_id, edge_id, timeout = 30 }, principal, signal, note, setStatus }) {
       const end = await executions.execute({ principal, key, params, device_id, edge_id, timeoutMs: timeout * 1_000, signal, origin: 'api' });
+      const kind = registry.tool(key)?.class;
       if ('approval_id' in end) {
-        note({ resourceType: 'skill', resourceId: key, after: { approval_id: end.approval_id } });
+        note({ resourceType: 'skill', resourceId: key, after: { class: kind, approval_id: end.approval_id } });
         setStatus(202);
         return { status: 'approval' as const, approval_id: end.approval_id };
       }
       const { status, result, error, duration_ms, execution_id, evidence } = end;
-      note({ resourceType: 'skill', resourceId: key, after: { status, execution_id, device_id: device_id ?? null, edge_id: edge_id ?? null } });
+      note({ resourceType: 'skill', resourceId: key, after: { class: kind, status, execution_id, device_id: device_id ?? null, edge_id: edge_id ?? null } });
       return { status, result, error: error ?? null, duration_ms, execution_id, evidence: evidence?.id ?? null };
     },
   }),

@@ -12,6 +12,7 @@ import { PropsCheck } from './props.ts';
 import { relationRoutes } from './relation-routes.ts';
 import { RelationTypes } from './relation-types.ts';
 import { Relations } from './relations.ts';
+import { topologySkills } from './skills.ts';
 import type { TopologyTables } from './tables.ts';
 import { nodeTypeRoutes, relationTypeRoutes } from './type-routes.ts';
 
@@ -30,13 +31,15 @@ export default definePlugin({
     const devices = ctx.services.maybe(Devices);
     const mirror = new HostMirror({ tables, devices, clock, log });
 
+    const nodes = new Nodes({ tables, check, clock });
+    topologySkills(nodes, tables).forEach((skill) => ctx.skills.add(skill));
     ctx.services.provide(TopologyGraph, () => ({ blastRadius: (nodeId, depth) => blastRadius(tables.read, nodeId, depth) }));
     ctx.extend.contribute(DeviceDetails, 'host-node', {
       detailsOf: async (ids) => new Map((await nodeStore(tables.read).ofDevices(ids)).map(({ id, device_id }) => [device_id!, { node_id: id }])),
     });
     ctx.http.routes([
       ...nodeTypeRoutes(new NodeTypes({ tables, check, clock })),
-      ...nodeRoutes(new Nodes({ tables, check, clock })),
+      ...nodeRoutes(nodes),
       ...relationTypeRoutes(new RelationTypes({ tables, clock })),
       ...relationRoutes(new Relations({ tables, clock })),
     ]);

@@ -7,6 +7,7 @@ import { EmbeddedTraces } from './embedded-traces.ts';
 import { RemoteTraces } from './remote/remote-traces.ts';
 import { selfMetrics } from './self-metrics.ts';
 import { pushAddress, searchRangeMs, threadKeys, threadSettings } from './settings.ts';
+import { TraceSkills } from './skills.ts';
 import { relaySpanMetrics } from './span-metrics-relay.ts';
 import { Reader } from './tempo/question.ts';
 import { tempoRoutes } from './tempo-routes.ts';
@@ -38,7 +39,9 @@ export default definePlugin({
     keepSettled(ctx, thread, threadKeys, () => threadSettings(settings));
     relaySpanMetrics(ctx, thread);
 
-    ctx.services.provide(TraceQueries, () => queriesOf(driver, thread));
+    const queries = queriesOf(driver, thread);
+    ctx.services.provide(TraceQueries, () => queries);
+    new TraceSkills(queries, clock).all().forEach((skill) => ctx.skills.add(skill));
     ctx.services.provide(TraceIngest, () => ({ push: (...pushed) => driver().push(...pushed) }));
     const reader = new Reader(
       () => clock.now(),

@@ -1,3 +1,4 @@
+export * from './asked-window.ts';
 export { askerOf } from './asker.ts';
 export * from './budget.ts';
 export * from './byte-text.ts';

@@ -1,0 +1,42 @@
+import { type ToolSkill, toolSkill } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { Devices } from './devices.ts';
+
+const common = { scope: 'manager', class: 'safe', tier: 'core' } as const;
+
+const List = Type.Object({
+  q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'A part of the name, the host name or the address.' })),
+  tag: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'env or env=prod.' })),
+  role: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
+  online: Type.Optional(Type.Boolean()),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 30 }),
+});
+
+/** What agents and people ask of devices. */
+export const deviceSkills = (devices: Devices): readonly ToolSkill[] => [
+  toolSkill({
+    ...common,
+    key: 'devices_list',
+    name: 'Devices',
+    description: 'Machines of the fleet: by a part of the name, tag, role, or whether they are online.',
+    params: List,
+    run: async ({ q, tag, role, online, limit }) => {
+      const [key = '', ...rest] = tag?.split('=') ?? [];
+      const tags = tag === undefined ? [] : [{ key, value: rest.length === 0 ? undefined : rest.join('=') }];
+      const { items, total } = await devices.list({ q, tags, roles: role === undefined ? [] : [role], online }, { limit });
+      return { total, devices: items };
+    },
+  }),
+  toolSkill({
+    ...common,
+    key: 'device_get',
+    name: 'One device',
+    description: 'What is known of one machine, and which edges watch it.',
+    params: Type.Object({ device_id: Type.Integer({ minimum: 1 }) }),
+    run: async ({ device_id: id }) => {
+      const device = await devices.get(id);
+      return { device, edges: (await devices.edges(id, { limit: 20 })).items };
+    },
+  }),
+];

@@ -1,0 +1,87 @@
+import { askedWindow, askerOf, windowAsked } from 'svc/query';
+import { type Clock, type SkillRun, timestamp, type ToolSkill, toolSkill } from 'svc/sdk';
+import { type Static, Type } from 'typebox';
+
+import type { LogQueries } from './contract.ts';
+import { templatesIn } from './log-templates.ts';
+
+const Window = { last: Type.Optional(Type.Unsafe<string>(askedWindow.last)), until: Type.Optional(Type.Unsafe<string>(askedWindow.until)) };
+const mostSampled = 5_000;
+const mostTemplates = 40;
+const mostSeries = 100;
+const longestLine = 1_000;
+
+const Lines = Type.Object({
+  query: Type.String({ minLength: 1, maxLength: 4_000, description: 'LogQL, such as {unit="nginx"} |= "error".' }),
+  ...Window,
+  limit: Type.Integer({ minimum: 1, maximum: 500, default: 50 }),
+  direction: Type.Enum(['backward', 'forward'], { default: 'backward', description: 'Newest first, or oldest first.' }),
+});
+const Templates = Type.Object({
+  query: Type.String({ minLength: 1, maxLength: 4_000, description: 'LogQL that selects lines, such as {device_id="7"}.' }),
+  ...Window,
+});
+
+/** Questions about logs for people and agents. */
+export class LogSkills {
+  readonly #queries: LogQueries;
+  readonly #clock: Clock;
+
+  constructor(queries: LogQueries, clock: Clock) {
+    this.#queries = queries;
+    this.#clock = clock;
+  }
+
+  all(): readonly ToolSkill[] {
+    const common = { scope: 'manager', class: 'safe', tier: 'core' } as const;
+    return [
+      toolSkill({
+        ...common,
+        key: 'logs_query',
+        name: 'Search logs',
+        description: 'Lines that a LogQL query selects within a window; of a query that counts, its values at the end of the window.',
+        params: Lines,
+        run: (params, run) => this.#lines(params, run),
+      }),
+      toolSkill({
+        ...common,
+        key: 'logs_templates',
+        name: 'Kinds of log lines',
+        description: 'What lines there are within a window, summed up: lines that differ only in numbers, times and ids are one kind, the most frequent first.',
+        params: Templates,
+        run: (params, run) => this.#templates(params, run),
+      }),
+    ];
+  }
+
+  async #lines({ query, limit, direction, ...asked }: Static<typeof Lines>, { principal, signal }: SkillRun): Promise<object> {
+    const window = windowAsked(asked, this.#clock.now());
+    const options = { signal, asker: askerOf(principal) };
+    if ((await this.#queries.check(query)).type !== 'lines') {
+      const answer = await this.#queries.instant(query, window.end, options);
+      const series = answer.type === 'vector' ? answer.labels.map((labels, index) => ({ labels, value: answer.values[index]! })) : [];
+      return { at: timestamp(window.end), total: series.length, series: series.slice(0, mostSeries), warnings: answer.warnings };
+    }
+    const { lines, partial, warnings } = await this.#queries.lines(query, window, { ...options, limit, direction });
+    return {
+      ...{ from: timestamp(window.start), to: timestamp(window.end), shown: lines.length, more: lines.length >= limit || partial },
+      lines: lines.map(({ at, labels, line }) => ({ at: timestamp(at.ms), labels, line: line.slice(0, longestLine) })),
+      warnings,
+    };
+  }
+
+  async #templates({ query, ...asked }: Static<typeof Templates>, { principal, signal }: SkillRun): Promise<object> {
+    const window = windowAsked(asked, this.#clock.now());
+    const options = { signal, asker: askerOf(principal), limit: mostSampled, direction: 'backward' as const };
+    const { lines, partial, warnings } = await this.#queries.lines(query, window, options);
+    const templates = templatesIn(lines.map(({ line, at }) => ({ line, at: at.ms })));
+    return {
+      ...{ from: timestamp(window.start), to: timestamp(window.end), lines: lines.length, sampled: lines.length >= mostSampled || partial },
+      kinds: templates.length,
+      templates: templates
+        .slice(0, mostTemplates)
+        .map(({ template, count, first, last }) => ({ template, count, first: timestamp(first), last: timestamp(last) })),
+      warnings,
+    };
+  }
+}

@@ -1,0 +1,51 @@
+import { SvcError, type Tables, type ToolSkill, toolSkill } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import { nodeStore } from './node-store.ts';
+import type { Nodes } from './nodes.ts';
+import type { TopologyTables } from './tables.ts';
+
+const common = { scope: 'manager', class: 'safe', tier: 'core' } as const;
+
+const Find = Type.Object({
+  q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'A part of the name.' })),
+  type: Type.Optional(Type.String({ maxLength: 100, description: 'Such as host or service.' })),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 30 }),
+});
+const Blast = Type.Object({
+  node_id: Type.Optional(Type.Integer({ minimum: 1 })),
+  device_id: Type.Optional(Type.Integer({ minimum: 1, description: 'Instead of node_id: the host node of this device.' })),
+  depth: Type.Integer({ minimum: 1, maximum: 10, default: 3 }),
+});
+
+/** What agents and people ask of the topology. */
+export const topologySkills = (nodes: Nodes, tables: Tables<TopologyTables>): readonly ToolSkill[] => [
+  toolSkill({
+    ...common,
+    key: 'topology_find',
+    name: 'Find nodes',
+    description: 'Nodes of the topology, such as hosts and services, by name and type.',
+    params: Find,
+    run: async ({ q, type, limit }) => {
+      const { items, total } = await nodes.list({ q, type, tags: [] }, { limit });
+      return { total, nodes: items };
+    },
+  }),
+  toolSkill({
+    ...common,
+    key: 'topology_blast_radius',
+    name: 'Blast radius',
+    description: 'What a failure of a node reaches, nearest first, along relations that spread failures.',
+    params: Blast,
+    run: async ({ node_id: node, device_id: device, depth }) => {
+      if ((node === undefined) === (device === undefined)) {
+        throw new SvcError('invalid_argument', 'name a node by node_id or by device_id');
+      }
+      const [host] = device === undefined ? [] : await nodeStore(tables.read).ofDevices([device]);
+      if (node === undefined && host === undefined) {
+        throw new SvcError('not_found', `device ${device} has no host node`);
+      }
+      return await nodes.blast(node ?? host!.id, depth);
+    },
+  }),
+];
