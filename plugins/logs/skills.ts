@@ -3,13 +3,12 @@ import { type Clock, type SkillRun, timestamp, type ToolSkill, toolSkill } from 
 import { type Static, Type } from 'typebox';
 
 import type { LogQueries } from './contract.ts';
-import { templatesIn } from './log-templates.ts';
 
 const Window = { last: Type.Optional(Type.Unsafe<string>(askedWindow.last)), until: Type.Optional(Type.Unsafe<string>(askedWindow.until)) };
-const mostSampled = 5_000;
 const mostTemplates = 40;
 const mostSeries = 100;
 const longestLine = 1_000;
+const longestExample = 200;
 
 const Lines = Type.Object({
   query: Type.String({ minLength: 1, maxLength: 4_000, description: 'LogQL, such as {unit="nginx"} |= "error".' }),
@@ -47,7 +46,7 @@ export class LogSkills {
         ...common,
         key: 'logs_templates',
         name: 'Kinds of log lines',
-        description: 'What lines there are within a window, summed up: lines that differ only in numbers, times and ids are one kind, the most frequent first.',
+        description: 'What lines there are within a window, summed up: lines that differ in a few places only are one kind, the most frequent first.',
         params: Templates,
         run: (params, run) => this.#templates(params, run),
       }),
@@ -72,15 +71,12 @@ export class LogSkills {
 
   async #templates({ query, ...asked }: Static<typeof Templates>, { principal, signal }: SkillRun): Promise<object> {
     const window = windowAsked(asked, this.#clock.now());
-    const options = { signal, asker: askerOf(principal), limit: mostSampled, direction: 'backward' as const };
-    const { lines, partial, warnings } = await this.#queries.lines(query, window, options);
-    const templates = templatesIn(lines.map(({ line, at }) => ({ line, at: at.ms })));
+    const { patterns, lines, partial, warnings } = await this.#queries.patterns(query, window, { signal, asker: askerOf(principal) });
     return {
-      ...{ from: timestamp(window.start), to: timestamp(window.end), lines: lines.length, sampled: lines.length >= mostSampled || partial },
-      kinds: templates.length,
-      templates: templates
-        .slice(0, mostTemplates)
-        .map(({ template, count, first, last }) => ({ template, count, first: timestamp(first), last: timestamp(last) })),
+      ...{ from: timestamp(window.start), to: timestamp(window.end), lines, only_newest: partial, kinds: patterns.length },
+      templates: patterns.slice(0, mostTemplates).map(({ pattern, count, example, first, last }) => ({
+        ...{ template: pattern, count, example: example.slice(0, longestExample), first: timestamp(first), last: timestamp(last) },
+      })),
       warnings,
     };
   }
