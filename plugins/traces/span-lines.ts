@@ -41,7 +41,7 @@ const longestValue = 200;
 export function spanLines(trace: unknown): readonly SpanLine[] {
   const spans = ((trace as Otlp).resourceSpans ?? []).flatMap(({ resource, scopeSpans = [] }) => {
     const service = valueOf(resource?.attributes?.find(({ key }) => key === 'service.name'));
-    return scopeSpans.flatMap(({ spans: inner = [] }) => inner.map((span) => ({ service: String(service ?? 'unknown'), span })));
+    return scopeSpans.flatMap(({ spans: inner = [] }) => inner.map((span) => ({ service: typeof service === 'string' ? service : 'unknown', span })));
   });
   const begun = spans.reduce(
     (first, { span }) => (nanos(span.startTimeUnixNano) < first ? nanos(span.startTimeUnixNano) : first),
