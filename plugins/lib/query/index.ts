@@ -1,4 +1,3 @@
-export * from './asked-window.ts';
 export { askerOf } from './asker.ts';
 export * from './budget.ts';
 export * from './byte-text.ts';
