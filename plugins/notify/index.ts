@@ -1,6 +1,6 @@
-import { BuildInfo, definePlugin, isSvcError, messageOf } from 'svc/sdk';
+import { BuildInfo, definePlugin, defineService, isSvcError, messageOf } from 'svc/sdk';
 
-import { DeviceDirectory } from '../device/contract.ts';
+import type { DeviceDirectory as Devices } from '../device/contract.ts';
 import { Addresses } from './address.ts';
 import { ChannelHealth } from './channel-health.ts';
 import { channelRoutes, deliveryRoutes } from './channel-routes.ts';
@@ -26,6 +26,9 @@ const publishEveryMs = 500;
 const measureEveryMs = 5_000;
 const repeatEveryMs = 60_000;
 const hourMs = 3_600_000;
+
+/** By its id: the folder of the devices may be taken away. */
+const DeviceDirectory = defineService<Devices>('device.directory');
 
 export default definePlugin({
   async activate(ctx) {

@@ -1,7 +1,20 @@
-import { defineEvent, type PackRoute, type PackSkill, type PluginContext, type PluginManifest, type Principal, route, type RouteDeclaration } from 'svc/sdk';
+import {
+  defineEvent,
+  defineExtensionPoint,
+  type PackRoute,
+  type PackSkill,
+  type PluginContext,
+  type PluginManifest,
+  type Principal,
+  route,
+  type RouteDeclaration,
+} from 'svc/sdk';
 
-import { type Tool, type ToolSource, ToolSources } from '../skill/contract.ts';
+import type { Tool, ToolSource } from '../skill/contract.ts';
 import type { Child } from './child.ts';
+
+/** By its id: the folder of the skills may be taken away. */
+const ToolSources = defineExtensionPoint<ToolSource>('skill.sources');
 
 /** Declares what the manifest of a pack describes: its process answers for it. */
 export function bringIn({ id, routes, events, skills, settings, limits }: PluginManifest, ctx: PluginContext, child: Child): void {
