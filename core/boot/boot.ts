@@ -56,6 +56,7 @@ export interface RunningCore {
   stop(reason: string): Promise<void>;
 }
 
+const watchAfterMs = 250;
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
@@ -67,7 +68,9 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
   try {
     const base = openBase({ ...options, clock, ids, schemas: ajvSchemas, shared: sharedModules }, 'manager', coreSettings);
     const { dataDir, registry, settings, logs } = base;
+    performance.mark('boot: settings and manifests');
     const data = await openData(base, options.safeguard, takeDown);
+    performance.mark('boot: storage');
     const hosting = openHost({ ...base, ...data, sources: options.sources ?? pluginSources(product, dataDir), watch }, takeDown);
     const { host, outboxes } = hosting;
     const http = openHttp({ ...base, ...data, ...hosting, checkResponses }, takeDown);
@@ -75,10 +78,13 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
     publishCore({ ...base, ...data, host, address, agent: options.agent ?? [] });
     const parts = { ...base, ...data, ...hosting, http };
     options.beforePlugins?.(parts);
+    performance.mark('boot: host');
     await host.start();
     await outboxes.start();
+    performance.mark('boot: plugins');
     address.port = await http.listen(address.hostname, address.port);
     address.listening = true;
+    performance.mark('boot: listen');
 
     const log = logs.logger('boot');
     data.storage.announce(address.url);
@@ -111,11 +117,14 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
   }
 }
 
-/** Begins behind the first requests, since looking at each file takes a while: what changed after `since` is seen all the same. */
+/** Behind the first requests, since looking at each file takes a while: what changed after `since` is seen all the same. */
 function watchPlugins(roots: readonly string[], since: number, host: PluginHost, log: Logger, takeDown: TakeDown): void {
-  const { ready, close } = watchFolders({ roots, since, log, onChange: (paths) => host.refresh(paths) });
-  takeDown.add(close);
-  ready
-    .then(() => host.refresh(new Set()))
-    .catch((error: unknown) => log.error({ error }, `could not look for plugins that came or went during the start: ${messageOf(error)}`));
+  const later = setTimeout(() => {
+    const { ready, close } = watchFolders({ roots, since, log, onChange: (paths) => host.refresh(paths) });
+    takeDown.add(close);
+    ready
+      .then(() => host.refresh(new Set()))
+      .catch((error: unknown) => log.error({ error }, `could not look for plugins that came or went during the start: ${messageOf(error)}`));
+  }, watchAfterMs);
+  takeDown.add(() => clearTimeout(later));
 }

@@ -20,7 +20,7 @@ export interface RootWatchOptions {
   readonly log: Logger;
 }
 
-const lookEveryMs = 250;
+const lookEveryMs = 1_000;
 const pollEveryMs = 500;
 const armWithinMs = 5_000;
 
@@ -29,7 +29,7 @@ const exhausted: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOSPC']);
 
 /**
  * Watches one folder through all its lives. chokidar loses a root that is deleted, replaced, or reached by a link
- * that is turned elsewhere, so the root is looked at four times a second and watched anew when it is another one.
+ * that is turned elsewhere, so the root is looked at every second and watched anew when it is another one.
  */
 export function watchRoot(root: string, { ignore, changed, since, log }: RootWatchOptions): RootWatch {
   const closing = new AbortController();
