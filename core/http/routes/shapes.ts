@@ -99,16 +99,7 @@ const formats: Readonly<Record<string, true | RegExp | ((text: string) => boolea
   binary: true,
 };
 
-const common: Options = {
-  strict: false,
-  meta: false,
-  validateSchema: false,
-  useDefaults: true,
-  ownProperties: true,
-  verbose: true,
-  logger: false,
-  formats,
-};
+const common: Options = { strict: false, meta: false, validateSchema: false, useDefaults: true, ownProperties: true, verbose: true, logger: false, formats };
 
 /** A pack's patterns are not ours: they run on an engine that no pattern can stall. */
 const linearPatterns: Options = {
