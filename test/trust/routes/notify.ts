@@ -13,6 +13,6 @@ export const area: Area = {
     POST    /api/v1/notification-deliveries/{id}/resend  channel:resend
     GET     /api/v1/incident-pages/{token}             public
   `,
-  houseWide: ['notification-channels', 'notification-deliveries'],
+  houseWide: ['notification-channels', 'notification-deliveries', 'incident-pages'],
   fields: { notify_channel_ids: 'notification-channels', fallback_channel_id: 'notification-channels', channel_id: 'notification-channels' },
 };
