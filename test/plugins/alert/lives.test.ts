@@ -215,8 +215,11 @@ async function worldOf(t: TestContext, clock: HandClock) {
       for (let waited = 0; ; waited += 50) {
         const found = kinds.map((kind) => titlesOf(platforms, `life_${kind} on ${device}`));
         const timelines = await Promise.all((await incidents()).map(({ id }) => house.json(`/api/v1/alerts/incidents/${id}/events?type=notification_sent`)));
-        if (found.every(({ length }) => length >= titles.length) && timelines.every(({ total }) => total >= titles.length)) {
-          found.forEach((heard, at) => assert.deepEqual(heard, titles, kinds[at]));
+        // Others hear of it after the timeline: what comes next must not come before that.
+        const heard = await house.json<{ incident: number; line: string }[]>('/api/v1/bystander');
+        const finished = timelines.length > 0 && heard.filter(({ line }) => line.startsWith('finished')).length >= titles.length * kinds.length;
+        if (finished && found.every(({ length }) => length >= titles.length) && timelines.every(({ total }) => total >= titles.length)) {
+          found.forEach((sent, at) => assert.deepEqual(sent, titles, kinds[at]));
           return;
         }
         assert.ok(waited < 20_000, `sent so far: ${JSON.stringify(found)}`);
