@@ -23,6 +23,9 @@ export class RpcError extends Error {
   }
 }
 
+/** As bodies of other routes may be. */
+const deepest = 64;
+
 /** The message in a body; throws what its sender is told. A reply that a client sends is undefined: nothing here asks clients. */
 export function parseRpc(text: string): RpcRequest | undefined {
   let value: unknown;
@@ -37,6 +40,9 @@ export function parseRpc(text: string): RpcRequest | undefined {
   if (!isRecord(value) || value['jsonrpc'] !== '2.0') {
     throw new RpcError(rpcCode.invalidRequest, 'the body is not a message of JSON-RPC 2.0');
   }
+  if (depthOf(value) > deepest) {
+    throw new RpcError(rpcCode.invalidRequest, `the message is nested deeper than ${deepest} levels`);
+  }
   const { id, method, params } = value;
   if (method === undefined && ('result' in value || 'error' in value)) {
     return undefined;
@@ -49,3 +55,12 @@ export function parseRpc(text: string): RpcRequest | undefined {
 }
 
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Level by level, so that no depth is too deep to be measured. */
+function depthOf(value: unknown): number {
+  let depth = 0;
+  for (let level: readonly unknown[] = [value]; level.length > 0 && depth <= deepest + 1; depth++) {
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+  return depth;
+}

@@ -76,8 +76,9 @@ export class McpServer {
 
   async #run({ name, arguments: given = {} }: Readonly<Record<string, unknown>>, { principal, signal }: Caller) {
     const tool = typeof name === 'string' ? this.#parts.registry.aliases().get(name) : undefined;
-    if (tool === undefined || !isRecord(given)) {
-      throw new RpcError(rpcCode.invalidParams, tool === undefined ? `there is no tool ${String(name).slice(0, 100)}` : 'arguments must be an object');
+    if (typeof name !== 'string' || tool === undefined || !isRecord(given)) {
+      const what = typeof name === 'string' ? `there is no tool ${name.slice(0, 100)}` : 'name must be a text';
+      throw new RpcError(rpcCode.invalidParams, tool === undefined ? what : 'arguments must be an object');
     }
     const { device_id: device, ...rest } = given;
     const ofEdge = tool.scope === 'edge';

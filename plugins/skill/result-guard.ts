@@ -55,8 +55,19 @@ export function guarded(value: unknown, depth = 0, isFieldTable = false): unknow
 
 const holdsValue = (item: unknown): boolean => item !== null && typeof item !== 'number' && typeof item !== 'boolean';
 
+/** As configurations and logs write a secret: `password: x`, `TOKEN = x`, `'secret' => 'x'`, `<password>x<`, and hashes of passwords. */
+const written: readonly (readonly [RegExp, string])[] = [
+  [
+    /((?<![\w.-])\\?["']?[\w.-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)\\?["']?\s{0,3}(?:=>|[:=]|%3d)\s{0,3}\\?["']?)(?!\[redacted)[^\s"',;}\]]+/gi,
+    `$1${hidden}`,
+  ],
+  [/(<[\w:-]{0,40}(?:passw(?:or)?d|secret|token|api[_-]?key)>)[^<\s]+/gi, `$1${hidden}`],
+  [/\$(?:1|2[aby]|5|6|y|argon2\w{1,2})\$[^\s:"']+/g, hidden],
+];
+
 /** What is not seen goes first: it could part a secret in two. */
-export const guardedText = (text: string): string => redactText(visible(text));
+export const guardedText = (text: string): string =>
+  written.reduce((safe, [shape, replacement]) => safe.replace(shape, replacement), redactText(visible(text)));
 
 export const visible = (text: string): string => text.replace(escapes, '').replace(unseen, '');
 

@@ -1,9 +1,11 @@
 import type { Selectable } from 'kysely';
-import type { Tables } from 'svc/sdk';
+import { SvcError, type Tables } from 'svc/sdk';
 
 import type { RunEvent } from '../contract.ts';
 import type { ChatTables } from '../store.ts';
 import type { Entry } from './journal.ts';
+
+const openRunsOfOne = 8;
 
 export type RunRow = Selectable<ChatTables['chat_runs']>;
 
@@ -37,6 +39,17 @@ export class RunStore {
 
   async insert(row: Omit<RunRow, 'cancelled'>, first: Entry): Promise<void> {
     await this.#tables.write(async (tx) => {
+      // Within the write: of many that come at once each sees those before it.
+      const open = await tx.selectFrom('chat_runs').select('session_id').where('owner', '=', row.owner).where('state', '<>', 'ended').execute();
+      if (open.some(({ session_id: session }) => session === row.session_id)) {
+        throw new SvcError('conflict', 'a run of this session is not over; cancel it, decide its approvals, or wait', { reason: 'chat.run_open' });
+      }
+      if (open.length >= openRunsOfOne) {
+        throw new SvcError('rate_limited', `${open.length} of your runs are not over; at most ${openRunsOfOne} may be open`, {
+          reason: 'chat.too_many_runs',
+          retryAfterSeconds: 5,
+        });
+      }
       await tx.insertInto('chat_runs').values(row).execute();
       await tx
         .insertInto('chat_journal')

@@ -11,7 +11,6 @@ import type { RunPorts } from './ports.ts';
 import { RunWorker } from './worker.ts';
 
 const heldMs = 15_000;
-const openRunsOfOne = 8;
 const flushMs = 20;
 const lookAgainMs = 100;
 
@@ -56,16 +55,6 @@ export class Runs implements ChatRuns {
     const session = await this.#options.sessions.own(principal, sessionId);
     if (agent !== undefined) {
       this.#ports.coordinator.named(agent);
-    }
-    const open = await this.#ports.runs.open(ownerOf(principal));
-    if (open.some(({ session_id: of }) => of === session.id)) {
-      throw new SvcError('conflict', 'a run of this session is not over; cancel it, decide its approvals, or wait', { reason: 'chat.run_open' });
-    }
-    if (open.length >= openRunsOfOne) {
-      throw new SvcError('rate_limited', `${open.length} of your runs are not over; at most ${openRunsOfOne} may be open`, {
-        reason: 'chat.too_many_runs',
-        retryAfterSeconds: 5,
-      });
     }
     const now = this.#ports.clock.now();
     const id = this.#ports.ids.uuid();

@@ -21,7 +21,7 @@ export function objection(state: RunState, call: Call): string | undefined {
   if (last.length === failuresInARow && last.every(({ outcome }) => outcome?.status === 'error' || outcome?.status === 'timeout')) {
     return `${call.tool} has failed ${failuresInARow} times in a row; it is left alone for the rest of this run.`;
   }
-  const strange = addressesOf(same).find((address) => !vouchedFor(state, address));
+  const strange = addressesIn(call.args).find((address) => !vouchedFor(state, address));
   return strange === undefined
     ? undefined
     : `${strange} stands only in text that a tool has returned, and such text is not a reason to call an address. Ask the person to name it.`;
@@ -36,15 +36,29 @@ export function canonical(value: unknown): string {
   );
 }
 
-const address = /\b(?:https?|wss?|ftp):\/\/[^\s"'<>\\)\]}]+/gi;
+/** Arguments by which tools are told where to connect; those of queries hold names of hosts, too, and call nobody. */
+const placeName = /^(?:host|hostname|url|uri|server|address|endpoint|domain|name|target|resolver)$/i;
 
-const addressesOf = (text: string): readonly string[] => text.match(address) ?? [];
-
-/** An address that no outside text has shown is the model's own or the person's; one that it has shown needs a person who names it. */
-function vouchedFor(state: RunState, target: string): boolean {
-  const host = hostOf(target);
-  const outside = state.turns.flatMap(({ calls }) => calls.flatMap(({ outcome }) => (outcome?.trust === 'untrusted' ? [outcome.text] : [])));
-  return state.asked.content.includes(host) || !outside.some((text) => text.includes(host));
+function addressesIn(args: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.entries(args).flatMap(([name, value]) => (placeName.test(name) && typeof value === 'string' && value !== '' ? [value] : []));
 }
 
-const hostOf = (target: string): string => (URL.canParse(target) ? new URL(target).host : target);
+/**
+ * An address that no outside text has shown is the model's own or the person's; one that it has shown, in whole or by the domain it
+ * lies in, needs a person who names it.
+ */
+function vouchedFor(state: RunState, target: string): boolean {
+  const outside = state.turns.flatMap(({ calls }) => calls.flatMap(({ outcome }) => (outcome?.trust === 'untrusted' ? [outcome.text.toLowerCase()] : [])));
+  const asked = state.asked.content.toLowerCase();
+  return !namesOf(target).some((name) => outside.some((text) => text.includes(name)) && !asked.includes(name));
+}
+
+/** As it is written, as it is called, and the domains it lies in. */
+function namesOf(target: string): readonly string[] {
+  const written = target.toLowerCase();
+  const url = URL.canParse(written) ? new URL(written) : URL.canParse(`http://${written}`) ? new URL(`http://${written}`) : undefined;
+  const host = url?.hostname.replace(/\.$/, '') ?? written;
+  const labels = /^[\d.:[\]]+$/.test(host) ? [] : host.split('.');
+  const domains = labels.slice(1, -1).map((_label, at) => labels.slice(at + 1).join('.'));
+  return [...new Set([written, host, ...domains])].filter((name) => name.length > 2);
+}

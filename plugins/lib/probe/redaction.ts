@@ -41,8 +41,8 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   [/((?:^|=)[^\s:@/=]{1,64}:)[^\s@/]{1,128}@(?!sha\d)/g, `$1${hidden}@`],
   [/\b(pass:)[^\s'"]+/g, `$1${hidden}`],
   [/\beyJ[\w-]{5,}(?:\.[\w-]*){1,4}/g, hidden],
-  [/\bsvc_(?:sk|pat)_[\w-]+/g, hidden],
-  [/\b(?:sk-|gh[opsur]_|github_pat_|glpat-|xapp-|AIza)[\w-]{8,}/g, hidden],
+  [/\bsvc_(?:sk|pat|op|setup|enrol)_[\w-]+/g, hidden],
+  [/\b(?:sk-|sk_live_|sk_test_|gh[opsur]_|github_pat_|glpat-|xapp-|AIza)[\w-]{8,}/g, hidden],
   [/\b(?:hv[sbr]\.|tskey-|npm_|pypi-|SWMTKN-|dop_v1_|dckr_pat_)[\w-]{6,}/g, hidden],
   [/\bxox[a-z]-[\w-]+/g, hidden],
   [/\b(?:AKIA|ASIA)[A-Z\d]{16}\b/g, hidden],
@@ -57,7 +57,8 @@ const commands: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** No shape fits a text without one of these; most arguments are such. */
-const mayHaveShape = /[:=\s"@]|eyJ|svc_|sk-|gh[opsur]_|github_pat|glpat|xapp|xox|AIza|AKIA|ASIA|hv[sbr]\.|tskey-|npm_|pypi-|SWMTKN|dop_v1|dckr_pat|-----BEGIN/;
+const mayHaveShape =
+  /[:=\s"@]|eyJ|svc_|sk[-_]|gh[opsur]_|github_pat|glpat|xapp|xox|AIza|AKIA|ASIA|hv[sbr]\.|tskey-|npm_|pypi-|SWMTKN|dop_v1|dckr_pat|-----BEGIN/;
 
 const replaced = (text: string, patterns: typeof shapes): string => patterns.reduce((safe, [shape, replacement]) => safe.replace(shape, replacement), text);
 

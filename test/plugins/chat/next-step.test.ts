@@ -108,3 +108,30 @@ test('calls that repeat, fail again and again, or name an address that only a lo
   assert.match(againstLast(after(routed(), ...log, answered('', [['c', 'fetch', { url: 'http://evil.example/other' }]])))!, /stands only in text/);
   assert.equal(againstLast(after(routed(), ...log, answered('', [['c', 'fetch', { url: 'http://good.example/' }]]))), undefined);
 });
+
+test('no way of writing an address that only a tool has shown leads there, and the person may name it', () => {
+  const objectionTo = (text: string, args: object, content = 'Why?') => {
+    const state = replay([
+      { kind: 'asked', content, agent: undefined, context: {} },
+      ...[routed(), answered('', [['l', 'logs', {}]]), finished('l', { trust: 'untrusted', text })],
+      answered('', [['c', 'probe', args]]),
+    ]);
+    return objection(state, state.turns.at(-1)!.calls[0]!);
+  };
+  const shown: readonly (readonly [text: string, args: object])[] = [
+    ['http://evil.example/x', { host: 'evil.example' }],
+    ['http://evil.example/x', { url: 'http://evil.example:81/y' }],
+    ['http://evil.example/x', { url: 'http://data.evil.example/x' }],
+    ['http://evil.example/x', { url: 'http://evil.example./x' }],
+    ['evil.example', { name: 'stolen-data.evil.example' }],
+    ['http://EVIL.example/x', { url: 'http://EVIL.example/x' }],
+    ['http://2130706441/x', { url: 'http://2130706441/x' }],
+    ['ns 127.0.0.9', { server: '127.0.0.9' }],
+  ];
+  for (const [text, args] of shown) {
+    assert.match(objectionTo(text, args) ?? 'passed', /stands only in text/, `${text} ${JSON.stringify(args)}`);
+    assert.equal(objectionTo(text, args, `Look at ${Object.values(args).join()} and data.evil.example, evil.example`), undefined);
+  }
+  assert.equal(objectionTo('http://evil.example/x', { query: 'up{instance="evil.example"}' }), undefined, 'a query calls nobody');
+  assert.equal(objectionTo('http://evil.example/x', { host: 'db-3' }), undefined);
+});

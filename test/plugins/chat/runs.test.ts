@@ -151,6 +151,15 @@ test('a plain message waits for the whole reply; a second one meanwhile is a con
   assert.equal((await house.json(`/api/v1/chat/sessions/${session}/messages`)).items[0].finish_reason, 'cancelled');
 });
 
+test('of many messages that come at once in one session one is a run', async (t) => {
+  const models = new ScriptedModels(...Array.from({ length: 12 }, () => say('Yes.')));
+  const { house, session } = await chatHouse(t, models);
+  const answers = await Promise.all(Array.from({ length: 12 }, () => postMessage(house, session, { content: 'Now?' })));
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200, 409]));
+  const runs = (await house.json(`/api/v1/chat/sessions/${session}/runs`)).items.length;
+  assert.equal(answers.filter(({ status }) => status === 200).length, runs);
+});
+
 test('unknown agents, sessions of others and calls of tools that are not there', async (t) => {
   const models = new ScriptedModels(call(['rm_rf', {}]), say('There is no such tool.'));
   const { house, session, send } = await chatHouse(t, models);

@@ -48,6 +48,11 @@ test('what it says wrongly is an error of the protocol, what a tool does wrongly
   assert.equal(await codeOf({ id: {}, method: 'ping' }), -32_600);
   assert.equal(await codeOf({ id: 1, method: 'resources/list' }), -32_601);
   assert.equal(await codeOf(call('no_such_tool')), -32_602);
+  for (let count = 0; count < 4; count++) {
+    assert.equal(await codeOf({ ...call(''), params: { name: { toString: 1, valueOf: 1 } } }), -32_602, 'no name takes the room out of service');
+  }
+  const deep = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool_search","arguments":{"query":${'['.repeat(20_000)}${']'.repeat(20_000)}}}}`;
+  assert.equal(await codeOf(deep), -32_600);
   assert.deepEqual((await rpc(kit, 'anna', { id: 7, method: 'ping' })).body, { jsonrpc: '2.0', id: 7, result: {} });
   assert.equal((await rpc(kit, 'stranger', { id: 7, method: 'ping' })).status, 401);
   assert.equal((await kit.house.fetch('/mcp', { headers: { authorization: 'Bearer anna' } })).status, 405);
