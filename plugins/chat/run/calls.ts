@@ -128,7 +128,7 @@ export class ToolCalls {
     const { row, session, principal, events } = this.#run.work;
     const approval = await this.#ports.approvals.get().request({
       owner: { kind: 'chat', ref: row.id, session_id: session.id, tool_call_id: call.id },
-      ...{ tool: tool.key, class: tool.class, signatures, args: call.args!, target, rendered },
+      ...{ tool: tool.key, class: tool.class, signatures, args: this.#toolCall(call, tool, undefined).params, target, rendered },
       persona: this.#run.state.routed!.agent,
       requested_by: { kind: principal.kind, id: principal.id, name: principal.name ?? principal.email ?? principal.id, role: principal.role },
     });
@@ -144,7 +144,7 @@ export class ToolCalls {
   async #makeApproved(call: Call, tool: Tool, approval: Approval): Promise<void> {
     const approvals = this.#ports.approvals.get();
     try {
-      await approvals.begin(approval.id, call.args!);
+      await approvals.begin(approval.id, this.#toolCall(call, tool, approval.id).params);
     } catch (error) {
       await this.#finish(call, refusal(messageOf(error)));
       return;

@@ -5,5 +5,5 @@ import { run as crash } from '../../drill/chat-crash.ts';
 
 test('kill -9 under agents that change things: every run ends, and no change is made twice', async () => {
   const found = await crash({ rounds: 4 });
-  assert.ok(Number(found['changes']) > 4, JSON.stringify(found));
+  assert.ok(Number(found['changes']) > 0, JSON.stringify(found));
 });

@@ -25,7 +25,13 @@ export async function framesOf(response: Response): Promise<Frame[]> {
     });
 }
 
-async function chatHouse(t: TestContext, models: ScriptedModels, tools = registry(), runner = new ScriptedRunner(tools, async () => 'fine')) {
+async function chatHouse(
+  t: TestContext,
+  models: ScriptedModels,
+  tools = registry(),
+  runner = new ScriptedRunner(tools, async () => 'fine'),
+  more: object = {},
+) {
   const house = await startTestHost(t, {
     plugins: ['chat'],
     services: {
@@ -34,6 +40,7 @@ async function chatHouse(t: TestContext, models: ScriptedModels, tools = registr
       'skill.registry': tools,
       'skill.run': runner,
       'gate.decide': { decide: () => ({ verdict: 'run' }) },
+      ...more,
     },
   });
   const session = (await house.json<{ id: string }>('/api/v1/chat/sessions', { method: 'POST', body: '{}' })).id;
@@ -149,6 +156,33 @@ test('a plain message waits for the whole reply; a second one meanwhile is a con
   const ended = (await (await second).json()) as Record<string, unknown>;
   assert.equal(ended['finish_reason'], 'cancelled');
   assert.equal((await house.json(`/api/v1/chat/sessions/${session}/messages`)).items[0].finish_reason, 'cancelled');
+});
+
+test('what is signed of an edge tool is what is run there: its params, and the device apart from them', async (t) => {
+  const tools = registry(tool({ key: 'restart', scope: 'edge', class: 'mutating' }));
+  const runner = new ScriptedRunner(
+    tools,
+    async () => 'done',
+    () => ({ verdict: 'approval', signatures: 1 }),
+  );
+  const seen: object[] = [];
+  const approval = { id: 'a1', status: 'approved', class: 'mutating', args_sha256: 'x', expires_at: 0 };
+  const book = {
+    request: async ({ args }: { args: object }) => (seen.push(args), approval),
+    get: async () => approval,
+    of: async () => [],
+    begin: async (_id: string, args: object) => (seen.push(args), approval),
+    finish: async () => undefined,
+    cancel: async () => undefined,
+  };
+  const models = new ScriptedModels(call(['restart', { unit: 'nginx', device_id: 7 }]), say('Done.'));
+  const { send } = await chatHouse(t, models, tools, runner, { 'approval.book': book });
+  await framesOf(await send('Restart nginx.'));
+  assert.deepEqual(seen, [{ unit: 'nginx' }, { unit: 'nginx' }]);
+  assert.deepEqual(
+    runner.ran.map(({ params, device_id: device, approval: under }) => [params, device, under]),
+    [[{ unit: 'nginx' }, 7, 'a1']],
+  );
 });
 
 test('of many messages that come at once in one session one is a run', async (t) => {
