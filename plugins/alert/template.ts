@@ -30,8 +30,8 @@ const ofItsPages = ['tableLink', 'graphLink'];
 
 /** Throws, as Prometheus does, for what it could not render; answers what of it cannot be rendered here. */
 export function assertRendersInPrometheus(text: string): string | undefined {
-  const stubs = ofItsPages.map((name) => [name, templateFunction(1, 1, () => '')] as const);
-  compileTemplate(text, { functions: new Map([...usual, ...stubs]), variables, limits });
+  const pageLinks = ofItsPages.map((name) => [name, templateFunction(1, 1, () => '')] as const);
+  compileTemplate(text, { functions: new Map([...usual, ...pageLinks]), variables, limits });
   try {
     compileAnnotation(text);
     return undefined;

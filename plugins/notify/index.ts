@@ -75,10 +75,7 @@ export default definePlugin({
     const deliveries = new Deliveries({ tables, clock, ids, hurried: (id) => sender.hurried(id) });
     const pages = new Pages({ tables, links, knowledge, linkOf, clock });
     const repeats = new Repeats({ tables, source, clock, ids });
-    const health = new ChannelHealth(
-      tables,
-      ctx.metrics.gauge('channel_failing', 'Whether a channel could not be sent something so far.', ['channel_id', 'channel']),
-    );
+    const health = new ChannelHealth(tables, ctx.metrics.gauge('channel_failing', '1 while deliveries to the channel fail.', ['channel_id', 'channel']));
     ctx.http.routes([...channelRoutes(channels, tests), ...deliveryRoutes(deliveries), pageRoute(pages)]);
 
     /** What storage cannot take now is done the next time. */

@@ -14,7 +14,7 @@ const PackRights = Type.Object({
   accepted: Type.Boolean({ description: 'these rights, as they are now' }),
   accepted_by: Type.Union([Type.String(), Type.Null()]),
   accepted_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-  refused: Type.Union([Type.String(), Type.Null()], { description: 'why nobody can accept them' }),
+  refused: Type.Union([Type.String(), Type.Null()], { description: 'why these rights cannot be accepted; null: an administrator can' }),
 });
 
 export const packRoutes = (acceptances: Acceptances, plugins: PluginDirectory): readonly RouteDeclaration[] => {

@@ -52,7 +52,7 @@ export class Directory implements PersonaDirectory {
     const why = clear
       ? `${first.name} stands out by: ${words.join(', ')}`
       : candidates.length === 0
-        ? `no persona claims a word of this; ${first.name} answers what nobody else does`
+        ? `no persona shares a word with the question; the default persona ${first.name} answers`
         : `${candidates
             .slice(0, 3)
             .map(({ name }) => name)

@@ -60,7 +60,7 @@ export async function loadTries(ground: Ground): Promise<{ readonly tries: reado
     tries: [
       ...dropped,
       ...['tables', 'linked', 'built'].map((id): Try => ({ stage: 'load', name: `dropped in: ${id}`, attempt: () => left(house, id) })),
-      { stage: 'load', name: 'accepted by nobody', attempt: () => acceptedBy(house, 'late', {}) },
+      { stage: 'load', name: 'not accepted', attempt: () => acceptedBy(house, 'late', {}) },
       { stage: 'load', name: 'accepted by a stranger', attempt: () => acceptedBy(house, 'late', { authorization: 'Bearer of-nobody' }) },
       { stage: 'load', name: 'accepted by the hash of another', attempt: () => acceptedBy(house, 'late', { authorization: `Bearer ${house.token}` }, 'built') },
       { stage: 'load', name: 'rights that came after the word', attempt: () => grown(house, late) },

@@ -163,7 +163,7 @@ test('a question goes to who claims its words, else to the default, and says why
   const { body } = await send('POST', '/api/v1/agents/route', { question: 'what about paths?' });
   assert.deepEqual([body['persona'], body['clear']], ['coordinator', false]);
   assert.match(String(body['why']), /^ranger, scout fit about equally well/);
-  assert.match(directory.route('zzz').why, /no persona claims/);
+  assert.match(directory.route('zzz').why, /no persona shares a word/);
 });
 
 test('the first prompt is filled from the spawn context', async (t) => {
