@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
 
-import { BuildInfo, definePlugin } from 'svc/sdk';
+import { BuildInfo, definePlugin, listRoute, pageOfList, type RouteDeclaration, timestamp } from 'svc/sdk';
+import { Type } from 'typebox';
 
 import { CarriedFileSet } from './carried-files.ts';
 import { CarriedFiles } from './contract.ts';
 import { DropIns } from './drop-ins.ts';
-import { dropInRoutes } from './routes.ts';
 import type { DropInRoot } from './scan.ts';
 
 export default definePlugin({
@@ -35,3 +35,40 @@ export default definePlugin({
     ctx.http.routes(dropInRoutes(dropIns));
   },
 });
+
+const Timestamp = Type.String({ format: 'date-time' });
+
+const DropInFile = Type.Object({
+  kind: Type.Union([Type.Literal('persona'), Type.Literal('skill')]),
+  name: Type.String(),
+  file: Type.String(),
+  state: Type.Union([Type.Literal('ok'), Type.Literal('broken'), Type.Literal('stale')], {
+    description: 'stale: broken now, the last good version still serves',
+  }),
+  error: Type.Union([Type.String(), Type.Null()]),
+  loaded_at: Type.Union([Timestamp, Type.Null()]),
+  changed_at: Timestamp,
+});
+
+const dropInRoutes = (dropIns: DropIns): readonly RouteDeclaration[] => [
+  listRoute({
+    path: '/api/v1/drop-ins',
+    access: 'any',
+    summary: 'List persona and skill files with what is wrong with the broken ones',
+    items: DropInFile,
+    handle: ({ page }) =>
+      pageOfList(
+        dropIns.list().map(({ kind, name, file, state, error, loaded_at, changed_at }) => ({
+          kind,
+          name,
+          file,
+          state,
+          error: error ?? null,
+          loaded_at: loaded_at === undefined ? null : timestamp(loaded_at),
+          changed_at: timestamp(changed_at),
+        })),
+        (item) => item.file,
+        page,
+      ),
+  }),
+];

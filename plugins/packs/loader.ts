@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { definePlugin, type PackLoader, type PackSource, type PluginContext, type PluginDefinition, type PluginManifest } from 'svc/sdk';
+import { definePlugin, type PackLoader, type PackSource, type PluginContext, type PluginDefinition, type PluginManifest, SvcError } from 'svc/sdk';
 
 import { bringIn } from './bring-in.ts';
 import { type Child, type ChildState, startChild, type StartOptions } from './child.ts';
@@ -10,7 +10,7 @@ import type { ChildOrigin } from './program-file.ts';
 import type { Acceptances } from './rights/acceptances.ts';
 import { type ClosedFolders, readableFolders } from './rights/limits.ts';
 import { stageFiles } from './staged-files.ts';
-import { tablesOf } from './tables/tables-of.ts';
+import type { TablesData } from './tables/pack-tables.ts';
 
 export interface LoaderOptions {
   readonly origin: ChildOrigin;
@@ -150,4 +150,27 @@ function account(pack: PackSource, state: ChildState, cause: string): void {
   } else if (state === 'backing-off') {
     pack.stumbled(cause);
   }
+}
+
+const heapMb = 64;
+
+/** Answers what a pack asks of its tables, which a thread keeps; undefined for a pack that has none. */
+function tablesOf({ manifest, files }: PackSource, ctx: PluginContext): ((method: string, input: unknown) => Promise<unknown>) | undefined {
+  const names = files.files().filter((name) => /^migrations\/[^/]+\.sql$/.test(name));
+  const { disk_mb: maxMb } = manifest.permissions;
+  if (maxMb === 0) {
+    if (names.length > 0) {
+      throw new SvcError('invalid_argument', `${manifest.id} has ${names[0]} and no room for tables: ask for "permissions": {"disk_mb": 64} in plugin.json`);
+    }
+    return undefined;
+  }
+  const migrations = names.map((name) => ({ name: name.slice('migrations/'.length), sql: Buffer.from(files.read(name)!).toString('utf8') }));
+  const data: TablesData = { file: join(ctx.dataDir, 'tables.db'), maxMb, migrations };
+  const thread = ctx.threads.start('tables', 'tables-worker.ts', data, { heapMb });
+  return async (method, input) => {
+    if (!['all', 'run', 'batch'].includes(method)) {
+      throw new SvcError('not_found', `svc answers no ${method} of a pack`);
+    }
+    return await thread.call(method, input, { timeoutMs: manifest.limits.call_ms });
+  };
 }

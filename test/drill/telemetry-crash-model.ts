@@ -132,6 +132,12 @@ interface FoundSpan {
 async function asked<T>(house: WholeHouse, path: string, parameters: Readonly<Record<string, string>>): Promise<T> {
   const answer = await house.fetch(`${path}?${new URLSearchParams(parameters).toString()}`);
   const text = await answer.text();
-  assert.equal(answer.status, 200, `${path}: ${text.slice(0, 500)}`);
+  assert.equal(answer.status, 200, `${path}: ${text.slice(0, 500)}${answer.status === 503 ? await whyNotServing(house) : ''}`);
   return JSON.parse(text) as T;
+}
+
+/** Stage and cause of each plugin that is not active: a 503 alone does not tell what a kill has broken. */
+async function whyNotServing(house: WholeHouse): Promise<string> {
+  const { items } = (await (await house.fetch('/api/v1/plugins')).json()) as { items: { id: string; state: string }[] };
+  return `\n${JSON.stringify(items.filter(({ state }) => state !== 'active'))}`;
 }

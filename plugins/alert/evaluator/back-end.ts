@@ -2,7 +2,6 @@ import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 
 import type { InstantAnswer } from '../../metricsdb/contract.ts';
 import type { Leg } from '../rule.ts';
-import { Lane } from './lane.ts';
 
 export type StoreName = 'metrics' | 'logs';
 
@@ -200,3 +199,32 @@ const asError = (error: unknown): Error => (error instanceof Error ? error : new
 
 /** A query that does not fit says nothing about the store. */
 const isFaultOfStore = (error: Error): boolean => !isSvcError(error) || !['invalid_argument', 'not_found', 'conflict', 'forbidden'].includes(error.code);
+
+/** Lets so many work at a time; others wait in line. */
+class Lane {
+  readonly #most: number;
+  readonly #waiting: (() => void)[] = [];
+  #busy = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#busy >= this.#most) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    } else {
+      this.#busy += 1;
+    }
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) {
+        this.#busy -= 1;
+      } else {
+        next();
+      }
+    }
+  }
+}
