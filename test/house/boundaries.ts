@@ -25,6 +25,7 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   'edge-protocol': [],
   output: [],
   'markdown-file': [],
+  rca: [],
   store: ['query', 'probe'],
 };
 

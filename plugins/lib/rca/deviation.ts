@@ -1,0 +1,91 @@
+import { indexFrom, timeAt, valuesIn, within } from './grid.ts';
+import type { Period, Series, Unit } from './snapshot.ts';
+import { madToDeviation, median, present, type Sample, type Usual, usualOf } from './statistics.ts';
+
+/** How a series behaved in the incident, in units of what it strays by when all is quiet. */
+export interface Deviation {
+  readonly series: Series;
+  readonly usual: Usual;
+  /** What one unit of `peak` is. */
+  readonly scale: number;
+  /** At its worst, and at the middle of the incident: the one ranks, the other says whether anything is wrong at all. */
+  readonly peak: number;
+  readonly middle: number;
+  readonly worst: number;
+  /** First sample of the shift that leads to the worst; absent where nothing shifts. */
+  readonly onset_at?: number;
+  /** Samples in the incident. */
+  readonly count: number;
+}
+
+/** From which deviation on a signal counts, and the one that is used when nothing passes it. */
+export const gates = { strict: 8, relaxed: 5 } as const;
+
+const leastBaseline = 8;
+
+/** A share hides real faults under a relative floor, so it has an absolute one; everything else strays in proportion to its size. */
+export function floorOf({ kind, unit }: { readonly kind: Series['kind']; readonly unit: Unit }, middle: number): number {
+  const relative = 0.05 * Math.abs(middle);
+  if (kind === 'error_ratio') {
+    return unit === 'percent' ? 0.1 : 0.001;
+  }
+  if (unit === 'percent') {
+    return Math.max(relative, 1);
+  }
+  return unit === 'ratio' ? Math.max(relative, 0.01) : relative;
+}
+
+export function scaleOf(usual: Usual, series: Pick<Series, 'kind' | 'unit'>): number {
+  const spread = usual.mad > 0 ? madToDeviation * usual.mad : usual.deviation;
+  return Math.max(spread, floorOf(series, usual.median), 1e-9);
+}
+
+/** Undefined where there is too little to compare. */
+export function deviationOf(series: Series, baseline: Period, incident: Period): Deviation | undefined {
+  const usual = quietest(series, baseline);
+  const during = valuesIn(series, incident);
+  const known = present(during);
+  if (usual === undefined || known.length === 0) {
+    return undefined;
+  }
+  const scale = scaleOf(usual, series);
+  const offs = known.map((value) => signed(series, (value - usual.median) / scale));
+  const peak = Math.max(...offs, 0);
+  const worst = known[offs.indexOf(Math.max(...offs))]!;
+  const onset = peak >= gates.relaxed ? onsetOf(series, usual, scale, baseline, incident) : undefined;
+  return { series, usual, scale, peak, middle: Math.max(0, median(offs)), worst, count: known.length, ...(onset === undefined ? {} : { onset_at: onset }) };
+}
+
+/** Only the bad side counts where there is one. */
+function signed({ worse = defaultSide }: Series, off: number): number {
+  return worse === 'either' ? Math.abs(off) : worse === 'down' ? -off : off;
+}
+
+const defaultSide = 'up';
+
+/** The baseline, or the same hours a day or a week ago when those stray less. */
+function quietest(series: Series, baseline: Period): Usual | undefined {
+  const own = valuesIn(series, baseline);
+  const earlier = (series.earlier ?? []).map(({ values }) =>
+    within(values, series.from, series.step_ms, { from: baseline.from, to: series.from + series.step_ms * values.length }),
+  );
+  const usable = [own, ...earlier].map((values: readonly Sample[]) => usualOf(values)).filter(({ count }) => count >= leastBaseline);
+  const [first, ...others] = usable;
+  return first && others.reduce((best, other) => (other.mad < best.mad ? other : best), first);
+}
+
+/** Back from the worst sample to where the series left what is usual. */
+function onsetOf(series: Series, usual: Usual, scale: number, baseline: Period, incident: Period): number | undefined {
+  const earliest = indexFrom(series, baseline.to);
+  const last = Math.min(series.values.length - 1, Math.floor((incident.to - series.from) / series.step_ms));
+  let first: number | undefined;
+  for (let at = earliest; at <= last; at += 1) {
+    const value = series.values[at];
+    if (value !== null && value !== undefined && signed(series, (value - usual.median) / scale) >= 3) {
+      first ??= at;
+    } else if (value !== null && value !== undefined && first !== undefined && at - first < 2) {
+      first = undefined;
+    }
+  }
+  return first === undefined ? undefined : timeAt(series, first);
+}

@@ -1,0 +1,176 @@
+/** What an investigation knows, as plain JSON: fetched once, stored, and judged as often as there are engines. Times are milliseconds since 1970. */
+export interface Snapshot {
+  readonly version: 1;
+  /** When it was taken; nothing in it is later. */
+  readonly taken_at: number;
+  readonly symptom: Symptom;
+  /** From the beginning of what was fetched to the end of it. */
+  readonly window: Period;
+  /** Quiet time to compare with. Without it the engine takes six hours that end a quarter of an hour before the onset. */
+  readonly baseline?: Period;
+  readonly nodes: readonly Node[];
+  readonly edges: readonly Edge[];
+  readonly series: readonly Series[];
+  readonly logs: readonly LogTemplate[];
+  readonly spans: readonly SpanAggregate[];
+  readonly changes: readonly Change[];
+  readonly checks: readonly CheckResult[];
+  /** What was asked for and did not come; it lowers the confidence and is told as not seen. */
+  readonly missing: readonly Missing[];
+  readonly evidence: readonly Evidence[];
+}
+
+export interface Period {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What the alert says. */
+export interface Symptom {
+  /** Node that the alert is about; absent for one that is about no node, or about many. */
+  readonly node?: string;
+  /** `id` of the series that fired, when it is among those that were fetched. */
+  readonly series?: string;
+  readonly metric: string;
+  readonly kind: SliKind;
+  readonly direction: Direction;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly fired_at: number;
+  readonly resolved_at?: number;
+}
+
+export type Direction = 'up' | 'down' | 'absent';
+
+export const sliKinds = ['error_ratio', 'latency', 'rate', 'cpu', 'memory', 'disk', 'network', 'load', 'other'] as const;
+export type SliKind = (typeof sliKinds)[number];
+
+/** What a number counts: it chooses the floor below which a difference is none. A `ratio` is from 0 to 1, a `percent` from 0 to 100. */
+export const units = ['ratio', 'percent', 'seconds', 'bytes', 'per_second', 'count', 'other'] as const;
+export type Unit = (typeof units)[number];
+
+export interface Node {
+  readonly id: string;
+  /** `service`, `host`, `database`, `device`, `edge` …; hosts are what others run on. */
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** `from` fails when `to` fails: it calls it, runs on it, reads from it. Whoever fetches turns relations round that are said the other way. */
+export interface Edge {
+  readonly from: string;
+  readonly to: string;
+  /** `calls`, `depends_on`, `runs_on`, `connects_to`, `served_by` … */
+  readonly relation: string;
+  readonly origin: 'topology' | 'trace';
+  readonly evidence?: string;
+}
+
+/** One series on a regular grid. Counters come as rates; availability as `error_ratio`, the share that fails. */
+export interface Series {
+  readonly id: string;
+  readonly evidence: string;
+  readonly node: string;
+  readonly metric: string;
+  readonly kind: SliKind;
+  readonly unit: Unit;
+  /** More of it is worse (`up`, what is meant when it is absent), or less of it is (free memory, days left). */
+  readonly worse?: 'up' | 'down' | 'either';
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly from: number;
+  readonly step_ms: number;
+  /** The value at `from + index * step_ms`; null where there is none. */
+  readonly values: readonly (number | null)[];
+  /** The same series on the same grid so long ago, such as a day or a week: other baselines to choose from. */
+  readonly earlier?: readonly { readonly ago_ms: number; readonly values: readonly (number | null)[] }[];
+}
+
+export type Severity = 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'unknown';
+
+export interface LogTemplate {
+  readonly id: string;
+  readonly evidence: string;
+  readonly node: string;
+  readonly template: string;
+  readonly severity: Severity;
+  readonly from: number;
+  readonly bucket_ms: number;
+  /** Lines in each bucket. */
+  readonly counts: readonly number[];
+  /** At most three lines, redacted. Shown, never judged. */
+  readonly samples: readonly string[];
+}
+
+/** Spans of one operation of a service, in buckets. All lists have the same length. */
+export interface SpanAggregate {
+  readonly evidence: string;
+  readonly node: string;
+  readonly operation: string;
+  readonly from: number;
+  readonly bucket_ms: number;
+  readonly spans: readonly number[];
+  readonly errors: readonly number[];
+  /** Spans in error whose children are all fine: where an error begins. */
+  readonly origins: readonly number[];
+  /** Failing traces that hold such a span, and all failing traces, of whatever service. */
+  readonly failing_here: readonly number[];
+  readonly failing: readonly number[];
+  /** 95th percentile of the time spent in the operation itself, without its children; null without spans. */
+  readonly self_ms: readonly (number | null)[];
+}
+
+export const changeKinds = ['deploy', 'config', 'rule', 'edge_upgrade', 'restart', 'reboot', 'certificate', 'package', 'cron', 'other'] as const;
+export type ChangeKind = (typeof changeKinds)[number];
+
+export interface Change {
+  readonly id: string;
+  readonly evidence: string;
+  readonly at: number;
+  readonly kind: ChangeKind;
+  /** Absent for a change of no node in particular. */
+  readonly node?: string;
+  readonly title: string;
+  readonly actor?: string;
+}
+
+/** What one host check answers. `interesting` says that it speaks about this incident; details are figures, not prose. */
+export interface CheckResult {
+  /** Such as `disk_full`, `oom_kills`, `clock_skew`: one of the names in checks.ts is understood, another one is only shown. */
+  readonly check: string;
+  readonly evidence: string;
+  readonly node: string;
+  readonly ok: boolean;
+  readonly interesting: boolean;
+  readonly message: string;
+  readonly details: Readonly<Record<string, number | string | boolean>>;
+  /** Since when, where the check can tell. */
+  readonly since?: number;
+}
+
+export type EvidenceKind = 'metric' | 'log' | 'trace' | 'change' | 'topology' | 'check' | 'doc';
+
+export type MissingReason = 'down' | 'offline' | 'timeout' | 'refused' | 'too_much' | 'not_kept' | 'absent';
+
+export interface Missing {
+  readonly kind: EvidenceKind;
+  readonly source: string;
+  readonly node?: string;
+  readonly reason: MissingReason;
+  readonly text: string;
+}
+
+/** Where something in the snapshot comes from, so that it can be asked again. */
+export interface Evidence {
+  /** `E1`, `E2` … */
+  readonly id: string;
+  readonly kind: EvidenceKind;
+  readonly source: string;
+  readonly query: string;
+  readonly window: Period;
+  readonly fetched_at: number;
+  readonly digest: Readonly<Record<string, unknown>>;
+  readonly sha256: string;
+  /** Whether people outside can write what is in it; text of the untrusted is shown and never judged. */
+  readonly trust: 'trusted' | 'untrusted';
+  readonly redactions?: number;
+  readonly truncated?: boolean;
+}
