@@ -2,7 +2,7 @@ import { defineService, type Handle, messageOf, type PluginContext, timestamp } 
 
 import type { MetricsQueries } from '../metricsdb/contract.ts';
 import type { NoticeSource } from '../notify/contract.ts';
-import { AlertEvaluator, IncidentChanged, IncidentFired, Incidents } from './contract.ts';
+import { AlertEvaluator, IncidentChanged, IncidentDeeds, IncidentFired, Incidents } from './contract.ts';
 import { AlertSeries } from './evaluator/alert-series.ts';
 import { BackEnd, type StoreName, type Within } from './evaluator/back-end.ts';
 import { EvaluatorCounters } from './evaluator/counters.ts';
@@ -208,6 +208,7 @@ export class AlertEngine {
   #addRoutes(backEnds: readonly BackEnd[]): void {
     const { book } = this.#parts;
     const operations = new Operations({ ledger: this.#ledger, clock: this.#ctx.clock, gateInputs: () => this.#gateInputs() });
+    this.#ctx.services.provide(IncidentDeeds, () => operations);
     this.#ctx.http.routes([
       ...incidentRoutes({
         store: this.#incidents,

@@ -1,4 +1,4 @@
-import { defineEvent, defineService } from 'svc/sdk';
+import { type AuditNote, defineEvent, defineService, type Principal } from 'svc/sdk';
 
 import type { NoticeIncident } from '../notify/contract.ts';
 
@@ -60,6 +60,19 @@ export interface Incidents {
   diagnose(id: number, diagnosis: { readonly message: string; readonly data: Readonly<Record<string, unknown>>; readonly by: string }): Promise<void>;
 }
 
+/** Who does something with an incident, and where it is noted for the trail. That they may is for the caller to have asked. */
+export interface IncidentChange {
+  readonly principal: Principal;
+  readonly note: (note: AuditNote) => void;
+}
+
+/** What people do with incidents, for rooms where they do it by other means than a request. */
+export interface IncidentDeeds {
+  acknowledge(id: number, note: string | undefined, change: IncidentChange): Promise<{ readonly status: string }>;
+  /** `duration` as `2h`. */
+  silence(id: number, asked: { readonly duration: string; readonly reason?: string }, change: IncidentChange): Promise<{ readonly status: string }>;
+}
+
 /** After the commit: an incident is new, or has fired again. */
 export interface IncidentFiredEvent {
   readonly incident: IncidentView;
@@ -81,6 +94,7 @@ export interface AlertEvaluator {
 }
 
 export const Incidents = defineService<Incidents>('alert.incidents');
+export const IncidentDeeds = defineService<IncidentDeeds>('alert.deeds');
 export const AlertEvaluator = defineService<AlertEvaluator>('alert.evaluator');
 export const IncidentFired = defineEvent<IncidentFiredEvent>('incident.fired');
 export const IncidentChanged = defineEvent<IncidentChangedEvent>('incident.changed');

@@ -44,7 +44,7 @@ const Item = Type.Object({
 });
 const Signature = Type.Object({
   ...{ user_id: Type.Integer(), name: Type.String(), decision: Type.Enum(['approved', 'denied']), comment: Type.String() },
-  ...{ args_sha256: Digest, method: Type.Literal('session'), at: Instant },
+  ...{ args_sha256: Digest, method: Type.Enum(['session', 'chat']), at: Instant },
 });
 const Detail = Type.Object({ ...Item.properties, signatures: Type.Array(Signature) });
 const Filter = Type.Object({

@@ -109,6 +109,15 @@ export class Book implements ApprovalBook {
     await this.#end(id, { status: 'cancelled', reason, decided_at: this.#parts.clock.now() });
   }
 
+  async open(): Promise<readonly Approval[]> {
+    return (await this.#read.standing(open)).map(approvalOf);
+  }
+
+  async objection(id: string, userId: number): Promise<string | undefined> {
+    const person = this.#parts.directory.live(userId);
+    return person?.status === 'active' ? this.#parts.signers.objection(person, await required(this.#read, id)) : 'this account is not active';
+  }
+
   /** Leaves alone what is decided otherwise, or has begun. */
   async #end(id: string, change: Partial<RequestRow>): Promise<void> {
     const { tables, settled } = this.#parts;

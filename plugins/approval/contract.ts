@@ -1,4 +1,4 @@
-import { defineEvent, defineService, type SkillClass } from 'svc/sdk';
+import { defineEvent, defineService, type Principal, type SkillClass } from 'svc/sdk';
 
 export type ApprovalStatus =
   | 'pending'
@@ -61,9 +61,30 @@ export interface ApprovalBook {
   finish(id: string, outcome: { readonly ok: boolean; readonly reason?: string; readonly evidence_id?: string }): Promise<void>;
   /** Its run was cancelled. */
   cancel(id: string, reason: string): Promise<void>;
+  /** Those that wait for signatures, oldest first. */
+  open(): Promise<readonly Approval[]>;
+  /** Why a signature of this person would not count now; undefined: it would. */
+  objection(id: string, userId: number): Promise<string | undefined>;
+}
+
+/** What a person says of an approval. */
+export interface Word {
+  readonly principal: Principal;
+  /** From where: an address, or `im:` and the platform of a chat. */
+  readonly ip: string;
+  /** Of what they have looked at. */
+  readonly args_sha256: string;
+  readonly comment: string;
+}
+
+/** Decisions of people who are signed in, or whose account is linked to a chat platform. Each is one transaction, in which everything is looked at again. */
+export interface ApprovalDecisions {
+  approve(id: string, word: Word): Promise<Approval>;
+  deny(id: string, word: Word): Promise<Approval>;
 }
 
 export const Approvals = defineService<ApprovalBook>('approval.book');
+export const ApprovalDecisions = defineService<ApprovalDecisions>('approval.decisions');
 
 /** After the commit: no signature is awaited any more. Told again after a restart for what is approved and was not begun. */
 export const ApprovalSettled = defineEvent<{ readonly id: string; readonly status: ApprovalStatus; readonly owner: ApprovalOwner }>('approval.settled');

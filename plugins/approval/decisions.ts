@@ -1,7 +1,7 @@
 import { type Clock, type Principal, SvcError, type Tables } from 'svc/sdk';
 
 import { ApprovalStore } from './approval-store.ts';
-import type { ApprovalStatus } from './contract.ts';
+import type { ApprovalStatus, Word } from './contract.ts';
 import { isRequester, type Signers } from './signers.ts';
 import type { ApprovalTables, RequestRow } from './tables.ts';
 
@@ -11,14 +11,6 @@ export interface DecisionParts {
   readonly clock: Clock;
   /** After the commit: nothing more is awaited. */
   readonly settled: (row: RequestRow) => void;
-}
-
-/** What a person says of an approval. */
-export interface Word {
-  readonly principal: Principal;
-  readonly ip: string;
-  readonly args_sha256: string;
-  readonly comment: string;
 }
 
 export const open: readonly ApprovalStatus[] = ['pending', 'partially_signed'];

@@ -6,7 +6,7 @@ import type { PersonaDirectory } from '../persona/contract.ts';
 import { approvalRoutes } from './approval-routes.ts';
 import { ApprovalStore } from './approval-store.ts';
 import { Book } from './book.ts';
-import { ApprovalRequested, Approvals, ApprovalSettled } from './contract.ts';
+import { ApprovalDecisions, ApprovalRequested, Approvals, ApprovalSettled } from './contract.ts';
 import { Decisions } from './decisions.ts';
 import { approvalOf } from './shown.ts';
 import { Signers } from './signers.ts';
@@ -41,7 +41,12 @@ export default definePlugin({
     const upkeep = new Upkeep({ tables, clock, log, process, settled, again });
 
     services.provide(Approvals, () => book);
-    ctx.http.routes(approvalRoutes(new ApprovalStore(tables.read), new Decisions({ tables, signers, clock, settled })));
+    const decisions = new Decisions({ tables, signers, clock, settled });
+    services.provide(ApprovalDecisions, () => ({
+      approve: async (id, word) => approvalOf(await decisions.approve(id, word)),
+      deny: async (id, word) => approvalOf(await decisions.deny(id, word)),
+    }));
+    ctx.http.routes(approvalRoutes(new ApprovalStore(tables.read), decisions));
     ctx.scope.interval('expire approvals', sweepMs, () => upkeep.sweep());
     return upkeep;
   },

@@ -36,8 +36,8 @@ export const itemOf = (row: RequestRow) => ({
   ...{ begun_at: instant(row.begun_at), finished_at: instant(row.finished_at) },
 });
 
-export const signatureOf = ({ user_id, name, decision, comment, args_sha256, at }: SignatureRow) => ({
-  ...{ user_id, name, decision, comment, args_sha256, method: 'session' as const, at: timestamp(at) },
+export const signatureOf = ({ user_id, name, decision, comment, args_sha256, ip, at }: SignatureRow) => ({
+  ...{ user_id, name, decision, comment, args_sha256, method: ip.startsWith('im:') ? ('chat' as const) : ('session' as const), at: timestamp(at) },
 });
 
 function hidden(value: unknown, name = ''): unknown {

@@ -11,6 +11,8 @@ export interface RunAsk {
   /** Spawn context, filled into the persona's `initial_prompt`. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   readonly origin: CallOrigin;
+  /** Chosen by who asks and never used for another run: asked again with the same one, it is the same run. */
+  readonly run_id?: string | undefined;
 }
 
 /** One event of a run's stored log, in the vocabulary of UI message streams; `seq` begins at 1. */

@@ -2,7 +2,7 @@ import { isSvcError, messageOf, type OutboundReply, type OutboundRequest, SvcErr
 
 import { type Addresses, withoutKeys } from './address.ts';
 import type { ChannelTypeRegistry } from './channel-types.ts';
-import type { ChannelAddress, ChannelMessage, ChannelReply, ChannelType, Verdict } from './contract.ts';
+import type { ChannelAddress, ChannelMessage, ChannelReply, PostedChannelType, Verdict } from './contract.ts';
 import type { Knowledge } from './knowledge.ts';
 import { digestMessage, incidentMessage, type LinkOf, testMessage } from './message.ts';
 import { NoticeStore } from './notice-store.ts';
@@ -45,6 +45,9 @@ export async function attempt(parts: AttemptParts, row: Delivery, channel: Chann
     }
     type.check(address);
     const message = await messageFor(parts, row, channel);
+    if ('deliver' in type) {
+      return resultOf(await type.deliver(message, address, { now: parts.now(), timeoutMs: parts.timeoutMs ?? 10_000 }), address);
+    }
     const rich = await post(parts, type, message, address, false);
     const verdict = rich.result === 'plain' ? await post(parts, type, message, address, true) : rich;
     return resultOf(verdict, address);
@@ -55,7 +58,7 @@ export async function attempt(parts: AttemptParts, row: Delivery, channel: Chann
 
 async function post(
   { fetch, now, timeoutMs = 10_000 }: AttemptParts,
-  type: ChannelType,
+  type: PostedChannelType,
   message: ChannelMessage,
   address: ChannelAddress,
   plain: boolean,

@@ -1,6 +1,6 @@
 import { type Contribution, type Logger, messageOf, type OpenPoint, SvcError } from 'svc/sdk';
 
-import type { ChannelType, DeclaredChannelType } from './contract.ts';
+import type { ChannelType, DeclaredChannelType, PostedChannelType } from './contract.ts';
 import { dingtalk } from './types/dingtalk.ts';
 import { readType } from './types/declared.ts';
 import { feishu } from './types/feishu.ts';
@@ -9,7 +9,7 @@ import { telegram } from './types/telegram.ts';
 import { webhook } from './types/webhook.ts';
 import { wecom } from './types/wecom.ts';
 
-export const shippedTypes: Readonly<Record<string, ChannelType>> = { webhook, feishu, slack, dingtalk, wecom, telegram };
+export const shippedTypes: Readonly<Record<string, PostedChannelType>> = { webhook, feishu, slack, dingtalk, wecom, telegram };
 
 /** The types of channels there are at this moment. */
 export interface ChannelTypeRegistry {

@@ -175,8 +175,8 @@ export type Verdict =
   /** `degraded`: nothing else sent there will fare better until its settings or the platform are corrected. */
   | { readonly result: 'failed'; readonly reason: string; readonly degraded?: boolean };
 
-/** One kind of channel. */
-export interface ChannelType {
+/** What every kind of channel says of itself. */
+interface ChannelKind {
   readonly title: string;
   /** Further names it is accepted under. */
   readonly aliases?: readonly string[];
@@ -187,9 +187,22 @@ export interface ChannelType {
   check(address: ChannelAddress): void;
   /** What of an endpoint that is no web address may be seen; of others the host is. */
   shown?(endpoint: string): string | undefined;
+}
+
+/** A kind of channel that is sent each message by one request. */
+export interface PostedChannelType extends ChannelKind {
   render(message: ChannelMessage, address: ChannelAddress, at: { readonly now: number; readonly plain: boolean }): ChannelRequest;
   judge(reply: ChannelReply, now: number): Verdict;
 }
+
+/** A kind of channel that delivers by itself, for what is no single request. */
+export interface DeliveringChannelType extends ChannelKind {
+  /** `delivery_id` of the message stays the same over all tries. Throwing is another try, unless what is thrown says that none will fare better. */
+  deliver(message: ChannelMessage, address: ChannelAddress, at: { readonly now: number; readonly timeoutMs: number }): Promise<Verdict>;
+}
+
+/** One kind of channel. */
+export type ChannelType = PostedChannelType | DeliveringChannelType;
 
 /** A kind of channel as data, which a pack contributes in its plugin.json. */
 export interface DeclaredChannelType {

@@ -51,13 +51,16 @@ export class Runs implements ChatRuns {
     return this.#options.sessions.create(principal, ask).then(({ id }) => id);
   }
 
-  async start({ principal, session_id: sessionId, content, agent, context = {}, origin }: RunAsk): Promise<{ readonly run_id: string }> {
+  async start({ principal, session_id: sessionId, content, agent, context = {}, origin, run_id: given }: RunAsk): Promise<{ readonly run_id: string }> {
+    if (given !== undefined && (await this.#ports.runs.find(given)) !== undefined) {
+      return await this.#startedBefore(principal, sessionId, given);
+    }
     const session = await this.#options.sessions.own(principal, sessionId);
     if (agent !== undefined) {
       this.#ports.coordinator.named(agent);
     }
     const now = this.#ports.clock.now();
-    const id = this.#ports.ids.uuid();
+    const id = given ?? this.#ports.ids.uuid();
     await this.#options.sessions.addAsk(session, content, id, async () => {
       await this.#ports.runs.insert(
         {
@@ -69,6 +72,14 @@ export class Runs implements ChatRuns {
       await this.#ports.sessions.update(session.id, { last_message_at: now, updated_at: now, active: activeKey(now, session.id) });
     });
     await this.resume(id);
+    return { run_id: id };
+  }
+
+  async #startedBefore(principal: Principal, sessionId: string, id: string): Promise<{ readonly run_id: string }> {
+    const { state } = await this.requireIn(sessionId, principal, id);
+    if (state === 'running') {
+      await this.resume(id);
+    }
     return { run_id: id };
   }
 

@@ -1,7 +1,7 @@
 import { SvcError } from 'svc/sdk';
 import { compileTemplate, templateFunction } from 'svc/template';
 
-import type { ChannelType, DeclaredChannelType } from '../contract.ts';
+import type { ChannelType, DeclaredChannelType, PostedChannelType } from '../contract.ts';
 import { fitted, withLink } from '../plain-text.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
 import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
@@ -19,7 +19,7 @@ export function declaredType({
   body,
   max_text_bytes: mostBytes,
   success,
-}: DeclaredChannelType): ChannelType {
+}: DeclaredChannelType): PostedChannelType {
   const template = compileTemplate(body, { functions, limits });
   return {
     title,
@@ -56,7 +56,7 @@ export function declaredType({
 
 /** Throws unless the value is a type with code, or a description of one. */
 export function readType(value: ChannelType | DeclaredChannelType): ChannelType {
-  if ('render' in value) {
+  if ('render' in value || 'deliver' in value) {
     return value;
   }
   if (typeof value.body !== 'string' || typeof value.max_text_bytes !== 'number') {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-import type { ChannelMessage, ChannelType } from '../contract.ts';
+import type { ChannelMessage, PostedChannelType } from '../contract.ts';
 import { fitted, markdown, withoutMentions } from '../plain-text.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
 import { errcodeVerdict, type ErrorCodes } from './http-verdict.ts';
@@ -8,7 +8,7 @@ import { errcodeVerdict, type ErrorCodes } from './http-verdict.ts';
 const mostBytes = 12_000;
 
 /** Custom bots of DingTalk. Past 20 messages in a minute the platform takes none for ten. */
-export const dingtalk: ChannelType = {
+export const dingtalk: PostedChannelType = {
   title: 'DingTalk',
   aliases: ['im_provider_3'],
   secret: 'optional',

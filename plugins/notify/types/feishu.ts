@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-import type { ChannelMessage, ChannelType } from '../contract.ts';
+import type { ChannelMessage, PostedChannelType } from '../contract.ts';
 import { fitted, withoutMentions } from '../plain-text.ts';
 import { jsonHeaders, requireUrl } from './hook-address.ts';
 import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
@@ -11,7 +11,7 @@ const mostBytes = 8_000;
 const colours: Readonly<Record<ChannelMessage['tone'], string>> = { critical: 'red', warning: 'orange', info: 'blue', good: 'green' };
 
 /** Custom bots of Feishu and Lark. The texts of a card are plain, so that nothing in them is read as a tag. */
-export const feishu: ChannelType = {
+export const feishu: PostedChannelType = {
   title: 'Feishu / Lark',
   aliases: ['im_provider_1', 'lark'],
   secret: 'optional',

@@ -1,4 +1,4 @@
-import type { ChannelMessage, ChannelType } from '../contract.ts';
+import type { ChannelMessage, PostedChannelType } from '../contract.ts';
 import { fitted, withoutMentions } from '../plain-text.ts';
 import { jsonHeaders, requireUrl } from './hook-address.ts';
 import { excerpt, httpVerdict, strange } from './http-verdict.ts';
@@ -11,7 +11,7 @@ const colours: Readonly<Record<ChannelMessage['tone'], string>> = { critical: '#
 const escaped = (text: string): string => withoutMentions(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** Incoming webhooks of Slack. */
-export const slack: ChannelType = {
+export const slack: PostedChannelType = {
   title: 'Slack',
   aliases: ['im_provider_2'],
   secret: 'none',

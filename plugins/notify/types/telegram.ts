@@ -1,4 +1,4 @@
-import type { ChannelAddress, ChannelMessage, ChannelType } from '../contract.ts';
+import type { ChannelAddress, ChannelMessage, PostedChannelType } from '../contract.ts';
 import { fitted, withLink, withoutMentions } from '../plain-text.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint, wrongSecret } from './hook-address.ts';
 import { asked, httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
@@ -10,7 +10,7 @@ const escaped = (text: string): string =>
   withoutMentions(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** Bots of Telegram. The endpoint is the chat; the secret is the bot's token. */
-export const telegram: ChannelType = {
+export const telegram: PostedChannelType = {
   title: 'Telegram',
   aliases: ['im_provider_5'],
   secret: 'required',

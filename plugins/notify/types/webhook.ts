@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 
-import type { ChannelMessage, ChannelType, MessageEntry } from '../contract.ts';
+import type { ChannelMessage, PostedChannelType, MessageEntry } from '../contract.ts';
 import { jsonHeaders, requireUrl } from './hook-address.ts';
 import { httpVerdict } from './http-verdict.ts';
 
 /** For programs: JSON with a signature over time and body. */
-export const webhook: ChannelType = {
+export const webhook: PostedChannelType = {
   title: 'Webhook',
   secret: 'optional',
   limits: [{ count: 5, per_ms: 1_000 }],

@@ -1,4 +1,4 @@
-import type { ChannelMessage, ChannelType } from '../contract.ts';
+import type { ChannelMessage, PostedChannelType } from '../contract.ts';
 import { fitted, markdown } from '../plain-text.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
 import { errcodeVerdict, type ErrorCodes } from './http-verdict.ts';
@@ -10,7 +10,7 @@ const mostBytes = 2_500;
 const colours: Readonly<Record<ChannelMessage['tone'], string>> = { critical: 'warning', warning: 'warning', info: 'comment', good: 'info' };
 
 /** Group bots of WeCom. */
-export const wecom: ChannelType = {
+export const wecom: PostedChannelType = {
   title: 'WeCom',
   aliases: ['im_provider_4'],
   secret: 'none',
