@@ -1,12 +1,13 @@
 import { AuditTrail, definePlugin, type HealthReport, messageOf, type Scope } from 'svc/sdk';
 
 import { Checkpoints } from './checkpoints.ts';
+import { AuditEntries, AuditGrown } from './contract.ts';
 import { Keys } from './keys.ts';
 import { Memory } from './memory.ts';
 import { pausesOf } from './pace.ts';
 import { retention } from './retention.ts';
 import { auditRoutes } from './routes.ts';
-import { changeSkills } from './skills.ts';
+import { changeSkills, entriesOf } from './skills.ts';
 import { Store } from './store.ts';
 import type { AuditTables } from './tables.ts';
 import { Trail } from './trail.ts';
@@ -27,13 +28,15 @@ export default definePlugin({
     const pause = pausesOf(scope);
     const archiveOld = retention({ store, keys, clock, log, dataDir, days: () => ctx.settings.get<number>('audit.retention_days') });
 
-    const keepUp = afterRows(scope, () =>
-      checkpoints
+    const keepUp = afterRows(scope, () => {
+      ctx.events.emit(AuditGrown, {});
+      return checkpoints
         .keepUp()
-        .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'reading the new end of the audit trail failed; retried with the next row')),
-    );
+        .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'reading the new end of the audit trail failed; retried with the next row'));
+    });
 
     ctx.services.provide(AuditTrail, () => new Trail(store, keys, keepUp));
+    ctx.services.provide(AuditEntries, () => entriesOf(store));
     changeSkills(store, clock).forEach((skill) => ctx.skills.add(skill));
     ctx.http.routes(auditRoutes({ store, pause, clock, verification: new Verification({ store, keys, checkpoints, memory, pause }) }));
 

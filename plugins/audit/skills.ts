@@ -2,6 +2,7 @@ import { askedWindow, windowAsked } from 'svc/query';
 import { type Clock, covers, type SkillRun, type ToolSkill, toolSkill } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
+import type { AuditEntries, AuditEntry } from './contract.ts';
 import { type Shown, shown } from './record.ts';
 import type { Store } from './store.ts';
 
@@ -51,3 +52,25 @@ function isChange({ action, changes: change }: Shown): boolean {
   const { class: kind } = (change?.after ?? {}) as { class?: unknown };
   return action !== 'skill:execute' || kind === 'mutating' || kind === 'dangerous';
 }
+
+/** The trail for other rooms, a stretch at a time. */
+export const entriesOf = (store: Store): AuditEntries => ({
+  async after(seq, limit) {
+    const rows = (await store.next(seq, limit)).map(shown);
+    return { entries: rows.filter((row) => row.status === 'success' && isChange(row)).map(entryOf), last: rows.at(-1)?.id ?? seq };
+  },
+  last: async () => (await store.span()).last,
+});
+
+function entryOf({ id, occurred_at: at, action, resource_type, resource_id, actor, changes: change }: Shown): AuditEntry {
+  const [before, after] = [fieldsOf(change?.before), fieldsOf(change?.after)];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return {
+    ...{ seq: id, at: Date.parse(at), action, resource_type, resource_id },
+    actor: { type: actor.type, id: actor.id, name: actor.name ?? actor.email ?? actor.id },
+    fields: names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])),
+  };
+}
+
+const fieldsOf = (side: unknown): Readonly<Record<string, unknown>> =>
+  typeof side === 'object' && side !== null && !Array.isArray(side) ? (side as Readonly<Record<string, unknown>>) : {};

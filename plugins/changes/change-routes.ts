@@ -1,0 +1,107 @@
+import { type Clock, type Ids, listRoute, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
+import { type Static, Type } from 'typebox';
+
+import { type Change, type ChangeKind, changeKinds } from './contract.ts';
+import type { Feed } from './feed.ts';
+
+const path = '/api/v1/changes';
+const Words = Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 500 }), { maxProperties: 32 });
+const Instant = Type.String({ format: 'date-time' });
+const orNull = Type.Union([Type.String(), Type.Null()]);
+const kindList = `^(${changeKinds.join('|')})(,(${changeKinds.join('|')}))*$`;
+
+export const ChangeItem = Type.Object({
+  id: Type.Integer(),
+  at: Instant,
+  kind: Type.Enum([...changeKinds]),
+  source: Type.String({ description: 'api, audit, edge, metrics or svc' }),
+  summary: Type.String(),
+  actor: orNull,
+  device_id: orNull,
+  edge_id: orNull,
+  service: orNull,
+  link: orNull,
+  labels: Type.Record(Type.String(), Type.String()),
+});
+
+const ChangeQuery = Type.Object({
+  kind: Type.Optional(Type.String({ pattern: kindList, maxLength: 200, description: 'one or several, such as deploy,upgrade' })),
+  device_id: Type.Optional(Type.Integer({ minimum: 1 })),
+  service: Type.Optional(Type.String({ maxLength: 200 })),
+  from: Type.Optional(Instant),
+  to: Type.Optional(Instant),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'part of the summary' })),
+});
+
+/** What may be posted; the rest svc finds out by itself. */
+const posted = ['deploy', 'config', 'package', 'cron', 'certificate', 'restart'] as const satisfies readonly ChangeKind[];
+
+const NewChange = Type.Object({
+  summary: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S' }),
+  kind: Type.Optional(Type.Enum([...posted], { description: 'deploy when it is not given' })),
+  at: Type.Optional(Type.String({ format: 'date-time', description: 'now when it is not given; at most 7 days ago' })),
+  service: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  device_id: Type.Optional(Type.Integer({ minimum: 1, description: 'an edge posts for its own device' })),
+  version: Type.Optional(Type.String({ maxLength: 200 })),
+  link: Type.Optional(Type.String({ maxLength: 2_000, pattern: '^https?://' })),
+  labels: Type.Optional(Words),
+});
+
+const oldestMs = 7 * 86_400_000;
+const aheadMs = 60_000;
+
+export const changeRoutes = (feed: Feed, { clock, ids }: { readonly clock: Clock; readonly ids: Ids }): readonly RouteDeclaration[] => [
+  listRoute({
+    path,
+    access: 'any',
+    summary: 'List what changed, newest first',
+    query: ChangeQuery,
+    items: ChangeItem,
+    async handle({ query: { kind, device_id: device, service, from, to, q }, page }) {
+      const { items, ...rest } = await feed.page(
+        {
+          ...{ kinds: kind?.split(',') as ChangeKind[] | undefined, device_id: device?.toString(), service, q },
+          ...{ from: from === undefined ? undefined : Date.parse(from), to: to === undefined ? undefined : Date.parse(to) },
+        },
+        page,
+      );
+      return { ...rest, items: items.map(shownChange) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path,
+    access: { action: 'change:post', machine: true },
+    summary: 'Tell of a deploy or another change, so that investigations know of it',
+    description: 'An Idempotency-Key makes it safe to tell again.',
+    body: NewChange,
+    response: ChangeItem,
+    async handle({ body, principal, note }) {
+      const { kind = 'deploy', summary, service, link, version, labels = {} } = body;
+      const device = principal.kind === 'edge' ? principal.device : body.device_id?.toString();
+      const change = await feed.post({
+        ...{ ref: `post:${ids.uuid()}`, at: timeOf(body.at, clock.now()), kind, source: 'api', summary, service, link, device_id: device },
+        actor: principal.name ?? principal.email ?? `${principal.kind} ${principal.id}`,
+        labels: { ...labels, ...(version !== undefined && { version }) },
+      });
+      note({ resourceType: 'change', resourceId: change.id, after: { kind, summary, service } });
+      return shownChange(change);
+    },
+  }),
+];
+
+function timeOf(asked: string | undefined, now: number): number {
+  const at = asked === undefined ? now : Date.parse(asked);
+  if (at > now + aheadMs || at < now - oldestMs) {
+    throw new SvcError('invalid_argument', 'at lies within the last 7 days and not ahead of now; correct the clock of the sender', {
+      reason: 'changes.time_out_of_range',
+    });
+  }
+  return at;
+}
+
+export const shownChange = ({ id, at, kind, source, summary, labels, ...rest }: Change): Static<typeof ChangeItem> => ({
+  ...{ id, at: timestamp(at), kind, source, summary },
+  ...{ actor: rest.actor ?? null, device_id: rest.device_id ?? null, edge_id: rest.edge_id ?? null },
+  ...{ service: rest.service ?? null, link: rest.link ?? null, labels: { ...labels } },
+});

@@ -1,0 +1,53 @@
+import { defineEvent, defineService } from 'svc/sdk';
+
+export const changeKinds = [
+  ...(['deploy', 'config', 'rule', 'setting', 'upgrade', 'restart', 'reboot'] as const),
+  ...(['plugin', 'package', 'cron', 'certificate', 'topology'] as const),
+] as const;
+
+export type ChangeKind = (typeof changeKinds)[number];
+
+/** What is known of a change before it has its place in the feed. */
+export interface ChangeDraft {
+  /** Unique for good: the same change told twice stands once. */
+  readonly ref: string;
+  /** When it happened, in milliseconds. */
+  readonly at: number;
+  readonly kind: ChangeKind;
+  /** `api`, `audit`, `edge`, `metrics` or `svc`. */
+  readonly source: string;
+  readonly summary: string;
+  readonly actor?: string | undefined;
+  readonly device_id?: string | undefined;
+  readonly edge_id?: string | undefined;
+  readonly service?: string | undefined;
+  readonly link?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+export interface Change extends ChangeDraft {
+  readonly id: number;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface ChangesNear {
+  /** Milliseconds; start inclusive, end exclusive. */
+  readonly start: number;
+  readonly end: number;
+  /** Those of one of these, and those that name no place; absent: all. */
+  readonly device_ids?: readonly string[];
+  readonly services?: readonly string[];
+  /** Default 200, at most 1,000. */
+  readonly limit?: number;
+}
+
+export interface ChangeFeed {
+  /** Newest first. */
+  near(asked: ChangesNear): Promise<readonly Change[]>;
+  note(draft: ChangeDraft): Promise<void>;
+}
+
+export const ChangeFeed = defineService<ChangeFeed>('changes.near');
+
+/** After the commit: it is in the feed. */
+export const ChangeNoted = defineEvent<Change>('change.noted');

@@ -1,0 +1,86 @@
+import { askedWindow, parseDuration, windowAsked } from 'svc/query';
+import { BuildInfo, type Clock, defineEvent, definePlugin, defineService, Plugins, type ToolSkill, toolSkill } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { AuditEntries } from '../audit/contract.ts';
+import type { EdgeFleet } from '../edge/contract.ts';
+import type { MetricsQueries } from '../metricsdb/contract.ts';
+import { AuditChanges } from './audit-changes.ts';
+import { changeRoutes, shownChange } from './change-routes.ts';
+import type { ChangeTables } from './change-store.ts';
+import { ChangeFeed, changeKinds, ChangeNoted } from './contract.ts';
+import { Feed } from './feed.ts';
+import { followFleet } from './fleet-changes.ts';
+import { lookAgain } from './watched.ts';
+
+/** By their ids: the folders of these may be taken away. */
+const Entries = defineService<AuditEntries>('audit.entries');
+const Fleet = defineService<EdgeFleet>('edge.fleet');
+const Metrics = defineService<MetricsQueries>('metrics.queries');
+const auditGrown = defineEvent<object>('audit.grown');
+
+const lookMs = 60_000;
+const tidyMs = 600_000;
+
+export default definePlugin({
+  activate(ctx) {
+    const { clock, events, ids, log, metrics, scope, services, settings } = ctx;
+    const noted = metrics.counter('noted_total', 'Changes that came into the feed.', ['kind']);
+    const feed = new Feed({
+      ...{ tables: ctx.db<ChangeTables>(), clock },
+      noted: (change) => {
+        noted.add(1, { kind: change.kind });
+        events.emit(ChangeNoted, change);
+      },
+    });
+    const fleet = services.maybe(Fleet);
+    const entries = services.maybe(Entries);
+    const audit = new AuditChanges({ entries, feed, log });
+    const watched = {
+      ...{ feed, fleet, log, metrics: services.maybe(Metrics), plugins: services.use(Plugins), build: services.use(BuildInfo) },
+      now: () => clock.now(),
+    };
+
+    services.provide(ChangeFeed, () => feed);
+    ctx.http.routes(changeRoutes(feed, { clock, ids }));
+    ctx.skills.add(feedSkill(feed, clock));
+    events.on(auditGrown, () => audit.catchUp());
+    entries.onChange((state) => (state === 'up' ? scope.task('read the audit trail', () => audit.catchUp()) : undefined));
+    followFleet(ctx, feed, fleet);
+    scope.interval('look at what may have changed', lookMs, async () => {
+      await lookAgain(watched);
+      await audit.catchUp();
+    });
+    scope.interval('remove old changes', tidyMs, async () => {
+      const removed = await feed.tidy({ keepMs: parseDuration(settings.get<string>('changes.retention')), most: settings.get<number>('changes.most') });
+      log.debug({ event: 'changes.tidied', removed }, 'old changes removed');
+    });
+    return { audit, watched };
+  },
+  async start(_ctx, { audit, watched }) {
+    await audit.catchUp();
+    await lookAgain(watched);
+  },
+});
+
+const feedSkill = (feed: Feed, clock: Clock): ToolSkill =>
+  toolSkill({
+    key: 'changes_feed',
+    name: 'Feed of changes',
+    description: 'Deploys, rule and setting edits, upgrades, reboots, restarts and replaced certificates within a window, newest first, by device or service.',
+    ...{ scope: 'manager', class: 'safe', tier: 'core' },
+    params: Type.Object({
+      kinds: Type.Optional(Type.Array(Type.Enum([...changeKinds]), { maxItems: 12 })),
+      device_id: Type.Optional(Type.Integer({ minimum: 1 })),
+      service: Type.Optional(Type.String({ maxLength: 200 })),
+      q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the summary.' })),
+      last: Type.Optional(Type.Unsafe<string>(askedWindow.last)),
+      until: Type.Optional(Type.Unsafe<string>(askedWindow.until)),
+      limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
+    }),
+    async run({ kinds, device_id: device, service, q, limit, ...asked }) {
+      const { start: from, end: to } = windowAsked(asked, clock.now());
+      const { items, total } = await feed.page({ kinds, device_id: device?.toString(), service, q, from, to }, { limit });
+      return { total, changes: items.map(shownChange) };
+    },
+  });
