@@ -1,3 +1,4 @@
+import { loki as product, productTestRoute } from 'svc/connection';
 import { driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
 import { definePlugin, defineService, type PluginContext, type ThreadHandle } from 'svc/sdk';
 
@@ -6,7 +7,7 @@ import type { SessionEnded } from '../session/contract.ts';
 import { LogIngest, LogQueries } from './contract.ts';
 import type { LogDriver } from './driver.ts';
 import { EmbeddedLogs } from './embedded-logs.ts';
-import { logRoutes, testRoutes } from './log-routes.ts';
+import { logRoutes } from './log-routes.ts';
 import { lokiRoutes } from './loki-routes.ts';
 import { RemoteLogs } from './remote/remote-logs.ts';
 import { selfMetrics } from './self-metrics.ts';
@@ -45,7 +46,7 @@ export default definePlugin({
     ctx.services.provide(LogIngest, () => ({ push: (...pushed) => driver().push(...pushed), write: (rows) => driver().write(rows) }));
     const viewers = new TailViewers(thread);
     const refusal = (): string | undefined => (driver() === remote ? 'live tails show what this service keeps itself: logs.driver is remote' : undefined);
-    ctx.http.routes([...logRoutes(driver), ...lokiRoutes(driver), ...testRoutes(driver), tailRoute({ thread, viewers, scope, clock, refusal })]);
+    ctx.http.routes([...logRoutes(driver), ...lokiRoutes(driver), connectionTest(ctx, driver), tailRoute({ thread, viewers, scope, clock, refusal })]);
     endTails(ctx, viewers);
     ctx.health.check('the store of logs answers', () => driver().status());
     selfMetrics(ctx, thread);
@@ -62,6 +63,15 @@ function endTails({ events, services }: PluginContext, viewers: TailViewers): vo
     }
   });
 }
+
+/** Whether the store that is set answers, or another one that is only tried. */
+const connectionTest = ({ settings, clock, fetch }: PluginContext, driver: () => LogDriver) =>
+  productTestRoute({
+    ...{ path: '/api/v1/integrations/logstore/test', summary: 'Test the connection to the log store that is set, or to another one', action: 'logstore:test' },
+    ...{ product, setting: 'logs.remote_url', clock, fetch: (url, request) => fetch(url, request) },
+    set: () => (driverOf(settings, 'logs') === 'remote' ? remoteSettings(settings, 'logs') : undefined),
+    own: () => driver().status(),
+  });
 
 /** Asks whichever driver is set at the moment of the question. */
 const queriesOf = (driver: () => LogDriver, thread: ThreadHandle): LogQueries => ({

@@ -1,4 +1,4 @@
-import { byteRoute, route, type RouteDeclaration } from 'svc/sdk';
+import { byteRoute, type RouteDeclaration } from 'svc/sdk';
 import { askerOf } from 'svc/query';
 import { Type } from 'typebox';
 
@@ -67,28 +67,5 @@ export const logRoutes = (driver: () => LogDriver): readonly RouteDeclaration[] 
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
     handle: ({ params, query, principal, signal }) =>
       driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query), asker: askerOf(principal) }, signal),
-  }),
-];
-
-const Found = Type.Object({
-  ok: Type.Boolean(),
-  latency_ms: Type.Number(),
-  detail: Type.String({ description: 'which store answered, or why it did not' }),
-});
-
-/** Whether the store that is set answers; one that does not is an answer, too. */
-export const testRoutes = (driver: () => LogDriver): readonly RouteDeclaration[] => [
-  route({
-    method: 'POST',
-    path: '/api/v1/integrations/logstore/test',
-    access: 'admin',
-    summary: 'Test the connection to the log store that is set',
-    response: Found,
-    status: 200,
-    action: 'logstore:test',
-    async handle() {
-      const { driver: name, ok, detail, delayMs } = await driver().status();
-      return { ok, latency_ms: Math.round(delayMs), detail: detail ?? `the ${name} store answers` };
-    },
   }),
 ];

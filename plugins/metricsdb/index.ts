@@ -1,3 +1,4 @@
+import { productTestRoute, prometheus } from 'svc/connection';
 import {
   Authenticator,
   Board,
@@ -21,11 +22,11 @@ import { RemoteDriver, type RemoteParts } from './drivers/remote.ts';
 import { configured } from './drivers/remote-client.ts';
 import { type Supply, Switchboard } from './drivers/switchboard.ts';
 import { LaunchedFile } from './launched-file.ts';
-import { authProbe, integrationRoutes, metricsdbRoutes } from './metricsdb-routes.ts';
+import { authProbe, metricsdbRoutes } from './metricsdb-routes.ts';
 import { prometheusRoutes } from './prometheus-routes.ts';
 import { selfMetrics } from './self-metrics.ts';
 import { MetricSkills } from './skills.ts';
-import { type Launched, MetricsSettings, type RemoteSettings, watchedKeys } from './settings.ts';
+import { type Launched, MetricsSettings, watchedKeys } from './settings.ts';
 import type { ThreadData } from './thread-contract.ts';
 
 const heapMb = 1_024;
@@ -62,7 +63,7 @@ export default definePlugin({
       ...metricsdbRoutes(board),
       ...prometheusRoutes(driver),
       ...alertingRoutes({ alerting: ctx.services.maybe(AlertingRules), driver, now: () => clock.now() }),
-      ...integrationRoutes({ driver, trial: (url) => new RemoteDriver(parts, configured(unauthenticated(url))), clock }),
+      connectionTest(driver, settings, parts),
       authProbe(ctx.services.maybe(Authenticator)),
     ]);
     ctx.health.check('the metrics store', () => driver().health());
@@ -128,22 +129,28 @@ const queriesOf = (driver: () => Driver, thread: ThreadHandle, clock: Clock): Me
   check: (query) => thread.call('check', query),
   scratch: (options) => openScratch(thread, options),
   async status() {
-    const began = clock.monotonic();
-    const asked = driver();
-    const { ok, detail } = await asked.probe();
-    return { driver: asked.name, ok, delayMs: clock.monotonic() - began, ...(detail !== undefined && { detail }) };
+    const { driver: name, ok, delayMs, detail } = await statusOf(driver(), clock);
+    return { driver: name, ok, delayMs, ...(detail !== undefined && { detail }) };
   },
 });
 
-/** A server that is only tried gets no credentials of ours. */
-const unauthenticated = (url: string): RemoteSettings => ({
-  url: url.replace(/\/+$/, ''),
-  token: '',
-  user: '',
-  password: '',
-  tenant: '',
-  tls: { ca: '', cert: '', key: '', insecure: false },
-});
+/** Whether the store in force answers, or a server that is only tried. */
+const connectionTest = (driver: () => Driver, settings: MetricsSettings, { fetch, clock }: RemoteParts) =>
+  productTestRoute({
+    ...{ path: '/api/v1/integrations/metricsdb/test', summary: 'Test the connection to the metrics store in force, or to another one' },
+    ...{ action: 'integration:test', product: prometheus, setting: 'metricsdb.url', fetch, clock },
+    set() {
+      const { tls, ...rest } = settings.remote();
+      return driver().name === 'remote' ? { ...rest, ...tls } : undefined;
+    },
+    own: () => statusOf(driver(), clock),
+  });
+
+async function statusOf(asked: Driver, clock: Clock) {
+  const began = clock.monotonic();
+  const probed = await asked.probe();
+  return { driver: asked.name, ...probed, delayMs: clock.monotonic() - began };
+}
 
 /** A store in the thread's memory, from the side of the plugin that asked for it. */
 async function openScratch(thread: ThreadHandle, { asker }: Pick<QueryOptions, 'asker'> = {}): Promise<ScratchSeries> {

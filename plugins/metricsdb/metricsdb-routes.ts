@@ -1,21 +1,10 @@
-import {
-  type AuthenticatorContract,
-  byteRoute,
-  type Clock,
-  type Handle,
-  isSvcError,
-  messageOf,
-  route,
-  type RouteDeclaration,
-  SvcError,
-  timestamp,
-} from 'svc/sdk';
+import { type AuthenticatorContract, byteRoute, type Handle, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
 import { askerOf } from 'svc/query';
 
 import type { Driver } from './drivers/driver.ts';
 import type { Switchboard } from './drivers/switchboard.ts';
 import { answerMs } from './prometheus-routes.ts';
-import { Connection, Launch, Launched, Matrix, RangeQuestion, TestOutcome } from './schema.ts';
+import { Launch, Launched, Matrix, RangeQuestion } from './schema.ts';
 
 /** What the API itself offers; the metrics themselves are under /prometheus. */
 export const metricsdbRoutes = (board: Switchboard): readonly RouteDeclaration[] => [
@@ -60,36 +49,6 @@ function launched(driver: Driver) {
   const { status, url, pid, startedAt } = driver.state();
   return { status, driver: driver.name, url, pid, started_at: startedAt === null ? null : timestamp(startedAt) };
 }
-
-export interface IntegrationParts {
-  readonly driver: () => Driver;
-  /** A driver for a server that is only tried. */
-  readonly trial: (url: string) => Driver;
-  readonly clock: Clock;
-}
-
-export const integrationRoutes = ({ driver, trial, clock }: IntegrationParts): readonly RouteDeclaration[] => [
-  route({
-    method: 'POST',
-    path: '/api/v1/integrations/metricsdb/test',
-    access: 'admin',
-    summary: 'Test the connection to the metrics store in force, or to another one',
-    description: 'A server that fails is an answer with ok false, not an error.',
-    body: Connection,
-    response: TestOutcome,
-    status: 200,
-    action: 'integration:test',
-    async handle({ body: { url }, signal }) {
-      const began = clock.monotonic();
-      try {
-        const { ok, detail = ok ? 'it answers' : 'it does not answer', version, code } = await (url === undefined ? driver() : trial(url)).probe(signal);
-        return { ok, latency_ms: clock.monotonic() - began, detail, ...(version !== undefined && { version }), ...(code !== undefined && { code }) };
-      } catch (error) {
-        return { ok: false, latency_ms: clock.monotonic() - began, detail: messageOf(error), code: isSvcError(error) ? error.code : 'internal' };
-      }
-    },
-  }),
-];
 
 const longestCredential = 8_192;
 

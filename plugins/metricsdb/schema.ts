@@ -23,20 +23,6 @@ export const Launched = Type.Object({
   started_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
 });
 
-export const Connection = Type.Object({
-  url: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 500, description: 'a server other than the one that is set; it is called without the stored credentials' }),
-  ),
-});
-
-export const TestOutcome = Type.Object({
-  ok: Type.Boolean(),
-  latency_ms: Type.Number({ minimum: 0 }),
-  version: Type.Optional(Type.String()),
-  detail: Type.String(),
-  code: Type.Optional(Type.String()),
-});
-
 export const Matrix = Type.Object({
   result_type: Type.Literal('matrix'),
   result: Type.Array(

@@ -1,5 +1,6 @@
+import { tempo as product, productTestRoute } from 'svc/connection';
 import { driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
-import { definePlugin, type ThreadHandle } from 'svc/sdk';
+import { definePlugin, type PluginContext, type ThreadHandle } from 'svc/sdk';
 
 import { TraceIngest, TraceQueries } from './contract.ts';
 import type { TraceDriver } from './driver.ts';
@@ -11,7 +12,7 @@ import { TraceSkills } from './skills.ts';
 import { relaySpanMetrics } from './span-metrics-relay.ts';
 import { Reader } from './tempo/question.ts';
 import { tempoRoutes } from './tempo-routes.ts';
-import { testRoutes, traceRoutes } from './trace-routes.ts';
+import { traceRoutes } from './trace-routes.ts';
 import type { TracesData } from './thread-contract.ts';
 
 const heapMb = 1_024;
@@ -47,11 +48,24 @@ export default definePlugin({
       () => clock.now(),
       () => searchRangeMs(settings),
     );
-    ctx.http.routes([...traceRoutes(driver, reader), ...tempoRoutes(driver, reader), ...testRoutes(driver)]);
+    ctx.http.routes([...traceRoutes(driver, reader), ...tempoRoutes(driver, reader), connectionTest(ctx, driver)]);
     ctx.health.check('the store of traces answers', () => driver().status());
     selfMetrics(ctx, thread);
   },
 });
+
+/** Whether the store that is set answers, or another one that is only tried. */
+const connectionTest = ({ settings, clock, fetch }: PluginContext, driver: () => TraceDriver) =>
+  productTestRoute({
+    ...{
+      path: '/api/v1/integrations/tracestore/test',
+      summary: 'Test the connection to the trace store that is set, or to another one',
+      action: 'tracestore:test',
+    },
+    ...{ product, setting: 'traces.remote_url', clock, fetch: (url, request) => fetch(url, request) },
+    set: () => (driverOf(settings, 'traces') === 'remote' ? remoteSettings(settings, 'traces') : undefined),
+    own: () => driver().status(),
+  });
 
 /** Asks whichever driver is set at the moment of the question. */
 const queriesOf = (driver: () => TraceDriver, thread: ThreadHandle): TraceQueries => ({

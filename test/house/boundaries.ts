@@ -24,6 +24,7 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   tunnel: ['flow'],
   'edge-protocol': [],
   output: [],
+  connection: [],
   'markdown-file': [],
   rca: [],
   store: ['query', 'probe'],

@@ -26,7 +26,7 @@ export interface Driver extends MetricsIngest, Omit<MetricsQueries, 'status' | '
   /** Whether this house does its part; another's server that is down is told, and is no fault of svc. */
   health(): MaybePromise<HealthReport>;
   /** Whether it answers; asks it. */
-  probe(signal?: AbortSignal): Promise<HealthReport & { readonly version?: string; readonly code?: string }>;
+  probe(signal?: AbortSignal): Promise<HealthReport & { readonly version?: string }>;
   state(): DriverState;
   close(): Promise<void>;
 }

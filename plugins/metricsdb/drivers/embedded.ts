@@ -99,7 +99,7 @@ export class EmbeddedDriver implements Driver {
         version: this.#build.version,
       };
     } catch (error) {
-      return { ok: false, detail: messageOf(error), code: 'unavailable' };
+      return { ok: false, detail: messageOf(error) };
     }
   }
 

@@ -133,7 +133,7 @@ export class RemoteDriver implements Driver {
       const version = await this.#version(signal);
       return { ok: true, detail: 'it answers', ...(version !== undefined && { version }) };
     } catch (error) {
-      return { ok: false, detail: messageOf(error), code: isSvcError(error) ? error.code : 'internal' };
+      return { ok: false, detail: messageOf(error) };
     }
   }
 

@@ -179,7 +179,7 @@ test('its refusals and failures are told in words that help', async (t) => {
   }
   [status, text] = [500, 'boom'];
   const probed = await house.json('/api/v1/integrations/logstore/test', { method: 'POST' });
-  assert.deepEqual([probed.ok, /answered 500: boom/.test(probed.detail)], [false, true]);
+  assert.deepEqual([probed.ok, probed.code, /answered 500: boom/.test(probed.detail)], [false, 'failing', true]);
 });
 
 test('pushes are admitted here and go on to it, stamped', async (t) => {

@@ -177,6 +177,6 @@ test('the connection test tells of the store in force, and its files lie in the 
   const { call, house } = await metricsHouse(t);
   const { status, body } = await call('/api/v1/integrations/metricsdb/test', {});
   assert.equal(status, 200);
-  assert.deepEqual({ ...body, latency_ms: 0, version: '' }, { ok: true, latency_ms: 0, version: '', detail: 'the embedded store holds 0 series' });
+  assert.deepEqual({ ...body, latency_ms: 0, version: '' }, { ok: true, code: 'ok', latency_ms: 0, version: '', detail: 'the embedded store holds 0 series' });
   assert.ok(existsSync(`${house.dataDir}/plugins/metricsdb/wal`));
 });

@@ -193,7 +193,7 @@ test('a server on a private network is called only where that is allowed', async
   assert.equal(answer.status, 400);
   assert.match(answer.body.error, /outbound\.allow_private/);
   const metadata = await call('/api/v1/integrations/metricsdb/test', { url: 'http://169.254.169.254/latest' });
-  assert.deepEqual([metadata.status, metadata.body.ok, metadata.body.code], [200, false, 'invalid_argument']);
+  assert.deepEqual([metadata.status, metadata.body.ok, metadata.body.code], [200, false, 'not_allowed']);
   assert.match(metadata.body.detail, /a cloud metadata address, which is never called/);
   assert.deepEqual(seen, []);
 });
@@ -205,11 +205,11 @@ test('another server can be tried before it is set, and gets no stored credentia
   const { call, set, queries } = await metricsHouse(t);
   await set('token', 'secret');
   const { body } = await call('/api/v1/integrations/metricsdb/test', { url });
-  assert.deepEqual({ ...body, latency_ms: 0 }, { ok: true, latency_ms: 0, version: '2.99.0', detail: 'it answers' });
+  assert.deepEqual({ ...body, latency_ms: 0 }, { ok: true, code: 'ok', latency_ms: 0, version: '2.99.0', detail: 'Prometheus 2.99.0 answers' });
   assert.ok(seen.length > 0 && seen.every(({ headers }) => headers.authorization === undefined));
   assert.equal((await queries.status()).driver, 'embedded');
   const down = await call('/api/v1/integrations/metricsdb/test', { url: 'http://127.0.0.1:9' });
-  assert.deepEqual([down.status, down.body.ok, down.body.code], [200, false, 'upstream_error']);
+  assert.deepEqual([down.status, down.body.ok, down.body.code], [200, false, 'refused']);
 });
 
 test('certificates are checked, shown and, where somebody says so, not looked at', async (t) => {

@@ -184,7 +184,7 @@ test('its refusals and failures are told in words that help', async (t) => {
   await assert.rejects(house.service(TraceQueries).search('{}', window), { code: 'upstream_error', message: /a trace id is no text/ });
   [status, said] = [500, 'boom'];
   const probed = await house.json('/api/v1/integrations/tracestore/test', { method: 'POST' });
-  assert.deepEqual([probed.ok, /answered 500: boom/.test(probed.detail), probed.code], [false, true, 'upstream_error']);
+  assert.deepEqual([probed.ok, /answered 500: boom/.test(probed.detail), probed.code], [false, true, 'failing']);
   assert.equal((await text(house, '/tempo/ready')).status, 503);
 });
 

@@ -1,0 +1,3 @@
+export * from './connection-test.ts';
+export * from './products.ts';
+export * from './test-route.ts';
