@@ -1,4 +1,4 @@
-import { defineExtensionPoint } from 'svc/sdk';
+import { defineExtensionPoint, defineService } from 'svc/sdk';
 
 /**
  * Dashboards of other plugins: a file in the folder `dashboards/` of any plugin or pack, or an object of the same shape as
@@ -13,3 +13,40 @@ export interface DashboardText {
   readonly file: string;
   readonly text: string;
 }
+
+/** A dashboard with everything that draws it. */
+export interface DashboardView {
+  readonly uid: string;
+  readonly title: string;
+  readonly description: string;
+  readonly variables: readonly {
+    readonly name: string;
+    readonly title?: string;
+    readonly type: 'query' | 'custom' | 'interval' | 'text';
+    readonly query?: string;
+    readonly regex?: string;
+    readonly values?: readonly string[];
+    readonly default?: string;
+    readonly multi?: boolean;
+    readonly all?: boolean;
+  }[];
+  readonly panels: readonly {
+    readonly title: string;
+    readonly type: 'timeseries' | 'stat' | 'gauge' | 'table' | 'logs';
+    readonly query: string;
+    readonly legend: string;
+    readonly unit: string;
+    /** Rising; the value null stands for everything below the second. */
+    readonly thresholds: readonly { readonly value: number | null; readonly state: 'ok' | 'warning' | 'critical' }[];
+    /** On a grid of 24 columns. */
+    readonly position: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  }[];
+}
+
+/** Dashboards as they are at the moment, for other plugins. */
+export interface DashboardShelf {
+  /** Those that can be shown, by uid. */
+  all(): Promise<readonly DashboardView[]>;
+}
+
+export const DashboardShelf = defineService<DashboardShelf>('monitor.dashboards');

@@ -66,6 +66,12 @@ export class DashboardBook {
     return entries.sort((a, b) => compare(a.uid, b.uid));
   }
 
+  /** Every one that can be shown, with the panels that users added, by uid. */
+  async whole(): Promise<readonly Dashboard[]> {
+    const entries = (await this.list()).filter(({ problem }) => problem === undefined);
+    return (await Promise.all(entries.map(({ uid }) => this.find(uid)))).filter((dashboard) => dashboard !== undefined);
+  }
+
   /** With the panels that users added; throws not_found, or conflict for one that is broken. */
   async get(uid: string): Promise<Dashboard> {
     const found = await this.find(uid);

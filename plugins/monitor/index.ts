@@ -4,7 +4,7 @@ import { parseDuration } from 'svc/query';
 
 import type { LogQueries } from '../logs/contract.ts';
 import type { MetricsQueries } from '../metricsdb/contract.ts';
-import { Dashboards } from './contract.ts';
+import { Dashboards, DashboardShelf } from './contract.ts';
 import { DashboardBook } from './dashboard-book.ts';
 import { dashboardRoutes } from './dashboard-routes.ts';
 import { importRoutes } from './import-routes.ts';
@@ -30,6 +30,7 @@ export default definePlugin({
     const sampleInterval = (): number => parseDuration(settings.get<string>('monitor.sample_interval'));
     const deadlineMs = (): number => parseDuration(settings.get<string>('monitor.deadline'));
 
+    ctx.services.provide(DashboardShelf, () => ({ all: () => book.whole() }));
     ctx.extend.contribute(mentions, 'dashboard', dashboardMention(book));
     ctx.http.routes([
       ...panelRoutes(panels),

@@ -1,0 +1,81 @@
+import { type ConnectionAddress, type ConnectionParts, failureOf, hostOf, isBefore, objectIn, type Product } from 'svc/connection';
+import { SvcError } from 'svc/sdk';
+
+const oldest = '9.0';
+
+/** Asked for its health, which everybody may see, then for its organization, which shows whether the credentials count. */
+export const grafanaProduct: Product = {
+  name: 'Grafana',
+  oldest,
+  questions: [
+    {
+      path: '/api/health',
+      read: (_, json) =>
+        json !== undefined && 'database' in json && typeof json['version'] === 'string'
+          ? { version: json['version'], isTooOld: isBefore(json['version'], oldest) }
+          : undefined,
+    },
+    { path: '/api/org', read: (_, json) => (typeof json?.['name'] === 'string' ? {} : undefined) },
+  ],
+};
+
+export interface GrafanaAnswer {
+  readonly status: number;
+  readonly json: Readonly<Record<string, unknown>>;
+  /** Where an array was answered. */
+  readonly list: readonly Readonly<Record<string, unknown>>[];
+}
+
+const mostBytes = 16 * 1024 * 1024;
+const callMs = 15_000;
+
+/** What Grafana refused: one object could not be written, and the pass goes on. */
+export class Refused extends Error {}
+
+/** Calls the API of one Grafana. */
+export class Grafana {
+  readonly #parts: ConnectionParts;
+  readonly #address: ConnectionAddress;
+  readonly #signal: AbortSignal;
+
+  constructor(parts: ConnectionParts, address: ConnectionAddress, signal: AbortSignal) {
+    this.#parts = parts;
+    this.#address = address;
+    this.#signal = signal;
+  }
+
+  /** Statuses in `expected` are answers; every other one throws, with what it means. */
+  async call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object, expected: readonly number[] = []): Promise<GrafanaAnswer> {
+    const { url, headers, tls } = this.#address;
+    const reply = await this.#parts
+      .fetch(`${url}${path}`, {
+        ...{ method, headers: { ...headers, ...(body && { 'content-type': 'application/json' }) }, body: body && JSON.stringify(body) },
+        ...{ timeoutMs: callMs, maxBytes: mostBytes, signal: this.#signal },
+        ...(tls && { tls }),
+      })
+      .catch((error: unknown) => {
+        throw new SvcError('upstream_error', `Grafana could not be given everything: ${failureOf(error, this.#address, grafanaProduct).detail}`, {
+          reason: 'dash.unreachable',
+          cause: error,
+        });
+      });
+    const text = Buffer.from(reply.body).toString('utf8');
+    const json = objectIn(text) ?? {};
+    if ((reply.status >= 200 && reply.status < 300) || expected.includes(reply.status)) {
+      return { status: reply.status, json, list: listIn(text) };
+    }
+    if (reply.status === 401) {
+      throw new SvcError('upstream_error', `${hostOf(url)} does not accept dash.token any more (status 401); make another token there`, {
+        reason: 'dash.unauthorized',
+      });
+    }
+    const said = typeof json['message'] === 'string' ? json['message'].slice(0, 300) : '';
+    const need = reply.status === 403 ? 'the token may not do this; give its service account the role Admin' : `status ${reply.status}`;
+    throw new Refused(said === '' ? `Grafana refused it: ${need}` : `Grafana refused it: ${said} (${need})`);
+  }
+}
+
+function listIn(text: string): GrafanaAnswer['list'] {
+  const list = objectIn(`{"list":${text}}`)?.['list'];
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'object' && item !== null) : [];
+}
