@@ -144,7 +144,7 @@ export function failureOf(error: unknown, { url }: Pick<ConnectionAddress, 'url'
   if (!isSvcError(error)) {
     return { code: 'failing', detail: messageOf(error) };
   }
-  const cause = String((error.cause as { code?: unknown } | undefined)?.code ?? '');
+  const cause = (error.cause as { code?: string } | undefined)?.code ?? '';
   switch (error.reason) {
     case 'outbound.timed_out':
     case 'outbound.silent':

@@ -126,7 +126,7 @@ test('a product is known by what it says, and by the version from which it can d
 test('an address that is tried gets its own credentials, the one that is set gets those that are set', async (t) => {
   const seen: (string | undefined)[] = [];
   const url = await peer(t, (req, res) => {
-    seen.push(`${req.headers.authorization} ${req.headers['x-scope-orgid']}`);
+    seen.push(`${req.headers.authorization} ${String(req.headers['x-scope-orgid'])}`);
     res.end(success);
   });
   const { handle } = productTestRoute({
