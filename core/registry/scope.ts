@@ -29,6 +29,7 @@ const apart = new AsyncResource('svc.scope');
 /** One for all: every shot that has been fired ends with it, and an error costs its stack. */
 const isOver = new SvcError('unavailable', 'its timer was unset');
 let pendingTimers = 0;
+const gridMs = 50;
 let occupants = 0;
 
 /** Timers of all scopes that are set and have not fired, for the census. */
@@ -213,7 +214,7 @@ export class OwnedScope implements Scope {
     const wait = (): void => {
       const now = performance.now();
       // A fixed rate: the phase is kept however long a tick takes, and what fell into a longer one is left out.
-      due = due === undefined ? now + ms : due + ms * Math.max(1, Math.ceil((now - due) / ms));
+      due = due === undefined ? firstDue(now + ms, repeat) : due + ms * Math.max(1, Math.ceil((now - due) / ms));
       const delay = due - now;
       timer = apart.runInAsyncScope(() => setTimeout(fire, delay));
       timer.unref();
@@ -243,6 +244,9 @@ export class OwnedScope implements Scope {
     return undo;
   }
 }
+
+/** Repeating timers share wake-ups: an idle process wakes once for all that are due within a step of the grid. */
+const firstDue = (due: number, repeat: boolean): number => (repeat ? Math.ceil(due / gridMs) * gridMs : due);
 
 const labelOf = ({ label }: Effect): string => (typeof label === 'string' ? label : label());
 

@@ -44,7 +44,7 @@ export default definePlugin({
     ctx.services.provide(LogQueries, () => queries);
     new LogSkills(queries, clock).all().forEach((skill) => ctx.skills.add(skill));
     ctx.services.provide(LogIngest, () => ({ push: (...pushed) => driver().push(...pushed), write: (rows) => driver().write(rows) }));
-    const viewers = new TailViewers(thread);
+    const viewers = new TailViewers(thread, ctx.scope);
     const refusal = (): string | undefined => (driver() === remote ? 'live tails show what this service keeps itself: logs.driver is remote' : undefined);
     ctx.http.routes([...logRoutes(driver), ...lokiRoutes(driver), connectionTest(ctx, driver), tailRoute({ thread, viewers, scope, clock, refusal })]);
     endTails(ctx, viewers);

@@ -9,7 +9,6 @@ import type { TailViewers } from './tail-viewers.ts';
 import type { TailInput } from './thread-contract.ts';
 
 const longestDelaySeconds = 5;
-const lookEveryMs = 250;
 const hourMs = 3_600_000;
 
 export interface TailParts {
@@ -27,7 +26,6 @@ export function tailRoute({ thread, viewers, scope, clock, refusal }: TailParts)
     'stop hearing of new lines',
     thread.onNotice(({ kind, value }) => void (kind === 'tail' && viewers.wake(value as number))),
   );
-  scope.interval('look after live tails', lookEveryMs, () => viewers.wakeAll());
 
   return socketRoute({
     path: '/loki/api/v1/tail',

@@ -1,4 +1,4 @@
-import { type Principal, type Socket, SvcError, type ThreadHandle } from 'svc/sdk';
+import { type Disposer, type Principal, type Scope, type Socket, SvcError, type ThreadHandle } from 'svc/sdk';
 import { askerOf } from 'svc/query';
 
 import type { OpenedTail, TailInput } from './thread-contract.ts';
@@ -6,6 +6,7 @@ import type { OpenedTail, TailInput } from './thread-contract.ts';
 /** A client that reads more slowly than this much waits in its socket gets nothing new; the thread counts what it misses. */
 const mostUnread = 512 * 1024;
 const mostOfOne = 6;
+const lookEveryMs = 250;
 
 export interface TailClient {
   readonly principal: Principal;
@@ -16,12 +17,15 @@ export interface TailClient {
 /** Everyone who watches lines as they come. */
 export class TailViewers {
   readonly #thread: ThreadHandle;
+  readonly #scope: Scope;
+  #stopLooking: Disposer | undefined;
   readonly #viewers = new Map<number, Viewer>();
   /** Of each asker, those that are being opened included. */
   readonly #counts = new Map<string | undefined, number>();
 
-  constructor(thread: ThreadHandle) {
+  constructor(thread: ThreadHandle, scope: Scope) {
     this.#thread = thread;
+    this.#scope = scope;
   }
 
   async open(input: TailInput, { principal, socket, signal }: TailClient): Promise<void> {
@@ -34,6 +38,8 @@ export class TailViewers {
     const { id, frame } = await this.#thread.call<OpenedTail>('openTail', input, { signal });
     const viewer = new Viewer({ thread: this.#thread, principal, socket }, id);
     this.#viewers.set(id, viewer);
+    // Lines may be held back for a while, which no notice ends.
+    this.#stopLooking ??= this.#scope.interval('look after live tails', lookEveryMs, () => this.#viewers.forEach((each) => void each.pump()));
     socket.onClose(() => this.#forget(viewer));
     if (gone.signal.aborted) {
       return this.#forget(viewer);
@@ -48,10 +54,6 @@ export class TailViewers {
     void this.#viewers.get(id)?.pump();
   }
 
-  wakeAll(): void {
-    this.#viewers.forEach((viewer) => void viewer.pump());
-  }
-
   /** Ends the tails of those who may not be here any longer. */
   endWhere(which: (principal: Principal) => boolean): void {
     this.#viewers.forEach((viewer) => which(viewer.principal) && viewer.end());
@@ -60,6 +62,10 @@ export class TailViewers {
   #forget(viewer: Viewer): void {
     viewer.closed = true;
     this.#viewers.delete(viewer.id);
+    if (this.#viewers.size === 0) {
+      void this.#stopLooking?.();
+      this.#stopLooking = undefined;
+    }
     void this.#thread.call('closeTail', viewer.id).catch(() => undefined);
   }
 

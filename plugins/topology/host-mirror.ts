@@ -46,10 +46,10 @@ export class HostMirror {
     this.#all = true;
   }
 
-  /** Makes the nodes what the directory says, as far as that is known to be needed. What storage cannot take waits. */
-  async catchUp(signal: AbortSignal): Promise<void> {
+  /** Makes the nodes what the directory says, as far as that is known to be needed. False: storage could not take it, it is to be tried again. */
+  async catchUp(signal: AbortSignal): Promise<boolean> {
     if (!this.#devices.available) {
-      return;
+      return true;
     }
     try {
       if (this.#all) {
@@ -57,13 +57,15 @@ export class HostMirror {
         await this.#mirrorAll(signal);
       }
       await this.#mirrorNoted(signal);
+      return true;
     } catch (error) {
       // How far it came is not known.
       this.#all = true;
       if (!isSvcError(error)) {
         throw error;
       }
-      this.#log.warn({ cause: error.message }, 'updating host nodes from devices failed; retried at the next interval');
+      this.#log.warn({ cause: error.message }, 'updating host nodes from devices failed; retried');
+      return false;
     }
   }
 

@@ -44,8 +44,31 @@ export default definePlugin({
       ...relationRoutes(new Relations({ tables, clock })),
     ]);
 
-    deviceEvents.forEach((event) => ctx.events.on(event, ({ device_id: id }) => mirror.note(id)));
-    devices.onChange((state) => (state === 'up' ? mirror.noteAll() : undefined));
-    scope.interval('mirror devices', lookMs, (signal) => mirror.catchUp(signal));
+    let isDue = false;
+    /** Once for what changes within the wait; an idle fleet costs nothing. */
+    const mirrorSoon = (): void => {
+      if (!isDue) {
+        isDue = true;
+        scope.timeout('mirror devices', lookMs, async (signal) => {
+          isDue = false;
+          if (!(await mirror.catchUp(signal))) {
+            mirrorSoon();
+          }
+        });
+      }
+    };
+    deviceEvents.forEach((event) =>
+      ctx.events.on(event, ({ device_id: id }) => {
+        mirror.note(id);
+        mirrorSoon();
+      }),
+    );
+    devices.onChange((state) => {
+      if (state === 'up') {
+        mirror.noteAll();
+        mirrorSoon();
+      }
+    });
+    mirrorSoon();
   },
 });
