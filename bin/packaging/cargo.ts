@@ -62,10 +62,10 @@ function addonPath(folder: string): string {
   return existsSync(brought) ? brought : join(folder, 'build', 'Release', 'better_sqlite3.node');
 }
 
-/** What is opened by path at run time: the addon, defaults, core's own migrations. */
+/** What is opened by path at run time: the addon, defaults, core's own migrations, playbooks. */
 function plainFiles(root: string): ReadonlyMap<string, Buffer> {
   const addon = addonPath(dirname(createRequire(join(root, 'package.json')).resolve('better-sqlite3/package.json')));
-  const names = ['config/default.yaml', ...filesBelow(root, 'core').filter((name) => name.endsWith('.sql'))];
+  const names = ['config/default.yaml', ...filesBelow(root, 'core').filter((name) => name.endsWith('.sql')), ...filesBelow(root, 'vault')];
   return new Map([[addonFile, readFileSync(addon)], ...names.map((name) => [name, readFileSync(join(root, name))] as const)]);
 }
 

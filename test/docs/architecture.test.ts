@@ -16,7 +16,7 @@ const page = read('docs/architecture.md');
 const sessions = /^```(?:sh|ts)\n[^]*?^```$/gm;
 
 const pathsIn = (text: string): readonly string[] => [
-  ...new Set([...text.matchAll(/(?<![\w./-])(?:core|plugins|bin|test|config|docs|agents|skills)\/[\w./-]*\w\/?(?![\w*<-])/g)].map(([path]) => path)),
+  ...new Set([...text.matchAll(/(?<![\w./-])(?:core|plugins|bin|test|config|docs|agents|skills|vault)\/[\w./-]*\w\/?(?![\w*<-])/g)].map(([path]) => path)),
 ];
 const quoted = (text: string): readonly string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
 

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+
+import { parse as parseYaml } from 'yaml';
+
+import { parse as parseLogql } from '../../plugins/logs/logql/parse.ts';
+import { parse as parsePromql } from '../../plugins/metricsdb/promql/parser.ts';
+import { parse as parseTraceql } from '../../plugins/traces/traceql/parser.ts';
+import { filesIn, projectRoot } from '../house/source.ts';
+import { metricNames } from './metric-names.ts';
+
+interface Playbook {
+  readonly path: string;
+  readonly text: string;
+  readonly title: string;
+  readonly tags: readonly string[];
+  readonly body: string;
+}
+
+const read = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');
+
+const playbooks: readonly Playbook[] = filesIn('vault')
+  .toSorted()
+  .map((path) => {
+    const text = read(path);
+    const [, header = '', body = ''] = /^---\n([^]*?)\n---\n([^]*)$/.exec(text) ?? [];
+    const { title, tags } = (parseYaml(header) ?? {}) as { title?: string; tags?: string[] };
+    return { path, text, title: title ?? '', tags: tags ?? [], body };
+  });
+
+const fences = (language: string): readonly { readonly path: string; readonly query: string }[] =>
+  playbooks.flatMap(({ path, body }) =>
+    [...body.matchAll(new RegExp(`^ *\`\`\`${language}\\n([^]*?)^ *\`\`\`$`, 'gm'))].map(([, query]) => ({ path, query: query!.trim() })),
+  );
+
+const headings = ['Symptom', 'First three readings', 'Causes, likeliest first', 'Fix', 'How to see that it worked', 'How to prevent it'];
+
+test('there are sixty playbooks or more, each with a title of its own, tags, all headings in their order, and as much as a tired person reads', () => {
+  assert.ok(playbooks.length >= 60, `${playbooks.length} playbooks`);
+  assert.equal(new Set(playbooks.map(({ title }) => title)).size, playbooks.length, 'two playbooks have one title');
+  for (const { path, text, title, tags, body } of playbooks) {
+    assert.match(path, /^vault\/[a-z]+\/[a-z0-9-]+\.md$/);
+    assert.ok(title.length > 5 && title.length < 80 && tags.length >= 2, `${path} has no title and tags`);
+    assert.deepEqual(
+      [...body.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading),
+      headings,
+      path,
+    );
+    const lines = text.split('\n').length - 1;
+    assert.ok(lines >= 40 && lines <= 95, `${path} has ${lines} lines`);
+    const readings = body.slice(body.indexOf(`## ${headings[1]}`), body.indexOf(`## ${headings[2]}`));
+    assert.deepEqual(readings.match(/^\d(?=\. )/gm), ['1', '2', '3'], `${path} has three readings`);
+    assert.ok((readings.match(/^ *```(?:promql|logql|traceql)$/gm) ?? []).length >= 3, `${path} has no query for each reading`);
+  }
+});
+
+test('no paragraph stands in two playbooks', () => {
+  const seen = new Map<string, string>();
+  for (const { path, body } of playbooks) {
+    const prose = body.replaceAll(/^ *```[^]*?^ *```$/gm, '').split(/\n{2,}/);
+    for (const paragraph of prose.filter((text) => text.length > 120)) {
+      assert.equal(seen.get(paragraph), undefined, `${path} says word for word: ${paragraph.slice(0, 60)}`);
+      seen.set(paragraph, path);
+    }
+  }
+});
+
+test('every LogQL and TraceQL query parses', () => {
+  for (const [language, parse] of [
+    ['logql', parseLogql],
+    ['traceql', parseTraceql],
+  ] as const) {
+    const queries = fences(language);
+    assert.ok(queries.length > 15, `${queries.length} queries of ${language}`);
+    queries.forEach(({ path, query }) => assert.doesNotThrow(() => parse(query), `${path}: ${query}`));
+  }
+});
+
+describe('metrics', () => {
+  let known: ReadonlySet<string>;
+  before(async () => void (known = await metricNames()));
+
+  test('every PromQL query parses, and asks for metrics that svc or its agents make', () => {
+    const queries = fences('promql');
+    assert.ok(queries.length > 150, `${queries.length} queries`);
+    for (const { path, query } of queries) {
+      const names = namesIn(parsePromql(query));
+      assert.ok(names.length > 0, `${path}: ${query} names no metric`);
+      for (const name of names) {
+        const found = typeof name === 'string' ? known.has(name) : [...known].some((one) => name.test(one));
+        assert.ok(found, `${path} asks for ${String(name)}, which nothing makes`);
+      }
+    }
+  });
+
+  test('every metric that a text names in passing exists', () => {
+    for (const { path, body } of playbooks) {
+      for (const [, name] of body.matchAll(/`((?:node|namedprocess|svc|traces)_[a-zA-Z0-9_]+)`/g)) {
+        assert.ok(known.has(name!), `${path} names ${name}`);
+      }
+    }
+  });
+});
+
+test('each rule that comes with svc links to a playbook, which has short steps for messages as well', () => {
+  const steps = JSON.parse(read('plugins/alert/rules/runbooks.json')) as Record<string, string[]>;
+  const rules = ['hosts', 'network', 'pipelines', 'system'].flatMap(
+    (name) => JSON.parse(read(`plugins/alert/rules/${name}.json`)) as { rule_key: string; runbook_url: string }[],
+  );
+  assert.ok(rules.length > 30);
+  for (const { rule_key: key, runbook_url: url } of rules) {
+    const [, path = ''] = /^playbook:\/\/(.+)$/.exec(url) ?? [];
+    assert.ok(existsSync(join(projectRoot, 'vault', path)) && path !== '', `${key} links to ${url}`);
+    assert.ok((steps[path]?.length ?? 0) >= 3, `${path} has no steps in runbooks.json`);
+    assert.ok(
+      read(`vault/${path}`).includes(`\`${key}\``) || rules.filter(({ runbook_url: other }) => other === url).length > 1,
+      `${path} does not name ${key}`,
+    );
+  }
+  assert.deepEqual(
+    Object.keys(steps).filter((path) => !existsSync(join(projectRoot, 'vault', path))),
+    [],
+  );
+});
+
+test('the labelled questions name playbooks that exist, a third is held back, and none is a title', () => {
+  const questions = JSON.parse(read('test/fixtures/knowledge/questions.json')) as {
+    question: string;
+    answers: Record<string, number>;
+    held_back: boolean;
+  }[];
+  assert.equal(questions.length, 150);
+  assert.equal(new Set(questions.map(({ question }) => question)).size, 150);
+  assert.deepEqual(
+    questions.map(({ held_back: heldBack }) => heldBack),
+    questions.map((_, index) => index % 3 === 2),
+  );
+  const titles = new Set(playbooks.map(({ title }) => title.toLowerCase()));
+  for (const { question, answers } of questions) {
+    assert.ok(!titles.has(question.toLowerCase()), question);
+    assert.ok(Object.values(answers).includes(3), `${question} has no right answer`);
+    Object.entries(answers).forEach(([path, grade]) =>
+      assert.ok([1, 2, 3].includes(grade) && existsSync(join(projectRoot, 'vault', path)), `${question}: ${path}`),
+    );
+  }
+});
+
+/** Names of metrics that a query selects, as texts or as the pattern that they match. */
+function namesIn(node: unknown): (string | RegExp)[] {
+  if (typeof node !== 'object' || node === null) {
+    return [];
+  }
+  if (Array.isArray(node)) {
+    return node.flatMap(namesIn);
+  }
+  if ((node as { node?: string }).node === 'selector') {
+    const { name, matchers } = node as { name: string; matchers: readonly { name: string; op: string; value: string }[] };
+    const pattern = matchers.find((matcher) => matcher.name === '__name__' && matcher.op === '=~');
+    // A selector of no name asks for whatever has its labels.
+    return name !== '' ? [name] : [pattern === undefined ? /^up$/ : new RegExp(`^(?:${pattern.value})$`)];
+  }
+  return Object.values(node).flatMap(namesIn);
+}
