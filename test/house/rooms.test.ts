@@ -29,7 +29,7 @@ describe('a house from which a room is taken away', () => {
   const awayOf = (room: string): string => join(product, `away-${room}`);
   const placeOf = (room: string): string => join(product, 'plugins', room);
   before(() => {
-    for (const folder of ['plugins', 'agents', 'skills', 'config']) {
+    for (const folder of ['plugins', 'agents', 'skills', 'config', 'vault']) {
       cpSync(join(root, folder), join(product, folder), { recursive: true });
     }
   });

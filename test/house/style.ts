@@ -17,6 +17,7 @@ export const topLevel = [
   'plugins',
   'README.md',
   'skills',
+  'vault',
   'test',
   'tsconfig.json',
 ];
