@@ -51,7 +51,10 @@ export default definePlugin({
         provider.forget();
         return provider.name;
       });
-    ctx.http.routes([...modelRoutes({ catalogue, budget, invalidate }), ...askingRoutes(new Translator(calls, new Engines(ctx)), new ModelDoctor(calls))]);
+    ctx.http.routes([
+      ...modelRoutes({ catalogue, budget, invalidate, providers: shipped }),
+      ...askingRoutes(new Translator(calls, new Engines(ctx)), new ModelDoctor(calls)),
+    ]);
     scope.interval('remove usage of old runs', dayMs, () => budget.tidy());
   },
 });

@@ -1,8 +1,10 @@
-import { route, type RouteDeclaration } from 'svc/sdk';
+import { ConnectionAnswer } from 'svc/connection';
+import { route, type RouteDeclaration, SvcError } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { Budget } from './budget/budget.ts';
 import type { ModelCatalogue } from './providers/catalogue.ts';
+import type { HttpProvider } from './providers/http-provider.ts';
 
 const Tokens = Type.Integer({ minimum: 0 });
 const ModelId = Type.String({ description: '<provider>/<model>' });
@@ -35,14 +37,21 @@ const UsageToday = Type.Object({
 
 const Invalidated = Type.Object({ invalidated: Type.Array(Type.String(), { description: 'providers that are asked anew for their models' }) });
 
+const Trial = Type.Object({
+  provider: Type.Optional(Type.String({ maxLength: 64, description: 'default: that of the model that serves where none is named' })),
+  url: Type.Optional(Type.String({ maxLength: 500, description: 'an address other than the one that is set; it is called without the stored key' })),
+  token: Type.Optional(Type.String({ maxLength: 4_000, description: 'key for that address' })),
+});
+
 export interface ModelRouteParts {
   readonly catalogue: ModelCatalogue;
   readonly budget: Budget;
   /** Resolves with the names of those that forgot. */
   readonly invalidate: () => readonly string[];
+  readonly providers: readonly HttpProvider[];
 }
 
-export const modelRoutes = ({ catalogue, budget, invalidate }: ModelRouteParts): readonly RouteDeclaration[] => [
+export const modelRoutes = ({ catalogue, budget, invalidate, providers }: ModelRouteParts): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: '/api/v1/aiops/models',
@@ -75,5 +84,28 @@ export const modelRoutes = ({ catalogue, budget, invalidate }: ModelRouteParts):
     status: 200,
     action: 'llm:invalidate',
     handle: () => ({ invalidated: [...invalidate()] }),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/integrations/llm/test',
+    access: 'admin',
+    summary: 'Test the connection to a provider of models, where it is set or at another address',
+    description: 'Asks for its list of models, which costs nothing. A provider that fails is an answer with ok false, not an error.',
+    body: Trial,
+    response: ConnectionAnswer,
+    status: 200,
+    action: 'llm:test',
+    async handle({ body: { provider: named, url = '', token = '' }, signal }) {
+      const name = named ?? (catalogue.standard.split('/', 1)[0] || 'openai');
+      const provider = providers.find((candidate) => candidate.name === name);
+      if (provider === undefined || (url === '' && token !== '')) {
+        const [path, message] =
+          provider === undefined
+            ? ['/provider', `is one of ${providers.map((candidate) => candidate.name).join(', ')}`]
+            : ['/url', 'is needed with token: the address that the token belongs to'];
+        throw new SvcError('invalid_argument', `${path.slice(1)} ${message}`, { details: [{ path, message }] });
+      }
+      return { ...(await provider.test(url === '' ? undefined : { url, key: token }, signal)) };
+    },
   }),
 ];

@@ -1,3 +1,4 @@
+import { type ConnectionOutcome, type Product, testConnection } from 'svc/connection';
 import { type Clock, isSvcError, messageOf, type Settings, SvcError } from 'svc/sdk';
 
 import type { ModelPart, ModelProvider, ProviderRequest } from '../contract.ts';
@@ -65,6 +66,21 @@ export class HttpProvider implements ModelProvider {
       ...{ id, tools: true, streaming: true },
       context: quirksOf(this.name, id, settings.get('llm.context_tokens')).context,
     }));
+  }
+
+  /** Asks for the list of models, which costs nothing: at what is set, or at another address with a key of its own. */
+  test(trial: { readonly url: string; readonly key: string } | undefined, signal: AbortSignal): Promise<ConnectionOutcome> {
+    const { fetch, clock } = this.#ports;
+    const { url, key } = trial ?? { url: this.#baseUrl, key: this.#key };
+    if (url === '' || (trial === undefined && !this.configured())) {
+      const setting = this.#setting(url === '' ? 'base_url' : 'api_key');
+      return Promise.resolve({ ok: false, code: 'not_configured', latency_ms: 0, detail: `${setting} is empty: set it, or name an address to try` });
+    }
+    const { wire } = this.#plan;
+    const read = (_: string, json: Readonly<Record<string, unknown>> | undefined) =>
+      Array.isArray(json?.['data']) || json?.['object'] === 'list' ? {} : undefined;
+    const product: Product = { name: `a provider of models (${this.name})`, questions: [{ path: wire.modelsUrl(''), headers: wire.headers(key), read }] };
+    return testConnection({ fetch, clock }, product, { url: url.replace(/\/+$/, ''), headers: { accept: 'application/json' } }, signal);
   }
 
   /** What was learned under other settings counts no more. */

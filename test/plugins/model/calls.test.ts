@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 
 import { useNoLeaks } from 'svc/testing';
@@ -186,4 +188,32 @@ test('models are listed by their provider, in the background, and again when ask
   assert.deepEqual(await offered(), ['demo', 'other']);
   const { invalidated } = await house.json('/api/v1/integrations/llm/invalidate', { method: 'POST' });
   assert.ok(invalidated.includes('compatible'));
+});
+
+test('a provider is tested where it is set, and at another address without the stored key', async (t) => {
+  const { house } = await modelStand(t, { models: ['demo'] });
+  const keys: (string | undefined)[] = [];
+  const other = createServer((req, res) => {
+    keys.push(req.headers.authorization ?? (req.headers['x-api-key'] as string | undefined));
+    res.writeHead(req.headers.authorization === 'Bearer other' ? 200 : 401).end('{"object":"list","data":null}');
+  });
+  await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
+  t.after(() => {
+    other.closeAllConnections();
+    other.close();
+  });
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const ask = async (body: object) => {
+    const answer = await house.fetch('/api/v1/integrations/llm/test', { method: 'POST', body: JSON.stringify(body) });
+    const { code, error, message } = (await answer.json()) as { code?: string; error?: string; message?: string };
+    return code ?? `${error}: ${message}`;
+  };
+  assert.equal(await ask({}), 'ok');
+  assert.equal(await ask({ provider: 'openai' }), 'not_configured');
+  assert.equal(await ask({ url }), 'unauthorized');
+  assert.equal(await ask({ url: `${url}/`, token: 'other' }), 'ok');
+  assert.equal(await ask({ provider: 'anthropic', url, token: 'other' }), 'unauthorized');
+  assert.deepEqual(keys, [undefined, 'Bearer other', 'other']);
+  assert.match(await ask({ provider: 'nobody' }), /^invalid_argument: provider is one of anthropic/);
+  assert.match(await ask({ token: 'x' }), /^invalid_argument: url is needed/);
 });

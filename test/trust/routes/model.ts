@@ -6,6 +6,7 @@ export const area: Area = {
     GET  /api/v1/usage/today                 any
     POST /api/v1/integrations/llm/invalidate admin
     POST /api/v1/integrations/llm/doctor     admin
+    POST /api/v1/integrations/llm/test       admin
     POST /api/v1/aiops/query-translate       any
   `,
 };
