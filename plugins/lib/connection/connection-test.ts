@@ -54,6 +54,8 @@ export interface Product {
   readonly name: string;
   readonly oldest?: string;
   readonly questions: readonly ProductQuestion[];
+  /** Why it does not accept the credentials, where its status says something else. */
+  readonly refusal?: (status: number, text: string) => string | undefined;
 }
 
 export interface ConnectionParts {
@@ -116,10 +118,14 @@ function toldBy({ url, body }: OutboundReply, { name }: Product, read: ProductQu
   return read(text, objectIn(text)) ?? { code: 'not_that_product', detail: `${hostOf(url)} answers, but not as ${name} does; is it the base address of one?` };
 }
 
-function failureOfStatus({ status, headers, url, body }: OutboundReply, { name }: Product): Failure | undefined {
+function failureOfStatus({ status, headers, url, body }: OutboundReply, { name, refusal }: Product): Failure | undefined {
   const host = hostOf(url);
   if (status >= 200 && status < 300) {
     return undefined;
+  }
+  const refused = refusal?.(status, Buffer.from(body.subarray(0, 10_000)).toString('utf8'));
+  if (refused !== undefined) {
+    return { code: 'unauthorized', detail: refused };
   }
   if (status === 401 || status === 403 || status === 407) {
     return { code: 'unauthorized', detail: `${host} does not accept the credentials (status ${status}); check user, password, token and tenant` };

@@ -1,0 +1,77 @@
+import { ConnectionAnswer } from 'svc/connection';
+import { definePlugin, type Principal, route, type RouteDeclaration, SvcError, type ToolSkill, toolSkill } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import { providers } from './providers.ts';
+import { Searches } from './searches.ts';
+
+export default definePlugin({
+  activate(ctx) {
+    const { settings, clock } = ctx;
+    const searches = new Searches({ settings, clock, providers, fetch: (url, request) => ctx.fetch(url, request) });
+    const live = ctx.live('web search');
+    // Where nobody searches, agents do not see that it could be.
+    const settle = (): void => live.replace({ skills: searches.provider === undefined ? [] : webSkills(searches) });
+    settle();
+    settings.watch('websearch.provider', settle);
+    ctx.http.routes([testRoute(searches)]);
+  },
+});
+
+const personOf = ({ kind, id }: Principal): string => `${kind} ${id}`;
+
+const webSkills = (searches: Searches): readonly ToolSkill[] => [
+  toolSkill({
+    key: 'web_search',
+    name: 'Search the web',
+    description:
+      'Pages of the public web about error messages, products and known faults. The query leaves this service: put no names of hosts or people into it.',
+    scope: 'manager',
+    class: 'safe',
+    tier: 'specialty',
+    params: Type.Object({
+      query: Type.String({ minLength: 2, maxLength: 400 }),
+      count: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, description: 'most results; default 5' })),
+    }),
+    run: ({ query, count = 5 }, { principal, signal }) => searches.search(personOf(principal), query, count, signal),
+  }),
+  toolSkill({
+    key: 'web_read',
+    name: 'Read a web page',
+    description: 'The text of a page that web_search has found within the last hour.',
+    scope: 'manager',
+    class: 'safe',
+    tier: 'specialty',
+    params: Type.Object({
+      url: Type.String({ minLength: 8, maxLength: 2_000, description: 'exactly as it was found' }),
+      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 4_000_000, description: 'next_offset of the answer before' })),
+    }),
+    run: ({ url, offset = 0 }, { principal, signal }) => searches.read(personOf(principal), url, offset, signal),
+  }),
+];
+
+const testRoute = (searches: Searches): RouteDeclaration =>
+  route({
+    method: 'POST',
+    path: '/api/v1/integrations/websearch/test',
+    access: 'admin',
+    summary: 'Test the web search that is set, or another one',
+    description: 'Makes one search, which Tavily and Brave count. A provider that fails is an answer with ok false, not an error.',
+    body: Type.Object({
+      provider: Type.Optional(Type.Enum(['searxng', 'tavily', 'brave'], { description: 'one other than what is set; it gets no stored key' })),
+      url: Type.Optional(Type.String({ maxLength: 500, description: 'of that one, where it has no address of its own' })),
+      token: Type.Optional(Type.String({ maxLength: 1_000, description: 'key of that one' })),
+    }),
+    response: ConnectionAnswer,
+    status: 200,
+    timeoutMs: 20_000,
+    action: 'websearch:test',
+    async handle({ body: { provider, url = '', token = '' }, signal }) {
+      if (provider === undefined && (url !== '' || token !== '')) {
+        throw new SvcError('invalid_argument', 'provider is needed: name who is tried with that address or token', {
+          details: [{ path: '/provider', message: 'is needed' }],
+        });
+      }
+      return { ...(await searches.test(provider && { provider: providers[provider], url, key: token }, signal)) };
+    },
+  });
