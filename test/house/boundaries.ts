@@ -138,8 +138,14 @@ const isTrusted = (plugin: string, part: string): boolean => trusted[plugin]?.in
 /** Runs in the restricted process of a pack and never in this one, so it may do there what it likes. */
 const isInsidePack = (path: string): boolean => path.startsWith('plugins/packs/inside/');
 
-/** Opens a database that is not the one of svc, in a thread: the tables of one pack. */
-const openOfItsOwn: Readonly<Record<string, string>> = { 'plugins/packs/tables/pack-tables.ts': 'better-sqlite3' };
+/** Opens a database that is not the one of svc, in a thread: the tables of one pack, an index of documents. */
+const openOfItsOwn: Readonly<Record<string, string>> = {
+  'plugins/packs/tables/pack-tables.ts': 'better-sqlite3',
+  'plugins/knowledge/search/index-file.ts': 'better-sqlite3',
+  'plugins/knowledge/search/searcher.ts': 'better-sqlite3',
+  'plugins/knowledge/search/vectors.ts': 'better-sqlite3',
+  'plugins/knowledge/search/corrections.ts': 'better-sqlite3',
+};
 
 const insideOfPacksStaysThere: Rule = ({ path, imports }) =>
   isInsidePack(path) || path === 'plugins/packs/pack-worker.ts'

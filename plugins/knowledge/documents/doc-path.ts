@@ -1,0 +1,53 @@
+import { SvcError } from 'svc/sdk';
+
+const mostBytes = 400;
+const mostParts = 16;
+const mostOfPart = 160;
+/** Controls, what turns the direction of writing, and what has no width. */
+// oxlint-disable-next-line no-control-regex -- these are what is refused
+const unseen = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
+
+/** A path as it is kept: parts with single slashes between them, none that leads elsewhere; throws with what is wrong. */
+export function docPath(text: string): string {
+  const path = text.normalize('NFC');
+  const problem = problemOf(path);
+  if (problem !== undefined) {
+    throw new SvcError('invalid_argument', `the path ${JSON.stringify(text.slice(0, 200))} ${problem}`, { details: [{ path: '/path', message: problem }] });
+  }
+  return path;
+}
+
+function problemOf(path: string): string | undefined {
+  const parts = path.split('/');
+  if (Buffer.byteLength(path) > mostBytes || parts.length > mostParts || parts.some((part) => Buffer.byteLength(part) > mostOfPart)) {
+    return `is too long: at most ${mostBytes} bytes, ${mostParts} parts, ${mostOfPart} bytes a part`;
+  }
+  if (unseen.test(path) || path.includes('\\') || /\p{Surrogate}/u.test(path)) {
+    return 'has characters that are not seen, or a backslash';
+  }
+  if (parts.some((part) => part === '' || part === '.' || part === '..' || part !== part.trim())) {
+    return 'must be names with single slashes between them, such as runbooks/db/restart.md, without "." or ".." and spaces around a name';
+  }
+  return undefined;
+}
+
+/** The folders above a path, the outermost first: `a`, `a/b` of `a/b/c.md`. */
+export function foldersOf(path: string): string[] {
+  const parts = path.split('/').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** Title of a document that was given none: its first heading, else the name of its file. */
+export function titleOf(content: string, path: string): string {
+  const heading = /^#{1,3}[ \t]+(.{1,400}?)[ \t]*#*[ \t]*\r?$/m.exec(content.slice(0, 16_384))?.[1];
+  const plain = heading
+    ?.replace(/[`*_]/g, '')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .trim();
+  return (plain ?? '') === '' ? nameOf(path).replace(/\.(?:md|markdown|txt|pdf|docx)$/i, '') || path : plain!.slice(0, 200);
+}
+
+/** All that begins with a folder, for a comparison of texts: from the first one to before the last one. */
+export const within = (folder: string): readonly [from: string, before: string] => [`${folder}/`, `${folder}0`];

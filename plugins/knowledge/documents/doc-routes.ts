@@ -1,0 +1,171 @@
+import { listRoute, pageOfList, route, type RouteDeclaration, SvcError, type Tables } from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import type { KnowledgeTables } from '../tables.ts';
+import { foldersOf, nameOf } from './doc-path.ts';
+import { DocStore } from './doc-store.ts';
+import { existing, type Library } from './library.ts';
+import {
+  DocDetail,
+  DocDraft,
+  DocEdit,
+  DocId,
+  DocItem,
+  DocQuery,
+  FolderItem,
+  FolderMove,
+  FolderMoved,
+  Move,
+  PathQuery,
+  shownDoc,
+  shownVersion,
+  shownWhole,
+  VersionDetail,
+  VersionId,
+  VersionItem,
+} from './schema.ts';
+
+const docs = '/api/v1/knowledge/docs';
+
+export const docRoutes = (library: Library, tables: Tables<KnowledgeTables>): readonly RouteDeclaration[] => [
+  ...readRoutes(new DocStore(tables.read)),
+  route({
+    method: 'POST',
+    path: docs,
+    access: 'knowledge:create',
+    summary: 'Write a document',
+    body: DocDraft,
+    response: DocDetail,
+    errors: ['conflict', 'not_found'],
+    handle: async (call) => shownWhole(await library.create(call, call.body)),
+  }),
+  route({
+    method: 'PATCH',
+    path: `${docs}/{id}`,
+    access: 'knowledge:update',
+    summary: 'Change what a document says, its title or its tags; what is not given stays',
+    params: DocId,
+    body: DocEdit,
+    response: DocDetail,
+    errors: ['conflict', 'not_found'],
+    handle: async (call) => shownWhole(await library.edit(call, call.params.id, call.body)),
+  }),
+  route({
+    method: 'PATCH',
+    path: `${docs}/{id}/move`,
+    access: 'knowledge:update',
+    summary: 'Move a document to another path',
+    params: DocId,
+    body: Move,
+    response: DocItem,
+    errors: ['conflict', 'not_found'],
+    handle: async (call) => shownDoc(await library.move(call, call.params.id, call.body.path)),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/knowledge/paths/move',
+    access: 'knowledge:update',
+    summary: 'Move or rename a folder with all below it, in one step',
+    body: FolderMove,
+    response: FolderMoved,
+    status: 200,
+    errors: ['conflict', 'not_found'],
+    async handle(call) {
+      const { from, to } = call.body;
+      return { from, to, documents: await library.moveFolder(call, from, to) };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: `${docs}/{id}`,
+    access: 'knowledge:delete',
+    summary: 'Delete a document with all its versions',
+    params: DocId,
+    errors: ['conflict', 'not_found'],
+    handle: (call) => library.remove(call, call.params.id),
+  }),
+];
+
+const readRoutes = (store: DocStore): readonly RouteDeclaration[] => [
+  listRoute({
+    path: docs,
+    access: 'any',
+    summary: 'List documents in the order of their paths',
+    query: DocQuery,
+    items: DocItem,
+    async handle({ query, page, principal }) {
+      const { items, ...rest } = await store.list(principal, query, page);
+      return { ...rest, items: items.map(shownDoc) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${docs}/{id}`,
+    access: 'any',
+    summary: 'One document with what it says',
+    params: DocId,
+    response: DocDetail,
+    errors: ['not_found'],
+    handle: async ({ params, principal }) => shownWhole(await existing(store, params.id, principal)),
+  }),
+  listRoute({
+    path: `${docs}/{id}/versions`,
+    access: 'any',
+    summary: 'Who changed a document, and when; newest first',
+    params: DocId,
+    items: VersionItem,
+    errors: ['not_found'],
+    async handle({ params, page, principal }) {
+      await existing(store, params.id, principal);
+      const { items, ...rest } = await store.versions(params.id, page);
+      return { ...rest, items: items.map(shownVersion) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${docs}/{id}/versions/{version}`,
+    access: 'any',
+    summary: 'A document as it was',
+    params: VersionId,
+    response: VersionDetail,
+    errors: ['not_found'],
+    async handle({ params: { id, version }, principal }) {
+      await existing(store, id, principal);
+      const row = await store.version(id, version);
+      if (!row) {
+        throw new SvcError('not_found', `version ${version} of document ${id} is not kept; GET ${docs}/${id}/versions lists those that are`);
+      }
+      return { ...shownVersion(row), content: row.content };
+    },
+  }),
+  listRoute({
+    path: '/api/v1/knowledge/paths',
+    access: 'any',
+    summary: 'List the folders of the tree',
+    query: PathQuery,
+    items: FolderItem,
+    async handle({ query, page, principal }) {
+      const folders = foldersAbove(await store.paths(principal));
+      return pageOfList(
+        folders.filter(({ path }) => query.path_prefix === undefined || path.startsWith(`${query.path_prefix}/`)),
+        ({ path }) => path,
+        page,
+      );
+    },
+  }),
+];
+
+/** Every folder of these paths, and how much is in it. */
+function foldersAbove(paths: readonly string[]): Static<typeof FolderItem>[] {
+  const folders = new Map<string, Static<typeof FolderItem>>();
+  for (const path of paths) {
+    const above = foldersOf(path);
+    above.forEach((folder, index) => {
+      const known = folders.get(folder) ?? { path: folder, name: nameOf(folder), parent: above[index - 1] ?? '', documents: 0, total: 0 };
+      known.total += 1;
+      known.documents += index === above.length - 1 ? 1 : 0;
+      folders.set(folder, known);
+    });
+  }
+  return [...folders.values()];
+}

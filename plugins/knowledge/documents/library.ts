@@ -1,0 +1,213 @@
+import { type Call, type Clock, type Principal, SvcError, type Tables, timestamp } from 'svc/sdk';
+
+import type { DocRow, KnowledgeTables, Source, WholeDoc } from '../tables.ts';
+import { docPath, titleOf } from './doc-path.ts';
+import { DocStore } from './doc-store.ts';
+
+/** The call that changes documents: who asks, what they have read, and where the change is noted. */
+export type ChangeCall = Pick<Call, 'principal' | 'requireMatch' | 'note'>;
+
+export interface Draft {
+  readonly path: string;
+  readonly title?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly content: string;
+  readonly org_id?: number | undefined;
+}
+
+export interface Edit {
+  readonly title?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly content?: string | undefined;
+  /** The version that was read. */
+  readonly version?: number | undefined;
+  /** Makes a document of the vault one's own. */
+  readonly adopt?: boolean | undefined;
+}
+
+export interface LibraryParts {
+  readonly tables: Tables<KnowledgeTables>;
+  readonly clock: Clock;
+  readonly keepVersions: () => number;
+  /** After the commit of every change. */
+  readonly changed: () => void;
+}
+
+/** Of one document, in bytes. */
+export const mostBytes = 4 * 1024 * 1024;
+const mostMoved = 5_000;
+
+export const actorOf = ({ email, name, kind, id }: Principal): string => email ?? name ?? `${kind} ${id}`;
+export const tagsOf = (tags: readonly string[]): string => JSON.stringify([...new Set(tags)]);
+
+/** Documents that people write and change. */
+export class Library {
+  readonly #parts: LibraryParts;
+
+  constructor(parts: LibraryParts) {
+    this.#parts = parts;
+  }
+
+  async create(call: ChangeCall, { content, org_id, ...draft }: Draft, source: Source = 'manual'): Promise<WholeDoc> {
+    const org = org_id ?? null;
+    const path = docPath(draft.path);
+    const size = sizeOf(content);
+    refuseForeignOrg(call.principal, org);
+    const by = actorOf(call.principal);
+    const made = await this.#write(async (store) => {
+      await assertFree(store, path, org, call.principal);
+      const title = draft.title ?? titleOf(content, path);
+      const place = { path, source, org_id: org, repo_id: null, origin_digest: null };
+      const doc = await store.insert({ ...place, title, tags: tagsOf(draft.tags ?? []), size_bytes: size, content, created_by: by }, this.#parts.clock.now());
+      call.note({ resourceType: 'document', resourceId: doc.id, after: noted(doc) });
+      return doc;
+    });
+    return made;
+  }
+
+  async edit(call: ChangeCall, id: number, edit: Edit): Promise<WholeDoc> {
+    const by = actorOf(call.principal);
+    return await this.#write(async (store) => {
+      const before = await existing(store, id, call.principal);
+      call.requireMatch({ updated_at: timestamp(before.updated_at) });
+      if (edit.version !== undefined && edit.version !== before.version) {
+        throw new SvcError(
+          'conflict',
+          `the document is at version ${before.version}, and you changed version ${edit.version}; load it again and repeat your change`,
+          {
+            reason: 'knowledge.stale_edit',
+          },
+        );
+      }
+      const source = editable(before, edit.adopt === true);
+      const content = edit.content ?? before.content;
+      const after = {
+        title:
+          edit.title ?? (edit.content !== undefined && before.title === titleOf(before.content, before.path) ? titleOf(content, before.path) : before.title),
+        tags: edit.tags === undefined ? before.tags : tagsOf(edit.tags),
+        ...{ content, source, size_bytes: sizeOf(content), origin_digest: null },
+      };
+      const isSame = after.title === before.title && after.tags === before.tags && content === before.content && source === before.source;
+      const doc = isSame ? before : await store.edit(before, after, by, this.#parts.clock.now());
+      await store.forgetVersions(id, doc.version, this.#parts.keepVersions());
+      call.note({ resourceType: 'document', resourceId: id, before: noted(before), after: noted(doc) });
+      return doc;
+    });
+  }
+
+  async move(call: ChangeCall, id: number, to: string): Promise<DocRow> {
+    const path = docPath(to);
+    return await this.#write(async (store) => {
+      const before = await existing(store, id, call.principal);
+      call.requireMatch({ updated_at: timestamp(before.updated_at) });
+      editable(before, false);
+      if (path === before.path) {
+        return before;
+      }
+      await assertFree(store, path, before.org_id, call.principal);
+      call.note({ resourceType: 'document', resourceId: id, before: { path: before.path }, after: { path } });
+      return await store.place(before, { path }, this.#parts.clock.now());
+    });
+  }
+
+  /** A folder with all below it, in one step; resolves with how many documents that were. */
+  async moveFolder(call: ChangeCall, from: string, to: string): Promise<number> {
+    const [source, target] = [docPath(from), docPath(to)];
+    if (target === source || target.startsWith(`${source}/`)) {
+      throw new SvcError('invalid_argument', `the folder ${source} cannot move to ${target}, which is itself or lies in it; name another place`);
+    }
+    return await this.#write(async (store) => {
+      const found = await store.beneath(source, call.principal);
+      if (found.length === 0) {
+        throw new SvcError('not_found', `there is no folder ${source}; GET /api/v1/knowledge/paths lists them`);
+      }
+      if (found.length > mostMoved) {
+        throw new SvcError(
+          'invalid_argument',
+          `the folder ${source} holds ${found.length} documents; at most ${mostMoved} move at once: move its folders one by one`,
+        );
+      }
+      for (const doc of found) {
+        editable(doc, false);
+        const path = docPath(target + doc.path.slice(source.length));
+        await assertFree(store, path, doc.org_id, call.principal);
+        await store.place(doc, { path }, this.#parts.clock.now());
+      }
+      call.note({ resourceType: 'folder', resourceId: source, before: { path: source }, after: { path: target, documents: found.length } });
+      return found.length;
+    });
+  }
+
+  async remove(call: ChangeCall, id: number): Promise<void> {
+    await this.#write(async (store) => {
+      const before = await existing(store, id, call.principal);
+      call.requireMatch({ updated_at: timestamp(before.updated_at) });
+      editable(before, false);
+      call.note({ resourceType: 'document', resourceId: id, before: noted(before) });
+      await store.remove(id);
+    });
+  }
+
+  async #write<R>(work: (store: DocStore) => Promise<R>): Promise<R> {
+    const result = await this.#parts.tables.write((tx) => work(new DocStore(tx)));
+    this.#parts.changed();
+    return result;
+  }
+}
+
+/** Throws not_found as for one that never was when the reader may not see it. */
+export async function existing(store: DocStore, id: number, reader: Principal): Promise<WholeDoc> {
+  const doc = await store.whole(id, reader);
+  if (!doc) {
+    throw new SvcError('not_found', `there is no document ${id}; GET /api/v1/knowledge/docs lists them`);
+  }
+  return doc;
+}
+
+/** The source that a document has after a person changed it; throws for what only its origin changes. */
+function editable({ source, path }: DocRow, adopt: boolean): Source {
+  if (source === 'repo') {
+    throw new SvcError('conflict', `${path} comes from a Git repository and is read-only here; change it there and sync`, {
+      reason: 'knowledge.of_repository',
+    });
+  }
+  if (source === 'vault' && !adopt) {
+    throw new SvcError(
+      'conflict',
+      `${path} belongs to the vault, which svc keeps up to date, and is read-only; write your own beside it, or change it with "adopt": true, after which it is yours and no sync touches it`,
+      { reason: 'knowledge.of_vault' },
+    );
+  }
+  return source === 'vault' ? 'manual' : source;
+}
+
+/** Of the same organization; the name of one that the caller may not see is not told. */
+async function assertFree(store: DocStore, path: string, org: number | null, principal: Principal): Promise<void> {
+  const holder = await store.taken(path, org);
+  if (holder) {
+    const seen = await store.find(holder.id, principal);
+    throw new SvcError('conflict', `there is a document at ${path} already${seen ? `, number ${holder.id}` : ''}; change that one, or choose another path`, {
+      reason: 'knowledge.path_taken',
+    });
+  }
+}
+
+function refuseForeignOrg({ orgs }: Principal, org: number | null): void {
+  if (org !== null && orgs !== undefined && !orgs.includes(org)) {
+    throw new SvcError('not_found', `there is no organization ${org} of yours; GET /api/v1/orgs lists them`);
+  }
+}
+
+/** Bytes of a text as it is kept; throws when it cannot be kept as it is. */
+export function sizeOf(content: string): number {
+  const size = Buffer.byteLength(content);
+  if (size > mostBytes) {
+    throw new SvcError('invalid_argument', `the document has ${size} bytes of text, at most ${mostBytes} are possible; part it into several`, { status: 413 });
+  }
+  if (/\p{Surrogate}/u.test(content)) {
+    throw new SvcError('invalid_argument', 'the content has half of a character in it (a lone surrogate) and could not be kept as it is; correct it');
+  }
+  return size;
+}
+
+const noted = ({ path, title, tags, version, org_id, source }: DocRow) => ({ path, title, tags: JSON.parse(tags) as string[], version, org_id, source });

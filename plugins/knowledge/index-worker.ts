@@ -1,0 +1,5 @@
+import { serveThread } from 'svc/thread';
+
+import { openIndex } from './search/open-index.ts';
+
+serveThread(openIndex);

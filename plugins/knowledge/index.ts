@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+
+import { definePlugin, type PluginContext, type Tables, type ThreadHandle } from 'svc/sdk';
+
+import { KnowledgeRead, KnowledgeSearch } from './contract.ts';
+import { docRoutes } from './documents/doc-routes.ts';
+import { Library } from './documents/library.ts';
+import { Desk } from './search/desk.ts';
+import { Feed } from './search/feed.ts';
+import { searchRoutes } from './search/search-routes.ts';
+import { knowledgeSkills } from './skills.ts';
+import type { KnowledgeTables } from './tables.ts';
+
+export default definePlugin({
+  activate(ctx) {
+    const tables = ctx.db<KnowledgeTables>();
+    const { feed, search } = indexOf(ctx, tables);
+    const library = new Library({
+      ...{ tables, clock: ctx.clock },
+      keepVersions: () => ctx.settings.get<number>('knowledge.keep_versions'),
+      changed: () => feed.changed(),
+    });
+    const desk = new Desk({ tables, search, feed, embedder: { of: async () => undefined } });
+    ctx.services.provide(KnowledgeSearch, () => desk);
+    ctx.services.provide(KnowledgeRead, () => desk);
+    ctx.http.routes([...docRoutes(library, tables), ...searchRoutes(desk, feed)]);
+    knowledgeSkills(desk).forEach((skill) => ctx.skills.add(skill));
+    return { feed };
+  },
+  start(ctx, { feed }) {
+    ctx.scope.task('index documents', (signal) => feed.run(signal));
+  },
+});
+
+/** Its threads write and read the index, a file of its own that can be made anew from the documents at any time. */
+function indexOf(ctx: PluginContext, tables: Tables<KnowledgeTables>): { readonly feed: Feed; readonly search: ThreadHandle } {
+  const data = { folder: join(ctx.dataDir, 'index') };
+  const [index, search] = [ctx.threads.start('index', 'index-worker.ts', data), ctx.threads.start('search', 'search-worker.ts', data)];
+  const feed = new Feed({
+    ...{ tables, index, search, log: ctx.log },
+    newLineage: () => ctx.ids.uuid(),
+    later: (ms, work) => void ctx.scope.timeout('wait for the index', ms, work),
+  });
+  return { feed, search };
+}

@@ -1,0 +1,5 @@
+import { serveThread } from 'svc/thread';
+
+import { openSearch } from './search/searcher.ts';
+
+serveThread(openSearch);

@@ -1,0 +1,89 @@
+import type Database from 'better-sqlite3';
+
+/** A term that may have been meant, and how sure that is. */
+export interface Correction {
+  readonly term: string;
+  readonly weight: number;
+}
+
+const mostCorrections = 3;
+const shortest = 4;
+
+/** The words of an index: how common each is, and which of them a misspelt one may stand for. */
+export class Vocabulary {
+  readonly #one: Database.Statement;
+  readonly #range: Database.Statement;
+
+  constructor(db: Database.Database) {
+    this.#one = db.prepare('SELECT docs, chunks FROM terms WHERE term = ?');
+    this.#range = db.prepare('SELECT term, docs FROM terms WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?');
+  }
+
+  /** How many documents and chunks have it. */
+  frequency(term: string): { readonly docs: number; readonly chunks: number } {
+    return (this.#one.get(term) as { docs: number; chunks: number } | undefined) ?? { docs: 0, chunks: 0 };
+  }
+
+  /** Known words that are a slip of the fingers away from an unknown one, or begin with it. */
+  corrections(term: string): readonly Correction[] {
+    if (term.length < shortest || !/^\p{L}+$/u.test(term)) {
+      return [];
+    }
+    const far = term.length >= 8 ? 2 : 1;
+    const found = new Map<string, { weight: number; docs: number }>();
+    // Two letters that changed places may be the first two.
+    for (const first of new Set([term[0]!, term[1]!])) {
+      const rows = this.#range.all(first, next(first), term.length - far, term.length + 12) as { term: string; docs: number }[];
+      for (const { term: known, docs } of rows) {
+        const steps = Math.abs(known.length - term.length) <= far ? distance(term, known, far) : far + 1;
+        const weight = steps <= far ? (steps === 1 ? 0.8 : 0.55) : known.startsWith(term) ? 0.5 : 0;
+        if (weight > 0) {
+          found.set(known, { weight, docs });
+        }
+      }
+    }
+    return [...found]
+      .toSorted(([, a], [, b]) => b.weight - a.weight || b.docs - a.docs)
+      .slice(0, mostCorrections)
+      .map(([known, { weight }]) => ({ term: known, weight }));
+  }
+
+  /** Two known words that were written as one. */
+  parts(term: string): readonly [string, string] | undefined {
+    let best: { parts: [string, string]; docs: number } | undefined;
+    for (let at = 3; at <= term.length - 3; at++) {
+      const parts: [string, string] = [term.slice(0, at), term.slice(at)];
+      const docs = Math.min(this.frequency(parts[0]).docs, this.frequency(parts[1]).docs);
+      if (docs > (best?.docs ?? 0)) {
+        best = { parts, docs };
+      }
+    }
+    return best?.parts;
+  }
+}
+
+const next = (letter: string): string => String.fromCodePoint(letter.codePointAt(0)! + 1);
+
+/** How many letters were added, left out, taken for another or swapped with their neighbour; one more than `most` when they are more. */
+function distance(a: string, b: string, most: number): number {
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i];
+    let least = i;
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      let cost = Math.min(row[j]! + 1, current[j - 1]! + 1, row[j - 1]! + same);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, before[j - 2]! + 1);
+      }
+      current.push(cost);
+      least = Math.min(least, cost);
+    }
+    if (least > most) {
+      return most + 1;
+    }
+    [before, row] = [row, current];
+  }
+  return row[b.length]!;
+}

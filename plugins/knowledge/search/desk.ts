@@ -1,0 +1,98 @@
+import { type Principal, SvcError, type Tables, type ThreadHandle } from 'svc/sdk';
+
+import type { KnowledgeDocument, KnowledgeHit, KnowledgeRead, KnowledgeSearch } from '../contract.ts';
+import { DocStore } from '../documents/doc-store.ts';
+import type { KnowledgeTables } from '../tables.ts';
+import type { Feed } from './feed.ts';
+import type { Answer, Mode, Search } from './searcher.ts';
+
+/** The vector of a question, where a model is set and answers in time. */
+export interface QuestionEmbedder {
+  of(text: string, signal: AbortSignal | undefined): Promise<{ readonly model: string; readonly values: Float32Array } | undefined>;
+}
+
+export interface Asked {
+  readonly text: string;
+  readonly limit: number;
+  readonly path?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly mode: Mode;
+  readonly principal: Principal;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface DeskParts {
+  readonly tables: Tables<KnowledgeTables>;
+  readonly search: ThreadHandle;
+  readonly feed: Feed;
+  readonly embedder: QuestionEmbedder;
+}
+
+const searchMs = 10_000;
+const freshMs = 400;
+const usual = 10;
+const runbook = 'playbook://';
+
+/** Where questions are asked and documents are read, by people, agents and other plugins alike. */
+export class Desk implements KnowledgeSearch, KnowledgeRead {
+  readonly #parts: DeskParts;
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+  }
+
+  async ask({ text, limit, path, tag, mode, principal, signal }: Asked): Promise<Answer> {
+    const { search, feed, embedder } = this.#parts;
+    const [vector] = await Promise.all([mode === 'lexical' ? undefined : embedder.of(text, signal), feed.caughtUp(freshMs)]);
+    if (mode === 'vector' && vector === undefined) {
+      throw new SvcError('conflict', 'no embedding model answers: set knowledge.embedding_model, or search with mode=hybrid, which does without', {
+        reason: 'knowledge.no_vectors',
+      });
+    }
+    const asked: Search = { text, limit, path: path?.replace(/\/+$/, ''), tag, orgs: principal.orgs, mode, vector };
+    return await search.call<Answer>('search', asked, { timeoutMs: searchMs, ...(signal && { signal }) });
+  }
+
+  async search({ text, limit = usual, path, principal, signal }: Parameters<KnowledgeSearch['search']>[0]): Promise<readonly KnowledgeHit[]> {
+    const { items } = await this.ask({ text, limit: Math.min(50, Math.max(1, Math.floor(limit))), path, mode: 'hybrid', principal, signal });
+    return items.map(({ doc_id, path: at, title, heading, anchor, version, highlights, score }) => ({
+      ...{ document_id: doc_id, path: at, title, heading, anchor, version, score },
+      excerpt: highlights.map(({ text: part }) => part).join(' … '),
+    }));
+  }
+
+  async read(reference: number | string, principal: Principal): Promise<KnowledgeDocument | undefined> {
+    const store = new DocStore(this.#parts.tables.read);
+    const id = typeof reference === 'number' ? reference : (idOf(reference) ?? (await this.#at(reference, principal, store)));
+    const doc = id === undefined ? undefined : await store.whole(id, principal);
+    return (
+      doc && {
+        document_id: doc.id,
+        path: doc.path,
+        title: doc.title,
+        tags: JSON.parse(doc.tags) as string[],
+        source: doc.source,
+        version: doc.version,
+        content: doc.content,
+      }
+    );
+  }
+
+  async #at(reference: string, principal: Principal, store: DocStore): Promise<number | undefined> {
+    const plain = reference.split('#', 1)[0]!.normalize('NFC');
+    const paths = plain.startsWith(runbook) ? [`vault/${plain.slice(runbook.length)}`, plain.slice(runbook.length)] : [plain];
+    for (const path of paths) {
+      const found = await store.at(path, principal);
+      if (found) {
+        return found.id;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** Of a number, or of the address of a document of this house. */
+function idOf(reference: string): number | undefined {
+  const id = /^(\d{1,15})$|\/knowledge\/docs\/(\d{1,15})(?:[#?].*)?$/.exec(reference);
+  return id === null ? undefined : Number(id[1] ?? id[2]);
+}

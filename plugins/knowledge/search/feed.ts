@@ -1,0 +1,215 @@
+import { type Logger, messageOf, type Tables, type ThreadHandle } from 'svc/sdk';
+
+import { ChangeLog } from '../documents/doc-store.ts';
+import type { KnowledgeTables } from '../tables.ts';
+import { analysisNumber } from './analyze.ts';
+import type { IndexPosition } from './index-file.ts';
+import type { Which } from './open-index.ts';
+
+export interface FeedParts {
+  readonly tables: Tables<KnowledgeTables>;
+  readonly index: ThreadHandle;
+  readonly search: ThreadHandle;
+  readonly log: Logger;
+  readonly newLineage: () => string;
+  /** Calls once, after so many milliseconds. */
+  readonly later: (ms: number, work: () => void) => void;
+}
+
+export interface FeedState {
+  readonly state: 'starting' | 'indexing' | 'rebuilding' | 'ready';
+  readonly documents: number;
+  readonly chunks: number;
+  /** Changes that searches do not see yet. */
+  readonly behind: number;
+  /** Of the index that is made anew: how much of it there is, from 0 to 1; null: none is. */
+  readonly rebuilt: number | null;
+  readonly last_error: string | null;
+}
+
+type Positions = Partial<Record<Which, IndexPosition>>;
+
+const batchDocs = 64;
+const batchBytes = 512 * 1024;
+const applyMs = 5 * 60_000;
+const retryMs = 2_000;
+/** Further behind than this, searches do not wait for what was just written. */
+const soon = 20;
+
+/** Brings changes of documents into the index, in their order, and a new index into the place of one that is no longer right. */
+export class Feed {
+  readonly #parts: FeedParts;
+  readonly #log: ChangeLog;
+  #wake: (() => void) | undefined;
+  #isDue = true;
+  #wantsAnew = false;
+  #waiters: { readonly seq: number; readonly tell: () => void }[] = [];
+  /** Of the index that serves. */
+  #served = 0;
+  #state: FeedState = { state: 'starting', documents: 0, chunks: 0, behind: 0, rebuilt: null, last_error: null };
+  /** Told after each step into the index that serves. */
+  onApplied: () => void = () => undefined;
+
+  constructor(parts: FeedParts) {
+    this.#parts = parts;
+    this.#log = new ChangeLog(parts.tables.read);
+  }
+
+  get state(): FeedState {
+    return this.#state;
+  }
+
+  /** Documents have changed. */
+  changed(): void {
+    this.#due();
+  }
+
+  /** Makes the index anew; the one that serves goes on meanwhile. */
+  anew(): void {
+    this.#wantsAnew = true;
+    this.#due();
+  }
+
+  /** Resolves once what was written before is found, but no later than `ms`, and at once when that is much. */
+  async caughtUp(ms: number): Promise<void> {
+    const seq = await this.#log.last();
+    if (seq > this.#served && seq - this.#served <= soon) {
+      await new Promise<void>((tell) => {
+        this.#waiters.push({ seq, tell });
+        this.#parts.later(ms, tell);
+      });
+    }
+  }
+
+  /** Until the plugin leaves. */
+  async run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.#wake?.());
+    while (!signal.aborted) {
+      if (!this.#isDue) {
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+        continue;
+      }
+      this.#isDue = false;
+      try {
+        await this.#bring(signal);
+        this.#state = { ...this.#state, last_error: null };
+      } catch (error) {
+        if (signal.aborted) {
+          return;
+        }
+        const cause = messageOf(error);
+        this.#state = { ...this.#state, last_error: cause };
+        this.#parts.log.warn({ event: 'knowledge.index_delayed', error }, `documents could not be indexed, which is tried again: ${cause}`);
+        // A file that SQLite finds damaged does not heal.
+        this.#wantsAnew ||= /malformed|not a database|corrupt/i.test(cause);
+        this.#parts.later(retryMs, () => this.#due());
+      }
+    }
+  }
+
+  #due(): void {
+    this.#isDue = true;
+    this.#wake?.();
+  }
+
+  async #bring(signal: AbortSignal): Promise<void> {
+    let positions = await this.#positions();
+    if (this.#wantsAnew || positions.serving === undefined || positions.serving.analysis !== analysisNumber) {
+      this.#wantsAnew = false;
+      await this.#call('begin', { lineage: await this.#lineage() });
+      positions = await this.#positions();
+    }
+    let seq: Record<Which, number> = { serving: positions.serving?.seq ?? 0, next: positions.next?.seq ?? 0 };
+    this.#serves(seq.serving);
+    for (let isMore = true; isMore && !signal.aborted;) {
+      const last = await this.#log.last();
+      isMore = false;
+      for (const which of ['serving', 'next'] as const) {
+        if (positions[which] !== undefined && seq[which] < last) {
+          seq = { ...seq, [which]: await this.#step(which, seq[which]) };
+          isMore = true;
+        }
+      }
+      this.#note(positions, seq, last);
+      if (!isMore && positions.next !== undefined) {
+        await this.#promote();
+        positions = await this.#positions();
+        seq = { serving: positions.serving!.seq, next: 0 };
+        this.#serves(seq.serving);
+      }
+    }
+    const now = await this.#positions();
+    this.#state = { ...this.#state, state: 'ready', documents: now.serving?.docs ?? 0, chunks: now.serving?.chunks ?? 0, rebuilt: null };
+    await this.#forget(seq.serving);
+  }
+
+  /** The next changes into one index; resolves with the position that leads to. */
+  async #step(which: Which, seq: number): Promise<number> {
+    const changes = await this.#log.after(seq, batchDocs, batchBytes);
+    if (changes.length === 0) {
+      return seq;
+    }
+    await this.#call('apply', { which, changes });
+    const reached = changes.at(-1)!.seq;
+    if (which === 'serving') {
+      this.#serves(reached);
+    }
+    return reached;
+  }
+
+  async #promote(): Promise<void> {
+    await this.#call('promote');
+    await this.#parts.search.call('reopen');
+    await this.#call('sweep');
+  }
+
+  #serves(seq: number): void {
+    this.#served = seq;
+    this.#waiters = this.#waiters.filter((waiter) => waiter.seq > seq || void waiter.tell());
+    this.onApplied();
+  }
+
+  /** Positions in indexes of this database; one of another, or of a time that a restored backup took back, must not answer. */
+  async #positions(): Promise<Positions> {
+    const [positions, lineage, last] = [await this.#call<Positions>('positions'), await this.#lineage(), await this.#log.last()];
+    const { serving } = positions;
+    if (serving !== undefined && (serving.lineage !== lineage || serving.seq > last)) {
+      this.#parts.log.warn({ event: 'knowledge.index_of_another' }, 'the index of documents is of another database than this one and is made anew');
+      await this.#call('discard');
+      await this.#parts.search.call('reopen');
+      return {};
+    }
+    return positions;
+  }
+
+  async #lineage(): Promise<string> {
+    const known = await this.#log.state('lineage');
+    if (known !== undefined) {
+      return known;
+    }
+    const made = this.#parts.newLineage();
+    await this.#parts.tables.write((tx) => new ChangeLog(tx).setState('lineage', made));
+    return made;
+  }
+
+  async #forget(upTo: number): Promise<void> {
+    if (await this.#log.hasForgettable(upTo)) {
+      await this.#parts.tables.write((tx) => new ChangeLog(tx).forget(upTo));
+    }
+  }
+
+  #note(positions: Positions, seq: Record<Which, number>, last: number): void {
+    const isNew = positions.next !== undefined;
+    const behind = Math.max(0, last - seq.serving);
+    this.#state = {
+      ...this.#state,
+      behind,
+      state: isNew ? 'rebuilding' : behind > 0 ? 'indexing' : 'ready',
+      rebuilt: isNew ? Math.min(1, seq.next / Math.max(1, last)) : null,
+    };
+  }
+
+  #call<R>(method: string, input?: unknown): Promise<R> {
+    return this.#parts.index.call<R>(method, input, { timeoutMs: applyMs });
+  }
+}

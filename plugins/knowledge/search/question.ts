@@ -1,0 +1,111 @@
+import { analyze, isIdle, type Token } from './analyze.ts';
+import type { Vocabulary } from './corrections.ts';
+import { stem } from './stem.ts';
+import { otherWords } from './synonyms.ts';
+
+/** One way to say what a concept means: terms that stand one after the other. */
+export interface Variant {
+  readonly terms: readonly string[];
+  /** 1: as it was typed. */
+  readonly weight: number;
+}
+
+/** One thing that was asked for. */
+export interface Concept {
+  readonly variants: readonly Variant[];
+  /** Chunks that have any of it, at most. */
+  readonly chunks: number;
+  /** How much it tells apart. */
+  readonly idf: number;
+  /** Its place among the words of the question. */
+  readonly at: number;
+}
+
+export interface Question {
+  readonly concepts: readonly Concept[];
+  /** Each must stand in what is found, word by word. */
+  readonly phrases: readonly (readonly string[])[];
+  readonly path: string | undefined;
+  readonly tags: readonly string[];
+}
+
+const mostConcepts = 24;
+const otherWeight = 0.6;
+const joinedWeight = 0.9;
+
+/** Reads what somebody typed: words, "phrases", path:folder, tag:name. */
+export function questionOf(text: string, vocabulary: Vocabulary, docs: number): Question {
+  const { rest, phrases, path, tags } = fieldsOf(text);
+  const { tokens, wholes } = analyze([rest, ...phrases].join(' '));
+  const terms = tokens.map(({ term }) => term);
+  const meant = terms.some((term) => !isIdle(term));
+  const concepts: Concept[] = [];
+  const raw = (token: Token): string => [rest, ...phrases].join(' ').slice(token.start, token.end).toLowerCase();
+  const add = (variants: readonly Variant[], at: number): void => {
+    const known = variants.map((variant) => ({ variant, ...rarest(variant, vocabulary) })).filter(({ docs: found }) => found > 0);
+    if (known.length > 0 && concepts.length < mostConcepts) {
+      // As rare as what was typed, when that is known; else as the most common of what stands for it.
+      const typed = known.filter(({ variant }) => variant.weight === 1);
+      const frequency = Math.max(...(typed.length > 0 ? typed : known).map(({ docs: found }) => found));
+      const idf = Math.log(1 + (docs - frequency + 0.5) / (frequency + 0.5));
+      concepts.push({
+        variants: known.map(({ variant }) => variant),
+        chunks: known.reduce((sum, { chunks }) => sum + chunks, 0),
+        idf: Math.max(idf, 0.05),
+        at,
+      });
+    }
+  };
+  const used = new Set<string>();
+  terms.forEach((term, at) => {
+    if ((meant && isIdle(term)) || used.has(term)) {
+      return;
+    }
+    used.add(term);
+    const own: Variant = { terms: [term], weight: 1 };
+    const others = otherWords(terms, at).flatMap(({ phrases: said }) => said.map((phrase) => ({ terms: phrase, weight: otherWeight })));
+    const joined = at + 1 < tokens.length ? joinedOf(raw(tokens[at]!), raw(tokens[at + 1]!)) : [];
+    const word = raw(tokens[at]!);
+    const variants = [own, ...(word === term ? [] : [{ terms: [word], weight: joinedWeight }]), ...joined, ...others];
+    add(vocabulary.frequency(term).docs > 0 ? variants : [...variants, ...meantBy(term, word, vocabulary)], at);
+  });
+  wholes.filter((whole) => !used.has(whole)).forEach((whole) => add([{ terms: [whole], weight: 1 }], -1));
+  return { concepts, phrases: phrases.map((phrase) => analyze(phrase).tokens.map(({ term }) => term)).filter(({ length }) => length > 0), path, tags };
+}
+
+/** Two words that may be written as one: file system, time out. */
+const joinedOf = (first: string, second: string): Variant[] =>
+  [...new Set([first + second, stem(first + second)])].map((term) => ({ terms: [term], weight: joinedWeight }));
+
+/** For a word that no document has. */
+function meantBy(term: string, word: string, vocabulary: Vocabulary): Variant[] {
+  const parts = vocabulary.parts(term) ?? vocabulary.parts(word);
+  const split = parts ? [{ terms: parts.map(stem), weight: joinedWeight }] : [];
+  return [...split, ...vocabulary.corrections(term).map(({ term: known, weight }) => ({ terms: [known], weight }))];
+}
+
+function rarest({ terms }: Variant, vocabulary: Vocabulary): { readonly docs: number; readonly chunks: number } {
+  return terms.map((term) => vocabulary.frequency(term)).reduce((least, one) => (one.docs < least.docs ? one : least));
+}
+
+function fieldsOf(text: string): {
+  readonly rest: string;
+  readonly phrases: readonly string[];
+  readonly path: string | undefined;
+  readonly tags: readonly string[];
+} {
+  const phrases: string[] = [];
+  const tags: string[] = [];
+  let path: string | undefined;
+  const rest = text
+    .replace(/"([^"]{1,400})"/g, (_, phrase: string) => (phrases.push(phrase), ' '))
+    .replace(/(?<=^|\s)(path|tag):(\S+)/g, (_, field: string, value: string) => {
+      if (field === 'path') {
+        path = value.replace(/\/+$/, '');
+      } else {
+        tags.push(value);
+      }
+      return ' ';
+    });
+  return { rest, phrases, path, tags };
+}

@@ -1,0 +1,156 @@
+import { analyze, type Token } from './analyze.ts';
+import type { Concept, Question } from './question.ts';
+
+/** A chunk that may be an answer, with what its document says of itself. */
+export interface Candidate {
+  readonly chunk: number;
+  readonly doc: number;
+  readonly path: string;
+  readonly title: string;
+  readonly tags: string;
+  readonly version: number;
+  readonly ordinal: number;
+  readonly heading: string;
+  readonly anchor: string;
+  readonly text: string;
+}
+
+export interface Ranked {
+  readonly candidate: Candidate;
+  readonly score: number;
+}
+
+/** Terms of one field and where each stands. */
+interface Field {
+  readonly terms: ReadonlyMap<string, readonly number[]>;
+  readonly length: number;
+}
+
+interface Fields {
+  readonly title: Field;
+  readonly place: Field;
+  readonly heading: Field;
+  readonly body: Field;
+  readonly whole: Field;
+}
+
+const weights: Readonly<Record<keyof Fields, number>> = { title: 3.2, place: 1.6, heading: 1.8, body: 1, whole: 1.6 };
+const saturation = 1.4;
+const usualLength = 110;
+const ofDocument = 0.75;
+const mostRemembered = 1_500;
+
+const fieldOf = (tokens: readonly (Token | string)[]): Field => {
+  const terms = new Map<string, number[]>();
+  tokens.forEach((token, at) => {
+    const term = typeof token === 'string' ? token : token.term;
+    const known = terms.get(term);
+    if (known) {
+      known.push(at);
+    } else {
+      terms.set(term, [at]);
+    }
+  });
+  return { terms, length: tokens.length };
+};
+
+/** Puts candidates in order: by what all chunks of a document say together, then by the chunk itself. */
+export class Ranking {
+  readonly #fields = new Map<number, Fields>();
+
+  /** The best chunk of each document, best first; then further chunks of the same documents. */
+  order(candidates: readonly Candidate[], { concepts }: Question): readonly Ranked[] {
+    const whole = concepts.reduce((sum, { idf }) => sum + idf, 0);
+    const docs = new Map<number, { readonly best: number[]; readonly chunks: { readonly candidate: Candidate; readonly score: number }[] }>();
+    for (const candidate of candidates) {
+      const fields = this.#fieldsOf(candidate);
+      const parts = concepts.map((concept) => concept.idf * saturated(concept, fields));
+      const score = combined(parts, concepts, whole) * (1 + nearness(concepts, fields));
+      const doc = docs.get(candidate.doc) ?? { best: concepts.map(() => 0), chunks: [] };
+      docs.set(candidate.doc, doc);
+      parts.forEach((part, index) => (doc.best[index] = Math.max(doc.best[index]!, part)));
+      doc.chunks.push({ candidate, score });
+    }
+    const firsts: Ranked[] = [];
+    const others: Ranked[] = [];
+    for (const { best, chunks } of docs.values()) {
+      const together = combined(best, concepts, whole);
+      chunks.sort((a, b) => b.score - a.score || a.candidate.ordinal - b.candidate.ordinal);
+      chunks.forEach(({ candidate, score }, index) => {
+        const final = ofDocument * together + (1 - ofDocument) * score;
+        (index === 0 ? firsts : others).push({ candidate, score: index === 0 ? final : score * (1 - ofDocument) });
+      });
+    }
+    const byScore = (a: Ranked, b: Ranked): number => b.score - a.score || a.candidate.chunk - b.candidate.chunk;
+    return [...firsts.sort(byScore), ...others.sort(byScore)];
+  }
+
+  /** Chunks do not change under their number. */
+  #fieldsOf({ chunk, title, path, tags, heading, text }: Candidate): Fields {
+    const known = this.#fields.get(chunk);
+    if (known) {
+      return known;
+    }
+    const [named, body] = [analyze(title), analyze(text)];
+    const place = analyze(`${path.replace(/\.\w+$/, '')} ${(JSON.parse(tags) as string[]).join(' ')}`);
+    const above = analyze(heading.startsWith(title) ? heading.slice(title.length) : heading);
+    const fields: Fields = {
+      title: fieldOf(named.tokens),
+      place: fieldOf(place.tokens),
+      heading: fieldOf(above.tokens),
+      body: fieldOf(body.tokens),
+      whole: fieldOf([...named.wholes, ...place.wholes, ...above.wholes, ...body.wholes]),
+    };
+    if (this.#fields.size >= mostRemembered) {
+      this.#fields.clear();
+    }
+    this.#fields.set(chunk, fields);
+    return fields;
+  }
+}
+
+/** What is found counts more the more of the question it is. */
+function combined(parts: readonly number[], concepts: readonly Concept[], whole: number): number {
+  const sum = parts.reduce((total, part) => total + part, 0);
+  const covered = concepts.reduce((total, { idf }, index) => total + (parts[index]! > 0 ? idf : 0), 0);
+  return whole === 0 ? 0 : sum * (0.35 + 0.65 * (covered / whole));
+}
+
+/** How much of a concept there is, from 0 to 1: the first occurrence says most. */
+function saturated({ variants }: Concept, fields: Fields): number {
+  let best = 0;
+  for (const { terms, weight } of variants) {
+    let amount = 0;
+    for (const [name, field] of Object.entries(fields) as [keyof Fields, Field][]) {
+      const count = occurrences(terms, field);
+      if (count > 0) {
+        const tf = name === 'body' ? count / (0.5 + 0.5 * (field.length / usualLength)) : Math.min(count, 2);
+        amount += weights[name] * tf;
+      }
+    }
+    best = Math.max(best, (weight * amount) / (saturation + amount));
+  }
+  return best;
+}
+
+function occurrences(terms: readonly string[], { terms: known }: Field): number {
+  const starts = known.get(terms[0]!) ?? [];
+  return terms.length === 1 ? starts.length : starts.filter((start) => terms.every((term, index) => known.get(term)?.includes(start + index))).length;
+}
+
+/** Words that were typed side by side and stand close to each other. */
+function nearness(concepts: readonly Concept[], fields: Fields): number {
+  let near = 0;
+  for (let index = 1; index < concepts.length; index++) {
+    const [first, second] = [concepts[index - 1]!, concepts[index]!];
+    if (second.at - first.at > 2 || second.at < 0 || first.at < 0) {
+      continue;
+    }
+    const isNear = [fields.title, fields.heading, fields.body].some((field) => {
+      const [a, b] = [first, second].map(({ variants }) => variants.flatMap(({ terms }) => (terms.length === 1 ? (field.terms.get(terms[0]!) ?? []) : [])));
+      return a!.some((at) => b!.some((other) => Math.abs(other - at) <= 3));
+    });
+    near += isNear ? 1 : 0;
+  }
+  return concepts.length < 2 ? 0 : (0.35 * near) / (concepts.length - 1);
+}

@@ -1,0 +1,80 @@
+import { route, type RouteDeclaration } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import { Tag } from '../documents/schema.ts';
+import type { Desk } from './desk.ts';
+import type { Feed } from './feed.ts';
+
+const Modes = Type.Enum(['hybrid', 'lexical', 'vector'], { default: 'hybrid', description: 'hybrid: words, and likeness where an embedding model is set' });
+
+const SearchQuery = Type.Object({
+  q: Type.String({ minLength: 1, maxLength: 1_000, pattern: '\\S', description: 'words, "phrases", path:folder, tag:name' }),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
+  path_prefix: Type.Optional(Type.String({ minLength: 1, maxLength: 400, description: 'a folder with all below it' })),
+  tag: Type.Optional(Tag),
+  mode: Type.Optional(Modes),
+});
+
+const Hit = Type.Object({
+  doc_id: Type.Integer(),
+  title: Type.String(),
+  path: Type.String(),
+  version: Type.Integer({ description: 'of the document, as it was found' }),
+  chunk: Type.Integer({ description: 'its number within the document, from 0' }),
+  heading: Type.String({ description: 'the headings it stands below' }),
+  anchor: Type.String({ description: 'of the nearest heading' }),
+  score: Type.Number(),
+  highlights: Type.Array(
+    Type.Object({
+      text: Type.String(),
+      marks: Type.Array(Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 }), { description: 'from and to, in UTF-16 units of the text' }),
+    }),
+  ),
+});
+
+const SearchAnswer = Type.Object({ items: Type.Array(Hit), mode: Type.Enum(['hybrid', 'lexical', 'vector'], { description: 'what was really used' }) });
+
+const IndexState = Type.Object({
+  state: Type.Enum(['starting', 'indexing', 'rebuilding', 'ready']),
+  documents: Type.Integer(),
+  chunks: Type.Integer(),
+  behind: Type.Integer({ description: 'changes that searches do not see yet' }),
+  rebuilt: Type.Union([Type.Number(), Type.Null()], { description: 'of the index that is made anew, from 0 to 1' }),
+  last_error: Type.Union([Type.String(), Type.Null()]),
+});
+
+export const searchRoutes = (desk: Desk, feed: Feed): readonly RouteDeclaration[] => [
+  route({
+    method: 'GET',
+    path: '/api/v1/knowledge/search',
+    access: 'any',
+    summary: 'Search documents; the best part of each comes first',
+    query: SearchQuery,
+    response: SearchAnswer,
+    errors: ['conflict', 'unavailable'],
+    async handle({ query: { q, limit = 10, path_prefix: path, tag, mode = 'hybrid' }, principal, signal }) {
+      const answer = await desk.ask({ text: q, limit, path, tag, mode, principal, signal });
+      return answer as never;
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/knowledge/index',
+    access: 'any',
+    summary: 'How far the index of documents is',
+    response: IndexState,
+    handle: () => feed.state,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/knowledge/index/rebuild',
+    access: 'knowledge:update',
+    summary: 'Make the index of documents anew; the one there is goes on serving meanwhile',
+    response: IndexState,
+    status: 202,
+    handle() {
+      feed.anew();
+      return feed.state;
+    },
+  }),
+];

@@ -1,0 +1,244 @@
+import Database from 'better-sqlite3';
+import { SvcError } from 'svc/sdk';
+import type { ThreadService, ThreadSetup } from 'svc/thread';
+
+import { Vocabulary } from './corrections.ts';
+import { type Highlight, highlightOf } from './excerpt.ts';
+import { type IndexData, servingFile } from './open-index.ts';
+import { type Concept, type Question, questionOf } from './question.ts';
+import { type Candidate, type Ranked, Ranking } from './ranking.ts';
+import { VectorTable } from './vectors.ts';
+
+export type Mode = 'hybrid' | 'lexical' | 'vector';
+
+export interface Search {
+  readonly text: string;
+  readonly limit: number;
+  readonly path: string | undefined;
+  readonly tag: string | undefined;
+  /** Organizations whose documents are seen besides everybody's; undefined: all. */
+  readonly orgs: readonly number[] | undefined;
+  readonly mode: Mode;
+  /** Of the text, where a model could be asked. */
+  readonly vector: { readonly model: string; readonly values: Float32Array } | undefined;
+}
+
+export interface Found {
+  readonly doc_id: number;
+  readonly title: string;
+  readonly path: string;
+  readonly version: number;
+  /** Its number within the document, from 0. */
+  readonly chunk: number;
+  readonly heading: string;
+  readonly anchor: string;
+  readonly score: number;
+  readonly highlights: readonly Highlight[];
+}
+
+export interface Answer {
+  readonly items: readonly Found[];
+  readonly mode: Mode;
+}
+
+/** Chunks that one look into the full-text table may match before only its rarest words decide. */
+const mostMatches = 16_000;
+const candidates = 120;
+/** Of reciprocal rank fusion: how little it matters whether something is first or third. */
+const evenness = 30;
+
+interface Filter {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+/** Answers from one index, as it is at the moment of the question; it changes nothing. */
+export class Searcher {
+  readonly #db: Database.Database;
+  readonly #vocabulary: Vocabulary;
+  readonly #ranking = new Ranking();
+  readonly #vectors: VectorTable;
+  readonly #statements = new Map<string, Database.Statement>();
+
+  constructor(file: string) {
+    this.#db = new Database(file, { readonly: true, fileMustExist: true });
+    this.#db.pragma('cache_size = -32000');
+    this.#db.pragma(`mmap_size = ${256 * 1024 * 1024}`);
+    this.#vocabulary = new Vocabulary(this.#db);
+    this.#vectors = new VectorTable(this.#db);
+  }
+
+  search(search: Search): Answer {
+    // One moment for all that is read.
+    return this.#db.transaction(() => this.#answer(search))();
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #answer(search: Search): Answer {
+    const docs = Number(this.#db.prepare("SELECT value FROM meta WHERE key = 'docs'").pluck().get() ?? 0);
+    const question = questionOf(search.text, this.#vocabulary, docs);
+    const filter = filterOf(search, question);
+    const similar = search.mode === 'lexical' || !search.vector ? undefined : this.#similar(search.vector, filter);
+    const lexical = search.mode === 'vector' && similar ? [] : this.#ranking.order(this.#matches(question, filter), question);
+    const ranked = similar === undefined ? lexical : fused(lexical, similar);
+    const items = ranked.slice(0, search.limit).map(({ candidate, score }) => shown(candidate, score, question));
+    return { items, mode: similar === undefined ? 'lexical' : search.mode };
+  }
+
+  #matches(question: Question, filter: Filter): Candidate[] {
+    const phrases = question.phrases.map((terms) => `"${terms.join(' ')}"`).join(' AND ');
+    for (const words of expressionsOf(question.concepts)) {
+      const found = this.#look(
+        [phrases, words]
+          .filter((part) => part !== '')
+          .map((part) => `(${part})`)
+          .join(' AND '),
+        filter,
+      );
+      if (found.length > 0) {
+        return found;
+      }
+    }
+    return phrases === '' ? [] : this.#look(phrases, filter);
+  }
+
+  /** The best by the table's own measure; those that are filtered away are made up for. */
+  #look(match: string, filter: Filter): Candidate[] {
+    const ranked = 'words MATCH ? ORDER BY bm25(words, 5, 3, 3, 1, 3)';
+    const quick = this.#prepare(`SELECT rowid FROM words WHERE ${ranked} LIMIT ${candidates}`).pluck().all(match) as number[];
+    const kept = this.#candidates(quick, filter);
+    if (kept.length === quick.length || quick.length < candidates) {
+      return kept;
+    }
+    const thorough = `SELECT words.rowid FROM words JOIN chunks c ON c.id = words.rowid JOIN docs d ON d.id = c.doc WHERE ${filter.sql} AND ${ranked} LIMIT ${candidates}`;
+    return this.#candidates(
+      this.#prepare(thorough)
+        .pluck()
+        .all(...filter.values, match) as number[],
+      filter,
+    );
+  }
+
+  #similar({ model, values }: { readonly model: string; readonly values: Float32Array }, filter: Filter): Candidate[] | undefined {
+    const near = this.#vectors.nearest(model, values, candidates);
+    return near && this.#candidates(near, filter);
+  }
+
+  /** In the order given. */
+  #candidates(chunks: readonly number[], { sql, values }: Filter): Candidate[] {
+    const one = this.#prepare(
+      `SELECT c.id AS chunk, c.doc, c.ordinal, c.heading, c.anchor, c.text, d.path, d.title, d.tags, d.version
+       FROM chunks c JOIN docs d ON d.id = c.doc WHERE c.id = ? AND ${sql}`,
+    );
+    return chunks.flatMap((chunk) => (one.get(chunk, ...values) as Candidate | undefined) ?? []);
+  }
+
+  #prepare(sql: string): Database.Statement {
+    const known = this.#statements.get(sql) ?? this.#db.prepare(sql);
+    if (this.#statements.size < 200) {
+      this.#statements.set(sql, known);
+    }
+    return known;
+  }
+}
+
+function filterOf({ path, tag, orgs }: Search, question: Question): Filter {
+  const parts: string[] = ['1'];
+  const values: (string | number)[] = [];
+  const add = (sql: string, ...given: readonly (string | number)[]): void => {
+    parts.push(sql);
+    values.push(...given);
+  };
+  for (const folder of [path, question.path]) {
+    if (folder !== undefined && folder !== '') {
+      add('(d.path = ? OR (d.path >= ? AND d.path < ?))', folder, `${folder}/`, `${folder}0`);
+    }
+  }
+  for (const name of [...(tag === undefined ? [] : [tag]), ...question.tags]) {
+    add('EXISTS (SELECT 1 FROM json_each(d.tags) WHERE value = ?)', name);
+  }
+  if (orgs !== undefined) {
+    add(`d.org IN (0${', ?'.repeat(orgs.length)})`, ...orgs);
+  }
+  return { sql: parts.join(' AND '), values };
+}
+
+/** What to look for, one after the other until something is found: rare words first decide where common ones would match too much. */
+function expressionsOf(concepts: readonly Concept[]): string[] {
+  const byRarity = concepts.toSorted((a, b) => a.chunks - b.chunks);
+  const all = byRarity.map(wordsOf);
+  const total = byRarity.reduce((sum, { chunks }) => sum + chunks, 0);
+  if (all.length === 0 || total <= mostMatches) {
+    return all.length === 0 ? [] : [all.join(' OR ')];
+  }
+  let sum = 0;
+  const rare = byRarity.filter(({ chunks }) => (sum += chunks) <= mostMatches);
+  if (rare.length > 0) {
+    return [rare.map(wordsOf).join(' OR ')];
+  }
+  const [first, second, third] = all;
+  const together = [
+    ...(third === undefined ? [] : [`(${first}) AND (${second}) AND (${third})`]),
+    ...(second === undefined ? [] : [`(${first}) AND (${second})`]),
+  ];
+  return [...together, `{title heading} : (${first})`, first!];
+}
+
+const wordsOf = ({ variants }: Concept): string => variants.map(({ terms }) => `"${terms.join(' ')}"`).join(' OR ');
+
+/** Both orders as one, by the ranks that documents have in each. */
+function fused(lexical: readonly Ranked[], similar: readonly Candidate[]): Ranked[] {
+  const docs = new Map<number, Ranked>();
+  const take = (all: readonly Candidate[]): void => {
+    const seen = new Set<number>();
+    for (const candidate of all) {
+      if (!seen.has(candidate.doc)) {
+        seen.add(candidate.doc);
+        const known = docs.get(candidate.doc);
+        docs.set(candidate.doc, { candidate: known?.candidate ?? candidate, score: (known?.score ?? 0) + 1 / (evenness + seen.size) });
+      }
+    }
+  };
+  take(lexical.map(({ candidate }) => candidate));
+  take(similar);
+  return [...docs.values()].sort((a, b) => b.score - a.score || a.candidate.chunk - b.candidate.chunk);
+}
+
+const shown = ({ doc, title, path, version, ordinal, heading, anchor, text }: Candidate, score: number, question: Question): Found => ({
+  ...{ doc_id: doc, title, path, version, chunk: ordinal, heading, anchor },
+  score: Math.round(score * 10_000) / 10_000,
+  highlights: [highlightOf(text === '' ? heading : text, question)],
+});
+
+/** The thread that answers searches, from the index that serves. */
+export async function openSearch({ data }: ThreadSetup): Promise<ThreadService> {
+  const { folder } = data as IndexData;
+  let searcher: Searcher | undefined;
+  const opened = (): Searcher => {
+    const file = searcher === undefined ? servingFile(folder) : undefined;
+    searcher ??= file === undefined ? undefined : new Searcher(file);
+    if (searcher === undefined) {
+      throw new SvcError('unavailable', 'documents are being indexed for the first time; search again in a moment', {
+        reason: 'knowledge.first_index',
+        retryAfterSeconds: 2,
+      });
+    }
+    return searcher;
+  };
+  return {
+    methods: {
+      search: (search: Search): Answer => opened().search(search),
+      /** The next question finds the index that serves now. */
+      reopen() {
+        searcher?.close();
+        searcher = undefined;
+      },
+    },
+    async close() {
+      searcher?.close();
+    },
+  };
+}

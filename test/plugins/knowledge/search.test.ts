@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { type Json, knowledgeHouse } from './house.ts';
+
+const playbook = `# OOM killer
+
+The kernel killed a process because memory ran out.
+
+## First readings
+
+Look at \`node_memory_used_percent\` and the \`OOMKilled\` reason of the container.
+
+| metric | meaning |
+| --- | --- |
+| node_memory_used_percent | memory that is used |
+
+## The fix
+
+\`\`\`sh
+# not a heading
+systemctl restart app
+\`\`\`
+
+## The fix
+
+Second of the name: add swap space. Exit code 137, error E11000.
+`;
+
+describe('search', () => {
+  test('finds by word family, identifier, error code, phrase, folder and tag, and says where', async (t) => {
+    const { ask, add, paths } = await knowledgeHouse(t);
+    await add('vault/host/oom.md', playbook, { tags: ['memory', 'kernel'] });
+    await add('vault/net/dns.md', '# DNS does not resolve\nThe resolver times out. Connection refused by 10.0.0.53.');
+    await add('notes/disk.md', '# Filesystem is full\nNo space left on device. Delete old logs, memory is fine.');
+    assert.deepEqual(await paths('killing processes'), ['vault/host/oom.md']);
+    assert.equal((await paths('node_memory_used_percent'))[0], 'vault/host/oom.md');
+    assert.equal((await paths('oomkilled'))[0], 'vault/host/oom.md');
+    assert.equal((await paths('OOM killed'))[0], 'vault/host/oom.md');
+    assert.equal((await paths('E11000'))[0], 'vault/host/oom.md');
+    assert.equal((await paths('memroy'))[0], 'vault/host/oom.md', 'letters that changed places');
+    assert.equal((await paths('file system'))[0], 'notes/disk.md');
+    assert.equal((await paths('filesytem'))[0], 'notes/disk.md');
+    assert.equal((await paths('ENOSPC'))[0], 'notes/disk.md', 'another word for it');
+    assert.deepEqual(await paths('"connection refused"'), ['vault/net/dns.md']);
+    assert.deepEqual(await paths('"refused connection"'), []);
+    assert.deepEqual(await paths('memory path:notes'), ['notes/disk.md']);
+    assert.deepEqual(await paths('memory', '&path_prefix=notes/'), ['notes/disk.md']);
+    assert.deepEqual(await paths('memory', '&tag=kernel'), ['vault/host/oom.md']);
+    assert.deepEqual(await paths('memory tag:nothing'), []);
+    assert.deepEqual(await paths('zzzqqq'), []);
+    const { body } = await ask('GET', `/search?q=${encodeURIComponent('swap space')}`);
+    const [hit] = body.items;
+    assert.deepEqual([hit.path, hit.heading, hit.anchor, hit.version, body.mode], ['vault/host/oom.md', 'OOM killer › The fix', 'the-fix-1', 1, 'lexical']);
+    const [{ text, marks }] = hit.highlights;
+    assert.deepEqual(
+      marks.map(([from, to]: [number, number]) => text.slice(from, to)),
+      ['swap', 'space'],
+    );
+    for (const q of ['"', '(((', 'NOT', '*', 'a"b', 'title:x', '^', '-', 'path:', "'; drop table words; --", '{', 'NEAR(a b)', '\u0000', '👍']) {
+      assert.equal((await ask('GET', `/search?q=${encodeURIComponent(q)}`)).status, 200, q);
+    }
+  });
+
+  test('forgets what was changed or deleted, and goes on with its index after a restart', async (t) => {
+    const { ask, add, paths, house } = await knowledgeHouse(t);
+    const doc = await add('a.md', 'quagga');
+    assert.deepEqual(await paths('quagga'), ['a.md']);
+    await ask('PATCH', `/docs/${doc.id}`, { body: { content: 'okapi' } });
+    assert.deepEqual(await paths('quagga'), []);
+    assert.deepEqual(await paths('okapi'), ['a.md']);
+    await house.reload('knowledge');
+    assert.deepEqual(await paths('okapi'), ['a.md']);
+    await ask('DELETE', `/docs/${doc.id}`);
+    assert.deepEqual(await paths('okapi'), []);
+    const { body } = await ask('GET', '/index');
+    assert.deepEqual([body.state, body.documents, body.chunks, body.behind], ['ready', 0, 0, 0] satisfies Json);
+  });
+
+  test('goes on while its index is made anew', async (t) => {
+    const { ask, add, paths } = await knowledgeHouse(t);
+    for (let number = 0; number < 30; number++) {
+      await add(`n/${number}.md`, `# Number ${number}\nokapi ${number}`);
+    }
+    assert.equal((await ask('POST', '/index/rebuild')).status, 202);
+    let state = 'rebuilding';
+    while (state !== 'ready') {
+      assert.equal((await paths('okapi', '&limit=50')).length, 30);
+      state = (await ask('GET', '/index')).body.state;
+    }
+    await add('new.md', 'okapi too');
+    assert.equal((await paths('okapi', '&limit=50')).length, 31);
+  });
+});
