@@ -53,7 +53,7 @@ const plainWord = /^(?:[a-z]+|[A-Z][a-z]+)$/;
 
 function addWord(tokens: Token[], word: string, start: number): void {
   if (ideographs.test(word)) {
-    const signs = [...word];
+    const signs = Array.from(word);
     // Without spaces between words, two signs after each other are the best word there is.
     signs.slice(0, Math.max(1, signs.length - 1)).forEach((sign, at) => add(tokens, sign + (signs[at + 1] ?? ''), start + at, start + at + 2));
     return;

@@ -165,7 +165,8 @@ export class Feed {
 
   #serves(seq: number): void {
     this.#served = seq;
-    this.#waiters = this.#waiters.filter((waiter) => waiter.seq > seq || void waiter.tell());
+    this.#waiters.filter((waiter) => waiter.seq <= seq).forEach(({ tell }) => tell());
+    this.#waiters = this.#waiters.filter((waiter) => waiter.seq > seq);
     this.onApplied();
   }
 

@@ -70,7 +70,7 @@ export async function openIndex({ data, log }: ThreadSetup): Promise<ThreadServi
       promote() {
         of('next');
         const next = files.next!;
-        writeFileSync(join(folder, `${pointer}.new`), next.name, { mode: 0o600, flush: true } as object);
+        writeFileSync(join(folder, `${pointer}.new`), next.name, { mode: 0o600, flush: true });
         renameSync(join(folder, `${pointer}.new`), join(folder, pointer));
         files.serving?.file.close();
         files.serving = next;

@@ -48,7 +48,7 @@ export async function knowledgeHouse(t: Pick<TestContext, 'after'>, options: Par
       ...(body !== undefined && { body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body) }),
     });
     const text = await answer.text();
-    return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as Json), headers: answer.headers };
+    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
   };
   const add = async (path: string, content: string, more: object = {}): Promise<Json> => {
     const { status, body } = await ask('POST', '/docs', { body: { path, content, ...more } });
