@@ -1,10 +1,13 @@
-import { copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { constants, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 import type { Product } from '../../core/boot/index.ts';
-import { messageOf, SvcError, timestamp } from '../../core/sdk/index.ts';
-import { DataLock, connectWriter, databaseName, keyFile, readKeys, syncPath, writeKeys } from '../../core/storage/index.ts';
-import { fingerprint, keyIn, type Manifest, verifyBackup } from './backup.ts';
+import { SvcError, timestamp } from '../../core/sdk/index.ts';
+import { DataLock, keyFile, readKeys, syncPath, writeDurably, writeKeys } from '../../core/storage/index.ts';
+import { fingerprint, keysIn, type Manifest, verifyBackup } from './backup.ts';
+import { partOf, unitsOf } from './contents.ts';
+import { incomingName, journalName, type RestoreJournal, swapIn } from './swap.ts';
 
 export interface Restored {
   readonly manifest: Manifest;
@@ -14,74 +17,72 @@ export interface Restored {
   readonly damage: string | undefined;
 }
 
+export interface RestoreOptions {
+  readonly passphrase?: string | undefined;
+  /** Leaves the key of the data folder as it is, whatever the backup brings. */
+  readonly withoutKey?: boolean;
+}
+
 /**
- * Puts a backup in the place of the live data. A crash at any line leaves the old data or the
- * restored, each complete; what was live stays in a folder beside it.
+ * Puts a backup in the place of the live data. A crash at any line leaves the old data or the restored, each complete: what is
+ * to be moved is written down before the first move, and the next start, or the next restore, goes on with it. What was live stays
+ * in a folder beside it.
  */
-export async function restoreBackup(dir: string, dataDir: string, product: Product): Promise<Restored> {
+export async function restoreBackup(dir: string, dataDir: string, product: Product, options: RestoreOptions = {}): Promise<Restored> {
   const nativeBinding = product.embedded?.nativeBinding;
   const lock = new DataLock(dataDir, { now: Date.now, nativeBinding });
-  const incoming = join(dataDir, 'restore.incoming');
+  const incoming = join(dataDir, incomingName);
   try {
+    swapIn(dataDir, nativeBinding);
     const manifest = await verifyBackup(dir, product);
+    const keys = options.withoutKey === true ? undefined : keysIn(dir, manifest, options.passphrase);
     rmSync(incoming, { recursive: true, force: true });
     mkdirSync(incoming, { mode: 0o700 });
-    const copy = await copied(dir, incoming, manifest);
-    takeKeysIn(dataDir, keyIn(dir, manifest));
-    const { aside, damage } = setAside(dataDir, join(dataDir, `before-restore-${timestamp(Date.now()).replaceAll(':', '')}`), nativeBinding);
-    renameSync(copy, join(dataDir, databaseName));
-    syncPath(dataDir);
-    return { manifest, aside, damage };
+    await copyIn(dir, incoming, manifest);
+    takeKeysIn(dataDir, incoming, keys);
+    const journal: RestoreJournal = { aside: `before-restore-${timestamp(Date.now()).replaceAll(':', '')}`, units: replacedUnits(dataDir, manifest) };
+    writeDurably(join(dataDir, journalName), JSON.stringify(journal));
+    return { manifest, ...swapIn(dataDir, nativeBinding)! };
   } finally {
-    rmSync(incoming, { recursive: true, force: true });
+    if (!existsSync(join(dataDir, journalName))) {
+      rmSync(incoming, { recursive: true, force: true });
+    }
     lock.release();
   }
 }
 
-async function copied(dir: string, incoming: string, manifest: Manifest): Promise<string> {
-  const copy = join(incoming, databaseName);
-  copyFileSync(join(dir, databaseName), copy);
-  syncPath(copy);
-  if ((await fingerprint(copy)).sha256 !== manifest.files.find(({ name }) => name === databaseName)!.sha256) {
-    throw new SvcError('conflict', `the backup ${dir} changed while it was copied: nothing was changed; try again`);
+async function copyIn(dir: string, incoming: string, { files }: Manifest): Promise<void> {
+  const folders = new Set<string>([incoming]);
+  for (const { name, sha256 } of files.filter((file) => partOf(file.name) !== 'key')) {
+    const copy = join(incoming, name);
+    mkdirSync(dirname(copy), { recursive: true, mode: 0o700 });
+    await copyFile(join(dir, name), copy, constants.COPYFILE_FICLONE);
+    syncPath(copy);
+    folders.add(dirname(copy));
+    if ((await fingerprint(copy)).sha256 !== sha256) {
+      throw new SvcError('conflict', `the backup ${dir} changed while it was copied: nothing was changed; try again`);
+    }
   }
-  return copy;
+  folders.forEach(syncPath);
+}
+
+/** What gives way: the units that the backup brings and, where it is a whole one, those that it does not know. */
+function replacedUnits(dataDir: string, { files, left_out: leftOut }: Manifest): RestoreJournal['units'] {
+  const folders = files.map(({ name }) => name.split('/')).filter((steps) => steps.length > 1);
+  const brought = new Set(folders.map(([top, plugin]) => (top === 'packs' ? 'packs' : `${top!}/${plugin!}`)));
+  const strangers = leftOut === undefined ? [] : unitsOf(dataDir).filter((unit) => !brought.has(unit) && !leftOut.includes(partOf(`${unit}/`)));
+  return [...[...brought].map((unit) => ({ unit, brought: true })), ...strangers.map((unit) => ({ unit, brought: false }))];
 }
 
 /** Adds the keys of a backup to the ring: secrets of both sides stay readable, the restored one seals. */
-function takeKeysIn(dataDir: string, file: string | undefined): void {
-  if (file === undefined) {
+function takeKeysIn(dataDir: string, incoming: string, keys: Buffer | undefined): void {
+  if (keys === undefined) {
     return;
   }
-  const incoming = readKeys(file);
+  const file = join(incoming, 'secret.key');
+  writeFileSync(file, keys, { mode: 0o600 });
+  const brought = readKeys(file);
+  rmSync(file);
   const present = existsSync(keyFile(dataDir)) ? readKeys(keyFile(dataDir)) : [];
-  writeKeys(dataDir, [...present.filter((key) => !incoming.some((other) => other.equals(key))), ...incoming]);
-}
-
-/** Leaves a complete `svc.db` in place for the rename to replace: a log that stayed behind would be replayed into the new one. */
-function setAside(dataDir: string, aside: string, nativeBinding: string | undefined): Omit<Restored, 'manifest'> {
-  const live = join(dataDir, databaseName);
-  if (!existsSync(live)) {
-    return { aside: undefined, damage: undefined };
-  }
-  mkdirSync(aside, { mode: 0o700 });
-  let damage: string | undefined;
-  try {
-    connectWriter(live, { nativeBinding }).close();
-  } catch (error) {
-    // Damaged live data is a reason to restore, not to stop; what there is of it is kept as it is.
-    damage = messageOf(error);
-  }
-  for (const suffix of ['', '-wal', '-shm']) {
-    if (existsSync(live + suffix)) {
-      linkSync(live + suffix, join(aside, databaseName + suffix));
-    }
-  }
-  syncPath(aside);
-  for (const suffix of ['-wal', '-shm']) {
-    if (existsSync(live + suffix)) {
-      unlinkSync(live + suffix);
-    }
-  }
-  return { aside, damage };
+  writeKeys(dataDir, [...present.filter((key) => !brought.some((other) => other.equals(key))), ...brought]);
 }

@@ -1,5 +1,6 @@
 import { serve } from '../serve/serve.ts';
 import { AutomaticBackups } from '../backup/automatic-backups.ts';
+import { finishRestore } from '../backup/swap.ts';
 import type { Command } from '../cli/command.ts';
 import type { ExitCode } from '../cli/failure.ts';
 import { currentProduct } from '../product.ts';
@@ -15,7 +16,10 @@ export const command: Command = {
     const code = await serve({
       product,
       environment: json ? { ...environment, SVC_LOG_FORMAT: 'json' } : environment,
-      safeguard: (dataDir) => new AutomaticBackups(dataDir, product),
+      safeguard: (dataDir) => {
+        finishRestore(dataDir, product.embedded?.nativeBinding);
+        return new AutomaticBackups(dataDir, product);
+      },
     });
     return { data: undefined, text: () => '', code: code as ExitCode };
   },

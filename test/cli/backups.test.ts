@@ -18,7 +18,7 @@ test('data is backed up while svc serves, proven, lost and brought back', async 
   await t.test('create makes a folder in backups/, or where it is told', async () => {
     const { code, stdout, stderr } = await svc(['backup', 'create', '--data', data]);
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /data\/backups\/20\d\d-.*Z \([\d.]+ KiB\)\n$/);
+    assert.match(stdout, /data\/backups\/20\d\d-.*Z \([\d.]+ [KM]iB\)\n {2}database /);
     assert.match(stderr, /^Backing up .*: done/m);
     const made = await svc(['backup', 'create', join(folder, 'kept', 'today'), '--with-key', '--data', data, '--json']);
     assert.equal(made.code, 0);

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 
-import { verifyBackup } from '../../backup/backup.ts';
+import { partsOf, verifyBackup } from '../../backup/backup.ts';
+import { partsText } from '../../cli/backup-text.ts';
 import type { Command } from '../../cli/command.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { currentProduct } from '../../product.ts';
@@ -17,9 +18,9 @@ export const command: Command = {
     const manifest = await withProgress(`Verifying ${dir}`, () => verifyBackup(dir, product));
     const rows = Object.values(manifest.tables).reduce((sum, count) => sum + count, 0);
     return {
-      data: { ok: true, dir, ...manifest },
+      data: { ok: true, dir, ...manifest, parts: partsOf(manifest) },
       text: (paint) =>
-        `${paint.good('ok')} ${dir}: made ${manifest.created_at} by svc ${manifest.app_version}, ${rows} rows in ${Object.keys(manifest.tables).length} tables`,
+        `${paint.good('ok')} ${dir}: made ${manifest.created_at} by svc ${manifest.app_version}, ${rows} rows in ${Object.keys(manifest.tables).length} tables\n${partsText(manifest)}`,
     };
   },
 };
