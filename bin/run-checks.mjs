@@ -1,6 +1,6 @@
 // Types, lint and format, side by side. What was clean is remembered, so that only what may have changed is looked at with its types.
 import { spawn } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { staleFiles } from './stale-files.mjs';
@@ -21,11 +21,19 @@ export async function runChecks(root, { all, cache }) {
   const stale = staleFiles(root, record);
   const tools = [
     { name: 'types', command: ['tsc', '-p', '.', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', types] },
+    ...browserProjects(root).map((project) => ({ name: `types of ${project}`, command: ['tsc', '-p', project, '--pretty', 'false'] })),
     { name: 'lint', command: ['oxlint', '--deny-warnings'] },
     { name: 'typed lint', command: typedLint(stale.files), clean: stale.clean },
     { name: 'format', command: ['oxfmt', '--check', '.'], fix: 'npm run format' },
   ];
   return await Promise.all(tools.map((tool) => runTool(root, tool)));
+}
+
+/** What is for browsers has types of its own: a page has no process, and a plugin no document. */
+function browserProjects(root) {
+  const plugins = join(root, 'plugins');
+  const names = existsSync(plugins) ? readdirSync(plugins) : [];
+  return names.map((name) => join('plugins', name, 'web')).filter((folder) => existsSync(join(root, folder, 'tsconfig.json')));
 }
 
 /** Undefined when every file is as it was when it was clean. */

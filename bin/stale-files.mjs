@@ -6,7 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 /** A change of one of these may change what is said of any file. */
 const settings = ['.oxlintrc.json', 'tsconfig.json', 'package.json', 'package-lock.json', 'node_modules/.package-lock.json'];
 const skipped = new Set(['node_modules', '.git', 'dist', 'data']);
-const code = /\.(?:ts|mts|mjs|js)$/;
+const code = /\.(?:tsx?|mts|mjs|js)$/;
 /** Speaks of other files than itself: of a JavaScript file beside it, or of all of them. */
 const isAmbient = (path, text) => /\.d\.m?ts$/.test(path) || /^\s*declare (?:global|module)\b/m.test(text);
 

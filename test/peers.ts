@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 /** Programs that tests meet for real, and the Debian package that brings each; `.ci/run` installs all of them. */
 export const peers = {
   asciinema: 'asciinema',
+  chromium: 'chromium',
   git: 'git',
   journalctl: 'systemd',
   logger: 'bsdutils',

@@ -5,6 +5,7 @@ import type { BuildFailure, BuildOptions, Message, OutputFile, Plugin } from 'es
 
 import type { Bundle } from '../../core/host/index.ts';
 import { isSvcError, SvcError } from '../../core/sdk/index.ts';
+import { forBrowsers } from './browser.ts';
 import { cachedBundle, keepBundle } from './bundle-cache.ts';
 import { type BundleSources, withBundler } from './esbuild.ts';
 
@@ -12,7 +13,8 @@ import { type BundleSources, withBundler } from './esbuild.ts';
 export const bundlePlugin = (entry: string, id: string, sources: BundleSources): Promise<Bundle> =>
   known(sources, ['plugin', resolve(entry), ...sources.lent, ...[...sources.modules].flat()], async () => {
     const folder = dirname(resolve(entry));
-    const plugins = [leave((name) => isBuiltin(name) || sources.lent.has(name)), bringAlong(sources)];
+    const browserInputs = new Set<string>();
+    const plugins = [leave((name) => isBuiltin(name) || sources.lent.has(name)), forBrowsers(sources, browserInputs), bringAlong(sources)];
     const { outputFiles, inputs } = await build(id, {
       entryPoints: [entry],
       absWorkingDir: folder,
@@ -20,7 +22,7 @@ export const bundlePlugin = (entry: string, id: string, sources: BundleSources):
       minifyWhitespace: sources.portable ?? false,
       plugins,
     });
-    return { code: outputFiles[0]?.text ?? '', filename: resolve(entry), inputs };
+    return { code: outputFiles[0]?.text ?? '', filename: resolve(entry), inputs: [...inputs, ...browserInputs] };
   });
 
 /** A worker file as one CommonJS text with everything in it but Node's own modules and the database's addon. */
@@ -69,7 +71,12 @@ async function build(id: string, options: BuildOptions): Promise<{ outputFiles: 
         tsconfigRaw: { compilerOptions: { target: 'ES2023' } },
       }),
     );
-    return { outputFiles, inputs: Object.keys(metafile.inputs).map((name) => resolve(options.absWorkingDir!, name)) };
+    return {
+      outputFiles,
+      inputs: Object.keys(metafile.inputs)
+        .filter(isFile)
+        .map((name) => resolve(options.absWorkingDir!, name)),
+    };
   } catch (error) {
     if (isSvcError(error)) {
       throw error;
@@ -89,6 +96,9 @@ function inlineMap(text: string, folder: string, { root, portable }: BundleSourc
   }
   return `\n//# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}\n`;
 }
+
+/** Not what a plugin of the bundler has made up. */
+const isFile = (name: string): boolean => !name.startsWith('browser:');
 
 const leave = (external: (name: string) => boolean): Plugin => ({
   name: 'leave',

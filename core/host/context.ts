@@ -160,7 +160,7 @@ async function deliver(registry: Registry, draft: Draft, label: string, work: ()
 }
 
 function requireMount(mounts: readonly string[], path: string, pluginId: string): void {
-  if (!mounts.some((mount) => path === mount || path.startsWith(mount.endsWith('/') ? mount : `${mount}/`))) {
+  if (!mounts.some((mount) => path === mount || path.startsWith(`${mount}/`))) {
     throw new SvcError('invalid_argument', `${pluginId} declares ${path}, which stands under none of its mounts; add the prefix to "mounts" in plugin.json`);
   }
 }

@@ -3,6 +3,7 @@ import { type Call, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 import type { AccountTimes, Person } from '../iam/contract.ts';
 import { accessTokenSeconds } from './access-tokens.ts';
 import { clientOf } from './client.ts';
+import { RefreshCookie } from './refresh-cookie.ts';
 import type { Known } from './rotation.ts';
 import { LoginBody, RefreshBody, RegisterBody, SetupBody, SignedInReply, type SignedInShape, UserShown } from './schema.ts';
 import type { Sessions, SignedIn } from './sessions.ts';
@@ -19,9 +20,9 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     status: 200,
     errors: ['unauthorized', 'rate_limited'],
     handle: async (call) => {
-      const { email, password } = call.body;
+      const { email, password, cookie } = call.body;
       call.note({ resourceType: 'session', ...(email.includes('@') && { after: { email: email.trim().toLowerCase() } }) });
-      return reply(await signIn.login(email, password, clientOf(call), known(call)));
+      return reply(call, cookie, await signIn.login(email, password, clientOf(call), known(call)));
     },
   }),
   route({
@@ -37,7 +38,7 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     errors: ['unauthorized', 'rate_limited'],
     handle: async (call) => {
       call.note({ resourceType: 'session' });
-      return reply(await sessions.refresh(call.body.refresh_token, clientOf(call), known(call)));
+      return await refreshed(call, call.body.refresh_token, sessions);
     },
   }),
   route({
@@ -61,7 +62,7 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     body: SetupBody,
     response: SignedInReply,
     errors: ['unauthorized', 'conflict', 'rate_limited'],
-    handle: async (call) => reply(await signIn.setUp(call.body.token, call.body, clientOf(call), made(call))),
+    handle: async (call) => reply(call, call.body.cookie, await signIn.setUp(call.body.token, call.body, clientOf(call), made(call))),
   }),
   route({
     method: 'POST',
@@ -72,6 +73,7 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     handle: async (call) => {
       call.note({ resourceType: 'session', ...(call.principal.session !== undefined && { resourceId: call.principal.session }) });
       await sessions.leave(call.principal);
+      new RefreshCookie(call).drop();
     },
   }),
   route({
@@ -88,6 +90,9 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
   }),
 ];
 
+const refreshed = async (call: Call, brought: string | undefined, sessions: Sessions): Promise<SignedInShape> =>
+  reply(call, brought === undefined, await sessions.refresh(brought ?? new RefreshCookie(call).read(), clientOf(call), known(call)));
+
 const known =
   (call: Call): Known =>
   (actor, sessionId) =>
@@ -98,14 +103,20 @@ const made =
   (id) =>
     call.note({ resourceType: 'user', resourceId: id });
 
-const reply = ({ person, times, accessToken, refreshToken }: SignedIn): SignedInShape => ({
-  access_token: accessToken,
-  refresh_token: refreshToken,
-  token_type: 'Bearer',
-  expires_in: accessTokenSeconds,
-  role: person.role,
-  user: user(person, times),
-});
+/** Whoever asked for the cookie never sees the refresh token. */
+function reply(call: Call, inCookie: boolean | undefined, { person, times, accessToken, refreshToken }: SignedIn): SignedInShape {
+  if (inCookie) {
+    new RefreshCookie(call).keep(refreshToken);
+  }
+  return {
+    access_token: accessToken,
+    ...(!inCookie && { refresh_token: refreshToken }),
+    token_type: 'Bearer',
+    expires_in: accessTokenSeconds,
+    role: person.role,
+    user: user(person, times),
+  };
+}
 
 const user = ({ id, email, display_name, role, status }: Person, times: AccountTimes): SignedInShape['user'] => ({
   ...{ id, email, display_name, role, status },

@@ -1,4 +1,4 @@
-import { defineEvent, defineExtensionPoint, type MaybePromise, type Principal } from 'svc/sdk';
+import { defineEvent, defineExtensionPoint, defineService, type MaybePromise, type Principal } from 'svc/sdk';
 
 /** After the commit that ended a session or removed an API token: whatever is still open on its account should close. */
 export const SessionEnded = defineEvent<{ readonly session_id: string; readonly user_id: number }>('session.ended');
@@ -39,3 +39,13 @@ export const Credentials = defineExtensionPoint<CredentialVerifiers[keyof Creden
   required: ['recognise'],
   properties: { recognise: { not: { type: ['object', 'array', 'string', 'number', 'boolean', 'null'] } } },
 });
+
+/** Which ways in are open to somebody without an account. */
+export interface FirstSetup {
+  /** Visitors may make an account for themselves. */
+  readonly registration: boolean;
+  /** The one-time token that makes them; undefined once there is one. It may be told to who starts svc and to nobody by HTTP. */
+  readonly waiting: string | undefined;
+}
+
+export const Setup = defineService<FirstSetup>('session.setup');

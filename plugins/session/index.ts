@@ -8,7 +8,7 @@ import { AccessTokens } from './access-tokens.ts';
 import { ApiTokens } from './api-tokens.ts';
 import { authRoutes } from './auth-routes.ts';
 import { SessionAuthenticator } from './authenticator.ts';
-import { Credentials, SessionEnded, SessionReplayed } from './contract.ts';
+import { Credentials, SessionEnded, SessionReplayed, Setup } from './contract.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { Revocations } from './revocations.ts';
 import { sessionRoutes } from './session-routes.ts';
@@ -58,6 +58,14 @@ export default definePlugin({
     await setupToken.settle();
 
     ctx.services.provide(Authenticator, () => new SessionAuthenticator({ accessTokens, apiTokens, vouched, directory, revocations, uses, clock }));
+    ctx.services.provide(Setup, () => ({
+      get waiting() {
+        return setupToken.waiting;
+      },
+      get registration() {
+        return settings.get<string>('auth.registration') === 'open';
+      },
+    }));
     ctx.http.routes([...authRoutes(signIn, sessions), ...sessionRoutes(sessions), ...tokenRoutes(apiTokens)]);
     ctx.extend.contribute(Banner, 'setup', { line: (url) => setupToken.bannerLine(url) });
 

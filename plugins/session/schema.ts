@@ -12,12 +12,18 @@ const Account = {
   display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'the e-mail up to its @ when left out' })),
 };
 
-export const LoginBody = Type.Object(Login);
-export const RefreshBody = Type.Object({ refresh_token: Type.String({ minLength: 1, maxLength: 4096 }) });
+/** How a page asks for it: in a cookie that its scripts never see. */
+const Kept = { cookie: Type.Optional(Type.Boolean({ description: 'true keeps the refresh token in a cookie of the browser and out of the answer' })) };
+
+export const LoginBody = Type.Object({ ...Login, ...Kept });
+export const RefreshBody = Type.Object({
+  refresh_token: Type.Optional(Type.String({ minLength: 1, maxLength: 4096, description: 'left out by a page, whose cookie brings it' })),
+});
 export const RegisterBody = Type.Object(Account);
 export const SetupBody = Type.Object({
   token: Type.String({ minLength: 1, maxLength: 200, description: 'from the start banner or the data folder' }),
   ...Account,
+  ...Kept,
 });
 
 export const UserShown = Type.Object({
@@ -33,7 +39,7 @@ export const UserShown = Type.Object({
 
 export const SignedInReply = Type.Object({
   access_token: Type.String({ description: 'goes into the header Authorization: Bearer …' }),
-  refresh_token: Type.String({ description: 'good for one POST /api/v1/auth/refresh, which answers with the next one' }),
+  refresh_token: Type.Optional(Type.String({ description: 'good for one POST /api/v1/auth/refresh, which answers with the next one; not for pages' })),
   token_type: Type.Literal('Bearer'),
   expires_in: Type.Integer({ description: 'seconds the access token is good for' }),
   role: Type.String(),

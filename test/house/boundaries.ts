@@ -39,6 +39,9 @@ const libraryPackages = ['ajv', 'better-sqlite3', 'gray-matter', 're2js', 'typeb
 /** Packages a plugin may use beside the contract: they compute, and touch nothing. */
 export const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'ajv', 'jsonwebtoken', 'ssh2'];
 
+/** Packages for browsers; what is loaded there meets nothing of the house but its public routes. */
+export const browserPackages = ['preact', 'uplot', '@xterm/xterm', '@xterm/addon-fit'];
+
 /** Parts of node that start something which no scope owns, or reach around the context. */
 const closedToPlugins = /^node:(child_process|cluster|worker_threads|vm|module|inspector|repl|process|timers|v8)(?:\/.*)?$/;
 
@@ -147,6 +150,33 @@ const openOfItsOwn: Readonly<Record<string, string>> = {
   'plugins/knowledge/search/corrections.ts': 'better-sqlite3',
 };
 
+/** Runs in browsers alone, where no scope owns anything and the page is all there is. */
+const isForBrowsers = (path: string): boolean => /^plugins\/[^/]+\/web\//.test(path);
+
+const browsersKnowOnlyThePage: Rule = ({ path, code, imports }) => {
+  const home = /^plugins\/[^/]+\/web\//.exec(path)?.[0];
+  if (home === undefined) {
+    return imports
+      .filter(({ specifier }) => isForBrowsers(target(path, specifier) ?? ''))
+      .map(({ specifier }) => `imports ${specifier}; what is for browsers is reached by "browser:./web/…" only`);
+  }
+  return [
+    ...imports
+      .filter(
+        ({ specifier }) =>
+          !(
+            target(path, specifier)?.startsWith(home) ??
+            browserPackages.some((name) => specifier === name || specifier.startsWith(`${name}/`) || specifier === 'uplot/dist/uPlot.min.css')
+          ),
+      )
+      .map(({ specifier }) => `imports ${specifier}; code for browsers may import its own folder and ${browserPackages.join(', ')}`),
+    ...(/\b(?:dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|srcdoc)\b/.test(code)
+      ? ['writes HTML; text of others stays text, so build elements instead']
+      : []),
+    ...(/\beval\s*\(|\bnew\s+Function\b/.test(code) ? ['makes code of text'] : []),
+  ];
+};
+
 const insideOfPacksStaysThere: Rule = ({ path, imports }) =>
   isInsidePack(path) || path === 'plugins/packs/pack-worker.ts'
     ? []
@@ -156,7 +186,7 @@ const insideOfPacksStaysThere: Rule = ({ path, imports }) =>
 
 const pluginsKnowOnlyTheContract: Rule = ({ path, imports }) => {
   const plugin = pluginOf(path);
-  if (plugin === undefined || isInsidePack(path)) {
+  if (plugin === undefined || isInsidePack(path) || isForBrowsers(path)) {
     return [];
   }
   return imports.flatMap(({ specifier }) => {
@@ -165,6 +195,7 @@ const pluginsKnowOnlyTheContract: Rule = ({ path, imports }) => {
       leadsTo === undefined
         ? pluginModules.includes(specifier) ||
           openOfItsOwn[path] === specifier ||
+          specifier.startsWith('browser:./web/') ||
           pluginPackages.includes(packageOf(specifier)) ||
           (specifier.startsWith('node:') && isOpenTo(plugin, specifier))
         : pluginOf(leadsTo) === plugin || /^plugins\/[^/]+\/contract\.ts$/.test(leadsTo);
@@ -222,7 +253,7 @@ const contractsOfPluginsAreTypes: Rule = ({ path, imports }) =>
 
 const pluginsOwnTheirEffects: Rule = ({ path, code }) => {
   const plugin = pluginOf(path);
-  return plugin === undefined || isInsidePack(path)
+  return plugin === undefined || isInsidePack(path) || isForBrowsers(path)
     ? []
     : pluginEffects
         .filter(({ form, part }) => form.test(code) && !(part !== undefined && isTrusted(plugin, part)))
@@ -232,6 +263,7 @@ const pluginsOwnTheirEffects: Rule = ({ path, code }) => {
 const pluginImportsAreReadable: Rule = ({ path, code }) =>
   pluginOf(path) !== undefined &&
   !isInsidePack(path) &&
+  !isForBrowsers(path) &&
   /\bimport\s*\((?!\s*['"])|(?<![.\w])require\b|\bcreateRequire\b|\beval\s*\(|\bnew\s+Function\b/.test(code)
     ? ['loads code by a computed name or from text; imports are literal, so that this test can read them']
     : [];
@@ -305,6 +337,7 @@ const rules: readonly Rule[] = [
   coreKeepsItsArrows,
   contractNeedsNothing,
   insideOfPacksStaysThere,
+  browsersKnowOnlyThePage,
   pluginsKnowOnlyTheContract,
   librariesStandBelowPlugins,
   workersOnlyServe,

@@ -41,6 +41,10 @@ test('plugins are lent exactly the closed parts of node that are listed in the p
 
 /** Each rule, on a file that breaks it: path, text, and what the complaint must name. */
 const planted: readonly [path: string, text: string, complaint: RegExp][] = [
+  ['plugins/lamp/web/page.tsx', `import { x } from '../store.ts';`, /may import its own folder and preact/],
+  ['plugins/lamp/web/page.tsx', `import { x } from 'svc/sdk';`, /may import its own folder and preact/],
+  ['plugins/lamp/web/page.tsx', `const a = <p dangerouslySetInnerHTML={{ __html: x }} />;`, /writes HTML/],
+  ['plugins/lamp/index.ts', `import { x } from './web/page.tsx';`, /reached by "browser:/],
   ['core/host/a.ts', `import { x } from '../http/index.ts';`, /core\/host may import core\/sdk, core\/registry/],
   ['core/host/a.ts', `import type { X } from '../http/index.ts';`, /core\/host may import/],
   ['core/host/a.ts', `export * from '../storage/index.ts';`, /core\/host may import/],

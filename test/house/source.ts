@@ -30,7 +30,7 @@ export function source(path: string, text: string): Source {
 export function sourcesIn(...folders: string[]): Source[] {
   return folders
     .flatMap(filesIn)
-    .filter((path) => /\.(ts|mjs)$/.test(path) || path === 'bin/svc')
+    .filter((path) => /\.(tsx?|mjs)$/.test(path) || path === 'bin/svc')
     .map((path) => source(path, readFileSync(join(projectRoot, path), 'utf8')));
 }
 

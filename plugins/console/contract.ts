@@ -1,0 +1,53 @@
+import { defineExtensionPoint } from 'svc/sdk';
+
+/** What `import page from 'browser:./web/page.tsx'` gives a plugin. */
+export interface BrowserModule {
+  readonly entry: string;
+  readonly style: string | undefined;
+  readonly files: readonly { readonly name: string; readonly bytes: number; readonly gzip: string; readonly brotli: string }[];
+}
+
+/** A page that another plugin adds; its address is `/ui/<path>`. */
+export interface ConsolePage {
+  readonly path: string;
+  /** Under which heading of the navigation it stands, and how it is called there. */
+  readonly nav: { readonly section: string; readonly title: string; readonly order?: number };
+  /** Exports `mount(element, console)`, which draws into the element and returns what takes it away again. */
+  readonly module: BrowserModule;
+}
+
+/** A figure on the overview: data alone, so a pack may add one, too. */
+export interface ConsoleCard {
+  readonly title: string;
+  /** PromQL; each series it gives is one line of the figure. */
+  readonly query: string;
+  readonly unit?: 'percent' | 'bytes' | 'seconds' | 'per-second' | 'count';
+  /** Where a click on it leads: an address of the console. */
+  readonly href?: string;
+}
+
+const text = { type: 'string', minLength: 1, maxLength: 80 };
+
+/** Only code fits the schema, and only plugins of the house bring code: what runs in the page may do all that its reader may. */
+export const ConsolePages = defineExtensionPoint<ConsolePage>('console.page', {
+  type: 'object',
+  additionalProperties: false,
+  required: ['path', 'nav', 'module'],
+  properties: {
+    path: { type: 'string', pattern: '^[a-z][a-z0-9-]{0,39}$' },
+    nav: { type: 'object', additionalProperties: false, required: ['section', 'title'], properties: { section: text, title: text, order: { type: 'number' } } },
+    module: { type: 'object', required: ['entry', 'files'], properties: { entry: { type: 'string' }, files: { type: 'array', minItems: 1 } } },
+  },
+});
+
+export const ConsoleCards = defineExtensionPoint<ConsoleCard>('console.card', {
+  type: 'object',
+  additionalProperties: false,
+  required: ['title', 'query'],
+  properties: {
+    title: text,
+    query: { type: 'string', minLength: 1, maxLength: 2_000 },
+    unit: { enum: ['percent', 'bytes', 'seconds', 'per-second', 'count'] },
+    href: { type: 'string', pattern: '^/ui/[A-Za-z0-9/_-]*$', maxLength: 200 },
+  },
+});

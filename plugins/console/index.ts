@@ -1,0 +1,49 @@
+import { Banner, BuildInfo, Catalogue, definePlugin, defineService } from 'svc/sdk';
+
+import type { FirstSetup } from '../session/contract.ts';
+import { Assets } from './assets.ts';
+import { Changes, toldOf } from './changes.ts';
+import { ConsoleCards, ConsolePages } from './contract.ts';
+import { liveRoutes } from './live-routes.ts';
+import { pageRoutes } from './page-routes.ts';
+import page from 'browser:./web/main.tsx';
+
+const Setup = defineService<FirstSetup>('session.setup');
+
+const gatherMs = 250;
+const lookEveryMs = 1_000;
+
+export default definePlugin({
+  activate(ctx) {
+    const { services, extend, scope } = ctx;
+    const build = services.use(BuildInfo);
+    const catalogue = services.use(Catalogue);
+    const setup = services.maybe(Setup);
+    const waiting = (): string | undefined => (setup.available ? setup.get().waiting : undefined);
+    const pages = extend.open(ConsolePages);
+    const cards = extend.open(ConsoleCards);
+    const assets = new Assets(page, () => pages.list().map(({ value }) => value.module));
+    const changes = new Changes({
+      later: (work) => void scope.timeout('tell pages what has changed', gatherMs, work),
+      hello: () => ({ version: build.version, started_at: build.startedAt, page: assets.page.entry }),
+    });
+
+    toldOf.forEach(({ type, kinds }) => ctx.events.on(type, () => changes.tell(kinds)));
+    ctx.http.routes([
+      ...pageRoutes(assets, () => ({ setup: waiting() !== undefined, registration: setup.available && setup.get().registration })),
+      ...liveRoutes(changes, pages, cards),
+    ]);
+    extend.contribute(Banner, 'console', {
+      // Behind the sign "#": a browser keeps it to itself, so it comes into no log and no history of a proxy.
+      line: (url) => (waiting() === undefined ? `Open     ${url}/` : `Set up   ${url}/#setup=${waiting()!}`),
+    });
+
+    let known = catalogue.declarations();
+    scope.interval('notice plugins that came or went', lookEveryMs, () => {
+      if (catalogue.declarations() !== known) {
+        known = catalogue.declarations();
+        changes.tell(['plugins']);
+      }
+    });
+  },
+});

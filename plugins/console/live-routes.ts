@@ -1,0 +1,56 @@
+import { eventRoute, type OpenPoint, route, type RouteDeclaration } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { Changes } from './changes.ts';
+import type { ConsoleCard, ConsolePage } from './contract.ts';
+
+const Nav = Type.Object({ section: Type.String(), title: Type.String(), order: Type.Optional(Type.Number()) });
+const Extras = Type.Object({
+  pages: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      path: Type.String(),
+      nav: Nav,
+      plugin: Type.String(),
+      script: Type.String({ description: 'a module that exports mount(element, console)' }),
+      style: Type.Optional(Type.String()),
+    }),
+  ),
+  cards: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      title: Type.String(),
+      query: Type.String(),
+      unit: Type.Optional(Type.String()),
+      href: Type.Optional(Type.String()),
+      plugin: Type.String(),
+    }),
+  ),
+});
+
+const address = (file: string): string => `/ui/assets/${file}`;
+
+export const liveRoutes = (changes: Changes, pages: OpenPoint<ConsolePage>, cards: OpenPoint<ConsoleCard>): readonly RouteDeclaration[] => [
+  eventRoute({
+    method: 'GET',
+    path: '/api/v1/console/live',
+    access: 'any',
+    summary: 'Which kinds of things have changed, as it happens',
+    description: 'Begins with one event hello; a page that hears it again has missed something and asks anew for all that it shows.',
+    handle: ({ signal }) => changes.follow(signal),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/console/extras',
+    access: 'any',
+    summary: 'Pages and cards that other plugins add to the console',
+    response: Extras,
+    handle: () => ({
+      pages: pages.list().map(({ id, pluginId, value: { path, nav, module } }) => ({
+        ...{ id, path, nav, plugin: pluginId, script: address(module.entry) },
+        ...(module.style !== undefined && { style: address(module.style) }),
+      })),
+      cards: cards.list().map(({ id, pluginId, value }) => ({ ...value, id, plugin: pluginId })),
+    }),
+  }),
+];

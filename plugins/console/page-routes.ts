@@ -1,0 +1,93 @@
+import { byteRoute, type Call, route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { Assets } from './assets.ts';
+
+/** Nothing inline, nothing from elsewhere, never in a frame; text of others can become neither script nor style. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+/** Every address of the page answers with the same document; which page it shows is found out in the browser. */
+const addresses = ['/', '/ui/{page}', '/ui/{page}/{item}', '/ui/{page}/{item}/{part}'];
+
+export interface Start {
+  /** Whether the first administrator is still to be made. */
+  readonly setup: boolean;
+  readonly registration: boolean;
+}
+
+export const pageRoutes = (assets: Assets, start: () => Start): readonly RouteDeclaration[] => [
+  ...addresses.map((path) =>
+    byteRoute({
+      method: 'GET',
+      path,
+      access: 'public',
+      summary: 'The console: a page for a browser',
+      produces: 'text/html; charset=utf-8',
+      handle(call) {
+        call.setHeader('content-security-policy', policy);
+        call.setHeader('cache-control', 'no-cache');
+        return documentOf(assets);
+      },
+    }),
+  ),
+  byteRoute({
+    method: 'GET',
+    path: '/ui/assets/{file}',
+    access: 'public',
+    summary: 'A file of the console, by a name that tells its content',
+    produces: 'application/octet-stream',
+    errors: ['not_found'],
+    handle: (call) => sent(call, assets),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/console/start',
+    access: 'public',
+    summary: 'What a page offers to somebody who is not signed in',
+    response: Type.Object({
+      setup: Type.Boolean({ description: 'the first administrator is still to be made, with the link of the start banner' }),
+      registration: Type.Boolean({ description: 'visitors may make an account for themselves' }),
+    }),
+    handle: () => start(),
+  }),
+];
+
+function sent(call: Call, assets: Assets): Uint8Array {
+  const { file } = call.params as { file: string };
+  const found = assets.find(file, call.headers['accept-encoding']);
+  if (!found) {
+    throw new SvcError('not_found', `the console has no file ${file}; load the page again, svc was replaced since`);
+  }
+  call.setHeader('content-type', found.type);
+  call.setHeader('cache-control', 'public, max-age=31536000, immutable');
+  call.setHeader('vary', 'accept-encoding');
+  if (found.coding !== undefined) {
+    call.setHeader('content-encoding', found.coding);
+  }
+  return found.bytes;
+}
+
+const documentOf = ({ page: { entry, style } }: Assets): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>svc</title>
+<link rel="icon" href="data:,">
+${style === undefined ? '' : `<link rel="stylesheet" href="/ui/assets/${style}">\n`}<script type="module" src="/ui/assets/${entry}"></script>
+</head>
+<body><div id="page"></div><noscript>The console needs JavaScript; without it there is the command line: svc help</noscript></body>
+</html>
+`;

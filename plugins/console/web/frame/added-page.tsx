@@ -1,0 +1,68 @@
+import { useEffect, useState } from 'preact/hooks';
+
+import { Empty } from '../kit/parts.tsx';
+import { api } from './api.ts';
+import type { Addition } from './additions.ts';
+import { figure, moment } from './format.ts';
+import { onChanged } from './live.ts';
+import { address, goTo, place } from './location.ts';
+import { visible } from './visible.ts';
+import { words } from './words.ts';
+
+const text = words('added-page', { broken: 'This page could not be loaded; the plugin it belongs to may just be reloaded.' });
+
+/** What the module of another plugin is given: the same ways that pages of the house have, and no code of theirs. */
+const forModules = {
+  api,
+  onChanged,
+  goTo,
+  address,
+  place: () => place.value,
+  onPlace: (listener: () => void) => place.onChange(listener),
+  visible,
+  figure,
+  moment,
+};
+
+export type ConsoleForModules = typeof forModules;
+
+interface AddedModule {
+  readonly mount: (element: HTMLElement, console: ConsoleForModules) => (() => void) | void;
+}
+
+const styles = new Set<string>();
+
+/** Loads a module once and lets it draw; what it returns takes away what it has drawn. */
+async function mountModule({ script, style }: Addition, element: HTMLElement): Promise<(() => void) | void> {
+  if (style !== undefined && !styles.has(style)) {
+    styles.add(style);
+    const link = document.createElement('link');
+    link.rel = 'stylesheet';
+    link.href = style;
+    document.head.append(link);
+  }
+  const module = (await import(script)) as AddedModule;
+  return module.mount(element, forModules);
+}
+
+/** A page of another plugin: its module draws into an element of its own. */
+export function AddedPage({ page }: { readonly page: Addition }) {
+  const [element, setElement] = useState<HTMLDivElement | null>(null);
+  const [isBroken, setBroken] = useState(false);
+  useEffect(() => {
+    if (!element) {
+      return undefined;
+    }
+    let leave: (() => void) | void;
+    let left = false;
+    mountModule(page, element).then(
+      (undo) => (left ? undo?.() : (leave = undo)),
+      () => setBroken(true),
+    );
+    return () => {
+      left = true;
+      leave?.();
+    };
+  }, [element, page.script]);
+  return isBroken ? <Empty title={text.broken} /> : <div class="page" ref={setElement} />;
+}

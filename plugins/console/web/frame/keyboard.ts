@@ -1,0 +1,66 @@
+import { pages } from '../pages/index.ts';
+import { address, goTo } from './location.ts';
+import { Store } from './store.ts';
+
+/** What lies over the page: the palette of commands, or the list of keys. */
+export const overlay = new Store<'palette' | 'keys' | undefined>(undefined);
+
+export const showPalette = (): void => overlay.set('palette');
+export const closeOverlay = (): void => overlay.set(undefined);
+
+/** A command that the page in sight adds to the palette. */
+export interface Command {
+  readonly id: string;
+  readonly title: string;
+  readonly run: () => void;
+}
+
+export const commands = new Store<readonly Command[]>([]);
+
+const chainMs = 1_200;
+
+/** Keys that work everywhere but in a field: `Ctrl K`, `/`, `?`, and `g` with the key of a page. */
+export function followKeys(): void {
+  let waitsSince = -Infinity;
+  addEventListener('keydown', (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+      event.preventDefault();
+      overlay.set(overlay.value === 'palette' ? undefined : 'palette');
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector('dialog[open]')) {
+      return;
+    }
+    const follows = event.timeStamp - waitsSince < chainMs;
+    waitsSince = -Infinity;
+    if (follows) {
+      const page = pages().find(({ key }) => key === event.key);
+      if (page) {
+        event.preventDefault();
+        goTo(page.id === '' ? '/' : address([page.id]));
+      }
+    } else if (event.key === 'g') {
+      waitsSince = event.timeStamp;
+    } else if (event.key === '/') {
+      event.preventDefault();
+      search();
+    } else if (event.key === '?') {
+      event.preventDefault();
+      overlay.set('keys');
+    }
+  });
+}
+
+/** The search of the page where it has one, the palette otherwise. */
+function search(): void {
+  const field = document.querySelector<HTMLInputElement>('main input[type="search"]');
+  if (field) {
+    field.focus();
+    field.select();
+  } else {
+    showPalette();
+  }
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('.xterm') !== null);

@@ -1,0 +1,77 @@
+import { useCallback } from 'preact/hooks';
+
+import { Store, useStore } from './store.ts';
+
+/** Where the page stands: all that it shows can be read from this, so an address can be sent to others and "back" works. */
+export interface Place {
+  /** Parts behind `/ui/`; none is the overview. */
+  readonly parts: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+const placeNow = (): Place => ({
+  parts: location.pathname
+    .replace(/^\/(?:ui)?\/?/, '')
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decoded),
+  query: new URLSearchParams(location.search),
+});
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    // A broken address is shown as it was typed.
+    return part;
+  }
+}
+
+export const place = new Store<Place>(placeNow());
+
+export function goTo(address: string, { replace = false }: { readonly replace?: boolean } = {}): void {
+  history[replace ? 'replaceState' : 'pushState'](null, '', address);
+  place.set(placeNow());
+}
+
+/** Follows links of the console without loading the page again; all others are left to the browser. */
+export function followLinks(): void {
+  addEventListener('popstate', () => place.set(placeNow()));
+  addEventListener('click', (event) => {
+    const link = (event.target as Element | null)?.closest?.('a');
+    const isOwn = link && link.origin === location.origin && (link.pathname === '/' || /^\/ui\/(?!assets\/)/.test(link.pathname)) && !link.target;
+    if (isOwn && !event.defaultPrevented && event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey) {
+      event.preventDefault();
+      goTo(link.href);
+      document.querySelector('main')?.scrollTo(0, 0);
+    }
+  });
+}
+
+export const usePlace = (): Place => useStore(place);
+
+/** One value of the address, such as a filter; setting it does not add a step to the history. */
+export function useParam(name: string, otherwise = ''): readonly [string, (value: string) => void] {
+  const { query } = usePlace();
+  const set = useCallback(
+    (value: string) => {
+      const next = new URLSearchParams(place.value.query);
+      if (value === otherwise) {
+        next.delete(name);
+      } else {
+        next.set(name, value);
+      }
+      const text = next.toString();
+      goTo(location.pathname + (text === '' ? '' : `?${text}`), { replace: true });
+    },
+    [name, otherwise],
+  );
+  return [query.get(name) ?? otherwise, set];
+}
+
+/** An address of the console, its values escaped. */
+export function address(parts: readonly (string | number)[], query: Readonly<Record<string, string | undefined>> = {}): string {
+  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '');
+  const search = new URLSearchParams(given).toString();
+  return `/${['ui', ...parts].map((part) => encodeURIComponent(part)).join('/')}${search === '' ? '' : `?${search}`}`;
+}

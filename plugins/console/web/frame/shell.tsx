@@ -1,0 +1,236 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import { Icon } from '../kit/icon.tsx';
+import { Notices } from '../kit/dialog.tsx';
+import { Button, Empty, Skeleton } from '../kit/parts.tsx';
+import { useNow } from '../kit/time.tsx';
+import { type PageEntry, pages } from '../pages/index.ts';
+import type { Page } from './api.ts';
+import { useData } from './data.ts';
+import { AddedPage } from './added-page.tsx';
+import { type Addition, useAdditions } from './additions.ts';
+import { moment } from './format.ts';
+import { connection, newerPage } from './live.ts';
+import { address, usePlace } from './location.ts';
+import { overlay, showPalette } from './keyboard.ts';
+import { type Session, session, signOut } from './session.ts';
+import { useStore } from './store.ts';
+import { otherTheme } from './theme.ts';
+import { say, words } from './words.ts';
+
+const text = words('shell', {
+  skip: 'Skip to the page',
+  nav: 'Pages',
+  menu: 'Menu',
+  search: 'Search or jump to…',
+  theme: 'Light or dark',
+  account: 'your account',
+  signOut: 'Sign out',
+  lost: 'svc does not answer since {time}. What you see is of then; the page goes on by itself once it is back.',
+  joining: 'Connecting…',
+  live: 'Live',
+  newer: 'svc was replaced by another version.',
+  reload: 'Load the page again',
+  notFound: 'There is no such page.',
+  toOverview: 'Go to the overview',
+  broken: 'This page could not be loaded. svc may have been replaced since you opened it.',
+  firing: 'incidents are open',
+});
+
+/** The page around all pages: navigation, one bar, and what is said to all of them. */
+export function Shell({ user }: { readonly user: Extract<Session, { state: 'in' }>['user'] }) {
+  const { parts } = usePlace();
+  const [isOpen, setOpen] = useState(false);
+  const additions = useAdditions();
+  const entry = pages().find(({ id }) => id === (parts[0] ?? ''));
+  const added = additions.pages.find(({ path }) => path === parts[0]);
+  const isStale = useStore(connection).state === 'lost';
+  const title = entry?.title ?? added?.nav.title;
+  useEffect(() => {
+    document.title = title === undefined ? 'svc' : `${title} · svc`;
+    setOpen(false);
+  }, [title, parts.join('/')]);
+  return (
+    <div class="shell" data-nav={isOpen ? 'open' : undefined} data-stale={isStale || undefined}>
+      <a class="skip" href="#main">
+        {text.skip}
+      </a>
+      <Side current={parts[0] ?? ''} added={additions.pages} />
+      <div class="veil" onClick={() => setOpen(false)} />
+      <header class="bar">
+        <button type="button" class="button button-quiet burger" aria-label={text.menu} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <Icon name="menu" />
+        </button>
+        <button type="button" class="jump" onClick={() => showPalette()}>
+          <Icon name="search" />
+          <span>{text.search}</span>
+          <kbd>Ctrl K</kbd>
+        </button>
+        <Heart />
+        <Button kind="quiet" icon="sun" label={text.theme} onClick={otherTheme} />
+        <details class="account">
+          <summary aria-label={`${initials(user.display_name)}, ${text.account}`}>{initials(user.display_name)}</summary>
+          <div class="menu">
+            <p>
+              <b>{user.display_name}</b>
+              <br />
+              <span class="soft">{user.email}</span>
+            </p>
+            <Button kind="quiet" onClick={() => void signOut()}>
+              {text.signOut}
+            </Button>
+          </div>
+        </details>
+      </header>
+      <main id="main" tabIndex={-1}>
+        <Banners />
+        {entry ? <Loaded key={entry.id} entry={entry} /> : added ? <AddedPage key={added.id} page={added} /> : <NotFound />}
+      </main>
+      <Notices />
+      <Overlay />
+    </div>
+  );
+}
+
+function Side({ current, added }: { readonly current: string; readonly added: readonly Addition[] }) {
+  const open = useData<Page<unknown>>('/alerts/incidents', { query: { status: 'open', limit: 1 }, kinds: ['incidents'] });
+  const entries = pages().filter(({ hidden }) => !hidden);
+  const sections = [...new Set([...entries.map(({ section }) => section), ...added.map(({ nav }) => nav.section)])];
+  return (
+    <nav class="side" aria-label={text.nav}>
+      <a class="brand" href="/">
+        <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
+          <path d="M2 10h3l2-5 3.500 10L13 8l1.500 2H18" fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round" stroke-linecap="round" />
+        </svg>
+        svc
+      </a>
+      {sections.map((section) => (
+        <div key={section ?? ''} class="side-section">
+          {section !== undefined && <h2>{section}</h2>}
+          <ul>
+            {entries
+              .filter((entry) => entry.section === section)
+              .map(({ id, title, icon }) => (
+                <li key={id}>
+                  <a href={id === '' ? '/' : address([id])} aria-current={id === current ? 'page' : undefined}>
+                    <Icon name={icon} />
+                    <span>{title}</span>
+                    {id === 'incidents' && (open.value?.total ?? 0) > 0 && (
+                      <b class="badge" title={text.firing}>
+                        {open.value!.total}
+                      </b>
+                    )}
+                  </a>
+                </li>
+              ))}
+            {added
+              .filter(({ nav }) => nav.section === section)
+              .map(({ id, path, nav }) => (
+                <li key={id}>
+                  <a href={address([path])} aria-current={path === current ? 'page' : undefined}>
+                    <Icon name="plugins" />
+                    <span>{nav.title}</span>
+                  </a>
+                </li>
+              ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  );
+}
+
+/** Whether what is shown is of now; small while it is, and a line over the page when it is not. */
+function Heart() {
+  const { state } = useStore(connection);
+  return (
+    <span class={`heart heart-${state}`} role="status" title={state === 'live' ? text.live : text.joining}>
+      <span class="hidden-text">{state === 'live' ? text.live : text.joining}</span>
+    </span>
+  );
+}
+
+function Banners() {
+  const connected = useStore(connection);
+  const isOld = useStore(newerPage);
+  const present = useNow();
+  return (
+    <div aria-live="assertive">
+      {connected.state === 'lost' && <p class="banner critical">{say(text.lost, { time: moment(connected.since, present) })}</p>}
+      {isOld && (
+        <p class="banner info">
+          {text.newer}{' '}
+          <Button kind="quiet" onClick={() => location.reload()}>
+            {text.reload}
+          </Button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+const loaded = new Map<string, ComponentType>();
+
+function Loaded({ entry }: { readonly entry: PageEntry }) {
+  const [, draw] = useState(0);
+  const [isBroken, setBroken] = useState(false);
+  const Shown = loaded.get(entry.id);
+  useEffect(() => {
+    if (!loaded.has(entry.id)) {
+      entry.load().then(
+        (module) => {
+          loaded.set(entry.id, module.default);
+          draw((round) => round + 1);
+        },
+        () => setBroken(true),
+      );
+    }
+  }, [entry.id]);
+  return isBroken ? (
+    <Empty title={text.broken}>
+      <Button onClick={() => location.reload()}>{text.reload}</Button>
+    </Empty>
+  ) : Shown === undefined ? (
+    <div class="page">
+      <Skeleton lines={8} />
+    </div>
+  ) : (
+    <div class="page">
+      <Shown />
+    </div>
+  );
+}
+
+function NotFound() {
+  return (
+    <Empty title={text.notFound}>
+      <a href="/">{text.toOverview}</a>
+    </Empty>
+  );
+}
+
+function Overlay() {
+  const shown = useStore(overlay);
+  const [Parts, setParts] = useState<typeof import('./palette.tsx')>();
+  useEffect(() => {
+    if (shown !== undefined && Parts === undefined) {
+      void import('./palette.tsx').then((module) => setParts(() => module));
+    }
+  }, [shown]);
+  return shown === undefined || Parts === undefined ? null : shown === 'palette' ? <Parts.Palette /> : <Parts.Keys />;
+}
+
+const initials = (name: string): string =>
+  name
+    .split(/\s+/)
+    .slice(0, 2)
+    .map((word) => String.fromCodePoint(word.codePointAt(0) ?? 32))
+    .join('')
+    .toUpperCase();
+
+/** Who is signed in, for pages; there is somebody wherever a page is shown. */
+export function useUser(): Extract<Session, { state: 'in' }>['user'] {
+  const now = useStore(session);
+  return now.state === 'in' ? now.user : { id: 0, email: '', display_name: '', role: '' };
+}

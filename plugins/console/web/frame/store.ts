@@ -1,0 +1,60 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** One value that parts of the page look at: whoever shows it is drawn again when it changes. */
+export class Store<T> {
+  #value: T;
+  readonly #listeners = new Set<(value: T) => void>();
+
+  constructor(value: T) {
+    this.#value = value;
+  }
+
+  get value(): T {
+    return this.#value;
+  }
+
+  set(value: T): void {
+    if (value !== this.#value) {
+      this.#value = value;
+      [...this.#listeners].forEach((listener) => listener(value));
+    }
+  }
+
+  onChange(listener: (value: T) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+}
+
+export function useStore<T>(store: Store<T>): T {
+  const [, draw] = useState(store.value);
+  useEffect(() => {
+    // It may have changed between the drawing and this moment.
+    draw(() => store.value);
+    return store.onChange((value) => draw(() => value));
+  }, [store]);
+  return store.value;
+}
+
+/** What one reader keeps on one machine, such as the theme; never anything secret. Where a browser keeps nothing, it is forgotten. */
+export const kept = {
+  read(name: string): string | undefined {
+    try {
+      return localStorage.getItem(`svc.${name}`) ?? undefined;
+    } catch {
+      // Storage may be closed to the page; then nothing is kept.
+      return undefined;
+    }
+  },
+  write(name: string, value: string | undefined): void {
+    try {
+      if (value === undefined) {
+        localStorage.removeItem(`svc.${name}`);
+      } else {
+        localStorage.setItem(`svc.${name}`, value);
+      }
+    } catch {
+      // As above: it lasts until the page is left.
+    }
+  },
+};

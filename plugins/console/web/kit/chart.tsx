@@ -1,0 +1,230 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+
+import { api, type ApiError } from '../frame/api.ts';
+import { asApiError } from '../frame/data.ts';
+import { figure, moment, type Unit } from '../frame/format.ts';
+import { onChanged } from '../frame/live.ts';
+import { address } from '../frame/location.ts';
+import { useStore } from '../frame/store.ts';
+import { theme } from '../frame/theme.ts';
+import { count, words } from '../frame/words.ts';
+import { Button, Refused, Skeleton } from './parts.tsx';
+import type { Line, Plot, Plotted } from './plot.ts';
+
+const text = words('chart', {
+  table: 'As a table',
+  query: 'Open the query',
+  empty: 'No samples in this time. They begin when an agent or a scraper sends this metric.',
+  time: 'Time',
+  left: 'and one more line|and {count} more lines',
+});
+
+/** Seconds since the epoch, or a length that ends now and moves on. */
+export type Window = { readonly from: number; readonly to: number } | { readonly last: number };
+
+export interface ChartQuery {
+  readonly expr: string;
+  /** How its lines are called; `{{label}}` stands for a value. Default: all labels. */
+  readonly name?: string;
+}
+
+interface ChartProps {
+  readonly title: string;
+  readonly queries: readonly ChartQuery[];
+  readonly window: Window;
+  readonly unit?: Unit;
+  readonly height?: number;
+  readonly top?: number;
+  readonly marks?: readonly { readonly at: number; readonly tone: string }[];
+  readonly sync?: string;
+  readonly onRange?: (from: number, to: number) => void;
+}
+
+const mostLines = 50;
+const mostNamed = 8;
+
+/** A chart of the metrics store that stays current, with a table behind it and a way to its query. */
+export function Chart({ title, queries, window, unit = 'count', height = 160, top, marks, sync, onRange }: ChartProps) {
+  const { plotted, error, bounds, retry } = useMatrix(queries, window);
+  const [asTable, setAsTable] = useState(false);
+  const [point, setPoint] = useState<number | null>(null);
+  return (
+    <figure class="chart">
+      <figcaption>
+        <h3>{title}</h3>
+        <div class="chart-tools">
+          <Button kind="quiet" icon="table" label={`${text.table}: ${title}`} pressed={asTable} onClick={() => setAsTable(!asTable)} />
+          <a class="button button-quiet" href={address(['explore'], { q: queries[0]?.expr })} aria-label={`${text.query}: ${title}`} title={text.query}>
+            ⌕
+          </a>
+        </div>
+      </figcaption>
+      {error ? (
+        <Refused error={error} retry={retry} />
+      ) : plotted === undefined ? (
+        <Skeleton height={height} />
+      ) : plotted.lines.length === 0 ? (
+        <p class="chart-empty soft" style={{ height: `${height}px` }}>
+          {text.empty}
+        </p>
+      ) : asTable ? (
+        <Values plotted={plotted} unit={unit} title={title} />
+      ) : (
+        <>
+          <Canvas {...{ title, plotted, bounds, unit, height, top, marks, sync, onRange }} onPoint={setPoint} />
+          <Legend plotted={plotted} unit={unit} at={point} />
+        </>
+      )}
+    </figure>
+  );
+}
+
+interface CanvasProps extends Pick<ChartProps, 'title' | 'top' | 'marks' | 'sync' | 'onRange'> {
+  readonly plotted: Plotted;
+  readonly bounds: readonly [number, number];
+  readonly unit: Unit;
+  readonly height: number;
+  readonly onPoint: (index: number | null) => void;
+}
+
+function Canvas({ title, plotted, bounds, unit, height, top, marks, sync, onPoint, onRange }: CanvasProps) {
+  const element = useRef<HTMLDivElement>(null);
+  const plot = useRef<Plot | undefined>(undefined);
+  const [kit, setKit] = useState<typeof import('./plot.ts')>();
+  const shownTheme = useStore(theme);
+  useEffect(() => void import('./plot.ts').then((loaded) => setKit(() => loaded)), []);
+  useEffect(() => {
+    if (kit) {
+      plot.current = new kit.Plot(element.current!, { unit, height, top, marks, sync, onPoint, onRange });
+    }
+    return () => {
+      plot.current?.close();
+      plot.current = undefined;
+    };
+  }, [kit, unit, height, shownTheme, JSON.stringify(marks)]);
+  useEffect(() => plot.current?.draw(plotted, bounds), [kit, plotted, bounds[0], bounds[1], shownTheme, JSON.stringify(marks)]);
+  return <div class="plot" ref={element} role="img" aria-label={kit?.summary(title, plotted, unit) ?? title} style={{ height: `${height}px` }} />;
+}
+
+function Legend({ plotted: { times, lines }, unit, at }: { readonly plotted: Plotted; readonly unit: Unit; readonly at: number | null }) {
+  return (
+    <ul class="legend">
+      {at !== null && times[at] !== undefined && <li class="legend-time">{moment(times[at] * 1000, Date.now())}</li>}
+      {lines.slice(0, mostNamed).map(({ name, values }, index) => (
+        <li key={name}>
+          <i class={`swatch series-${(index % 7) + 1}`} />
+          <span class="cut" title={name}>
+            {name}
+          </span>
+          <b>{figure(at === null ? values.findLast((value) => value !== null) : values[at], unit)}</b>
+        </li>
+      ))}
+      {lines.length > mostNamed && <li class="soft">{count(text.left, lines.length - mostNamed)}</li>}
+    </ul>
+  );
+}
+
+function Values({ plotted: { times, lines }, unit, title }: { readonly plotted: Plotted; readonly unit: Unit; readonly title: string }) {
+  const stride = Math.max(1, Math.ceil(times.length / 60));
+  const rows = times.map((time, index) => ({ time, index })).filter(({ index }) => index % stride === 0);
+  return (
+    <div class="table scrolls" tabIndex={0} role="region" aria-label={title}>
+      <table aria-label={title}>
+        <thead>
+          <tr>
+            <th scope="col">{text.time}</th>
+            {lines.slice(0, mostNamed).map(({ name }) => (
+              <th key={name} scope="col" class="num">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ time, index }) => (
+            <tr key={time}>
+              <td>{moment(time * 1000, Date.now())}</td>
+              {lines.slice(0, mostNamed).map(({ name, values }) => (
+                <td key={name} class="num">
+                  {figure(values[index], unit)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface Matrix {
+  readonly result: readonly { readonly metric: Readonly<Record<string, string>>; readonly values: readonly (readonly [number, string])[] }[];
+}
+
+const points = 240;
+
+export function boundsOf(window: Window): { readonly from: number; readonly to: number; readonly step: number } {
+  const length = 'last' in window ? window.last : window.to - window.from;
+  const step = Math.max(5, Math.ceil(length / points));
+  const to = 'last' in window ? Math.floor(Date.now() / 1000 / step) * step : window.to;
+  return { from: to - length, to, step };
+}
+
+/** Asks for all queries of one chart; a window that ends now is asked for again with each step. */
+function useMatrix(queries: readonly ChartQuery[], window: Window) {
+  const key = JSON.stringify([queries, window]);
+  const [state, setState] = useState<{ key: string; plotted?: Plotted; error?: ApiError; bounds: readonly [number, number] }>({ key, bounds: [0, 1] });
+  const [round, again] = useState(0);
+  useEffect(() => {
+    const own = new AbortController();
+    const load = async (): Promise<void> => {
+      const { from, to, step } = boundsOf(window);
+      try {
+        const answers = await Promise.all(
+          queries.map(({ expr }) => api.post<Matrix>('/metricsdb/query_range', { query: expr, start: from, end: to, step }, { signal: own.signal })),
+        );
+        setState({ key, plotted: plottedOf(queries, answers, from, to, step), bounds: [from, to] });
+      } catch (error) {
+        const refused = asApiError(error);
+        if (!own.signal.aborted) {
+          setState((before) => (before.plotted && refused.isSilence ? before : { key, error: refused, bounds: [from, to] }));
+        }
+      }
+    };
+    void load();
+    const stop = onChanged([], () => void load());
+    const timer = 'last' in window ? setInterval(() => document.visibilityState === 'visible' && void load(), boundsOf(window).step * 1000) : undefined;
+    return () => {
+      own.abort();
+      stop();
+      clearInterval(timer);
+    };
+  }, [key, round]);
+  const { plotted, error, bounds } = useMemo(() => (state.key === key ? state : { bounds: state.bounds, plotted: undefined, error: undefined }), [state, key]);
+  return { plotted, error, bounds, retry: () => again(round + 1) };
+}
+
+/** All lines on one grid of times; where a line has no sample there is a gap. */
+function plottedOf(queries: readonly ChartQuery[], answers: readonly Matrix[], from: number, to: number, step: number): Plotted {
+  const times = Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, at) => from + at * step);
+  const lines = answers.flatMap(({ result }, at) =>
+    result.map(({ metric, values }): Line => {
+      const row = Array.from<number | null>({ length: times.length }).fill(null);
+      for (const [time, value] of values) {
+        const number = Number(value);
+        row[Math.round((time - from) / step)] = Number.isFinite(number) ? number : null;
+      }
+      return { name: nameOf(queries[at]!, metric), values: row };
+    }),
+  );
+  return { times, lines: lines.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, mostLines) };
+}
+
+export function nameOf({ name, expr }: ChartQuery, metric: Readonly<Record<string, string>>): string {
+  if (name !== undefined) {
+    return name.replace(/\{\{(\w+)\}\}/g, (_gap, label: string) => metric[label] ?? '');
+  }
+  const { __name__: metricName = '', ...labels } = metric;
+  const listed = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  return `${metricName}${listed.length === 0 ? '' : `{${listed.join(', ')}}`}` || expr;
+}

@@ -1,0 +1,146 @@
+import uPlot from 'uplot';
+
+import { fullMoment, figure, type Unit } from '../frame/format.ts';
+
+/** One line of a chart; times are those of the chart, in seconds. */
+export interface Line {
+  readonly name: string;
+  readonly values: readonly (number | null)[];
+}
+
+export interface Plotted {
+  readonly times: readonly number[];
+  readonly lines: readonly Line[];
+}
+
+export interface PlotOptions {
+  readonly unit: Unit;
+  readonly height: number;
+  /** At least this high, so that noise around nothing does not look like a storm. */
+  readonly top?: number;
+  /** Instants worth seeing, such as the beginning of an incident. */
+  readonly marks?: readonly { readonly at: number; readonly tone: string }[];
+  readonly onPoint: (index: number | null) => void;
+  readonly onRange?: (from: number, to: number) => void;
+  /** Charts of one key point at the same instant. */
+  readonly sync?: string;
+}
+
+const colours = 7;
+
+/** Drawn by canvas; the colours are those of the page, read again whenever the theme changes. */
+export class Plot {
+  readonly #element: HTMLElement;
+  readonly #options: PlotOptions;
+  #plot: uPlot | undefined;
+  #names = '';
+  readonly #resize = new ResizeObserver(() => this.#fit());
+
+  constructor(element: HTMLElement, options: PlotOptions) {
+    this.#element = element;
+    this.#options = options;
+    this.#resize.observe(element);
+  }
+
+  draw({ times, lines }: Plotted, window: readonly [number, number]): void {
+    const data = [times, ...lines.map(({ values }) => values)] as unknown as uPlot.AlignedData;
+    const names = lines.map(({ name }) => name).join('\n');
+    if (this.#plot && names === this.#names) {
+      this.#plot.setData(data, false);
+    } else {
+      this.#plot?.destroy();
+      this.#names = names;
+      this.#plot = new uPlot(this.#describe(lines), data, this.#element);
+    }
+    this.#plot.setScale('x', { min: window[0], max: window[1] });
+  }
+
+  close(): void {
+    this.#resize.disconnect();
+    this.#plot?.destroy();
+    this.#plot = undefined;
+  }
+
+  #fit(): void {
+    this.#plot?.setSize({ width: this.#element.clientWidth, height: this.#options.height });
+  }
+
+  #describe(lines: readonly Line[]): uPlot.Options {
+    const { unit, height, top, onPoint, onRange, sync } = this.#options;
+    const colour = (name: string): string => this.#colour(name);
+    const axis = { stroke: colour('--faint'), font: '11px system-ui', grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
+    return {
+      width: this.#element.clientWidth,
+      height,
+      legend: { show: false },
+      padding: [8, 8, 0, 0],
+      cursor: {
+        y: false,
+        points: { size: 5 },
+        ...(sync !== undefined && { sync: { key: sync } }),
+        drag: { x: onRange !== undefined, y: false, setScale: false },
+      },
+      scales: {
+        x: { time: true, auto: false },
+        y: { range: (_plot, low, high) => rangeOf(low, high, top) },
+      },
+      axes: [
+        { ...axis, size: 24, gap: 4 },
+        { ...axis, size: 58, gap: 4, values: (_plot, ticks) => ticks.map((tick) => figure(tick, unit)) },
+      ],
+      series: [
+        {},
+        ...lines.map(({ name }, at) => ({
+          label: name,
+          stroke: colour(`--series-${(at % colours) + 1}`),
+          width: 1.5,
+          ...(at >= colours && { dash: at >= 2 * colours ? [2, 3] : [6, 3] }),
+          points: { show: false },
+        })),
+      ],
+      hooks: {
+        setCursor: [(plot) => onPoint(plot.cursor.idx ?? null)],
+        setSelect: [
+          (plot) => {
+            if (plot.select.width > 4) {
+              onRange?.(plot.posToVal(plot.select.left, 'x'), plot.posToVal(plot.select.left + plot.select.width, 'x'));
+              plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+            }
+          },
+        ],
+        draw: [(plot) => this.#marks(plot)],
+      },
+    };
+  }
+
+  #marks(plot: uPlot): void {
+    for (const { at, tone } of this.#options.marks ?? []) {
+      const left = Math.round(plot.valToPos(at, 'x', true));
+      if (left >= plot.bbox.left && left <= plot.bbox.left + plot.bbox.width) {
+        plot.ctx.fillStyle = this.#colour(tone);
+        plot.ctx.fillRect(left, plot.bbox.top, 2 * devicePixelRatio, plot.bbox.height);
+      }
+    }
+  }
+
+  /** A property that follows the theme has to be computed by somebody who wears it. */
+  #colour(name: string): string {
+    this.#element.style.color = `var(${name})`;
+    const { color } = getComputedStyle(this.#element);
+    this.#element.style.color = '';
+    return color;
+  }
+}
+
+function rangeOf(low: number | null, high: number | null, top: number | undefined): [number, number] {
+  const most = Math.max(high ?? 0, top ?? 0);
+  const least = Math.min(low ?? 0, 0);
+  return most === least ? [least, least + 1] : [least, top !== undefined && most === top ? top : most + (most - least) * 0.08];
+}
+
+/** What is said of a chart to those who do not see it. */
+export function summary(title: string, { times, lines }: Plotted, unit: Unit): string {
+  const last = lines.slice(0, 8).map(({ name, values }) => `${name} ${figure(values.findLast((value) => value !== null) ?? null, unit)}`);
+  const span = times.length < 2 ? '' : ` ${fullMoment(times[0]! * 1000)} – ${fullMoment(times.at(-1)! * 1000)}.`;
+  return `${title}.${span} ${last.join(', ')}`;
+}

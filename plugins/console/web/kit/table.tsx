@@ -1,0 +1,157 @@
+import type { ComponentChildren, TargetedKeyboardEvent, TargetedMouseEvent } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { goTo } from '../frame/location.ts';
+import { count, words } from '../frame/words.ts';
+import { Button, Skeleton } from './parts.tsx';
+
+const text = words('table', { more: 'Show more', shown: '{count} shown|{count} shown', of: 'of', total: '{count} in all|{count} in all' });
+
+export interface Column<T> {
+  readonly head: string;
+  readonly cell: (row: T) => ComponentChildren;
+  /** Figures stand to the right. */
+  readonly numeric?: boolean;
+  /** CSS width; columns without one share what is left. */
+  readonly width?: string;
+  /** Left out where the page is narrow: 1 goes first. */
+  readonly rank?: 1 | 2;
+}
+
+interface TableProps<T> {
+  /** What the rows are, for those who hear the page. */
+  readonly label: string;
+  readonly columns: readonly Column<T>[];
+  /** Undefined while nothing is known: skeletons. */
+  readonly rows: readonly T[] | undefined;
+  readonly keyOf: (row: T) => string | number;
+  /** The page of a row: the whole row leads there, and Enter does. */
+  readonly hrefOf?: (row: T) => string;
+  readonly onPick?: (row: T) => void;
+  readonly isPicked?: (row: T) => boolean;
+  readonly empty: ComponentChildren;
+  readonly total?: number;
+  readonly more?: () => void;
+}
+
+const rowHeight = 32;
+/** Longer tables draw only the rows that are in sight, and some around them. */
+const mostDrawn = 120;
+const around = 20;
+
+export function Table<T>(props: TableProps<T>) {
+  const { label, columns, rows, empty, total, more } = props;
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [from, to] = useSight(body, rows?.length ?? 0);
+  if (rows === undefined) {
+    return <Skeleton lines={6} />;
+  }
+  if (rows.length === 0) {
+    return <>{empty}</>;
+  }
+  return (
+    <div class="table">
+      <table aria-label={label} aria-rowcount={total ?? rows.length}>
+        <thead>
+          <tr>
+            {columns.map(({ head, numeric, width, rank }) => (
+              <th key={head} scope="col" class={classOf(numeric, rank)} style={width === undefined ? undefined : { width }}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body} onKeyDown={walk}>
+          {from > 0 && <Gap rows={from} columns={columns.length} />}
+          {rows.slice(from, to).map((row) => (
+            <Row key={props.keyOf(row)} row={row} table={props} />
+          ))}
+          {to < rows.length && <Gap rows={rows.length - to} columns={columns.length} />}
+        </tbody>
+      </table>
+      {(more || (total ?? 0) > rows.length) && (
+        <footer class="soft">
+          {count(text.shown, rows.length)} {total !== undefined && `${text.of} ${total.toLocaleString()}`} {more && <Button onClick={more}>{text.more}</Button>}
+        </footer>
+      )}
+    </div>
+  );
+}
+
+function Row<T>({ row, table: { columns, hrefOf, onPick, isPicked } }: { readonly row: T; readonly table: TableProps<T> }) {
+  const href = hrefOf?.(row);
+  const open = href === undefined ? onPick && (() => onPick(row)) : () => goTo(href);
+  const click = (event: TargetedMouseEvent<HTMLTableRowElement>): void => {
+    // What can be clicked inside a row stays what it is, and so does a text that was just selected.
+    if (!(event.target as Element).closest('a,button,input,select,label') && String(getSelection()) === '') {
+      open?.();
+    }
+  };
+  return (
+    <tr class={open && 'opens'} aria-selected={isPicked?.(row)} onClick={open && click}>
+      {columns.map(({ head, cell, numeric, rank }, at) => (
+        <td key={head} class={classOf(numeric, rank)}>
+          {at === 0 && href !== undefined ? (
+            <a class="rowlink" href={href}>
+              {cell(row)}
+            </a>
+          ) : at === 0 && open ? (
+            <button type="button" class="rowlink" onClick={open}>
+              {cell(row)}
+            </button>
+          ) : (
+            cell(row)
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+const Gap = ({ rows, columns }: { readonly rows: number; readonly columns: number }) => (
+  <tr aria-hidden="true">
+    <td colSpan={columns} style={{ height: `${rows * rowHeight}px`, padding: 0, border: 0 }} />
+  </tr>
+);
+
+const classOf = (numeric: boolean | undefined, rank: 1 | 2 | undefined): string => `${numeric ? 'num' : ''} ${rank === undefined ? '' : `rank-${rank}`}`.trim();
+
+/** Arrow keys, and j and k, walk through the rows. */
+function walk(event: TargetedKeyboardEvent<HTMLTableSectionElement>): void {
+  const step = ({ ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 } as Readonly<Record<string, number>>)[event.key];
+  if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) {
+    return;
+  }
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>('.rowlink')];
+  const at = links.indexOf(document.activeElement as HTMLElement);
+  const next = links[at + step];
+  if (next) {
+    event.preventDefault();
+    next.focus();
+  }
+}
+
+/** Which rows are to be drawn. */
+function useSight(body: { readonly current: HTMLElement | null }, length: number): readonly [number, number] {
+  const [range, setRange] = useState<readonly [number, number]>([0, mostDrawn]);
+  useEffect(() => {
+    if (length <= mostDrawn) {
+      return undefined;
+    }
+    const scroller = document.querySelector('main')!;
+    const look = (): void => {
+      const top = scroller.getBoundingClientRect().top - (body.current?.getBoundingClientRect().top ?? 0);
+      const first = Math.max(0, Math.floor(top / rowHeight) - around);
+      const last = Math.min(length, first + Math.ceil(scroller.clientHeight / rowHeight) + 2 * around);
+      setRange((before) => (before[0] === first && before[1] === last ? before : [first, last]));
+    };
+    look();
+    scroller.addEventListener('scroll', look, { passive: true });
+    addEventListener('resize', look);
+    return () => {
+      scroller.removeEventListener('scroll', look);
+      removeEventListener('resize', look);
+    };
+  }, [length]);
+  return length <= mostDrawn ? [0, length] : range;
+}

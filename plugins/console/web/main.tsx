@@ -1,0 +1,44 @@
+import 'uplot/dist/uPlot.min.css';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/frame.css';
+import './styles/kit.css';
+import './styles/pages.css';
+
+import { render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import { forgetAnswers } from './frame/data.ts';
+import { followKeys } from './frame/keyboard.ts';
+import { startLive } from './frame/live.ts';
+import { followLinks } from './frame/location.ts';
+import { resume, session } from './frame/session.ts';
+import { Shell } from './frame/shell.tsx';
+import { useStore } from './frame/store.ts';
+import { followTheme } from './frame/theme.ts';
+import { showEverything } from './frame/visible.ts';
+
+/** The console, or the way into it. */
+function Root() {
+  const now = useStore(session);
+  const [welcome, setWelcome] = useState<typeof import('./pages/welcome/page.tsx')>();
+  useEffect(() => {
+    if (now.state === 'out') {
+      forgetAnswers();
+      void import('./pages/welcome/page.tsx').then((module) => setWelcome(() => module));
+    }
+    return now.state === 'in' ? startLive() : undefined;
+  }, [now.state]);
+  if (now.state === 'in') {
+    return <Shell user={now.user} key={now.user.id} />;
+  }
+  const Welcome = welcome?.Welcome;
+  return now.state === 'out' && Welcome ? <Welcome why={now.why} /> : null;
+}
+
+showEverything();
+followTheme();
+followLinks();
+followKeys();
+render(<Root />, document.getElementById('page')!);
+void resume();

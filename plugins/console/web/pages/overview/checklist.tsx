@@ -1,0 +1,169 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+
+import type { Device, Incident } from '../../api/shapes.ts';
+import { useMay } from '../../frame/additions.ts';
+import { api, type Page } from '../../frame/api.ts';
+import { useData } from '../../frame/data.ts';
+import { address } from '../../frame/location.ts';
+import { kept } from '../../frame/store.ts';
+import { say, words } from '../../frame/words.ts';
+import { attempt } from '../../kit/dialog.tsx';
+import { Button, Copyable } from '../../kit/parts.tsx';
+import { Mark } from '../../kit/status.tsx';
+
+const text = words('checklist', {
+  title: 'First steps',
+  hide: 'Hide',
+  machine: 'This machine is watched',
+  machineNote: 'Its agent starts with svc; the first figures take a few seconds.',
+  host: 'Add a host',
+  hostNote: 'Run this line there as root. The host appears in Devices by itself.',
+  hostButton: 'Make the line',
+  told: 'Be told',
+  toldNote: 'Connect a channel, and send a test to it.',
+  toldLink: 'Channels',
+  incident: 'Try an incident',
+  incidentNote: 'A harmless one that clears by itself after a minute. Acknowledge it, look at its timeline, resolve it.',
+  incidentButton: 'Make a test incident',
+  incidentComing: 'It fires with the next round of the rules, within 15 seconds.',
+  incidentLink: 'Open incident {id}',
+  ask: 'Ask a question',
+  askNote: 'What is this machine busy with?',
+  askLink: 'Chat',
+});
+
+const keptAs = 'first-steps';
+/** Its rule is told from all others by this key, and removed once its incident is over. */
+const tryOutKey = 'console_try_out';
+const tryOutSeconds = 45;
+
+/** What makes a new svc useful, ticked off as it is done; for administrators, until they hide it or all of it is done. */
+export function Checklist() {
+  const may = useMay();
+  const [isHidden, setHidden] = useState(kept.read(keptAs) === 'hidden');
+  const isShown = may('*') && !isHidden;
+  const devices = useData<Page<Device>>(isShown ? '/devices' : undefined, { query: { limit: 1 }, kinds: ['devices'], every: 5_000 });
+  const channels = useData<Page<unknown>>(isShown ? '/notification-channels' : undefined, { query: { limit: 1 }, kinds: ['deliveries'], every: 15_000 });
+  const incidents = useData<Page<Incident>>(isShown ? '/alerts/incidents' : undefined, {
+    query: { rule: tryOutKey, limit: 1 },
+    kinds: ['incidents'],
+    every: 5_000,
+  });
+  const chats = useData<Page<unknown>>(isShown ? '/chat/sessions' : undefined, { query: { limit: 1 }, kinds: ['chat'] });
+  if (!isShown || !devices.value || !(incidents.value ?? incidents.error)) {
+    return null;
+  }
+  const hosts = devices.value.total;
+  const tried = incidents.value?.items[0];
+  const steps = [hosts > 0, hosts > 1, (channels.value?.total ?? 0) > 0, tried?.status === 'resolved', (chats.value?.total ?? 0) > 0];
+  if (steps.every(Boolean)) {
+    return null;
+  }
+  const hide = (): void => {
+    kept.write(keptAs, 'hidden');
+    setHidden(true);
+  };
+  return (
+    <section class="checklist" aria-label={text.title}>
+      <header>
+        <h2>{text.title}</h2>
+        <span class="soft">
+          {steps.filter(Boolean).length} / {steps.length}
+        </span>
+        <Button kind="quiet" onClick={hide}>
+          {text.hide}
+        </Button>
+      </header>
+      <ol>
+        <Step done={steps[0]!} title={text.machine} note={text.machineNote} />
+        <Step done={steps[1]!} title={text.host} note={text.hostNote}>
+          <AddHost />
+        </Step>
+        <Step done={steps[2]!} title={text.told} note={text.toldNote}>
+          <a class="button" href={address(['channels'])}>
+            {text.toldLink}
+          </a>
+        </Step>
+        <Step done={steps[3]!} title={text.incident} note={text.incidentNote}>
+          <TryIncident incident={tried} />
+        </Step>
+        <Step done={steps[4]!} title={text.ask} note={text.askNote}>
+          <a class="button" href={address(['chat'])}>
+            {text.askLink}
+          </a>
+        </Step>
+      </ol>
+    </section>
+  );
+}
+
+function Step({
+  done,
+  title,
+  note,
+  children,
+}: {
+  readonly done: boolean;
+  readonly title: string;
+  readonly note: string;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <li class={done ? 'done' : undefined}>
+      <Mark tone={done ? 'ok' : 'muted'} label={done ? '✓' : '–'} />
+      <div>
+        <b>{title}</b>
+        {!done && <p class="soft">{note}</p>}
+        {!done && children}
+      </div>
+    </li>
+  );
+}
+
+/** The line for other hosts: made on demand, since it carries a token that enrols machines. */
+export function AddHost() {
+  const [line, setLine] = useState<string>();
+  const make = async (): Promise<void> => {
+    const { install_command: command } = await api.post<{ install_command: string }>('/edges/enrolments', { max_uses: 20, expires_in: '24h' });
+    setLine(command);
+  };
+  return line === undefined ? <Button onClick={() => void attempt(make)}>{text.hostButton}</Button> : <Copyable value={line} />;
+}
+
+function TryIncident({ incident }: { readonly incident: Incident | undefined }) {
+  const [isComing, setComing] = useState(false);
+  if (incident && incident.status !== 'resolved') {
+    return (
+      <a class="button button-primary" href={address(['incidents', incident.id])}>
+        {say(text.incidentLink, { id: incident.id })}
+      </a>
+    );
+  }
+  if (isComing) {
+    return <p class="soft">{text.incidentComing}</p>;
+  }
+  return <Button onClick={() => void attempt(tryOut).then(setComing)}>{text.incidentButton}</Button>;
+}
+
+/** A rule that is true for a moment only, so that nothing is left to be cleaned up by hand. */
+async function tryOut(): Promise<void> {
+  const { items } = await api.get<Page<{ id: number; rule_key: string }>>('/alert-rules', { q: tryOutKey, limit: 50 });
+  for (const { id, rule_key: key } of items) {
+    if (key === tryOutKey) {
+      await api.delete(`/alert-rules/${id}`);
+    }
+  }
+  const until = Math.floor(Date.now() / 1000) + tryOutSeconds;
+  await api.post('/alert-rules', {
+    rule_key: tryOutKey,
+    name: 'A test incident',
+    kind: 'metric_raw',
+    source_type: 'svc_builtin',
+    scope_type: 'global',
+    join_mode: 'all',
+    severity: 'info',
+    conditions: [{ expr: `vector(time()) < ${until}` }],
+    annotations: { summary: 'A test incident: all is well', description: 'Made on the overview to try the way of an incident. It clears by itself.' },
+  });
+}

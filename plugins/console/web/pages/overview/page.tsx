@@ -1,0 +1,211 @@
+import { useAdditions } from '../../frame/additions.ts';
+import { useData, useList } from '../../frame/data.ts';
+import type { Unit } from '../../frame/format.ts';
+import { address } from '../../frame/location.ts';
+import { count, words } from '../../frame/words.ts';
+import type { Page } from '../../frame/api.ts';
+import { Chart } from '../../kit/chart.tsx';
+import { Empty, Head, Section, Skeleton } from '../../kit/parts.tsx';
+import { Mark, type Severity, severityName, toneOf } from '../../kit/status.tsx';
+import { type Column, Table } from '../../kit/table.tsx';
+import { Time } from '../../kit/time.tsx';
+import type { Device, Incident } from '../../api/shapes.ts';
+import { Checklist } from './checklist.tsx';
+import { Busiest } from './busiest.tsx';
+import { Changes } from './changes.tsx';
+
+const text = words('overview', {
+  title: 'Overview',
+  critical: 'critical',
+  warning: 'warning',
+  info: 'info',
+  online: 'online',
+  silent: 'silent',
+  rules: 'rules on watch',
+  firing: 'Firing now',
+  allIncidents: 'All incidents',
+  calm: 'Nothing is firing.',
+  calmNote: '{count} rule watches.|{count} rules watch.',
+  incident: 'What',
+  where: 'Where',
+  since: 'Since',
+  silentTitle: 'Silent',
+  noneSilent: 'Every device is heard.',
+  lastSeen: 'heard {ago}',
+  ownHealth: 'svc itself',
+  healthy: 'All parts are fit.',
+  cpuChart: 'CPU of the busiest',
+  memoryChart: 'Memory in use',
+  failing: 'rules fail',
+});
+
+export default function Overview() {
+  const incidents = useList<Incident>('/alerts/incidents', { query: { status: 'open,acknowledged' }, kinds: ['incidents'], pageSize: 50 });
+  const silent = useData<Page<Device>>('/devices', { query: { online: false, limit: 12 }, kinds: ['devices', 'edges'] });
+  const pace = useData<Pace>('/alerts/runtime-info', { kinds: ['rules'], every: 60_000 });
+  return (
+    <>
+      <Head title={text.title} />
+      <Stats incidents={incidents.items} silent={silent.value?.total} pace={pace.value} />
+      <Checklist />
+      <div class="columns">
+        <div>
+          <Section title={text.firing} aside={<a href={address(['incidents'])}>{text.allIncidents}</a>}>
+            <Table
+              label={text.firing}
+              rows={incidents.items}
+              columns={incidentColumns}
+              keyOf={({ id }) => id}
+              hrefOf={({ id }) => address(['incidents', id])}
+              empty={<Empty title={text.calm}>{pace.value && count(text.calmNote, pace.value.rules_enabled)}</Empty>}
+            />
+          </Section>
+          <Busiest />
+          <div class="charts two">
+            <Chart title={text.cpuChart} queries={cpuQueries} window={lastHour} unit="percent" top={100} sync="overview" />
+            <Chart title={text.memoryChart} queries={memoryQueries} window={lastHour} unit="percent" top={100} sync="overview" />
+            <Cards />
+          </div>
+        </div>
+        <div>
+          <Silent devices={silent.value?.items} />
+          <Changes />
+          <OwnHealth />
+        </div>
+      </div>
+    </>
+  );
+}
+
+interface Pace {
+  readonly rules_enabled: number;
+  readonly failing: readonly unknown[];
+}
+
+/** What a glance at the page is for: how many of each, and whether that is bad. */
+function Stats({
+  incidents,
+  silent,
+  pace,
+}: {
+  readonly incidents: readonly Incident[] | undefined;
+  readonly silent: number | undefined;
+  readonly pace: Pace | undefined;
+}) {
+  const all = useData<Page<Device>>('/devices', { query: { limit: 1 }, kinds: ['devices'] });
+  const severities: readonly Severity[] = ['critical', 'warning', 'info'];
+  const online = all.value === undefined || silent === undefined ? undefined : all.value.total - silent;
+  return (
+    <ul class="stats">
+      {severities.map((severity) => {
+        const number = incidents?.filter((incident) => incident.severity === severity).length;
+        return <Stat key={severity} value={number} label={text[severity]} tone={severity} href={address(['incidents'], { severity })} />;
+      })}
+      <li class="rule" aria-hidden="true" />
+      <Stat value={online} label={text.online} href={address(['devices'], { online: 'true' })} />
+      <Stat value={silent} label={text.silent} tone="warning" href={address(['devices'], { online: 'false' })} />
+      <li class="rule" aria-hidden="true" />
+      <Stat value={pace?.rules_enabled} label={text.rules} href={address(['rules'])} />
+      {(pace?.failing.length ?? 0) > 0 && <Stat value={pace?.failing.length} label={text.failing} tone="warning" href={address(['rules'])} />}
+    </ul>
+  );
+}
+
+function Silent({ devices }: { readonly devices: readonly Device[] | undefined }) {
+  return (
+    <Section title={text.silentTitle}>
+      {devices === undefined ? (
+        <Skeleton lines={2} />
+      ) : devices.length === 0 ? (
+        <p class="soft calm">{text.noneSilent}</p>
+      ) : (
+        <ul class="list">
+          {devices.map(({ id, display_name: name, last_seen_at: seen }) => (
+            <li key={id}>
+              <Mark tone="warning" />
+              <a class="cut" href={address(['devices', id])}>
+                {name}
+              </a>
+              <span class="soft">
+                <Time at={seen} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+/** Nothing of it is no news, and has no tone. */
+function Stat({ value, label, tone, href }: { readonly value: number | undefined; readonly label: string; readonly tone?: Severity; readonly href: string }) {
+  return (
+    <li>
+      <a href={href}>
+        <b class={value ? tone : 'faint'}>{value === undefined ? '–' : value.toLocaleString()}</b>
+        <span>
+          {tone && (value ?? 0) > 0 && <Mark tone={tone} />} {label}
+        </span>
+      </a>
+    </li>
+  );
+}
+
+const incidentColumns: readonly Column<Incident>[] = [
+  {
+    head: text.incident,
+    cell: ({ severity, status, summary, rule_name: name }) => (
+      <span class="status">
+        <Mark tone={toneOf(severity, status)} label={severityName(severity)} />
+        <span class="cut">{summary || name}</span>
+      </span>
+    ),
+  },
+  {
+    head: text.where,
+    width: '22%',
+    rank: 2,
+    cell: ({ scope_type: type, scope_id: id, labels }) => <span class="cut soft">{labels['instance'] ?? (type === 'host' ? id : type)}</span>,
+  },
+  { head: text.since, width: '110px', cell: ({ fired_at: at }) => <Time at={at} /> },
+];
+
+const lastHour = { last: 3_600 };
+const cpuQueries = [{ expr: 'topk(6, node_cpu_usage_percent)', name: '{{instance}}' }];
+const memoryQueries = [{ expr: 'topk(6, node_memory_used_percent)', name: '{{instance}}' }];
+
+/** Figures that other plugins and packs add. */
+function Cards() {
+  const { cards } = useAdditions();
+  return (
+    <>
+      {cards.map(({ id, title, query, unit }) => (
+        <Chart key={id} title={title} queries={[{ expr: query }]} window={lastHour} unit={unit as Unit | undefined} sync="overview" />
+      ))}
+    </>
+  );
+}
+
+function OwnHealth() {
+  const { value } = useData<{ parts: readonly { part: string; ok: boolean; detail?: string }[] }>('//readyz', { every: 15_000 });
+  const bad = value?.parts.filter(({ ok }) => !ok) ?? [];
+  return (
+    <Section title={text.ownHealth}>
+      {value === undefined ? (
+        <Skeleton lines={1} />
+      ) : bad.length === 0 ? (
+        <p class="soft calm">{text.healthy}</p>
+      ) : (
+        <ul class="list">
+          {bad.map(({ part, detail }) => (
+            <li key={part}>
+              <Mark tone="critical" />
+              <span>{part}</span>
+              <span class="soft">{detail}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}

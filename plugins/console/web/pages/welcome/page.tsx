@@ -1,0 +1,159 @@
+import { useEffect, useState } from 'preact/hooks';
+
+import { Form, TextField } from '../../kit/form.tsx';
+import { ApiError } from '../../frame/api.ts';
+import { signIn } from '../../frame/session.ts';
+import { words } from '../../frame/words.ts';
+
+const text = words('welcome', {
+  signIn: 'Sign in',
+  email: 'E-mail',
+  password: 'Password',
+  name: 'Your name',
+  setupTitle: 'Make the first administrator',
+  setupNote: 'This link works once. Whoever uses it can do everything here; more accounts come later.',
+  setupSubmit: 'Make the account and begin',
+  passwordHint: 'At least 10 characters.',
+  waitTitle: 'This svc has no administrator yet',
+  waitNote: 'Open the link that svc printed when it started; it carries a token that works once. It also stands in the data folder:',
+  waitFile: 'plugins/session/setup-token',
+  waitAdd: 'Behind the address of this page, add',
+  ended: 'You were signed out.',
+  register: 'Make an account',
+  haveAccount: 'I have an account',
+  made: 'The account is made. Sign in with it.',
+});
+
+interface Start {
+  readonly setup: boolean;
+  readonly registration: boolean;
+}
+
+/** Everybody comes in here: by the link of the banner, by a password, or not at all. */
+export function Welcome({ why }: { readonly why?: string }) {
+  const [start, setStart] = useState<Start>();
+  const [token] = useState(takeSetupToken);
+  const [registers, setRegisters] = useState(false);
+  useEffect(() => {
+    void fetch('/api/v1/console/start')
+      .then((answer) => answer.json() as Promise<Start>)
+      .then(setStart, () => setStart({ setup: false, registration: false }));
+  }, []);
+  document.title = 'svc';
+  return (
+    <main class="welcome">
+      <div>
+        <p class="brand">
+          <svg width="22" height="22" viewBox="0 0 20 20" aria-hidden="true">
+            <path d="M2 10h3l2-5 3.500 10L13 8l1.500 2H18" fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round" stroke-linecap="round" />
+          </svg>
+          svc
+        </p>
+        {start === undefined ? null : start.setup ? (
+          token === undefined ? (
+            <WaitForLink />
+          ) : (
+            <SetUp token={token} />
+          )
+        ) : (
+          <SignIn why={why} registers={registers} />
+        )}
+        {start?.registration && !start.setup && (
+          <button type="button" class="button button-quiet" onClick={() => setRegisters(!registers)}>
+            {registers ? text.haveAccount : text.register}
+          </button>
+        )}
+      </div>
+    </main>
+  );
+}
+
+/** The token leaves the address at once, so that it is in no history and on no picture of the screen. */
+function takeSetupToken(): string | undefined {
+  const token = /^#setup=([\w-]{1,200})$/.exec(location.hash)?.[1];
+  if (token !== undefined) {
+    history.replaceState(null, '', location.pathname);
+  }
+  return token;
+}
+
+function SignIn({ why, registers }: { readonly why?: string; readonly registers: boolean }) {
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const [isMade, setMade] = useState(false);
+  const submit = async (): Promise<void> => {
+    if (registers && !isMade) {
+      const answer = await fetch('/api/v1/auth/register', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email, password }),
+      });
+      if (!answer.ok) {
+        const { error, message } = (await answer.json()) as { error: string; message: string };
+        throw new ApiError(answer.status, error, message);
+      }
+      setMade(true);
+    }
+    await orThrow(signIn('login', { email, password }));
+  };
+  return (
+    <>
+      <h1>{registers ? text.register : text.signIn}</h1>
+      {why !== undefined && <p class="soft">{text.ended}</p>}
+      {isMade && <p class="soft">{text.made}</p>}
+      <Form submit={registers ? text.register : text.signIn} onSubmit={submit}>
+        <TextField label={text.email} type="email" autoComplete="username" value={email} onInput={setEmail} autoFocus />
+        <TextField
+          label={text.password}
+          type="password"
+          autoComplete={registers ? 'new-password' : 'current-password'}
+          value={password}
+          onInput={setPassword}
+          hint={registers ? text.passwordHint : undefined}
+        />
+      </Form>
+    </>
+  );
+}
+
+function SetUp({ token }: { readonly token: string }) {
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  return (
+    <>
+      <h1>{text.setupTitle}</h1>
+      <p class="soft">{text.setupNote}</p>
+      <Form
+        submit={text.setupSubmit}
+        onSubmit={() => orThrow(signIn('setup', { token, email, password, ...(name.trim() !== '' && { display_name: name.trim() }) }))}
+      >
+        <TextField label={text.name} autoComplete="name" value={name} onInput={setName} autoFocus />
+        <TextField label={text.email} type="email" autoComplete="username" value={email} onInput={setEmail} />
+        <TextField label={text.password} type="password" autoComplete="new-password" value={password} onInput={setPassword} hint={text.passwordHint} />
+      </Form>
+    </>
+  );
+}
+
+function WaitForLink() {
+  return (
+    <>
+      <h1>{text.waitTitle}</h1>
+      <p>{text.waitNote}</p>
+      <p>
+        <code>{text.waitFile}</code>
+      </p>
+      <p class="soft">
+        {text.waitAdd} <code>#setup=…</code>
+      </p>
+    </>
+  );
+}
+
+async function orThrow(outcome: Promise<{ readonly code: string; readonly message: string } | undefined>): Promise<void> {
+  const refused = await outcome;
+  if (refused) {
+    throw new ApiError(400, refused.code, refused.message);
+  }
+}

@@ -1,0 +1,56 @@
+import { type Call, SvcError } from 'svc/sdk';
+
+import { sessionMs } from './lifetimes.ts';
+
+/** Sent back to the routes of sessions alone, so that no other route can be made to act by it. */
+const path = '/api/v1/auth';
+
+/** Where a page keeps its refresh token: in a cookie that scripts cannot read and that other sites cannot have sent. */
+export class RefreshCookie {
+  readonly #call: Call;
+  readonly #name: string;
+
+  constructor(call: Call) {
+    this.#call = call;
+    // Cookies know no ports: two svc of one machine would sign each other's pages out.
+    this.#name = `svc_refresh_${/:(\d{1,5})$/.exec(call.headers['host'] ?? '')?.[1] ?? '0'}`;
+  }
+
+  /** The token that came with the call; throws when the browser says that another site has asked for it. */
+  read(): string {
+    this.#assertOwnPage();
+    const pairs = (this.#call.headers['cookie'] ?? '').split(';').map((pair) => pair.trim());
+    const token = pairs.find((pair) => pair.startsWith(`${this.#name}=`))?.slice(this.#name.length + 1);
+    if (!token) {
+      throw new SvcError('unauthorized', 'the request brings no refresh token, neither in its body nor in the cookie of a page; sign in again');
+    }
+    return token;
+  }
+
+  keep(token: string): void {
+    this.#assertOwnPage();
+    this.#set(token, Math.floor(sessionMs / 1000));
+  }
+
+  drop(): void {
+    this.#set('', 0);
+  }
+
+  #set(value: string, seconds: number): void {
+    const { headers, setHeader } = this.#call;
+    // A page that came by TLS says so, whatever proxy stands in between; over plain HTTP a browser would not keep a secure cookie.
+    const secure = headers['origin']?.startsWith('https://') ? '; Secure' : '';
+    setHeader('set-cookie', `${this.#name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`);
+  }
+
+  #assertOwnPage(): void {
+    const { headers } = this.#call;
+    const site = headers['sec-fetch-site'];
+    if ((site !== undefined && site !== 'same-origin') || !isOwnOrigin(headers['origin'], headers['host'])) {
+      throw new SvcError('forbidden', 'only a page of this svc may use its refresh cookie; send refresh_token in the body instead');
+    }
+  }
+}
+
+const isOwnOrigin = (origin: string | undefined, host: string | undefined): boolean =>
+  origin === undefined || (host !== undefined && (origin === `http://${host}` || origin === `https://${host}`));

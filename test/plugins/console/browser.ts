@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { TestContext } from 'node:test';
+
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+import { peer } from '../../peers.ts';
+
+/** Nothing that talks to the world or draws on a screen. */
+const flags = [
+  ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+];
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export interface View {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the page complained about: errors of scripts, of the policy, of requests. */
+  readonly complaints: readonly string[];
+  /** Takes a complaint back that the test has caused on purpose. */
+  forgive(pattern: RegExp): void;
+}
+
+/** A Chromium that ends with the test; undefined (and the test is skipped) where there is none. */
+export async function openBrowser(t: TestContext): Promise<Browser | undefined> {
+  const executablePath = peer(t, 'chromium');
+  if (executablePath === undefined) {
+    return undefined;
+  }
+  const browser = await chromium.launch({ executablePath, args: flags });
+  t.after(() => browser.close());
+  return browser;
+}
+
+/** A fresh window: no cookies, nothing kept. Whatever is said in its console, or asked of another host, counts. */
+export async function openView(
+  browser: Browser,
+  url: string,
+  { width = 1280, height = 800, dark = false }: { readonly width?: number; readonly height?: number; readonly dark?: boolean } = {},
+): Promise<View> {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  let complaints: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) {
+      complaints.push(`${message.text()} ${message.location().url}`);
+    }
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith('data:')) {
+      complaints.push(`asks elsewhere: ${request.url()}`);
+    }
+  });
+  return {
+    page,
+    context,
+    get complaints() {
+      return complaints;
+    },
+    forgive(pattern) {
+      complaints = complaints.filter((text) => !pattern.test(text));
+    },
+  };
+}
+
+/** Barriers that axe finds, each as one line. It is brought in by the debugger, which the policy of the page does not bind. */
+export async function barriers({ page, context }: View): Promise<readonly string[]> {
+  const debug = await context.newCDPSession(page);
+  const run = `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(({ violations }) =>
+    violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + help + ': ' + html.slice(0, 200) + ' ' + (failureSummary.split('\\n')[1] ?? ''))))`;
+  try {
+    await debug.send('Runtime.evaluate', { expression: axe });
+    const { result, exceptionDetails } = await debug.send('Runtime.evaluate', { expression: run, awaitPromise: true, returnByValue: true });
+    assert.equal(exceptionDetails, undefined, exceptionDetails?.exception?.description);
+    return result.value as readonly string[];
+  } finally {
+    await debug.detach();
+  }
+}
+
+/** Signs in by the form, as somebody would. */
+export async function signIn({ page }: View, url: string, email: string, password: string): Promise<void> {
+  await page.goto(`${url}/`);
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+}
+
+export async function assertClean(view: View, at: string): Promise<void> {
+  assert.deepEqual(await barriers(view), [], `barriers ${at}`);
+  assert.deepEqual(view.complaints, [], `complaints ${at}`);
+}
