@@ -1,6 +1,6 @@
 import { indexFrom, timeAt, valuesIn, within } from './grid.ts';
 import type { Period, Series, Unit } from './snapshot.ts';
-import { madToDeviation, median, present, type Sample, type Usual, usualOf } from './statistics.ts';
+import { madToDeviation, median, present, type Usual, usualOf } from './statistics.ts';
 
 /** How a series behaved in the incident, in units of what it strays by when all is quiet. */
 export interface Deviation {
@@ -32,7 +32,7 @@ export function floorOf({ kind, unit }: { readonly kind: Series['kind']; readonl
   if (unit === 'percent') {
     return Math.max(relative, 1);
   }
-  return unit === 'ratio' ? Math.max(relative, 0.01) : relative;
+  return unit === 'ratio' ? Math.max(relative, kind === 'network' ? 0.001 : 0.01) : relative;
 }
 
 export function scaleOf(usual: Usual, series: Pick<Series, 'kind' | 'unit'>): number {
@@ -63,15 +63,19 @@ function signed({ worse = defaultSide }: Series, off: number): number {
 
 const defaultSide = 'up';
 
-/** The baseline, or the same hours a day or a week ago when those stray less. */
-function quietest(series: Series, baseline: Period): Usual | undefined {
-  const own = valuesIn(series, baseline);
-  const earlier = (series.earlier ?? []).map(({ values }) =>
-    within(values, series.from, series.step_ms, { from: baseline.from, to: series.from + series.step_ms * values.length }),
-  );
-  const usable = [own, ...earlier].map((values: readonly Sample[]) => usualOf(values)).filter(({ count }) => count >= leastBaseline);
-  const [first, ...others] = usable;
-  return first && others.reduce((best, other) => (other.mad < best.mad ? other : best), first);
+const lastHour = 3_600_000;
+const leastOfHour = 30;
+
+/** The baseline, its last hour, or the same hours a day or a week ago: whichever strays least. A day that rises and falls hides small shifts. */
+export function quietest(series: Series, baseline: Period): Usual | undefined {
+  const own = usualOf(valuesIn(series, baseline));
+  const recent = usualOf(valuesIn(series, { from: Math.max(baseline.from, baseline.to - lastHour), to: baseline.to }));
+  const shifted = { from: baseline.from, to: series.from + series.step_ms * series.values.length };
+  const earlier = (series.earlier ?? []).map(({ values }) => usualOf(within(values, series.from, series.step_ms, shifted)));
+  const others = [...(recent.count >= leastOfHour ? [recent] : []), ...earlier.filter(({ count }) => count >= leastBaseline)];
+  const usable = own.count >= leastBaseline ? [own, ...others] : others;
+  const [first, ...rest] = usable;
+  return first && rest.reduce((best, other) => (other.mad < best.mad && other.mad > 0 ? other : best), first);
 }
 
 /** Back from the worst sample to where the series left what is usual. */

@@ -1,21 +1,25 @@
-import { type Deviation, deviationOf, gates } from './deviation.ts';
+import { type Candidate, rank, type Scene } from './ranking.ts';
 import type { Confidence, Findings, Hypothesis, NotSeen } from './findings.ts';
-import { resampled } from './grid.ts';
-import type { Node, Snapshot } from './snapshot.ts';
-import { pearson } from './statistics.ts';
-import { symptomSeries, type Windows, windowsOf } from './windows.ts';
+import { Graph, scopeOf } from './graph.ts';
+import { signalsOf } from './node-signals.ts';
+import type { Snapshot } from './snapshot.ts';
+import { symptomSeries, windowsOf } from './windows.ts';
 
-export const engineVersion = '0.1.0';
+export const engineVersion = '0.2.0';
 
 export interface EngineOptions {
   /** How many hypotheses are told at most. */
   readonly most?: number;
+  readonly mostNodes?: number;
 }
 
 /** The one entry: what a snapshot says about the cause, with no clock, no chance and nothing fetched. */
-export function investigate(snapshot: Snapshot, { most = 10 }: EngineOptions = {}): Findings {
-  const windows = windowsOf(snapshot);
-  const ranked = ranking(snapshot, windows).slice(0, most);
+export function investigate(snapshot: Snapshot, { most = 10, mostNodes = 400 }: EngineOptions = {}): Findings {
+  const symptom = symptomSeries(snapshot);
+  const windows = windowsOf(snapshot, symptom);
+  const nodes = scopeOf(snapshot.nodes, snapshot.edges, snapshot.symptom.node, mostNodes);
+  const scene: Scene = { snapshot, windows, graph: new Graph(nodes, snapshot.edges), facts: signalsOf(snapshot, nodes, windows, symptom) };
+  const ranked = rank(scene).slice(0, most).map(hypothesis);
   const best = ranked[0];
   const confidence = confidenceOf(snapshot, ranked);
   return {
@@ -44,38 +48,23 @@ export function investigate(snapshot: Snapshot, { most = 10 }: EngineOptions = {
   };
 }
 
-function ranking(snapshot: Snapshot, { baseline, incident }: Windows): Hypothesis[] {
-  const deviations = snapshot.series.flatMap((series) => deviationOf(series, baseline, incident) ?? []);
-  const symptom = symptomSeries(snapshot);
-  const scored = snapshot.nodes.flatMap((node) => {
-    const own = deviations.filter(({ series }) => series.node === node.id && series.kind === snapshot.symptom.kind);
-    const worst = own.reduce<Deviation | undefined>((best, next) => (best === undefined || next.peak > best.peak ? next : best), undefined);
-    if (worst === undefined || worst.peak < gates.relaxed) {
-      return [];
-    }
-    const step = Math.max(worst.series.step_ms, symptom?.step_ms ?? 0);
-    const correlation = symptom ? Math.abs(pearson(resampled(worst.series, incident, step), resampled(symptom, incident, step))) : 0;
-    return [{ node, worst, correlation, score: correlation + 0.01 * Math.log1p(worst.peak) }];
-  });
-  return scored.sort((a, b) => b.score - a.score).map((entry, at) => hypothesis(entry.node, entry.worst, entry.correlation, entry.score, at + 1));
-}
-
-function hypothesis(node: Node, { series, usual, worst, peak, onset_at: onset }: Deviation, correlation: number, score: number, rank: number): Hypothesis {
-  const since = onset === undefined ? {} : { onset_at: onset };
-  const text = `${series.metric} of ${node.name} went from ${usual.median.toPrecision(3)} to ${worst.toPrecision(3)}`;
+function hypothesis({ facts: { node, signals, complaints, templates }, score, leaf, reach, bonus }: Candidate, at: number): Hypothesis {
+  const first = signals[0];
+  const text = `${node.name}: ${first?.deviation.series.metric ?? complaints[0]?.check ?? templates[0]?.log.template ?? 'what stands on it'} deviates`;
   return {
-    rank,
+    rank: at + 1,
     node: node.id,
     node_name: node.name,
     category: 'unknown',
-    indicator: { evidence: series.evidence, kind: series.kind, name: series.metric, series: series.id, usual: usual.median, worst, deviation: peak, ...since },
+    indicator: first
+      ? { evidence: first.deviation.series.evidence, kind: first.deviation.series.kind, name: first.deviation.series.metric, series: first.deviation.series.id }
+      : null,
     score,
-    ...since,
-    deviation: peak,
-    correlation,
-    reaches_symptom: node.id === series.node,
-    deepest: false,
-    support: [{ kind: 'metric', evidence: series.evidence, text }],
+    deviation: first?.deviation.peak ?? 0,
+    correlation: first?.correlation ?? 0,
+    reaches_symptom: reach,
+    deepest: leaf > 0.5,
+    support: [{ kind: 'metric' as const, evidence: '', text: `${leaf.toFixed(2)} ${JSON.stringify(bonus)}` }],
     text,
   };
 }

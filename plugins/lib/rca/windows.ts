@@ -1,13 +1,13 @@
-import { indexFrom, timeAt } from './grid.ts';
+import { quietest, scaleOf } from './deviation.ts';
+import { timeAt } from './grid.ts';
 import type { Period, Series, Snapshot } from './snapshot.ts';
-import { present, usualOf } from './statistics.ts';
-import { scaleOf } from './deviation.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
 const longestWalk = 2 * hour;
 const baselineLength = 6 * hour;
 const guard = 15 * minute;
+const leastCompared = 5;
 
 /** What has to be fetched for an alert, before anything is known about its onset. */
 export function fetchWindow(firedAt: number, now: number): Period {
@@ -15,39 +15,86 @@ export function fetchWindow(firedAt: number, now: number): Period {
 }
 
 export interface Windows {
+  /** When the symptom left what is usual. */
   readonly onset: number;
+  /** Quiet time to compare with. */
   readonly baseline: Period;
   readonly incident: Period;
+  /** The incident and the guard before it: causes come before their effects. */
+  readonly look: Period;
+  /** The incident and as much quiet before it. */
+  readonly compare: Period;
 }
 
 /** Onset by walking back from the alert, quiet time before it, and the incident from there to the end of what is known. */
-export function windowsOf(snapshot: Snapshot): Windows {
-  const symptom = symptomSeries(snapshot);
-  const { fired_at: firedAt } = snapshot.symptom;
-  const onset = symptom === undefined ? firedAt : walkBack(symptom, firedAt, snapshot);
+export function windowsOf(snapshot: Snapshot, symptom: Series | undefined): Windows {
+  const to = Math.min(snapshot.window.to, snapshot.taken_at);
+  const onset = Math.min(to, symptom === undefined ? snapshot.symptom.fired_at : onsetOf(symptom, snapshot));
   const baseline = snapshot.baseline ?? { from: Math.max(snapshot.window.from, onset - baselineLength), to: onset - guard };
-  return { onset, baseline, incident: { from: onset, to: Math.min(snapshot.window.to, snapshot.taken_at) } };
+  const step = symptom?.step_ms ?? minute;
+  const length = Math.max(to - onset, leastCompared * step);
+  return {
+    onset,
+    baseline,
+    incident: { from: onset, to },
+    look: { from: baseline.to + 1, to },
+    compare: { from: Math.max(baseline.to + 1, onset - Math.min(length, 2 * guard)), to },
+  };
 }
 
 export function symptomSeries({ symptom, series }: Snapshot): Series | undefined {
-  return series.find(({ id }) => id === symptom.series) ?? series.find(({ node, kind }) => node === symptom.node && kind === symptom.kind);
+  return (
+    series.find(({ id }) => id === symptom.series) ??
+    series.find(({ node, kind, metric }) => node === symptom.node && kind === symptom.kind && metric === symptom.metric)
+  );
 }
 
-function walkBack(series: Series, firedAt: number, snapshot: Snapshot): number {
-  const start = Math.min(Math.floor((firedAt - series.from) / series.step_ms), series.values.length - 1);
+/**
+ * Walks back from the alert as long as the symptom stays out of line, at most two hours, then lets a cumulated sum say
+ * whether the shift began before that: a slow one leaves what is usual long before it passes a threshold.
+ */
+function onsetOf(series: Series, snapshot: Snapshot): number {
+  const { fired_at: firedAt } = snapshot.symptom;
   const reference = snapshot.baseline ?? { from: snapshot.window.from, to: firedAt - longestWalk };
-  const usual = usualOf(series.values.slice(indexFrom(series, reference.from), Math.max(0, Math.floor((reference.to - series.from) / series.step_ms))));
-  if (usual.count < 4 || present(series.values).length === 0) {
+  const usual = quietest(series, reference) ?? quietest(series, { from: snapshot.window.from, to: firedAt - guard });
+  if (usual === undefined) {
     return firedAt;
   }
   const scale = scaleOf(usual, series);
+  const off = (at: number): number | undefined => {
+    const value = series.values[at];
+    return value === null || value === undefined ? undefined : Math.abs(value - usual.median) / scale;
+  };
+  const walked = walkBack(series, firedAt, off);
+  return timeAt(series, cusum(series, walked, firedAt, off));
+}
+
+type Off = (at: number) => number | undefined;
+
+const outOfLine = 3;
+const quietSteps = 3;
+
+function walkBack(series: Series, firedAt: number, off: Off): number {
+  const start = Math.max(0, Math.min(Math.floor((firedAt - series.from) / series.step_ms), series.values.length - 1));
   let onset = start;
   let quiet = 0;
-  for (let at = start; at >= 0 && timeAt(series, at) >= firedAt - longestWalk && quiet < 3; at -= 1) {
-    const value = series.values[at];
-    const deviates = value !== null && value !== undefined && Math.abs(value - usual.median) / scale >= 3;
+  for (let at = start; at >= 0 && timeAt(series, at) >= firedAt - longestWalk && quiet < quietSteps; at -= 1) {
+    const deviates = (off(at) ?? outOfLine) >= outOfLine;
     quiet = deviates ? 0 : quiet + 1;
-    onset = deviates ? at : onset;
+    onset = deviates && off(at) !== undefined ? at : onset;
   }
-  return timeAt(series, Math.max(0, onset));
+  return onset;
+}
+
+/** The start of the last run that a one-sided cumulated sum, with a slack of one and a limit of five, ends in the incident with. */
+function cusum(series: Series, walked: number, firedAt: number, off: Off): number {
+  const first = Math.max(0, Math.ceil((firedAt - longestWalk - series.from) / series.step_ms));
+  let sum = 0;
+  let began = walked;
+  for (let at = first; at <= walked; at += 1) {
+    const next = Math.max(0, sum + (off(at) ?? 0) - 1.5);
+    began = sum === 0 && next > 0 ? at : began;
+    sum = next;
+  }
+  return sum >= 5 ? Math.min(began, walked) : walked;
 }

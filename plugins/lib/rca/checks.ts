@@ -1,0 +1,44 @@
+import type { Category } from './findings.ts';
+import type { CheckResult, SliKind } from './snapshot.ts';
+
+interface KnownCheck {
+  readonly category: Category;
+  readonly says: string;
+  /** Kinds of series in which the trouble would show; where they are measured and calm, the check tells little. */
+  readonly shows?: readonly SliKind[];
+}
+
+/** What a host check that complains says about the kind of trouble, by the names that are understood. */
+export const knownChecks: Readonly<Record<string, KnownCheck>> = {
+  disk_full: { shows: ['disk'], category: 'resource_exhaustion', says: 'a file system is full' },
+  days_to_full: { category: 'resource_exhaustion', says: 'a file system will soon be full' },
+  inodes: { category: 'resource_exhaustion', says: 'a file system has no inodes left' },
+  oom_kills: { shows: ['memory'], category: 'resource_exhaustion', says: 'processes were killed for want of memory' },
+  swap: { shows: ['memory'], category: 'resource_exhaustion', says: 'memory is swapped in and out' },
+  cpu_steal: { shows: ['cpu', 'load'], category: 'infrastructure', says: 'the hypervisor gives its processor to others' },
+  iowait: { shows: ['disk', 'load'], category: 'resource_exhaustion', says: 'processes wait for the disk' },
+  load_per_core: { shows: ['cpu', 'load'], category: 'resource_exhaustion', says: 'more is ready to run than there are cores' },
+  fd_limit: { category: 'resource_exhaustion', says: 'file descriptors are used up' },
+  conntrack: { category: 'resource_exhaustion', says: 'the table of connections is full' },
+  tcp_retransmits: { shows: ['network'], category: 'infrastructure', says: 'packets are lost' },
+  clock_skew: { category: 'infrastructure', says: 'the clock is wrong' },
+  cert_expiry: { category: 'configuration_error', says: 'a certificate has expired' },
+  dns_failure: { category: 'infrastructure', says: 'names are not resolved' },
+  edge_offline: { category: 'infrastructure', says: 'its agent is not connected' },
+  edge_flapping: { category: 'infrastructure', says: 'its agent comes and goes' },
+  plugin_crashed: { category: 'data_quality', says: 'a part of its agent crashed' },
+  no_data: { category: 'data_quality', says: 'it sends no data' },
+  restart_loop: { category: 'code_defect', says: 'a process restarts again and again' },
+  nic_errors: { shows: ['network'], category: 'infrastructure', says: 'the network interface counts errors' },
+  zombies: { category: 'code_defect', says: 'finished processes are not collected' },
+};
+
+/** Checks that say that measuring failed, and nothing of what is measured. */
+export const blindChecks: ReadonlySet<string> = new Set(['edge_offline', 'edge_flapping', 'plugin_crashed', 'no_data']);
+
+/** Complaints that speak about this incident: understood, and not of long standing. */
+export const complaintsOf = (checks: readonly CheckResult[], node: string, from: number): CheckResult[] =>
+  checks.filter(
+    (check) =>
+      check.node === node && !check.ok && check.interesting && Object.hasOwn(knownChecks, check.check) && (check.since === undefined || check.since >= from),
+  );

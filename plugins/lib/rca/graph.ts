@@ -1,0 +1,94 @@
+import type { Edge, Node } from './snapshot.ts';
+
+/** Who fails with whom. Edges lead from what depends to what it depends on. */
+export class Graph {
+  readonly #needs = new Map<string, Map<string, Edge>>();
+  readonly #neededBy = new Map<string, Map<string, Edge>>();
+
+  constructor(nodes: readonly Node[], edges: readonly Edge[]) {
+    nodes.forEach(({ id }) => {
+      this.#needs.set(id, new Map());
+      this.#neededBy.set(id, new Map());
+    });
+    edges.forEach((edge) => {
+      if (edge.from !== edge.to && this.#needs.has(edge.from) && this.#needs.has(edge.to)) {
+        this.#needs.get(edge.from)!.set(edge.to, edge);
+        this.#neededBy.get(edge.to)!.set(edge.from, edge);
+      }
+    });
+  }
+
+  get empty(): boolean {
+    return [...this.#needs.values()].every((edges) => edges.size === 0);
+  }
+
+  needs(id: string): readonly string[] {
+    return [...(this.#needs.get(id)?.keys() ?? [])];
+  }
+
+  neededBy(id: string): readonly string[] {
+    return [...(this.#neededBy.get(id)?.keys() ?? [])];
+  }
+
+  edge(from: string, to: string): Edge | undefined {
+    return this.#needs.get(from)?.get(to);
+  }
+
+  /** Steps from a node to all that can be reached, whichever way edges point. */
+  distances(from: string): ReadonlyMap<string, number> {
+    return this.#spread([from], (id) => [...this.needs(id), ...this.neededBy(id)]).distance;
+  }
+
+  /** Everything a node depends on by way of nodes that `passes` lets through, the node itself included; with the way back to it. */
+  reached(from: string, passes: (id: string) => boolean): ReadonlyMap<string, readonly string[]> {
+    const { distance, before } = this.#spread([from], (id) => this.needs(id).filter(passes));
+    return new Map([...distance.keys()].map((id) => [id, wayBack(id, before)]));
+  }
+
+  #spread(from: readonly string[], next: (id: string) => readonly string[]) {
+    const distance = new Map(from.map((id) => [id, 0]));
+    const before = new Map<string, string>();
+    const waiting = [...from];
+    for (let at = 0; at < waiting.length; at += 1) {
+      const id = waiting[at]!;
+      for (const other of next(id)) {
+        if (!distance.has(other)) {
+          distance.set(other, distance.get(id)! + 1);
+          before.set(other, id);
+          waiting.push(other);
+        }
+      }
+    }
+    return { distance, before };
+  }
+}
+
+/** From a node back to where the search began. */
+function wayBack(id: string, before: ReadonlyMap<string, string>): readonly string[] {
+  const way = [id];
+  for (let at = before.get(id); at !== undefined; at = before.get(at)) {
+    way.push(at);
+  }
+  return way;
+}
+
+/** The nodes that are looked at: whole rings around the symptom, as many as fit; those that nothing connects come last. */
+export function scopeOf(nodes: readonly Node[], edges: readonly Edge[], centre: string | undefined, most: number): readonly Node[] {
+  if (nodes.length <= most || centre === undefined) {
+    return nodes;
+  }
+  const distances = new Graph(nodes, edges).distances(centre);
+  const rings = new Map<number, Node[]>();
+  nodes.forEach((node) => {
+    const ring = distances.get(node.id) ?? Number.POSITIVE_INFINITY;
+    rings.set(ring, [...(rings.get(ring) ?? []), node]);
+  });
+  const taken: Node[] = [];
+  for (const ring of [...rings.keys()].sort((a, b) => a - b)) {
+    if (ring > 1 && taken.length + rings.get(ring)!.length > most) {
+      break;
+    }
+    taken.push(...rings.get(ring)!);
+  }
+  return taken;
+}

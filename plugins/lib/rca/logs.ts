@@ -1,0 +1,57 @@
+import { within } from './grid.ts';
+import type { LogTemplate, Period, Severity } from './snapshot.ts';
+import { mean } from './statistics.ts';
+
+/** How much a kind of line has to do with the incident. */
+export interface RankedTemplate {
+  readonly log: LogTemplate;
+  /** From 0 to 1. */
+  readonly score: number;
+  readonly novel: boolean;
+  /** Lines in the incident, and how many there would have been. */
+  readonly count: number;
+  readonly expected: number;
+  readonly first_at: number;
+}
+
+const weights: Readonly<Record<Severity, number>> = { fatal: 1, error: 0.9, warn: 0.6, unknown: 0.35, info: 0.15, debug: 0.05 };
+
+/** Words may lift a line whose severity nobody said, to that of a warning and no further: whoever writes lines chooses their words. */
+const complaints = /\b(?:error|fail(?:ed|ure)?|exception|panic|refused|timed? ?out|denied|unavailable|expired|corrupt|killed|fatal)\b/i;
+
+const weightOf = ({ severity, template }: LogTemplate): number => (severity === 'unknown' && complaints.test(template) ? weights.warn : weights[severity]);
+
+const fewest = 3;
+
+/** Lines that are new or far more than usual, by novelty, then by rate, then by how bad they call themselves. */
+export function rankedTemplates(logs: readonly LogTemplate[], baseline: Period, incident: Period): RankedTemplate[] {
+  const found = logs.flatMap((log) => ranked(log, baseline, incident) ?? []);
+  const spread = new Map<string, number>();
+  found.filter(({ novel }) => novel).forEach(({ log }) => spread.set(log.template, (spread.get(log.template) ?? 0) + 1));
+  // What begins everywhere at once tells less about each place.
+  return found
+    .map((entry) => ({ ...entry, score: entry.score / Math.sqrt(entry.novel ? spread.get(entry.log.template)! : 1) }))
+    .sort((a, b) => b.score - a.score || b.count - a.count);
+}
+
+function ranked(log: LogTemplate, baseline: Period, incident: Period): RankedTemplate | undefined {
+  const before = within(log.counts, log.from, log.bucket_ms, baseline) as readonly number[];
+  const during = within(log.counts, log.from, log.bucket_ms, { from: incident.from - log.bucket_ms, to: incident.to }) as readonly number[];
+  const count = during.reduce((sum, value) => sum + value, 0);
+  if (count < fewest || during.length === 0) {
+    return undefined;
+  }
+  const usual = before.length === 0 ? 0 : mean(before);
+  const expected = usual * during.length;
+  const seen = before.reduce((sum, value) => sum + value, 0);
+  const novel = seen === 0 && before.length > 0;
+  // Deviation of a Poisson count, with one line to spare so that rare ones do not explode.
+  const surprise = (count - expected) / Math.sqrt(expected + 1);
+  const ratio = count / (expected + 1);
+  const rate = novel ? 1 : ratio < 2 || surprise < 4 ? 0 : 0.25 + 0.25 * Math.min(1, Math.log2(ratio) / 6);
+  const score = rate * weightOf(log);
+  const first = during.findIndex((value) => value > Math.max(0, 2 * usual));
+  return score === 0
+    ? undefined
+    : { log, score, novel, count, expected, first_at: Math.max(incident.from - log.bucket_ms, log.from) + Math.max(0, first) * log.bucket_ms };
+}

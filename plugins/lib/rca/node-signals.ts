@@ -1,0 +1,195 @@
+import { complaintsOf } from './checks.ts';
+import { type Deviation, deviationOf, gates } from './deviation.ts';
+import { resampled, timeAt, valuesIn } from './grid.ts';
+import { type RankedTemplate, rankedTemplates } from './logs.ts';
+import type { CheckResult, Node, Series, SliKind, Snapshot } from './snapshot.ts';
+import { type OwnShare, ownShares } from './spans.ts';
+import { mean, pearson, present, quantileOf, type Sample } from './statistics.ts';
+import type { Windows } from './windows.ts';
+
+/** One series of a node that went wrong, and how much it moves with the symptom. */
+export interface Signal {
+  readonly deviation: Deviation;
+  readonly correlation: number;
+  /** From 0 to 1: it deviates, moves with the symptom, and is of a kind that could do harm. */
+  readonly relevance: number;
+}
+
+/** All that is known about one node, before any other node is looked at. */
+export interface NodeSignals {
+  readonly node: Node;
+  readonly deviations: readonly Deviation[];
+  /** Most relevant first; those that deviate at all. */
+  readonly signals: readonly Signal[];
+  /** How much worse it answers than usual, on average: share of failures and seconds. */
+  readonly errors: number;
+  readonly latency: number;
+  /** Since when nothing comes of it any more, or no work reaches it. */
+  readonly silent_since?: number;
+  readonly idle_since?: number;
+  /** How well its falling silent fits the symptom in time, from 0 to 1. */
+  readonly silence: number;
+  readonly own?: OwnShare;
+  readonly templates: readonly RankedTemplate[];
+  readonly complaints: readonly CheckResult[];
+  /** Whether anything of its metrics was there to be looked at. */
+  readonly measured: boolean;
+}
+
+export function signalsOf(snapshot: Snapshot, nodes: readonly Node[], windows: Windows, symptom: Series | undefined): ReadonlyMap<string, NodeSignals> {
+  const seriesOf = grouped(snapshot.series);
+  const templatesOf = new Map<string, RankedTemplate[]>();
+  rankedTemplates(snapshot.logs, windows.baseline, windows.incident).forEach((entry) => {
+    templatesOf.set(entry.log.node, [...(templatesOf.get(entry.log.node) ?? []), entry]);
+  });
+  const own = ownShares(snapshot.spans, windows.baseline, windows.incident);
+  const likeness = new Likeness(symptom, windows);
+  return new Map(
+    nodes.map((node) => {
+      const series = seriesOf.get(node.id) ?? [];
+      const deviations = series.flatMap((one) => deviationOf(one, windows.baseline, windows.look) ?? []);
+      const signals = deviations
+        .filter(({ peak }) => peak >= gates.relaxed)
+        .map((deviation): Signal => signalOf(deviation, likeness, snapshot.symptom.kind))
+        .sort((a, b) => b.relevance - a.relevance || b.deviation.peak - a.deviation.peak);
+      const spans = own.get(node.id);
+      return [
+        node.id,
+        {
+          node,
+          deviations,
+          signals,
+          errors: excess(deviations, 'error_ratio', symptom, windows),
+          latency: excess(deviations, 'latency', symptom, windows),
+          ...silenceOf(series, windows, likeness),
+          ...(spans && { own: spans }),
+          templates: templatesOf.get(node.id) ?? [],
+          complaints: complaintsOf(snapshot.checks, node.id, windows.baseline.from),
+          measured: series.some(({ values }) => values.some((value) => value !== null)),
+        },
+      ] as const;
+    }),
+  );
+}
+
+function grouped(series: readonly Series[]): ReadonlyMap<string, Series[]> {
+  const groups = new Map<string, Series[]>();
+  series.forEach((one) => {
+    const group = groups.get(one.node);
+    if (group) {
+      group.push(one);
+    } else {
+      groups.set(one.node, [one]);
+    }
+  });
+  return groups;
+}
+
+function signalOf(deviation: Deviation, likeness: Likeness, kind: SliKind): Signal {
+  const correlation = likeness.with(deviation.series);
+  const gate = deviation.peak >= gates.strict ? 1 : 0.7;
+  const same = deviation.series.kind === kind ? 1 : 0.92;
+  return { deviation, correlation, relevance: gate * same * harm(deviation) * correlation };
+}
+
+/** How much harm a series of this kind can do at its worst. Load and traffic explain, but break nothing by themselves. */
+function harm({ series: { kind, unit, worse }, worst, usual }: Deviation): number {
+  if (kind === 'error_ratio' || kind === 'latency') {
+    return 1;
+  }
+  if (kind === 'rate' || worse === 'either') {
+    return 0;
+  }
+  if (kind === 'cpu' || kind === 'memory' || kind === 'disk') {
+    const used = unit === 'percent' ? worst / 100 : unit === 'ratio' ? worst : undefined;
+    return used === undefined ? Math.min(0.7, Math.max(0, worst / usual.median - 1)) : clamp((used - 0.6) / 0.3);
+  }
+  if (kind === 'network') {
+    return unit === 'ratio' ? clamp(worst / 0.02) : unit === 'percent' ? clamp(worst / 2) : 0.5;
+  }
+  return kind === 'load' ? 0.5 : 0.3;
+}
+
+export const clamp = (value: number): number => Math.max(0, Math.min(1, value));
+
+/** Correlation with the symptom over the incident and as much quiet before it, so that a step is seen as one. */
+class Likeness {
+  readonly #symptom: Series | undefined;
+  readonly #windows: Windows;
+  readonly #grids = new Map<number, readonly Sample[]>();
+
+  constructor(symptom: Series | undefined, windows: Windows) {
+    this.#symptom = symptom;
+    this.#windows = windows;
+  }
+
+  with(series: Series, fill?: number): number {
+    if (this.#symptom === undefined) {
+      return 0;
+    }
+    const step = Math.max(series.step_ms, this.#symptom.step_ms);
+    const of = resampled(series, this.#windows.compare, step);
+    const values = fill === undefined ? of : of.map((value) => value ?? fill);
+    return Math.abs(pearson(values, this.#symptomAt(step)));
+  }
+
+  #symptomAt(step: number): readonly Sample[] {
+    const grid = this.#grids.get(step) ?? resampled(this.#symptom!, this.#windows.compare, step);
+    this.#grids.set(step, grid);
+    return grid;
+  }
+}
+
+/** How much worse than usual over the whole incident, by the series that is said as the symptom is where there are several. */
+function excess(deviations: readonly Deviation[], kind: SliKind, symptom: Series | undefined, { incident }: Windows): number {
+  const ofKind = deviations.filter(({ series }) => series.kind === kind);
+  const like = ofKind.filter(({ series }) => series.metric === symptom?.metric);
+  return Math.max(
+    0,
+    ...(like.length > 0 ? like : ofKind).map(({ series, usual }) => {
+      const during = present(valuesIn(series, incident));
+      return during.length === 0 ? 0 : mean(during) - usual.median;
+    }),
+  );
+}
+
+/** Series that stop, or work that no longer arrives, until the end of what is known. */
+function silenceOf(series: readonly Series[], { baseline, look }: Windows, likeness: Likeness): Pick<NodeSignals, 'silent_since' | 'idle_since' | 'silence'> {
+  const lively = series.filter((one) => {
+    const before = valuesIn(one, baseline);
+    return before.length >= 8 && present(before).length >= before.length * 0.9;
+  });
+  const ends = lively.map((one) => stoppedAt(one, look));
+  const silent = ends.length > 0 && ends.every((end) => end !== undefined) ? Math.min(...ends.map((end) => end!)) : undefined;
+  const rate = lively.find(({ kind }) => kind === 'rate');
+  const idle = rate && idleSince(rate, baseline, look);
+  return {
+    ...(silent === undefined ? {} : { silent_since: silent }),
+    ...(idle === undefined ? {} : { idle_since: idle }),
+    silence: rate && (silent !== undefined || idle !== undefined) ? likeness.with(rate, 0) : silent === undefined ? 0 : likeness.with(lively[0]!, 0),
+  };
+}
+
+const silentSteps = 2;
+
+/** Stops while it is looked at: what has been gone for longer is no news. */
+function stoppedAt(series: Series, look: Windows['look']): number | undefined {
+  return endsWith(series, look, (value) => value === null);
+}
+
+function idleSince(series: Series, baseline: Windows['baseline'], look: Windows['look']): number | undefined {
+  const usual = present(valuesIn(series, baseline));
+  const little = 0.1 * quantileOf(usual, 0.1);
+  return little > 0 ? endsWith(series, look, (value) => value === null || value <= little) : undefined;
+}
+
+/** When the last stretch began that is so to the end; undefined where it is short, or older than what is looked at. */
+function endsWith(series: Series, look: Windows['look'], so: (value: number | null) => boolean): number | undefined {
+  const first = Math.max(0, Math.ceil((look.from - series.from) / series.step_ms));
+  const last = Math.min(series.values.length - 1, Math.floor((look.to - series.from) / series.step_ms));
+  let at = last;
+  while (at >= first && so(series.values[at]!)) {
+    at -= 1;
+  }
+  return last - at >= silentSteps && at >= first ? timeAt(series, at + 1) : undefined;
+}
