@@ -60,7 +60,7 @@ function caseOf(folder: string, id: string, edges: readonly Edge[], quiet: reado
         labels: {},
         fired_at: target.timestamp * 1_000,
       } as Case['snapshot']['symptom'],
-      nodes: [...known].map((name) => ({ id: name, kind: 'service', name })),
+      nodes: [...known].map((name) => ({ id: name, kind: name.endsWith('_remote') ? 'remote' : 'service', name })),
       edges: edges.map((edge) => edge),
       series,
       evidence: evidence.items,

@@ -1,6 +1,6 @@
 import type { Random } from '../../edge-sim/random.ts';
-import type { Fault, Strain } from './faults.ts';
-import { between, type Host, normal, type Service, type World } from './world.ts';
+import type { Fault, Strain } from './fault.ts';
+import { between, type Host, normal, type World } from './world.ts';
 
 /** What was measured of everything, a value a step; null where nothing was. */
 export interface Signals {

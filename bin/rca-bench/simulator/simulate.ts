@@ -3,9 +3,11 @@ import type { Edge, Missing, Node, Series, Snapshot } from 'svc/rca';
 
 import { type Case, EvidenceList, snapshotOf } from '../case.ts';
 import { alertOf, type Fired } from './alerts.ts';
-import { calm, type Fault, knownFaults, unseenFaults } from './faults.ts';
+import type { Fault } from './fault.ts';
+import { knownFaults } from './faults.ts';
 import { type Course, run, type Signals } from './signals.ts';
 import { changesOf, checksOf, type Cut, logsOf, spansOf } from './telemetry.ts';
+import { calm, unseenFaults } from './unseen-faults.ts';
 import { between, dependents, whole, type World, worldOf } from './world.ts';
 
 export type Suite = 'known' | 'unseen' | 'calm' | 'withheld';

@@ -1,81 +1,122 @@
-import { type Candidate, rank, type Scene } from './ranking.ts';
-import type { Confidence, Findings, Hypothesis, NotSeen } from './findings.ts';
+import type { Scene } from './blame.ts';
+import type { Calibration } from './calibration.ts';
+import { relatedChanges } from './changes.ts';
+import { calmConfidence, confidenceOf } from './confidence.ts';
+import type { Confidence, Findings, Hypothesis, RootCause } from './findings.ts';
 import { Graph, scopeOf } from './graph.ts';
+import { hypothesisOf } from './hypotheses.ts';
 import { signalsOf } from './node-signals.ts';
+import { propagation } from './path.ts';
+import { rank } from './ranking.ts';
 import type { Snapshot } from './snapshot.ts';
+import { claimsOf, notSeenOf, ruledOutOf, timelineOf } from './telling.ts';
+import { type Judgement, judge } from './verdict.ts';
 import { symptomSeries, windowsOf } from './windows.ts';
 
-export const engineVersion = '0.2.0';
+/** Reports say which engine made them; whoever changes what it answers raises this. */
+export const engineVersion = '1.0.0';
 
 export interface EngineOptions {
   /** How many hypotheses are told at most. */
-  readonly most?: number;
-  readonly mostNodes?: number;
+  readonly hypotheses?: number;
+  /** How many nodes are looked at; whole rings around the symptom, nearest first. */
+  readonly nodes?: number;
+  /** From the answers of people; without it confidence is said to be uncalibrated. */
+  readonly calibration?: Calibration;
 }
 
 /** The one entry: what a snapshot says about the cause, with no clock, no chance and nothing fetched. */
-export function investigate(snapshot: Snapshot, { most = 10, mostNodes = 400 }: EngineOptions = {}): Findings {
+export function investigate(snapshot: Snapshot, { hypotheses: most = 10, nodes: mostNodes = 400, calibration }: EngineOptions = {}): Findings {
   const symptom = symptomSeries(snapshot);
   const windows = windowsOf(snapshot, symptom);
   const nodes = scopeOf(snapshot.nodes, snapshot.edges, snapshot.symptom.node, mostNodes);
   const scene: Scene = { snapshot, windows, graph: new Graph(nodes, snapshot.edges), facts: signalsOf(snapshot, nodes, windows, symptom) };
-  const ranked = rank(scene).slice(0, most).map(hypothesis);
-  const best = ranked[0];
-  const confidence = confidenceOf(snapshot, ranked);
+  const { candidates, blame } = rank(scene);
+  const steps = candidates[0] ? propagation(candidates[0], scene, blame) : [];
+  const found = confidenceOf(scene, candidates, steps, calibration);
+  const judgement = judge(scene, candidates, symptom, found);
+  const hypotheses = told(
+    judgement,
+    candidates.slice(0, most).map((candidate, at) => hypothesisOf(candidate, at + 1, scene)),
+    scene,
+  );
+  const [best] = hypotheses;
+  const blames = judgement.because === 'found' || judgement.because === 'unseen' || judgement.because === 'silent';
+  const changes = best && blames ? relatedChanges(snapshot.changes, best.node, windows.onset, scene.graph) : [];
+  const confidence =
+    judgement.because === 'calm' || judgement.because === 'load' || judgement.because === 'nothing' ? calmConfidence(scene, 1, calibration) : found;
   return {
     engine_version: engineVersion,
-    verdict: best ? 'suspected' : 'no_anomaly',
-    summary: best?.text ?? 'No signal of what was fetched deviates from its usual values.',
+    verdict: judgement.verdict,
+    summary: summaryOf(judgement, best, scene, confidence),
     onset_at: windows.onset,
-    root_cause: best
-      ? {
-          node: best.node,
-          node_name: best.node_name,
-          category: best.category,
-          indicator: best.indicator,
-          since: best.onset_at ?? windows.onset,
-          text: best.text,
-        }
-      : null,
+    ...(snapshot.symptom.resolved_at === undefined ? {} : { recovered_at: snapshot.symptom.resolved_at }),
+    root_cause: rootCauseOf(judgement, best, windows.onset),
     confidence,
-    hypotheses: ranked,
-    propagation: [],
-    timeline: [{ at: snapshot.symptom.fired_at, kind: 'fired', text: `The alert on ${snapshot.symptom.metric} fired.`, evidence: [] }],
-    claims: [],
-    ruled_out: [],
-    not_seen: notSeen(snapshot),
-    changes: [],
+    hypotheses,
+    propagation: judgement.because === 'found' ? steps : [],
+    timeline: timelineOf(scene, blames ? candidates : [], changes, symptom),
+    claims: claimsOf(scene, blames ? hypotheses : [], symptom),
+    ruled_out: ruledOutOf(scene, candidates, blame),
+    not_seen: notSeenOf(scene),
+    changes,
   };
 }
 
-function hypothesis({ facts: { node, signals, complaints, templates }, score, leaf, reach, bonus }: Candidate, at: number): Hypothesis {
-  const first = signals[0];
-  const text = `${node.name}: ${first?.deviation.series.metric ?? complaints[0]?.check ?? templates[0]?.log.template ?? 'what stands on it'} deviates`;
-  return {
-    rank: at + 1,
-    node: node.id,
-    node_name: node.name,
-    category: 'unknown',
-    indicator: first
-      ? { evidence: first.deviation.series.evidence, kind: first.deviation.series.kind, name: first.deviation.series.metric, series: first.deviation.series.id }
-      : null,
-    score,
-    deviation: first?.deviation.peak ?? 0,
-    correlation: first?.correlation ?? 0,
-    reaches_symptom: reach,
-    deepest: leaf > 0.5,
-    support: [{ kind: 'metric' as const, evidence: '', text: `${leaf.toFixed(2)} ${JSON.stringify(bonus)}` }],
+/** What is silent or merely loaded stands first, as what it is. */
+function told({ because, node, ratio }: Judgement, ranked: readonly Hypothesis[], { facts }: Scene): readonly Hypothesis[] {
+  if ((because !== 'silent' && because !== 'load') || node === undefined) {
+    return ranked;
+  }
+  const { node: own, silent_since: silent, deviations, complaints } = facts.get(node)!;
+  const series = deviations.find(({ series: { kind } }) => kind === 'rate')?.series ?? deviations[0]?.series;
+  const evidence = series?.evidence ?? complaints[0]?.evidence ?? '';
+  const text =
+    because === 'silent' ? `${own.name} sends no data, and nothing says that it is unwell` : `${own.name} has ${ratio!.toFixed(1)} times its usual work`;
+  const first: Hypothesis = {
+    rank: 1,
+    node,
+    node_name: own.name,
+    category: because === 'silent' ? 'data_quality' : 'healthy',
+    indicator: series ? { evidence, kind: series.kind, name: series.metric, series: series.id } : null,
+    score: (ranked[0]?.score ?? 0) + 1,
+    ...(silent === undefined ? {} : { onset_at: silent }),
+    deviation: 0,
+    correlation: 0,
+    reaches_symptom: true,
+    deepest: true,
+    support: evidence === '' ? [] : [{ kind: series ? 'metric' : 'check', evidence, text }],
     text,
   };
+  return [first, ...ranked.filter((other) => other.node !== node)].map((one, at) => ({ ...one, rank: at + 1 }));
 }
 
-function confidenceOf({ evidence, missing }: Snapshot, [first, second]: readonly Hypothesis[]): Confidence {
-  const margin = first ? (first.score - (second?.score ?? 0)) / first.score : 0;
-  const coverage = evidence.length / Math.max(1, evidence.length + missing.length);
-  const parts = { margin, coverage, path: 0, kinds: first ? 1 / 3 : 0 };
-  const value = first ? Math.min(1, 0.15 + 0.35 * margin + 0.2 * coverage + 0.1 * parts.kinds) : 0;
-  return { level: value >= 0.75 ? 'high' : value >= 0.5 ? 'medium' : 'low', value, parts, calibrated: false };
+function rootCauseOf({ because }: Judgement, best: Hypothesis | undefined, onset: number): RootCause | null {
+  if (best === undefined || (because !== 'found' && because !== 'silent')) {
+    return null;
+  }
+  return { node: best.node, node_name: best.node_name, category: best.category, indicator: best.indicator, since: best.onset_at ?? onset, text: best.text };
 }
 
-const notSeen = ({ missing }: Snapshot): NotSeen[] =>
-  missing.map(({ kind, node, reason, text }) => ({ kind, ...(node === undefined ? {} : { node }), reason, text }));
+function summaryOf({ verdict, because, node, ratio }: Judgement, best: Hypothesis | undefined, { facts, snapshot }: Scene, { level }: Confidence): string {
+  const name = node === undefined ? '' : facts.get(node)!.node.name;
+  const { metric } = snapshot.symptom;
+  switch (because) {
+    case 'silent':
+      return `Measuring failed, not what is measured: ${name} sends no data.`;
+    case 'calm':
+      return verdict === 'recovered'
+        ? `${metric} was out of line and is as usual again.`
+        : `Nothing is wrong that can be seen: ${metric} is within what is usual of it.`;
+    case 'load':
+      return `More work than usual: ${name} has ${ratio!.toFixed(1)} times its usual rate; nothing is broken.`;
+    case 'nothing':
+      return 'Nothing that was looked at deviates from what is usual.';
+    case 'thin':
+      return 'Too little could be seen to name a cause.';
+    case 'unseen':
+      return `The trail leads to ${name}, of which nothing could be seen.`;
+    case 'found':
+      return `${verdict === 'root_cause' ? 'Cause' : 'Suspected'}: ${best!.text}. Confidence ${level}.`;
+  }
+}

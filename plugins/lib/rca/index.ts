@@ -1,3 +1,6 @@
+export { calibrate, type Calibration, enoughLabels, type Label } from './calibration.ts';
+export { knownChecks } from './checks.ts';
+export { type Checked, checkAssertion } from './claims.ts';
 export { type EngineOptions, engineVersion, investigate } from './engine.ts';
 export * from './findings.ts';
 export * from './snapshot.ts';

@@ -50,7 +50,7 @@ export function signalsOf(snapshot: Snapshot, nodes: readonly Node[], windows: W
       const deviations = series.flatMap((one) => deviationOf(one, windows.baseline, windows.look) ?? []);
       const signals = deviations
         .filter(({ peak }) => peak >= gates.relaxed)
-        .map((deviation): Signal => signalOf(deviation, likeness, snapshot.symptom.kind))
+        .map((deviation): Signal => signalOf(deviation, likeness, snapshot.symptom.kind, node))
         .sort((a, b) => b.relevance - a.relevance || b.deviation.peak - a.deviation.peak);
       const spans = own.get(node.id);
       return [
@@ -85,12 +85,20 @@ function grouped(series: readonly Series[]): ReadonlyMap<string, Series[]> {
   return groups;
 }
 
-function signalOf(deviation: Deviation, likeness: Likeness, kind: SliKind): Signal {
+function signalOf(deviation: Deviation, likeness: Likeness, kind: SliKind, { kind: sort }: Node): Signal {
   const correlation = likeness.with(deviation.series);
-  const gate = deviation.peak >= gates.strict ? 1 : 0.7;
-  const same = deviation.series.kind === kind ? 1 : 0.92;
-  return { deviation, correlation, relevance: gate * same * harm(deviation) * correlation };
+  const gate = deviation.peak >= gates.strict ? 1 : relaxedGate;
+  const { kind: own } = deviation.series;
+  const fits = own === kind ? 1 : own === 'latency' || own === 'error_ratio' ? otherAnswer : resource;
+  return { deviation, correlation, relevance: gate * fits * harm(deviation) * correlation * (sort === 'remote' ? secondHand : 1) };
 }
+
+const relaxedGate = 0.7;
+/** Failures do come of delays, and delays of failures, but like comes of like more often. */
+const otherAnswer = 0.5;
+const resource = 0.92;
+/** What is known only from those that call it is a view of them as much as of itself. */
+const secondHand = 0.85;
 
 /** How much harm a series of this kind can do at its worst. Load and traffic explain, but break nothing by themselves. */
 function harm({ series: { kind, unit, worse }, worst, usual }: Deviation): number {
@@ -160,7 +168,7 @@ function silenceOf(series: readonly Series[], { baseline, look }: Windows, liken
     return before.length >= 8 && present(before).length >= before.length * 0.9;
   });
   const ends = lively.map((one) => stoppedAt(one, look));
-  const silent = ends.length > 0 && ends.every((end) => end !== undefined) ? Math.min(...ends.map((end) => end!)) : undefined;
+  const silent = ends.length > 0 && ends.every((end) => end !== undefined) ? Math.min(...ends) : undefined;
   const rate = lively.find(({ kind }) => kind === 'rate');
   const idle = rate && idleSince(rate, baseline, look);
   return {

@@ -50,7 +50,7 @@ export type Unit = (typeof units)[number];
 
 export interface Node {
   readonly id: string;
-  /** `service`, `host`, `database`, `device`, `edge` …; hosts are what others run on. */
+  /** `service`, `host`, `database`, `device`, `edge` …; `remote` for what is known only from the calls of others. */
   readonly kind: string;
   readonly name: string;
 }

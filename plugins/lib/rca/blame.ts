@@ -1,0 +1,173 @@
+import { blindChecks, knownChecks } from './checks.ts';
+import { gates } from './deviation.ts';
+import type { Graph } from './graph.ts';
+import { clamp, type NodeSignals } from './node-signals.ts';
+import type { SliKind, Snapshot } from './snapshot.ts';
+import type { Windows } from './windows.ts';
+
+/** All that is looked at together. */
+export interface Scene {
+  readonly snapshot: Snapshot;
+  readonly windows: Windows;
+  readonly graph: Graph;
+  readonly facts: ReadonlyMap<string, NodeSignals>;
+}
+
+/** How much is wrong with each node that moves with the symptom, and how that was told. */
+export interface Blame {
+  readonly relevance: ReadonlyMap<string, number>;
+  readonly down: ReadonlySet<string>;
+  /** Hosts judged by the many that stand on them and are hit together. */
+  readonly shared: ReadonlySet<string>;
+}
+
+/** From which relevance on a node counts as having something wrong with it. */
+export const anomalous = 0.25;
+
+const answers: readonly SliKind[] = ['error_ratio', 'latency'];
+const lentByDown = 0.9;
+
+export function blameOf(scene: Scene): Blame {
+  const down = downNodes(scene);
+  const relevance = new Map([...scene.facts].map(([id, node]) => [id, down.has(id) ? Math.max(lentByDown, node.silence) : (node.signals[0]?.relevance ?? 0)]));
+  const shared = new Set<string>();
+  lend(scene, relevance, down, shared);
+  return { relevance, down, shared };
+}
+
+const worstOf = ({ signals }: NodeSignals, kinds: readonly SliKind[]): number =>
+  signals.reduce((worst, { deviation, relevance }) => (kinds.includes(deviation.series.kind) ? Math.max(worst, relevance) : worst), 0);
+
+export const standsOn = (graph: Graph, id: string, on: string): boolean => graph.edge(id, on)?.relation === 'runs_on';
+
+/** What no work reaches or nothing comes of, while those that call it fail; and hosts that fell silent with all that is on them. */
+function downNodes({ graph, facts }: Scene): ReadonlySet<string> {
+  const gone = ({ silent_since: silent, idle_since: idle }: NodeSignals): boolean => silent !== undefined || idle !== undefined;
+  const down = new Set(
+    [...facts.values()]
+      .filter(
+        (node) => gone(node) && graph.neededBy(node.node.id).some((id) => !standsOn(graph, id, node.node.id) && worstOf(facts.get(id)!, answers) >= anomalous),
+      )
+      .map(({ node }) => node.id),
+  );
+  for (const [id, { silent_since: silent }] of facts) {
+    const on = graph.neededBy(id).filter((other) => standsOn(graph, other, id));
+    if (silent !== undefined && on.some((other) => down.has(other)) && on.every((other) => down.has(other) || gone(facts.get(other)!))) {
+      down.add(id);
+    }
+  }
+  return down;
+}
+
+/** A node that cannot tell what is wrong with it is judged by what happens to those that stand on it. */
+function lend(scene: Scene, relevance: Map<string, number>, down: ReadonlySet<string>, shared: Set<string>): void {
+  const { graph, facts } = scene;
+  const badness = (id: string): number => (down.has(id) ? lentByDown : worstOf(facts.get(id)!, answers));
+  for (const [id, node] of facts) {
+    const needing = graph.neededBy(id).filter((other) => facts.get(other)!.measured);
+    const standing = needing.filter((other) => standsOn(graph, other, id));
+    const hit = needing.filter((other) => down.has(other) || isHitItself(other, id, scene, down));
+    const struck = standing.filter((other) => hit.includes(other));
+    const trust = Math.max(exhausted(node) ? 1 : 0, complained(node));
+    if (trust > 0 && hit.length > 0) {
+      const spread = standing.length === 0 ? 1 : 0.6 + 0.4 * (struck.length / standing.length);
+      relevance.set(id, Math.max(relevance.get(id)!, 0.95 * trust * spread * Math.max(...hit.map(badness))));
+    }
+    if (struck.length >= 2 && struck.length >= 0.6 * standing.length) {
+      shared.add(id);
+      relevance.set(id, Math.max(relevance.get(id)!, 0.85 * Math.min(...struck.map(badness))));
+    }
+  }
+}
+
+/** A resource that is used up does its harm from then on, however long it took to get there. */
+const exhausted = ({ signals }: NodeSignals): boolean =>
+  signals.some(({ deviation: { series, worst, peak } }) => {
+    const used = series.unit === 'percent' ? worst : series.unit === 'ratio' ? worst * 100 : 0;
+    return peak >= gates.strict && used >= 97 && (series.kind === 'disk' || series.kind === 'memory' || series.kind === 'cpu');
+  });
+
+const calmlyMeasured = 0.35;
+
+/** How far the complaints of a node can be believed: less where the very thing is measured, and calm. */
+export function complained({ complaints, deviations, signals }: NodeSignals): number {
+  return Math.max(
+    0,
+    ...complaints
+      .filter(({ check }) => !blindChecks.has(check))
+      .map(({ check }) => {
+        const shows = knownChecks[check]!.shows ?? [];
+        const measured = deviations.some(({ series }) => shows.includes(series.kind));
+        return measured && !signals.some(({ deviation }) => shows.includes(deviation.series.kind)) ? calmlyMeasured : 1;
+      }),
+  );
+}
+
+/** Whether a node answers badly and none of those it needs, but for one, does so enough to account for it. */
+function isHitItself(id: string, but: string, { graph, facts }: Scene, down: ReadonlySet<string>): boolean {
+  const node = facts.get(id)!;
+  if (worstOf(node, answers) < anomalous) {
+    return false;
+  }
+  return graph.needs(id).every((other) => other === but || (!down.has(other) && passedOn(node, facts.get(other)!) < 0.5));
+}
+
+/** How much of what is wrong with a node its dependencies account for, from 0 to 1. */
+export function explained(node: NodeSignals, scene: Scene, { relevance, down }: Blame): number {
+  const { graph, facts } = scene;
+  let passed = 0;
+  let most = 0;
+  for (const id of graph.needs(node.node.id)) {
+    const other = facts.get(id)!;
+    const value = relevance.get(id)!;
+    if (down.has(id)) {
+      return 1;
+    }
+    if (value >= anomalous && worstOf(other, answers) >= anomalous) {
+      passed += passedOn(node, other) * Math.min(1, value / 0.6);
+    } else if (value >= anomalous) {
+      most = Math.max(most, clamp(value * 1.2) * (1 - consumes(node, id, scene)));
+    }
+  }
+  const inside = insideShare(node);
+  const fromBelow = inside === undefined ? clamp(passed) : 0.4 * clamp(passed) + 0.6 * (1 - inside);
+  return clamp(Math.max(most, fromBelow, consumed(node, scene)));
+}
+
+/** How much of the errors and of the delay of a node would be there if it only passed on those of another one. */
+function passedOn(node: NodeSignals, other: NodeSignals): number {
+  const slow = worstOf(node, ['latency']) >= anomalous && node.latency > 0 ? clamp(other.latency / node.latency) : 0;
+  const failing = worstOf(node, ['error_ratio']) >= anomalous && node.errors > 0 ? clamp(other.errors / node.errors) : 0;
+  const mostlyFails = worstOf(node, ['error_ratio']) > worstOf(node, ['latency']);
+  const timeouts = mostlyFails && other.latency > 0 && worstOf(other, ['latency']) >= anomalous ? 0.5 : 0;
+  return Math.max(slow, failing, timeouts);
+}
+
+/** What traces say arises in the node itself, of what is wrong with it; undefined where they say nothing. */
+export function insideShare(node: NodeSignals): number | undefined {
+  const { own } = node;
+  if (own === undefined) {
+    return undefined;
+  }
+  const slow = worstOf(node, ['latency']) >= anomalous && node.latency > 0 ? clamp(own.slower / node.latency) : undefined;
+  const failing = worstOf(node, ['error_ratio']) >= anomalous && node.errors > 0 ? clamp(own.failing / node.errors) : undefined;
+  return slow === undefined && failing === undefined ? undefined : Math.max(slow ?? 0, failing ?? 0);
+}
+
+/** How much a resource that a node stands on is used up by that very node: both rise. */
+export function consumes(node: NodeSignals, on: string | undefined, { graph, facts }: Scene): number {
+  const host = on === undefined ? undefined : facts.get(on);
+  if (host === undefined || graph.edge(node.node.id, on!) === undefined) {
+    return 0;
+  }
+  const risen = new Set(
+    host.signals
+      .filter(({ relevance, deviation }) => relevance >= anomalous && !answers.includes(deviation.series.kind))
+      .map(({ deviation }) => deviation.series.kind),
+  );
+  return node.signals.some(({ deviation: { series, worst, usual } }) => risen.has(series.kind) && worst > usual.median * 1.3) ? 0.8 : 0;
+}
+
+/** A resource is not the cause where one of those that stand on it uses it up. */
+const consumed = ({ node }: NodeSignals, scene: Scene): number =>
+  Math.max(0, ...scene.graph.neededBy(node.id).map((id) => consumes(scene.facts.get(id)!, node.id, scene)));

@@ -1,0 +1,75 @@
+import type { Assertion, Claim, ClaimStatus } from './findings.ts';
+import { within } from './grid.ts';
+import { deviationOf } from './deviation.ts';
+import type { Snapshot } from './snapshot.ts';
+import { mean, present, quantileOf } from './statistics.ts';
+import { symptomSeries, type Windows, windowsOf } from './windows.ts';
+
+/** What checking came to; without a value there was nothing to compute it from. */
+export interface Checked {
+  readonly status: ClaimStatus;
+  readonly checked_value?: number;
+}
+
+/** Computes an assertion again from the samples of a snapshot, whoever made it. */
+export function checkAssertion(snapshot: Snapshot, assertion: Assertion): Checked {
+  const value = valueOf(snapshot, assertion, windowsOf(snapshot, symptomSeries(snapshot)));
+  if (value === undefined || !Number.isFinite(value)) {
+    return { status: 'unverified' };
+  }
+  return { status: holds(value, assertion) ? 'verified' : 'contradicted', checked_value: value };
+}
+
+function holds(value: number, { op, value: said, tolerance }: Assertion): boolean {
+  const slack = Math.abs(tolerance);
+  switch (op) {
+    case '<':
+      return value < said + slack;
+    case '<=':
+      return value <= said + slack;
+    case '==':
+      return Math.abs(value - said) <= slack;
+    case '>=':
+      return value >= said - slack;
+    case '>':
+      return value > said - slack;
+  }
+}
+
+function valueOf(snapshot: Snapshot, { evidence_id: id, part, stat, over }: Assertion, windows: Windows): number | undefined {
+  const period = over === 'baseline' ? windows.baseline : windows.incident;
+  const logs = snapshot.logs.filter((log) => log.evidence === id && (part === undefined || log.id === part));
+  if (stat === 'template_count') {
+    return logs.length === 0
+      ? undefined
+      : logs.reduce((sum, log) => sum + total(within(log.counts, log.from, log.bucket_ms, { from: period.from - log.bucket_ms + 1, to: period.to })), 0);
+  }
+  const series = snapshot.series.filter((one) => one.evidence === id && (part === undefined || one.id === part));
+  // More than one series and no word which: nothing that could be true or false was said.
+  if (series.length !== 1) {
+    return undefined;
+  }
+  const [only] = series;
+  const known = present(within(only!.values, only!.from, only!.step_ms, period));
+  switch (stat) {
+    case 'onset':
+      return deviationOf(only!, windows.baseline, windows.look)?.onset_at;
+    case 'count':
+      return known.length;
+    case 'max':
+      return known.length === 0 ? undefined : Math.max(...known);
+    case 'min':
+      return known.length === 0 ? undefined : Math.min(...known);
+    case 'p95':
+      return quantileOf(known, 0.95);
+    case 'avg':
+      return known.length === 0 ? undefined : mean(known);
+  }
+}
+
+const total = (values: readonly (number | null)[]): number => present(values).reduce((sum, value) => sum + value, 0);
+
+/** A claim of the engine itself, held to the same check as those of others. */
+export function claimOf(snapshot: Snapshot, at: number, text: string, assertion: Assertion): Claim {
+  return { id: `C${at + 1}`, text, evidence_ids: [assertion.evidence_id], assertion, origin: 'engine', ...checkAssertion(snapshot, assertion) };
+}

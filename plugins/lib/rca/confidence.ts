@@ -1,0 +1,98 @@
+import { type Calibration, calibrated } from './calibration.ts';
+import type { Confidence, Step } from './findings.ts';
+import type { Scene } from './blame.ts';
+import { clamp } from './node-signals.ts';
+import { pathShare } from './path.ts';
+import { type Candidate, scoreOf, weights } from './ranking.ts';
+import type { EvidenceKind, Missing, Snapshot } from './snapshot.ts';
+
+const share = { base: 0.15, margin: 0.35, coverage: 0.2, path: 0.2, kinds: 0.1 } as const;
+const enoughKinds = 3;
+
+/**
+ * What the best candidate is worth, from parts that can be shown. What could not be seen is assumed to speak against it:
+ * every rival could have had the most that was not fetched about it, so that less evidence never makes for more confidence.
+ */
+export function confidenceOf(scene: Scene, candidates: readonly Candidate[], steps: readonly Step[], calibration: Calibration | undefined): Confidence {
+  const [best] = candidates;
+  const coverage = coverageOf(scene.snapshot);
+  if (best === undefined) {
+    return finished({ margin: 0, coverage, path: 0, kinds: 0 }, calibration);
+  }
+  const own = atLeast(best, scene);
+  const rival = Math.max(
+    0,
+    ...[...scene.facts.keys()]
+      .filter((id) => id !== best.id)
+      .map((id) =>
+        atMost(
+          id,
+          candidates.find((one) => one.id === id),
+          scene,
+        ),
+      ),
+  );
+  const margin = clamp((own - rival) / own);
+  const doubted = rival >= own && unseen(scene.snapshot).length > 0;
+  return finished({ margin, coverage, path: doubted ? 0 : pathShare(steps), kinds: doubted ? 0 : kindsOf(best) }, calibration);
+}
+
+/** When nothing is found to be wrong: as sure as everything was looked at. */
+export function calmConfidence({ snapshot }: Scene, calm: number, calibration: Calibration | undefined): Confidence {
+  const sees = unseen(snapshot).length === 0;
+  return finished({ margin: sees ? calm : 0, coverage: coverageOf(snapshot), path: sees ? 1 : 0, kinds: 0 }, calibration);
+}
+
+function finished(parts: Confidence['parts'], calibration: Calibration | undefined): Confidence {
+  const raw = clamp(share.base + share.margin * parts.margin + share.coverage * parts.coverage + share.path * parts.path + share.kinds * parts.kinds);
+  const value = calibration ? calibrated(raw, calibration) : raw;
+  return { level: value >= 0.75 ? 'high' : value >= 0.5 ? 'medium' : 'low', value, parts, calibrated: calibration !== undefined };
+}
+
+/** What was planned and did not come. What nobody collects was never planned. */
+const unseen = ({ missing }: Snapshot): readonly Missing[] => missing.filter(({ reason }) => reason !== 'absent');
+
+export function coverageOf(snapshot: Snapshot): number {
+  const fetched = snapshot.evidence.length;
+  const planned = fetched + unseen(snapshot).length;
+  return planned === 0 ? 0 : fetched / planned;
+}
+
+export const lacks = (snapshot: Snapshot, node: string, kind: EvidenceKind): boolean =>
+  unseen(snapshot).some((one) => one.kind === kind && (one.node === undefined || one.node === node));
+
+/** The score that is left of a candidate when what could not be seen speaks against it. */
+function atLeast(candidate: Candidate, { snapshot, graph }: Scene): number {
+  const unsure = lacks(snapshot, candidate.id, 'topology') || graph.needs(candidate.id).some((id) => lacks(snapshot, id, 'metric'));
+  return unsure ? candidate.score - weights.leaf * candidate.relevance * candidate.leaf : candidate.score;
+}
+
+/** The score that a rival would have when what could not be seen speaks for it. */
+function atMost(id: string, candidate: Candidate | undefined, { snapshot }: Scene): number {
+  const blind = lacks(snapshot, id, 'metric');
+  if (candidate === undefined && !blind) {
+    return 0;
+  }
+  const structure = lacks(snapshot, id, 'topology');
+  const bonus = {
+    logs: lacks(snapshot, id, 'log') ? 1 : (candidate?.bonus.logs ?? 0),
+    checks: lacks(snapshot, id, 'check') ? 1 : (candidate?.bonus.checks ?? 0),
+    changes: lacks(snapshot, id, 'change') ? 1 : (candidate?.bonus.changes ?? 0),
+    traces: lacks(snapshot, id, 'trace') ? 1 : (candidate?.bonus.traces ?? 0),
+  };
+  const relevance = blind ? 1 : candidate!.relevance;
+  const leaf = blind || structure || lacks(snapshot, id, 'trace') ? 1 : candidate!.leaf;
+  const reach = blind || structure || candidate!.reach;
+  return scoreOf({ relevance, leaf, reach, shared: candidate?.shared ?? false, bonus, peak: candidate?.facts.signals[0]?.deviation.peak ?? 0 });
+}
+
+function kindsOf({ facts, bonus }: Candidate): number {
+  const kinds = [
+    facts.signals.length > 0 || facts.silent_since !== undefined || facts.idle_since !== undefined,
+    bonus.logs >= 0.2,
+    bonus.traces >= 0.2,
+    bonus.changes >= 0.2,
+    bonus.checks > 0.5,
+  ];
+  return Math.min(enoughKinds, kinds.filter(Boolean).length) / enoughKinds;
+}

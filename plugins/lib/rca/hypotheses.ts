@@ -1,0 +1,207 @@
+import { consumes, type Scene } from './blame.ts';
+import { relatedChanges } from './changes.ts';
+import { blindChecks, knownChecks } from './checks.ts';
+import type { Deviation } from './deviation.ts';
+import type { Category, Hypothesis, Indicator } from './findings.ts';
+import type { NodeSignals } from './node-signals.ts';
+import type { Candidate } from './ranking.ts';
+import type { ChangeKind, Unit } from './snapshot.ts';
+
+const byChange: Readonly<Partial<Record<ChangeKind, Category>>> = {
+  deploy: 'code_defect',
+  config: 'configuration_error',
+  certificate: 'configuration_error',
+  package: 'configuration_error',
+  edge_upgrade: 'configuration_error',
+  reboot: 'infrastructure',
+  restart: 'infrastructure',
+};
+
+const likelyChange = 0.5;
+
+/** A candidate as it is told: what kind of trouble, what in the node shows it, and what speaks for it. */
+export function hypothesisOf(candidate: Candidate, rank: number, scene: Scene): Hypothesis {
+  const { facts, score, leaf, reach } = candidate;
+  const indicator = indicatorOf(candidate, scene);
+  const category = categoryOf(candidate, indicator, scene);
+  const onset = onsetOf(facts);
+  const first = facts.signals[0];
+  return {
+    rank,
+    node: facts.node.id,
+    node_name: facts.node.name,
+    category,
+    indicator,
+    score,
+    ...(onset === undefined ? {} : { onset_at: onset }),
+    deviation: first?.deviation.peak ?? 0,
+    correlation: first?.correlation ?? 0,
+    reaches_symptom: reach,
+    deepest: leaf >= 0.5,
+    support: supportOf(candidate, indicator, scene),
+    text: textOf(candidate, indicator),
+  };
+}
+
+/** When a node first showed something: its earliest relevant signal, or the end of its data. */
+export function onsetOf({ signals, silent_since: silent, idle_since: idle }: NodeSignals): number | undefined {
+  const strongest = signals[0]?.relevance ?? 0;
+  const times = signals.filter(({ relevance }) => relevance > 0 && relevance >= 0.5 * strongest).flatMap(({ deviation }) => deviation.onset_at ?? []);
+  const all = [...times, ...[silent, idle].filter((time) => time !== undefined)];
+  return all.length === 0 ? undefined : Math.min(...all);
+}
+
+/** Which signal inside the node: of a resource the one that went furthest beyond its quartiles, unless another one began clearly earlier. */
+function indicatorOf({ facts, relevance }: Candidate, scene: Scene): Indicator | null {
+  const eaten =
+    consumes(
+      facts,
+      scene.graph.needs(facts.node.id).find((id) => consumes(facts, id, scene) > 0.5),
+      scene,
+    ) > 0.5;
+  const resources = facts.signals.filter(({ deviation: { series }, relevance: own }) => own > 0 && !['error_ratio', 'latency', 'rate'].includes(series.kind));
+  const answers = facts.signals.filter(({ deviation: { series } }) => ['error_ratio', 'latency'].includes(series.kind));
+  const pool = answers.length > 0 && !eaten ? answers : resources;
+  if (pool.length > 0) {
+    const best = pool.reduce((one, other) => (precedes(other.deviation, one.deviation, pool === answers ? other.relevance - one.relevance : 0) ? other : one));
+    return metricIndicator(best.deviation);
+  }
+  const complaint = facts.complaints.find(({ check }) => !blindChecks.has(check)) ?? facts.complaints[0];
+  if (complaint) {
+    return { evidence: complaint.evidence, kind: 'check', name: complaint.check, ...(complaint.since === undefined ? {} : { onset_at: complaint.since }) };
+  }
+  const rate = facts.deviations.find(({ series }) => series.kind === 'rate') ?? facts.deviations[0];
+  if (rate && (facts.silent_since ?? facts.idle_since) !== undefined) {
+    return { ...metricIndicator(rate), worst: 0, onset_at: facts.silent_since ?? facts.idle_since! };
+  }
+  const template = facts.templates[0];
+  return template && relevance > 0 ? { evidence: template.log.evidence, kind: 'log', name: template.log.template, onset_at: template.first_at } : null;
+}
+
+function metricIndicator({ series, usual, worst, peak, onset_at: onset }: Deviation): Indicator {
+  return {
+    evidence: series.evidence,
+    kind: series.kind,
+    name: series.metric,
+    series: series.id,
+    usual: usual.median,
+    worst,
+    deviation: peak,
+    ...(onset === undefined ? {} : { onset_at: onset }),
+  };
+}
+
+function precedes(a: Deviation, b: Deviation, relevance: number): boolean {
+  if (relevance !== 0) {
+    return relevance > 0;
+  }
+  const step = Math.max(a.series.step_ms, b.series.step_ms);
+  const earlier = (b.onset_at ?? Number.POSITIVE_INFINITY) - (a.onset_at ?? Number.POSITIVE_INFINITY);
+  if (Math.abs(earlier) >= 2 * step && Number.isFinite(earlier)) {
+    return earlier > 0;
+  }
+  return beyondQuartiles(a) > beyondQuartiles(b);
+}
+
+const beyondQuartiles = ({ worst, usual, scale }: Deviation): number => Math.abs(worst - usual.median) / Math.max(usual.iqr, scale);
+
+function categoryOf({ facts, down, shared, bonus }: Candidate, indicator: Indicator | null, { snapshot, graph, windows }: Scene): Category {
+  const complaint = bonus.checks > 0.5 ? facts.complaints.find(({ check }) => !blindChecks.has(check)) : undefined;
+  if (complaint) {
+    return knownChecks[complaint.check]!.category;
+  }
+  if (down) {
+    return facts.node.kind === 'host' ? 'infrastructure' : 'dependency_failure';
+  }
+  const change = relatedChanges(snapshot.changes, facts.node.id, windows.onset, graph)[0];
+  const changed = change && change.node === facts.node.id && change.score >= likelyChange ? byChange[change.kind] : undefined;
+  if (changed) {
+    return changed;
+  }
+  if (indicator?.kind === 'cpu' || indicator?.kind === 'memory' || indicator?.kind === 'disk' || indicator?.kind === 'load') {
+    return 'resource_exhaustion';
+  }
+  if (indicator?.kind === 'network' || shared) {
+    return 'infrastructure';
+  }
+  if (facts.node.kind === 'remote') {
+    return 'dependency_failure';
+  }
+  const full = facts.signals.some(
+    ({ deviation: { series, worst } }) => series.unit === 'ratio' && !['error_ratio', 'network'].includes(series.kind) && worst >= 0.95,
+  );
+  if (full) {
+    return 'resource_exhaustion';
+  }
+  return indicator?.kind === 'error_ratio' && (facts.own?.failing ?? 0) > 0 && facts.templates.some(({ novel }) => novel) ? 'code_defect' : 'unknown';
+}
+
+/** Each kind of evidence that speaks for it, once, by its strongest piece. */
+function supportOf({ facts, bonus }: Candidate, indicator: Indicator | null, { snapshot, graph, windows }: Scene): Hypothesis['support'] {
+  const support: Hypothesis['support'][number][] = [];
+  if (indicator?.series !== undefined) {
+    support.push({ kind: 'metric', evidence: indicator.evidence, text: indicatorText(indicator, facts) });
+  }
+  const [template] = facts.templates;
+  if (template && bonus.logs >= 0.2) {
+    const text = template.novel
+      ? `a line that was never there before came ${template.count} times`
+      : `a line came ${template.count} times instead of ${Math.round(template.expected)}`;
+    support.push({ kind: 'log', evidence: template.log.evidence, text });
+  }
+  if (facts.own && bonus.traces >= 0.2) {
+    const { origin, slower, evidence } = facts.own;
+    const text =
+      origin >= 0.2
+        ? `errors begin here in ${Math.round(origin * 100)} % of the failing traces`
+        : `it takes ${shortNumber(slower, 'seconds')} longer by itself`;
+    support.push({ kind: 'trace', evidence, text });
+  }
+  const change = relatedChanges(snapshot.changes, facts.node.id, windows.onset, graph)[0];
+  if (change && bonus.changes >= 0.2) {
+    support.push({
+      kind: 'change',
+      evidence: change.evidence,
+      text: `${change.kind} ${Math.max(0, Math.round(change.before_ms / 60_000))} min before the onset`,
+    });
+  }
+  const complaint = facts.complaints.find(({ check }) => !blindChecks.has(check));
+  if (complaint && bonus.checks > 0) {
+    support.push({ kind: 'check', evidence: complaint.evidence, text: knownChecks[complaint.check]!.says });
+  }
+  return support;
+}
+
+function indicatorText({ name, usual, worst, series: id }: Indicator, { signals, deviations }: NodeSignals): string {
+  const unit = [...signals.map(({ deviation }) => deviation), ...deviations].find(({ series }) => series.id === id)?.series.unit ?? 'other';
+  return `${name} went from ${shortNumber(usual!, unit)} to ${shortNumber(worst!, unit)}`;
+}
+
+function textOf({ facts, down, shared, leaf }: Candidate, indicator: Indicator | null): string {
+  const { name } = facts.node;
+  if (down) {
+    return `${name} is down: ${facts.silent_since === undefined ? 'no work reaches it' : 'nothing comes of it'}, and what depends on it fails`;
+  }
+  if (indicator?.series !== undefined) {
+    return `${name}: ${indicatorText(indicator, facts)}${leaf < 0.3 ? ', as what it depends on explains' : ''}`;
+  }
+  if (indicator?.kind === 'check') {
+    return `${name}: ${knownChecks[indicator.name]?.says ?? indicator.name}`;
+  }
+  return shared ? `${name}: what runs on it is hit together` : `${name}: what runs on it is hit, and nothing in that says why`;
+}
+
+/** A value as a person reads it. */
+export function shortNumber(value: number, unit: Unit): string {
+  if (unit === 'ratio') {
+    return `${(value * 100).toPrecision(3)} %`;
+  }
+  if (unit === 'percent') {
+    return `${value.toPrecision(3)} %`;
+  }
+  if (unit === 'seconds') {
+    return value < 1 ? `${(value * 1_000).toPrecision(3)} ms` : `${value.toPrecision(3)} s`;
+  }
+  const size = Math.abs(value) >= 1_000 ? value.toExponential(2).replace(/e\+?/, 'e') : value.toPrecision(3);
+  return unit === 'bytes' ? `${size} B` : unit === 'per_second' ? `${size}/s` : size;
+}

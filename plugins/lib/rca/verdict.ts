@@ -1,0 +1,148 @@
+import { insideShare, type Scene, standsOn } from './blame.ts';
+import { coverageOf, lacks } from './confidence.ts';
+import { gates } from './deviation.ts';
+import type { Confidence, Verdict } from './findings.ts';
+import { valuesIn } from './grid.ts';
+import type { NodeSignals } from './node-signals.ts';
+import type { Candidate } from './ranking.ts';
+import type { Series } from './snapshot.ts';
+import { median, present } from './statistics.ts';
+
+/** Why it came to a verdict, as far as the report has to say so. */
+export interface Judgement {
+  readonly verdict: Verdict;
+  readonly because: 'silent' | 'calm' | 'load' | 'nothing' | 'unseen' | 'thin' | 'found';
+  /** Node that is silent, is the entry of the load, or could not be seen. */
+  readonly node?: string;
+  readonly ratio?: number;
+}
+
+const leastCoverage = 0.5;
+
+export function judge(scene: Scene, candidates: readonly Candidate[], symptom: Series | undefined, confidence: Confidence): Judgement {
+  const { snapshot } = scene;
+  const [best] = candidates;
+  const blind = blindSpot(scene, best);
+  if (blind !== undefined) {
+    return { verdict: 'monitoring_fault', because: 'silent', node: blind };
+  }
+  const calm = isCalm(scene, symptom);
+  if (calm !== undefined && calm) {
+    return { verdict: endsWell(scene, symptom) ? 'recovered' : coverageOf(snapshot) < leastCoverage ? 'insufficient_data' : 'no_anomaly', because: 'calm' };
+  }
+  const load = surge(scene, best);
+  if (load !== undefined) {
+    return { verdict: 'no_anomaly', because: 'load', ...load };
+  }
+  if (best === undefined) {
+    const thin = coverageOf(snapshot) < 1 || symptom === undefined;
+    return { verdict: thin ? 'insufficient_data' : 'no_anomaly', because: thin ? 'thin' : 'nothing' };
+  }
+  const hidden = unseenBelow(best, scene);
+  if (hidden !== undefined || coverageOf(snapshot) < leastCoverage) {
+    return { verdict: 'insufficient_data', because: hidden === undefined ? 'thin' : 'unseen', ...(hidden === undefined ? {} : { node: hidden }) };
+  }
+  return { verdict: confidence.parts.path === 1 && confidence.parts.kinds > 0.5 && confidence.value >= 0.6 ? 'root_cause' : 'suspected', because: 'found' };
+}
+
+/** The node whose data do not come though nothing says that it is unwell: measuring failed, and not what is measured. */
+function blindSpot({ snapshot, graph, facts }: Scene, best: Candidate | undefined): string | undefined {
+  const { node, direction } = snapshot.symptom;
+  const own = node === undefined ? undefined : facts.get(node);
+  if (own === undefined || best?.down || (direction !== 'absent' && own.silent_since === undefined)) {
+    return undefined;
+  }
+  const under = graph.needs(node!).find((id) => standsOn(graph, node!, id) && facts.get(id)!.silent_since !== undefined);
+  const silent = own.silent_since !== undefined || own.complaints.length > 0;
+  return silent ? (under ?? node) : undefined;
+}
+
+/** Whether the symptom is within what is usual of it; undefined where nobody can tell. */
+function isCalm({ facts, snapshot }: Scene, symptom: Series | undefined): boolean | undefined {
+  const deviation = facts.get(symptom?.node ?? '')?.deviations.find(({ series }) => series === symptom);
+  if (deviation === undefined || snapshot.symptom.direction === 'absent') {
+    return undefined;
+  }
+  return deviation.peak < gates.relaxed && deviation.middle < gates.relaxed;
+}
+
+/** Whether the symptom was out of line for a while and is not any more. */
+function endsWell({ facts, windows, snapshot }: Scene, symptom: Series | undefined): boolean {
+  const deviation = facts.get(symptom?.node ?? '')?.deviations.find(({ series }) => series === symptom);
+  return deviation !== undefined && deviation.peak >= 3 && snapshot.symptom.resolved_at !== undefined && windows.onset < snapshot.symptom.resolved_at;
+}
+
+const muchMore = 1.35;
+
+/** More work than usual came in, and what is wrong is what more work does. */
+function surge({ snapshot, graph, facts, windows }: Scene, best: Candidate | undefined): Pick<Judgement, 'node' | 'ratio'> | undefined {
+  const { node } = snapshot.symptom;
+  if (node === undefined || best === undefined || speaksForItself(best)) {
+    return undefined;
+  }
+  const entries = [node, ...callersOf(node, graph)];
+  const risen = entries.flatMap((id) => {
+    const rate = rateOf(facts.get(id)!);
+    const ratio = rate && growth(rate, windows);
+    return rate && ratio !== undefined && rate.peak >= gates.relaxed && ratio >= muchMore && (rate.onset_at ?? 0) <= windows.onset + rate.series.step_ms
+      ? [{ node: id, ratio }]
+      : [];
+  });
+  const most = risen.sort((a, b) => b.ratio - a.ratio)[0];
+  return most && grewToo(best, { graph, facts, windows }, most.ratio) ? most : undefined;
+}
+
+/** Something beyond load that points at the candidate. */
+const speaksForItself = ({ down, bonus, facts }: Candidate): boolean =>
+  down ||
+  bonus.changes >= 0.5 ||
+  bonus.logs >= 0.5 ||
+  facts.complaints.some(({ check }) => !['load_per_core', 'iowait', 'edge_offline'].includes(check) && bonus.checks > 0.5);
+
+const rateOf = ({ deviations }: NodeSignals) => deviations.find(({ series }) => series.kind === 'rate');
+
+function growth({ series, usual }: NonNullable<ReturnType<typeof rateOf>>, { incident }: Pick<Scene, 'windows'>['windows']): number | undefined {
+  const during = present(valuesIn(series, incident));
+  return during.length === 0 || usual.median <= 0 ? undefined : median(during) / usual.median;
+}
+
+/** The candidate, or what runs on it, has more to do than usual as well. */
+function grewToo({ id }: Candidate, { graph, facts, windows }: Pick<Scene, 'graph' | 'facts' | 'windows'>, ratio: number): boolean {
+  const rate = rateOf(facts.get(id)!);
+  const own = rate && growth(rate, windows);
+  if (own !== undefined) {
+    return own >= 1 + (ratio - 1) * 0.4;
+  }
+  const standing = graph.neededBy(id).flatMap((other) => {
+    const theirs = rateOf(facts.get(other)!);
+    return (theirs && growth(theirs, windows)) ?? [];
+  });
+  return standing.length > 0 && Math.max(...standing) >= 1 + (ratio - 1) * 0.4;
+}
+
+function callersOf(node: string, graph: Scene['graph']): readonly string[] {
+  const found = new Set<string>();
+  const waiting = [node];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    graph.neededBy(at).forEach((id) => {
+      if (!found.has(id) && id !== node) {
+        found.add(id);
+        waiting.push(id);
+      }
+    });
+  }
+  return [...found];
+}
+
+/** Something below the candidate that was to be looked at and was not, where nothing in the candidate itself says that it is to blame. */
+function unseenBelow(best: Candidate, { snapshot, graph, facts }: Scene): string | undefined {
+  const hidden = graph.needs(best.id).filter((id) => !facts.get(id)!.measured && lacks(snapshot, id, 'metric'));
+  const resource = best.facts.signals.some(
+    ({ deviation: { series }, relevance }) => relevance >= 0.4 && !['error_ratio', 'latency'].includes(series.kind) && series.kind !== 'other',
+  );
+  if (resource || best.bonus.changes >= 0.5 || best.bonus.checks > 0.5 || (best.down && hidden.length === 0)) {
+    return undefined;
+  }
+  const inside = (insideShare(best.facts) ?? 0) >= 0.7;
+  return hidden.find((id) => standsOn(graph, best.id, id)) ?? (inside ? undefined : hidden[0]);
+}
