@@ -132,7 +132,7 @@ export default definePlugin({ activate(ctx) {
 
 const faults: readonly [what: string, change: object, sentence: RegExp][] = [
   ['two ways to show', { fields: [{ header: 'x', text: '{x}' }] }, /must have exactly one of "list", "fields" and "text"/],
-  ['a list of what is changed', { method: 'POST' }, /lists what POST answers/],
+  ['a list of what is changed', { method: 'PATCH' }, /lists what PATCH answers/],
   ['the route of another plugin', { path: '/api/v1/users' }, /asks \/api\/v1\/users, which is not below "mounts"/],
   ['a route that only begins alike', { path: '/api/v1/lampshades' }, /not below "mounts"/],
   ['a path that nothing fills', { path: '/api/v1/lamps/{id}' }, /has \{id\} in its path, and no operand/],

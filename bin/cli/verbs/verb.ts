@@ -89,8 +89,8 @@ function problemOf(words: string, { path, method, example, operands, options, li
   if ([list, fields, text].filter((form) => form !== undefined).length !== 1) {
     return 'must have exactly one of "list", "fields" and "text": how its answer is shown';
   }
-  if (list !== undefined && method !== 'GET') {
-    return `lists what ${method} answers; "list" is for GET`;
+  if (list !== undefined && method !== 'GET' && method !== 'POST') {
+    return `lists what ${method} answers; "list" is for GET, and for a POST that answers "items"`;
   }
   const own = [...manifest.mounts, ...manifest.routes.map((route) => route.path)];
   if (!own.some((mount) => path === mount || path.startsWith(`${mount}/`))) {
