@@ -30,7 +30,9 @@ export interface Question {
 }
 
 const mostConcepts = 24;
-const otherWeight = 0.6;
+const otherWeight = 0.5;
+/** What is very rare is not worth that much more than what is rare: it may be a slip, or chance. */
+const rarity = 0.75;
 const joinedWeight = 0.9;
 
 /** Reads what somebody typed: words, "phrases", path:folder, tag:name. */
@@ -51,7 +53,7 @@ export function questionOf(text: string, vocabulary: Vocabulary, docs: number): 
       concepts.push({
         variants: known.map(({ variant }) => variant),
         chunks: known.reduce((sum, { chunks }) => sum + chunks, 0),
-        idf: Math.max(idf, 0.05),
+        idf: Math.max(idf, 0.05) ** rarity,
         at,
       });
     }

@@ -34,10 +34,18 @@ interface Fields {
   readonly whole: Field;
 }
 
-const weights: Readonly<Record<keyof Fields, number>> = { title: 3.2, place: 1.6, heading: 1.8, body: 1, whole: 1.6 };
-const saturation = 1.4;
+const weights: Readonly<Record<keyof Fields, number>> = { title: 3.5, place: 3, heading: 1.8, body: 1, whole: 0.8 };
+const saturation = 2;
+/** In words; longer chunks say less with the same word, a little. */
 const usualLength = 110;
-const ofDocument = 0.75;
+const lengthShare = 0.1;
+/** A document begins with what it is about. */
+const beginning = 1.6;
+/** How much the order owes to the whole document; the rest to the one chunk. */
+const ofDocument = 0.65;
+/** What further chunks of a document add to its best one. */
+const further = 0.2;
+const ofNearness = 0.2;
 const mostRemembered = 1_500;
 
 const fieldOf = (tokens: readonly (Token | string)[]): Field => {
@@ -64,11 +72,14 @@ export class Ranking {
     const docs = new Map<number, { readonly best: number[]; readonly chunks: { readonly candidate: Candidate; readonly score: number }[] }>();
     for (const candidate of candidates) {
       const fields = this.#fieldsOf(candidate);
-      const parts = concepts.map((concept) => concept.idf * saturated(concept, fields));
+      const parts = concepts.map((concept) => concept.idf * saturated(concept, fields) * (candidate.ordinal === 0 ? beginning : 1));
       const score = combined(parts, concepts, whole) * (1 + nearness(concepts, fields));
       const doc = docs.get(candidate.doc) ?? { best: concepts.map(() => 0), chunks: [] };
       docs.set(candidate.doc, doc);
-      parts.forEach((part, index) => (doc.best[index] = Math.max(doc.best[index]!, part)));
+      parts.forEach((part, index) => {
+        const best = doc.best[index]!;
+        doc.best[index] = Math.max(best, part) + further * Math.min(best, part);
+      });
       doc.chunks.push({ candidate, score });
     }
     const firsts: Ranked[] = [];
@@ -124,7 +135,7 @@ function saturated({ variants }: Concept, fields: Fields): number {
     for (const [name, field] of Object.entries(fields) as [keyof Fields, Field][]) {
       const count = occurrences(terms, field);
       if (count > 0) {
-        const tf = name === 'body' ? count / (0.5 + 0.5 * (field.length / usualLength)) : Math.min(count, 2);
+        const tf = name === 'body' ? count / (1 - lengthShare + lengthShare * (field.length / usualLength)) : Math.min(count, 2);
         amount += weights[name] * tf;
       }
     }
@@ -152,5 +163,5 @@ function nearness(concepts: readonly Concept[], fields: Fields): number {
     });
     near += isNear ? 1 : 0;
   }
-  return concepts.length < 2 ? 0 : (0.35 * near) / (concepts.length - 1);
+  return concepts.length < 2 ? 0 : (ofNearness * near) / (concepts.length - 1);
 }

@@ -2,35 +2,49 @@ import { analyze } from './analyze.ts';
 
 /** Words for one thing; each line is a family, in which one finds documents that say another. */
 const families = `
-oom | out of memory | oom killer | oomkilled
-memory | ram
-disk | filesystem | volume | partition | storage
-full | no space left | out of space | enospc | running out | exhausted
-cpu | processor
-slow | latency | sluggish | high response time | takes long | lag
-crash | crashloop | crashing | keeps restarting | restart loop | dies
+oom | out of memory | oom killer | oomkilled | killed process
+memory | ram | rss | resident
+disk | filesystem | volume | partition | storage | mount
+disk | drive | device | ssd | nvme
+full | no space left | out of space | enospc | running out | exhausted | used up
+cpu | processor | cores
+busy | saturated | hammering | pegged | maxed out | overloaded
+grows | climbs | rises | increases | creeping up
+high | above | too much
+slow | latency | sluggish | high response time | takes long | laggy | crawls
+slow | takes a minute | takes forever
+crash | crashloop | keeps restarting | restart loop | dies | segfault | core dumped
 restart | reboot
-offline | unreachable | down | not reporting | disappeared | gone
-certificate | cert | tls | ssl | x509 | https
-expired | expire | expiry | out of date
-dns | name resolution | resolve hostname | lookup
+offline | unreachable | not reporting | disappeared | vanished | went silent | no heartbeat
+down | does not answer | not answering | not responding | outage | unavailable | dead
+site | website | web page | web server
+app | application | service | program
+fails | broken | does not work | error
+certificate | cert | tls | ssl | x509
+https | tls
+expired | expire | expiry | out of date | not valid
+dns | name resolution | resolve | lookup | nxdomain | servfail
 timeout | timed out | deadline exceeded | times out
 connection refused | econnrefused
-connection reset | econnreset
-too many open files | emfile | file descriptors | fd | ulimit
+connection reset | econnreset | broken pipe
+too many open files | emfile | file descriptors | fd | ulimit | nofile
 database | db
-postgres | postgresql
-kubernetes | k8s
+postgres | postgresql | psql | pg
+mysql | mariadb
+kubernetes | k8s | kubectl
 pod | container
-network | nic | interface
-packet | packets
+docker | container
+image pull | imagepullbackoff | errimagepull
+evicted | eviction
+network | nic | interface | eth0
+packet loss | drops | dropped packets
 clock | ntp | time sync | chrony | time drift
-load | load average | run queue
+load | load average | loadavg | run queue
 swap | swapping | paging
 inode | inodes
-log | logs | journal
+log | logs | journal | syslog
 permission denied | access denied | eacces | forbidden | 403
-unauthorized | 401 | authentication failed | login failed
+unauthorized | 401 | authentication failed | login failed | sign in
 server error | 500 | 5xx | internal server error
 bad gateway | 502
 service unavailable | 503
@@ -38,29 +52,32 @@ gateway timeout | 504
 too many requests | 429 | rate limit | throttled
 rollback | roll back | revert
 deploy | deployment | release | rollout
-alert | alarm | notification | page
-noisy | flapping | too many alerts
-silence | mute
-agent | edge
-host | machine | server | box | node
-read only | readonly | ro
-hung | hang | stuck | frozen | blocked | unresponsive
-io wait | iowait | disk latency
+alert | alarm | notification | pager
+noisy | flapping | alert storm | too many alerts
+silence | mute | snooze
+agent | edge | collector
+manager | svc | console
+host | machine | server | box | node | vm
+read only | readonly | ro | erofs
+hung | hang | stuck | frozen | blocked | unresponsive | d state | uninterruptible
+io wait | iowait | disk wait
 throughput | bandwidth
-replication | replica | standby
-deadlock | lock wait
+replication | replica | standby | follower
+deadlock | lock wait | lock
 queue | backlog
-consumer lag | lag
-leak | grows | growing
-raid | md | array
-ssh | log in remotely
-sudo | root | privilege
+leak | leaking
+raid | mdadm | md array | degraded array
+ssh | log in
 zombie | defunct
 temperature | overheating | hot | thermal
 backup | dump
+restore | recover
 upgrade | update
-password | credential | secret
-key | token
+password | credential
+cron | timer | scheduled job
+virus | miner | mining | malware | intrusion | hacked
+firewall | iptables | nftables | security group
+deleted | removed | unlinked
 `;
 
 interface Family {
