@@ -43,8 +43,14 @@ function shippedFiles(root: string, version: string): ReadonlyMap<string, Buffer
     description: 'Personas and skills that come with svc and belong to no area.',
     engines: { host: `^${sdkVersion}` },
   };
-  const names = [...filesBelow(root, 'agents'), ...filesBelow(root, 'skills')];
-  return new Map([['plugin.json', Buffer.from(JSON.stringify(manifest))], ...names.map((name) => [name, readFileSync(join(root, name))] as const)]);
+  const playbooks = filesBelow(root, 'vault');
+  const names = [...filesBelow(root, 'agents'), ...filesBelow(root, 'skills'), ...playbooks];
+  const list = Buffer.from(JSON.stringify(playbooks.map((name) => name.slice('vault/'.length))));
+  return new Map([
+    ['plugin.json', Buffer.from(JSON.stringify(manifest))],
+    ['vault/index.json', list],
+    ...names.map((name) => [name, readFileSync(join(root, name))] as const),
+  ]);
 }
 
 /** Threads cannot be started from the program's own text: each has one of its own, named like its source. */

@@ -1,15 +1,18 @@
 import { join } from 'node:path';
 
-import { definePlugin, type PluginContext, type Tables, type ThreadHandle } from 'svc/sdk';
+import { BuildInfo, definePlugin, type PluginContext, Plugins, type Tables, type ThreadHandle } from 'svc/sdk';
 
 import { KnowledgeRead, KnowledgeSearch } from './contract.ts';
 import { docRoutes } from './documents/doc-routes.ts';
 import { Library } from './documents/library.ts';
+import { SourcedDocs } from './documents/sourced-docs.ts';
 import { Desk } from './search/desk.ts';
 import { Feed } from './search/feed.ts';
 import { searchRoutes } from './search/search-routes.ts';
 import { knowledgeSkills } from './skills.ts';
 import type { KnowledgeTables } from './tables.ts';
+import { shippedPlaybooks } from './vault/shipped.ts';
+import { Vault, vaultRoutes } from './vault/vault.ts';
 
 export default definePlugin({
   activate(ctx) {
@@ -20,15 +23,24 @@ export default definePlugin({
       keepVersions: () => ctx.settings.get<number>('knowledge.keep_versions'),
       changed: () => feed.changed(),
     });
+    const sources = new SourcedDocs({ tables, clock: ctx.clock, changed: () => feed.changed() });
+    const { root } = ctx.services.use(BuildInfo);
+    const plugins = ctx.services.use(Plugins);
+    const vault = new Vault(sources, () => shippedPlaybooks(root, plugins, ctx.log));
     const desk = new Desk({ tables, search, feed, embedder: { of: async () => undefined } });
     ctx.services.provide(KnowledgeSearch, () => desk);
     ctx.services.provide(KnowledgeRead, () => desk);
-    ctx.http.routes([...docRoutes(library, tables), ...searchRoutes(desk, feed)]);
+    ctx.http.routes([...docRoutes(library, tables), ...searchRoutes(desk, feed), ...vaultRoutes(vault)]);
     knowledgeSkills(desk).forEach((skill) => ctx.skills.add(skill));
-    return { feed };
+    return { feed, vault };
   },
-  start(ctx, { feed }) {
+  start(ctx, { feed, vault }) {
     ctx.scope.task('index documents', (signal) => feed.run(signal));
+    // In the background: nothing that serves waits for it.
+    ctx.scope.task('bring in the playbooks', async () => {
+      const { added, updated, removed } = await vault.sync();
+      ctx.log.info({ event: 'knowledge.vault_synced', added, updated, removed }, 'playbooks of this version are in');
+    });
   },
 });
 

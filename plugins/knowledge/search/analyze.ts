@@ -75,7 +75,7 @@ const idle: ReadonlySet<string> = new Set(
     'a an and any are as at be been being but by can cannot could did do does doing done for from get gets getting got had has have having he her his how i if in into is it its just ' +
     'me my of off on or our out over she should so some than that the their them then there these they this those to too up us was we were what when where which while who whom why will ' +
     'with would you your about after again all also am because before between both each few here more most no nor not now only other own same such until very ' +
-    's t don didn doesn isn won tell show please help need want find look looking see way thing things something anything happen happens happening keep keeps still suddenly'
+    's t don didn doesn isn won cant dont doesnt didnt isnt wont wasnt couldnt im ive gonna wtf halp pls plz ok hey hi thanks tell show please help need want find look looking see way thing things something anything happen happens happening keep keeps still suddenly'
   )
     .split(' ')
     .map(stem),

@@ -35,6 +35,7 @@ const applyMs = 5 * 60_000;
 const retryMs = 2_000;
 /** Further behind than this, searches do not wait for what was just written. */
 const soon = 20;
+const firstMs = 5_000;
 
 /** Brings changes of documents into the index, in their order, and a new index into the place of one that is no longer right. */
 export class Feed {
@@ -46,6 +47,7 @@ export class Feed {
   #waiters: { readonly seq: number; readonly tell: () => void }[] = [];
   /** Of the index that serves. */
   #served = 0;
+  #isServing = false;
   #state: FeedState = { state: 'starting', documents: 0, chunks: 0, behind: 0, rebuilt: null, last_error: null };
   /** Told after each step into the index that serves. */
   onApplied: () => void = () => undefined;
@@ -70,13 +72,14 @@ export class Feed {
     this.#due();
   }
 
-  /** Resolves once what was written before is found, but no later than `ms`, and at once when that is much. */
+  /** Resolves once what was written before is found, but no later than `ms`, and at once when that is much; the first index is waited for longer. */
   async caughtUp(ms: number): Promise<void> {
     const seq = await this.#log.last();
-    if (seq > this.#served && seq - this.#served <= soon) {
+    const isSoon = seq > this.#served && seq - this.#served <= soon;
+    if (isSoon || !this.#isServing) {
       await new Promise<void>((tell) => {
-        this.#waiters.push({ seq, tell });
-        this.#parts.later(ms, tell);
+        this.#waiters.push({ seq: this.#isServing ? seq : 0, tell });
+        this.#parts.later(this.#isServing ? ms : firstMs, tell);
       });
     }
   }
@@ -120,7 +123,9 @@ export class Feed {
       positions = await this.#positions();
     }
     let seq: Record<Which, number> = { serving: positions.serving?.seq ?? 0, next: positions.next?.seq ?? 0 };
-    this.#serves(seq.serving);
+    if (positions.serving !== undefined) {
+      this.#serves(seq.serving);
+    }
     for (let isMore = true; isMore && !signal.aborted;) {
       const last = await this.#log.last();
       isMore = false;
@@ -165,6 +170,7 @@ export class Feed {
 
   #serves(seq: number): void {
     this.#served = seq;
+    this.#isServing = true;
     this.#waiters.filter((waiter) => waiter.seq <= seq).forEach(({ tell }) => tell());
     this.#waiters = this.#waiters.filter((waiter) => waiter.seq > seq);
     this.onApplied();
@@ -176,6 +182,7 @@ export class Feed {
     const { serving } = positions;
     if (serving !== undefined && (serving.lineage !== lineage || serving.seq > last)) {
       this.#parts.log.warn({ event: 'knowledge.index_of_another' }, 'the index of documents is of another database than this one and is made anew');
+      this.#isServing = false;
       await this.#call('discard');
       await this.#parts.search.call('reopen');
       return {};

@@ -20,6 +20,20 @@ const remembered = new Map<string, string>();
 const irregular: ReadonlyMap<string, string> = new Map(
   Object.entries({
     full: 'full',
+    ...{
+      slower: 'slow',
+      slowest: 'slow',
+      faster: 'fast',
+      higher: 'high',
+      larger: 'larg',
+      bigger: 'big',
+      lower: 'low',
+      older: 'old',
+      newer: 'new',
+      later: 'late',
+      longer: 'long',
+    },
+
     fills: 'fill',
     died: 'die',
     dies: 'die',
@@ -121,7 +135,7 @@ const third: readonly (readonly [string, string])[] = [
 const fourth = /(?:al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|(?<=[st])ion|ou|ism|ate|iti|ous|ive|ize)$/;
 
 function steps(word: string): string {
-  let text = plural(word);
+  let text = plural(word.length > 5 && word.endsWith('ly') && !/(?:[bp]ly|ely)$/.test(word) ? word.slice(0, -2) : word);
   text = past(text);
   text = text.endsWith('y') && has.test(text.slice(0, -1)) ? `${text.slice(0, -1)}i` : text;
   text = replaced(text, second);

@@ -17,7 +17,7 @@ crash | crashloop | keeps restarting | restart loop | dies | segfault | core dum
 restart | reboot
 offline | unreachable | not reporting | disappeared | vanished | went silent | no heartbeat
 down | does not answer | not answering | not responding | outage | unavailable | dead
-site | website | web page | web server
+site | website | web page | web server | service
 app | application | service | program
 fails | broken | does not work | error
 certificate | cert | tls | ssl | x509
@@ -78,6 +78,70 @@ cron | timer | scheduled job
 virus | miner | mining | malware | intrusion | hacked
 firewall | iptables | nftables | security group
 deleted | removed | unlinked
+cpu steal | steal time | stolen | noisy neighbour | noisy neighbor | hypervisor
+retransmit | retransmission | retrans | sent again
+syn flood | half open | syn recv | synrecv
+conntrack | nf conntrack | connection tracking
+mtu | pmtu | fragmentation | large packets | jumbo frames
+ephemeral ports | time wait | outgoing ports | eaddrnotavail | cannot assign requested address
+somaxconn | listen queue | accept queue | listen overflow
+enrol | enroll | register | join | onboard | add a host | new machine
+duplicate | cloned | twin | same identity
+assistant | llm | ai | chatbot | chat | openai | model
+sign in | log in | login | password | locked out
+cardinality | series explosion | label explosion | too many series
+scrape | exporter | target
+device | host | machine
+scheduled job | cron | crontab | nightly job
+release | deploy | new version
+nfs | file server | network share | stale file handle
+too many connections | too many clients | connection slots | connection limit
+hogging | hog | eating | eats up | consuming
+spike | spiking | jumps | burst
+wiped | missing | gone
+compromised | hacked | breach | malware
+blank | empty | no data | nothing shown
+gap | missing data | hole
+stale | behind | late | delayed | lagging
+wrong time | clock skew | time drift | clock
+kill | sigkill | terminated | reaped | exit 137
+kernel log | dmesg | kernel message | kernel errors
+hardware errors | mce | ecc | edac
+email | mail | webhook | slack
+config | configuration | settings
+traffic | bandwidth | throughput
+packet loss | lossy | drops
+requests | calls | traffic
+latency | p99 | p95 | response time
+java | jvm | heap
+bouncing | goes up and down | flaps | flapping
+vacuum | bloat
+wal | write ahead log
+slow query | long query
+oom score | oom
+reclaim | reclaimable | page cache | cache
+fork | cannot fork | resource temporarily unavailable | pid limit | threads
+console | ui | dashboard | web page
+memory | mem
+process | proc | procs
+connection | conn | conns
+config | conf | cfg
+filesystem | fs
+request | req | reqs
+temperature | temp
+usage | util | utilization
+performance | perf
+authentication | auth
+message | msg
+directory | dir | folder
+response | resp
+database | dbs
+kubernetes | kube
+certificate | certs
+seconds | sec | secs
+command | cmd
+delete | rm | remove | purge
+folder | path
 `;
 
 interface Family {

@@ -1,3 +1,4 @@
+export { readFrontMatter } from './front-matter.ts';
 export type { Where } from './header-schema.ts';
 export { personaOf, readPersona } from './persona-file.ts';
 export { readPlainFile } from './plain-file.ts';

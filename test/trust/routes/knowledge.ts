@@ -15,6 +15,7 @@ export const area: Area = {
     GET     /api/v1/knowledge/search                        any
     GET     /api/v1/knowledge/index                         any
     POST    /api/v1/knowledge/index/rebuild                 knowledge:update
+    POST    /api/v1/knowledge/vault/sync                    knowledge:sync
   `,
   owned: {
     docs: async ({ ask, orgId }) =>

@@ -1,0 +1,129 @@
+import type { Clock, Tables } from 'svc/sdk';
+
+import type { KnowledgeTables } from '../tables.ts';
+import { docPath, titleOf } from './doc-path.ts';
+import { DocStore } from './doc-store.ts';
+import { sizeOf, tagsOf } from './library.ts';
+
+/** Where documents come from that nobody writes here: the vault, or one repository. */
+export interface Origin {
+  readonly source: 'repo' | 'vault';
+  /** Of a repository. */
+  readonly repoId: number | null;
+  /** Whose members alone may read them; null: everybody. */
+  readonly orgId: number | null;
+  /** As versions name who changed them: `the vault`, or the address of the repository. */
+  readonly by: string;
+  /** How many versions of each are kept. */
+  readonly keepVersions: number;
+}
+
+/** A file of an origin as it is now. */
+export interface SourcedFile {
+  /** Of the document. */
+  readonly path: string;
+  readonly content: string;
+  /** Another one means other content, title or tags. */
+  readonly digest: string;
+  readonly title?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+}
+
+/** A path that an origin could not have, because a person's document stands there. */
+export interface KeptDoc {
+  readonly path: string;
+  readonly doc_id: number;
+}
+
+export interface Replaced {
+  readonly added: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly removed: number;
+  readonly kept: readonly KeptDoc[];
+}
+
+export interface KnownFile {
+  readonly id: number;
+  readonly digest: string;
+}
+
+interface SourcedDocsParts {
+  readonly tables: Tables<KnowledgeTables>;
+  readonly clock: Clock;
+  /** After the commit of every change. */
+  readonly changed: () => void;
+}
+
+/**
+ * Documents that an origin outside owns: read-only here, replaced file by file as they change there. Who reads thousands of files
+ * puts them in parts; each part is one transaction, and what was not named stays as it is.
+ */
+export class SourcedDocs {
+  readonly #parts: SourcedDocsParts;
+
+  constructor(parts: SourcedDocsParts) {
+    this.#parts = parts;
+  }
+
+  /** What there is of an origin, by path: what has the same digest there need not be read again. */
+  async known({ source, repoId }: Origin): Promise<ReadonlyMap<string, KnownFile>> {
+    const rows = await new DocStore(this.#parts.tables.read).of(source, repoId);
+    return new Map(rows.map(({ path, id, origin_digest: digest }) => [path, { id, digest: digest ?? '' }]));
+  }
+
+  /** Puts files in and takes paths out, all or none of them; a document of a person at one of the paths stays, and is told. */
+  async replace(origin: Origin, files: readonly SourcedFile[], removed: readonly string[] = []): Promise<Replaced> {
+    const kept: KeptDoc[] = [];
+    const counts = { added: 0, updated: 0, unchanged: 0, removed: 0 };
+    await this.#parts.tables.write(async (tx) => {
+      const store = new DocStore(tx);
+      for (const path of removed) {
+        const doc = await store.taken(path, origin.orgId);
+        if (doc !== undefined && doc.source === origin.source && doc.repo_id === origin.repoId) {
+          await store.remove(doc.id);
+          counts.removed += 1;
+        }
+      }
+      for (const file of files) {
+        const outcome = await this.#put(store, origin, file);
+        if (typeof outcome === 'string') {
+          counts[outcome] += 1;
+        } else {
+          kept.push(outcome);
+        }
+      }
+    });
+    if (counts.added + counts.updated + counts.removed > 0) {
+      this.#parts.changed();
+    }
+    return { ...counts, kept };
+  }
+
+  /** Every document of an origin leaves with it. */
+  async drop(origin: Origin): Promise<number> {
+    const { removed } = await this.replace(origin, [], [...(await this.known(origin)).keys()]);
+    return removed;
+  }
+
+  async #put(store: DocStore, origin: Origin, file: SourcedFile): Promise<'added' | 'updated' | 'unchanged' | KeptDoc> {
+    const { source, repoId, orgId, by, keepVersions } = origin;
+    const path = docPath(file.path);
+    const doc = { title: file.title ?? titleOf(file.content, path), tags: tagsOf(file.tags ?? []), content: file.content, size_bytes: sizeOf(file.content) };
+    const before = await store.taken(path, orgId);
+    if (before === undefined) {
+      const place = { path, source, repo_id: repoId, org_id: orgId, origin_digest: file.digest, created_by: by };
+      await store.insert({ ...doc, ...place }, this.#parts.clock.now());
+      return 'added';
+    }
+    if (before.source !== source || before.repo_id !== repoId) {
+      return { path, doc_id: before.id };
+    }
+    if (before.origin_digest === file.digest) {
+      return 'unchanged';
+    }
+    const { version } = await store.edit(before, { ...doc, source, origin_digest: file.digest }, by, this.#parts.clock.now());
+    await store.forgetVersions(before.id, version, keepVersions);
+    return 'updated';
+  }
+}
