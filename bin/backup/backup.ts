@@ -112,7 +112,7 @@ async function copyFiles({ dataDir, draft, shelter, product, files, base }: File
   const earlier = base === undefined ? () => undefined : unchangedIn(base);
   const copyOne = async (from: string, to: string): Promise<void> => assertSound(await copyDatabase(from, to, product), from);
   for (const unit of unitsOf(dataDir)) {
-    const part = partOf(`${unit}/`);
+    const part = partOf(unit);
     if (files === 'no telemetry' && isTelemetry(part)) {
       leftOut.push(part);
     } else {

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 
 import type { Product } from '../../core/boot/index.ts';
 import { SvcError, timestamp } from '../../core/sdk/index.ts';
-import { DataLock, keyFile, readKeys, syncPath, writeDurably, writeKeys } from '../../core/storage/index.ts';
+import { databaseName, DataLock, keyFile, readKeys, syncPath, writeDurably, writeKeys } from '../../core/storage/index.ts';
 import { fingerprint, keysIn, type Manifest, verifyBackup } from './backup.ts';
-import { partOf, unitsOf } from './contents.ts';
+import { partOf, unitOf, unitsOf } from './contents.ts';
 import { incomingName, journalName, type RestoreJournal, swapIn } from './swap.ts';
 
 export interface Restored {
@@ -68,9 +68,8 @@ async function copyIn(dir: string, incoming: string, { files }: Manifest): Promi
 
 /** What gives way: the units that the backup brings and, where it is a whole one, those that it does not know. */
 function replacedUnits(dataDir: string, { files, left_out: leftOut }: Manifest): RestoreJournal['units'] {
-  const folders = files.map(({ name }) => name.split('/')).filter((steps) => steps.length > 1);
-  const brought = new Set(folders.map(([top, plugin]) => (top === 'packs' ? 'packs' : `${top!}/${plugin!}`)));
-  const strangers = leftOut === undefined ? [] : unitsOf(dataDir).filter((unit) => !brought.has(unit) && !leftOut.includes(partOf(`${unit}/`)));
+  const brought = new Set(files.map(({ name }) => unitOf(name)).filter((unit) => unit !== databaseName && partOf(unit) !== 'key'));
+  const strangers = leftOut === undefined ? [] : unitsOf(dataDir).filter((unit) => !brought.has(unit) && !leftOut.includes(partOf(unit)));
   return [...[...brought].map((unit) => ({ unit, brought: true })), ...strangers.map((unit) => ({ unit, brought: false }))];
 }
 

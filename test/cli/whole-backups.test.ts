@@ -99,13 +99,18 @@ test('a backup made while svc is written to brings metrics, logs and traces back
   await t.test('the next one on the same disk takes no room for what has not changed, and telemetry may be left out, in words', async () => {
     mkdirSync(join(folder, 'data', 'packs', 'notes'), { recursive: true });
     writeFileSync(join(folder, 'data', 'packs', 'notes', 'plugin.json'), '{}');
+    writeFileSync(join(folder, 'data', 'svc.yaml'), 'log: { level: warn }\n');
     const small = await svc(['backup', 'create', join(folder, 'two'), '--without-telemetry', '--data', join(folder, 'data')]);
     assert.match(small.stdout, /not in it: logs, metrics, traces, the secret key/);
     const next = await svc(['backup', 'create', join(folder, 'three'), '--base', join(folder, 'two'), '--data', join(folder, 'data')]);
     assert.equal(next.code, 0, next.stderr);
     const pack = join('packs', 'notes', 'plugin.json');
     assert.equal(statSync(join(folder, 'three', pack)).ino, statSync(join(folder, 'two', pack)).ino);
-    assert.equal((await svc(['backup', 'verify', join(folder, 'three')])).code, 0);
+    assert.match((await svc(['backup', 'verify', join(folder, 'three')])).stdout, /settings file/);
+    await here.end();
+    writeFileSync(join(folder, 'data', 'svc.yaml'), 'log: { level: error }\n');
+    assert.equal((await svc(['backup', 'restore', join(folder, 'three'), '--data', join(folder, 'data')])).code, 0);
+    assert.match(readFileSync(join(folder, 'data', 'svc.yaml'), 'utf8'), /warn/);
   });
 });
 

@@ -7,6 +7,10 @@ export const longestFile = 300;
 export const longestReadme = 20;
 /** What stands at the top; hidden files and what git ignores aside. */
 export const topLevel = [
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'LICENSE',
+  'SECURITY.md',
   'agents',
   'bin',
   'config',
