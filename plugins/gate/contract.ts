@@ -1,4 +1,4 @@
-import { defineService, type PermissionMode, type Principal, type SkillClass } from 'svc/sdk';
+import { defineExtensionPoint, defineService, type PermissionMode, type Principal, type SkillClass } from 'svc/sdk';
 
 /** Where a call of a tool comes from; runs without a person in front of them have a lower ceiling. */
 export type CallOrigin = 'api' | 'chat' | 'background' | 'mcp' | 'im' | 'investigation';
@@ -34,12 +34,29 @@ export interface GateQuestion {
 }
 
 /** In the order in which they are asked; the first that refuses is the answer. */
-export type GateStep = 'account' | 'role' | 'allow' | 'deny' | 'mode' | 'ceiling' | 'writes_off' | 'arguments';
+export type GateStep = 'account' | 'role' | 'allow' | 'deny' | 'mode' | 'ceiling' | 'pack' | 'writes_off' | 'arguments';
 
 export type GateAnswer =
   | { readonly verdict: 'run' }
   | { readonly verdict: 'approval'; readonly signatures: 1 | 2 }
   | { readonly verdict: 'refused'; readonly step: GateStep; readonly message: string };
+
+/** The most that one pack may do, whatever roles and personas allow; an empty list of tools, hosts or labels leaves those open. */
+export interface Ceiling {
+  readonly classes: readonly SkillClass[];
+  readonly tools: readonly string[];
+  /** That addresses in arguments may name, and what lies below them. */
+  readonly hosts: readonly string[];
+  /** `env=prod`: devices that carry one of these. */
+  readonly labels: readonly string[];
+}
+
+/** Knows which packs a call is under: the pack of the persona, and the pack that brings the tool. */
+export interface CeilingSource {
+  ceilings(call: { readonly persona: string | undefined; readonly source: string }): readonly { readonly pack: string; readonly ceiling: Ceiling }[];
+}
+
+export const Ceilings = defineExtensionPoint<CeilingSource>('gate.ceilings');
 
 /** The one policy of tools: for chat, both kernels, direct execution, MCP, chat platforms and background runs. */
 export interface GateContract {

@@ -2,11 +2,13 @@ import { covers, type PermissionMode, type Principal, type Settings, type SkillC
 
 import type { DirectoryContract } from '../iam/contract.ts';
 import { ArgumentPolicy } from './argument-policy.ts';
+import type { PackCeilings } from './pack-ceilings.ts';
 import type { GateAnswer, GateContract, GateQuestion, GateStep } from './contract.ts';
 
 export interface GateParts {
   readonly directory: Pick<DirectoryContract, 'live'>;
   readonly settings: Pick<Settings, 'get'>;
+  readonly packs?: Pick<PackCeilings, 'refusal'>;
 }
 
 /** Who asks, as the accounts of this moment have it. */
@@ -52,6 +54,10 @@ export class Gate implements GateContract {
     }
     if (persona !== undefined && !classesOf[persona.permission_mode].includes(tool.class)) {
       return refused('mode', `${tool.key} is ${tool.class}, which ${persona.name} may not use in the mode ${persona.permission_mode}`);
+    }
+    const pack = this.#parts.packs?.refusal(question);
+    if (pack !== undefined) {
+      return refused('pack', pack);
     }
     const changes = tool.class !== 'safe';
     const ceiling = changes ? ceilingOf(question, standing.role) : undefined;

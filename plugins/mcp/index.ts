@@ -1,10 +1,11 @@
-import { BuildInfo, definePlugin } from 'svc/sdk';
+import { BuildInfo, type Contribution, definePlugin } from 'svc/sdk';
 
 import { Gate } from '../gate/contract.ts';
 import { SkillExecutor, Skills, ToolSources } from '../skill/contract.ts';
+import { type ServerSource, ServerSources } from './contract.ts';
 import { mcpRoutes } from './routes.ts';
 import { McpServer } from './server.ts';
-import { McpServers } from './servers.ts';
+import { McpServers, type ServerEntry } from './servers.ts';
 
 const refreshMs = 5 * 60_000;
 
@@ -17,9 +18,10 @@ export default definePlugin({
       gate: ctx.services.use(Gate),
       version,
     });
+    const brought = ctx.extend.open(ServerSources);
     const servers = new McpServers({
       fetch: (url, request) => ctx.fetch(url, request),
-      entries: () => ctx.settings.get('mcp.servers'),
+      entries: () => [...ctx.settings.get<readonly ServerEntry[]>('mcp.servers'), ...brought.list().flatMap(({ value }) => value.servers())],
       tokens: () => ctx.settings.get('mcp.tokens'),
       ...{ clock: ctx.clock, log: ctx.log, version },
     });
@@ -28,6 +30,21 @@ export default definePlugin({
     for (const key of ['mcp.servers', 'mcp.tokens']) {
       ctx.settings.watch(key, () => servers.refresh(ctx.scope.signal));
     }
+    const again = (): void => {
+      if (!ctx.scope.closed) {
+        ctx.scope.task('list tools of MCP servers that packs bring', (signal) => servers.refresh(signal));
+      }
+    };
+    const follow = (sources: readonly Contribution<ServerSource>[]): void => {
+      sources.forEach(({ id, value }) => ctx.scope.defer(`follow the servers of ${id}`, value.onChange(again)));
+    };
+    follow(brought.list());
+    brought.onChange(({ added }) => {
+      if (!ctx.scope.closed) {
+        follow(added);
+        again();
+      }
+    });
     return servers;
   },
   start(ctx, servers) {

@@ -3,9 +3,11 @@ import { isSea } from 'node:sea';
 
 import { BuildInfo, definePlugin, PackLoader, Plugins } from 'svc/sdk';
 
+import { PackRights } from './contract.ts';
 import { Loader } from './loader.ts';
 import { packRoutes } from './routes.ts';
 import { Acceptances } from './rights/acceptances.ts';
+import { Granting } from './rights/granting.ts';
 import { AcceptanceStore, type PacksTables } from './rights/store.ts';
 
 /** Beyond the longest time that a manifest may give a pack to finish its work. */
@@ -16,6 +18,7 @@ export default definePlugin({
     const { ids, scope } = ctx;
     const dataDir = resolve(ctx.dataDir, '../..');
     const closed = [dataDir, ctx.services.use(BuildInfo).root];
+    const cacheDir = resolve(dataDir, 'cache');
     const store = new AcceptanceStore(ctx.db<PacksTables>());
     const acceptances = new Acceptances(store, await store.all(), ctx.clock, closed);
     const loader = new Loader({
@@ -24,12 +27,13 @@ export default definePlugin({
       threads: new Map([['tables-worker', { code: ctx.threads.text('tables-worker.ts'), filename: 'packs/tables-worker.ts' }]]),
       origin: {
         program: ctx.threads.text('pack-worker.ts'),
-        cacheDir: resolve(dataDir, 'cache'),
+        cacheDir,
         isBinary: isSea(),
       },
       random: () => Buffer.from(ids.token(6), 'base64url').readUIntBE(0, 6) / 2 ** 48,
     });
     ctx.services.provide(PackLoader, () => loader);
+    ctx.services.provide(PackRights, () => new Granting({ acceptances, closed, cacheDir, runs: (id) => loader.runs(id) }));
     ctx.http.routes(packRoutes(acceptances, ctx.services.use(Plugins)));
     scope.occupy(() => `${loader.size} processes of packs`, { begin: () => undefined, end: () => loader.leave(), endMs: leaveMs });
   },

@@ -47,6 +47,10 @@ export class Loader implements PackLoader {
     return this.#running.size;
   }
 
+  runs(id: string): boolean {
+    return [...this.#running].some(({ pack }) => pack.manifest.id === id);
+  }
+
   barred(manifest: PluginManifest): string | undefined {
     return this.#options.acceptances.barred(manifest);
   }

@@ -1,4 +1,4 @@
-import { defineService, type Persona, type Principal } from 'svc/sdk';
+import { defineExtensionPoint, defineService, type Persona, type Principal } from 'svc/sdk';
 
 /** A persona with what was found out about it here. */
 export interface KnownPersona extends Persona {
@@ -26,5 +26,15 @@ export interface PersonaDirectory {
   /** `initial_prompt` with the spawn context filled in; absent placeholders are empty. */
   initialPrompt(persona: Persona, context: Readonly<Record<string, unknown>>, principal: Principal): string;
 }
+
+/** Holds back personas that came from outside: those it knows are read-only, and are not routed to for as long as it says why. */
+export interface PersonaRestraint {
+  /** Undefined: the persona is none of its own. */
+  restraint(name: string): { readonly unmet: string | undefined } | undefined;
+  /** Grows whenever an answer may be another. */
+  edition(): number;
+}
+
+export const PersonaRestraints = defineExtensionPoint<PersonaRestraint>('persona.restraints');
 
 export const Personas = defineService<PersonaDirectory>('persona.directory');

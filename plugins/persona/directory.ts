@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { type Clock, type Contribution, type Persona, type Principal, type Settings, SvcError } from 'svc/sdk';
+import { type Clock, type Contribution, type OpenPoint, type Persona, type Principal, type Settings, SvcError } from 'svc/sdk';
 
 import type { Conditions } from './conditions.ts';
-import type { KnownPersona, PersonaDirectory, Route } from './contract.ts';
+import type { KnownPersona, PersonaDirectory, PersonaRestraint, Route } from './contract.ts';
 import { initialPrompt } from './initial-prompt.ts';
 import type { OwnPersonas } from './own-personas.ts';
 import { Router } from './router.ts';
@@ -15,6 +15,7 @@ export interface DirectoryPorts {
   readonly own: OwnPersonas;
   readonly versions: Versions;
   readonly conditions: Conditions;
+  readonly restraints: Pick<OpenPoint<PersonaRestraint>, 'list'>;
   readonly settings: Pick<Settings, 'get'>;
   readonly clock: Clock;
 }
@@ -26,7 +27,7 @@ const ranks: readonly Persona['source'][] = ['builtin', 'disk', 'user'];
 /** All personas, merged: built in, then of files, then of users; a later one shadows an earlier one of its name. */
 export class Directory implements PersonaDirectory {
   readonly #ports: DirectoryPorts;
-  #seen: { readonly published: unknown; readonly own: unknown; readonly at: number } | undefined;
+  #seen: { readonly published: unknown; readonly own: unknown; readonly restraints: string; readonly at: number } | undefined;
   #all: ReadonlyMap<string, KnownPersona> = new Map();
   #list: readonly KnownPersona[] = [];
   #router = new Router([]);
@@ -76,10 +77,11 @@ export class Directory implements PersonaDirectory {
   }
 
   #look(): void {
-    const { published, own, clock } = this.#ports;
-    const now = { published: published(), own: own.all, at: clock.monotonic() };
+    const { published, own, clock, restraints } = this.#ports;
+    const editions = restraints.list().map(({ id, value }) => `${id} ${value.edition()}`);
+    const now = { published: published(), own: own.all, restraints: editions.join(), at: clock.monotonic() };
     const seen = this.#seen;
-    if (seen && seen.published === now.published && seen.own === now.own && now.at - seen.at < lookAgainMs) {
+    if (seen && seen.published === now.published && seen.own === now.own && seen.restraints === now.restraints && now.at - seen.at < lookAgainMs) {
       return;
     }
     this.#seen = now;
@@ -95,6 +97,18 @@ export class Directory implements PersonaDirectory {
     const { published, own, versions, conditions } = this.#ports;
     const all = [...published().map(({ value }) => value), ...[...own.all.values()].map(({ persona }) => persona)];
     const byName = new Map(ranks.flatMap((rank) => all.filter(({ source }) => source === rank)).map((persona) => [persona.name, persona]));
-    return [...byName.values()].map((persona) => Object.freeze({ ...persona, version: versions.of(persona), unmet: conditions.unmet(persona) }));
+    return [...byName.values()].map((found) => {
+      const { persona, unmet } = this.#held(found);
+      return Object.freeze({ ...persona, version: versions.of(persona), unmet: [...unmet, ...conditions.unmet(persona)] });
+    });
+  }
+
+  /** What somebody in the house wrote under the same name is not held back. */
+  #held(persona: Persona): { readonly persona: Persona; readonly unmet: readonly string[] } {
+    const restraints = this.#ports.restraints.list().flatMap(({ value }) => value.restraint(persona.name) ?? []);
+    if (persona.source === 'user' || restraints.length === 0) {
+      return { persona, unmet: [] };
+    }
+    return { persona: { ...persona, permission_mode: 'read-only' }, unmet: restraints.flatMap(({ unmet }) => unmet ?? []) };
   }
 }

@@ -2,7 +2,7 @@ import { Board, Catalogue, definePlugin, defineService } from 'svc/sdk';
 
 import type { ForeignPrograms } from '../programs/contract.ts';
 import { Conditions } from './conditions.ts';
-import { Personas } from './contract.ts';
+import { PersonaRestraints, Personas } from './contract.ts';
 import { Directory } from './directory.ts';
 import { OwnPersonas } from './own-personas.ts';
 import { personaRoutes } from './persona-routes.ts';
@@ -20,7 +20,15 @@ export default definePlugin({
     const own = new OwnPersonas(tables, clock);
     const versions = new Versions(tables, (save) => void scope.task('keep versions of personas', save));
     const conditions = new Conditions(ctx.services.maybe(Programs), ctx.services.use(Board));
-    const directory = new Directory({ published: () => catalogue.personas(), own, versions, conditions, settings, clock });
+    const directory = new Directory({
+      published: () => catalogue.personas(),
+      own,
+      versions,
+      conditions,
+      settings,
+      clock,
+      restraints: ctx.extend.open(PersonaRestraints),
+    });
 
     await Promise.all([own.load(), versions.load()]);
     ctx.services.provide(Personas, () => directory);

@@ -75,7 +75,10 @@ export async function startTestHost(t: Pick<TestContext, 'after'>, options: Test
     bundler: sourceBundler,
     product: { ...productFromSource(testedRoot), root: join(dataDir, 'no-product') },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: dataDir, SVC_LOG_FORMAT: 'json', ...options.environment },
-    sources: { embedded: [], roots: [...options.plugins.map(rootOf), ...(options.packs ?? []).map(packRootOf)] },
+    sources: {
+      embedded: [],
+      roots: [...options.plugins.map(rootOf), ...(options.packs ?? []).map(packRootOf), { path: join(dataDir, 'packs'), origin: 'data' }],
+    },
     checkResponses: true,
     watch: options.watch ?? false,
     writeLog: (line) => void lines.push(line),

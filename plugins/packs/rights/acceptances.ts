@@ -66,9 +66,29 @@ export class Acceptances {
     if (hash !== current) {
       throw new SvcError('conflict', `${id} asks for other rights than those with this hash; look again with "svc pack rights ${id}"`);
     }
+    await this.put(id, { hash, sentences }, by);
+  }
+
+  /** Also of a pack that is not there yet. */
+  async put(id: string, { hash, sentences }: Rights, by: string): Promise<void> {
     const acceptance = { pack_id: id, hash, rights: JSON.stringify(sentences), accepted_by: by, accepted_at: this.#clock.now() };
     await this.#store.add(acceptance);
     this.#remember(acceptance);
+  }
+
+  isAccepted(id: string, hash: string): boolean {
+    return this.#accepted.get(id)?.has(hash) === true;
+  }
+
+  /** One of them, or with the pack all of them. */
+  async drop(id: string, hash: string | undefined): Promise<void> {
+    await this.#store.remove(id, hash);
+    if (hash === undefined) {
+      this.#accepted.delete(id);
+      this.#asking.delete(id);
+    } else {
+      this.#accepted.get(id)?.delete(hash);
+    }
   }
 
   async revoke(id: string): Promise<void> {

@@ -28,7 +28,11 @@ export class AcceptanceStore {
     await this.#tables.write((tx) => tx.insertInto('packs_acceptances').orReplace().values(acceptance).execute());
   }
 
-  async remove(packId: string): Promise<void> {
-    await this.#tables.write((tx) => tx.deleteFrom('packs_acceptances').where('pack_id', '=', packId).execute());
+  /** Without a hash: all of the pack. */
+  async remove(packId: string, hash?: string): Promise<void> {
+    await this.#tables.write((tx) => {
+      const all = tx.deleteFrom('packs_acceptances').where('pack_id', '=', packId);
+      return (hash === undefined ? all : all.where('hash', '=', hash)).execute();
+    });
   }
 }

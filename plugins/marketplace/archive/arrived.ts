@@ -1,0 +1,55 @@
+import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
+
+import { limits, refused, shown } from './entry-list.ts';
+
+/** The archive in the body of a request: the body itself, or the only file of a form. */
+export function packIn(body: Buffer, contentType: string): Uint8Array {
+  if (!/^multipart\/form-data\b/i.test(contentType)) {
+    return requireBytes(body);
+  }
+  const [, quoted, bare] = /;\s{0,10}boundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(contentType) ?? [];
+  const boundary = quoted ?? bare;
+  if (boundary === undefined) {
+    throw refused('the form has no boundary in its Content-Type');
+  }
+  const files = partsOf(body, Buffer.from(`--${boundary}`)).filter(({ head }) => /^content-disposition:[^\r\n]*;\s{0,10}filename\*?=/im.test(head));
+  if (files.length !== 1) {
+    throw refused(`the form has ${files.length} files; send one`);
+  }
+  return requireBytes(files[0]!.data);
+}
+
+function requireBytes(bytes: Buffer): Uint8Array {
+  if (bytes.length === 0) {
+    throw refused('nothing was sent; send a zip or tar.gz archive as the body');
+  }
+  // Memory of its own: it moves to the thread that reads it.
+  return new Uint8Array(bytes);
+}
+
+function partsOf(body: Buffer, mark: Buffer): readonly { readonly head: string; readonly data: Buffer }[] {
+  const parts: { head: string; data: Buffer }[] = [];
+  for (let at = body.indexOf(mark); at !== -1 && parts.length < 100;) {
+    const begin = at + mark.length + 2;
+    const next = body.indexOf(mark, begin);
+    const headEnd = body.indexOf('\r\n\r\n', begin);
+    if (next === -1 || headEnd === -1 || headEnd > next) {
+      break;
+    }
+    parts.push({ head: body.toString('latin1', begin, headEnd), data: body.subarray(headEnd + 4, next - 2) });
+    at = next;
+  }
+  return parts;
+}
+
+/** An archive that lies beside the index of a registry on this machine; no other place is read. */
+export function readArchive(file: string, folder: string): Uint8Array {
+  const real = existsSync(file) ? realpathSync(file) : file;
+  if (!real.startsWith(`${realpathSync(folder)}/`) || !lstatSync(real, { throwIfNoEntry: false })?.isFile()) {
+    throw refused(`${shown(file)} is no file below the folder of its registry`);
+  }
+  if (lstatSync(real).size > limits.packedBytes) {
+    throw refused(`the archive is larger than ${limits.packedBytes / 1024 / 1024} MiB`);
+  }
+  return readFileSync(real);
+}

@@ -1,0 +1,89 @@
+import { type PluginStatus, SvcError } from 'svc/sdk';
+
+import type { CeilingSource } from '../gate/contract.ts';
+import type { ServerSource } from '../mcp/contract.ts';
+import type { PersonaRestraint } from '../persona/contract.ts';
+import type { Installed } from './tables.ts';
+
+/** What is installed, as the gate, the personas and the MCP servers ask for it: from memory, at every call. */
+export class InstalledPacks implements CeilingSource, PersonaRestraint, ServerSource {
+  readonly #packs = new Map<string, Installed>();
+  readonly #listeners = new Set<() => void>();
+  #edition = 0;
+
+  put(pack: Installed): void {
+    this.#packs.set(pack.packId, pack);
+    this.#changed();
+  }
+
+  forget(packId: string): void {
+    this.#packs.delete(packId);
+    this.#changed();
+  }
+
+  list(): readonly Installed[] {
+    return [...this.#packs.values()].toSorted((a, b) => (a.packId < b.packId ? -1 : 1));
+  }
+
+  find(packId: string): Installed | undefined {
+    return this.#packs.get(packId);
+  }
+
+  existing(packId: string): Installed {
+    const pack = this.#packs.get(packId);
+    if (pack === undefined) {
+      throw new SvcError('not_found', `no pack "${packId}" is installed; look with "svc market list"`, { reason: 'marketplace.not_installed' });
+    }
+    return pack;
+  }
+
+  ceilings({ persona, source }: Parameters<CeilingSource['ceilings']>[0]): ReturnType<CeilingSource['ceilings']> {
+    const ofTool = source.startsWith('pack:') ? this.find(source.slice('pack:'.length)) : undefined;
+    const ofPersona = persona === undefined ? undefined : this.#bringing(persona);
+    const packs = new Set([ofTool, ofPersona].filter((pack) => pack !== undefined));
+    return [...packs].map(({ packId, ceiling }) => ({ pack: packId, ceiling }));
+  }
+
+  restraint(name: string): { readonly unmet: string | undefined } | undefined {
+    const pack = this.#bringing(name);
+    if (pack === undefined) {
+      return undefined;
+    }
+    const isIn = pack.admitted.personas.includes(name);
+    return { unmet: isIn ? undefined : `comes with the pack ${pack.packId}, and nobody has let it in yet` };
+  }
+
+  edition(): number {
+    return this.#edition;
+  }
+
+  servers(): ReturnType<ServerSource['servers']> {
+    return this.list().flatMap(({ lock, admitted }) => lock.servers.map(({ name, url }) => ({ name, url, enabled: admitted.servers.includes(name) })));
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #bringing(persona: string): Installed | undefined {
+    return this.list().find(({ lock }) => lock.personas.includes(persona));
+  }
+
+  #changed(): void {
+    this.#edition += 1;
+    this.#listeners.forEach((listener) => listener());
+  }
+}
+
+/** As people are told: whether it serves, and else why not. */
+export function stateOf(status: PluginStatus | undefined): { readonly state: 'active' | 'disabled' | 'failed'; readonly error: string | null } {
+  switch (status?.state) {
+    case 'active':
+      return { state: 'active', error: status.cause ?? null };
+    case 'disabled':
+      return { state: 'disabled', error: null };
+    default:
+      return { state: 'failed', error: status?.cause ?? `it is ${status?.state ?? 'gone from the data folder'}` };
+  }
+}

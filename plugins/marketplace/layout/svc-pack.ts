@@ -1,0 +1,63 @@
+import { readPersona, readSkill } from 'svc/markdown-file';
+import { messageOf, SvcError } from 'svc/sdk';
+
+import type { PackFiles } from '../archive/entry-list.ts';
+import { idForm, type Naming, type PackForm, takenFor, textOf } from './pack-form.ts';
+
+const refused = (message: string): SvcError => new SvcError('invalid_argument', `plugin.json ${message}`, { reason: 'marketplace.manifest_refused' });
+
+/** A pack of our own layout: its files stay as they are, byte for byte, since it may carry their hashes. */
+export function svcForm(files: PackFiles, naming: Naming): PackForm {
+  const manifest = manifestOf(files.get('plugin.json')!);
+  const { id, version, title, description, kind } = manifest as Record<string, string | undefined>;
+  if (typeof id !== 'string' || !idForm.test(id)) {
+    throw refused('has no "id" of 2 to 41 lower-case letters, digits and dashes');
+  }
+  if (naming.reserved.includes(id)) {
+    throw refused(`has the id "${id}", which a part of svc has; choose another`);
+  }
+  if (kind !== 'pack') {
+    throw refused('is of another kind than "pack": set "kind" to "pack"');
+  }
+  if (typeof version !== 'string' || !/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version)) {
+    throw refused('has no "version" such as 1.0.0');
+  }
+  const personas = [...files].flatMap(([name, bytes]) => (/^agents\/[^/]+\.md$/.test(name) ? [readPersona(textOf(bytes), { file: name })] : []));
+  const skills = [...files].flatMap(([name, bytes]) => {
+    const [, folder] = /^skills\/([^/]+)\/SKILL\.md$/.exec(name) ?? [];
+    return folder === undefined ? [] : [readSkill(textOf(bytes), folder, { file: name })];
+  });
+  const taken = takenFor(id, naming);
+  const shadowed = [...personas, ...skills].find(({ name }) => taken.has(name));
+  if (shadowed !== undefined) {
+    throw new SvcError('conflict', `${id} brings "${shadowed.name}", a name that another persona or skill has; its author has to choose another`, {
+      reason: 'marketplace.name_taken',
+    });
+  }
+  const ownTools = (Array.isArray(manifest['skills']) ? (manifest['skills'] as { key?: unknown }[]) : []).map(({ key }) => String(key));
+  return {
+    layout: 'svc',
+    id,
+    version,
+    title: title ?? id,
+    description: description ?? '',
+    files,
+    personas: personas.map(({ name }) => name),
+    skills: skills.map(({ name }) => name),
+    servers: [],
+    tools: [...new Set([...personas, ...skills].flatMap(({ tools }) => tools))].filter((tool) => !ownTools.includes(tool)).toSorted(),
+    ignored: [],
+  };
+}
+
+function manifestOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const manifest: unknown = JSON.parse(textOf(bytes));
+    if (typeof manifest === 'object' && manifest !== null && !Array.isArray(manifest)) {
+      return manifest as Readonly<Record<string, unknown>>;
+    }
+  } catch (error) {
+    throw refused(`is not JSON: ${messageOf(error)}`);
+  }
+  throw refused('is no object');
+}

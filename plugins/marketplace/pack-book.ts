@@ -1,0 +1,185 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import {
+  type Logger,
+  messageOf,
+  type Page,
+  type PageRequest,
+  type PluginDirectory,
+  type PluginStatus,
+  type Principal,
+  SvcError,
+  type ThreadHandle,
+} from 'svc/sdk';
+
+import type { Ceiling } from '../gate/contract.ts';
+import type { InstalledPacks } from './installed-packs.ts';
+import type { Installer, Outcome, Word } from './installer.ts';
+import type { PackStore } from './pack-store.ts';
+import type { Preview } from './preview.ts';
+import { rulesVersion } from './scan/rules.ts';
+import type { ScanReport } from './scan/scan.ts';
+import type { Sources, Wanted } from './sources.ts';
+import type { Switcher } from './switcher.ts';
+import type { Admitted, HistoryRow, Installed, Origin } from './tables.ts';
+
+export interface PackBookParts {
+  readonly installed: InstalledPacks;
+  readonly installer: Installer;
+  readonly sources: Sources;
+  readonly store: PackStore;
+  readonly switcher: Switcher;
+  readonly plugins: PluginDirectory;
+  readonly press: ThreadHandle;
+  /** Data folders of plugins, by id. */
+  readonly data: string;
+  readonly log: Logger;
+}
+
+/** Everything that may be done with packs. */
+export class PackBook {
+  readonly #parts: PackBookParts;
+
+  constructor(parts: PackBookParts) {
+    this.#parts = parts;
+  }
+
+  list(): readonly Installed[] {
+    return this.#parts.installed.list();
+  }
+
+  existing(packId: string): Installed {
+    return this.#parts.installed.existing(packId);
+  }
+
+  statusOf(packId: string): PluginStatus | undefined {
+    return this.#parts.switcher.statusOf(packId);
+  }
+
+  async preview(wanted: Wanted, signal: AbortSignal): Promise<Preview> {
+    const { sources, installer } = this.#parts;
+    return await installer.preview(await sources.bring(wanted, signal));
+  }
+
+  async install(wanted: Wanted, word: Word, signal: AbortSignal): Promise<Outcome> {
+    const { sources, installer } = this.#parts;
+    return await installer.install(await sources.bring(wanted, signal), word);
+  }
+
+  async upload(bytes: Uint8Array, path: string, word: Word): Promise<Outcome> {
+    const { sources, installer } = this.#parts;
+    return await installer.install(sources.uploaded(bytes, path), word);
+  }
+
+  async update(packId: string, version: string | undefined, word: Word, signal: AbortSignal): Promise<Outcome> {
+    const { sources, installer } = this.#parts;
+    const { lock, linked } = this.existing(packId);
+    const fetched = await sources.bring(wantedAgain(lock.origin, version), signal);
+    return await installer.install(fetched, word, linked);
+  }
+
+  rollback(packId: string, by: Principal): Promise<Installed> {
+    return this.#parts.installer.rollback(packId, by);
+  }
+
+  async enable(packId: string): Promise<Installed> {
+    const pack = this.existing(packId);
+    await this.#parts.plugins.enable(packId);
+    return pack;
+  }
+
+  async disable(packId: string): Promise<Installed> {
+    const pack = this.existing(packId);
+    await this.#parts.plugins.disable(packId);
+    return pack;
+  }
+
+  async uninstall(packId: string, keepData: boolean, by: Principal): Promise<void> {
+    await this.#parts.installer.uninstall(packId, keepData, by);
+  }
+
+  setCeiling(packId: string, ceiling: Ceiling): Promise<Installed> {
+    return this.#change(packId, () => ({ ceiling }));
+  }
+
+  admit(packId: string, admitted: Admitted): Promise<Installed> {
+    return this.#change(packId, ({ lock }) => {
+      const strange = [
+        ...admitted.personas.filter((name) => !lock.personas.includes(name)),
+        ...admitted.servers.filter((name) => !lock.servers.some((server) => server.name === name)),
+      ];
+      if (strange.length > 0) {
+        throw new SvcError('invalid_argument', `${packId} brings no ${strange.join(', ')}`, { reason: 'marketplace.not_of_pack' });
+      }
+      return { admitted };
+    });
+  }
+
+  history(packId: string | undefined, page: PageRequest): Promise<Page<HistoryRow>> {
+    return this.#parts.store.history(packId, page);
+  }
+
+  async purge(packId: string): Promise<void> {
+    const { installed, store, data } = this.#parts;
+    if (installed.find(packId) !== undefined) {
+      throw new SvcError('conflict', `${packId} is installed; uninstall it first`, { reason: 'marketplace.still_installed' });
+    }
+    if ((await store.purge(packId)) === 0) {
+      throw new SvcError('not_found', `nothing is left of a pack "${packId}"`, { reason: 'marketplace.nothing_left' });
+    }
+    // Of packs only: a plugin that ships with svc has no history here.
+    const folder = join(data, packId);
+    if (existsSync(folder) && this.statusOf(packId) === undefined) {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** What was installed by older rules is looked through again; a pack that would be blocked now is switched off. */
+  async rescan(signal: AbortSignal): Promise<void> {
+    const { press, plugins, switcher, log } = this.#parts;
+    for (const { packId, lock } of this.list().filter(({ lock: { rules_version: of } }) => of !== rulesVersion)) {
+      if (signal.aborted) {
+        return;
+      }
+      try {
+        const { verdict, findings, hosts, scripts } = await press.call<ScanReport>('look', switcher.folderOf(packId));
+        await this.#change(packId, (pack) => ({ lock: { ...pack.lock, verdict, findings, hosts, scripts, rules_version: rulesVersion } }));
+        if (verdict === 'block' && lock.verdict !== 'block') {
+          log.error(
+            { event: 'marketplace.rescan_blocks', pack: packId, finding: findings[0] },
+            'an installed pack is blocked by newer rules and was switched off',
+          );
+          await plugins.disable(packId);
+        }
+      } catch (error) {
+        log.error({ event: 'marketplace.rescan_failed', pack: packId, cause: messageOf(error) }, 'an installed pack could not be looked through again');
+      }
+    }
+  }
+
+  #change(packId: string, change: (pack: Installed) => Partial<Installed>): Promise<Installed> {
+    const { installed, installer, store } = this.#parts;
+    return installer.inTurn(async () => {
+      const pack = installed.existing(packId);
+      const changed = { ...pack, ...change(pack) };
+      await store.save(changed);
+      installed.put(changed);
+      return changed;
+    });
+  }
+}
+
+/** The same place once more; of a branch what it stands at now is not known, so a commit is asked for. */
+function wantedAgain({ kind, from, name, path }: Origin, version: string | undefined): Wanted {
+  switch (kind) {
+    case 'registry':
+      return { registry: from, pack_id: name!, ...(version !== undefined && { version }) };
+    case 'git':
+      return { git: { url: from, ...(path !== undefined && { path }) } };
+    case 'folder':
+      return { folder: from, ...(path !== undefined && { path }) };
+    default:
+      throw new SvcError('conflict', 'an archive of its own has no newer version; install the other archive', { reason: 'marketplace.no_update' });
+  }
+}

@@ -1,0 +1,88 @@
+import { type Page, pageOf, type PageRequest, type Tables } from 'svc/sdk';
+
+import type { Ceiling } from '../gate/contract.ts';
+import type { Admitted, ChangeRow, HistoryRow, Installed, Lock, MarketplaceTables } from './tables.ts';
+
+/** What a change of a pack leaves in its history. */
+export type HistoryEntry = Omit<HistoryRow, 'id'>;
+
+/** The only SQL of installed packs, and of changes that have begun. */
+export class PackStore {
+  readonly #tables: Tables<MarketplaceTables>;
+
+  constructor(tables: Tables<MarketplaceTables>) {
+    this.#tables = tables;
+  }
+
+  async all(): Promise<readonly Installed[]> {
+    const rows = await this.#tables.read.selectFrom('marketplace_packs').selectAll().execute();
+    return rows.map((row) => ({
+      packId: row.pack_id,
+      lock: JSON.parse(row.lock) as Lock,
+      before: row.before === null ? undefined : (JSON.parse(row.before) as Lock),
+      ceiling: JSON.parse(row.ceiling) as Ceiling,
+      admitted: JSON.parse(row.admitted) as Admitted,
+      linked: row.linked ?? undefined,
+      installedBy: row.installed_by,
+      installedAt: row.installed_at,
+      updatedAt: row.updated_at,
+    }));
+  }
+
+  changes(): Promise<readonly ChangeRow[]> {
+    return this.#tables.read.selectFrom('marketplace_changes').selectAll().execute();
+  }
+
+  async begin(change: ChangeRow): Promise<void> {
+    await this.#tables.write((tx) => tx.insertInto('marketplace_changes').orReplace().values(change).execute());
+  }
+
+  async forget(packId: string): Promise<void> {
+    await this.#tables.write((tx) => tx.deleteFrom('marketplace_changes').where('pack_id', '=', packId).execute());
+  }
+
+  /** The change is made: what is installed and what began are one commit. */
+  async settle(pack: Installed, entry: HistoryEntry): Promise<void> {
+    await this.#tables.write(async (tx) => {
+      await tx.insertInto('marketplace_packs').orReplace().values(rowOf(pack)).execute();
+      await tx.insertInto('marketplace_history').values(entry).execute();
+      await tx.deleteFrom('marketplace_changes').where('pack_id', '=', pack.packId).execute();
+    });
+  }
+
+  /** It is installed no more; what it leaves is still to be cleaned. */
+  async leave(packId: string, entry: HistoryEntry): Promise<void> {
+    await this.#tables.write(async (tx) => {
+      await tx.deleteFrom('marketplace_packs').where('pack_id', '=', packId).execute();
+      await tx.insertInto('marketplace_history').values(entry).execute();
+      await tx.updateTable('marketplace_changes').set({ step: 'cleaning' }).where('pack_id', '=', packId).execute();
+    });
+  }
+
+  /** Changes what is known of an installed pack, and none of its files. */
+  async save(pack: Installed): Promise<void> {
+    await this.#tables.write((tx) => tx.insertInto('marketplace_packs').orReplace().values(rowOf(pack)).execute());
+  }
+
+  history(packId: string | undefined, page: PageRequest): Promise<Page<HistoryRow>> {
+    const all = this.#tables.read.selectFrom('marketplace_history').selectAll();
+    return pageOf(packId === undefined ? all : all.where('pack_id', '=', packId), 'id', page);
+  }
+
+  async purge(packId: string): Promise<number> {
+    const { numDeletedRows } = await this.#tables.write((tx) => tx.deleteFrom('marketplace_history').where('pack_id', '=', packId).executeTakeFirst());
+    return Number(numDeletedRows);
+  }
+}
+
+const rowOf = (pack: Installed): MarketplaceTables['marketplace_packs'] => ({
+  pack_id: pack.packId,
+  lock: JSON.stringify(pack.lock),
+  before: pack.before === undefined ? null : JSON.stringify(pack.before),
+  ceiling: JSON.stringify(pack.ceiling),
+  admitted: JSON.stringify(pack.admitted),
+  linked: pack.linked ?? null,
+  installed_by: pack.installedBy,
+  installed_at: pack.installedAt,
+  updated_at: pack.updatedAt,
+});

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { SvcError } from 'svc/sdk';
+
+import { type PackFiles, refused, shown } from './archive/entry-list.ts';
+import { readFolder } from './archive/read-folder.ts';
+import { untar } from './archive/tar.ts';
+import { unzip } from './archive/zip.ts';
+import { filesOfCommit } from './git/commit-files.ts';
+import { claudeForm } from './layout/claude-plugin.ts';
+import type { Naming, PackForm } from './layout/pack-form.ts';
+import { svcForm } from './layout/svc-pack.ts';
+import { rulesVersion } from './scan/rules.ts';
+import { scan, type ScanReport } from './scan/scan.ts';
+
+/** Where the files of a pack are: an archive, the objects of a git commit, or a folder of this machine. */
+export type PackContent =
+  | { readonly kind: 'archive'; readonly bytes: Uint8Array }
+  | { readonly kind: 'git'; readonly bytes: Uint8Array; readonly commit: string }
+  | { readonly kind: 'folder'; readonly path: string };
+
+export interface PressOrder {
+  readonly content: PackContent;
+  /** The folder of the pack within the content; empty: all of it. */
+  readonly path: string;
+  readonly naming: Naming;
+  /** An empty place for its files; absent: nothing is written. */
+  readonly staging: string | undefined;
+}
+
+export interface PressedFile {
+  readonly path: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** What is known of a pack once it was unpacked, understood and looked through; its files lie in `staging`. */
+export interface Pressed extends Omit<PackForm, 'files'>, ScanReport {
+  /** `plugin.json` as it will be read. */
+  readonly manifest: Readonly<Record<string, unknown>>;
+  readonly files: readonly PressedFile[];
+  /** Of all files with their names. */
+  readonly content_hash: string;
+  readonly rules_version: number;
+}
+
+/** Unpacks a stranger's bytes, makes a pack of them, looks it through, and writes it down; all of it away from the request thread. */
+export function press({ content, path, naming, staging }: PressOrder): Pressed {
+  const form = formOf(filesOf(content, pathParts(path)), naming);
+  const { files, ...told } = form;
+  const manifest = JSON.parse(Buffer.from(files.get('plugin.json')!).toString('utf8')) as Record<string, unknown>;
+  const report = scan(
+    files,
+    form.servers.map(({ url }) => new URL(url).hostname),
+  );
+  const listed = listOf(files);
+  if (staging !== undefined) {
+    writeAll(files, staging);
+  }
+  return { ...told, ...report, manifest, files: listed, content_hash: hashOf(listed), rules_version: rulesVersion };
+}
+
+/** What a folder of files is as a pack: ours, a Claude plugin, or bare skills. */
+function formOf(files: PackFiles, naming: Naming): PackForm {
+  const plain = new Map([...files].filter(([name]) => !isNoise(name)));
+  const hidden = files.size - plain.size;
+  const form = plain.has('plugin.json') && naming.entry?.['strict'] !== false ? svcForm(plain, naming) : claudeForm(plain, naming);
+  if (form === undefined) {
+    throw new SvcError(
+      'invalid_argument',
+      'this is no pack: there is no plugin.json, no .claude-plugin/plugin.json, and no SKILL.md, agents or commands; name its folder with "path" where it lies deeper',
+      { reason: 'marketplace.no_pack' },
+    );
+  }
+  return hidden === 0 ? form : { ...form, ignored: [...form.ignored, `${hidden} hidden ${hidden === 1 ? 'file is' : 'files are'} left out`] };
+}
+
+/** Files of tools and systems, which nobody wrote for a reader; two of them say what the pack is. */
+const isNoise = (name: string): boolean =>
+  name.split('/').some((part) => part.startsWith('.') && !/^\.(?:claude-plugin|mcp\.json)$/.test(part)) || /(?:^|\/)(?:__MACOSX|node_modules)\//.test(name);
+
+/** The same look at what lies in a folder already. */
+export function look(folder: string): ScanReport & { readonly files: readonly PressedFile[]; readonly content_hash: string } {
+  const files = readFolder(folder);
+  const listed = listOf(files);
+  return { ...scan(files), files: listed, content_hash: hashOf(listed) };
+}
+
+/** A second copy of a folder, on the disk before this returns. */
+export function copyFolder({ from, to }: { readonly from: string; readonly to: string }): string {
+  const files = readFolder(from);
+  writeAll(files, to);
+  return hashOf(listOf(files));
+}
+
+export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
+
+function filesOf(content: PackContent, path: string): PackFiles {
+  switch (content.kind) {
+    case 'folder':
+      return readFolder(join(content.path, path));
+    case 'git':
+      return filesOfCommit(Buffer.from(content.bytes), content.commit, path);
+    case 'archive': {
+      const bytes = Buffer.from(content.bytes.buffer, content.bytes.byteOffset, content.bytes.byteLength);
+      return below(bytes[0] === 0x50 && bytes[1] === 0x4b ? unzip(bytes) : untar(bytes), path);
+    }
+  }
+}
+
+/** As `a/b`, and never out of where it begins. */
+function pathParts(path: string): string {
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+  if (parts.includes('..')) {
+    throw refused(`the path ${shown(path)} leads out of the pack`);
+  }
+  return parts.join('/');
+}
+
+const below = (files: PackFiles, path: string): PackFiles =>
+  path === '' ? files : new Map([...files].flatMap(([name, bytes]) => (name.startsWith(`${path}/`) ? [[name.slice(path.length + 1), bytes] as const] : [])));
+
+const listOf = (files: PackFiles): readonly PressedFile[] =>
+  [...files]
+    .map(([path, bytes]) => ({ path, size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+
+const hashOf = (files: readonly PressedFile[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify(files.map(({ path, sha256 }) => [path, sha256])))
+    .digest('hex');
+
+/** Into a place that was not there before, each file made anew; on the disk when this returns. */
+function writeAll(files: PackFiles, folder: string): void {
+  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+  mkdirSync(folder, { mode: 0o700 });
+  const folders = new Set([folder]);
+  for (const [name, bytes] of files) {
+    const file = join(folder, name);
+    if (!folders.has(dirname(file))) {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      folders.add(dirname(file));
+    }
+    writeFileSync(file, bytes, { flag: 'wx', mode: 0o600, flush: true });
+  }
+  folders.forEach(syncFolder);
+}
+
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

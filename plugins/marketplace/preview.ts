@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+
+import type { AskedRights } from '../packs/contract.ts';
+import type { Pressed, PressedFile } from './press.ts';
+import type { Fetched } from './sources.ts';
+import type { Installed, Lock } from './tables.ts';
+
+/** What changes with respect to what is installed. */
+export interface Difference {
+  readonly from_version: string;
+  readonly files: { readonly added: readonly string[]; readonly removed: readonly string[]; readonly changed: readonly string[] };
+  readonly capabilities: { readonly added: readonly string[]; readonly removed: readonly string[] };
+}
+
+/** All that an administrator should know before a pack is installed. */
+export interface Preview {
+  readonly lock: Lock;
+  readonly difference: Difference | null;
+  /** Why a word is needed before it is installed; none: it may come in by itself. */
+  readonly needs: readonly string[];
+  readonly warnings: readonly string[];
+  /** Of everything above: what is confirmed is what was shown. */
+  readonly confirm: string;
+}
+
+/** Weighs what a pack is and wants against what is installed of it. */
+export function previewOf(pressed: Pressed, fetched: Fetched, rights: AskedRights, before: Installed | undefined): Preview {
+  const { origin, sha256, signedBy, pinned } = fetched;
+  const lock: Lock = {
+    ...pressed,
+    origin,
+    sha256,
+    signed_by: signedBy,
+    rights: rights.sentences,
+    rights_hash: rights.sentences.length === 0 ? null : rights.hash,
+  };
+  const { findings, servers, verdict } = pressed;
+  const graver = findings.filter(({ severity }) => severity !== 'info').length;
+  const difference = before === undefined ? null : differenceOf(before.lock, lock);
+  const needs = [
+    ...(rights.sentences.length > 0 ? [`it asks for rights: it ${rights.sentences.join('; it ')}`] : []),
+    ...(servers.length > 0
+      ? [`it names MCP servers, which stay off until they are let in: ${servers.map(({ name, url }) => `${name} at ${url}`).join(', ')}`]
+      : []),
+    ...(verdict === 'pass' ? [] : [`the scan says ${verdict}, with ${graver} ${graver === 1 ? 'finding' : 'findings'}`]),
+    ...(pinned ? [] : ['its source may change: the commit was not named']),
+    ...(before !== undefined && before.lock.signed_by !== null && signedBy === null
+      ? [`the installed version is signed by ${before.lock.signed_by}, and this one by nobody's key`]
+      : []),
+  ];
+  const warnings = [
+    ...(signedBy === null ? ['unsigned: no key of a registry vouches for it'] : []),
+    ...(rights.refused === undefined ? [] : [`it cannot be installed: it ${rights.refused}`]),
+    ...(pressed.personas.length > 0 ? [`its personas only read, and are not chosen by themselves until they are let in: ${pressed.personas.join(', ')}`] : []),
+    ...(lock.manifest['entry'] === undefined ? [] : [isolation]),
+  ];
+  const shown = [
+    pressed.id,
+    pressed.content_hash,
+    sha256,
+    signedBy,
+    rights.hash,
+    verdict,
+    findings.map(({ rule, file, line }) => [rule, file, line]),
+    servers,
+    before?.lock.content_hash ?? null,
+  ];
+  return { lock, difference, needs, warnings, confirm: createHash('sha256').update(JSON.stringify(shown)).digest('hex') };
+}
+
+const isolation =
+  'its code runs in a process of its own under the permission model of Node, which holds files, programs, threads and the network by JavaScript: it is no boundary of the operating system, and a fault of the engine is outside of what it holds';
+
+function differenceOf(before: Lock, after: Lock): Difference {
+  const old = byPath(before.files);
+  const next = byPath(after.files);
+  const capabilities = [capabilitiesOf(before), capabilitiesOf(after)] as const;
+  return {
+    from_version: before.version,
+    files: {
+      added: [...next.keys()].filter((path) => !old.has(path)),
+      removed: [...old.keys()].filter((path) => !next.has(path)),
+      changed: [...next].filter(([path, hash]) => old.has(path) && old.get(path) !== hash).map(([path]) => path),
+    },
+    capabilities: {
+      added: capabilities[1].filter((one) => !capabilities[0].includes(one)),
+      removed: capabilities[0].filter((one) => !capabilities[1].includes(one)),
+    },
+  };
+}
+
+const byPath = (files: readonly PressedFile[]): ReadonlyMap<string, string> => new Map(files.map(({ path, sha256 }) => [path, sha256]));
+
+const capabilitiesOf = ({ rights, tools, servers, hosts, personas, skills, scripts }: Lock): readonly string[] => [
+  ...rights.map((right) => `right: ${right}`),
+  ...tools.map((tool) => `tool: ${tool}`),
+  ...servers.map(({ name, url }) => `MCP server: ${name} at ${url}`),
+  ...hosts.map((host) => `host: ${host}`),
+  ...personas.map((name) => `persona: ${name}`),
+  ...skills.map((name) => `skill: ${name}`),
+  ...scripts.map((file) => `script: ${file}`),
+];

@@ -1,0 +1,195 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { type Clock, type Logger, messageOf, type PluginContext, SvcError } from 'svc/sdk';
+
+import type { RegistryRow } from '../tables.ts';
+import { type Offer, readIndex, type RegistryContent } from './registry-index.ts';
+import type { RegistryStore } from './registry-store.ts';
+
+export interface RegistriesParts {
+  readonly store: RegistryStore;
+  readonly fetch: PluginContext['fetch'];
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface Found {
+  readonly registry: string;
+  readonly offer: Offer;
+}
+
+const maxBytes = 8 * 1024 * 1024;
+const timeoutMs = 20_000;
+/** Where a folder may have its index. */
+const indexFiles = ['index.json', '.claude-plugin/marketplace.json', 'marketplace.json'];
+
+/** Where packs are offered: addresses of indexes, folders and files of this machine; read when they are added, and again in the background. */
+export class Registries {
+  readonly #parts: RegistriesParts;
+  /** By what was read, so that a large index is parsed once. */
+  readonly #parsed = new Map<string, { readonly text: string; readonly content: RegistryContent }>();
+
+  constructor(parts: RegistriesParts) {
+    this.#parts = parts;
+  }
+
+  list(): Promise<readonly RegistryRow[]> {
+    return this.#parts.store.all();
+  }
+
+  async existing(name: string): Promise<RegistryRow> {
+    const row = await this.#parts.store.find(name);
+    if (row === undefined) {
+      throw new SvcError('not_found', `there is no registry "${name}"; look with "svc market registries"`, { reason: 'marketplace.no_registry' });
+    }
+    return row;
+  }
+
+  /** It is read first: an address that leads nowhere is not kept. */
+  async add({ name, address, key, by }: { name: string; address: string; key: string | undefined; by: string }): Promise<RegistryRow> {
+    if (!address.startsWith('https://') && !address.startsWith('/')) {
+      throw new SvcError('invalid_argument', 'a registry is an https:// address, or the absolute path of a folder or file on the machine of svc', {
+        reason: 'marketplace.registry_address',
+      });
+    }
+    if (key !== undefined) {
+      publicKeyOf(key);
+    }
+    const { clock, store } = this.#parts;
+    const now = clock.now();
+    const empty: RegistryRow = {
+      ...{ name, address, public_key: key ?? null, content: null, etag: null, error: null, refreshed_at: now, added_by: by, added_at: now },
+    };
+    const read = await this.#read(empty);
+    const row = { ...empty, ...read };
+    if (!(await store.add(row))) {
+      throw new SvcError('conflict', `there is a registry "${name}" already; choose another name, or remove that one first`, {
+        reason: 'marketplace.registry_there',
+      });
+    }
+    return row;
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.existing(name);
+    await this.#parts.store.remove(name);
+    this.#parsed.delete(name);
+  }
+
+  /** What was read before stays when it cannot be read now. */
+  async refresh(name: string): Promise<RegistryRow> {
+    const row = await this.existing(name);
+    const { clock, store } = this.#parts;
+    try {
+      const read = await this.#read(row);
+      await store.update(name, { ...read, error: null, refreshed_at: clock.now() });
+    } catch (error) {
+      await store.update(name, { error: messageOf(error), refreshed_at: clock.now() });
+    }
+    return await this.existing(name);
+  }
+
+  async refreshAll(signal: AbortSignal): Promise<void> {
+    for (const { name } of await this.list()) {
+      if (signal.aborted) {
+        return;
+      }
+      const { error } = await this.refresh(name);
+      if (error !== null) {
+        this.#parts.log.warn({ event: 'marketplace.registry_not_read', registry: name, cause: error }, 'registry not read; what it offered before stays');
+      }
+    }
+  }
+
+  content(row: RegistryRow): RegistryContent {
+    const text = row.content ?? '{"packs":[],"version":1}';
+    const known = this.#parsed.get(row.name);
+    if (known?.text === text) {
+      return known.content;
+    }
+    const content = readIndex(text, row.address);
+    this.#parsed.set(row.name, { text, content });
+    return content;
+  }
+
+  /** Offers whose words have all of those that were asked for; without any, all of them. */
+  async search(query: string, registry: string | undefined): Promise<readonly Found[]> {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    const rows = registry === undefined ? await this.list() : [await this.existing(registry)];
+    return rows.flatMap((row) =>
+      this.content(row).offers.flatMap((offer) => {
+        const text = `${offer.name} ${offer.title} ${offer.description} ${offer.publisher}`.toLowerCase();
+        return words.every((word) => text.includes(word)) ? [{ registry: row.name, offer }] : [];
+      }),
+    );
+  }
+
+  async offer(registry: string, name: string): Promise<{ readonly row: RegistryRow; readonly offer: Offer }> {
+    const row = await this.existing(registry);
+    const offer = this.content(row).offers.find((one) => one.name === name);
+    if (offer === undefined) {
+      throw new SvcError('not_found', `the registry ${registry} offers no pack "${name}"; refresh it, or search for another name`, {
+        reason: 'marketplace.no_offer',
+      });
+    }
+    return { row, offer };
+  }
+
+  async #read({ address, etag, content }: RegistryRow): Promise<Pick<RegistryRow, 'content' | 'etag'>> {
+    if (address.startsWith('/')) {
+      const text = readFileSync(indexOf(address), 'utf8');
+      readIndex(text, address);
+      return { content: text, etag: null };
+    }
+    const reply = await this.#parts.fetch(address, {
+      headers: { accept: 'application/json', ...(etag !== null && { 'if-none-match': etag }) },
+      maxBytes,
+      timeoutMs,
+      redirects: 3,
+    });
+    if (reply.status === 304) {
+      return { content, etag };
+    }
+    if (reply.status !== 200) {
+      throw new SvcError('upstream_error', `the registry answered ${reply.status}; check its address`, { reason: 'marketplace.registry_answer' });
+    }
+    const text = Buffer.from(reply.body).toString('utf8');
+    readIndex(text, address);
+    return { content: text, etag: reply.headers['etag'] ?? null };
+  }
+}
+
+/** The file of the index: a path may name it, or a folder that has it. */
+function indexOf(path: string): string {
+  const file = [path, ...indexFiles.map((name) => join(path, name))].find((one) => existsSync(one) && statSync(one).isFile());
+  if (file === undefined || statSync(file).size > maxBytes) {
+    throw new SvcError(
+      'invalid_argument',
+      `there is no index in ${path}: a registry has ${indexFiles.join(' or ')}, of at most ${maxBytes / 1024 / 1024} MiB`,
+      {
+        reason: 'marketplace.no_index',
+      },
+    );
+  }
+  return file;
+}
+
+/** `ed25519:` and the 32 bytes of the key in base64. */
+function publicKeyOf(text: string): KeyObject {
+  const raw = /^ed25519:([A-Za-z0-9+/]{43}=)$/.exec(text)?.[1];
+  if (raw === undefined) {
+    throw new SvcError('invalid_argument', 'the key of a registry is "ed25519:" and 32 bytes in base64, as "svc pack sign" shows it', {
+      reason: 'marketplace.key_form',
+    });
+  }
+  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(raw, 'base64').toString('base64url') }, format: 'jwk' });
+}
+
+/** Whether the key of a registry has signed this hash, written as text. */
+export function isSigned(key: string, sha256: string, signature: string | undefined): boolean {
+  return (
+    signature !== undefined && /^[A-Za-z0-9+/]{86}==$/.test(signature) && verify(null, Buffer.from(sha256), publicKeyOf(key), Buffer.from(signature, 'base64'))
+  );
+}

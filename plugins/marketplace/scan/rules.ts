@@ -1,0 +1,97 @@
+/** Grows with every change of what is looked for: what is installed is looked at again. */
+export const rulesVersion = 1;
+
+export type Severity = 'info' | 'review' | 'block';
+
+export interface Finding {
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly file: string;
+  /** 0: the file as a whole. */
+  readonly line: number;
+  readonly message: string;
+}
+
+/** What is looked for in one line of a text; the first line of a file that has it is told. */
+interface LineRule {
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly form: RegExp;
+  readonly message: string;
+}
+
+/** Every pattern is a plain run over the line: none can take more than its length. */
+export const lineRules: readonly LineRule[] = [
+  {
+    rule: 'fake-prerequisite',
+    severity: 'block',
+    form: /\b(?:curl|wget)\b[^|;\n]{0,300}\|\s{0,4}(?:sudo\s{1,4})?(?:ba|z|da)?sh\b/i,
+    message: 'has readers pipe a download into a shell',
+  },
+  {
+    rule: 'fake-prerequisite',
+    severity: 'block',
+    form: /\b(?:iex|invoke-expression)\b[^\n]{0,80}\b(?:iwr|irm|invoke-webrequest|downloadstring)\b|powershell[^\n]{0,60}\s-(?:enc|encodedcommand)\b/i,
+    message: 'has readers run a downloaded PowerShell text',
+  },
+  {
+    rule: 'fake-prerequisite',
+    severity: 'block',
+    form: /base64\s{1,4}(?:-d|-D|--decode)\b[^|\n]{0,120}\|\s{0,4}(?:sudo\s{1,4})?(?:ba|z)?sh\b/,
+    message: 'has readers run what is hidden in base64',
+  },
+  {
+    rule: 'locked-archive',
+    severity: 'block',
+    form: /\b(?:unzip|7z\s{1,4}x|unrar\s{1,4}x)\b[^\n]{0,80}\s-[pP]\s?\S|\b(?:archive|zip)\b[^\n]{0,40}\bpassword\s{0,4}(?:is|:)/i,
+    message: 'has readers open an archive with a password, which keeps scanners out',
+  },
+  {
+    rule: 'exfiltration-address',
+    severity: 'block',
+    form: /\b(?:webhook\.site|requestbin\.\w+|[\w-]+\.pipedream\.net|[\w-]+\.(?:ngrok\.io|ngrok-free\.app)|burpcollaborator\.net|interact\.sh|oast\.(?:pro|live|fun|me)|transfer\.sh|discord(?:app)?\.com\/api\/webhooks|api\.telegram\.org\/bot)/i,
+    message: 'names an address that data is carried off to',
+  },
+  {
+    rule: 'credentials-sent',
+    severity: 'block',
+    form: /\b(?:curl|wget|fetch|nc)\b[^\n]{0,200}(?:\$\(\s{0,4}cat\s|@)[^\n]{0,40}(?:\.ssh\/|id_rsa|\.aws\/credentials|\.env\b|\.netrc)/i,
+    message: 'sends a file with credentials away',
+  },
+  {
+    rule: 'credential-path',
+    severity: 'review',
+    form: /(?:~|\$HOME|\/root|\/home\/\w+)\/\.(?:ssh|aws|gnupg|kube|docker)\/|\bid_(?:rsa|ed25519)\b|\/etc\/shadow\b|\.aws\/credentials|\.netrc\b|\bcat\s{1,4}\S{0,60}\.env\b|Login Data\b.{0,40}Chrome|security\s{1,4}find-generic-password/,
+    message: 'names a place where credentials lie',
+  },
+  {
+    rule: 'prompt-override',
+    severity: 'review',
+    form: /\b(?:ignore|disregard|forget|override)\s{1,4}(?:all\s{1,4}|any\s{1,4}|the\s{1,4}|your\s{1,4}){0,3}(?:previous|prior|above|earlier|system|other)\s{1,4}(?:instructions?|prompts?|rules|guidelines|messages?)/i,
+    message: 'tells a model to leave its instructions aside',
+  },
+  {
+    rule: 'prompt-override',
+    severity: 'review',
+    form: /\b(?:do\s{1,4}not|don't|never)\s{1,4}(?:tell|inform|mention\s{1,4}(?:this\s{1,4})?to|alert|notify|ask|show)\s{1,4}(?:this\s{1,4}(?:to\s{1,4})?)?the\s{1,4}(?:user|operator|admin\w*|human)\b(?!\s{1,4}(?:to|for|if|when|about|which|what|whether|how|any|questions))/i,
+    message: 'tells a model to hide what it does from its user',
+  },
+  {
+    rule: 'prompt-override',
+    severity: 'review',
+    form: /\bwithout\s{1,4}(?:asking|telling|informing|confirmation\s{1,4}from|approval\s{1,4}(?:of|from)|the\s{1,4}knowledge\s{1,4}of)\s{1,4}(?:the\s{1,4})?(?:user|operator|admin\w*|human)\b|<\/?(?:system|system-reminder|critical_reminder)>/i,
+    message: 'speaks as the system, or past the user',
+  },
+  {
+    rule: 'address-by-number',
+    severity: 'review',
+    form: /\bhttps?:\/\/(?!127\.|0\.0\.0\.0|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|(?:192\.0\.2|198\.51\.100|203\.0\.113)\.)\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b/,
+    message: 'names a host of the internet by its number',
+  },
+  {
+    rule: 'base64-blob',
+    severity: 'review',
+    form: /[A-Za-z0-9+/]{400}/,
+    message: 'has a long text that cannot be read by people',
+  },
+];

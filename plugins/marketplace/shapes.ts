@@ -1,0 +1,158 @@
+import { type TSchema, Type } from 'typebox';
+
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Time = Type.String({ format: 'date-time' });
+const Texts = Type.Array(Type.String());
+const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
+const label = Type.String({ pattern: '^[A-Za-z0-9_./-]{1,100}=[^=]{0,200}$' });
+
+export const PackId = Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$' });
+export const RegistryName = Type.String({ pattern: '^[a-z][a-z0-9-]{0,40}$' });
+export const Confirm = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'the hash of the preview that was shown' });
+export const Reason = Type.String({ minLength: 1, maxLength: 500 });
+export const Path = Type.String({ maxLength: 400, description: 'the folder of the pack within the source' });
+
+export const WantedPack = Type.Object({
+  registry: Type.Optional(RegistryName),
+  pack_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'its name in the registry' })),
+  version: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
+  url: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000 })),
+  sha256: Type.Optional(Sha256),
+  git: Type.Optional(
+    Type.Object({
+      url: Type.String({ minLength: 1, maxLength: 2_000 }),
+      commit: Type.Optional(Type.String({ pattern: '^[0-9a-f]{40}$' })),
+      ref: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$' })),
+      path: Type.Optional(Path),
+    }),
+  ),
+  folder: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'on the machine of svc; for administrators' })),
+  path: Type.Optional(Path),
+});
+
+export const WantedInstall = Type.Object({ ...WantedPack.properties, confirm: Type.Optional(Confirm), reason: Type.Optional(Reason) });
+
+const Source = Type.Object({
+  kind: Type.String(),
+  from: Type.String(),
+  name: Type.Optional(Type.String()),
+  path: Type.Optional(Type.String()),
+  commit: Type.Optional(Type.String()),
+});
+const Server = Type.Object({ name: Type.String(), url: Type.String() });
+
+/** What a pack is, whether it is installed or only looked at. */
+const about = {
+  pack_id: Type.String(),
+  name: Type.String(),
+  version: Type.String(),
+  description: Type.String(),
+  layout: Type.Enum(['svc', 'claude', 'skills']),
+  source: Source,
+  sha256: orNull(Type.String({ description: 'of the archive' })),
+  signed_by: orNull(Type.String({ description: 'the registry whose key has signed it; null: unsigned' })),
+  verdict: Type.Enum(['pass', 'review', 'block']),
+  findings: Type.Array(
+    Type.Object({ rule: Type.String(), severity: Type.Enum(['info', 'review', 'block']), file: Type.String(), line: Type.Integer(), message: Type.String() }),
+  ),
+  skills: Texts,
+  agents: Texts,
+  mcp_servers: Type.Array(Server),
+  permissions: Type.Array(Type.String(), { description: 'rights of its code, in sentences' }),
+  tools: Type.Array(Type.String(), { description: 'that its skills and personas name' }),
+  hosts: Type.Array(Type.String(), { description: 'that its texts name' }),
+  scripts: Type.Array(Type.String(), { description: 'files that could be run; svc runs none of them' }),
+  ignored: Type.Array(Type.String(), { description: 'what of it has no effect here' }),
+};
+
+const Files = Type.Array(Type.Object({ path: Type.String(), size: Type.Integer(), sha256: Type.String() }));
+
+export const PreviewShape = Type.Object({
+  ...about,
+  files: Files,
+  manifest: Type.Record(Type.String(), Type.Unknown()),
+  difference: orNull(
+    Type.Object({
+      from_version: Type.String(),
+      files: Type.Object({ added: Texts, removed: Texts, changed: Texts }),
+      capabilities: Type.Object({ added: Texts, removed: Texts }),
+    }),
+  ),
+  needs: Type.Array(Type.String(), { description: 'why it has to be confirmed; empty: it is installed by one call' }),
+  warnings: Texts,
+  confirm: Type.String(),
+});
+
+export const CeilingShape = Type.Object({
+  classes: Type.Array(Type.Enum(['safe', 'mutating', 'dangerous']), { uniqueItems: true, maxItems: 3 }),
+  tools: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 500, description: 'empty: all' }),
+  hosts: Type.Array(Type.String({ pattern: '^[a-z0-9.-]{1,200}$' }), { maxItems: 500, description: 'that arguments may name; empty: all' }),
+  labels: Type.Array(label, { maxItems: 100, description: 'of devices, one of which must be carried; empty: all' }),
+});
+
+export const AdmittedShape = Type.Object({
+  personas: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 500, uniqueItems: true }),
+  mcp_servers: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 100, uniqueItems: true }),
+});
+
+export const InstalledShape = Type.Object({
+  ...about,
+  state: Type.Enum(['active', 'disabled', 'failed']),
+  error: orNull(Type.String()),
+  version_before: orNull(Type.String()),
+  linked: orNull(Type.String()),
+  ceiling: CeilingShape,
+  admitted: AdmittedShape,
+  installed_by: Type.String(),
+  installed_at: Time,
+  updated_at: Time,
+});
+
+export const InstalledDetail = Type.Object({ ...InstalledShape.properties, files: Files, content_hash: Type.String() });
+
+export const InstallAnswer = Type.Object({ ...InstalledShape.properties, warnings: Texts });
+
+export const RegistryShape = Type.Object({
+  name: Type.String(),
+  url: Type.String({ description: 'or a path on the machine of svc' }),
+  title: Type.String(),
+  format: Type.Enum(['svc', 'claude']),
+  packs: Type.Integer(),
+  signed: Type.Boolean({ description: 'what it offers is signed by the key that was pinned' }),
+  public_key: orNull(Type.String()),
+  error: orNull(Type.String()),
+  refreshed_at: orNull(Time),
+  added_by: Type.String(),
+  added_at: Time,
+});
+
+export const NewRegistry = Type.Object({
+  name: RegistryName,
+  url: Type.String({ minLength: 1, maxLength: 2_000 }),
+  public_key: Type.Optional(Type.String({ maxLength: 200 })),
+});
+
+export const OfferShape = Type.Object({
+  registry: Type.String(),
+  pack_id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  publisher: Type.String(),
+  homepage: Type.String(),
+  versions: Texts,
+  signed: Type.Boolean(),
+  installed: orNull(Type.String({ description: 'the installed version' })),
+});
+
+export const HistoryShape = Type.Object({
+  id: Type.Integer(),
+  pack_id: Type.String(),
+  action: Type.String(),
+  version: Type.String(),
+  content_hash: Type.String(),
+  sha256: orNull(Type.String()),
+  verdict: Type.String(),
+  reason: orNull(Type.String()),
+  done_by: Type.String(),
+  done_at: Time,
+});

@@ -1,0 +1,102 @@
+import { type FieldProblem, type PluginStatus, timestamp } from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import { stateOf } from './installed-packs.ts';
+import type { Preview } from './preview.ts';
+import type { RegistryContent } from './registry/registry-index.ts';
+import type { HistoryShape, InstalledDetail, InstalledShape, PreviewShape, RegistryShape } from './shapes.ts';
+import type { HistoryRow, Installed, Lock, RegistryRow } from './tables.ts';
+
+const orTime = (at: number | null): string | null => (at === null ? null : timestamp(at));
+
+/** A pack as it is shown, whether it is installed or only looked at. */
+const about = ({ id, title, version, description, layout, origin, sha256, signed_by: signedBy, verdict, findings, servers, personas, ...lock }: Lock) => ({
+  pack_id: id,
+  ...{ name: title, version, description, layout, source: { ...origin }, sha256, signed_by: signedBy, verdict },
+  findings: findings.map((finding) => ({ ...finding })),
+  skills: [...lock.skills],
+  agents: [...personas],
+  mcp_servers: servers.map((server) => ({ ...server })),
+  permissions: [...lock.rights],
+  tools: [...lock.tools],
+  hosts: [...lock.hosts],
+  scripts: [...lock.scripts],
+  ignored: [...lock.ignored],
+});
+
+export const shownPreview = ({ lock, difference, needs, warnings, confirm }: Preview): Static<typeof PreviewShape> => ({
+  ...about(lock),
+  files: lock.files.map((file) => ({ ...file })),
+  manifest: { ...lock.manifest },
+  difference: structuredClone(difference) as Static<typeof PreviewShape>['difference'],
+  needs: [...needs],
+  warnings: [...warnings],
+  confirm,
+});
+
+/** A preview in the details of an error: one line for each thing to know, and the hash that confirms it. */
+export function problemsOf({ lock, difference, needs, warnings, confirm }: Preview): readonly FieldProblem[] {
+  const each = (path: string, texts: readonly string[]): readonly FieldProblem[] =>
+    texts.slice(0, 50).map((message, index) => ({ path: `/${path}/${index}`, message }));
+  return [
+    { path: '/confirm', message: confirm },
+    { path: '/pack_id', message: lock.id },
+    { path: '/version', message: lock.version },
+    { path: '/verdict', message: lock.verdict },
+    { path: '/signed_by', message: lock.signed_by ?? 'unsigned' },
+    { path: '/files', message: `${lock.files.length} files, ${lock.files.reduce((sum, { size }) => sum + size, 0)} bytes` },
+    ...each('needs', needs),
+    ...each('warnings', warnings),
+    ...each('permissions', lock.rights),
+    ...each(
+      'findings',
+      lock.findings.map(({ severity, file, line, message }) => `${severity}: ${file}${line > 0 ? ` line ${line}` : ''} ${message}`),
+    ),
+    ...each('tools', lock.tools),
+    ...each('hosts', lock.hosts),
+    ...each('skills', lock.skills),
+    ...each('agents', lock.personas),
+    ...each('ignored', lock.ignored),
+    ...each(
+      'difference/files',
+      Object.entries(difference?.files ?? {}).flatMap(([what, files]) => files.map((file) => `${what} ${file}`)),
+    ),
+    ...each(
+      'difference/capabilities',
+      Object.entries(difference?.capabilities ?? {}).flatMap(([what, all]) => all.map((one) => `${what} ${one}`)),
+    ),
+  ];
+}
+
+export const shownPack = (pack: Installed, status: PluginStatus | undefined): Static<typeof InstalledShape> => ({
+  ...about(pack.lock),
+  ...stateOf(status),
+  version_before: pack.before?.version ?? null,
+  linked: pack.linked ?? null,
+  ceiling: structuredClone(pack.ceiling) as Static<typeof InstalledShape>['ceiling'],
+  admitted: { personas: [...pack.admitted.personas], mcp_servers: [...pack.admitted.servers] },
+  installed_by: pack.installedBy,
+  installed_at: timestamp(pack.installedAt),
+  updated_at: timestamp(pack.updatedAt),
+});
+
+export const shownDetail = (pack: Installed, status: PluginStatus | undefined): Static<typeof InstalledDetail> => ({
+  ...shownPack(pack, status),
+  files: pack.lock.files.map((file) => ({ ...file })),
+  content_hash: pack.lock.content_hash,
+});
+
+export const shownRegistry = (row: RegistryRow, { title, format, offers }: RegistryContent): Static<typeof RegistryShape> => ({
+  name: row.name,
+  url: row.address,
+  ...{ title, format },
+  packs: offers.length,
+  signed: row.public_key !== null,
+  public_key: row.public_key,
+  error: row.error,
+  refreshed_at: orTime(row.refreshed_at),
+  added_by: row.added_by,
+  added_at: timestamp(row.added_at),
+});
+
+export const shownHistory = ({ done_at: at, ...row }: HistoryRow): Static<typeof HistoryShape> => ({ ...row, done_at: timestamp(at) });

@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path';
+
+import { type PluginContext, SvcError } from 'svc/sdk';
+
+import { limits } from './archive/entry-list.ts';
+import { readArchive } from './archive/arrived.ts';
+import { SmartHttp } from './git/smart-http.ts';
+import type { PackContent } from './press.ts';
+import { isSigned, type Registries } from './registry/registries.ts';
+import type { OfferSource } from './registry/registry-index.ts';
+import type { Origin, RegistryRow } from './tables.ts';
+
+/** What somebody wants installed: exactly one of these. */
+export interface Wanted {
+  readonly registry?: string;
+  readonly pack_id?: string;
+  readonly version?: string;
+  readonly url?: string;
+  readonly sha256?: string;
+  readonly git?: { readonly url: string; readonly commit?: string; readonly ref?: string; readonly path?: string };
+  readonly folder?: string;
+  /** The pack within an archive. */
+  readonly path?: string;
+}
+
+/** The bytes of a pack, and how it is known that they are the right ones. */
+export interface Fetched {
+  readonly content: PackContent;
+  readonly path: string;
+  readonly name: string | undefined;
+  readonly version: string | undefined;
+  readonly entry: Readonly<Record<string, unknown>> | undefined;
+  readonly origin: Origin;
+  readonly sha256: string | null;
+  readonly signedBy: string | null;
+  /** Whoever asks twice gets the same bytes. */
+  readonly pinned: boolean;
+}
+
+const timeoutMs = 120_000;
+
+const invalid = (message: string): SvcError => new SvcError('invalid_argument', message, { reason: 'marketplace.source' });
+
+export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** Brings packs here from wherever they are, checked against what was promised of them. */
+export class Sources {
+  readonly #fetch: PluginContext['fetch'];
+  readonly #registries: Registries;
+  readonly #git: SmartHttp;
+
+  constructor(fetch: PluginContext['fetch'], registries: Registries) {
+    this.#fetch = fetch;
+    this.#registries = registries;
+    this.#git = new SmartHttp(fetch);
+  }
+
+  async bring(wanted: Wanted, signal: AbortSignal): Promise<Fetched> {
+    const named = (['registry', 'url', 'git', 'folder'] as const).filter((key) => wanted[key] !== undefined);
+    if (named.length !== 1) {
+      throw invalid(
+        `name one source: "registry" with "pack_id", "url" with "sha256", "git", or "folder"${named.length === 0 ? '' : `; got ${named.join(' and ')}`}`,
+      );
+    }
+    const { registry, pack_id: packId, url, sha256, git, folder, path = '' } = wanted;
+    if (registry !== undefined) {
+      if (packId === undefined) {
+        throw invalid('name the pack of the registry by "pack_id"');
+      }
+      return await this.#fromRegistry(registry, packId, wanted.version, signal);
+    }
+    const plain = { path, name: undefined, version: undefined, entry: undefined, signedBy: null };
+    if (url !== undefined) {
+      if (sha256 === undefined) {
+        throw invalid('an address comes with the "sha256" of what lies there');
+      }
+      if (url.startsWith('/')) {
+        throw invalid('an address begins with https://; a file of this machine is sent by upload');
+      }
+      const bytes = await this.#archive(url, sha256, signal);
+      return { ...plain, content: { kind: 'archive', bytes }, origin: { kind: 'url', from: url, path }, sha256, pinned: true };
+    }
+    return git === undefined ? fromFolder(folder!, path, plain) : await this.#fromGit(git, plain, signal);
+  }
+
+  /** Bytes that came with the request itself. */
+  uploaded(bytes: Uint8Array, path: string): Fetched {
+    const sha256 = sha256Of(bytes);
+    return {
+      content: { kind: 'archive', bytes },
+      path,
+      name: undefined,
+      version: undefined,
+      entry: undefined,
+      origin: { kind: 'upload', from: sha256, path },
+      sha256,
+      signedBy: null,
+      pinned: true,
+    };
+  }
+
+  async #fromRegistry(registry: string, name: string, version: string | undefined, signal: AbortSignal): Promise<Fetched> {
+    const { row, offer } = await this.#registries.offer(registry, name);
+    const found = version === undefined ? offer.versions[0] : offer.versions.find((one) => one.version === version);
+    if (found === undefined) {
+      const known = offer.versions.slice(0, 10).map((one) => one.version);
+      throw new SvcError('not_found', `${registry} offers no version ${version} of ${name}; it has ${known.join(', ')}`, { reason: 'marketplace.no_version' });
+    }
+    const origin: Origin = { kind: 'registry', from: registry, name };
+    const plain = { name, version: found.version, entry: offer.entry, origin };
+    return await this.#fromOffer(found.source, plain, row, signal);
+  }
+
+  async #fromOffer(
+    source: OfferSource,
+    plain: Pick<Fetched, 'name' | 'version' | 'entry' | 'origin'>,
+    { name: registry, address, public_key: key }: RegistryRow,
+    signal: AbortSignal,
+  ): Promise<Fetched> {
+    if (key !== null && source.kind !== 'archive') {
+      throw invalid(`the registry ${registry} has a key, and what it offers under ${plain.name} cannot be signed`);
+    }
+    switch (source.kind) {
+      case 'archive': {
+        if (key !== null && !isSigned(key, source.sha256, source.signature)) {
+          throw new SvcError('invalid_argument', `${plain.name} is not signed by the key of the registry ${registry}, so it is not installed`, {
+            reason: 'marketplace.not_signed',
+          });
+        }
+        const bytes = await this.#archive(source.url, source.sha256, signal, address);
+        return { ...plain, content: { kind: 'archive', bytes }, path: '', sha256: source.sha256, signedBy: key === null ? null : registry, pinned: true };
+      }
+      case 'git':
+        return { ...(await this.#fromGit(source, { ...plain, path: source.path, signedBy: null }, signal)), origin: plain.origin };
+      case 'inside': {
+        if (!address.startsWith('/')) {
+          throw invalid(`${plain.name} lies beside the index of ${registry}, which is no folder of this machine; install it with "git" and its repository`);
+        }
+        return { ...plain, content: { kind: 'folder', path: folderOf(address) }, path: source.path, sha256: null, signedBy: null, pinned: true };
+      }
+      case 'none':
+        throw invalid(`${plain.name} cannot be installed: ${source.why}`);
+    }
+  }
+
+  async #fromGit(
+    { url, commit, ref, path = '' }: { readonly url: string; readonly commit?: string | undefined; readonly ref?: string | undefined; readonly path?: string },
+    plain: Omit<Fetched, 'content' | 'origin' | 'sha256' | 'pinned'>,
+    signal: AbortSignal,
+  ): Promise<Fetched> {
+    if (!/^https?:\/\//.test(url)) {
+      throw invalid('a repository is an https:// address');
+    }
+    const at = commit ?? (await this.#git.resolve(url, ref, signal));
+    const bytes = await this.#git.fetchCommit(url, at, signal);
+    const name =
+      plain.name ??
+      (path.split('/').findLast((part) => part !== '') ||
+        url
+          .replace(/\/+$/, '')
+          .replace(/\.git$/, '')
+          .split('/')
+          .at(-1));
+    return {
+      ...plain,
+      name,
+      path,
+      content: { kind: 'git', bytes, commit: at },
+      origin: { kind: 'git', from: url, path, commit: at },
+      sha256: null,
+      pinned: commit !== undefined,
+    };
+  }
+
+  async #archive(url: string, sha256: string, signal: AbortSignal, registry = ''): Promise<Uint8Array> {
+    const bytes = url.startsWith('/') ? readArchive(url, folderOf(registry)) : await this.#download(url, signal);
+    const actual = sha256Of(bytes);
+    if (actual !== sha256.toLowerCase()) {
+      throw new SvcError('invalid_argument', `what lies at the address has the sha256 ${actual}, and not the one that was promised; it is not installed`, {
+        reason: 'marketplace.other_bytes',
+      });
+    }
+    return bytes;
+  }
+
+  async #download(url: string, signal: AbortSignal): Promise<Uint8Array> {
+    const { status, body } = await this.#fetch(url, { maxBytes: limits.packedBytes, timeoutMs, redirects: 5, signal });
+    if (status !== 200) {
+      throw new SvcError('upstream_error', `${new URL(url).host} answered ${status} instead of the archive`, { reason: 'marketplace.download' });
+    }
+    return body;
+  }
+}
+
+/** Of a registry on this machine, whose address may be that of its index. */
+const folderOf = (address: string): string => (address.endsWith('.json') ? dirname(address).replace(/\/\.claude-plugin$/, '') : address);
+
+function fromFolder(folder: string, path: string, plain: Omit<Fetched, 'content' | 'origin' | 'sha256' | 'pinned'>): Fetched {
+  if (!folder.startsWith('/')) {
+    throw invalid('a folder is named by its absolute path on the machine of svc');
+  }
+  const name = join(folder, path)
+    .split('/')
+    .findLast((part) => part !== '');
+  return { ...plain, name, content: { kind: 'folder', path: folder }, origin: { kind: 'folder', from: folder, path }, sha256: null, pinned: true };
+}

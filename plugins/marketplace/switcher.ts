@@ -1,0 +1,195 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { isSvcError, type Logger, messageOf, type PluginDirectory, type PluginStatus, SvcError } from 'svc/sdk';
+
+import type { PackStore } from './pack-store.ts';
+import type { ChangeRow } from './tables.ts';
+
+export interface SwitcherParts {
+  readonly store: PackStore;
+  readonly plugins: PluginDirectory;
+  /** Where the host looks for packs. */
+  readonly packs: string;
+  /** Of this room: staged and kept folders. */
+  readonly home: string;
+  /** Data folders of plugins, by id. */
+  readonly data: string;
+  /** This plugin, which asks the host to look around. */
+  readonly self: string;
+  readonly forget: (packId: string) => Promise<void>;
+  readonly log: Logger;
+}
+
+export interface Exchange {
+  readonly packId: string;
+  /** Of the staged folder. */
+  readonly token: string;
+  /** Of what is there now, where something is. */
+  readonly beforeHash: string | undefined;
+}
+
+/**
+ * Exchanges the folders of packs. The two names change within one turn of the event loop, so the host sees the old or the new
+ * one; what a kill leaves in between stands in a table that was written before, and is undone at the next start.
+ */
+export class Switcher {
+  readonly #parts: SwitcherParts;
+
+  constructor(parts: SwitcherParts) {
+    this.#parts = parts;
+  }
+
+  staged(token: string): string {
+    return join(this.#parts.home, 'staging', token);
+  }
+
+  kept(packId: string, hash: string): string {
+    return join(this.#parts.home, 'kept', packId, hash);
+  }
+
+  folderOf(packId: string): string {
+    return join(this.#parts.packs, packId);
+  }
+
+  /** Puts a staged folder in place; `settle` commits what is known of it. When either fails, what was there before serves on. */
+  async put({ packId, token, beforeHash }: Exchange, settle: () => Promise<void>): Promise<void> {
+    const { store, packs } = this.#parts;
+    const change: ChangeRow = { pack_id: packId, step: 'switching', token, before_hash: beforeHash ?? null, keep_data: 0 };
+    mkdirSync(packs, { recursive: true, mode: 0o700 });
+    this.#makeRoom(change);
+    await store.begin(change);
+    try {
+      if (beforeHash !== undefined) {
+        renameSync(this.folderOf(packId), this.kept(packId, beforeHash));
+      }
+      renameSync(this.staged(token), this.folderOf(packId));
+      await this.#bringUp(packId);
+      await settle();
+    } catch (error) {
+      await this.#undo(change);
+      throw error;
+    }
+  }
+
+  /** Takes a pack away; `settle` commits that it is gone. What it leaves is cleaned afterwards. */
+  async take({ packId, token, beforeHash }: Exchange, keepData: boolean, settle: () => Promise<void>): Promise<void> {
+    const change: ChangeRow = { pack_id: packId, step: 'switching', token, before_hash: beforeHash ?? null, keep_data: keepData ? 1 : 0 };
+    this.#makeRoom(change);
+    await this.#parts.store.begin(change);
+    try {
+      if (beforeHash !== undefined && existsSync(this.folderOf(packId))) {
+        renameSync(this.folderOf(packId), this.kept(packId, beforeHash));
+      }
+      await this.#lookAgain(packId);
+      await settle();
+    } catch (error) {
+      await this.#undo(change);
+      throw error;
+    }
+    await this.clean(change);
+  }
+
+  /** What a kill has left: a switch that was not committed is undone, a cleaning done again. */
+  async recover(installed: ReadonlyMap<string, readonly string[]>): Promise<void> {
+    const { store, home, log } = this.#parts;
+    for (const change of await store.changes()) {
+      log.warn(
+        { event: 'marketplace.change_recovered', pack: change.pack_id, step: change.step },
+        'a change of a pack was cut off; it is undone, or its cleaning done again',
+      );
+      await (change.step === 'cleaning' ? this.clean(change) : this.#undo(change));
+    }
+    rmSync(join(home, 'staging'), { recursive: true, force: true });
+    const kept = join(home, 'kept');
+    for (const packId of existsSync(kept) ? readdirSync(kept) : []) {
+      this.tidy(packId, installed.get(packId) ?? []);
+    }
+  }
+
+  /** Kept folders of a pack, but for those with these hashes. */
+  tidy(packId: string, hashes: readonly string[]): void {
+    const folder = join(this.#parts.home, 'kept', packId);
+    const names = existsSync(folder) ? readdirSync(folder) : [];
+    names.filter((name) => !hashes.includes(name)).forEach((name) => rmSync(join(folder, name), { recursive: true, force: true }));
+    if (hashes.length === 0) {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  async clean({ pack_id: packId, keep_data: keepData }: ChangeRow): Promise<void> {
+    const { store, data, forget } = this.#parts;
+    await forget(packId);
+    if (keepData === 0) {
+      rmSync(join(data, packId), { recursive: true, force: true });
+    }
+    this.tidy(packId, []);
+    await store.forget(packId);
+  }
+
+  /** The place that the folder of before goes to, which an earlier change may have left filled. */
+  #makeRoom({ pack_id: packId, before_hash: hash }: ChangeRow): void {
+    if (hash !== null) {
+      rmSync(this.kept(packId, hash), { recursive: true, force: true });
+      mkdirSync(join(this.#parts.home, 'kept', packId), { recursive: true, mode: 0o700 });
+    }
+  }
+
+  async #undo({ pack_id: packId, token, before_hash: hash }: ChangeRow): Promise<void> {
+    const kept = hash === null ? undefined : this.kept(packId, hash);
+    // Without the one of before, what lies there is it: the names were not exchanged yet.
+    if (kept === undefined || existsSync(kept)) {
+      mkdirSync(join(this.#parts.home, 'staging'), { recursive: true, mode: 0o700 });
+      if (existsSync(this.folderOf(packId))) {
+        renameSync(this.folderOf(packId), this.staged(`${token}.undone`));
+      }
+      if (kept !== undefined) {
+        renameSync(kept, this.folderOf(packId));
+      }
+      await this.#lookAgain(packId);
+      rmSync(this.staged(`${token}.undone`), { recursive: true, force: true });
+    }
+    rmSync(this.staged(token), { recursive: true, force: true });
+    if (hash === null) {
+      this.tidy(packId, []);
+    }
+    await this.#parts.store.forget(packId);
+  }
+
+  /** Serves in its new form when this resolves; throws why not. */
+  async #bringUp(packId: string): Promise<void> {
+    const { plugins, self } = this.#parts;
+    if (this.statusOf(packId) === undefined || this.statusOf(packId)?.state === 'disabled') {
+      await plugins.enable(self);
+    } else {
+      await plugins.reload(packId);
+    }
+    const { state, cause, stage } = this.statusOf(packId) ?? { state: 'not found', cause: 'svc has another plugin of this id', stage: undefined };
+    if (!['active', 'disabled'].includes(state) || (state === 'active' && cause !== undefined)) {
+      throw new SvcError('conflict', `${packId} does not come up${stage === undefined ? '' : ` (${stage})`}: ${cause ?? `it is ${state}`}`, {
+        reason: 'marketplace.not_up',
+      });
+    }
+  }
+
+  /** The host compares its folders with what serves; a switch-off of a pack that is gone is forgotten. */
+  async #lookAgain(packId: string): Promise<void> {
+    const { plugins, self, log } = this.#parts;
+    try {
+      await (this.statusOf(packId) === undefined ? plugins.enable(self) : existsSync(this.folderOf(packId)) ? plugins.reload(packId) : plugins.enable(packId));
+    } catch (error) {
+      log.debug({ pack: packId, cause: messageOf(error) }, 'the host looked again');
+    }
+  }
+
+  statusOf(packId: string): PluginStatus | undefined {
+    try {
+      return this.#parts.plugins.explain(packId);
+    } catch (error) {
+      if (isSvcError(error) && error.code === 'not_found') {
+        return undefined;
+      }
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { type PluginManifest, SvcError } from 'svc/sdk';
+
+import type { AskedRights, PackRights } from '../contract.ts';
+import type { Acceptances } from './acceptances.ts';
+import { type ClosedFolders, refusal } from './limits.ts';
+import { rightsOf } from './rights.ts';
+
+export interface GrantingParts {
+  readonly acceptances: Acceptances;
+  readonly closed: ClosedFolders;
+  readonly cacheDir: string;
+  /** Whether a process of the pack is still there. */
+  readonly runs: (id: string) => boolean;
+}
+
+const lookMs = 20;
+
+type Kind = 'text' | 'list' | 'map';
+const kinds: Readonly<Record<string, Kind>> = {
+  ...{ id: 'text', entry: 'text', routes: 'list', mounts: 'list', events: 'list', skills: 'list' },
+  ...{ permissions: 'map', limits: 'map', actions: 'map', settings: 'map', contributes: 'map' },
+};
+const empty: Readonly<Record<Kind, unknown>> = { text: undefined, list: [], map: {} };
+
+/** The rights of packs that are installed: asked before there is a folder, granted before it is found, forgotten with it. */
+export class Granting implements PackRights {
+  readonly #parts: GrantingParts;
+
+  constructor(parts: GrantingParts) {
+    this.#parts = parts;
+  }
+
+  asked(written: Readonly<Record<string, unknown>>): AskedRights {
+    const manifest = wholeManifest(written);
+    const { sentences, hash } = rightsOf(manifest);
+    return { sentences, hash, refused: refusal(manifest, this.#parts.closed) };
+  }
+
+  isGranted(id: string, hash: string): boolean {
+    return this.#parts.acceptances.isAccepted(id, hash);
+  }
+
+  async grant(id: string, { hash, sentences }: AskedRights, by: string): Promise<void> {
+    await this.#parts.acceptances.put(id, { hash, sentences }, by);
+  }
+
+  async withdraw(id: string, hash: string): Promise<void> {
+    await this.#parts.acceptances.drop(id, hash);
+  }
+
+  async forget(id: string, signal: AbortSignal): Promise<void> {
+    const { acceptances, runs, cacheDir } = this.#parts;
+    await acceptances.drop(id, undefined);
+    while (runs(id)) {
+      signal.throwIfAborted();
+      await sleep(lookMs);
+    }
+    rmSync(join(cacheDir, 'packs', id), { recursive: true, force: true });
+  }
+}
+
+/** As the host will read it: what is left out has the values of the schema, which the host itself checks in full. */
+function wholeManifest(written: Readonly<Record<string, unknown>>): PluginManifest {
+  const fields = Object.entries(kinds).map(([name, kind]) => [name, fieldOf(name, kind, written[name])]);
+  const { permissions, limits, ...rest } = Object.fromEntries(fields) as Record<string, object>;
+  const whole = {
+    ...rest,
+    permissions: { read: [], network: false, disk_mb: 0, ...permissions },
+    limits: { heap_mb: 128, rss_mb: 256, ...limits },
+  };
+  return whole as unknown as PluginManifest;
+}
+
+function fieldOf(name: string, kind: Kind, value: unknown): unknown {
+  if (value === undefined) {
+    return empty[kind];
+  }
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const fits = { text: typeof value === 'string', list: Array.isArray(value), map: isMap }[kind];
+  const isFlat = name === 'mounts' || name === 'events';
+  const items: readonly unknown[] = kind === 'list' ? (value as unknown[]) : [];
+  if (!fits || items.some((item) => (isFlat ? typeof item !== 'string' : typeof item !== 'object' || item === null))) {
+    throw new SvcError('invalid_argument', `plugin.json has something else than a ${kind} under "${name}"`, { reason: 'packs.manifest_field' });
+  }
+  return value;
+}

@@ -1,0 +1,32 @@
+import type { Area } from '../area.ts';
+
+export const area: Area = {
+  routes: `
+    GET    /api/v1/marketplace/registries                      any
+    POST   /api/v1/marketplace/registries                      admin
+    POST   /api/v1/marketplace/registries/{name}/refresh       marketplace:manage
+    DELETE /api/v1/marketplace/registries/{name}               admin
+    GET    /api/v1/marketplace/search                          any
+    GET    /api/v1/marketplace/installed                       any
+    GET    /api/v1/marketplace/installed/{pack_id}             any
+    POST   /api/v1/marketplace/preview                         marketplace:install
+    POST   /api/v1/marketplace/install                         marketplace:install
+    POST   /api/v1/marketplace/upload                          marketplace:install
+    POST   /api/v1/marketplace/installed/{pack_id}/update      marketplace:install
+    POST   /api/v1/marketplace/installed/{pack_id}/rollback    marketplace:manage
+    POST   /api/v1/marketplace/installed/{pack_id}/enable      marketplace:manage
+    POST   /api/v1/marketplace/installed/{pack_id}/disable     marketplace:manage
+    PUT    /api/v1/marketplace/installed/{pack_id}/ceiling     admin
+    PUT    /api/v1/marketplace/installed/{pack_id}/admitted    admin
+    DELETE /api/v1/marketplace/installed/{pack_id}             marketplace:uninstall
+    GET    /api/v1/marketplace/history                         marketplace:read
+    DELETE /api/v1/marketplace/history/{pack_id}               admin
+  `,
+  houseWide: ['registries', 'installed', 'history', 'packs'],
+  bodies: {
+    'POST /api/v1/marketplace/preview': () => ({ registry: 'none', pack_id: 'none' }),
+    'POST /api/v1/marketplace/install': () => ({ registry: 'none', pack_id: 'none' }),
+    'PUT /api/v1/marketplace/installed/{pack_id}/ceiling': () => ({ classes: [], tools: [], hosts: [], labels: [] }),
+    'PUT /api/v1/marketplace/installed/{pack_id}/admitted': () => ({ personas: [], mcp_servers: [] }),
+  },
+};
