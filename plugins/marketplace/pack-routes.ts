@@ -34,7 +34,7 @@ function forAdministrators(principal: Principal, folder: string | undefined): vo
 }
 
 export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
-  const shown = (pack: Installed): Static<typeof InstalledShape> => shownPack(pack, book.statusOf(pack.packId));
+  const shown: Show = (pack) => shownPack(pack, book.statusOf(pack.packId));
   const answer = ({ note }: Pick<Call, 'note'>, outcome: Outcome): Static<typeof InstallAnswer> => {
     const { preview } = outcome;
     const { id, version, verdict, content_hash: hash, rights } = preview.lock;
@@ -45,23 +45,7 @@ export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
     return { ...shown(outcome.pack), warnings: [...preview.warnings] };
   };
   return [
-    listRoute({
-      path: '/api/v1/marketplace/installed',
-      access: 'any',
-      summary: 'List installed packs',
-      items: InstalledShape,
-      handle: ({ page }) => pageOfList(book.list().map(shown), ({ pack_id: id }) => id, page),
-    }),
-    route({
-      method: 'GET',
-      path: '/api/v1/marketplace/installed/{pack_id}',
-      access: 'any',
-      summary: 'An installed pack with every file and its sha256',
-      params: Params,
-      response: InstalledDetail,
-      errors: ['not_found'],
-      handle: ({ params }) => shownDetail(book.existing(params.pack_id), book.statusOf(params.pack_id)),
-    }),
+    ...listedRoutes(book, shown),
     route({
       method: 'POST',
       path: '/api/v1/marketplace/preview',
@@ -129,7 +113,29 @@ export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
   ];
 };
 
-const stateRoutes = (book: PackBook, shown: (pack: Installed) => Static<typeof InstalledShape>): readonly RouteDeclaration[] => [
+type Show = (pack: Installed) => Static<typeof InstalledShape>;
+
+const listedRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] => [
+  listRoute({
+    path: '/api/v1/marketplace/installed',
+    access: 'any',
+    summary: 'List installed packs',
+    items: InstalledShape,
+    handle: ({ page }) => pageOfList(book.list().map(shown), ({ pack_id: id }) => id, page),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/marketplace/installed/{pack_id}',
+    access: 'any',
+    summary: 'An installed pack with every file and its sha256',
+    params: Params,
+    response: InstalledDetail,
+    errors: ['not_found'],
+    handle: ({ params }) => shownDetail(book.existing(params.pack_id), book.statusOf(params.pack_id)),
+  }),
+];
+
+const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] => [
   ...(['rollback', 'enable', 'disable'] as const).map((verb) =>
     route({
       method: 'POST',

@@ -117,7 +117,9 @@ export class ClaudeParts {
     const { header, body, loose } = readForeign(textOf(this.#source.get(path)!));
     const name = this.#claim(plainName(header['name'], folder === '' ? this.#id : lastPart(folder)), 'skill');
     const description = oneText(header['description']).slice(0, 1_024);
-    this.#putSkill(name, { description: description || name, header, body });
+    if (!this.#putSkill(name, { description: description || name, header, body })) {
+      return;
+    }
     this.#noteLoose(loose, path);
     for (const [file, bytes] of this.#source) {
       const isOther = /^(?:\.claude-plugin|\.mcp\.json|agents|commands|hooks|skills)(?:\/|$)/.test(file);
@@ -127,17 +129,18 @@ export class ClaudeParts {
     }
   }
 
-  #putSkill(name: string, { description, header, body }: { description: string; header: Readonly<Record<string, unknown>>; body: string }): void {
+  #putSkill(name: string, { description, header, body }: { description: string; header: Readonly<Record<string, unknown>>; body: string }): boolean {
     const tools = names(header['allowed-tools'] ?? header['allowedTools']);
     tools.forEach((tool) => this.#tools.add(tool));
     const others = Object.fromEntries(Object.entries(header).filter(([key]) => !['name', 'description', 'allowed-tools', 'allowedTools'].includes(key)));
     const file = written({ name, description, 'allowed-tools': [...tools], ...others }, body);
     if (file.length > 64 * 1024) {
       this.notes.push(`the skill ${name} is left out: its SKILL.md is larger than 64 KiB`);
-      return;
+      return false;
     }
     this.files.set(`skills/${name}/SKILL.md`, file);
     this.skills.push(name);
+    return true;
   }
 
   #claim(wanted: string, kind: string): string {

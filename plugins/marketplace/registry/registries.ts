@@ -49,7 +49,8 @@ export class Registries {
 
   /** It is read first: an address that leads nowhere is not kept. */
   async add({ name, address, key, by }: { name: string; address: string; key: string | undefined; by: string }): Promise<RegistryRow> {
-    if (!address.startsWith('https://') && !address.startsWith('/')) {
+    // Without TLS anybody on the way could offer something else.
+    if (!/^https:\/\/|^http:\/\/(?:127\.0\.0\.1|localhost)[:/]/.test(address) && !address.startsWith('/')) {
       throw new SvcError('invalid_argument', 'a registry is an https:// address, or the absolute path of a folder or file on the machine of svc', {
         reason: 'marketplace.registry_address',
       });

@@ -1,0 +1,59 @@
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { Worker } from 'node:worker_threads';
+
+import { ask, manifest, skillText, startMarket, upload } from '../plugins/marketplace/market.ts';
+
+const [dataDir = '', point = '0'] = process.argv.slice(2);
+let left = Infinity;
+
+/** Ends this process at once before the n-th thing that it would write: to a folder, or by a thread that has the database or the files. */
+function counted<T extends object>(owner: T, names: readonly (keyof T & string)[]): void {
+  for (const name of names) {
+    const real = owner[name] as unknown as (...input: unknown[]) => unknown;
+    Object.assign(owner, {
+      [name](this: unknown, ...input: unknown[]) {
+        left -= 1;
+        if (left === 0) {
+          process.kill(process.pid, 'SIGKILL');
+        }
+        return real.apply(this, input);
+      },
+    });
+  }
+}
+
+counted(fs, ['renameSync', 'mkdirSync', 'rmSync']);
+counted(Worker.prototype, ['postMessage']);
+syncBuiltinESMExports();
+
+const files = (version: string) => ({ 'plugin.json': manifest('crashy', { version }), 'skills/crashy/SKILL.md': skillText('crashy', `Version ${version}.`) });
+const say = (word: string): void => void fs.writeSync(1, `${word}\n`);
+
+const house = await startMarket({ after() {} }, { dataDir });
+// The row of changes comes after what a kill has left.
+await ask(house, 'PUT', '/installed/none/ceiling', { classes: [], tools: [], hosts: [], labels: [] });
+const { status, body } = await ask(house, 'GET', '/installed/crashy');
+await house.settled();
+const folder = `${dataDir}/packs/crashy`;
+const onDisk = fs.existsSync(folder) ? (JSON.parse(fs.readFileSync(`${folder}/plugin.json`, 'utf8')) as { version: string }).version : 'none';
+const text = fs.existsSync(folder) ? fs.readFileSync(`${folder}/skills/crashy/SKILL.md`, 'utf8') : 'Version none.';
+const serves = house.registry.current.generations.get('crashy')?.manifest.version ?? 'none';
+const known = status === 404 ? 'none' : `${body.version}`;
+const staged = fs.existsSync(`${dataDir}/plugins/marketplace/staging`) ? fs.readdirSync(`${dataDir}/plugins/marketplace/staging`) : [];
+say(`found ${known} ${onDisk} ${serves} ${text.includes(`Version ${onDisk}.`) ? 'whole' : 'torn'} ${staged.length}`);
+
+if (status !== 404) {
+  await ask(house, 'DELETE', '/installed/crashy');
+}
+left = Number(point);
+say('begin');
+await upload(house, files('1.0.0'));
+say('installed');
+await upload(house, files('2.0.0'));
+say('updated');
+await ask(house, 'POST', '/installed/crashy/rollback');
+say('rolled-back');
+await ask(house, 'DELETE', '/installed/crashy');
+say(`end ${Number(point) - left}`);
+process.exit(0);
