@@ -1,4 +1,3 @@
-export { readFrontMatter } from './front-matter.ts';
 export type { Where } from './header-schema.ts';
 export { readFrontMatter } from './front-matter.ts';
 export { personaOf, readPersona } from './persona-file.ts';
