@@ -69,8 +69,8 @@ export interface IncidentChange {
 /** What people do with incidents, for rooms where they do it by other means than a request. */
 export interface IncidentDeeds {
   acknowledge(id: number, note: string | undefined, change: IncidentChange): Promise<{ readonly status: string }>;
-  /** `duration` as `2h`. */
-  silence(id: number, asked: { readonly duration: string; readonly reason?: string }, change: IncidentChange): Promise<{ readonly status: string }>;
+  /** The same end again changes nothing. */
+  silence(id: number, asked: { readonly until: string; readonly reason?: string }, change: IncidentChange): Promise<{ readonly status: string }>;
 }
 
 /** After the commit: an incident is new, or has fired again. */

@@ -1,0 +1,95 @@
+import type { ApprovalTalk, ApprovalTelling } from './approvals.ts';
+import type { Apps } from './apps.ts';
+import type { Commands, Reply, Said } from './commands.ts';
+import type { Conversations } from './conversations.ts';
+import type { ImEvent } from './contract.ts';
+import type { IncidentTalk, IncidentTelling } from './incidents.ts';
+import type { JobStore } from './job-store.ts';
+import type { Mouth } from './mouth.ts';
+import type { People } from './people.ts';
+import type { JobRow, JobState } from './tables.ts';
+import { wordsOf } from './words.ts';
+
+export interface AnswererParts {
+  readonly apps: Apps;
+  readonly jobs: JobStore;
+  readonly people: People;
+  readonly commands: Commands;
+  readonly conversations: Conversations;
+  readonly incidents: IncidentTalk;
+  readonly approvals: ApprovalTalk;
+  readonly mouth: Mouth;
+  readonly perMinute: () => number;
+}
+
+export interface Ended {
+  readonly state: Exclude<JobState, 'queued'>;
+  readonly why?: string;
+}
+
+const minuteMs = 60_000;
+
+/** One thing that has come, from who it is to its one answer. Done again after a kill, it goes on from what is on disk. */
+export class Answerer {
+  readonly #parts: AnswererParts;
+
+  constructor(parts: AnswererParts) {
+    this.#parts = parts;
+  }
+
+  async handle(job: JobRow, signal: AbortSignal): Promise<Ended> {
+    const { apps, people, incidents, approvals } = this.#parts;
+    const app = await apps.row(job.app_id);
+    const platform = apps.platform(app.provider);
+    if (app.enabled === 0 || platform === undefined) {
+      return { state: 'ignored', why: 'the app or its room is disabled' };
+    }
+    if (job.kind === 'tell') {
+      const telling = JSON.parse(job.payload) as IncidentTelling | ApprovalTelling;
+      return { state: telling.what === 'incident' ? await incidents.tell(app, job, telling) : await approvals.tell(app, job, telling) };
+    }
+    const event = JSON.parse(job.payload) as ImEvent;
+    const sender = await people.senderOf(app, event.sender);
+    const listed = isListed(JSON.parse(app.allow_from) as readonly string[], event);
+    if (platform.allow_list && !listed) {
+      return { state: 'ignored', why: 'the sender is not in allow_from' };
+    }
+    if (job.kind === 'message' && (await this.#parts.jobs.before(job, minuteMs)) >= this.#parts.perMinute()) {
+      return { state: 'ignored', why: 'the conversation brings too many messages' };
+    }
+    const said: Said = { app, job, event, sender, allowed: sender.linked || listed, incident: await incidents.incidentOf(app, event) };
+    return await this.#answer(said, signal);
+  }
+
+  async #answer(said: Said, signal: AbortSignal): Promise<Ended> {
+    const { app, job, event } = said;
+    const reply = job.answer === null ? await this.#reply(said) : { text: job.answer };
+    if ('ask' in reply) {
+      return { state: await this.#parts.conversations.answer(said, { text: reply.ask, incident: reply.incident ?? said.incident }, signal) };
+    }
+    if (job.answer === null) {
+      await this.#parts.jobs.update(job.id, { answer: reply.text });
+    }
+    await this.#parts.mouth.answer(app, job, event.reply, reply);
+    return { state: 'done' };
+  }
+
+  async #reply(said: Said): Promise<Reply> {
+    const { event, allowed, app } = said;
+    const words = wordsOf(app.locale);
+    if (event.kind === 'action') {
+      return await this.#parts.commands.press(said);
+    }
+    const command = await this.#parts.commands.run(said);
+    if (command !== undefined) {
+      return command;
+    }
+    if (!allowed) {
+      return { text: words.unlinked };
+    }
+    return event.text.trim() === '' ? { text: event.has_media ? words.onlyText : words.help } : { ask: event.text };
+  }
+}
+
+const isListed = (allowed: readonly string[], { sender, conversation }: ImEvent): boolean =>
+  allowed.includes('*') || allowed.includes(sender) || allowed.includes(conversation);

@@ -1,0 +1,108 @@
+import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+
+import type { Apps } from './apps.ts';
+import { AppDraft, AppShown, ById, LinkCode, LinkShown, Revealed } from './schema.ts';
+import type { People } from './people.ts';
+
+const path = '/api/v1/im/apps';
+const links = '/api/v1/im/links';
+
+export const appRoutes = (apps: Apps): readonly RouteDeclaration[] => [
+  listRoute({
+    path,
+    access: 'any',
+    summary: 'List the connected apps of chat platforms, newest first',
+    items: AppShown,
+    handle: ({ page }) => apps.list(page),
+  }),
+  route({
+    method: 'POST',
+    path,
+    access: 'im:create',
+    summary: 'Connect an app of a chat platform',
+    description: 'Its callback_url is what is entered at the platform.',
+    body: AppDraft,
+    response: AppShown,
+    action: 'im:create',
+    errors: ['conflict'],
+    handle: (call) => apps.create(call, call.body),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{id}`,
+    access: 'any',
+    summary: 'One connected app',
+    params: ById,
+    response: AppShown,
+    errors: ['not_found'],
+    handle: ({ params }) => apps.get(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: `${path}/{id}`,
+    access: 'im:update',
+    summary: 'Replace a connected app',
+    description: 'If-Match takes the ETag of what was read. Secrets must be entered again when the endpoint changes.',
+    params: ById,
+    body: AppDraft,
+    response: AppShown,
+    action: 'im:update',
+    errors: ['not_found', 'conflict'],
+    handle: (call) => apps.replace(call, call.params.id, call.body),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${path}/{id}`,
+    access: 'im:delete',
+    summary: 'Take an app away, with its links and threads',
+    params: ById,
+    action: 'im:delete',
+    errors: ['not_found', 'conflict'],
+    handle: (call) => apps.remove(call, call.params.id),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/{id}/reveal`,
+    access: 'admin',
+    summary: 'Reveal the secrets of an app; takes a sign-in of the last five minutes',
+    params: ById,
+    response: Revealed,
+    status: 200,
+    action: 'im:reveal',
+    errors: ['not_found', 'forbidden', 'conflict'],
+    handle(call) {
+      call.note({ resourceType: 'im app', resourceId: call.params.id });
+      return apps.reveal(call.params.id, call.principal);
+    },
+  }),
+];
+
+export const linkRoutes = (people: People): readonly RouteDeclaration[] => [
+  listRoute({
+    path: links,
+    access: 'any',
+    summary: 'List the accounts of chat platforms that are linked to you; administrators see all',
+    items: LinkShown,
+    handle: ({ principal, page }) => people.links(principal, page),
+  }),
+  route({
+    method: 'POST',
+    path: links,
+    access: 'any',
+    summary: 'Get a one-time code that links your account of a chat platform to you',
+    response: LinkCode,
+    action: 'im:link',
+    errors: ['forbidden'],
+    handle: ({ principal }) => people.issueCode(principal),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${links}/{id}`,
+    access: 'any',
+    summary: 'Take a link back: yours, or as an administrator any',
+    params: ById,
+    action: 'im:unlink',
+    errors: ['not_found'],
+    handle: ({ principal, params, note }) => people.unlink(principal, params.id, note),
+  }),
+];

@@ -1,0 +1,119 @@
+import { redactText } from 'svc/probe';
+import type { Clock, Handle, Ids } from 'svc/sdk';
+
+import type { Approval, ApprovalBook } from '../approval/contract.ts';
+import type { Actions, Labelled } from './actions.ts';
+import type { Apps } from './apps.ts';
+import type { JobStore, NewJob } from './job-store.ts';
+import type { Mouth, Saying } from './mouth.ts';
+import type { People } from './people.ts';
+import type { AppRow, JobRow } from './tables.ts';
+import { filled, wordsOf } from './words.ts';
+
+export interface ApprovalTalkParts {
+  readonly apps: Apps;
+  readonly jobs: JobStore;
+  readonly people: People;
+  readonly actions: Actions;
+  readonly mouth: Mouth;
+  readonly book: Handle<ApprovalBook>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly arrived: () => void;
+}
+
+export interface ApprovalTelling {
+  readonly what: 'approval';
+  readonly approval: string;
+  readonly sender: string;
+}
+
+const waits = (approval: Approval): boolean => approval.status === 'pending' || approval.status === 'partially_signed';
+const longestShown = 1_500;
+
+/** Changes that wait for signatures: told to each linked person whose signature would count, in a message of their own. */
+export class ApprovalTalk {
+  readonly #parts: ApprovalTalkParts;
+
+  constructor(parts: ApprovalTalkParts) {
+    this.#parts = parts;
+  }
+
+  /** After a start: those that were asked for while we were away, too. A key keeps each from being told twice. */
+  async tellOpen(): Promise<void> {
+    if (this.#parts.book.available) {
+      for (const approval of await this.#parts.book.get().open()) {
+        await this.requested(approval);
+      }
+    }
+  }
+
+  async requested(approval: Approval): Promise<void> {
+    const { apps, jobs, people, book, clock, ids, arrived } = this.#parts;
+    if (!book.available) {
+      return;
+    }
+    const now = Math.floor(clock.now());
+    // Where the run was started, its own thread shows it.
+    const origin = approval.owner.kind === 'chat' ? await jobs.byRun(approval.owner.ref) : undefined;
+    const asker = origin && (JSON.parse(origin.payload) as { readonly sender?: string }).sender;
+    const rows: NewJob[] = [];
+    for (const app of await apps.enabled()) {
+      for (const { sender, user_id: user } of await people.linkedTo(app.id)) {
+        if ((origin?.app_id === app.id && asker === sender) || (await book.get().objection(approval.id, user)) !== undefined) {
+          continue;
+        }
+        const telling: ApprovalTelling = { what: 'approval', approval: approval.id, sender };
+        rows.push({
+          ...{
+            id: ids.uuid(),
+            app_id: app.id,
+            event_key: `tell:approval:${approval.id}:${sender}`.slice(0, 300),
+            kind: 'tell',
+            conversation: `person:${sender}`,
+          },
+          ...{ lane: `${app.id}|person:${sender}`, payload: JSON.stringify(telling), run_id: ids.uuid(), created_at: now, next_at: now },
+        });
+      }
+    }
+    if (rows.length > 0 && (await jobs.add(rows)) > 0) {
+      arrived();
+    }
+  }
+
+  /** Nothing is told of what was decided meanwhile. */
+  async tell(app: AppRow, job: JobRow, { approval, sender }: ApprovalTelling): Promise<'done' | 'ignored'> {
+    const platform = this.#parts.apps.platform(app.provider);
+    const card = platform === undefined ? undefined : await this.card(app, approval);
+    if (card === undefined) {
+      return 'ignored';
+    }
+    await this.#parts.mouth.answer(app, job, platform!.personTarget(sender), card);
+    return 'done';
+  }
+
+  /** What will run, in the words in which it will run, with buttons that are good for exactly that; undefined once it is decided. */
+  async card(app: AppRow, id: string): Promise<Saying | undefined> {
+    const approval = this.#parts.book.available ? await this.#parts.book.get().get(id) : undefined;
+    if (approval === undefined || !waits(approval)) {
+      return undefined;
+    }
+    const words = wordsOf(app.locale);
+    const { args_sha256, tool, target, rendered, signatures, requested_by: by } = approval;
+    const what = `${tool} (${target.name})`;
+    const acts: readonly Labelled[] = [
+      { label: words.approve, style: 'primary', act: { kind: 'approve', approval: id, args_sha256, what } },
+      { label: words.deny, style: 'danger', act: { kind: 'deny', approval: id, args_sha256, what } },
+    ];
+    const buttons = await this.#parts.actions.buttons(app.id, acts);
+    const byText = filled(words.byText, { approve: buttons[0]!.token, deny: buttons[1]!.token });
+    const lines = [
+      filled(words.waiting, { count: signatures }),
+      `${what} ← ${by.name} (${by.role})`,
+      redactText(rendered).slice(0, longestShown),
+      args_sha256.slice(0, 12),
+      byText,
+    ];
+    return { text: lines.join('\n'), buttons };
+  }
+}

@@ -1,0 +1,247 @@
+import {
+  type Call,
+  type Clock,
+  covers,
+  type Ids,
+  isSvcError,
+  type OpenPoint,
+  type Page,
+  type PageRequest,
+  pageOf,
+  type Principal,
+  type Secrets,
+  SvcError,
+  type Tables,
+  timestamp,
+} from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import type { ImApp, ImPlatform } from './contract.ts';
+import type { AppShown, Draft, Revealed } from './schema.ts';
+import type { AppRow, ImTables } from './tables.ts';
+
+export interface AppParts {
+  readonly tables: Tables<ImTables>;
+  readonly secrets: Secrets;
+  readonly platforms: OpenPoint<ImPlatform>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly publicUrl: () => string;
+  readonly grantsOf: (role: string) => readonly string[];
+  /** After the commit that changed an app or took it away. */
+  readonly changed: () => void;
+}
+
+type Change = Pick<Call, 'note' | 'requireMatch' | 'principal'>;
+type Shown = Static<typeof AppShown>;
+
+export const mask = '••••';
+const secretNames = ['app_secret', 'verify_token', 'encrypt_key'] as const;
+const mostApps = 100;
+const recentlyMs = 5 * 60_000;
+
+/** Apps of chat platforms as administrators keep them; their secrets leave here only opened for one use. */
+export class Apps {
+  readonly #parts: AppParts;
+
+  constructor(parts: AppParts) {
+    this.#parts = parts;
+  }
+
+  async list(page: PageRequest): Promise<Page<Shown>> {
+    const { items, ...rest } = await pageOf(this.#parts.tables.read.selectFrom('imbridge_apps').selectAll(), 'id', page);
+    return { ...rest, items: items.map((row) => this.#shown(row)) };
+  }
+
+  async get(id: string): Promise<Shown> {
+    return this.#shown(await this.row(id));
+  }
+
+  /** Also of one that is disabled. */
+  async row(id: string): Promise<AppRow> {
+    const row = await this.#parts.tables.read.selectFrom('imbridge_apps').selectAll().where('id', '=', id).executeTakeFirst();
+    if (row === undefined) {
+      throw new SvcError('not_found', `there is no app ${id}`, { reason: 'im.no_app' });
+    }
+    return row;
+  }
+
+  enabled(): Promise<AppRow[]> {
+    return this.#parts.tables.read.selectFrom('imbridge_apps').selectAll().where('enabled', '=', 1).orderBy('id').execute();
+  }
+
+  create(call: Change, draft: Draft): Promise<Shown> {
+    const { tables, clock, ids } = this.#parts;
+    return this.#write(async (tx) => {
+      const { count } = await tx
+        .selectFrom('imbridge_apps')
+        .select((of) => of.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow();
+      if (count >= mostApps) {
+        throw new SvcError('conflict', `the limit of ${mostApps} apps is reached; delete one that is not needed`, { reason: 'im.most_apps' });
+      }
+      const now = clock.now();
+      const id = ids.uuid();
+      const row: AppRow = { id, ...this.#fields(id, draft, undefined, call.principal), cursor: '', created_at: now, updated_at: now };
+      await this.#requireFreeName(tx, row);
+      await tx.insertInto('imbridge_apps').values(row).execute();
+      const after = this.#shown(row);
+      call.note({ resourceType: 'im app', resourceId: id, after });
+      return after;
+    }, tables);
+  }
+
+  replace(call: Change, id: string, draft: Draft): Promise<Shown> {
+    const { tables, clock } = this.#parts;
+    return this.#write(async (tx) => {
+      const row = await tx.selectFrom('imbridge_apps').selectAll().where('id', '=', id).executeTakeFirst();
+      if (row === undefined) {
+        throw new SvcError('not_found', `there is no app ${id}`);
+      }
+      const before = this.#shown(row);
+      call.requireMatch(before);
+      if (draft.provider !== row.provider) {
+        throw invalid('provider', `is ${row.provider} for good; connect another app instead`);
+      }
+      const updated: AppRow = { ...row, ...this.#fields(id, draft, row, call.principal), updated_at: Math.max(row.updated_at + 1, clock.now()) };
+      await this.#requireFreeName(tx, updated);
+      await tx.updateTable('imbridge_apps').set(updated).where('id', '=', id).execute();
+      const after = this.#shown(updated);
+      call.note({ resourceType: 'im app', resourceId: id, before, after });
+      return after;
+    }, tables);
+  }
+
+  /** With its links, threads and whatever still waited. */
+  async remove(call: Change, id: string): Promise<void> {
+    const before = await this.get(id);
+    call.requireMatch(before);
+    await this.#write(async (tx) => {
+      await tx.deleteFrom('imbridge_apps').where('id', '=', id).execute();
+      call.note({ resourceType: 'im app', resourceId: id, before });
+    }, this.#parts.tables);
+  }
+
+  /** A stolen session must not empty svc: only who has shown a password lately sees secrets. */
+  async reveal(id: string, { kind, authenticatedAt }: Principal): Promise<Static<typeof Revealed>> {
+    const isRecent = authenticatedAt !== undefined && this.#parts.clock.now() - authenticatedAt <= recentlyMs;
+    if (kind !== 'operator' && !(kind === 'user' && isRecent)) {
+      throw new SvcError('forbidden', 'secrets are revealed to who has signed in within the last five minutes; sign in again', { reason: 'im.sign_in_again' });
+    }
+    const row = await this.row(id);
+    const opened = this.open(row);
+    return { app_secret: opened.app_secret || null, verify_token: opened.verify_token || null, encrypt_key: opened.encrypt_key || null };
+  }
+
+  open(row: AppRow): ImApp {
+    const { secrets } = this.#parts;
+    const secret = (column: (typeof secretNames)[number]): string => {
+      const sealed = row[column];
+      return sealed === null ? '' : secrets.open({ table: 'imbridge_apps', row: row.id, column }, sealed);
+    };
+    try {
+      const { id, app_id, endpoint } = row;
+      return { id, app_id, endpoint, app_secret: secret('app_secret'), verify_token: secret('verify_token'), encrypt_key: secret('encrypt_key') };
+    } catch (error) {
+      throw isSvcError(error)
+        ? new SvcError('conflict', `the secrets of the app ${row.name} cannot be opened; enter them again`, { reason: 'im.sealed', cause: error })
+        : error;
+    }
+  }
+
+  platform(provider: string): ImPlatform | undefined {
+    return this.#parts.platforms.list().find(({ id }) => id === provider)?.value;
+  }
+
+  #write<R>(work: Parameters<Tables<ImTables>['write']>[0], tables: Tables<ImTables>): Promise<R> {
+    return tables.write(work).then((result) => {
+      this.#parts.changed();
+      return result as R;
+    });
+  }
+
+  #fields(id: string, draft: Draft, old: AppRow | undefined, principal: Principal) {
+    const platform = this.platform(draft.provider);
+    if (platform === undefined) {
+      throw invalid(
+        'provider',
+        `is one of ${
+          this.#parts.platforms
+            .list()
+            .map((each) => each.id)
+            .join(', ') || 'none: no room of a platform is enabled'
+        }`,
+      );
+    }
+    const mode = draft.mode ?? 'callback';
+    const needs = platform.needs[mode];
+    if (needs === undefined) {
+      throw invalid('mode', `${platform.title} does not know ${mode}, but ${Object.keys(platform.needs).join(', ')}`);
+    }
+    const allowed = [...new Set(draft.allow_from ?? [])];
+    if (platform.allow_list && (allowed.length === 0 || allowed.includes('*'))) {
+      throw invalid('allow_from', `names who may write to the bot: everybody can find one of ${platform.title}`);
+    }
+    const role = draft.default_role ?? 'viewer';
+    this.#requireRole(role, principal);
+    const endpoint = (draft.endpoint ?? '').replace(/\/+$/, '');
+    const isMoved = old !== undefined && old.endpoint !== endpoint;
+    const opened = old && this.open(old);
+    const plain = Object.fromEntries(
+      secretNames.map((name) => {
+        const given = draft[name];
+        if (given === mask && isMoved && opened?.[name]) {
+          throw invalid(name, 'is entered again when the endpoint changes, so that nobody can send a secret elsewhere that they do not know');
+        }
+        return [name, given === mask ? (opened?.[name] ?? '') : (given ?? '')];
+      }),
+    ) as Record<(typeof secretNames)[number], string>;
+    const missing = needs.find((name) => plain[name] === '');
+    if (missing !== undefined) {
+      throw invalid(missing, `is needed for ${platform.title} with the mode ${mode}`);
+    }
+    platform.check({ id, app_id: draft.app_id, endpoint, ...plain });
+    const sealed = Object.fromEntries(
+      secretNames.map((column) => [column, plain[column] === '' ? null : this.#parts.secrets.seal({ table: 'imbridge_apps', row: id, column }, plain[column])]),
+    ) as Record<(typeof secretNames)[number], string | null>;
+    return {
+      ...{ provider: draft.provider, name: draft.name.trim(), app_id: draft.app_id, ...sealed, allow_from: JSON.stringify(allowed), endpoint, mode },
+      ...{ default_agent: draft.default_agent ?? null, default_role: role, locale: draft.locale ?? 'en', enabled: draft.enabled === false ? 0 : 1 },
+    };
+  }
+
+  /** Nobody gives strangers more than they have themselves, and nobody gives them everything. */
+  #requireRole(role: string, { grants }: Principal): void {
+    const given = this.#parts.grantsOf(role);
+    if (role !== 'viewer' && given.length === 0) {
+      throw invalid('default_role', `there is no role ${role} that grants anything`);
+    }
+    const excess = given.find((action) => action === '*' || !grants.some((grant) => covers(grant, action)));
+    if (excess !== undefined) {
+      throw invalid(
+        'default_role',
+        excess === '*' ? 'may not be a role that may do everything: no person stands behind it' : `grants ${excess}, which you do not hold`,
+      );
+    }
+  }
+
+  async #requireFreeName(tx: Tables<ImTables>['read'], { id, name }: AppRow): Promise<void> {
+    if ((await tx.selectFrom('imbridge_apps').select('id').where('name', '=', name).where('id', '<>', id).executeTakeFirst()) !== undefined) {
+      throw new SvcError('conflict', `there is an app ${name} already`, { details: [{ path: '/name', message: 'is taken' }] });
+    }
+  }
+
+  #shown({ cursor: _cursor, ...row }: AppRow): Shown {
+    const hidden = (sealed: string | null): string | null => (sealed === null ? null : mask);
+    return {
+      ...row,
+      ...{ app_secret: hidden(row.app_secret), verify_token: hidden(row.verify_token), encrypt_key: hidden(row.encrypt_key) },
+      ...{ allow_from: JSON.parse(row.allow_from) as string[], enabled: row.enabled === 1 },
+      callback_url: `${this.#parts.publicUrl().replace(/\/$/, '')}/api/v1/im/${row.provider}/events?app=${row.id}`,
+      ...{ created_at: timestamp(row.created_at), updated_at: timestamp(row.updated_at) },
+    };
+  }
+}
+
+const invalid = (field: string, message: string): SvcError =>
+  new SvcError('invalid_argument', `${field} ${message}`, { reason: 'im.invalid_app', details: [{ path: `/${field}`, message }] });

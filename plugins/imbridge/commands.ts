@@ -1,0 +1,218 @@
+import { type Clock, type Handle, isSvcError, SvcError, timestamp } from 'svc/sdk';
+import { parseDuration } from 'svc/query';
+
+import type { IncidentDeeds, Incidents, IncidentView } from '../alert/contract.ts';
+import type { ApprovalDecisions } from '../approval/contract.ts';
+import type { Act, Actions } from './actions.ts';
+import type { ImEvent } from './contract.ts';
+import type { Sender, People } from './people.ts';
+import type { Deed, Rights } from './rights.ts';
+import type { AppRow, JobRow } from './tables.ts';
+import { filled, type Words, wordsOf } from './words.ts';
+
+export interface CommandParts {
+  readonly people: People;
+  readonly rights: Rights;
+  readonly actions: Actions;
+  readonly clock: Clock;
+  readonly incidents: Handle<Incidents>;
+  readonly deeds: Handle<IncidentDeeds>;
+  readonly decisions: Handle<ApprovalDecisions>;
+  /** A new session for the thread; what was said is behind. */
+  readonly renew: (app: AppRow, event: ImEvent, sender: Sender) => Promise<void>;
+  /** Up to now the thread of the notice need not be told of the incident: it is where it was done. */
+  readonly toldHere: (app: AppRow, event: ImEvent, incident: number) => Promise<void>;
+}
+
+/** One thing that was said or pressed, and by whom. */
+export interface Said {
+  readonly app: AppRow;
+  readonly job: JobRow;
+  readonly event: ImEvent;
+  readonly sender: Sender;
+  /** The incident in whose thread it was said. */
+  readonly incident: number | undefined;
+  /** Whether the app lets this sender ask and see at all. */
+  readonly allowed: boolean;
+}
+
+/** `ask`: not for us, but for an agent, in these words. */
+export type Reply = { readonly text: string } | { readonly ask: string; readonly incident?: number };
+
+const one = '/api/v1/alerts/incidents/{id}';
+const mostShown = 15;
+const longestComment = 500;
+
+/** What is done by a word or a button, with exactly the rights of who does it. */
+export class Commands {
+  readonly #parts: CommandParts;
+
+  constructor(parts: CommandParts) {
+    this.#parts = parts;
+  }
+
+  /** Undefined: it is no command. */
+  async run(said: Said): Promise<Reply | undefined> {
+    const words = wordsOf(said.app.locale);
+    const [name = '', ...rest] = said.event.text.trim().split(/\s+/);
+    if (!/^\/[a-z]/i.test(name)) {
+      return undefined;
+    }
+    return await this.#told(said, words, async () => await this.#named(name.slice(1).toLowerCase().replace(/@.*$/, ''), rest, said, words));
+  }
+
+  async press(said: Said): Promise<Reply> {
+    const words = wordsOf(said.app.locale);
+    const act = await this.#parts.actions.find(said.app.id, said.event.text);
+    return act === undefined ? { text: words.expired } : await this.#told(said, words, () => this.#act(act, said, words, ''));
+  }
+
+  async #named(name: string, rest: readonly string[], said: Said, words: Words): Promise<Reply> {
+    switch (name) {
+      case 'start':
+      case 'help':
+        return { text: words.help };
+      case 'link':
+        return { text: await this.#link(rest[0], said, words) };
+      case 'unlink':
+        return { text: (await this.#parts.people.forget(said.app.id, said.event.sender)) ? words.unlinkedNow : words.notLinked };
+      case 'new':
+        await this.#parts.renew(said.app, said.event, said.sender);
+        return { text: words.fresh };
+      case 'incidents':
+        return { text: await this.#list(said, words) };
+      case 'ack':
+        return await this.#onIncident(rest[0], said, '/ack ID', words, (incident) => ({ kind: 'ack', incident }));
+      case 'silence':
+        return await this.#onIncident(rest[1], said, '/silence 2h ID', words, (incident) =>
+          /^(?:\d{1,6}[smhdw])+$/.test(rest[0] ?? '') ? { kind: 'silence', incident, duration: rest[0]! } : undefined,
+        );
+      case 'do': {
+        const act = await this.#parts.actions.find(said.app.id, rest[0] ?? '');
+        return act === undefined ? { text: words.expired } : await this.#act(act, said, words, rest.slice(1).join(' ').slice(0, longestComment));
+      }
+      case 'approve':
+      case 'deny': {
+        const act = rest[0] === undefined ? undefined : await this.#parts.actions.find(said.app.id, rest[0]);
+        return act?.kind === name ? await this.#act(act, said, words, rest.slice(1).join(' ').slice(0, longestComment)) : { text: words.expired };
+      }
+      default:
+        return { text: filled(words.noCommand, { name: `/${name.slice(0, 30)}` }) };
+    }
+  }
+
+  /** What is refused is said in words, and is an answer, too. */
+  async #told(said: Said, words: Words, work: () => Promise<Reply>): Promise<Reply> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isSvcError(error) || error.code === 'internal') {
+        throw error;
+      }
+      return {
+        text:
+          error.reason === 'im.forbidden' || error.reason === 'im.may_not'
+            ? filled(words.forbidden, { role: said.sender.principal.role })
+            : filled(words.failed, { why: error.message }),
+      };
+    }
+  }
+
+  async #link(code: string | undefined, { app, event }: Said, words: Words): Promise<string> {
+    if (code === undefined) {
+      return filled(words.usage, { usage: '/link CODE' });
+    }
+    if (!event.direct) {
+      await this.#parts.people.spend(code);
+      return words.groupCode;
+    }
+    const person = await this.#parts.people.redeem(app.id, { id: event.sender, name: event.sender_name }, code);
+    return person === undefined ? words.badCode : filled(words.linked, { name: person.name });
+  }
+
+  async #list({ sender, allowed }: Said, words: Words): Promise<string> {
+    if (!allowed) {
+      return words.anonymous;
+    }
+    if (!this.#parts.incidents.available) {
+      return words.noAlerts;
+    }
+    this.#parts.rights.demand(sender.principal, { method: 'GET', path: '/api/v1/alerts/incidents' });
+    const found = await this.#parts.incidents.get().list({ status: ['open', 'acknowledged', 'silenced'], limit: 200 });
+    const lines = found.slice(0, mostShown).map(lineOf);
+    const more = found.length - lines.length;
+    return lines.length === 0 ? words.noIncidents : [words.incidents, ...lines, ...(more > 0 ? [filled(words.more, { count: more })] : [])].join('\n');
+  }
+
+  async #onIncident(given: string | undefined, said: Said, usage: string, words: Words, actOf: (incident: number) => Act | undefined): Promise<Reply> {
+    const id = given === undefined ? said.incident : /^#?\d{1,15}$/.test(given) ? Number(given.replace('#', '')) : undefined;
+    const act = id === undefined ? undefined : actOf(id);
+    return act === undefined ? { text: filled(words.usage, { usage }) } : await this.#act(act, said, words, '');
+  }
+
+  async #act(act: Act, said: Said, words: Words, comment: string): Promise<Reply> {
+    const { sender, app, event } = said;
+    if (!sender.linked) {
+      return { text: words.unlinked };
+    }
+    if (act.kind === 'investigate') {
+      return { ask: filled(words.asked, { id: act.incident }), incident: act.incident };
+    }
+    if ('approval' in act) {
+      return { text: await this.#decide(act, said, words, comment) };
+    }
+    if (!this.#parts.deeds.available) {
+      return { text: words.noAlerts };
+    }
+    const change = { principal: sender.principal, note: () => undefined };
+    const deed = (verb: string, details: object): Deed => ({
+      ...{
+        method: 'POST',
+        path: `${one}/${verb}`,
+        action: `incident:${verb}`,
+        resource_type: 'incident',
+        resource_id: String(act.incident),
+        details: { ...details },
+      },
+    });
+    const name = sender.principal.name ?? sender.principal.id;
+    if (act.kind === 'ack') {
+      await this.#parts.rights.carryOut(sender.principal, app.provider, deed('ack', {}), () =>
+        this.#parts.deeds.get().acknowledge(act.incident, undefined, change),
+      );
+      await this.#parts.toldHere(app, event, act.incident);
+      return { text: filled(words.acked, { id: act.incident, name }) };
+    }
+    // From when it was said: after a crash the same is done again, and changes nothing.
+    const until = timestamp(said.job.created_at + parseDuration(act.duration));
+    await this.#parts.rights.carryOut(sender.principal, app.provider, deed('silence', { until }), () =>
+      this.#parts.deeds.get().silence(act.incident, { until }, change),
+    );
+    await this.#parts.toldHere(app, event, act.incident);
+    return { text: filled(words.silenced, { id: act.incident, time: act.duration, name }) };
+  }
+
+  /** Bound to what was shown: the button knows the digest of it, and the decision is refused when it is another one by now. */
+  async #decide(act: Extract<Act, { approval: string }>, { sender, app }: Said, words: Words, comment: string): Promise<string> {
+    if (!this.#parts.decisions.available) {
+      throw new SvcError('unavailable', 'approvals are not available now');
+    }
+    const { principal } = sender;
+    const word = { principal, ip: `im:${app.provider}`, args_sha256: act.args_sha256, comment };
+    const deed: Deed = {
+      ...{ method: 'POST', path: `/api/v1/approvals/{id}/${act.kind}`, action: `approval:${act.kind}`, resource_type: 'approval', resource_id: act.approval },
+      details: { args_sha256: act.args_sha256 },
+    };
+    const decisions = this.#parts.decisions.get();
+    const values = { name: principal.name ?? principal.id, what: act.what };
+    const { status } = await this.#parts.rights.carryOut(principal, app.provider, deed, () =>
+      act.kind === 'approve' ? decisions.approve(act.approval, word) : decisions.deny(act.approval, { ...word, comment: comment || 'denied in a chat' }),
+    );
+    return filled(act.kind === 'deny' ? words.denied : status === 'partially_signed' ? words.partly : words.approved, values);
+  }
+}
+
+const marks: Readonly<Record<string, string>> = { open: '🔥', acknowledged: '👁', silenced: '🔇' };
+
+const lineOf = ({ id, status, severity, rule_name: rule, summary }: IncidentView): string =>
+  `${marks[status] ?? ''} #${id} ${severity}: ${(summary === '' ? rule : summary).slice(0, 200)} (${status})`;

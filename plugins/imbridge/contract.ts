@@ -1,0 +1,153 @@
+import { type Clock, defineExtensionPoint, type OutboundReply, type OutboundRequest, type RequestHeaders } from 'svc/sdk';
+
+/** Where a message goes, or where one stands, in the platform's own words; rooms of platforms alone read it. */
+export type ImTarget = Readonly<Record<string, string>>;
+
+export type ImMode = 'callback' | 'stream';
+
+/** An app of a platform with its secrets opened: made for one use, and never kept. */
+export interface ImApp {
+  readonly id: string;
+  readonly app_id: string;
+  readonly app_secret: string;
+  readonly verify_token: string;
+  readonly encrypt_key: string;
+  /** Where the API of the platform is, without a slash at the end; empty: where it usually is. */
+  readonly endpoint: string;
+}
+
+/** A request to the public callback, before anything of it is believed. */
+export interface ImCallback {
+  readonly method: 'GET' | 'POST';
+  readonly headers: RequestHeaders;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  readonly now: number;
+}
+
+/** One thing that a person did on a platform. */
+export interface ImEvent {
+  /** By which the platform repeats it. */
+  readonly key: string;
+  /** `action`: a button was pressed, and `text` is its token. */
+  readonly kind: 'message' | 'action';
+  readonly sender: string;
+  readonly sender_name: string;
+  readonly conversation: string;
+  /** Between the person and the bot alone. */
+  readonly direct: boolean;
+  /** Within the platform: what is said in one thread goes to one session. */
+  readonly thread: string;
+  /** Messages above it in its thread that may be ours, by the ids under which they were sent. */
+  readonly replies_to: readonly string[];
+  /** Without the mention of the bot. */
+  readonly text: string;
+  /** It carried pictures, files or sound, which are not fetched. */
+  readonly has_media: boolean;
+  readonly reply: ImTarget;
+}
+
+/** What came of a callback. `refused`: its proof does not hold, it is stale, or it is of another app. */
+export type ImReceived =
+  | { readonly outcome: 'refused' }
+  /** Asked whether we are who we say, and answered as it is. */
+  | { readonly outcome: 'answer'; readonly body: string; readonly type: string }
+  /** Acknowledged with `body` once they are on disk. */
+  | { readonly outcome: 'events'; readonly events: readonly ImEvent[]; readonly body?: string; readonly type?: string };
+
+export interface ImButton {
+  readonly label: string;
+  /** Comes back as the text of an action. */
+  readonly token?: string;
+  /** Leads there instead. */
+  readonly url?: string;
+  readonly style?: 'primary' | 'danger';
+}
+
+/** A message of ours: text with little markdown, which the room escapes for its platform. */
+export interface ImMessage {
+  readonly text: string;
+  readonly buttons: readonly ImButton[];
+  /** The same over all tries to send it: where a platform knows repeats by a key, it is this one. */
+  readonly key: string;
+  /** An earlier try may have arrived. */
+  readonly again: boolean;
+}
+
+export type ImSent =
+  /** `at`: where it stands, for edits; `id`: by which replies name it; `thread`: where answers to it go. */
+  | { readonly result: 'sent'; readonly at: ImTarget; readonly id: string; readonly thread: ImTarget }
+  | { readonly result: 'retry'; readonly reason: string; readonly after_ms?: number; readonly unclear: boolean }
+  | { readonly result: 'failed'; readonly reason: string };
+
+export interface ImSocket {
+  send(data: string | Uint8Array): void;
+  /** Undefined: it was closed. */
+  next(): Promise<string | Uint8Array | undefined>;
+  close(): void;
+}
+
+export interface ImPorts {
+  readonly fetch: (url: string, request?: OutboundRequest) => Promise<OutboundReply>;
+  /** A WebSocket to an address that the platform has named. */
+  readonly dial: (url: string, signal: AbortSignal) => Promise<ImSocket>;
+  readonly clock: Clock;
+}
+
+export interface ImListening {
+  readonly signal: AbortSignal;
+  /** Resolves once the events are on disk; only then they may be acknowledged. */
+  readonly take: (events: readonly ImEvent[]) => Promise<void>;
+  /** After a connection stands, so that the next failure waits shortly again. */
+  readonly connected: () => void;
+  /** What was read last, kept over a restart; empty at first. */
+  readonly cursor: { get(): string; set(cursor: string): void };
+}
+
+type Secret = 'app_secret' | 'verify_token' | 'encrypt_key';
+
+/** One chat platform, contributed to `im.platform` under the name by which it stands in addresses. */
+export interface ImPlatform {
+  readonly title: string;
+  /** What an app must have in each mode that the platform knows. */
+  readonly needs: Readonly<Partial<Record<ImMode, readonly Secret[]>>>;
+  /** Whoever finds the bot can write to it, so that an app without a list of senders is refused. */
+  readonly allow_list: boolean;
+  /** Throws invalid_argument for an app that cannot be one of this platform, without repeating a secret. */
+  check(app: ImApp): void;
+  /** Of the text of one message. */
+  readonly most_bytes: number;
+  /** How often a message of ours may be written anew while an answer grows; absent: not at all. */
+  readonly edits?: { readonly every_ms: number; readonly most: number };
+  /** Messages to one conversation: set below what the platform allows. */
+  readonly pace: { readonly count: number; readonly per_ms: number };
+  /**
+   * Whether a message that is sent twice under one key stands there once. Where it would not, an answer is put into a message
+   * that was sent and noted before, so that a crash leaves no second answer.
+   */
+  readonly repeats: 'known' | 'unknown';
+  receive(app: ImApp, callback: ImCallback): ImReceived;
+  send(app: ImApp, target: ImTarget, message: ImMessage, ports: ImPorts): Promise<ImSent>;
+  /** Writes anew what stands there; doing it twice is doing it once. */
+  edit?(app: ImApp, at: ImTarget, message: ImMessage, ports: ImPorts): Promise<ImSent>;
+  /** Where one person, or a conversation that an administrator named, is written to. */
+  personTarget(sender: string): ImTarget;
+  conversationTarget(conversation: string): ImTarget;
+  /** The mode without a public address: until its connection ends. Throwing is trying again later. */
+  listen?(app: ImApp, ports: ImPorts, listening: ImListening): Promise<void>;
+}
+
+/** Contributions are named by the provider they bring. */
+export const ImPlatforms = defineExtensionPoint<ImPlatform>('im.platform', {
+  type: 'object',
+  required: ['title', 'needs', 'most_bytes', 'pace'],
+  properties: {
+    title: { type: 'string', minLength: 1, maxLength: 80 },
+    most_bytes: { type: 'integer', minimum: 200, maximum: 100_000 },
+    pace: {
+      type: 'object',
+      required: ['count', 'per_ms'],
+      properties: { count: { type: 'integer', minimum: 1, maximum: 1_000 }, per_ms: { type: 'integer', minimum: 1, maximum: 3_600_000 } },
+    },
+  },
+});

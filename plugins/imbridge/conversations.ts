@@ -1,0 +1,186 @@
+import { type Clock, type Handle, isSvcError, type Principal, type Tables } from 'svc/sdk';
+
+import type { ChatRuns, RunEnd } from '../chat/contract.ts';
+import type { ApprovalTalk } from './approvals.ts';
+import type { Apps } from './apps.ts';
+import type { Said } from './commands.ts';
+import type { ImEvent } from './contract.ts';
+import type { JobStore } from './job-store.ts';
+import { type Mouth, NotSaid, type Saying } from './mouth.ts';
+import type { Sender } from './people.ts';
+import type { AppRow, ImTables } from './tables.ts';
+import { filled, wordsOf } from './words.ts';
+
+export interface ConversationParts {
+  readonly tables: Tables<ImTables>;
+  readonly chat: Handle<ChatRuns>;
+  readonly apps: Apps;
+  readonly jobs: JobStore;
+  readonly mouth: Mouth;
+  readonly approvals: ApprovalTalk;
+  readonly clock: Clock;
+}
+
+export interface Question {
+  readonly text: string;
+  readonly incident: number | undefined;
+}
+
+const ownerOf = ({ kind, id }: Principal): string => `${kind}:${id}`;
+const betweenWorkersMs = 500;
+/** Each edit waits longer than the one before, so that long answers do not use up what a platform allows. */
+const slower = 1.3;
+
+/** Questions to agents: one session for a thread and a person, one run for a message, one answer for a run. */
+export class Conversations {
+  readonly #parts: ConversationParts;
+
+  constructor(parts: ConversationParts) {
+    this.#parts = parts;
+  }
+
+  /** `waiting`: people have to decide before it goes on. */
+  async answer(said: Said, question: Question, signal: AbortSignal): Promise<'done' | 'waiting'> {
+    const { app, job, event } = said;
+    const { chat, mouth } = this.#parts;
+    const words = wordsOf(app.locale);
+    if (!chat.available) {
+      await mouth.answer(app, job, event.reply, { text: words.noChat });
+      return 'done';
+    }
+    const objection = await this.#start(said, question);
+    if (objection !== undefined) {
+      await mouth.answer(app, job, event.reply, { text: filled(words.noAnswer, { why: objection }) });
+      return 'done';
+    }
+    await this.#announce(said);
+    const problem = await this.#follow(said, signal);
+    const end = await chat.get().settled(said.sender.principal, job.run_id, signal);
+    if (end.finish_reason === 'approval') {
+      return await this.#wait(said, end);
+    }
+    const text = end.text.trim() === '' ? filled(words.noAnswer, { why: problem ?? end.finish_reason }) : end.text;
+    await mouth.answer(app, job, event.reply, { text });
+    return 'done';
+  }
+
+  /** What follows in this thread begins anew for this person. */
+  async renew(app: AppRow, event: ImEvent, sender: Sender): Promise<void> {
+    await this.#parts.tables.write((tx) =>
+      tx
+        .deleteFrom('imbridge_threads')
+        .where('app_id', '=', app.id)
+        .where('thread', '=', event.thread)
+        .where('owner', '=', ownerOf(sender.principal))
+        .execute(),
+    );
+  }
+
+  /** The run is on disk afterwards, once however often this is called; why not, where it cannot be. */
+  async #start(said: Said, question: Question, isRepeat = false): Promise<string | undefined> {
+    const { app, job, sender, event } = said;
+    const session = job.session_id ?? (await this.#session(said, question));
+    const content = question.incident === undefined ? question.text : `@incident:${question.incident} ${question.text}`;
+    const context = { platform: app.provider, ...(question.incident !== undefined && { incident_id: question.incident }) };
+    try {
+      const agent = app.default_agent ?? undefined;
+      await this.#parts.chat.get().start({ principal: sender.principal, session_id: session, run_id: job.run_id, content, agent, context, origin: 'im' });
+      return undefined;
+    } catch (error) {
+      if (!isSvcError(error) || error.code === 'internal' || error.code === 'unavailable') {
+        throw error;
+      }
+      if (error.reason !== 'chat.no_session' || isRepeat) {
+        return error.message;
+      }
+      // It was deleted meanwhile; another one takes its place.
+      job.session_id = null;
+      await this.renew(app, event, sender);
+      return await this.#start(said, question, true);
+    }
+  }
+
+  /** Session, thread and job in one commit. */
+  async #session({ app, job, event, sender }: Said, { incident }: Question): Promise<string> {
+    const { tables, chat, jobs, clock } = this.#parts;
+    const key = { app_id: app.id, thread: event.thread, owner: ownerOf(sender.principal) };
+    return await tables.write(async (tx) => {
+      const found = await tx
+        .selectFrom('imbridge_threads')
+        .select('session_id')
+        .where('app_id', '=', key.app_id)
+        .where('thread', '=', key.thread)
+        .where('owner', '=', key.owner)
+        .executeTakeFirst();
+      const session = found?.session_id ?? (await chat.get().openSession(sender.principal, incident === undefined ? {} : { related_incident_id: incident }));
+      const row = { ...key, session_id: session, updated_at: Math.floor(clock.now()) };
+      await tx
+        .insertInto('imbridge_threads')
+        .values(row)
+        .onConflict((on) => on.columns(['app_id', 'thread', 'owner']).doUpdateSet({ session_id: session, updated_at: row.updated_at }))
+        .execute();
+      await jobs.update(job.id, { session_id: session });
+      job.session_id = session;
+      return session;
+    });
+  }
+
+  /** So that people see that it was read; where the platform cannot edit, there is the answer alone. */
+  async #announce({ app, job, event }: Said): Promise<void> {
+    if (job.sent !== null || this.#parts.apps.platform(app.provider)?.edits === undefined) {
+      return;
+    }
+    try {
+      await this.#parts.mouth.answer(app, job, event.reply, { text: wordsOf(app.locale).thinking });
+    } catch (error) {
+      if (!(error instanceof NotSaid)) {
+        throw error;
+      }
+    }
+  }
+
+  /** Shows the answer as it grows; returns what the run complained of last. */
+  async #follow({ app, job, sender }: Said, signal: AbortSignal): Promise<string | undefined> {
+    const { chat, apps, mouth, clock } = this.#parts;
+    const edits = apps.platform(app.provider)?.edits;
+    const left = new Promise<'left'>((resolve) => signal.addEventListener('abort', () => resolve('left'), { once: true }));
+    const events = chat.get().follow(sender.principal, job.run_id)[Symbol.asyncIterator]();
+    let [text, shown, made, problem] = ['', '', 0, undefined as string | undefined];
+    let [waits, last] = [edits?.every_ms ?? 0, clock.monotonic()];
+    for (;;) {
+      signal.throwIfAborted();
+      const next = await Promise.race([events.next(), left]);
+      if (next === 'left') {
+        throw signal.reason;
+      }
+      if (next.done === true) {
+        return problem;
+      }
+      const { type, data } = next.value;
+      if (type === 'start-step') {
+        text = '';
+      }
+      text += type === 'text-delta' ? String(data['delta']) : '';
+      problem = type === 'error' ? String(data['errorText']) : problem;
+      const isDue = edits !== undefined && made < edits.most && clock.monotonic() - last >= waits && text.trim() !== '' && text !== shown;
+      if (isDue) {
+        [last, waits, shown, made] = [clock.monotonic(), waits * slower, text, made + 1];
+        await mouth.grow(app, job, `${text} …`);
+      }
+    }
+  }
+
+  async #wait(said: Said, { text, approvals }: RunEnd): Promise<'waiting'> {
+    const { app, job, event } = said;
+    if (approvals.length === 0) {
+      throw new NotSaid('the run is between two workers', true, betweenWorkersMs);
+    }
+    const cards = await Promise.all(approvals.map((id) => this.#parts.approvals.card(app, id)));
+    const saying: Saying = {
+      text: [text, ...cards.flatMap((card) => card?.text ?? [])].filter((part) => part.trim() !== '').join('\n\n'),
+      buttons: cards.flatMap((card) => card?.buttons ?? []),
+    };
+    await this.#parts.mouth.answer(app, job, event.reply, saying);
+    return 'waiting';
+  }
+}

@@ -1,0 +1,235 @@
+import { type Clock, type Handle, type Ids, SvcError, type Tables } from 'svc/sdk';
+
+import type { IncidentChangedEvent, IncidentEventView, Incidents } from '../alert/contract.ts';
+import type { ChannelAddress, ChannelMessage, DeliveringChannelType, Verdict } from '../notify/contract.ts';
+import type { Actions, Labelled } from './actions.ts';
+import type { Apps } from './apps.ts';
+import type { ImButton, ImEvent, ImTarget } from './contract.ts';
+import type { JobStore } from './job-store.ts';
+import { type Mouth, NotSaid, type Saying } from './mouth.ts';
+import type { AppRow, ImTables, JobRow, NoticeRow } from './tables.ts';
+import { wordsOf } from './words.ts';
+
+export interface IncidentTalkParts {
+  readonly tables: Tables<ImTables>;
+  readonly apps: Apps;
+  readonly jobs: JobStore;
+  readonly actions: Actions;
+  readonly mouth: Mouth;
+  readonly incidents: Handle<Incidents>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly arrived: () => void;
+}
+
+export interface IncidentTelling {
+  readonly what: 'incident';
+  readonly incident: number;
+  readonly conversation: string;
+}
+
+const life: ReadonlySet<string> = new Set(['acknowledged', 'silenced', 'silence_ended', 'unsilenced', 'resolved', 'reopened', 'note', 'ai_initial_diagnosis']);
+const form = /^im:([0-9a-f-]{36})\/(\S{1,200})$/;
+/** What is done in the thread itself is said there by then. */
+const waitMs = 1_500;
+const silenceFor = '2h';
+const longestLine = 600;
+
+/** Incidents in conversations: notices with buttons, and threads that follow what becomes of them. */
+export class IncidentTalk {
+  readonly #parts: IncidentTalkParts;
+
+  constructor(parts: IncidentTalkParts) {
+    this.#parts = parts;
+  }
+
+  /** A kind of channel whose address is an app and a conversation: `im:<id of the app>/<conversation>`. */
+  get channelType(): DeliveringChannelType {
+    return {
+      title: 'App of a chat platform',
+      secret: 'none',
+      limits: [{ count: 30, per_ms: 60_000 }],
+      check({ endpoint }) {
+        if (!form.test(endpoint)) {
+          const message = 'names an app and a conversation of it: im:<id of the app>/<id of the conversation>';
+          throw new SvcError('invalid_argument', `endpoint ${message}`, { reason: 'im.channel_endpoint', details: [{ path: '/endpoint', message }] });
+        }
+      },
+      shown: (endpoint) => endpoint,
+      deliver: (message, address) => this.#deliver(message, address),
+    };
+  }
+
+  /** The incident in whose thread something was said. */
+  async incidentOf(app: AppRow, { replies_to: above, conversation }: ImEvent): Promise<number | undefined> {
+    if (above.length === 0) {
+      return undefined;
+    }
+    const row = await this.#parts.tables.read
+      .selectFrom('imbridge_notices')
+      .select('incident_id')
+      .where('app_id', '=', app.id)
+      .where('conversation', '=', conversation)
+      .where('message', 'in', [...above])
+      .executeTakeFirst();
+    return row?.incident_id;
+  }
+
+  async toldHere(app: AppRow, event: ImEvent, incident: number): Promise<void> {
+    if ((await this.incidentOf(app, event)) === incident) {
+      await this.#mark(app.id, event.conversation, incident, (await this.#news(incident, 0)).at(-1)?.id ?? 0);
+    }
+  }
+
+  async changed({ id, events }: IncidentChangedEvent): Promise<void> {
+    const { tables, jobs, clock, ids, arrived } = this.#parts;
+    if (!events.some((type) => life.has(type))) {
+      return;
+    }
+    const rows = await tables.read.selectFrom('imbridge_notices').selectAll().where('incident_id', '=', id).execute();
+    const now = Math.floor(clock.now());
+    const added = await jobs.add(
+      rows.map((row) => {
+        const telling: IncidentTelling = { what: 'incident', incident: id, conversation: row.conversation };
+        const job = ids.uuid();
+        return {
+          ...{ id: job, app_id: row.app_id, event_key: `tell:incident:${job}`, kind: 'tell' as const, conversation: row.conversation },
+          ...{
+            lane: `${row.app_id}|incident:${id}|${row.conversation}`,
+            payload: JSON.stringify(telling),
+            run_id: ids.uuid(),
+            created_at: now,
+            next_at: now + waitMs,
+          },
+        };
+      }),
+    );
+    if (added > 0) {
+      arrived();
+    }
+  }
+
+  /** What was not told in this thread yet, in one message. */
+  async tell(app: AppRow, job: JobRow, { incident, conversation }: IncidentTelling): Promise<'done' | 'ignored'> {
+    const notice = await this.#notice(app.id, conversation, incident);
+    const news = notice === undefined ? [] : await this.#news(incident, notice.told);
+    if (notice === undefined || news.length === 0) {
+      return 'ignored';
+    }
+    await this.#parts.mouth.answer(app, job, JSON.parse(notice.thread) as ImTarget, { text: news.map(lineOf).join('\n') });
+    await this.#mark(app.id, conversation, incident, news.at(-1)!.id);
+    return 'done';
+  }
+
+  async #deliver(message: ChannelMessage, { endpoint }: ChannelAddress): Promise<Verdict> {
+    const [, appId = '', conversation = ''] = form.exec(endpoint) ?? [];
+    const row = (await this.#parts.apps.enabled()).find(({ id }) => id === appId);
+    const platform = row && this.#parts.apps.platform(row.provider);
+    if (row === undefined || platform === undefined) {
+      return { result: 'failed', reason: 'its app is disabled or was taken away; connect it again, or delete the channel', degraded: true };
+    }
+    const { incident, kind } = message;
+    try {
+      const earlier = incident && (await this.#notice(row.id, conversation, incident.id));
+      if (incident !== undefined && earlier !== undefined && (kind === 'resolved' || kind === 'reminder')) {
+        await this.#followUp(row, earlier, message);
+        return { result: 'sent' };
+      }
+      const saying: Saying = { text: textOf(message), buttons: await this.#buttons(row, message) };
+      const posted = await this.#parts.mouth.tell(row, conversation, platform.conversationTarget(conversation), saying, message.delivery_id);
+      if (incident !== undefined && kind !== 'resolved') {
+        await this.#remember(row.id, conversation, incident.id, { message: posted.id, thread: JSON.stringify(posted.thread), at: posted.at });
+      }
+      return { result: 'sent' };
+    } catch (error) {
+      if (!(error instanceof NotSaid)) {
+        throw error;
+      }
+      return error.again
+        ? { result: 'retry', reason: error.message, ...(error.afterMs !== undefined && { afterMs: error.afterMs }) }
+        : { result: 'failed', reason: error.message, degraded: true };
+    }
+  }
+
+  /** In the thread of the notice; once it is over, the notice itself says so and has no buttons any more. */
+  async #followUp(app: AppRow, notice: NoticeRow, message: ChannelMessage): Promise<void> {
+    const { mouth } = this.#parts;
+    const last = (await this.#news(notice.incident_id, 0)).at(-1)?.id ?? 0;
+    await mouth.tell(app, notice.conversation, JSON.parse(notice.thread) as ImTarget, { text: textOf(message) }, message.delivery_id);
+    await this.#mark(app.id, notice.conversation, notice.incident_id, last);
+    if (message.kind === 'resolved' && notice.posted !== '') {
+      const saying: Saying = { text: textOf(message), buttons: linkButton(message, wordsOf(app.locale).open) };
+      // The thread has it already, so that a platform that refuses loses nothing.
+      await mouth.rewrite(app, notice.conversation, JSON.parse(notice.posted) as ImTarget, saying, `${message.delivery_id}.over`).catch(() => false);
+    }
+  }
+
+  async #buttons(app: AppRow, message: ChannelMessage): Promise<readonly ImButton[]> {
+    const { incident, kind } = message;
+    const words = wordsOf(app.locale);
+    if (incident === undefined || kind === 'resolved') {
+      return linkButton(message, words.open);
+    }
+    const acts: readonly Labelled[] = [
+      { label: words.ack, style: 'primary', act: { kind: 'ack', incident: incident.id } },
+      { label: words.silence, act: { kind: 'silence', incident: incident.id, duration: silenceFor } },
+      { label: words.investigate, act: { kind: 'investigate', incident: incident.id } },
+    ];
+    return [...(await this.#parts.actions.buttons(app.id, acts)), ...linkButton(message, words.open)];
+  }
+
+  async #news(incident: number, after: number): Promise<readonly IncidentEventView[]> {
+    const { incidents } = this.#parts;
+    return incidents.available ? (await incidents.get().events(incident)).filter(({ id, type }) => id > after && life.has(type)) : [];
+  }
+
+  #notice(appId: string, conversation: string, incident: number): Promise<NoticeRow | undefined> {
+    return this.#parts.tables.read
+      .selectFrom('imbridge_notices')
+      .selectAll()
+      .where('app_id', '=', appId)
+      .where('conversation', '=', conversation)
+      .where('incident_id', '=', incident)
+      .executeTakeFirst();
+  }
+
+  async #remember(
+    appId: string,
+    conversation: string,
+    incident: number,
+    { message, thread, at }: { message: string; thread: string; at: ImTarget },
+  ): Promise<void> {
+    const told = (await this.#news(incident, 0)).at(-1)?.id ?? 0;
+    const row = { message, thread, posted: JSON.stringify(at), told, created_at: Math.floor(this.#parts.clock.now()) };
+    await this.#parts.tables.write((tx) =>
+      tx
+        .insertInto('imbridge_notices')
+        .values({ app_id: appId, conversation, incident_id: incident, ...row })
+        .onConflict((on) => on.columns(['app_id', 'conversation', 'incident_id']).doUpdateSet(row))
+        .execute(),
+    );
+  }
+
+  async #mark(appId: string, conversation: string, incident: number, told: number): Promise<void> {
+    await this.#parts.tables.write((tx) =>
+      tx
+        .updateTable('imbridge_notices')
+        .set({ told })
+        .where('app_id', '=', appId)
+        .where('conversation', '=', conversation)
+        .where('incident_id', '=', incident)
+        .where('told', '<', told)
+        .execute(),
+    );
+  }
+}
+
+const linkButton = ({ link }: ChannelMessage, label: string): readonly ImButton[] => (link === '' ? [] : [{ label, url: link }]);
+
+const textOf = ({ title, lines }: ChannelMessage): string => [title, ...lines].join('\n');
+
+const lineOf = ({ type, message, actor }: IncidentEventView): string =>
+  `${type.replaceAll('_', ' ')}${actor.name === '' || actor.type === 'system' ? '' : ` (${actor.name})`}${message === '' ? '' : `: ${message}`}`.slice(
+    0,
+    longestLine,
+  );

@@ -1,0 +1,113 @@
+import { AuditTrail, BuildInfo, Catalogue, defineEvent, defineExtensionPoint, definePlugin, defineService, SvcError } from 'svc/sdk';
+
+import type { IncidentChangedEvent, IncidentDeeds, Incidents } from '../alert/contract.ts';
+import type { Approval, ApprovalBook, ApprovalDecisions, ApprovalOwner } from '../approval/contract.ts';
+import type { ChatRuns } from '../chat/contract.ts';
+import type { DirectoryContract } from '../iam/contract.ts';
+import type { ChannelType } from '../notify/contract.ts';
+import { Actions } from './actions.ts';
+import { Answerer } from './answerer.ts';
+import { appRoutes, linkRoutes } from './app-routes.ts';
+import { ApprovalTalk } from './approvals.ts';
+import { Apps } from './apps.ts';
+import { Commands } from './commands.ts';
+import { type ImPorts, ImPlatforms } from './contract.ts';
+import { Conversations } from './conversations.ts';
+import { IncidentTalk } from './incidents.ts';
+import { callbackRoutes, Intake } from './intake.ts';
+import { JobStore } from './job-store.ts';
+import { Listeners } from './listeners.ts';
+import { Mouth } from './mouth.ts';
+import { People } from './people.ts';
+import { Rights } from './rights.ts';
+import type { ImTables } from './tables.ts';
+import { Worker } from './worker.ts';
+
+/** By their ids: the folders of other rooms may be taken away. */
+const Directory = defineService<DirectoryContract>('iam.directory');
+const Chat = defineService<ChatRuns>('chat.runs');
+const IncidentReader = defineService<Incidents>('alert.incidents');
+const Deeds = defineService<IncidentDeeds>('alert.deeds');
+const Book = defineService<ApprovalBook>('approval.book');
+const Decisions = defineService<ApprovalDecisions>('approval.decisions');
+const ApprovalRequested = defineEvent<Approval>('approval.requested');
+const ApprovalSettled = defineEvent<{ readonly owner: ApprovalOwner }>('approval.settled');
+const IncidentChanged = defineEvent<IncidentChangedEvent>('incident.changed');
+const ChannelTypes = defineExtensionPoint<ChannelType>('notify.channel-types');
+
+const lookEveryMs = 1_000;
+const alignEveryMs = 30_000;
+const hourMs = 3_600_000;
+/** Longer than any platform repeats. */
+const keptMs = 48 * hourMs;
+
+export default definePlugin({
+  activate(ctx) {
+    const { clock, ids, log, scope, services, settings } = ctx;
+    const tables = ctx.db<ImTables>();
+    const jobs = new JobStore(tables);
+    const build = services.use(BuildInfo);
+    const directory = services.use(Directory);
+    const ports: ImPorts = { clock, fetch: (url, request) => ctx.fetch(url, request), dial: () => Promise.reject(noStreams()) };
+    const apps: Apps = new Apps({
+      ...{ tables, clock, ids, secrets: ctx.secrets, platforms: ctx.extend.open(ImPlatforms) },
+      publicUrl: () => build.publicUrl,
+      grantsOf: (role) => directory.grantsOf(role),
+      changed: () => {
+        intake.refresh();
+        scope.task('open streams', () => listeners.align());
+      },
+    });
+    const arrived = (): void => worker.wake();
+    const received = ctx.metrics.counter('events_total', 'What chat platforms told: accepted, repeated, or refused.', ['provider', 'result']);
+    const intake: Intake = new Intake({ apps, jobs, clock, ids, received, arrived, mostWaiting: () => settings.get('im.most_waiting') });
+    const people = new People({ tables, directory, clock, ids });
+    const mouth = new Mouth({ apps, jobs, ports, clock });
+    const actions = new Actions(tables, clock, ids);
+    const rights = new Rights({ tables, clock, ids, catalogue: services.use(Catalogue), trail: services.maybe(AuditTrail) });
+    const incidents = new IncidentTalk({ tables, apps, jobs, actions, mouth, clock, ids, arrived, incidents: services.maybe(IncidentReader) });
+    const approvals = new ApprovalTalk({ apps, jobs, people, actions, mouth, clock, ids, arrived, book: services.maybe(Book) });
+    const conversations = new Conversations({ tables, apps, jobs, mouth, approvals, clock, chat: services.maybe(Chat) });
+    const commands = new Commands({
+      ...{ people, rights, actions, clock, incidents: services.maybe(IncidentReader), deeds: services.maybe(Deeds), decisions: services.maybe(Decisions) },
+      renew: (app, event, sender) => conversations.renew(app, event, sender),
+      toldHere: (app, event, incident) => incidents.toldHere(app, event, incident),
+    });
+    const process = `${build.startedAt}`;
+    const worker: Worker = new Worker({
+      ...{ jobs, scope, clock, log, process, holder: `${process}.${ctx.generation}` },
+      answerer: new Answerer({ apps, jobs, people, commands, conversations, incidents, approvals, mouth, perMinute: () => settings.get('im.per_minute') }),
+      ended: ctx.metrics.counter('ended_total', 'Messages and notices that were dealt with, by how that ended.', ['kind', 'state']),
+      atOnce: () => settings.get('im.at_once'),
+    });
+    const random = (): number => Number.parseInt(Buffer.from(ids.token(4), 'base64url').toString('hex'), 16) / 2 ** 32;
+    const listeners: Listeners = new Listeners({ tables, apps, intake, ports, scope, clock, log, random });
+
+    ctx.http.routes([...appRoutes(apps), ...linkRoutes(people), ...callbackRoutes(intake)]);
+    ctx.extend.contribute(ChannelTypes, 'im', incidents.channelType);
+    ctx.events.on(ApprovalRequested, (approval) => approvals.requested(approval));
+    ctx.events.on(ApprovalSettled, async ({ owner }) => {
+      if (owner.kind === 'chat') {
+        await jobs.wake(owner.ref);
+        worker.wake();
+      }
+    });
+    ctx.events.on(IncidentChanged, (change) => incidents.changed(change));
+    return { jobs, worker, listeners, actions, approvals };
+  },
+  async start(ctx, { jobs, worker, listeners, actions, approvals }) {
+    // What was decided while we were away is not told again.
+    await jobs.wake();
+    await approvals.tellOpen();
+    await listeners.align();
+    worker.wake();
+    ctx.scope.interval('look for messages', lookEveryMs, () => worker.wake());
+    ctx.scope.interval('look for streams', alignEveryMs, () => listeners.align());
+    ctx.scope.interval('forget old messages', hourMs, async () => {
+      await jobs.forget(ctx.clock.now() - keptMs);
+      await actions.forget();
+    });
+  },
+});
+
+const noStreams = (): SvcError => new SvcError('unavailable', 'streams are not available here', { reason: 'im.no_streams' });

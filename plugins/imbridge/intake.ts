@@ -1,0 +1,143 @@
+import { byteRoute, type Call, type Clock, type Counter, type Ids, type RouteDeclaration, SvcError } from 'svc/sdk';
+
+import type { Apps } from './apps.ts';
+import type { ImApp, ImEvent, ImReceived } from './contract.ts';
+import type { JobStore, NewJob } from './job-store.ts';
+import { ByProvider, CallbackQuery } from './schema.ts';
+import type { AppRow } from './tables.ts';
+
+export interface IntakeParts {
+  readonly apps: Apps;
+  readonly jobs: JobStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly received: Counter;
+  readonly mostWaiting: () => number;
+  /** Jobs are on disk. */
+  readonly arrived: () => void;
+}
+
+type Arrived = Pick<Call<{ readonly provider: string }, Readonly<Record<string, unknown>>, Uint8Array>, 'params' | 'query' | 'headers' | 'body'>;
+
+/** What has come from a platform and is acknowledged once it is on disk. */
+export class Intake {
+  readonly #parts: IntakeParts;
+  readonly #decoy: ImApp;
+  #known: { readonly at: number; readonly rows: Promise<readonly AppRow[]> } | undefined;
+  #open: { readonly at: number; count: number } | undefined;
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+    const [secret, token, key] = [parts.ids.token(24), parts.ids.token(24), Buffer.from(parts.ids.token(48)).toString('base64').slice(0, 43)];
+    this.#decoy = { id: 'none', app_id: 'none', app_secret: secret, verify_token: token, encrypt_key: key, endpoint: '' };
+  }
+
+  /** Apps may have changed. */
+  refresh(): void {
+    this.#known = undefined;
+  }
+
+  /**
+   * The app that the address names; without a name the only one of its provider. Which one it is, is never found by trying
+   * secrets. Undefined where that leaves none.
+   */
+  async appFor(provider: string, id: string | undefined): Promise<AppRow | undefined> {
+    const { clock, apps } = this.#parts;
+    if (this.#known === undefined || clock.monotonic() - this.#known.at > keptMs) {
+      this.#known = { at: clock.monotonic(), rows: apps.enabled() };
+      this.#known.rows.catch(() => this.refresh());
+    }
+    const all = (await this.#known.rows).filter((row) => row.provider === provider);
+    return id === undefined ? (all.length === 1 ? all[0] : undefined) : all.find((row) => row.id === id);
+  }
+
+  /** Stores what happened, each thing once however often it comes. */
+  async take(app: AppRow, events: readonly ImEvent[]): Promise<void> {
+    const { clock, ids, jobs, received, arrived } = this.#parts;
+    if (events.length === 0) {
+      return;
+    }
+    await this.#requireRoom(events.length);
+    const now = Math.floor(clock.now());
+    const rows = events.map((event): NewJob => {
+      const lane = `${app.id}|${event.thread}`;
+      return {
+        ...{ id: ids.uuid(), app_id: app.id, event_key: `${event.kind}:${event.key}`.slice(0, 300), kind: event.kind, conversation: event.conversation, lane },
+        ...{ payload: JSON.stringify(event), run_id: ids.uuid(), created_at: now, next_at: now },
+      };
+    });
+    const fresh = await jobs.add(rows);
+    received.add(fresh, { provider: app.provider, result: 'accepted' });
+    received.add(rows.length - fresh, { provider: app.provider, result: 'repeated' });
+    if (fresh > 0) {
+      this.#open!.count += fresh;
+      arrived();
+    }
+  }
+
+  /** Of this process: counted anew each second, and by what came since. */
+  async #requireRoom(more: number): Promise<void> {
+    const { clock, jobs, mostWaiting } = this.#parts;
+    if (this.#open === undefined || clock.monotonic() - this.#open.at > 1_000) {
+      this.#open = { at: clock.monotonic(), count: await jobs.open() };
+    }
+    if (this.#open.count + more > mostWaiting()) {
+      throw new SvcError('unavailable', 'too many messages wait for their answers; send it again later', { reason: 'im.full', retryAfterSeconds: 15 });
+    }
+  }
+
+  /** What a callback brought, or that it is none. */
+  async receive(method: 'GET' | 'POST', { params, query, headers, body }: Arrived): Promise<ImReceived> {
+    const { apps, clock, received } = this.#parts;
+    const fields = Object.fromEntries(Object.entries(query).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])));
+    const callback = { method, headers, query: fields, body, now: clock.now() };
+    const app = await this.appFor(params.provider, fields['app']);
+    const platform = apps.platform(params.provider);
+    if (app === undefined || platform === undefined || app.mode !== 'callback') {
+      // As much work as for an app that there is, so that the time tells nothing of which there are.
+      platform?.receive(this.#decoy, callback);
+      received.add(1, { provider: platform === undefined ? 'unknown' : params.provider, result: 'refused' });
+      return { outcome: 'refused' };
+    }
+    const answer = platform.receive(apps.open(app), callback);
+    if (answer.outcome === 'refused') {
+      received.add(1, { provider: app.provider, result: 'refused' });
+    } else if (answer.outcome === 'events') {
+      await this.take(app, answer.events);
+    }
+    return answer;
+  }
+}
+
+const keptMs = 2_000;
+const mostBytes = 1024 * 1024;
+
+/** Whoever is not the platform learns nothing, whatever is wrong; the platform learns when to come back. */
+const silent: RouteDeclaration['wording'] = ({ status }) => ({ status: status >= 500 || status === 429 ? status : 401, type: 'text/plain', body: '' });
+
+export function callbackRoutes(intake: Intake): readonly RouteDeclaration[] {
+  const declared = (method: 'GET' | 'POST') =>
+    byteRoute({
+      method,
+      path: '/api/v1/im/{provider}/events',
+      access: 'public',
+      summary: method === 'POST' ? 'What a chat platform tells; its own signature is the proof' : 'A chat platform that makes sure of the address',
+      description: 'With ?app= the id of the app. Anything that is not proven, fresh and of this app is answered 401 with an empty body.',
+      params: ByProvider,
+      query: CallbackQuery,
+      ...(method === 'POST' && { consumes: ['*/*'], maxBodyBytes: mostBytes }),
+      produces: 'application/json',
+      audited: false,
+      wording: silent!,
+      errors: ['unauthorized', 'unavailable'],
+      async handle(call) {
+        const answer = await intake.receive(method, call);
+        if (answer.outcome === 'refused') {
+          throw new SvcError('unauthorized', 'the callback is not proven', { reason: 'im.unproven' });
+        }
+        call.setHeader('content-type', (answer.type ?? 'application/json').replace(/[^\w/;=+. -]/g, ''));
+        return answer.body ?? '{}';
+      },
+    });
+  return [declared('POST'), declared('GET')];
+}

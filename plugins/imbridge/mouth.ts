@@ -1,0 +1,142 @@
+import { SlidingCounter } from 'svc/flow';
+import { cutToBytes, withoutImages, withoutMentions } from 'svc/im';
+import type { Clock } from 'svc/sdk';
+
+import type { Apps } from './apps.ts';
+import type { ImApp, ImButton, ImMessage, ImPlatform, ImPorts, ImSent, ImTarget } from './contract.ts';
+import type { JobStore, Posted } from './job-store.ts';
+import type { AppRow, JobRow } from './tables.ts';
+
+export interface MouthParts {
+  readonly apps: Apps;
+  readonly jobs: JobStore;
+  readonly ports: ImPorts;
+  readonly clock: Clock;
+}
+
+/** What is to be said, before it is made harmless. */
+export interface Saying {
+  readonly text: string;
+  readonly buttons?: readonly ImButton[];
+}
+
+/** The platform did not take it yet. */
+export class NotSaid extends Error {
+  readonly again: boolean;
+  readonly afterMs: number | undefined;
+
+  constructor(reason: string, again: boolean, afterMs?: number) {
+    super(reason);
+    this.again = again;
+    this.afterMs = afterMs;
+  }
+}
+
+const mostKeys = 10_000;
+
+/** The only way out to a platform: harmless text, at the pace of the platform, one message for one answer. */
+export class Mouth {
+  readonly #parts: MouthParts;
+  readonly #paces = new Map<string, SlidingCounter>();
+
+  constructor(parts: MouthParts) {
+    this.#parts = parts;
+  }
+
+  /** Says the answer of a job: anew where the job has said something already. Throws NotSaid when the platform does not take it. */
+  async answer(app: AppRow, job: JobRow, target: ImTarget, saying: Saying): Promise<Posted> {
+    const platform = this.#parts.apps.platform(app.provider);
+    if (job.sent === null && platform?.repeats === 'unknown' && platform.edit !== undefined) {
+      await this.#post(app, job, target, { text: '…' });
+    }
+    return await this.#post(app, job, target, saying);
+  }
+
+  async #post(app: AppRow, job: JobRow, target: ImTarget, saying: Saying): Promise<Posted> {
+    const sent = job.sent === null ? undefined : (JSON.parse(job.sent) as Posted);
+    const way = { pace: `${app.id}|${job.conversation}`, key: job.id, again: job.tries > 1 };
+    const result = await this.#say(app, way, saying, (opened, platform, message, ports) =>
+      sent === undefined || platform.edit === undefined ? platform.send(opened, target, message, ports) : platform.edit(opened, sent.at, message, ports),
+    );
+    const posted = postedOf(result);
+    job.sent = JSON.stringify(posted);
+    await this.#parts.jobs.update(job.id, { sent: job.sent });
+    return posted;
+  }
+
+  /** A growing answer: left out when the pace has no room for it, and no failure of it matters. */
+  async grow(app: AppRow, job: JobRow, text: string): Promise<boolean> {
+    const platform = this.#parts.apps.platform(app.provider);
+    if (platform?.edit === undefined || job.sent === null || this.#waitMs(platform, app.provider, `${app.id}|${job.conversation}`) > 0) {
+      return false;
+    }
+    const { at } = JSON.parse(job.sent) as Posted;
+    const result = await this.#say(app, { pace: `${app.id}|${job.conversation}`, key: job.id, again: false }, { text }, (opened, on, message, ports) =>
+      on.edit!(opened, at, message, ports),
+    ).catch(() => undefined);
+    return result?.result === 'sent';
+  }
+
+  /** Something new; `key` is the same over all tries. Throws NotSaid. */
+  async tell(app: AppRow, conversation: string, target: ImTarget, saying: Saying, key: string): Promise<Posted> {
+    return postedOf(
+      await this.#say(app, { pace: `${app.id}|${conversation}`, key, again: true }, saying, (opened, platform, message, ports) =>
+        platform.send(opened, target, message, ports),
+      ),
+    );
+  }
+
+  /** Writes anew what stands there, where the platform can. */
+  async rewrite(app: AppRow, conversation: string, at: ImTarget, saying: Saying, key: string): Promise<boolean> {
+    if (this.#parts.apps.platform(app.provider)?.edit === undefined) {
+      return false;
+    }
+    postedOf(
+      await this.#say(app, { pace: `${app.id}|${conversation}`, key, again: false }, saying, (opened, platform, message, ports) =>
+        platform.edit!(opened, at, message, ports),
+      ),
+    );
+    return true;
+  }
+
+  async #say(
+    app: AppRow,
+    { pace, key, again }: { readonly pace: string; readonly key: string; readonly again: boolean },
+    { text, buttons = [] }: Saying,
+    send: (app: ImApp, platform: ImPlatform, message: ImMessage, ports: ImPorts) => Promise<ImSent>,
+  ): Promise<ImSent> {
+    const { apps, ports } = this.#parts;
+    const platform = apps.platform(app.provider);
+    if (platform === undefined) {
+      throw new NotSaid(`the room of ${app.provider} is not enabled`, true, 60_000);
+    }
+    const wait = this.#waitMs(platform, app.provider, pace);
+    if (wait > 0) {
+      throw new NotSaid('the pace of the platform', true, wait);
+    }
+    this.#paceOf(platform, app.provider).add(pace);
+    return await send(apps.open(app), platform, { text: cutToBytes(harmless(text), platform.most_bytes), buttons, key, again }, ports);
+  }
+
+  #waitMs(platform: ImPlatform, provider: string, key: string): number {
+    return Math.ceil(this.#paceOf(platform, provider).waitMs(key));
+  }
+
+  #paceOf({ pace: { count, per_ms } }: ImPlatform, provider: string): SlidingCounter {
+    const name = `${provider}|${count}|${per_ms}`;
+    const known = this.#paces.get(name) ?? new SlidingCounter({ limit: count, windowMs: per_ms, clock: this.#parts.clock, mostKeys });
+    this.#paces.set(name, known);
+    return known;
+  }
+}
+
+/** Without calls to people, images and characters that are not seen; platforms escape the rest for themselves. */
+const harmless = (text: string): string => withoutMentions(withoutImages(text.replaceAll(/[^\P{Cc}\n\t]/gu, ''))).trim() || '…';
+
+function postedOf(sent: ImSent): Posted {
+  if (sent.result === 'sent') {
+    const { at, id, thread } = sent;
+    return { at, id, thread };
+  }
+  throw new NotSaid(sent.reason, sent.result === 'retry', sent.result === 'retry' ? sent.after_ms : undefined);
+}

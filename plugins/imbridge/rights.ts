@@ -1,0 +1,81 @@
+import { type AuditTrailContract, type Clock, covers, type DeclaredCatalogue, type Handle, type Ids, type Principal, SvcError, type Tables } from 'svc/sdk';
+
+import type { ImTables } from './tables.ts';
+
+export interface RightsParts {
+  readonly catalogue: Pick<DeclaredCatalogue, 'routes'>;
+  readonly trail: Handle<AuditTrailContract>;
+  readonly tables: Tables<ImTables>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** What is done in a chat, as the request that would do the same. */
+export interface Deed {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly action: string;
+  readonly resource_type: string;
+  readonly resource_id: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** Nobody does in a chat what the API would refuse them, and what is done there stands in the trail as well. */
+export class Rights {
+  readonly #parts: RightsParts;
+
+  constructor(parts: RightsParts) {
+    this.#parts = parts;
+  }
+
+  /** By the guard of the route that does the same. */
+  may({ kind, grants, id }: Principal, { method, path }: Pick<Deed, 'method' | 'path'>): boolean {
+    const route = this.#parts.catalogue.routes().find((each) => each.method === method && each.path === path);
+    if (route === undefined) {
+      throw new SvcError('unavailable', 'what would do this is not enabled', { reason: 'im.no_route' });
+    }
+    const { access } = route;
+    if (access === 'any' || access === 'public') {
+      return kind !== 'anonymous';
+    }
+    if (typeof access === 'object') {
+      return this.#holds(grants, access.action) || ('self' in access && access.self === id);
+    }
+    return this.#holds(grants, access);
+  }
+
+  demand(principal: Principal, deed: Pick<Deed, 'method' | 'path'>): void {
+    if (!this.may(principal, deed)) {
+      throw new SvcError('forbidden', `the role ${principal.role} may not see this`, { reason: 'im.forbidden' });
+    }
+  }
+
+  /** Notes the deed before it is done: no row, no deed. What fails is noted again. */
+  async carryOut<R>(principal: Principal, provider: string, deed: Deed, work: () => Promise<R>): Promise<R> {
+    if (!this.may(principal, deed)) {
+      await this.#note(principal, provider, deed, 'denied', 'forbidden');
+      throw new SvcError('forbidden', `the role ${principal.role} may not do this`, { reason: 'im.may_not' });
+    }
+    await this.#note(principal, provider, deed, 'success', undefined);
+    try {
+      return await work();
+    } catch (error) {
+      await this.#note(principal, provider, deed, 'failure', error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+  }
+
+  #holds(grants: readonly string[], access: string): boolean {
+    return grants.some((grant) => covers(grant, access === 'admin' ? '*' : access));
+  }
+
+  async #note(principal: Principal, provider: string, deed: Deed, status: 'success' | 'failure' | 'denied', error: string | undefined): Promise<void> {
+    const { trail, tables, clock, ids } = this.#parts;
+    if (!trail.available) {
+      return;
+    }
+    const { action, resource_type: resourceType, resource_id: resourceId, details = {} } = deed;
+    const record = { action, resourceType, resourceId, status, error, httpStatus: 0, requestId: ids.uuid(), ip: `im:${provider}`, userAgent: '', before: null };
+    await tables.write((tx) => trail.get().append(tx, { ...record, occurredAt: clock.now(), principal, after: { ...details, via: provider } }));
+  }
+}

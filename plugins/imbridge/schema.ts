@@ -1,0 +1,72 @@
+import { type Static, Type } from 'typebox';
+
+const Timestamp = Type.String({ format: 'date-time' });
+const orNull = Type.Union([Type.String(), Type.Null()]);
+const Secret = (what: string) => Type.Optional(Type.String({ maxLength: 4_000, description: `${what}; the mask leaves it as it is, nothing takes it away` }));
+const Id = Type.String({ minLength: 1, maxLength: 64 });
+
+export const ById = Type.Object({ id: Id });
+export const ByProvider = Type.Object({ provider: Type.String({ minLength: 1, maxLength: 40 }) });
+
+/** The app, and what the platform adds. */
+export const CallbackQuery = Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 4_000 }), { maxProperties: 20 });
+
+export const AppDraft = Type.Object({
+  provider: Type.String({ minLength: 1, maxLength: 40, description: 'feishu, slack, telegram, dingtalk, wecom, or what a plugin brings' }),
+  name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+  app_id: Type.String({ minLength: 1, maxLength: 200, pattern: '^\\S+$' }),
+  app_secret: Secret('with which messages are sent'),
+  verify_token: Secret('that callbacks show, or with which a stream is opened'),
+  encrypt_key: Secret('with which callbacks are signed or sealed'),
+  allow_from: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+      maxItems: 500,
+      description: 'ids of senders and conversations that are answered although nobody has linked an account; * is everybody',
+    }),
+  ),
+  default_agent: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 64 }), Type.Null()])),
+  default_role: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'of senders without a linked account; default viewer' })),
+  locale: Type.Optional(Type.Enum(['en', 'zh'])),
+  mode: Type.Optional(Type.Enum(['callback', 'stream'], { description: 'whether the platform calls us (default), or we dial it and need no public address' })),
+  endpoint: Type.Optional(Type.String({ maxLength: 500, pattern: '^(https?://[^\\s?#]+)?$', description: 'of the API, where it is not the usual one' })),
+  enabled: Type.Optional(Type.Boolean()),
+});
+export type Draft = Static<typeof AppDraft>;
+
+export const AppShown = Type.Object({
+  id: Type.String(),
+  provider: Type.String(),
+  name: Type.String(),
+  app_id: Type.String(),
+  app_secret: orNull,
+  verify_token: orNull,
+  encrypt_key: orNull,
+  allow_from: Type.Array(Type.String()),
+  default_agent: orNull,
+  default_role: Type.String(),
+  locale: Type.String(),
+  mode: Type.Enum(['callback', 'stream']),
+  endpoint: Type.String(),
+  enabled: Type.Boolean(),
+  callback_url: Type.String({ description: 'what is entered at the platform' }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+
+export const Revealed = Type.Object({ app_secret: orNull, verify_token: orNull, encrypt_key: orNull });
+
+export const LinkShown = Type.Object({
+  id: Type.String(),
+  app_id: Type.String(),
+  app_name: Type.String(),
+  provider: Type.String(),
+  sender: Type.String(),
+  sender_name: Type.String(),
+  user_id: Type.Integer(),
+  created_at: Timestamp,
+});
+
+export const LinkCode = Type.Object({
+  code: Type.String({ description: 'once, and for ten minutes: send /link and this to the bot' }),
+  expires_at: Timestamp,
+});

@@ -1,0 +1,69 @@
+import type { Selectable } from 'kysely';
+
+export interface ImTables {
+  imbridge_apps: {
+    id: string;
+    provider: string;
+    name: string;
+    app_id: string;
+    app_secret: string | null;
+    verify_token: string | null;
+    encrypt_key: string | null;
+    allow_from: string;
+    default_agent: string | null;
+    default_role: string;
+    locale: string;
+    mode: 'callback' | 'stream';
+    endpoint: string;
+    enabled: number;
+    /** Of a mode that is dialled: what was read last. */
+    cursor: string;
+    created_at: number;
+    updated_at: number;
+  };
+  imbridge_jobs: {
+    id: string;
+    app_id: string;
+    event_key: string;
+    kind: 'message' | 'action' | 'tell';
+    conversation: string;
+    /** What is dealt with in order. */
+    lane: string;
+    payload: string;
+    state: JobState;
+    run_id: string;
+    session_id: string | null;
+    /** Our answer on the platform, as JSON. */
+    sent: string | null;
+    /** Of a command that was carried out: what is left is to say so. */
+    answer: string | null;
+    tries: number;
+    next_at: number;
+    holder: string | null;
+    error: string | null;
+    created_at: number;
+    ended_at: number | null;
+  };
+  imbridge_threads: { app_id: string; thread: string; owner: string; session_id: string; updated_at: number };
+  imbridge_links: { id: string; app_id: string; sender: string; sender_name: string; user_id: number; created_at: number };
+  imbridge_codes: { digest: string; user_id: number; expires_at: number };
+  imbridge_actions: { token: string; app_id: string; deed: string; expires_at: number };
+  imbridge_notices: {
+    app_id: string;
+    conversation: string;
+    incident_id: number;
+    posted: string;
+    message: string;
+    thread: string;
+    /** Events of the incident up to this one were told. */
+    told: number;
+    created_at: number;
+  };
+}
+
+/** waiting: for people to decide; ignored: not for us, or not allowed; failed: the platform did not take the answer. */
+export type JobState = 'queued' | 'waiting' | 'done' | 'ignored' | 'failed';
+export type AppRow = Selectable<ImTables['imbridge_apps']>;
+export type JobRow = Selectable<ImTables['imbridge_jobs']>;
+export type LinkRow = Selectable<ImTables['imbridge_links']>;
+export type NoticeRow = Selectable<ImTables['imbridge_notices']>;

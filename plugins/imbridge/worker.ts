@@ -1,0 +1,116 @@
+import { type Clock, type Counter, isSvcError, type Logger, messageOf, type Scope } from 'svc/sdk';
+
+import type { Answerer } from './answerer.ts';
+import type { JobStore } from './job-store.ts';
+import { NotSaid } from './mouth.ts';
+import type { JobRow } from './tables.ts';
+
+export interface WorkerParts {
+  readonly jobs: JobStore;
+  readonly answerer: Answerer;
+  readonly scope: Scope;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** This generation of this process, as `process.generation`. */
+  readonly process: string;
+  readonly holder: string;
+  readonly ended: Counter;
+  readonly atOnce: () => number;
+}
+
+const firstBackoffMs = 1_000;
+const longestBackoffMs = 300_000;
+/** After that nobody waits for an answer any more. */
+const patienceMs = 4 * 3_600_000;
+const mostTries = 200;
+
+/** Deals with what has come: side by side, but one after the other in each thread, and again until it has ended. */
+export class Worker {
+  readonly #parts: WorkerParts;
+  readonly #lanes = new Set<string>();
+  #sweeping = false;
+  #again = false;
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts;
+  }
+
+  /** There may be something due. */
+  wake(): void {
+    this.#again = true;
+    if (!this.#sweeping && !this.#parts.scope.closed) {
+      this.#sweeping = true;
+      this.#parts.scope.task('look for messages', () => this.#sweep());
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    try {
+      while (this.#again && !this.#parts.scope.signal.aborted) {
+        this.#again = false;
+        await this.#begin();
+      }
+    } finally {
+      this.#sweeping = false;
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const { jobs, clock, process, holder, atOnce, scope } = this.#parts;
+    const room = atOnce() - this.#lanes.size;
+    if (room <= 0) {
+      return;
+    }
+    const due = (await jobs.due(clock.now(), process, room + this.#lanes.size)).filter(({ lane }) => !this.#lanes.has(lane)).slice(0, room);
+    for (const { id, lane } of due) {
+      this.#lanes.add(lane);
+      const job = await jobs.claim(id, holder, process);
+      if (job === undefined) {
+        this.#lanes.delete(lane);
+        continue;
+      }
+      scope.task(`message ${id}`, (signal) => this.#carry(job, signal));
+    }
+  }
+
+  async #carry(job: JobRow, signal: AbortSignal): Promise<void> {
+    const { jobs, answerer, clock, ended } = this.#parts;
+    try {
+      const { state, why } = await answerer.handle(job, signal);
+      if (state === 'waiting') {
+        await jobs.update(job.id, { state, holder: null });
+      } else {
+        await jobs.end(job.id, state, clock.now(), why ?? null);
+        ended.add(1, { kind: job.kind, state });
+      }
+    } catch (error) {
+      await this.#later(job, error, signal.aborted);
+    } finally {
+      this.#lanes.delete(job.lane);
+      this.wake();
+    }
+  }
+
+  async #later(job: JobRow, error: unknown, isLeaving: boolean): Promise<void> {
+    const { jobs, clock, log, ended } = this.#parts;
+    if (isLeaving) {
+      await jobs.update(job.id, { holder: null });
+      return;
+    }
+    const now = clock.now();
+    const cause = messageOf(error);
+    const mayHelp = error instanceof NotSaid ? error.again : !isSvcError(error) || error.code !== 'not_found';
+    if (!mayHelp || now - job.created_at > patienceMs || job.tries >= mostTries) {
+      log.warn({ event: 'im.unanswered', job: job.id, app: job.app_id, cause }, 'message of a chat platform stays without an answer');
+      await jobs.end(job.id, 'failed', now, cause.slice(0, 500));
+      ended.add(1, { kind: job.kind, state: 'failed' });
+      return;
+    }
+    if (!(error instanceof NotSaid) && !isSvcError(error)) {
+      log.error({ event: 'im.job_failed', job: job.id, app: job.app_id, cause }, 'message of a chat platform could not be dealt with; tried again');
+    }
+    const wait = (error instanceof NotSaid ? error.afterMs : undefined) ?? Math.min(firstBackoffMs * 2 ** Math.min(job.tries, 10), longestBackoffMs);
+    await jobs.update(job.id, { holder: null, next_at: Math.ceil(now + wait), error: cause.slice(0, 500) });
+    this.#parts.scope.timeout('answer again', Math.max(1, Math.ceil(wait)), () => this.wake());
+  }
+}

@@ -1,0 +1,131 @@
+import { type Clock, isSvcError, messageOf, type OutboundReply, type OutboundRequest } from 'svc/sdk';
+
+import { jsonObject } from './text.ts';
+
+export interface CallPorts {
+  readonly fetch: (url: string, request?: OutboundRequest) => Promise<OutboundReply>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** What a platform did not do. `retry`: it may do it later, no sooner than `after_ms` where it says so itself. */
+export interface CallRefusal {
+  readonly result: 'retry' | 'failed';
+  readonly reason: string;
+  readonly after_ms?: number;
+  /** Of the platform, as it wrote it. */
+  readonly code: string;
+  /** The request may have been carried out all the same. */
+  readonly unclear: boolean;
+}
+
+export type CallAnswer = { readonly result: 'ok'; readonly body: Readonly<Record<string, unknown>> } | CallRefusal;
+
+export interface CallRequest extends Pick<OutboundRequest, 'method' | 'headers' | 'signal'> {
+  readonly url: string;
+  readonly json?: object;
+  readonly timeoutMs?: number;
+  /** Undefined: it is what was asked for. Else the code and words of the platform, and whether another try may fare better. */
+  readonly judge: (
+    body: Readonly<Record<string, unknown>>,
+    status: number,
+  ) => undefined | { readonly code: string; readonly words: string; readonly again?: boolean; readonly after_ms?: number };
+}
+
+const mostReplyBytes = 1024 * 1024;
+const longestReason = 200;
+const longestWaitMs = 3_600_000;
+const neverArrived = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
+
+interface KeptToken {
+  readonly token: Promise<{ readonly token: string; readonly until: number } | CallRefusal>;
+  until: number;
+}
+
+/** Calls of one room to the API of its platform. */
+export class Calls {
+  readonly #ports: CallPorts;
+  readonly #tokens = new Map<string, KeptToken>();
+
+  constructor(ports: CallPorts) {
+    this.#ports = ports;
+  }
+
+  /** One call; never throws. */
+  async call({ url, json, judge, timeoutMs = 10_000, method = 'POST', headers = {}, signal }: CallRequest): Promise<CallAnswer> {
+    let reply: OutboundReply;
+    try {
+      const body = json === undefined ? {} : { body: JSON.stringify(json) };
+      reply = await this.#ports.fetch(url, {
+        ...{ method, timeoutMs, maxBytes: mostReplyBytes, ...body, ...(signal !== undefined && { signal }) },
+        headers: { ...(json !== undefined && { 'content-type': 'application/json; charset=utf-8' }), ...headers },
+      });
+    } catch (error) {
+      return refusalOf(error);
+    }
+    const body = jsonObject(reply.body);
+    const objection = judge(body, reply.status);
+    if (objection === undefined && reply.status >= 200 && reply.status < 300) {
+      return { result: 'ok', body };
+    }
+    const { code = String(reply.status), words = '', again, after_ms: asked } = objection ?? {};
+    const isPassing = again ?? (reply.status === 429 || reply.status === 408 || reply.status >= 500 || (reply.status < 400 && Object.keys(body).length === 0));
+    const after = asked ?? retryAfterMs(reply.headers['retry-after'], this.#ports.clock.now());
+    return {
+      result: isPassing ? 'retry' : 'failed',
+      reason: `the platform answered ${code}${words === '' ? '' : `: ${words.replaceAll(/\p{Cc}+/gu, ' ')}`}`.slice(0, longestReason),
+      code,
+      unclear: reply.status >= 500 || (isPassing && reply.status < 400 && objection === undefined),
+      ...(after !== undefined && { after_ms: Math.min(Math.max(0, Math.ceil(after)), longestWaitMs) }),
+    };
+  }
+
+  /** An access token, fetched once however many ask, and again a minute before it ends. */
+  async token(
+    key: string,
+    fetchToken: () => Promise<{ readonly token: string; readonly lives_ms: number } | CallRefusal>,
+  ): Promise<{ readonly token: string } | CallRefusal> {
+    const { clock } = this.#ports;
+    const kept = this.#tokens.get(key);
+    if (kept !== undefined && kept.until > clock.now()) {
+      return await kept.token;
+    }
+    const fresh: KeptToken = {
+      until: Number.POSITIVE_INFINITY,
+      token: fetchToken().then((answer) => {
+        if ('token' in answer) {
+          fresh.until = clock.now() + Math.max(0, answer.lives_ms - 60_000);
+          return { token: answer.token, until: fresh.until };
+        }
+        this.#tokens.delete(key);
+        return answer;
+      }),
+    };
+    this.#tokens.set(key, fresh);
+    return await fresh.token;
+  }
+
+  /** The platform does not take it any more. */
+  forget(key: string): void {
+    this.#tokens.delete(key);
+  }
+}
+
+function refusalOf(error: unknown): CallRefusal {
+  const cause = isSvcError(error) ? String((error.cause as { code?: unknown } | undefined)?.code) : '';
+  const isForGood = !isSvcError(error) || error.code === 'invalid_argument' || error.code === 'forbidden';
+  return {
+    result: isForGood ? 'failed' : 'retry',
+    reason: messageOf(error).slice(0, longestReason),
+    code: 'unreachable',
+    unclear: !isForGood && !neverArrived.has(cause),
+  };
+}
+
+/** As seconds or as a date. */
+function retryAfterMs(text: string | undefined, now: number): number | undefined {
+  if (text === undefined || text.trim() === '') {
+    return undefined;
+  }
+  const ms = /^\d{1,9}(?:\.\d+)?$/.test(text.trim()) ? Number(text) * 1_000 : Date.parse(text) - now;
+  return Number.isFinite(ms) ? ms : undefined;
+}

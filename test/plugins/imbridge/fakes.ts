@@ -1,0 +1,285 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A message as people on a platform see it at the end. */
+export interface Standing {
+  readonly id: string;
+  readonly to: string;
+  text: string;
+  edits: number;
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- JSON as a platform reads it
+type Json = any;
+
+export interface FakePlatform {
+  readonly url: string;
+  readonly standing: Standing[];
+  /** Requests, as `POST /path`. */
+  readonly asked: string[];
+  /** What goes wrong with the next requests: each is taken once. */
+  readonly mischief: Mischief[];
+  close(): Promise<void>;
+}
+
+export type Mischief = 'limited' | 'down' | 'reset' | 'lost-answer' | 'expired' | 'redirect' | 'huge';
+
+interface Reply {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: Json;
+}
+
+interface Rules {
+  readonly limited: Reply;
+  readonly expired?: Reply;
+  handle(
+    request: { readonly path: string; readonly query: URLSearchParams; readonly headers: IncomingMessage['headers']; readonly body: Json },
+    on: Fake,
+  ): Reply | Promise<Reply>;
+}
+
+class Fake implements FakePlatform {
+  url = '';
+  readonly standing: Standing[] = [];
+  readonly asked: string[] = [];
+  readonly mischief: Mischief[] = [];
+  readonly server: Server;
+  #count = 0;
+
+  constructor(rules: Rules) {
+    this.server = createServer((req, res) => {
+      const chunks: Buffer[] = [];
+      req.on('data', (chunk: Buffer) => chunks.push(chunk));
+      req.on('end', () => {
+        void (async () => {
+          const url = new URL(req.url!, 'http://platform');
+          this.asked.push(`${req.method} ${url.pathname}`);
+          const text = Buffer.concat(chunks).toString('utf8');
+          const isToken = /token|gettoken|open$|endpoint$/i.test(url.pathname);
+          const trick = isToken ? undefined : this.mischief.shift();
+          if (trick === 'reset') {
+            req.socket.destroy();
+            return;
+          }
+          const early: Reply | undefined =
+            trick === 'limited'
+              ? rules.limited
+              : trick === 'down'
+                ? { status: 502, body: '<html>bad gateway</html>' }
+                : trick === 'expired'
+                  ? rules.expired
+                  : trick === 'redirect'
+                    ? { status: 302, headers: { location: 'http://169.254.169.254/' }, body: '' }
+                    : trick === 'huge'
+                      ? { body: 'x'.repeat(5_000_000) }
+                      : undefined;
+          const {
+            status = 200,
+            headers = {},
+            body,
+          } = early ??
+          (await rules.handle({ path: url.pathname, query: url.searchParams, headers: req.headers, body: text === '' ? {} : JSON.parse(text) }, this));
+          if (trick === 'lost-answer') {
+            req.socket.destroy();
+            return;
+          }
+          res.writeHead(status, { 'content-type': 'application/json', ...headers });
+          res.end(typeof body === 'string' ? body : JSON.stringify(body));
+        })();
+      });
+    });
+  }
+
+  post(to: string, text: string, raw: Standing['raw'], id = `m${++this.#count}`): Standing {
+    const message: Standing = { id, to, text, edits: 0, raw };
+    this.standing.push(message);
+    return message;
+  }
+
+  find(id: string): Standing | undefined {
+    return this.standing.find((each) => each.id === id);
+  }
+
+  close(): Promise<void> {
+    this.server.closeAllConnections();
+    return new Promise((resolve) => this.server.close(() => resolve()));
+  }
+}
+
+async function start(rules: Rules): Promise<FakePlatform> {
+  const fake = new Fake(rules);
+  await new Promise<void>((resolve) => fake.server.listen(0, '127.0.0.1', resolve));
+  fake.url = `http://127.0.0.1:${(fake.server.address() as AddressInfo).port}`;
+  return fake;
+}
+
+const onlyKeys = (body: Json, ...known: string[]): boolean => Object.keys(body).every((key) => known.includes(key));
+
+/** 200 for everything, `ok: false` with a word for what it refuses, 429 with a header. */
+export const startSlack = (secret: string): Promise<FakePlatform> =>
+  start({
+    limited: { status: 429, headers: { 'retry-after': '1' }, body: { ok: false, error: 'ratelimited' } },
+    expired: { body: { ok: false, error: 'token_expired' } },
+    handle({ path, headers, body }, on) {
+      if (headers.authorization !== `Bearer ${secret}`) {
+        return { body: { ok: false, error: 'invalid_auth' } };
+      }
+      const tooLong = typeof body.text === 'string' && body.text.length > 40_000;
+      if (path === '/chat.postMessage') {
+        if (tooLong || !onlyKeys(body, 'channel', 'thread_ts', 'text', 'mrkdwn', 'link_names', 'unfurl_links', 'unfurl_media', 'parse', 'blocks', 'metadata')) {
+          return { body: { ok: false, error: tooLong ? 'msg_too_long' : 'invalid_arguments' } };
+        }
+        const { id } = on.post(body.channel, body.text, body);
+        return { body: { ok: true, channel: body.channel, ts: id } };
+      }
+      if (path === '/chat.update') {
+        const found = on.find(body.ts);
+        if (found === undefined || found.to !== body.channel) {
+          return { body: { ok: false, error: 'message_not_found' } };
+        }
+        found.text = body.text;
+        found.edits += 1;
+        return { body: { ok: true, channel: body.channel, ts: body.ts, text: body.text } };
+      }
+      if (path === '/conversations.replies' || path === '/conversations.history') {
+        const messages = on.standing.filter(({ to }) => to === body.channel).map(({ id, text, raw }) => ({ ts: id, text, metadata: raw['metadata'] }));
+        return { body: { ok: true, messages } };
+      }
+      return { body: { ok: false, error: 'unknown_method' } };
+    },
+  });
+
+/** Knows no keys: what is sent twice stands there twice. 429 says in its body how long. */
+export const startTelegram = (secret: string): Promise<FakePlatform> =>
+  start({
+    limited: { status: 429, body: { ok: false, error_code: 429, description: 'Too Many Requests: retry after 1', parameters: { retry_after: 1 } } },
+    handle({ path, body }, on) {
+      const refuse = (error_code: number, description: string) => ({ status: error_code, body: { ok: false, error_code, description } });
+      if (!path.startsWith(`/bot${secret}/`)) {
+        return refuse(401, 'Unauthorized');
+      }
+      if (path.endsWith('/answerCallbackQuery')) {
+        return { body: { ok: true, result: true } };
+      }
+      if (typeof body.text !== 'string' || body.text.length === 0 || body.text.length > 4_096) {
+        return refuse(400, 'Bad Request: message is too long');
+      }
+      for (const button of body.reply_markup?.inline_keyboard?.flat() ?? []) {
+        if (button.callback_data !== undefined && Buffer.byteLength(button.callback_data) > 64) {
+          return refuse(400, 'Bad Request: BUTTON_DATA_INVALID');
+        }
+      }
+      if (path.endsWith('/sendMessage')) {
+        const { id } = on.post(String(body.chat_id), body.text, body, String(on.standing.length + 1));
+        return { body: { ok: true, result: { message_id: Number(id), chat: { id: body.chat_id } } } };
+      }
+      const found = path.endsWith('/editMessageText') ? on.find(String(body.message_id)) : undefined;
+      if (found === undefined || typeof body.message_id !== 'number') {
+        return refuse(400, 'Bad Request: message to edit not found');
+      }
+      if (found.text === body.text) {
+        return refuse(400, 'Bad Request: message is not modified: specified new message content and reply markup are exactly the same');
+      }
+      found.text = body.text;
+      found.edits += 1;
+      return { body: { ok: true, result: { message_id: body.message_id } } };
+    },
+  });
+
+/** 200 with a code; a `uuid` that was seen within the hour is the same message. */
+export const startFeishu = (appId: string, secret: string): Promise<FakePlatform> => {
+  const keys = new Map<string, string>();
+  const textOf = (content: string): string => JSON.parse(content).elements[0].content;
+  return start({
+    limited: { status: 400, body: { code: 99991400, msg: 'request trigger frequency limit' } },
+    expired: { status: 400, body: { code: 99991663, msg: 'Invalid access token for authorization' } },
+    handle({ path, headers, body, query }, on) {
+      if (path === '/open-apis/auth/v3/tenant_access_token/internal') {
+        const isGood = body.app_id === appId && body.app_secret === secret;
+        return { body: isGood ? { code: 0, msg: 'ok', tenant_access_token: 't-1', expire: 7_200 } : { code: 10014, msg: 'app secret invalid' } };
+      }
+      if (headers.authorization !== 'Bearer t-1') {
+        return { status: 400, body: { code: 99991663, msg: 'Invalid access token' } };
+      }
+      const [, id, verb] = /^\/open-apis\/im\/v1\/messages(?:\/([^/]+)(?:\/(\w+))?)?$/.exec(path) ?? [];
+      if (id !== undefined && verb === undefined) {
+        const found = on.find(id);
+        if (found === undefined) {
+          return { body: { code: 230001, msg: 'message not found' } };
+        }
+        found.text = textOf(body.content);
+        found.edits += 1;
+        return { body: { code: 0, msg: 'success', data: {} } };
+      }
+      if (
+        body.msg_type !== 'interactive' ||
+        typeof body.uuid !== 'string' ||
+        body.uuid.length > 50 ||
+        (id === undefined && query.get('receive_id_type') === null)
+      ) {
+        return { body: { code: 230001, msg: 'invalid param' } };
+      }
+      const known = keys.get(body.uuid);
+      const message = known === undefined ? on.post(id ?? body.receive_id, textOf(body.content), body) : on.find(known)!;
+      keys.set(body.uuid, message.id);
+      return { body: { code: 0, msg: 'success', data: { message_id: message.id } } };
+    },
+  });
+};
+
+/** Cards by an id of ours; what is sent again under one id stands there twice, and an edit changes both. */
+export const startDingtalk = (appKey: string, secret: string): Promise<FakePlatform> => {
+  const textOf = (data: string): string => JSON.parse(data).contents[0].text;
+  return start({
+    limited: { status: 403, body: { code: 'Throttling.Api', message: 'too fast' } },
+    expired: { status: 401, body: { code: 'InvalidAuthentication', message: 'token invalid' } },
+    handle({ path, headers, body }, on) {
+      if (path === '/v1.0/oauth2/accessToken') {
+        const isGood = body.appKey === appKey && body.appSecret === secret;
+        return isGood ? { body: { accessToken: 'd-1', expireIn: 7_200 } } : { status: 400, body: { code: 'invalidClientIdOrSecret', message: 'no' } };
+      }
+      if (headers['x-acs-dingtalk-access-token'] !== 'd-1') {
+        return { status: 401, body: { code: 'InvalidAuthentication', message: 'token invalid' } };
+      }
+      if (path === '/v1.0/im/v1.0/robot/interactiveCards/send') {
+        const to = body.openConversationId ?? JSON.parse(body.singleChatReceiver).userId;
+        on.post(to, textOf(body.cardData), body, body.cardBizId);
+        return { body: { processQueryKey: 'x' } };
+      }
+      const same = on.standing.filter(({ id }) => id === body.cardBizId);
+      if (path !== '/v1.0/im/robots/interactiveCards' || same.length === 0) {
+        return { status: 400, body: { code: 'param.error', message: 'card not found' } };
+      }
+      same.forEach((each) => {
+        each.text = textOf(body.cardData);
+        each.edits += 1;
+      });
+      return { body: { processQueryKey: 'x' } };
+    },
+  });
+};
+
+/** 200 with an errcode; texts of 2,048 bytes; a repeat is known only where it is asked for. */
+export const startWecom = (corp: string, secret: string): Promise<FakePlatform> =>
+  start({
+    limited: { body: { errcode: 45009, errmsg: 'api freq out of limit' } },
+    expired: { body: { errcode: 42001, errmsg: 'access_token expired' } },
+    handle({ path, query, body }, on) {
+      if (path === '/cgi-bin/gettoken') {
+        const isGood = query.get('corpid') === corp && query.get('corpsecret') === secret;
+        return { body: isGood ? { errcode: 0, errmsg: 'ok', access_token: 'w-1', expires_in: 7_200 } : { errcode: 40001, errmsg: 'invalid credential' } };
+      }
+      if (query.get('access_token') !== 'w-1') {
+        return { body: { errcode: 40014, errmsg: 'invalid access_token' } };
+      }
+      const text = body.text?.content;
+      if (path !== '/cgi-bin/message/send' || typeof text !== 'string' || Buffer.byteLength(text) > 2_048 || !Number.isInteger(body.agentid)) {
+        return { body: { errcode: 40058, errmsg: 'invalid request parameter' } };
+      }
+      const known = body.enable_duplicate_check === 1 ? on.standing.find((each) => each.to === body.touser && each.text === text) : undefined;
+      const { id } = known ?? on.post(body.touser ?? body.toparty, text, body);
+      return { body: { errcode: 0, errmsg: 'ok', msgid: id } };
+    },
+  });
