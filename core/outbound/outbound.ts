@@ -58,7 +58,7 @@ export class Outbound {
   }
 
   async #exchange(target: URL, request: OutboundRequest, stops: readonly (AbortSignal | undefined)[], isRepeat = false): Promise<OutboundReply> {
-    const { reach = 'configured', idleMs = 0 } = request;
+    const { reach = 'configured', idleMs = 0, onUpgrade } = request;
     const host = target.hostname.replace(/^\[|\]$/g, '');
     // A literal address is never looked up, so it is checked here; names are where they are resolved.
     if (isIP(host) !== 0) {
@@ -83,6 +83,10 @@ export class Outbound {
         // A peer may close a kept connection in the moment it is used again.
         const isStale = talking === outgoing && outgoing.reusedSocket && /^(?:ECONNRESET|EPIPE)$/.test(String((error as { code?: string }).code));
         return isStale && isRepeatable(request) ? done(this.#exchange(target, request, stops, true)) : failed(toTrouble(error, target, stops, request));
+      });
+      outgoing.once('upgrade', (incoming, socket, first) => {
+        done({ status: 101, headers: plainHeaders(incoming), body: new Uint8Array(), url: target.href });
+        void (onUpgrade === undefined ? socket.destroy() : onUpgrade(socket, first));
       });
       outgoing.once('response', (incoming) => {
         talking = incoming;

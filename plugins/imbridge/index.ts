@@ -1,4 +1,6 @@
-import { AuditTrail, BuildInfo, Catalogue, defineEvent, defineExtensionPoint, definePlugin, defineService, SvcError } from 'svc/sdk';
+import { AuditTrail, BuildInfo, Catalogue, defineEvent, defineExtensionPoint, definePlugin, defineService, type OutboundRequest } from 'svc/sdk';
+
+import { dialSocket } from 'svc/im';
 
 import type { IncidentChangedEvent, IncidentDeeds, Incidents } from '../alert/contract.ts';
 import type { Approval, ApprovalBook, ApprovalDecisions, ApprovalOwner } from '../approval/contract.ts';
@@ -48,7 +50,12 @@ export default definePlugin({
     const jobs = new JobStore(tables);
     const build = services.use(BuildInfo);
     const directory = services.use(Directory);
-    const ports: ImPorts = { clock, fetch: (url, request) => ctx.fetch(url, request), dial: () => Promise.reject(noStreams()) };
+    const dials = {
+      fetch: (url: string, request?: OutboundRequest) => ctx.fetch(url, request),
+      token: (bytes: number) => ids.token(bytes),
+      every: (ms: number, tick: () => void) => scope.interval('ping a chat platform', ms, tick),
+    };
+    const ports: ImPorts = { clock, fetch: (url, request) => ctx.fetch(url, request), dial: (url, signal) => dialSocket(dials, url, signal) };
     const apps: Apps = new Apps({
       ...{ tables, clock, ids, secrets: ctx.secrets, platforms: ctx.extend.open(ImPlatforms) },
       publicUrl: () => build.publicUrl,
@@ -109,5 +116,3 @@ export default definePlugin({
     });
   },
 });
-
-const noStreams = (): SvcError => new SvcError('unavailable', 'streams are not available here', { reason: 'im.no_streams' });

@@ -242,7 +242,7 @@ export async function imOffice(
   });
   const call: ImOffice['call'] = async ({ provider, id }, { method, query, headers, body }) => {
     const search = new URLSearchParams({ ...query, app: id });
-    const answer = await fetch(`${kit.house.url}/api/v1/im/${provider}/events?${search}`, { method, headers, ...(method === 'POST' && { body }) });
+    const answer = await fetch(`${kit.house.url}/api/v1/im/${provider}/events?${search.toString()}`, { method, headers, ...(method === 'POST' && { body }) });
     return { status: answer.status, text: await answer.text() };
   };
   const office: ImOffice = Object.assign(kit, {
