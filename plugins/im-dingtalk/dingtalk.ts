@@ -42,7 +42,8 @@ export function dingtalk(ports: CallPorts): ImPlatform {
     },
     receive: (app, callback) => receive(app, callback, seen),
     async send(app, target, message) {
-      const id = message.key.slice(0, 64);
+      // Another one for each try, so that an edit changes the message that was noted, and no other.
+      const id = `${message.key.slice(0, 44)}-${Math.floor(ports.clock.now()).toString(36)}`;
       const body = { cardTemplateId: 'StandardCard', cardBizId: id, robotCode: app.app_id, cardData: cardOf(message), ...placeOf(target) };
       const answer = await asApp(calls, app, 'POST', '/v1.0/im/v1.0/robot/interactiveCards/send', body);
       return answer.result === 'ok' ? { result: 'sent', at: { ...target, card: id }, id, thread: target } : refusalOf(answer);

@@ -24,11 +24,8 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   tunnel: ['flow'],
   'edge-protocol': [],
   output: [],
-<<<<<<< HEAD
   connection: [],
-=======
   im: [],
->>>>>>> 5b9378c (imbridge: apps of five chat platforms, callbacks, durable answers; im: what their rooms have in common)
   'markdown-file': [],
   rca: [],
   store: ['query', 'probe'],

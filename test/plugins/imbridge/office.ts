@@ -198,31 +198,22 @@ export interface ImOffice extends SkillHouse {
   now(): number;
 }
 
-/** The rooms of chat platforms before one strict fake each, with agents, approvals and incidents as they ship. */
-export async function imOffice(
+/** The rooms of chat platforms with agents and approvals as they ship; who people are and what the model says is the caller's. */
+export async function imHouse(
   t: Pick<TestContext, 'after'>,
-  rules: readonly Rule[] = [],
-  options: { readonly plugins?: readonly string[]; readonly dataDir?: string } = {},
-): Promise<ImOffice> {
-  const model = await FakeModel.start({ rules: [...rules, { reply: { text: 'All is well.' } }] });
-  t.after(() => model.close());
-  const clock = { ahead: 0 };
-  const now = (): number => Date.now() + clock.ahead;
+  options: {
+    readonly model: string;
+    readonly now?: () => number;
+    readonly plugins?: readonly string[];
+    readonly dataDir?: string;
+    readonly environment?: Readonly<Record<string, string>>;
+  },
+): Promise<SkillHouse> {
+  const { model, now = Date.now, plugins = [], dataDir, environment = {} } = options;
   const kit: SkillHouse = await skillHouse(t, {
-    plugins: [
-      'gate',
-      'approval',
-      'skill',
-      'setting',
-      'model',
-      'chat',
-      'imbridge',
-      ...providers.map((provider) => `im-${provider}`),
-      tools,
-      ...(options.plugins ?? []),
-    ],
-    clock: { now, monotonic: () => performance.now() + clock.ahead },
-    ...(options.dataDir !== undefined && { dataDir: options.dataDir }),
+    plugins: ['gate', 'approval', 'skill', 'setting', 'model', 'chat', 'imbridge', ...providers.map((provider) => `im-${provider}`), tools, ...plugins],
+    clock: { now, monotonic: () => performance.now() },
+    ...(dataDir !== undefined && { dataDir }),
     services: {
       'persona.directory': directory(persona({ name: 'sre', permission_mode: 'dual-sign-required' })),
       'iam.directory': {
@@ -235,32 +226,56 @@ export async function imOffice(
     },
     environment: {
       SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
-      SVC_LLM_COMPATIBLE_BASE_URL: model.url,
+      SVC_LLM_COMPATIBLE_BASE_URL: model,
       SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
       SVC_IM_PER_MINUTE: '1000',
+      ...environment,
     },
   });
-  const call: ImOffice['call'] = async ({ provider, id }, { method, query, headers, body }) => {
-    const search = new URLSearchParams({ ...query, app: id });
-    const answer = await fetch(`${kit.house.url}/api/v1/im/${provider}/events?${search.toString()}`, { method, headers, ...(method === 'POST' && { body }) });
-    return { status: answer.status, text: await answer.text() };
-  };
+  return kit;
+}
+
+export const draftOf = (provider: Provider, endpoint: string, number = 1): object => ({
+  ...{ provider, name: `${provider} ${number}`, endpoint, allow_from: ['U1', 'U2', 'U3', 'C1'] },
+  ...Object.fromEntries(Object.entries(secretsOf(provider, number)).filter(([, value]) => value !== '')),
+});
+
+/** Sends a callback as it is. */
+export async function deliver(
+  url: string,
+  { provider, id }: Pick<ImApp, 'provider' | 'id'>,
+  { method, query, headers, body }: SignedCallback,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const search = new URLSearchParams({ ...query, app: id }).toString();
+  const answer = await fetch(`${url}/api/v1/im/${provider}/events?${search}`, { method, headers, ...(method === 'POST' && { body }) });
+  return { status: answer.status, text: await answer.text() };
+}
+
+/** The same with one strict fake for each platform that a test connects, and a scripted model. */
+export async function imOffice(
+  t: Pick<TestContext, 'after'>,
+  rules: readonly Rule[] = [],
+  options: { readonly plugins?: readonly string[]; readonly environment?: Readonly<Record<string, string>> } = {},
+): Promise<ImOffice> {
+  const model = await FakeModel.start({ rules: [...rules, { reply: { text: 'All is well.' } }] });
+  t.after(() => model.close());
+  const clock = { ahead: 0 };
+  const now = (): number => Date.now() + clock.ahead;
+  const kit = await imHouse(t, { model: model.url, now, ...options });
   const office: ImOffice = Object.assign(kit, {
-    ...{ model, clock, call, now },
+    ...{ model, clock, now, call: (app: Pick<ImApp, 'provider' | 'id'>, signed: SignedCallback) => deliver(kit.house.url, app, signed) },
     async connect(provider: Provider, more: object = {}, number = 1): Promise<ImApp> {
       const secrets = secretsOf(provider, number);
       const fake = await startFake(provider, secrets);
       t.after(() => fake.close());
-      const given = Object.fromEntries(Object.entries(secrets).filter(([, value]) => value !== ''));
-      const draft = { provider, name: `${provider} ${number}`, ...given, endpoint: fake.url, allow_from: ['U1', 'U2', 'U3', 'C1'], ...more };
-      const { status, body } = await kit.ask('bob', 'POST', '/im/apps', draft);
+      const { status, body } = await kit.ask('bob', 'POST', '/im/apps', { ...draftOf(provider, fake.url, number), ...more });
       if (status !== 201) {
         throw new Error(JSON.stringify(body));
       }
       return { provider, id: body.id, fake, secrets };
     },
     async say(app: ImApp, act: Act) {
-      const { status, text } = await call(app, callback(app.provider, app.secrets, act, now()));
+      const { status, text } = await office.call(app, callback(app.provider, app.secrets, act, now()));
       if (status !== 200) {
         throw new Error(`${app.provider} was answered ${status} ${text}`);
       }
