@@ -10,8 +10,6 @@ import { type Reach, requireReach } from './reach.ts';
 /** How names become addresses; tests put a liar here. */
 export type Resolve = (host: string, done: (error: Error | null, addresses: readonly LookupAddress[]) => void) => void;
 
-const mebibyte = 1024 * 1024;
-
 /** Requests to addresses that people type; `allowed` is asked at every connection, so a changed setting counts at once. */
 export class Outbound {
   readonly #allowed: () => readonly Network[];
@@ -53,8 +51,7 @@ export class Outbound {
   }
 
   close(): void {
-    closePool(this.#pools.configured);
-    closePool(this.#pools.loopback);
+    Object.values(this.#pools).forEach(closePool);
   }
 
   async #exchange(target: URL, request: OutboundRequest, stops: readonly (AbortSignal | undefined)[], isRepeat = false): Promise<OutboundReply> {
@@ -96,9 +93,7 @@ export class Outbound {
         });
         done(reply);
       });
-      if (stops.some((signal) => signal?.aborted)) {
-        stop();
-      }
+      void (stops.some((signal) => signal?.aborted) && stop());
       const silent = (): Error => new SvcError('upstream_error', `${target.origin} was silent for ${idleMs / 1000} s`, { reason: 'outbound.silent' });
       void (idleMs > 0 && outgoing.setTimeout(idleMs, () => talking.destroy(silent())));
       outgoing.end(request.body);
@@ -174,7 +169,7 @@ const checked =
 
 const byName: Resolve = (host, done) => resolveName(host, { all: true }, (error, addresses) => done(error, addresses ?? []));
 
-async function answerOf(incoming: IncomingMessage, { href }: URL, { onBody, maxBytes = mebibyte }: OutboundRequest): Promise<OutboundReply> {
+async function answerOf(incoming: IncomingMessage, { href }: URL, { onBody, maxBytes = 1024 * 1024 }: OutboundRequest): Promise<OutboundReply> {
   const head = { status: incoming.statusCode ?? 0, headers: plainHeaders(incoming), url: href };
   const parts: Buffer[] = [];
   const take = onBody?.(head) ?? ((part: Uint8Array) => void parts.push(part as Buffer));
