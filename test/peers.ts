@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test';
 export const peers = {
   asciinema: 'asciinema',
   chromium: 'chromium',
+  fcgiwrap: 'fcgiwrap',
   git: 'git',
   journalctl: 'systemd',
   logger: 'bsdutils',

@@ -6,6 +6,7 @@ import { KnowledgeRead, KnowledgeSearch } from './contract.ts';
 import { docRoutes } from './documents/doc-routes.ts';
 import { Library } from './documents/library.ts';
 import { SourcedDocs } from './documents/sourced-docs.ts';
+import { openRepositories } from './repos/open-repositories.ts';
 import { Desk } from './search/desk.ts';
 import { Feed } from './search/feed.ts';
 import { searchRoutes } from './search/search-routes.ts';
@@ -27,15 +28,17 @@ export default definePlugin({
     const { root } = ctx.services.use(BuildInfo);
     const plugins = ctx.services.use(Plugins);
     const vault = new Vault(sources, () => shippedPlaybooks(root, plugins, ctx.log));
+    const beginSyncs = openRepositories(ctx, tables, () => feed.changed());
     const desk = new Desk({ tables, search, feed, embedder: { of: async () => undefined } });
     ctx.services.provide(KnowledgeSearch, () => desk);
     ctx.services.provide(KnowledgeRead, () => desk);
     ctx.http.routes([...docRoutes(library, tables), ...searchRoutes(desk, feed), ...vaultRoutes(vault)]);
     knowledgeSkills(desk).forEach((skill) => ctx.skills.add(skill));
-    return { feed, vault };
+    return { feed, vault, beginSyncs };
   },
-  start(ctx, { feed, vault }) {
+  start(ctx, { feed, vault, beginSyncs }) {
     ctx.scope.task('index documents', (signal) => feed.run(signal));
+    beginSyncs();
     // In the background: nothing that serves waits for it.
     ctx.scope.task('bring in the playbooks', async () => {
       const { added, updated, removed } = await vault.sync();

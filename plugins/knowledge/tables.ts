@@ -31,9 +31,51 @@ export interface KnowledgeTables {
   };
   knowledge_changes: { seq: Generated<number>; doc_id: number; removed: number };
   knowledge_state: { key: string; value: string };
+  knowledge_identities: {
+    id: Generated<number>;
+    ref: string;
+    name: string;
+    comment: string;
+    public_key: string;
+    fingerprint: string;
+    private_key: string;
+    created_by: string;
+    created_at: number;
+    updated_at: number;
+    last_used_at: number | null;
+  };
+  knowledge_host_keys: { identity_id: number; host: string; algorithm: string; key: string; fingerprint: string; pinned_at: number };
+  knowledge_repos: {
+    id: Generated<number>;
+    ref: string;
+    url: string;
+    branch: string;
+    path_prefix: string;
+    mount: string;
+    org_id: number | null;
+    ssh_identity_id: number | null;
+    username: string;
+    password: string | null;
+    sync_interval: number;
+    status: 'never_synced' | 'syncing' | 'ready' | 'failed';
+    last_synced_at: number | null;
+    last_tried_at: number | null;
+    last_commit: string | null;
+    last_error: string | null;
+    last_error_code: string | null;
+    /** JSON. */
+    last_result: string | null;
+    failures: Generated<number>;
+    due_at: number | null;
+    created_by: string;
+    created_at: number;
+  };
 }
 
 export type DocRow = Selectable<KnowledgeTables['knowledge_docs']>;
+export type IdentityRow = Selectable<KnowledgeTables['knowledge_identities']>;
+export type HostKeyRow = Selectable<KnowledgeTables['knowledge_host_keys']>;
+export type RepoRow = Selectable<KnowledgeTables['knowledge_repos']>;
 export type VersionRow = Selectable<KnowledgeTables['knowledge_versions']>;
 
 /** A document with what it says. */

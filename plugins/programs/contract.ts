@@ -38,6 +38,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** After this it is killed, with what it has started. */
   readonly timeoutMs: number;
+  /** Given to it as its standard input; default: none. */
+  readonly input?: Uint8Array;
   /** Kept of what it prints; when it prints more it is killed. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal;

@@ -34,7 +34,12 @@ export function runOnce({ label, file, args, options, cwd, note, ends }: RunPart
     const output = { chunks: [] as Buffer[], bytes: 0 };
     const errors = { chunks: [] as Buffer[], bytes: 0 };
     let cut: RunResult['cut'];
-    const child = spawn(file, [...args], { cwd, env: { ...options.env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    const child = spawn(file, [...args], {
+      cwd,
+      env: { ...options.env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+    });
     const { pid } = child;
     const kill = (): void => {
       if (pid !== undefined) {
@@ -53,6 +58,8 @@ export function runOnce({ label, file, args, options, cwd, note, ends }: RunPart
         forgetProgram(note(pid));
       }
     };
+    // One that ends without reading all of it says why by its code.
+    child.stdin.on('error', () => undefined).end(options.input);
     child.stdout.on('data', (chunk: Buffer) => {
       if (take(output, chunk, options.maxBytes) && cut === undefined) {
         cut = 'size';

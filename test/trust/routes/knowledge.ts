@@ -16,13 +16,31 @@ export const area: Area = {
     GET     /api/v1/knowledge/index                         any
     POST    /api/v1/knowledge/index/rebuild                 knowledge:update
     POST    /api/v1/knowledge/vault/sync                    knowledge:sync
+    GET     /api/v1/knowledge/repos                         any
+    POST    /api/v1/knowledge/repos                         knowledge:create
+    POST    /api/v1/knowledge/repos/{id}/sync               knowledge:sync
+    DELETE  /api/v1/knowledge/repos/{id}                    knowledge:delete
+    GET     /api/v1/knowledge/ssh-identities                knowledge:identity
+    POST    /api/v1/knowledge/ssh-identities                knowledge:identity
+    POST    /api/v1/knowledge/ssh-identities/generate       knowledge:identity
+    PATCH   /api/v1/knowledge/ssh-identities/{id}           knowledge:identity
+    DELETE  /api/v1/knowledge/ssh-identities/{id}           knowledge:identity
   `,
   owned: {
+    repos: async ({ ask, orgId }) =>
+      (
+        (await ask('POST', '/api/v1/knowledge/repos', { url: 'https://127.0.0.1:1/x.git', mount: `repos/of-${orgId}`, org_id: orgId, sync_interval: 0 }))
+          .body as { id: number }
+      ).id,
     docs: async ({ ask, orgId }) =>
       ((await ask('POST', '/api/v1/knowledge/docs', { path: `notes/of-${orgId}.md`, content: '# Mine', org_id: orgId })).body as { id: number }).id,
   },
-  houseWide: ['versions'],
+  houseWide: ['versions', 'ssh-identities'],
+  fields: { ssh_identity_id: 'ssh-identities' },
   bodies: {
+    'POST /api/v1/knowledge/repos': () => ({ url: 'https://127.0.0.1:1/new.git', sync_interval: 0 }),
+    'POST /api/v1/knowledge/ssh-identities/generate': () => ({ name: 'new' }),
+    'PATCH /api/v1/knowledge/ssh-identities/{id}': () => ({ comment: 'mine' }),
     'POST /api/v1/knowledge/docs': () => ({ path: 'notes/new.md', content: '# New' }),
     'PATCH /api/v1/knowledge/docs/{id}': () => ({ title: 'Mine' }),
     'PATCH /api/v1/knowledge/docs/{id}/move': () => ({ path: 'notes/moved.md' }),

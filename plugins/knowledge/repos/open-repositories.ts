@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+
+import { defineService, type PluginContext, type Tables } from 'svc/sdk';
+
+import type { ForeignPrograms } from '../../programs/contract.ts';
+import { Identities } from '../identities/identities.ts';
+import { identityRoutes } from '../identities/identity-routes.ts';
+import type { KnowledgeTables } from '../tables.ts';
+import { Git } from './git.ts';
+import { Remotes } from './remote.ts';
+import { RepoDocs } from './repo-docs.ts';
+import { repoRoutes } from './repo-routes.ts';
+import { Repositories } from './repositories.ts';
+import { SyncDesk } from './sync-desk.ts';
+
+/** As `programs.runner` of plugins/programs/contract.ts, which this room can do without. */
+const Programs = defineService<ForeignPrograms>('programs.runner');
+const dueMs = 15_000;
+
+/** Git repositories and the SSH keys for them, with their routes; what it returns begins to sync. */
+export function openRepositories(ctx: PluginContext, tables: Tables<KnowledgeTables>, changed: () => void): () => void {
+  const { clock, ids, log, scope, secrets, settings } = ctx;
+  const git = new Git({ programs: ctx.services.maybe(Programs), owner: ctx });
+  const identities = new Identities({ tables, secrets, clock, ids });
+  const remotes = new Remotes({
+    ...{ git, identities, secrets, folder: join(ctx.dataDir, 'run') },
+    fetch: (url, request) => ctx.fetch(url, request),
+    authorities: () => settings.get<string>('knowledge.git_authorities'),
+  });
+  const docs = new RepoDocs({ tables, clock, changed, keepVersions: () => settings.get<number>('knowledge.keep_versions') });
+  const desk = new SyncDesk({
+    ...{ tables, git, remotes, docs, scope, clock, log, folder: join(ctx.dataDir, 'repos') },
+    limits: () => ({
+      bytes: settings.get<number>('knowledge.git_max_bytes'),
+      fetchMs: 1000 * settings.get<number>('knowledge.git_max_seconds'),
+      listingBytes: 32 * 1024 * 1024,
+    }),
+    random: () => Buffer.from(ids.token(6), 'base64url').readUIntBE(0, 6) / 2 ** 48,
+  });
+  ctx.http.routes([...repoRoutes(new Repositories({ tables, secrets, desk, docs, clock, ids })), ...identityRoutes(identities)]);
+  return () => {
+    scope.task('go on with repositories', async () => {
+      await desk.begin();
+      await desk.look();
+    });
+    scope.interval('sync repositories that are due', dueMs, () => desk.look());
+  };
+}

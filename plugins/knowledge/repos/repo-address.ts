@@ -1,0 +1,81 @@
+import { isIP } from 'node:net';
+
+import { SvcError } from 'svc/sdk';
+
+/** Where a repository is, as it was typed and as it is checked. */
+export interface RepoAddress {
+  readonly kind: 'https' | 'ssh';
+  /** What git is given, behind `--`. */
+  readonly url: string;
+  /** Without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Names a server as host keys are kept under it. */
+export const hostLabel = ({ host, port }: Pick<RepoAddress, 'host' | 'port'>): string =>
+  port === 22 ? host : `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+
+const user = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
+const hostName = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
+/** What no server needs in the path of a repository: blanks, quotes, and all that a shell could read something into. */
+const path = /^[A-Za-z0-9_.~/@%+,=:-]{1,1000}$/;
+
+/** Only what can be one repository on one server, over HTTPS or SSH; throws with what is wrong. */
+export function parseRepoUrl(text: string): RepoAddress {
+  // `name::address` would be a program of git that speaks for the address.
+  const short = text.includes('::') ? null : /^(?:([^@/:]+)@)?([^@/:]+):(?!\/)(.+)$/.exec(text);
+  const address = short ? shortForm(text, short) : longForm(text);
+  if (typeof address === 'string') {
+    throw new SvcError('invalid_argument', `the address of the repository ${address}`, {
+      reason: 'knowledge.repo_address',
+      details: [{ path: '/url', message: address }],
+    });
+  }
+  return address;
+}
+
+/** `git@host:team/repo.git` */
+function shortForm(url: string, [, login, host, where]: RegExpExecArray): RepoAddress | string {
+  return problemOf({ login, host: host!, path: where! }) ?? { kind: 'ssh', url, host: host!, port: 22 };
+}
+
+function longForm(text: string): RepoAddress | string {
+  const kind = /^(https|ssh):\/\//.exec(text)?.[1] as RepoAddress['kind'] | undefined;
+  // What a reader of addresses would quietly mend is no address that was meant.
+  if (kind === undefined || !/^[!#-;=?-[\]_a-z~]+$/.test(text) || !URL.canParse(text)) {
+    return 'must begin with https:// or ssh://, or be written as git@host:path; other ways to a repository are not supported';
+  }
+  const { username, password, hostname, port, pathname, search, hash } = new URL(text);
+  if (kind === 'https' && (username !== '' || password !== '')) {
+    return 'holds a user name or a password; they have fields of their own';
+  }
+  if (password !== '' || search !== '' || hash !== '') {
+    return 'has a password, a question mark or a # in it; leave them out';
+  }
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const problem = problemOf({ login: username === '' ? undefined : username, host, path: pathname });
+  return (
+    problem ?? {
+      kind,
+      url: `${kind}://${username === '' ? '' : `${username}@`}${hostname}${port === '' ? '' : `:${port}`}${pathname}`,
+      host,
+      port: portOf(kind, port),
+    }
+  );
+}
+
+const portOf = (kind: RepoAddress['kind'], port: string): number => (port === '' ? { https: 443, ssh: 22 }[kind] : Number(port));
+
+/** A dash at the beginning of any part would be an option of a program. */
+function problemOf({ login, host, path: where }: { readonly login: string | undefined; readonly host: string; readonly path: string }): string | undefined {
+  if (login !== undefined && !user.test(login)) {
+    return 'has a user name with other characters than letters, digits, dots and dashes';
+  }
+  if (isIP(host) === 0 && !hostName.test(host)) {
+    return 'names no host';
+  }
+  return path.test(where) && !where.startsWith('-') && where !== '/'
+    ? undefined
+    : 'has no path of a repository, or one with characters that no repository needs';
+}

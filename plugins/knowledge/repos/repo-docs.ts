@@ -1,0 +1,168 @@
+import type { Clock, Tables } from 'svc/sdk';
+
+import { titleOf } from '../documents/doc-path.ts';
+import { DocStore } from '../documents/doc-store.ts';
+import { tagsOf } from '../documents/library.ts';
+import type { DocRow, KnowledgeTables, RepoRow } from '../tables.ts';
+import type { Skips, TreeFile } from './tree-listing.ts';
+
+/** What has to be done so that the documents are what the branch has. */
+export interface DocPlan {
+  readonly added: readonly TreeFile[];
+  readonly changed: readonly { readonly doc: DocRow; readonly file: TreeFile }[];
+  readonly moved: readonly { readonly doc: DocRow; readonly file: TreeFile }[];
+  readonly removed: readonly DocRow[];
+  readonly unchanged: number;
+}
+
+export interface RepoDocsParts {
+  readonly tables: Tables<KnowledgeTables>;
+  readonly clock: Clock;
+  readonly keepVersions: () => number;
+  /** After each commit. */
+  readonly changed: () => void;
+}
+
+const removedAtOnce = 200;
+const lfs = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\r?\n/;
+
+/** Documents of repositories: what a sync makes of them. */
+export class RepoDocs {
+  readonly #parts: RepoDocsParts;
+
+  constructor(parts: RepoDocsParts) {
+    this.#parts = parts;
+  }
+
+  /** By what git calls their contents, so that nothing that is the same is read again; a file that moved stays the document it was. */
+  async plan({ id, mount }: RepoRow, files: readonly TreeFile[]): Promise<DocPlan> {
+    const before = new Map((await new DocStore(this.#parts.tables.read).of('repo', id)).map((doc) => [doc.path, doc]));
+    const fresh: TreeFile[] = [];
+    const changed: { doc: DocRow; file: TreeFile }[] = [];
+    let unchanged = 0;
+    for (const file of files) {
+      const path = `${mount}/${file.path}`;
+      const doc = before.get(path);
+      before.delete(path);
+      if (doc === undefined) {
+        fresh.push(file);
+      } else if (doc.origin_digest === file.oid) {
+        unchanged++;
+      } else {
+        changed.push({ doc, file });
+      }
+    }
+    const gone = new Map([...before.values()].map((doc) => [doc.origin_digest, doc]));
+    const moved = fresh.flatMap((file) => {
+      const doc = gone.get(file.oid);
+      gone.delete(file.oid);
+      return doc === undefined ? [] : [{ doc, file }];
+    });
+    const kept = new Set(moved.map(({ doc }) => doc.id));
+    const places = new Set(moved.map(({ file }) => file));
+    return {
+      added: fresh.filter((file) => !places.has(file)),
+      changed,
+      moved,
+      removed: [...before.values()].filter(({ id: doc }) => !kept.has(doc)),
+      unchanged,
+    };
+  }
+
+  async move(repo: RepoRow, moved: DocPlan['moved'], skips: Skips): Promise<void> {
+    await this.#write(async (store) => {
+      for (const { doc, file } of moved) {
+        const path = `${repo.mount}/${file.path}`;
+        if ((await store.taken(path, repo.org_id)) === undefined) {
+          await store.place(doc, { path }, this.#parts.clock.now());
+        } else {
+          skips.add('path_taken', file.path);
+          await store.remove(doc.id);
+        }
+      }
+    });
+  }
+
+  /** Writes some files with what is in them, in one step; how many became new documents. */
+  async put(
+    repo: RepoRow,
+    files: readonly { readonly file: TreeFile; readonly doc?: DocRow | undefined; readonly bytes: Uint8Array | undefined }[],
+    by: string,
+    skips: Skips,
+  ): Promise<number> {
+    let added = 0;
+    await this.#write(async (store) => {
+      added = 0;
+      for (const { file, doc, bytes } of files) {
+        const content = contentOf(file, bytes, skips);
+        const path = `${repo.mount}/${file.path}`;
+        if (content === undefined) {
+          await (doc && store.remove(doc.id));
+        } else if (doc !== undefined) {
+          const size = Buffer.byteLength(content);
+          const next = { title: titleOf(content, path), tags: doc.tags, content, size_bytes: size, source: 'repo', origin_digest: file.oid } as const;
+          const { version } = await store.edit(doc, next, by, this.#parts.clock.now());
+          await store.forgetVersions(doc.id, version, this.#parts.keepVersions());
+        } else if ((await store.taken(path, repo.org_id)) === undefined) {
+          const place = { path, source: 'repo', repo_id: repo.id, org_id: repo.org_id, origin_digest: file.oid, created_by: by } as const;
+          const text = { title: titleOf(content, path), tags: tagsOf([]), content, size_bytes: Buffer.byteLength(content) };
+          await store.insert({ ...place, ...text }, Math.ceil(this.#parts.clock.now()));
+          added++;
+        } else {
+          skips.add('path_taken', file.path);
+        }
+      }
+    });
+    return added;
+  }
+
+  async remove(docs: readonly Pick<DocRow, 'id'>[]): Promise<void> {
+    for (let at = 0; at < docs.length; at += removedAtOnce) {
+      await this.#write(async (store) => {
+        for (const { id } of docs.slice(at, at + removedAtOnce)) {
+          await store.remove(id);
+        }
+      });
+    }
+  }
+
+  async removeAll(repo: number): Promise<number> {
+    const docs = await new DocStore(this.#parts.tables.read).of('repo', repo);
+    await this.remove(docs);
+    return docs.length;
+  }
+
+  async #write(work: (store: DocStore) => Promise<void>): Promise<void> {
+    await this.#parts.tables.write((tx) => work(new DocStore(tx)));
+    this.#parts.changed();
+  }
+}
+
+/** Its text, when it is one. */
+function contentOf({ path }: TreeFile, bytes: Uint8Array | undefined, skips: Skips): string | undefined {
+  if (bytes === undefined) {
+    skips.add('missing', path);
+    return undefined;
+  }
+  const text = decoded(bytes);
+  if (text === undefined || text.includes('\0')) {
+    skips.add('not_text', path);
+    return undefined;
+  }
+  if (lfs.test(text)) {
+    skips.add('lfs_pointer', path);
+    return undefined;
+  }
+  return text;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+function decoded(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    // Another encoding, or no text at all.
+    return undefined;
+  }
+}

@@ -1,0 +1,103 @@
+import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+import { type TSchema, Type } from 'typebox';
+
+import type { Repositories } from './repositories.ts';
+import { troubles } from './sync-trouble.ts';
+
+const path = '/api/v1/knowledge/repos';
+
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+const Instant = Type.String({ format: 'date-time' });
+const RepoId = Type.Object({ id: Id });
+/** As `git check-ref-format --branch`, and stricter. */
+const Branch = Type.String({
+  maxLength: 200,
+  pattern: '^(?!.*(\\.\\.|//|/\\.|\\.lock(/|$)|@\\{))[A-Za-z0-9_]([A-Za-z0-9._/@+=-]*[A-Za-z0-9_@+=-])?$',
+  description: 'default: the one that the server calls its own',
+});
+
+const Draft = Type.Object({
+  url: Type.String({ minLength: 1, maxLength: 2_000, description: 'https://…, ssh://… or git@host:path' }),
+  branch: Type.Optional(Branch),
+  path_prefix: Type.Optional(Type.String({ minLength: 1, maxLength: 400, description: 'only this folder of the repository; default: all of it' })),
+  mount: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'the folder of its documents here; default: repos/ and its name' })),
+  org_id: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'only its members may read the documents; default: everybody' }),
+  ),
+  ssh_identity_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'for SSH' })),
+  username: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^:\\p{Cc}]+$', description: 'for HTTPS' })),
+  password: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 2_000, pattern: '^\\P{Cc}+$', writeOnly: true, description: 'for HTTPS: a password or an access token' }),
+  ),
+  sync_interval: Type.Optional(
+    Type.Union([Type.Literal(0), Type.Integer({ minimum: 60, maximum: 2_592_000 })], { default: 3_600, description: 'seconds; 0: only when it is asked for' }),
+  ),
+});
+
+const Count = Type.Integer();
+const Shown = Type.Object({
+  id: Type.Integer(),
+  url: Type.String(),
+  branch: Type.String(),
+  path_prefix: Type.String(),
+  mount: Type.String(),
+  org_id: orNull(Type.Integer()),
+  ssh_identity_id: orNull(Type.Integer()),
+  username: Type.String(),
+  has_password: Type.Boolean(),
+  sync_interval: Type.Integer(),
+  status: Type.Enum(['never_synced', 'syncing', 'ready', 'failed']),
+  last_synced_at: orNull(Instant),
+  last_tried_at: orNull(Instant),
+  next_sync_at: orNull(Instant),
+  last_commit: orNull(Type.String()),
+  last_error: orNull(Type.String({ description: 'why the last sync failed; the documents are those of last_commit' })),
+  last_error_code: orNull(Type.Enum(Object.keys(troubles))),
+  doc_count: Type.Integer(),
+  progress: orNull(
+    Type.Object(
+      { phase: Type.Enum(['waiting', 'asking', 'fetching', 'listing', 'reading', 'removing']), done: Count, total: Count },
+      {
+        description: 'of the sync that runs: bytes while it fetches, documents while it reads; total 0: not known',
+      },
+    ),
+  ),
+  last_result: orNull(
+    Type.Object({
+      commit: Type.String(),
+      history: Type.Enum(['first', 'same', 'forward', 'rewritten'], {
+        description: 'rewritten: the commit that was read before is not among the newest twenty of the branch',
+      }),
+      added: Count,
+      changed: Count,
+      moved: Count,
+      removed: Count,
+      unchanged: Count,
+      skipped: Type.Record(Type.String(), Count, { description: 'files that are no documents, by the reason' }),
+      samples: Type.Array(Type.Object({ path: Type.String(), reason: Type.String() })),
+    }),
+  ),
+  created_by: Type.String(),
+  created_at: Instant,
+});
+
+export const repoRoutes = (repositories: Repositories): readonly RouteDeclaration[] => [
+  listRoute({ path, access: 'any', summary: 'List Git repositories and how they are, newest first', items: Shown, handle: (call) => repositories.list(call) }),
+  route({
+    ...{ method: 'POST', path, access: 'knowledge:create', body: Draft, response: Shown, errors: ['conflict', 'not_found'] },
+    summary: 'Read the documents of a Git repository; the first sync begins at once',
+    description: 'Text files become documents that are read-only here. Nothing else of the repository is opened, and nothing of it is run.',
+    handle: (call) => repositories.add(call, call.body),
+  }),
+  route({
+    ...{ method: 'POST', path: `${path}/{id}/sync`, access: 'knowledge:sync', params: RepoId, response: Shown, status: 202, errors: ['not_found'] },
+    summary: 'Sync a repository now; the list tells how it goes',
+    handle: (call) => repositories.sync(call, call.params.id),
+  }),
+  route({
+    ...{ method: 'DELETE', path: `${path}/{id}`, access: 'knowledge:delete', params: RepoId, errors: ['not_found'] },
+    summary: 'Remove a repository with its documents',
+    handle: (call) => repositories.remove(call, call.params.id),
+  }),
+];

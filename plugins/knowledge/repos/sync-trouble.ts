@@ -1,0 +1,88 @@
+import { isSvcError, messageOf } from 'svc/sdk';
+
+import type { RunResult } from '../../programs/contract.ts';
+
+/** Why a sync has failed, as people and programs are told. */
+export const troubles = {
+  interrupted: 'svc was stopped while it synced; it goes on at the next sync',
+  timeout: 'the server took too long; it is tried again',
+  too_large: 'the repository is larger than svc takes; choose another branch or a smaller repository',
+  too_many_files: 'the branch has more documents than svc takes; choose a folder of it as path_prefix',
+  address_refused: 'the address may not be called',
+  unreachable: 'the server cannot be reached',
+  tls: 'the certificate of the server is not trusted',
+  redirected: 'the server sends git to another address; enter that one',
+  access_refused: 'the server wants other credentials; check user name and password',
+  key_refused: 'the server does not take the SSH key; give it the public key of the identity',
+  host_key_changed:
+    'the SSH server shows another host key than the one that is pinned: it was installed anew, or the connection is intercepted. Compare fingerprints, then forget the host at the SSH identity',
+  repository_gone: 'there is no repository at this address, or none that these credentials may read',
+  branch_gone: 'the branch is not there any more, or never was',
+  folder_gone: 'the branch has no such folder as path_prefix says',
+  damaged: 'what the server sent is damaged or forbidden, and nothing of it was taken',
+  not_possible: 'the machine lacks what a sync needs',
+  git_failed: 'git failed',
+} as const;
+
+export type TroubleCode = keyof typeof troubles;
+
+/** Ends a sync; what was good before stays. */
+export class SyncTrouble extends Error {
+  readonly code: TroubleCode;
+
+  constructor(code: TroubleCode, detail = '', options?: ErrorOptions) {
+    super(detail === '' ? troubles[code] : `${troubles[code]} (${detail})`, options);
+    this.code = code;
+  }
+}
+
+/** In the words of git and ssh, with LC_ALL=C; the first that fits counts. */
+const words: readonly (readonly [RegExp, TroubleCode])[] = [
+  [/REMOTE HOST IDENTIFICATION HAS CHANGED|Host key verification failed|host key .* has changed/i, 'host_key_changed'],
+  [/couldn't find remote ref/, 'branch_gone'],
+  [/Permission denied \(|Too many authentication failures|Load key|no mutual signature/, 'key_refused'],
+  [
+    /Authentication failed|could not read (?:Username|Password)|terminal prompts disabled|requested URL returned error: 40[13]|Authentication is required/i,
+    'access_refused',
+  ],
+  [/redirect|returned error: 30\d/i, 'redirected'],
+  [
+    /repository .* not found|does not appear to be a git repository|not a git repository|requested URL returned error: (?:404|410)|not valid: is this a git repository|No such file or directory/i,
+    'repository_gone',
+  ],
+  [/SSL|certificate|gnutls/i, 'tls'],
+  [/timed out|Timeout|Operation too slow/i, 'timeout'],
+  [
+    /Could not resolve|Connection (?:refused|reset|closed)|Failed to connect|Couldn't connect|No route to host|Network is unreachable|early EOF|hung up|requested URL returned error: 5|Empty reply|kex_exchange/i,
+    'unreachable',
+  ],
+  [/fsck|index-pack failed|bad object|corrupt|unpack|invalid|missing|inflate|protocol error|bad pack|did not send all/i, 'damaged'],
+];
+
+/** Passwords are in no message: they are given to git apart from the address. */
+export function troubleOf({ code, cut, errors }: RunResult, timeoutMs?: number): SyncTrouble {
+  if (cut === 'time') {
+    return new SyncTrouble('timeout', timeoutMs === undefined ? '' : `after ${timeoutMs / 1000} s`);
+  }
+  if (cut === 'size') {
+    return new SyncTrouble('too_large');
+  }
+  const kind = words.find(([pattern]) => pattern.test(errors))?.[1] ?? 'git_failed';
+  return new SyncTrouble(kind, detailOf(errors) || `it ended with ${code ?? 'a signal'}`);
+}
+
+/** Whatever ended a sync, as it is kept. */
+export function toTrouble(error: unknown): SyncTrouble {
+  return error instanceof SyncTrouble ? error : new SyncTrouble(isSvcError(error) ? 'not_possible' : 'git_failed', messageOf(error), { cause: error });
+}
+
+/** The line that says most, without what a terminal would obey. */
+function detailOf(errors: string): string {
+  const lines = errors
+    // oxlint-disable-next-line no-control-regex -- these are what is taken out
+    .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !/^(?:@+|hint:|warning: Permanently|Please make sure|and the repository exists)/i.test(line));
+  return (lines.find((line) => /^(?:fatal|error|remote|ssh|kex_exchange|Permission denied|.*: Permission denied)/i.test(line)) ?? lines[0] ?? '').slice(0, 300);
+}
