@@ -1,3 +1,5 @@
+import { quoted } from '../service/systemd.ts';
+
 /** What runs the agent. */
 export interface UnitOptions {
   /** Program and its arguments; absolute. */
@@ -8,8 +10,7 @@ export interface UnitOptions {
   readonly groups: readonly string[];
 }
 
-export const unitName = 'svc-edge.service';
-export const unitFile = `/etc/systemd/system/${unitName}`;
+export const serviceName = 'svc-edge';
 
 /**
  * The unit, with directives that systemd 219 knows already. An old one passes over three of the last ones with a warning in its log:
@@ -49,9 +50,3 @@ RestrictSUIDSGID=true
 [Install]
 WantedBy=multi-user.target
 `;
-
-/** As systemd reads a word: specifiers and variables are nothing of ours. */
-const quoted = (word: string): string => {
-  const plain = word.replaceAll('%', '%%').replaceAll('$', '$$$$');
-  return /^[\w@%+=:,./$-]+$/.test(plain) ? plain : `"${plain.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
-};

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { closedPath } from '../../bin/edge/closed-path.ts';
+import { closedPath } from '../../bin/service/closed-path.ts';
 import { enrol } from '../../bin/edge/enrol.ts';
 import { unitText } from '../../bin/edge/unit.ts';
 import { peer } from '../peers.ts';

@@ -1,10 +1,12 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { timestamp } from '../../../core/sdk/index.ts';
 import { createBackup, partsOf } from '../../backup/backup.ts';
 import { partsText, passphraseOf } from '../../cli/backup-text.ts';
-import type { Command } from '../../cli/command.ts';
+import type { Call, Command } from '../../cli/command.ts';
 import { assertHasData, openDataFolder } from '../../cli/data-folder.ts';
+import { usageFailure } from '../../cli/failure.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { sizeOf } from '../../cli/size.ts';
 
@@ -14,6 +16,8 @@ export const command: Command = {
     'with-key': { about: 'put the secret key in too: such a backup opens every secret, so keep it like one' },
     'passphrase-file': { about: 'seal the key that is put in with the passphrase in this file', value: 'file' },
     'without-telemetry': { about: 'leave metrics, logs and traces out' },
+    in: { about: 'a folder of backups: the new one is named by the time, and the newest there is its base', value: 'dir' },
+    keep: { about: 'with --in: how many stay there; older ones are removed once the new one is good', value: 'n' },
     base: { about: 'an earlier backup on the same disk: files that have not changed since take no room', value: 'dir' },
   },
   about:
@@ -23,15 +27,42 @@ export const command: Command = {
   async run(call) {
     const { dataDir, product } = await openDataFolder(call.environment);
     assertHasData(dataDir);
-    const dir = resolve(call.optionalOperand(0) ?? join(dataDir, 'backups', timestamp(Date.now()).replaceAll(':', '')));
+    const folder = resolve(call.value('in') ?? join(dataDir, 'backups'));
+    const keep = keptOf(call);
+    const dir = resolve(call.optionalOperand(0) ?? join(folder, timestamp(Date.now()).replaceAll(':', '')));
     const passphrase = passphraseOf(call);
     const withKey = call.has('with-key') || passphrase !== undefined;
     const files = call.has('without-telemetry') ? 'no telemetry' : 'all';
-    const base = call.value('base');
+    const base = call.value('base') ?? (call.value('in') === undefined ? undefined : backupsIn(folder).at(-1));
     const options = { dataDir, product, withKey, passphrase, files, ...(base !== undefined && { base: resolve(base) }) } as const;
     const manifest = await withProgress(`Backing up ${dataDir}`, () => createBackup(dir, options));
+    const removed = keep === undefined ? [] : backupsIn(folder).slice(0, -keep);
+    removed.forEach((old) => rmSync(old, { recursive: true }));
     const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
     const parts = partsOf(manifest);
-    return { data: { dir, ...manifest, parts }, text: () => `${dir} (${sizeOf(bytes)})\n${partsText(manifest)}` };
+    return { data: { dir, ...manifest, parts, removed }, text: () => `${dir} (${sizeOf(bytes)})\n${partsText(manifest)}` };
   },
 };
+
+/** Only what this command has made there and named by the time; oldest first. */
+function backupsIn(folder: string): readonly string[] {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names
+    .filter((name) => /^\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z$/.test(name) && existsSync(join(folder, name, 'manifest.json')))
+    .toSorted()
+    .map((name) => join(folder, name));
+}
+
+function keptOf(call: Call): number | undefined {
+  const text = call.value('keep');
+  if (text === undefined) {
+    return undefined;
+  }
+  if (call.value('in') === undefined || call.optionalOperand(0) !== undefined) {
+    throw usageFailure('--keep goes with --in, the folder of the backups that it counts');
+  }
+  if (!/^[1-9]\d{0,3}$/.test(text)) {
+    throw usageFailure('--keep is how many backups stay: a whole number from 1');
+  }
+  return Number(text);
+}

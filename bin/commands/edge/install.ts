@@ -6,7 +6,8 @@ import { usageFailure } from '../../cli/failure.ts';
 import { printable } from '../../cli/layout.ts';
 import { edgeEnvironment } from '../../edge/data-dir.ts';
 import { enrol } from '../../edge/enrol.ts';
-import { installService, prepareStart, startCommand, whyNoService, whyNoStart } from '../../edge/service.ts';
+import { installAgent, prepareStart, startCommand, whyNoStart } from '../../edge/service.ts';
+import { whyNoService } from '../../service/systemd.ts';
 
 export const command: Command = {
   operands: [],
@@ -32,7 +33,7 @@ export const command: Command = {
     prepareStart(dataDir);
     const obstacle = call.has('no-service') ? '--no-service was given' : (whyNoService() ?? whyNoStart());
     if (obstacle === undefined) {
-      installService(dataDir);
+      installAgent(dataDir);
     }
     const byHand = startCommand(dataDir).join(' ');
     return {

@@ -3,7 +3,8 @@ import { rmSync } from 'node:fs';
 import type { Command } from '../../cli/command.ts';
 import { Failure } from '../../cli/failure.ts';
 import { edgeEnvironment } from '../../edge/data-dir.ts';
-import { uninstallService, whyNoService } from '../../edge/service.ts';
+import { serviceName } from '../../edge/unit.ts';
+import { uninstallService, whyNoService } from '../../service/systemd.ts';
 
 export const command: Command = {
   operands: [],
@@ -17,7 +18,7 @@ export const command: Command = {
     if (obstacle !== undefined && !purge) {
       throw new Failure(1, 'conflict', `there is no service to remove, since ${obstacle}; stop the agent where you started it`);
     }
-    const removed = obstacle === undefined && uninstallService();
+    const removed = obstacle === undefined && uninstallService(serviceName);
     const dataDir = edgeEnvironment(call.environment).SVC_DATA_DIR;
     if (purge) {
       rmSync(dataDir, { recursive: true, force: true });

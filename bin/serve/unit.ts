@@ -1,0 +1,84 @@
+import { quoted } from '../service/systemd.ts';
+
+export const serviceName = 'svc';
+export const backupUnits = ['svc-backup.timer', 'svc-backup.service'] as const;
+
+export interface UnitOptions {
+  /** Program and its first arguments; absolute. */
+  readonly command: readonly string[];
+  readonly dataDir: string;
+  readonly groups: readonly string[];
+}
+
+const lineOf = (words: readonly string[]): string => words.map(quoted).join(' ');
+
+/** What a service of this product may not do. MemoryDenyWriteExecute is left out, because it stops every program of Node. */
+const confined = `UMask=0077
+NoNewPrivileges=true
+PrivateTmp=true
+PrivateDevices=true
+ProtectSystem=full
+ProtectHome=read-only
+ProtectKernelTunables=true
+ProtectKernelModules=true
+ProtectControlGroups=true
+CapabilityBoundingSet=
+SystemCallArchitectures=native
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictRealtime=true
+RestrictSUIDSGID=true
+LockPersonality=true
+`;
+
+/** The manager. Settings that are read at the start stand in /etc/svc/svc.env; a port below 1024 wants a proxy in front of it. */
+export const unitText = ({ command, dataDir, groups }: UnitOptions): string => `[Unit]
+Description=svc: watches this fleet
+Documentation=http://127.0.0.1:8080/docs
+Wants=network-online.target
+After=network-online.target
+StartLimitIntervalSec=300
+StartLimitBurst=5
+
+[Service]
+Type=exec
+User=${serviceName}
+Group=${serviceName}
+${groups.length > 0 ? `SupplementaryGroups=${groups.join(' ')}\n` : ''}ExecStart=${lineOf([...command, 'serve', '--data', dataDir])}
+WorkingDirectory=${dataDir}
+EnvironmentFile=-/etc/svc/svc.env
+Environment=SVC_LOG_FORMAT=json MALLOC_ARENA_MAX=2
+Restart=always
+RestartSec=3
+TimeoutStopSec=60
+LimitNOFILE=65536
+OOMPolicy=continue
+${confined}
+[Install]
+WantedBy=multi-user.target
+`;
+
+/** A whole backup every night, the last seven of which stay; what has not changed takes no room twice. */
+export const backupUnitTexts = ({ command, dataDir }: Pick<UnitOptions, 'command' | 'dataDir'>): Readonly<Record<(typeof backupUnits)[number], string>> => ({
+  'svc-backup.service': `[Unit]
+Description=svc: backup of its data
+
+[Service]
+Type=oneshot
+User=${serviceName}
+Group=${serviceName}
+ExecStart=${lineOf([...command, 'backup', 'create', '--in', `${dataDir}/backups`, '--keep', '7', '--data', dataDir])}
+Nice=10
+IOSchedulingClass=idle
+${confined}`,
+  'svc-backup.timer': `[Unit]
+Description=svc: backup of its data, every night
+
+[Timer]
+OnCalendar=*-*-* 02:30
+RandomizedDelaySec=30min
+Persistent=true
+
+[Install]
+WantedBy=timers.target
+`,
+});
