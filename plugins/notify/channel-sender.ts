@@ -107,11 +107,12 @@ export class ChannelSender {
     if (channel === undefined) {
       return undefined;
     }
-    this.#schedule.limits = types.find(channel.channel_type)?.limits ?? [];
+    const { limits = [], tracks = false } = types.find(channel.channel_type) ?? {};
+    this.#schedule.limits = limits;
     if (this.#schedule.waitMs > 0) {
       return undefined;
     }
-    const row = await claim(tx, { channel, owner, now, uuid, waitOf: (candidate) => this.#schedule.retryWaitMs(candidate) });
+    const row = await claim(tx, { channel, owner, now, uuid, folds: !tracks, waitOf: (candidate) => this.#schedule.retryWaitMs(candidate) });
     if (row !== undefined) {
       // Before the request, so that a crash in between counts as one that was made.
       await new StateStore(tx).keepSendTimes(this.id, this.#schedule.sendTimesWith(now));

@@ -5,11 +5,13 @@ import { dingtalk } from './types/dingtalk.ts';
 import { readType } from './types/declared.ts';
 import { feishu } from './types/feishu.ts';
 import { slack } from './types/slack.ts';
+import { opsgenie } from './types/opsgenie.ts';
+import { pagerduty } from './types/pagerduty.ts';
 import { telegram } from './types/telegram.ts';
 import { webhook } from './types/webhook.ts';
 import { wecom } from './types/wecom.ts';
 
-export const shippedTypes: Readonly<Record<string, PostedChannelType>> = { webhook, feishu, slack, dingtalk, wecom, telegram };
+export const shippedTypes: Readonly<Record<string, PostedChannelType>> = { webhook, feishu, slack, dingtalk, wecom, telegram, pagerduty, opsgenie };
 
 /** The types of channels there are at this moment. */
 export interface ChannelTypeRegistry {

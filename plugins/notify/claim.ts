@@ -10,6 +10,8 @@ export interface Claiming {
   readonly owner: string;
   readonly now: number;
   readonly uuid: () => string;
+  /** False: each incident by itself, however many are due. */
+  readonly folds: boolean;
   /** Milliseconds until this one may be tried, or tried again. */
   readonly waitOf: (row: Delivery) => number;
 }
@@ -18,7 +20,7 @@ export interface Claiming {
  * Claims what the channel is to be sent next, in the write of the caller: a test at once, everything that is due as one
  * digest where that is many groups, else the group that has been due longest.
  */
-export async function claim(tx: Notify, { channel, owner, now, uuid, waitOf }: Claiming): Promise<Delivery | undefined> {
+export async function claim(tx: Notify, { channel, owner, now, uuid, folds, waitOf }: Claiming): Promise<Delivery | undefined> {
   const store = new DeliveryStore(tx);
   await store.foldResolved({ channel: channel.id }, now);
   const test = await store.oldestTest(channel.id);
@@ -35,7 +37,7 @@ export async function claim(tx: Notify, { channel, owner, now, uuid, waitOf }: C
   if (whole !== undefined && waitOf(whole) > 0) {
     return undefined;
   }
-  if (whole !== undefined || due.size > foldAbove) {
+  if (whole !== undefined || (folds && due.size > foldAbove)) {
     return await startDigest(store, whole ?? (await store.openDigest(digestOf(everyGroup, channel, uuid(), now))), { groups: [...due], owner });
   }
   for (const key of due) {

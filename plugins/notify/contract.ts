@@ -38,7 +38,7 @@ export interface NoticeInstance {
 
 /** One notification about an incident, for all channels that take it. */
 export interface Notice {
-  /** Unique for good. The same notice accepted twice is sent once; a second firing of the same number says who has joined, or that it is worse. */
+  /** Unique for good. A reminder of an acknowledged incident says that it is, to channels that track incidents. The same notice accepted twice is sent once; a second firing of the same number says who has joined, or that it is worse. */
   readonly id: string;
   readonly kind: 'firing' | 'resolved' | 'reminder';
   /** Counts the firings of the incident: a resolve goes to those who got the firing with the same number. */
@@ -185,6 +185,8 @@ interface ChannelKind {
   readonly limits: readonly { readonly count: number; readonly per_ms: number }[];
   /** Throws invalid_argument, without repeating a secret, unless this may be an address of the platform. */
   check(address: ChannelAddress): void;
+  /** Keeps incidents of its own: each goes by itself, never in a digest, and so does that somebody has acknowledged it. */
+  readonly tracks?: boolean;
   /** What of an endpoint that is no web address may be seen; of others the host is. */
   shown?(endpoint: string): string | undefined;
 }

@@ -2,9 +2,10 @@ import type { Clock, Ids, Tables } from 'svc/sdk';
 
 import { type Channel, channelOf } from './channel.ts';
 import { ChannelStore } from './channel-store.ts';
+import type { ChannelTypeRegistry } from './channel-types.ts';
 import type { Notice, NoticeDispatcher, NoticeIncident } from './contract.ts';
 import { DeliveryStore, type NewDelivery } from './delivery-store.ts';
-import { delayOf, groupKeyOf } from './grouping.ts';
+import { apart, delayOf, groupKeyOf } from './grouping.ts';
 import { groupName, groupsSentAt, KnownDeliveries } from './known-deliveries.ts';
 import { severities } from './message.ts';
 import { NoticeStore } from './notice-store.ts';
@@ -14,6 +15,7 @@ export interface DispatcherParts {
   readonly tables: Tables<NotifyTables>;
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'uuid'>;
+  readonly types: Pick<ChannelTypeRegistry, 'find'>;
 }
 
 /** Accepts notices, and queues each for the channels whose filters let it through. */
@@ -53,7 +55,7 @@ export class Dispatcher implements NoticeDispatcher {
     return asked.filter((id) => !known.has(id));
   }
 
-  #deliveriesOf(notice: Notice, channels: readonly Channel[], known: KnownDeliveries, now: number): readonly NewDelivery[] {
+  #deliveriesOf(notice: Notice, channels: readonly Taker[], known: KnownDeliveries, now: number): readonly NewDelivery[] {
     const takers = channels.filter((channel) => reasonAgainst(notice, channel, known) === undefined);
     const rows = takers.map((channel) =>
       deliveryOf(notice, channel, { id: this.#parts.ids.uuid(), group: known.groupOf(notice, channel) ?? groupKeyOf(channel, notice.incident), now }),
@@ -63,13 +65,31 @@ export class Dispatcher implements NoticeDispatcher {
     return rows;
   }
 
-  async #channels(): Promise<readonly Channel[]> {
-    return (await new ChannelStore(this.#parts.tables.read).all()).map(channelOf);
+  /** A platform that keeps incidents gathers them itself, and pages at once. */
+  async #channels(): Promise<readonly Taker[]> {
+    const { tables, types } = this.#parts;
+    const channels = (await new ChannelStore(tables.read).all()).map(channelOf);
+    return channels.map((channel) =>
+      types.find(channel.type)?.tracks === true
+        ? { ...channel, tracks: true, grouping: { ...channel.grouping, by: [apart], waitMs: 0, intervalMs: 0 } }
+        : channel,
+    );
   }
 }
 
+interface Taker extends Channel {
+  readonly tracks?: boolean;
+}
+
 /** Why a notice is not for a channel; undefined when it is. A resolve goes to those that got the firing, all else by the filters of the channels. */
-function reasonAgainst(notice: Notice, channel: Channel, known: KnownDeliveries): string | undefined {
+function reasonAgainst(notice: Notice, channel: Taker, known: KnownDeliveries): string | undefined {
+  if (notice.kind === 'reminder' && notice.incident.status === 'acknowledged') {
+    return channel.tracks !== true
+      ? 'the channel keeps no incidents'
+      : known.gotFiring(notice, channel)
+        ? mismatch(notice, channel)
+        : 'the channel did not get the firing';
+  }
   if (notice.kind !== 'resolved') {
     return mismatch(notice, channel);
   }

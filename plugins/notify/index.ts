@@ -71,7 +71,7 @@ export default definePlugin({
     });
     const channels = new Channels({ tables, types, addresses, settings, source, clock, ids, addressChanged: (id) => sender.addressChanged(id) });
 
-    ctx.services.provide(NoticeDispatcher, () => new Dispatcher({ tables, clock, ids }));
+    ctx.services.provide(NoticeDispatcher, () => new Dispatcher({ tables, clock, ids, types }));
     const deliveries = new Deliveries({ tables, clock, ids, hurried: (id) => sender.hurried(id) });
     const pages = new Pages({ tables, links, knowledge, linkOf, clock });
     const repeats = new Repeats({ tables, source, clock, ids });

@@ -25,14 +25,23 @@ export const ChannelId = Type.Object({ id: Id });
 
 export const ChannelDraft = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 100, pattern: '^\\P{Cc}*$', description: 'unique' }),
-  channel_type: Type.String({ maxLength: 40, description: 'webhook, feishu, slack, dingtalk, wecom, telegram, what packs add, or im_provider_1 to 5' }),
+  channel_type: Type.String({
+    maxLength: 40,
+    description: 'webhook, feishu, slack, dingtalk, wecom, telegram, pagerduty, opsgenie, what packs and rooms add, or im_provider_1 to 5',
+  }),
   endpoint: Type.String({
     minLength: 1,
     maxLength: 2_048,
     description: 'the address of the hook, for telegram the chat; what was shown masked leaves it as it is',
   }),
   secret: Type.Optional(
-    orNull(Type.String({ maxLength: 1_000, description: 'what signs, for telegram the token; •••• or nothing leaves it as it is, null removes it' })),
+    orNull(
+      Type.String({
+        maxLength: 1_000,
+        description:
+          'what signs; for telegram the token, for pagerduty the routing key, for opsgenie the API key; •••• or nothing leaves it as it is, null removes it',
+      }),
+    ),
   ),
   match_severity_min: Type.Optional(SeverityMin),
   match_scope_types: Type.Optional(ScopeTypes),

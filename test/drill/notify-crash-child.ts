@@ -59,7 +59,7 @@ const sender = new Sender({
   ...{ process: String(process.pid) + String(performance.timeOrigin), generation: 'g', signal: never },
 });
 const publisher = new OutcomePublisher({ tables, source, clock, log, announce: () => undefined });
-const dispatcher = new Dispatcher({ tables, clock, ids });
+const dispatcher = new Dispatcher({ tables, clock, ids, types });
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function accept(...[incident, kind, more]: Parameters<typeof noticeOf>): Promise<void> {

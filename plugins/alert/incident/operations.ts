@@ -33,7 +33,13 @@ export class Operations {
   }
 
   acknowledge(id: number, note: string | undefined, change: Change): Promise<Item> {
-    return this.#change(id, change, (incident, actor, now) => acknowledge(incident, actor, note, now));
+    return this.#change(
+      id,
+      change,
+      (incident, actor, now) => acknowledge(incident, actor, note, now),
+      // Platforms that keep incidents of their own stop paging.
+      (draft, incident) => draft.addNotice('reminder', incident),
+    );
   }
 
   silence(id: number, asked: Static<typeof SilenceFor>, change: Change): Promise<Item> {

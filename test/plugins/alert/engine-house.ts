@@ -335,7 +335,10 @@ export class Engine {
   }
 
   get sent(): readonly string[] {
-    return this.notices.map(({ kind, fire_seq: seq, incident }) => `${kind} ${seq} ${incident.dedupe_key}`);
+    return this.notices.map(({ kind, fire_seq: seq, incident }) => {
+      const what = kind === 'reminder' && incident.status === 'acknowledged' ? 'acknowledged' : kind;
+      return `${what} ${seq} ${incident.dedupe_key}`;
+    });
   }
 
   async close(): Promise<void> {

@@ -87,13 +87,14 @@ test('a rule over the real metrics store fires, is acknowledged, clears and fire
     events.items.map(({ type }: { type: string }) => type),
     ['firing', 'acknowledged', 'resolved', 'reopened', 'firing', 'repeat_suppressed'],
   );
-  for (let waited = 0; notices.length < 3 && waited < 5_000; waited += 20) {
+  for (let waited = 0; notices.length < 4 && waited < 5_000; waited += 20) {
     await pause(20);
   }
   assert.deepEqual(
     notices.map(({ kind, fire_seq }) => [kind, fire_seq]),
     [
       ['firing', 1],
+      ['reminder', 1],
       ['resolved', 1],
       ['firing', 2],
     ],

@@ -63,5 +63,5 @@ test('an incident lives from pending over firing, acknowledged and resolved to f
   ]);
   const again = (await house.incident(key))!;
   assert.deepEqual([again.event_count, again.acknowledged_by, again.fired_at === fired.fired_at], [2, null, true]);
-  assert.deepEqual(house.sent, [`firing 1 ${key}`, `resolved 1 ${key}`, `firing 2 ${key}`]);
+  assert.deepEqual(house.sent, [`firing 1 ${key}`, `acknowledged 1 ${key}`, `resolved 1 ${key}`, `firing 2 ${key}`]);
 });

@@ -220,6 +220,7 @@ export class Model {
       case 'ack':
         if (status === 'open') {
           this.#move(thing, 'acknowledged', 'acknowledged');
+          this.notices.push(`acknowledged ${thing.count} ${keyOf(thing)}`);
         }
         return status === 'open' || status === 'acknowledged';
       case 'silence':

@@ -94,7 +94,7 @@ test('what no channel can be is refused with the field and the reason, and no se
   const { ask } = await notifyHouse(t);
   const good = { name: 'x', channel_type: 'webhook', endpoint: 'https://example.org/s3cr3t' };
   const wrong: readonly (readonly [object, RegExp])[] = [
-    [{ ...good, channel_type: 'pigeon' }, /channel_type is one of webhook, feishu, slack, dingtalk, wecom, telegram"/],
+    [{ ...good, channel_type: 'pigeon' }, /channel_type is one of webhook, feishu, slack, dingtalk, wecom, telegram, pagerduty, opsgenie"/],
     [{ ...good, channel_type: 'log' }, /channel_type is one of/],
     [{ ...good, endpoint: 's3cr3t' }, /endpoint is an address such as/],
     [{ ...good, endpoint: 'ftp://example.org/s3cr3t' }, /endpoint is an address such as/],

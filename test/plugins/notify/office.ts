@@ -185,7 +185,7 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
       addresses,
       source,
     },
-    dispatcher: new Dispatcher({ tables, clock, ids }),
+    dispatcher: new Dispatcher({ tables, clock, ids, types }),
     /** While down, outcomes wait. */
     setSource: (up: boolean) => void (sourceUp = up),
     refuse: (when: ((outcome: Outcome) => boolean) | undefined) => void (state.refuse = when),

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+
+import type { ChannelMessage, PostedChannelType } from '../contract.ts';
+import { cutToBytes } from '../plain-text.ts';
+import { jsonHeaders, requireUrl, wrongSecret } from './hook-address.ts';
+import { httpVerdict, jsonReply, strange } from './http-verdict.ts';
+
+const longest = { summary: 1_000, text: 4_000, key: 255 };
+
+/** The same for all that is said of one incident, and another one for every svc that pages the same service. */
+export function trackingKey({ incident, link, delivery_id: delivery }: ChannelMessage): string {
+  if (incident === undefined) {
+    return `svc-${delivery}`.slice(0, longest.key);
+  }
+  const origin = URL.canParse(link) ? new URL(link).origin : '';
+  return `svc-${incident.id}-${createHash('sha256').update(`${origin} ${incident.dedupe_key}`).digest('hex').slice(0, 16)}`;
+}
+
+/** What is known of an incident, for a person who has nothing but the alert. */
+export function trackedDetails({ incident, facts, steps }: ChannelMessage): Record<string, string> {
+  const pairs = [
+    ...facts.map(({ name, text }) => [name, text] as const),
+    ...steps.map((step, index) => [`Step ${index + 1}`, step] as const),
+    ...Object.entries(incident?.labels ?? {}).map(([name, text]) => [`label ${name}`, text] as const),
+  ];
+  return Object.fromEntries(pairs.slice(0, 60).map(([name, text]) => [name.slice(0, 200), cutToBytes(text, 1_000)]));
+}
+
+/** What a message asks of a platform that keeps incidents: to open one, to note that somebody has taken it, or to close it. */
+export const stageOf = ({ kind, incident }: ChannelMessage): 'trigger' | 'acknowledge' | 'resolve' =>
+  kind === 'resolved' ? 'resolve' : kind === 'reminder' && incident?.status === 'acknowledged' ? 'acknowledge' : 'trigger';
+
+/** Services of PagerDuty, by the Events API v2. The secret is the routing key. */
+export const pagerduty: PostedChannelType = {
+  title: 'PagerDuty',
+  secret: 'required',
+  tracks: true,
+  limits: [{ count: 100, per_ms: 60_000 }],
+  check(address) {
+    requireUrl(address, 'https://events.pagerduty.com/v2/enqueue');
+    if (!/^[A-Za-z0-9]{32}$/.test(address.secret)) {
+      throw wrongSecret('is the integration key of the service, 32 letters and digits (Events API v2)');
+    }
+  },
+  render(message, { endpoint, secret }, { now }) {
+    const stage = stageOf(message);
+    const { title, lines, severity, link, incident } = message;
+    const frame = { routing_key: secret, event_action: stage, dedup_key: trackingKey(message) };
+    const payload = {
+      summary: cutToBytes(title, longest.summary),
+      source: incident?.labels['instance'] ?? incident?.scope_id ?? 'svc',
+      severity,
+      timestamp: incident?.fired_at ?? new Date(now).toISOString(),
+      ...(incident && { component: incident.scope_type, group: incident.rule_key, class: incident.rule_name }),
+      custom_details: { ...trackedDetails(message), text: cutToBytes(lines.join('\n'), longest.text) },
+    };
+    const links = [link, incident?.runbook_url ?? '']
+      .map((href, index) => ({ href, text: index === 0 ? 'Open' : 'Runbook' }))
+      .filter(({ href }) => /^https?:/.test(href));
+    const body = stage === 'trigger' ? { ...frame, payload, client: 'svc', ...(link !== '' && { client_url: link }), links } : frame;
+    return { url: endpoint, headers: jsonHeaders, body: JSON.stringify(body) };
+  },
+  judge(reply, now) {
+    const said = jsonReply(reply);
+    if (reply.status === 202) {
+      return said?.['status'] === 'success' ? { result: 'sent' } : strange(reply);
+    }
+    const verdict = httpVerdict(reply, now) ?? strange(reply);
+    // Nothing but a routing key of no service is refused here: what we send is of one form.
+    return verdict.result === 'failed' && reply.status === 400 && /routing[_ ]key/i.test(reply.body) ? { ...verdict, degraded: true } : verdict;
+  },
+};
