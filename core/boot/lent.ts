@@ -38,6 +38,7 @@ export function lentPorts(parts: Base & HostParts & { readonly sources: PluginSo
       };
     },
     fetch: (url, request, owner) => outbound.fetch(url, request, owner),
+    addressOf: (host) => outbound.addressOf(host),
     emit: (type, event) => bus.emit(type, event),
   } satisfies Partial<HostPorts>;
 }

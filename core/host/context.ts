@@ -60,6 +60,10 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
       open('fetch');
       return await ports.fetch(url, request, scope.signal);
     },
+    async addressOf(host) {
+      open('addressOf');
+      return await ports.addressOf(host);
+    },
     services: {
       provide(token, make) {
         open(`services.provide ${token.id}`);

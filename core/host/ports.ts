@@ -102,6 +102,7 @@ export interface HostPorts {
   readonly outbox: (pluginId: string, own: Own, run: (label: string, work: () => Promise<void>) => Promise<void>, serves: () => boolean) => Outbox;
   readonly metrics: (pluginId: string, own: Own) => Metrics;
   readonly fetch: (url: string, request: OutboundRequest | undefined, owner: AbortSignal) => Promise<OutboundReply>;
+  readonly addressOf: (host: string) => Promise<string>;
   readonly emit: (type: string, event: unknown) => void;
   readonly checkRoute: (declaration: RouteDeclaration) => string;
   readonly launchThread: (launch: ThreadLaunch) => PluginThread;

@@ -50,6 +50,12 @@ export class Outbound {
     }
   }
 
+  /** One address of a host that may be reached, for protocols other than HTTP: who connects to it connects to what was checked. */
+  addressOf(host: string): Promise<string> {
+    const lookup = checked('configured', this.#allowed, this.#resolve);
+    return new Promise((done, failed) => lookup(host, {}, (error, address) => (error ? failed(error) : done(String(address)))));
+  }
+
   close(): void {
     Object.values(this.#pools).forEach(closePool);
   }
@@ -159,11 +165,7 @@ const checked =
         done(refusal as Error, '');
         return;
       }
-      if (options.all) {
-        done(null, [...addresses]);
-      } else {
-        done(null, addresses[0]!.address, addresses[0]!.family);
-      }
+      void (options.all ? done(null, [...addresses]) : done(null, addresses[0]!.address, addresses[0]!.family));
     });
   };
 

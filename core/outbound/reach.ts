@@ -4,40 +4,25 @@ import { type Address, contains, inner, type Network, network, parseAddress, par
 /** Who may be reached: `configured` is the internet and what the setting lists; `loopback` this machine, for a peer that a plugin runs itself. */
 export type Reach = 'configured' | 'loopback';
 
+type Kinds = readonly (readonly [string, Network])[];
+
+const all = (kind: string, ...networks: readonly string[]): Kinds => networks.map((text) => [kind, network(text)]);
+
 /** Never, whatever is listed: they hand out the machine's own credentials, or are no single host. */
-const never: readonly (readonly [string, Network])[] = [
-  ['a cloud metadata address', network('169.254.169.254')],
-  ['a cloud metadata address', network('169.254.170.0/23')],
-  ['a cloud metadata address', network('fd00:ec2::/32')],
-  ['a cloud metadata address', network('100.100.100.200')],
-  ['the unspecified address', network('0.0.0.0/8')],
-  ['the unspecified address', network('::')],
-  ['a multicast address', network('224.0.0.0/4')],
-  ['a multicast address', network('ff00::/8')],
-  ['the broadcast address', network('255.255.255.255')],
+const never: Kinds = [
+  ...all('a cloud metadata address', '169.254.169.254', '169.254.170.0/23', 'fd00:ec2::/32', '100.100.100.200'),
+  ...all('the unspecified address', '0.0.0.0/8', '::'),
+  ...all('a multicast address', '224.0.0.0/4', 'ff00::/8'),
+  ...all('the broadcast address', '255.255.255.255'),
 ];
 
 /** Only where the setting lists them. */
-const near: readonly (readonly [string, Network])[] = [
-  ['this machine', network('127.0.0.0/8')],
-  ['this machine', network('::1')],
-  ['a private network', network('10.0.0.0/8')],
-  ['a private network', network('172.16.0.0/12')],
-  ['a private network', network('192.168.0.0/16')],
-  ['a private network', network('100.64.0.0/10')],
-  ['a private network', network('fc00::/7')],
-  ['a link-local address', network('169.254.0.0/16')],
-  ['a link-local address', network('fe80::/10')],
-  ['a reserved address', network('192.0.0.0/24')],
-  ['a reserved address', network('192.0.2.0/24')],
-  ['a reserved address', network('198.18.0.0/15')],
-  ['a reserved address', network('198.51.100.0/24')],
-  ['a reserved address', network('203.0.113.0/24')],
-  ['a reserved address', network('240.0.0.0/4')],
-  ['a reserved address', network('2001::/23')],
-  ['a reserved address', network('2001:db8::/32')],
-  ['a reserved address', network('fec0::/10')],
-  ['a reserved address', network('64:ff9b:1::/48')],
+const near: Kinds = [
+  ...all('this machine', '127.0.0.0/8', '::1'),
+  ...all('a private network', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'),
+  ...all('a link-local address', '169.254.0.0/16', 'fe80::/10'),
+  ...all('a reserved address', '192.0.0.0/24', '192.0.2.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '240.0.0.0/4'),
+  ...all('a reserved address', '2001::/23', '2001:db8::/32', 'fec0::/10', '64:ff9b:1::/48'),
 ];
 
 const loopback = near.slice(0, 2).map(([, net]) => net);
@@ -75,6 +60,6 @@ export function parseAllowed(list: readonly string[]): readonly Network[] {
   });
 }
 
-const kindIn = (table: readonly (readonly [string, Network])[], address: Address): string | undefined => table.find(([, net]) => contains(net, address))?.[0];
+const kindIn = (table: Kinds, address: Address): string | undefined => table.find(([, net]) => contains(net, address))?.[0];
 
 const refused = (message: string): SvcError => new SvcError('invalid_argument', message);

@@ -106,6 +106,8 @@ export interface PluginContext {
   };
   /** A request to an address that a user typed: checked when it connects, bounded, ended with the scope. */
   fetch(url: string, request?: OutboundRequest): Promise<OutboundReply>;
+  /** An address of a host that users named, checked as `fetch` does: what is no HTTP connects to this and to nothing else. */
+  addressOf(host: string): Promise<string>;
   readonly services: {
     /** Makes this plugin the provider of `token` from commit on. The manifest must offer it. */
     provide<T extends object>(token: ServiceToken<T>, make: () => MaybePromise<T>): void;

@@ -60,6 +60,9 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
     secrets: () => ({ seal: (_place, plain) => plain, open: (_place, sealed) => sealed }),
     outbox: () => ({ enqueue: async () => 'id', deliver: () => undefined }),
     metrics: () => ({ counter: () => ({ add: () => undefined }), gauge: () => ({ set: () => undefined }), histogram: () => ({ observe: () => undefined }) }),
+    addressOf: async (host) => {
+      throw new Error(`no network in this test, not even for ${host}`);
+    },
     fetch: async (url) => {
       throw new Error(`no network in this test, not even for ${url}`);
     },

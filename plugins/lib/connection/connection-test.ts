@@ -161,6 +161,10 @@ export function failureOf(error: unknown, { url }: Pick<ConnectionAddress, 'url'
     case 'outbound.failed':
       break;
     default:
+      // Connections that other rooms make fail in the same words.
+      if (error.code === 'upstream_error' && cause !== '') {
+        break;
+      }
       // The guard of addresses, or a text that is no address at all.
       return { code: error.code === 'invalid_argument' ? 'not_allowed' : 'failing', detail: error.message };
   }

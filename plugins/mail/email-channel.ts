@@ -1,0 +1,53 @@
+import { isSvcError, type Logger, SvcError } from 'svc/sdk';
+
+import type { ChannelMessage, DeliveringChannelType } from '../notify/contract.ts';
+import type { MailSender } from './contract.ts';
+import { htmlOf } from './mail-text.ts';
+import { addressForm } from './mailer.ts';
+
+const mostRecipients = 50;
+const longestText = 100_000;
+
+/** Addresses of e-mail as a kind of channel. The server is that of the settings, so it has no secret. */
+export const emailChannel = (sender: MailSender, log: Logger): DeliveringChannelType => ({
+  title: 'E-mail',
+  aliases: ['smtp', 'mail'],
+  secret: 'none',
+  limits: [
+    { count: 2, per_ms: 1_000 },
+    { count: 60, per_ms: 60_000 },
+  ],
+  check({ endpoint }) {
+    const wrong = recipientsOf(endpoint).find((address) => !addressForm.test(address));
+    if (wrong !== undefined || recipientsOf(endpoint).length > mostRecipients) {
+      const message = `is one address of e-mail or several, parted by commas, at most ${mostRecipients}: ann@example.org, ops@example.org`;
+      throw new SvcError('invalid_argument', `endpoint ${message}`, { details: [{ path: '/endpoint', message }] });
+    }
+  },
+  shown: (endpoint) => endpoint,
+  async deliver(message, { endpoint }, { timeoutMs }) {
+    try {
+      const { refused } = await sender.send(mailOf(message, recipientsOf(endpoint)), { timeoutMs });
+      refused.forEach(({ to, reason }) =>
+        log.warn({ event: 'mail.recipient_refused', to, reason }, 'one address of a channel does not take e-mail; remove it'),
+      );
+      return { result: 'sent' };
+    } catch (error) {
+      if (isSvcError(error) && error.code === 'conflict') {
+        return { result: 'failed', reason: error.message, degraded: true };
+      }
+      throw error;
+    }
+  },
+});
+
+const recipientsOf = (endpoint: string): readonly string[] =>
+  endpoint
+    .replace(/^mailto:/i, '')
+    .split(',')
+    .map((address) => address.trim());
+
+function mailOf({ delivery_id: id, title, lines, link, incident }: ChannelMessage, to: readonly string[]) {
+  const text = [...lines, ...(link === '' ? [] : ['', link])].join('\n').slice(0, longestText);
+  return { id, to, subject: title, text, html: htmlOf(text), ...(incident && { thread: `incident-${incident.id}-${incident.dedupe_key}` }) };
+}

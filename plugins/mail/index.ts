@@ -1,0 +1,45 @@
+import { hostname } from 'node:os';
+
+import { ConnectionAnswer } from 'svc/connection';
+import { defineExtensionPoint, definePlugin, route, SvcError } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { ChannelType } from '../notify/contract.ts';
+import { MailSender } from './contract.ts';
+import { emailChannel } from './email-channel.ts';
+import { addressForm, Mailer } from './mailer.ts';
+
+/** By its id: the room that notifies may be away. */
+const channelTypes = defineExtensionPoint<ChannelType>('notify.channel-types');
+
+export default definePlugin({
+  activate(ctx) {
+    const { settings, clock, scope, log } = ctx;
+    // A name that may be said aloud: letters, digits and dots.
+    const name = hostname().replaceAll(/[^A-Za-z0-9.-]/g, '-') || 'svc';
+    const mailer = new Mailer({ settings, clock, name, ended: scope.signal, addressOf: (host) => ctx.addressOf(host) });
+    ctx.services.provide(MailSender, () => mailer);
+    ctx.extend.contribute(channelTypes, 'email', emailChannel(mailer, log));
+    ctx.http.routes([
+      route({
+        method: 'POST',
+        path: '/api/v1/integrations/mail/test',
+        access: 'admin',
+        summary: 'Test the SMTP server that is set; with an address, by an e-mail to it',
+        body: Type.Object({ to: Type.Optional(Type.String({ maxLength: 254, description: 'who is sent an e-mail' })) }),
+        response: ConnectionAnswer,
+        status: 200,
+        timeoutMs: 40_000,
+        action: 'mail:test',
+        async handle({ body: { to }, signal }) {
+          if (to !== undefined && !addressForm.test(to)) {
+            throw new SvcError('invalid_argument', 'to is no address of e-mail such as ann@example.org', {
+              details: [{ path: '/to', message: 'is no address' }],
+            });
+          }
+          return { ...(await mailer.test(to, signal)) };
+        },
+      }),
+    ]);
+  },
+});

@@ -1,0 +1,78 @@
+import type { Mail } from './contract.ts';
+
+export interface Letter extends Mail {
+  readonly from: string;
+  readonly at: number;
+}
+
+/** A message as SMTP carries it: lines of ASCII that end in CR LF, none longer than 998 bytes. */
+export function mailText({ id, to, subject, text, html, thread, from, at }: Letter): string {
+  const domain = from.slice(from.indexOf('@') + 1);
+  const own = `<${token(id)}@${domain}>`;
+  const boundary = `=_svc_${token(id).slice(0, 40)}`;
+  const heads = [
+    `Date: ${new Date(at).toUTCString().replace('GMT', '+0000')}`,
+    `From: svc <${from}>`,
+    `To: ${to.join(', ')}`,
+    `Subject: ${encodedWords(subject)}`,
+    `Message-ID: ${own}`,
+    ...(thread === undefined ? [] : [`References: <${token(thread)}@${domain}>`, `In-Reply-To: <${token(thread)}@${domain}>`]),
+    'MIME-Version: 1.0',
+    // No automatic answer is wanted.
+    'Auto-Submitted: auto-generated',
+    'X-Auto-Response-Suppress: All',
+  ];
+  const body =
+    html === undefined
+      ? part('text/plain', text)
+      : [
+          ...[`Content-Type: multipart/alternative; boundary="${boundary}"`, '', `--${boundary}`],
+          ...[...part('text/plain', text), `--${boundary}`, ...part('text/html', html), `--${boundary}--`, ''],
+        ];
+  return [...heads, ...body].join('\r\n');
+}
+
+const part = (type: string, text: string): string[] => [
+  `Content-Type: ${type}; charset=utf-8`,
+  'Content-Transfer-Encoding: base64',
+  '',
+  ...(Buffer.from(text.replaceAll(/\r?\n/g, '\r\n'), 'utf8')
+    .toString('base64')
+    .match(/.{1,76}/g) ?? ['']),
+];
+
+const longestSubject = 250;
+/** Bytes of one encoded word, which has 75 characters at most. */
+const wordBytes = 45;
+
+/** What is no plain ASCII becomes encoded words, cut between characters (RFC 2047); line ends become blanks. */
+export function encodedWords(text: string): string {
+  const line = text
+    .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim()
+    .slice(0, longestSubject);
+  if (/^[ -~]*$/.test(line) && !line.includes('=?')) {
+    return folded(line);
+  }
+  const words: string[] = [];
+  let word = '';
+  for (const character of line) {
+    if (Buffer.byteLength(word + character) > wordBytes) {
+      words.push(word);
+      word = '';
+    }
+    word += character;
+  }
+  return [...words, word].map((one) => `=?utf-8?B?${Buffer.from(one, 'utf8').toString('base64')}?=`).join('\r\n ');
+}
+
+/** A line that goes on begins with a blank. */
+const folded = (line: string): string => line.replaceAll(/(.{50,70}) (?=.)/g, '$1\r\n ');
+
+const token = (text: string): string => text.replaceAll(/[^\w.-]/g, '-').slice(0, 120);
+
+/** Text as HTML: escaped, with addresses of the web as links. */
+export const htmlOf = (text: string): string =>
+  `<div style="font-family:sans-serif;white-space:pre-wrap">${escaped(text).replaceAll(/https?:\/\/[^\s<>"']{1,2000}/g, '<a href="$&">$&</a>')}</div>`;
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

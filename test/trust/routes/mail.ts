@@ -1,0 +1,7 @@
+import type { Area } from '../area.ts';
+
+export const area: Area = {
+  routes: `
+    POST /api/v1/integrations/mail/test admin
+  `,
+};
