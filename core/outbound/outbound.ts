@@ -53,7 +53,7 @@ export class Outbound {
   /** One address of a host that may be reached, for protocols other than HTTP: who connects to it connects to what was checked. */
   addressOf(host: string): Promise<string> {
     const lookup = checked('configured', this.#allowed, this.#resolve);
-    return new Promise((done, failed) => lookup(host, {}, (error, address) => (error ? failed(error) : done(String(address)))));
+    return new Promise((done, failed) => lookup(host, {}, (error, address) => (error ? failed(error) : done(address as string))));
   }
 
   close(): void {
@@ -165,7 +165,11 @@ const checked =
         done(refusal as Error, '');
         return;
       }
-      void (options.all ? done(null, [...addresses]) : done(null, addresses[0]!.address, addresses[0]!.family));
+      if (options.all) {
+        done(null, [...addresses]);
+      } else {
+        done(null, addresses[0]!.address, addresses[0]!.family);
+      }
     });
   };
 
