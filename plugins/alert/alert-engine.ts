@@ -183,7 +183,7 @@ export class AlertEngine {
   #provideServices(): void {
     const { services, extend, skills, clock, ids } = this.#ctx;
     const backgrounds = new Backgrounds({
-      ...{ clock, log: this.#ctx.log, ledger: this.#ledger, book: this.#parts.book, metrics: this.#metrics, planOf: this.#planOf },
+      ...{ clock, log: this.#ctx.log, ledger: this.#ledger, store: this.#incidents, book: this.#parts.book, metrics: this.#metrics, planOf: this.#planOf },
       silencedBy: (one) => this.#silences.covering(one, clock.now()),
     });
     services.provide(Notices, () => ({
@@ -192,7 +192,7 @@ export class AlertEngine {
       burning: (incidents) => backgrounds.burning(incidents),
       background: (incident) => backgrounds.of(incident),
     }));
-    const reader = new IncidentReader(this.#incidents, this.#instances, clock);
+    const reader = new IncidentReader(this.#incidents, this.#instances, clock, { get: (id) => this.#parts.book.get(id), planOf: this.#planOf });
     services.provide(Incidents, () => reader);
     extend.contribute(mentions, 'incident', incidentMention(reader));
     const parts = { incidents: reader, silences: this.#silences, dispatcher: services.maybe(Channels), clock, ids };

@@ -39,6 +39,19 @@ export interface InstanceView {
   readonly silenced_by: string | null;
 }
 
+/** What a rule measures, without its comparison. */
+export interface IncidentMeasure {
+  readonly store: 'metrics' | 'logs';
+  /** PromQL or LogQL. */
+  readonly query: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly threshold?: number;
+  /** Of the rule, such as `trace_latency`. */
+  readonly kind: string;
+  /** What the query of the whole rule says of the bad side, as far as it is a comparison. */
+  readonly direction?: 'up' | 'down';
+}
+
 /** Incidents, for other plugins. */
 export interface Incidents {
   get(id: number): Promise<IncidentView | undefined>;
@@ -56,6 +69,8 @@ export interface Incidents {
   instances(id: number): Promise<readonly InstanceView[]>;
   /** Oldest first, at most 1,000. */
   events(id: number): Promise<readonly IncidentEventView[]>;
+  /** What its rule measures, and which of the series stands for the incident; undefined where that is not one query. */
+  measured(id: number): Promise<IncidentMeasure | undefined>;
   /** Writes the first look of the investigator into the timeline, once for each firing. */
   diagnose(id: number, diagnosis: { readonly message: string; readonly data: Readonly<Record<string, unknown>>; readonly by: string }): Promise<void>;
 }

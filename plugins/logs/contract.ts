@@ -34,6 +34,9 @@ export interface LogQueryOptions extends QueryOptions {
   readonly step?: number;
 }
 
+/** `step`: milliseconds, when lines are to be counted by time as well. */
+export type PatternOptions = QueryOptions & { readonly step?: number };
+
 /** What lines have in common: a text with `<_>` where they differ. */
 export interface LinePattern {
   readonly pattern: string;
@@ -43,6 +46,8 @@ export interface LinePattern {
   /** Milliseconds. */
   readonly first: number;
   readonly last: number;
+  /** Lines by the beginning of their time step, in milliseconds, oldest first; only where a step was asked for. */
+  readonly steps?: readonly (readonly [at: number, count: number])[];
 }
 
 export interface PatternsAnswer extends Notes {
@@ -64,7 +69,7 @@ export interface LogQueries {
   instant(query: string, time: number, options?: QueryOptions): Promise<InstantAnswer>;
   range(query: string, window: LogWindow & { readonly step: number }, options?: QueryOptions): Promise<MatrixAnswer & Notes>;
   /** The templates of the lines that a log query finds. */
-  patterns(query: string, window: LogWindow, options?: QueryOptions): Promise<PatternsAnswer>;
+  patterns(query: string, window: LogWindow, options?: PatternOptions): Promise<PatternsAnswer>;
   labels(window: LogWindow, options?: LabelOptions): Promise<readonly string[]>;
   labelValues(name: string, window: LogWindow, options?: LabelOptions): Promise<readonly string[]>;
   check(query: string): Promise<{ readonly type: 'lines' | 'vector' | 'scalar'; readonly printed: string }>;

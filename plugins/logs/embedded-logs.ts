@@ -2,7 +2,7 @@ import { type Clock, messageOf, type ThreadHandle } from 'svc/sdk';
 import { memoryOf } from 'svc/store';
 
 import type { InstantAnswer, MatrixAnswer, Notes, PushAnswer, QueryOptions } from '../metricsdb/contract.ts';
-import type { LinesAnswer, LogQueryOptions, LogWindow, PatternsAnswer } from './contract.ts';
+import type { LinesAnswer, LogQueryOptions, LogWindow, PatternOptions, PatternsAnswer } from './contract.ts';
 import type { DriverStatus, LogDriver } from './driver.ts';
 import type { LogStoreStatus } from './store/store.ts';
 import type { AskInput, EndpointInput, NamesInput, PushInput } from './thread-contract.ts';
@@ -39,7 +39,7 @@ export class EmbeddedLogs implements LogDriver {
     return this.#ask('range', { query, start, end, ...options, step }, signal);
   }
 
-  patterns(query: string, { start, end }: LogWindow, { signal, ...options }: QueryOptions = {}): Promise<PatternsAnswer> {
+  patterns(query: string, { start, end }: LogWindow, { signal, ...options }: PatternOptions = {}): Promise<PatternsAnswer> {
     return this.#ask('patterns', { query, start, end, ...options }, signal);
   }
 

@@ -43,7 +43,7 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
       instant: (input: AskInput, call: Call) => service.instant(input, call),
       range: (input: AskInput, call: Call) => service.range(input, call),
       patterns: (input: AskInput, call: Call) => service.patterns(input, call),
-      templates: (found: readonly Line[]) => templatesOf(found),
+      templates: ({ lines, step }: { readonly lines: readonly Line[]; readonly step?: number }) => templatesOf(lines, step),
       names: (input: NamesInput, call: Call) => service.names(input, call),
       check: (query: string) => check(query),
 

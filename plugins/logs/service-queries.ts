@@ -85,11 +85,11 @@ export class ServiceQueries {
     });
   }
 
-  patterns({ query, start, end, enforce, ...limits }: AskInput, { signal }: Call): Promise<PatternsAnswer> {
+  patterns({ query, start, end, step, enforce, ...limits }: AskInput, { signal }: Call): Promise<PatternsAnswer> {
     return this.#queries.run({ ...limits, signal }, async ({ source, budget, warnings }) => {
-      const asked = { query, start: nanos(start), end: nanos(end), enforce: matchersOf(enforce), now: this.#now, stepMs: Infinity };
+      const asked = { query, start: nanos(start), end: nanos(end), enforce: matchersOf(enforce), now: this.#now, stepMs: step ?? Infinity };
       const { templates, lines: read, partial } = await findTemplates(source, asked, budget);
-      return { patterns: templates.map(patternOf), lines: read, partial, warnings };
+      return { patterns: templates.map((template) => patternOf(template, step !== undefined)), lines: read, partial, warnings };
     });
   }
 
@@ -125,13 +125,16 @@ export const matchersOf = (enforce: readonly Enforced[] | undefined): Matcher[] 
 /** Milliseconds may have a fraction. */
 const nanos = (ms: number): Nanos => ({ ms: Math.floor(ms), ns: Math.round((ms - Math.floor(ms)) * 1e6) % 1_000_000 });
 
-const patternOf = ({ pattern, count, example, first, last }: Template): LinePattern => ({ pattern, count, example, first, last });
+const patternOf = ({ pattern, count, example, first, last, steps }: Template, stepped: boolean): LinePattern => ({
+  ...{ pattern, count, example, first, last },
+  ...(stepped && { steps: [...steps].sort(([a], [b]) => a - b) }),
+});
 
 /** The same for lines that another server has found. */
-export function templatesOf(found: readonly Line[]): readonly LinePattern[] {
-  const tree = new TemplateTree({ stepMs: Infinity });
+export function templatesOf(found: readonly Line[], step?: number): readonly LinePattern[] {
+  const tree = new TemplateTree({ stepMs: step ?? Infinity });
   found.forEach(({ line, at }) => tree.add(line, at.ms));
-  return tree.templates().map(patternOf);
+  return tree.templates().map((template) => patternOf(template, step !== undefined));
 }
 
 const lineOf = ({ labels, ms, ns, line }: { readonly labels: Labels; readonly ms: number; readonly ns: number; readonly line: string }): Line => ({

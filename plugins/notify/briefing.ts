@@ -32,6 +32,7 @@ export function factsOf({ kind, incident }: MessageEntry, around: Surroundings):
       background?.week && `${numberOf(background.week.average)} on average, ${numberOf(background.week.lowest)} to ${numberOf(background.week.highest)}`,
     ],
     ['Trend', !isOver && background?.hour && trendOf(background.hour, incident)],
+    ['Likely cause', !isOver && background?.diagnosis],
     ['In hand', !isOver && inHand(background)],
     ['Instances', instancesOf(incident)],
     ['Labels', labelsOf(incident)],

@@ -98,6 +98,8 @@ export interface Background {
   readonly hour?: readonly (readonly [number, number])[];
   /** What was measured in the week before. */
   readonly week?: { readonly average: number; readonly lowest: number; readonly highest: number };
+  /** First line of what an investigation has found, while the incident fires. */
+  readonly diagnosis?: string;
   /** What to do, step by step. */
   readonly steps: readonly string[];
   /** What else burns on the same device. */

@@ -16,9 +16,38 @@ export interface BlastRadius {
   readonly complete: boolean;
 }
 
+/** From where, and how far. */
+export interface Around {
+  readonly node_ids?: readonly number[];
+  /** The host nodes of these. */
+  readonly device_ids?: readonly number[];
+  /** Nodes that are called so. */
+  readonly names?: readonly string[];
+  readonly depth: number;
+  /** Nodes at most; default 500. */
+  readonly most?: number;
+}
+
+export interface Neighbourhood {
+  /** Nearest first. */
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly type: string;
+    readonly name: string;
+    readonly device_id: number | null;
+    readonly distance: number;
+  }[];
+  /** When `cause_id` fails, `effect_id` does. */
+  readonly relations: readonly { readonly id: number; readonly type: string; readonly cause_id: number; readonly effect_id: number }[];
+  /** False when there is more. */
+  readonly complete: boolean;
+}
+
 export interface TopologyGraph {
   /** What fails with a node; empty for one that is not there. */
   blastRadius(nodeId: number, depth: number): Promise<BlastRadius>;
+  /** What is around some nodes, along relations that spread failures, in both directions. */
+  neighbourhood(around: Around): Promise<Neighbourhood>;
 }
 
 export const TopologyGraph = defineService<TopologyGraph>('topology.graph');

@@ -4,6 +4,7 @@ import type { DeviceDetailSource, DeviceDirectory } from '../device/contract.ts'
 import { blastRadius } from './blast-radius.ts';
 import { TopologyGraph } from './contract.ts';
 import { HostMirror } from './host-mirror.ts';
+import { neighbourhood } from './neighbourhood.ts';
 import { nodeRoutes } from './node-routes.ts';
 import { nodeStore } from './node-store.ts';
 import { NodeTypes } from './node-types.ts';
@@ -33,7 +34,10 @@ export default definePlugin({
 
     const nodes = new Nodes({ tables, check, clock });
     topologySkills(nodes, tables).forEach((skill) => ctx.skills.add(skill));
-    ctx.services.provide(TopologyGraph, () => ({ blastRadius: (nodeId, depth) => blastRadius(tables.read, nodeId, depth) }));
+    ctx.services.provide(TopologyGraph, () => ({
+      blastRadius: (nodeId, depth) => blastRadius(tables.read, nodeId, depth),
+      neighbourhood: (around) => neighbourhood(tables.read, around),
+    }));
     ctx.extend.contribute(DeviceDetails, 'host-node', {
       detailsOf: async (ids) => new Map((await nodeStore(tables.read).ofDevices(ids)).map(({ id, device_id }) => [device_id!, { node_id: id }])),
     });

@@ -57,7 +57,8 @@ export function routeTable(snapshot: Snapshot): RouteTable {
 export function findRoute(table: RouteTable, method: Method, segments: readonly string[]): Served | undefined {
   const root = table.methods.get(method);
   const served = root && climb(root, segments, 0);
-  const down = table.outages.find(({ mount }) => (mount.length > 0 || segments.length === 0) && mount.every((name, at) => segments[at] === name));
+  const fits = (name: string, at: number): boolean => segments[at] === name || (name.startsWith('{') && segments[at] !== undefined);
+  const down = table.outages.find(({ mount }) => (mount.length > 0 || segments.length === 0) && mount.every(fits));
   if (down && (!served || down.mount.length > served.route.fixed)) {
     const { code, message, retryAfterSeconds } = down.outage;
     throw new SvcError(code, message, { retryAfterSeconds });

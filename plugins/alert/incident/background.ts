@@ -15,6 +15,7 @@ export interface BackgroundParts {
     byId(id: number): Promise<Incident | undefined>;
     instancesOf(group: string): ReadonlyMap<string, Instance>;
   };
+  readonly store: { diagnosis(id: number, seq: number): Promise<string | undefined> };
   readonly book: Pick<RuleBook, 'get'>;
   readonly planOf: (rule: Rule) => Plan;
   readonly metrics: Handle<MetricsQueries>;
@@ -44,13 +45,14 @@ export class Backgrounds {
   }
 
   async of(id: number): Promise<Background | undefined> {
-    const { ledger, clock } = this.#parts;
+    const { ledger, store, clock } = this.#parts;
     const incident = await ledger.byId(id);
     if (incident === undefined) {
       return undefined;
     }
     const now = clock.now();
-    const [hour, week] = await Promise.all([
+    const [diagnosis, hour, week] = await Promise.all([
+      store.diagnosis(id, incident.event_count),
       this.#measured(incident, { start: now - hourMs, end: now, step: minuteMs }),
       this.#measured(incident, { start: incident.last_fired_at - weekMs, end: incident.last_fired_at, step: hourMs }),
     ]);
@@ -61,6 +63,7 @@ export class Backgrounds {
       ...(incident.acknowledged_at !== null && { acknowledged_at: timestamp(incident.acknowledged_at) }),
       ...(hour.length > 1 && { hour }),
       ...(week.length > 1 && { week: spreadOf(week.map(([, value]) => value)) }),
+      ...(diagnosis !== undefined && { diagnosis }),
       steps: stepsOf(incident),
       beside: this.#beside(incident),
     };

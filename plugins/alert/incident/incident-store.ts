@@ -90,6 +90,12 @@ export class IncidentStore {
     });
   }
 
+  /** First line of what the investigator has written about one firing. */
+  async diagnosis(id: number, seq: number): Promise<string | undefined> {
+    const row = await this.#tables.read.selectFrom('alert_events').select('message').where('delivery_id', '=', `diagnosis-${id}-${seq}`).executeTakeFirst();
+    return row?.message.split('\n', 1)[0];
+  }
+
   diagnose(
     id: number,
     diagnosis: { readonly message: string; readonly data: Readonly<Record<string, unknown>>; readonly by: string; readonly seq: number },

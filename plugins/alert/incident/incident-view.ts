@@ -1,6 +1,7 @@
 import { type Clock, timestamp } from 'svc/sdk';
 
-import type { IncidentEventView, Incidents, IncidentView, InstanceView } from '../contract.ts';
+import type { IncidentEventView, IncidentMeasure, Incidents, IncidentView, InstanceView } from '../contract.ts';
+import type { Plan, Rule } from '../rule.ts';
 import type { Incident } from './incident.ts';
 import { shownEvent } from './incident-item.ts';
 import type { IncidentStore } from './incident-store.ts';
@@ -22,16 +23,24 @@ export const eventViewOf = (row: EventRow): IncidentEventView => {
   return event;
 };
 
+/** What readers need of rules. */
+export interface RulesOf {
+  get(id: number): Rule | undefined;
+  planOf(rule: Rule): Plan;
+}
+
 /** Incidents for other plugins. */
 export class IncidentReader implements Incidents {
   readonly #store: IncidentStore;
   readonly #instances: InstanceReader;
   readonly #clock: Clock;
+  readonly #rules: RulesOf;
 
-  constructor(store: IncidentStore, instances: InstanceReader, clock: Clock) {
+  constructor(store: IncidentStore, instances: InstanceReader, clock: Clock, rules: RulesOf) {
     this.#store = store;
     this.#instances = instances;
     this.#clock = clock;
+    this.#rules = rules;
   }
 
   async get(id: number): Promise<IncidentView | undefined> {
@@ -58,8 +67,24 @@ export class IncidentReader implements Incidents {
     return (await this.#store.events(id, { order: 'asc' }, { limit: mostEvents })).items.map(eventViewOf);
   }
 
+  async measured(id: number): Promise<IncidentMeasure | undefined> {
+    const incident = await this.#store.get(id);
+    const rule = this.#rules.get(incident.rule_id);
+    const leg = rule && this.#rules.planOf(rule).legs.find(({ measure }) => measure !== undefined);
+    return leg && measureOf(leg, rule, incident);
+  }
+
   async diagnose(id: number, diagnosis: Parameters<Incidents['diagnose']>[1]): Promise<void> {
     const incident = await this.#store.get(id);
     await this.#store.diagnose(id, { ...diagnosis, seq: incident.event_count }, this.#clock.now());
   }
+}
+
+function measureOf({ store, query, measure, threshold }: Plan['legs'][number], { kind }: Rule, { labels }: Incident): IncidentMeasure {
+  const [, sign] = (query.startsWith(measure!) && /^\s*([<>])/.exec(query.slice(measure!.length))) || [];
+  return {
+    ...{ store, query: measure!, labels, kind },
+    ...(threshold !== undefined && { threshold }),
+    ...(sign !== undefined && { direction: sign === '>' ? 'up' : 'down' }),
+  };
 }

@@ -2,7 +2,7 @@ import { type RemoteClient } from 'svc/query';
 import { type Clock, messageOf, SvcError, type ThreadHandle } from 'svc/sdk';
 
 import type { Enforced, InstantAnswer, MatrixAnswer, Notes, PushAnswer, QueryOptions } from '../../metricsdb/contract.ts';
-import type { LinesAnswer, LogQueryOptions, LogWindow, PatternsAnswer } from '../contract.ts';
+import type { LinesAnswer, LogQueryOptions, LogWindow, PatternOptions, PatternsAnswer } from '../contract.ts';
 import type { DriverStatus, LogDriver } from '../driver.ts';
 import type { EndpointName } from '../loki/endpoints.ts';
 import { mostLines, type ParameterList } from '../loki/parameters.ts';
@@ -69,9 +69,9 @@ export class RemoteLogs implements LogDriver {
   }
 
   /** Few servers keep patterns, so they are found here, in as many lines as one answer holds. */
-  async patterns(query: string, window: LogWindow, options: QueryOptions = {}): Promise<PatternsAnswer> {
+  async patterns(query: string, window: LogWindow, { step, ...options }: PatternOptions = {}): Promise<PatternsAnswer> {
     const { lines } = await this.lines(query, window, { ...options, limit: mostLines });
-    const patterns = await this.#thread.call<PatternsAnswer['patterns']>('templates', lines);
+    const patterns = await this.#thread.call<PatternsAnswer['patterns']>('templates', { lines, step });
     return { patterns, lines: lines.length, partial: lines.length === mostLines, warnings: [] };
   }
 
