@@ -1,0 +1,113 @@
+import type { Change, CheckResult, Edge, EvidenceKind, LogTemplate, Node, Period, Series, SpanAggregate, Verdict } from 'svc/rca';
+import { defineEvent, defineExtensionPoint, defineService } from 'svc/sdk';
+
+/** One question to one source, such that its text and window alone give the answer again. */
+export interface Question {
+  readonly kind: EvidenceKind;
+  /** Which source, and what narrows it: `metrics`, `metrics {device_id=~"7"}`. */
+  readonly source: string;
+  readonly query: string;
+  readonly window: Period;
+  /** What is not seen when there is no answer. */
+  readonly node?: string;
+}
+
+export interface Answer {
+  /** Plain JSON, bounded; the digest of the evidence is of this. */
+  readonly value: unknown;
+  /** A few figures of it. */
+  readonly digest: Readonly<Record<string, unknown>>;
+  /** Whether people outside can write what is in it. */
+  readonly trust: 'trusted' | 'untrusted';
+  readonly truncated?: boolean;
+  readonly redactions?: number;
+}
+
+/** Where evidence comes from; throws `unavailable` while it cannot be asked. */
+export interface EvidenceSource {
+  ask(question: Question, signal: AbortSignal): Promise<Answer>;
+}
+
+/** What one answer says about nodes. */
+export interface Parts {
+  readonly nodes?: readonly Node[];
+  readonly edges?: readonly Edge[];
+  readonly series?: readonly Series[];
+  readonly logs?: readonly LogTemplate[];
+  readonly spans?: readonly SpanAggregate[];
+  readonly changes?: readonly Change[];
+  readonly checks?: readonly CheckResult[];
+}
+
+/** What an investigation looks at. */
+export interface Scope {
+  readonly fired_at: number;
+  readonly window: Period;
+  readonly nodes: readonly Node[];
+  /** Ids of the devices among them. */
+  readonly device_ids: readonly string[];
+  /** Names of the services among them. */
+  readonly services: readonly string[];
+}
+
+/** Evidence that another room brings: what to ask, how it is answered, and what an answer says. */
+export interface Fetcher extends EvidenceSource {
+  /** Its questions name `contributed:<id of the contribution>` as their source. */
+  plan(scope: Scope): readonly Omit<Question, 'source'>[];
+  read(value: unknown, question: Question, evidence: string): Parts;
+}
+
+/** Contributions are named by what their questions have as source. */
+export const Fetchers = defineExtensionPoint<Fetcher>('investigate.fetcher', { type: 'object', required: ['plan', 'read', 'ask'] });
+
+/** A check of hosts as data: a query that has one series for each device, and from which value on it is bad. */
+export interface HostCheck {
+  readonly title: string;
+  /** PromQL; `$devices` becomes the matcher of the devices that are looked at. */
+  readonly query: string;
+  readonly op: '>' | '>=' | '<' | '<=' | '==';
+  readonly value: number;
+  /** How many samples in a row must be bad; default 1. */
+  readonly lasting?: number;
+  /** What is said when it is bad; `$value` and the names of labels are filled in. */
+  readonly message: string;
+}
+
+/** Contributed by code or in a `plugin.json`; named by the check. */
+export const HostChecks = defineExtensionPoint<HostCheck>('investigate.check', {
+  type: 'object',
+  required: ['title', 'query', 'op', 'value', 'message'],
+  additionalProperties: false,
+  properties: {
+    title: { type: 'string', minLength: 1, maxLength: 120 },
+    query: { type: 'string', minLength: 1, maxLength: 4_000 },
+    op: { enum: ['>', '>=', '<', '<=', '=='] },
+    value: { type: 'number' },
+    lasting: { type: 'integer', minimum: 1, maximum: 1_000 },
+    message: { type: 'string', minLength: 1, maxLength: 400 },
+  },
+});
+
+export type RunStatus = 'pending' | 'running' | 'ready' | 'failed' | 'skipped';
+
+/** Where the newest investigation of an incident stands. */
+export interface InvestigationState {
+  readonly id: number;
+  readonly incident_id: number;
+  readonly status: RunStatus;
+  readonly verdict: Verdict | null;
+  readonly summary: string;
+}
+
+export interface Investigations {
+  /** Begins one, whatever the gates for automatic ones say; the one that waits or runs already, where there is one. */
+  start(incidentId: number, by: string): Promise<InvestigationState>;
+  newest(incidentId: number): Promise<InvestigationState | undefined>;
+  /** The report for people, as markdown. */
+  markdown(id: number): Promise<string>;
+}
+
+export const Investigations = defineService<Investigations>('investigate.start');
+
+/** After the commit: a report is there, or has been enriched. */
+export const InvestigationReady = defineEvent<InvestigationState & { readonly mode: 'deterministic' | 'assisted' }>('investigation.ready');

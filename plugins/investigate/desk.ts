@@ -1,0 +1,194 @@
+import { type Clock, type Counter, type Handle, type Logger, messageOf, type Scope, type Settings, SvcError, type Tables, timestamp } from 'svc/sdk';
+
+import type { Incidents, IncidentView } from '../alert/contract.ts';
+import type { InvestigationState } from './contract.ts';
+import { type InvestigateTables, type NewRun, type RunRow, RunStore } from './run-store.ts';
+
+export interface DeskParts {
+  readonly tables: Tables<InvestigateTables>;
+  readonly incidents: Handle<Incidents>;
+  readonly settings: Pick<Settings, 'get'>;
+  readonly clock: Clock;
+  readonly scope: Pick<Scope, 'task' | 'signal'>;
+  readonly log: Logger;
+  readonly admitted: Counter;
+  /** Carries one out to its end; never throws. */
+  readonly carryOut: (run: RunRow, signal: AbortSignal) => Promise<void>;
+}
+
+const atOnce = 3;
+const mostWaiting = 100;
+const mostAttempts = 3;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+/** One that fires again is looked at again only after this. */
+const againMs = 24 * hourMs;
+const severities = ['info', 'warning', 'critical', 'never'];
+
+/** Which incidents are investigated, and in what order: alerts pass a gate, people do not, and what is open is on disk. */
+export class Desk {
+  readonly #parts: DeskParts;
+  readonly #store: RunStore;
+  #running = 0;
+  #lastOffer: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+    this.#store = new RunStore(parts.tables.read);
+  }
+
+  /** An alert has raised an incident. */
+  offer(incident: IncidentView): Promise<void> {
+    // One after another, so that each sees those before it.
+    const next = this.#lastOffer.then(() => this.#offer(incident));
+    this.#lastOffer = next.catch((error: unknown) => {
+      this.#parts.log.warn(
+        { event: 'investigate.offer_failed', incident: incident.id, cause: messageOf(error) },
+        'an incident could not be taken for investigation; the next look takes it',
+      );
+    });
+    return next;
+  }
+
+  /** A person, or another room in their name, asks for one. */
+  async start(incidentId: number, by: string): Promise<InvestigationState> {
+    const { tables, incidents, clock } = this.#parts;
+    if (!incidents.available) {
+      throw new SvcError('unavailable', 'the room of incidents is away; enable the plugin alert', { reason: 'investigate.alert_away' });
+    }
+    const incident = await incidents.get().get(incidentId);
+    if (incident === undefined) {
+      throw new SvcError('not_found', `there is no incident ${incidentId}`);
+    }
+    const row = await tables.write(async (tx) => {
+      const store = new RunStore(tx);
+      if ((await store.waiting()) >= mostWaiting) {
+        throw new SvcError('rate_limited', `${mostWaiting} investigations wait already; try again in a minute`, {
+          reason: 'investigate.queue_full',
+          retryAfterSeconds: 60,
+        });
+      }
+      return (await store.insert({ ...aboutOf(incident, clock.now()), started_by: 'person', asked_by: by })) ?? (await store.newest(incidentId));
+    });
+    this.pump();
+    return stateOf(row!);
+  }
+
+  /** Begins what waits, as far as there is room. */
+  pump(): void {
+    const { scope } = this.#parts;
+    if (this.#running >= atOnce || scope.signal.aborted) {
+      return;
+    }
+    this.#running += 1;
+    scope.task('investigate', async (signal) => {
+      try {
+        for (let run = await this.#take(); run !== undefined && !signal.aborted; run = await this.#take()) {
+          await this.#parts.carryOut(run, signal);
+        }
+      } catch (error) {
+        this.#parts.log.warn({ event: 'investigate.not_begun', cause: messageOf(error) }, 'an investigation could not be begun; the next look begins it');
+      } finally {
+        this.#running -= 1;
+      }
+    });
+  }
+
+  /** What a process that ended was at is begun again, a few times; then it is failed, in words. */
+  async resume(): Promise<void> {
+    const { tables, clock, log } = this.#parts;
+    for (const { id, attempts } of await this.#store.interrupted()) {
+      const isOver = attempts >= mostAttempts;
+      const change = isOver
+        ? { status: 'failed' as const, reason: `svc ended ${attempts} times while it ran; start it again by hand`, ready_at: Math.round(clock.now()) }
+        : { status: 'pending' as const };
+      await tables.write((tx) => new RunStore(tx).end({ id, attempts }, change));
+      log.info({ event: 'investigate.resumed', investigation: id, attempts, given_up: isOver }, 'an investigation was interrupted by the end of svc');
+    }
+    await this.sweep();
+  }
+
+  /** Takes incidents whose event was lost, such as by a kill between two commits. */
+  async sweep(): Promise<void> {
+    const { incidents, clock } = this.#parts;
+    if (incidents.available) {
+      const since = clock.now() - hourMs;
+      for (const incident of await incidents.get().list({ status: ['open', 'acknowledged'], limit: 200 })) {
+        if (Date.parse(incident.fired_at) >= since && (await this.#store.newest(incident.id)) === undefined) {
+          await this.offer(incident).catch(() => undefined);
+        }
+      }
+    }
+    Array.from({ length: atOnce }).forEach(() => this.pump());
+  }
+
+  #take(): Promise<RunRow | undefined> {
+    const { tables, clock } = this.#parts;
+    return tables.write((tx) => new RunStore(tx).take(clock.now()));
+  }
+
+  async #offer(incident: IncidentView): Promise<void> {
+    const { tables, settings, clock, admitted } = this.#parts;
+    const floor = severities.indexOf(settings.get<string>('investigate.severity'));
+    const last = await this.#store.lastReady(incident.id);
+    if (severities.indexOf(incident.severity) < floor || (last !== undefined && last > clock.now() - againMs)) {
+      return;
+    }
+    const about = { ...aboutOf(incident, clock.now()), started_by: 'alert' as const, asked_by: 'alert' };
+    const row = await tables.write(async (tx) => {
+      const store = new RunStore(tx);
+      const reason = await this.#held(store, incident, clock.now());
+      return await store.insert(reason === undefined ? about : { ...about, status: 'skipped', reason, summary: reason });
+    });
+    if (row === undefined) {
+      return;
+    }
+    admitted.add(1, { outcome: row.status });
+    if (row.status === 'skipped') {
+      await this.#tellSkipped(row);
+    } else {
+      this.pump();
+    }
+  }
+
+  /** Why an alert starts none: too many of its rule, or in all, and who is looked at in its place. */
+  async #held(store: RunStore, incident: IncidentView, now: number): Promise<string | undefined> {
+    const { settings } = this.#parts;
+    const { ofRule, all } = await store.begunSince(now - hourMs, incident.rule_key);
+    const [perRule, inAll] = [settings.get<number>('investigate.most_per_rule'), settings.get<number>('investigate.most')];
+    const full = (await store.waiting()) >= mostWaiting;
+    if (ofRule < perRule && all < inAll && !full) {
+      return undefined;
+    }
+    const others = (await store.around(Date.parse(incident.fired_at), hourMs, incident.id)).filter(({ status }) => status !== 'skipped');
+    const same = others.filter(({ rule_key: rule }) => rule === incident.rule_key);
+    const named = (same.length > 0 ? same : others).slice(-3).map(({ incident_id: id }) => id);
+    const why = full
+      ? `${mostWaiting} investigations wait already`
+      : ofRule >= perRule
+        ? `${ofRule} incidents of this rule were within the hour`
+        : `${all} incidents were within the hour`;
+    return `Not investigated by itself, because ${why}${named.length === 0 ? '' : `; see the investigations of incident ${named.join(', ')}`}.`;
+  }
+
+  async #tellSkipped({ id, incident_id: incident, summary }: RunRow): Promise<void> {
+    const { incidents, log } = this.#parts;
+    try {
+      await incidents.get().diagnose(incident, { message: summary, by: 'investigator', data: { investigation_id: id, status: 'skipped' } });
+    } catch (error) {
+      log.debug(
+        { event: 'investigate.untold', incident, cause: messageOf(error) },
+        'the timeline of an incident could not be told that it is not investigated',
+      );
+    }
+  }
+}
+
+const aboutOf = (incident: IncidentView, now: number): Omit<NewRun, 'started_by' | 'asked_by'> => ({
+  ...{ incident_id: incident.id, fire_seq: incident.event_count, rule_key: incident.rule_key, device_id: incident.device_id ?? null },
+  ...{ labels: JSON.stringify(incident.labels), fired_at: Date.parse(incident.fired_at), created_at: Math.round(now) },
+});
+
+export const stateOf = ({ id, incident_id, status, verdict, summary }: RunRow): InvestigationState => ({ id, incident_id, status, verdict, summary });
+
+export const instantOf = (at: number | null): string | null => (at === null ? null : timestamp(at));

@@ -1,0 +1,82 @@
+import type { Change, ChangeKind, LogTemplate, Period, Severity } from 'svc/rca';
+
+import type { ChangeKind as FedKind } from '../../changes/contract.ts';
+import type { Found, Gatherer } from './gatherer.ts';
+import { type Fed, placesText } from './graph-sources.ts';
+import type { Lines, Templates } from './log-sources.ts';
+import { deviceNode, serviceNode } from './symptom.ts';
+
+const hourMs = 3_600_000;
+
+const kinds: Readonly<Record<FedKind, ChangeKind>> = {
+  ...{ deploy: 'deploy', config: 'config', rule: 'rule', setting: 'config', upgrade: 'edge_upgrade', restart: 'restart', reboot: 'reboot' },
+  ...{ plugin: 'restart', package: 'package', cron: 'cron', certificate: 'certificate', topology: 'config' },
+};
+
+/** Changes of the feed, and those that machines write into their logs: packages, cron jobs, units that were started and stopped. */
+export async function changesNear(
+  gatherer: Gatherer,
+  {
+    devices,
+    services,
+    firedAt,
+    until,
+  }: { readonly devices: readonly string[]; readonly services: readonly string[]; readonly firedAt: number; readonly until: number },
+): Promise<readonly Change[]> {
+  const query = placesText({ device_ids: devices, services });
+  const logQuery = `{device_id=~"${devices.join('|')}"} |~ "CRON\\\\[\\\\d+\\\\]: .* CMD|unattended-upgrade|(?:^| )(?:upgrade|install|remove) [\\\\w.+-]+(?::\\\\w+)? |systemd\\\\[1\\\\]: (?:Started|Stopped|Reloaded|Restarted) "`;
+  const [fed, logged] = await Promise.all([
+    gatherer.ask({ kind: 'change', source: 'changes', query, window: { from: firedAt - 24 * hourMs, to: until } }),
+    devices.length === 0 ? undefined : gatherer.ask({ kind: 'change', source: 'logs', query: logQuery, window: { from: firedAt - hourMs, to: until } }),
+  ]);
+  return [...(fed === undefined ? [] : fromFeed(fed)), ...(logged === undefined ? [] : fromLines(logged))];
+}
+
+const fromFeed = ({ id, value }: Found): readonly Change[] =>
+  (value as Fed).changes.map((change) => ({
+    ...{ id: `${id}:${change.id}`, evidence: id, at: change.at, kind: kinds[change.kind], title: change.summary },
+    ...(change.service !== undefined ? { node: serviceNode(change.service) } : change.device_id !== undefined && { node: deviceNode(change.device_id) }),
+    ...(change.actor !== undefined && { actor: change.actor }),
+  }));
+
+const told: readonly (readonly [RegExp, ChangeKind])[] = [
+  [/CRON\[\d+\]: .*CMD/, 'cron'],
+  [/unattended-upgrade|(?:^| )(?:upgrade|install|remove) [\w.+-]+/, 'package'],
+  [/systemd\[1\]: /, 'restart'],
+];
+
+const fromLines = ({ id, value }: Found): readonly Change[] =>
+  (value as Lines).lines.flatMap(({ at, line, labels: { device_id: device } }, index) => {
+    const kind = told.find(([form]) => form.test(line))?.[1];
+    return kind === undefined || device === undefined
+      ? []
+      : [{ id: `${id}:${index}`, evidence: id, at, kind, node: deviceNode(device), title: line.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 200) }];
+  });
+
+const words: readonly (readonly [RegExp, Severity])[] = [
+  [/\b(?:fatal|panic|emerg|critical|crit|segfault|oom-kill|out of memory)\b/i, 'fatal'],
+  [/\b(?:error|err|fail(?:ed|ure)?|exception|refused|denied|timed? ?out|unreachable)\b/i, 'error'],
+  [/\b(?:warn(?:ing)?|retry(?:ing)?|slow|deprecated)\b/i, 'warn'],
+  [/\b(?:info|notice)\b/i, 'info'],
+  [/\b(?:debug|trace)\b/i, 'debug'],
+];
+
+/** Templates of one node's lines, in buckets; of time that was not read there are none. */
+export function templatesOf({ id, value }: Found, node: string, window: Period): readonly LogTemplate[] {
+  const { step_ms: step, first, templates } = value as Templates;
+  const from = Math.ceil(first / step) * step;
+  const length = Math.max(0, Math.floor((window.to - from) / step) + 1);
+  return templates.map(({ pattern, example, steps }, index) => {
+    const counts = Array.from({ length }, () => 0);
+    steps.forEach(([at, count]) => {
+      const bucket = Math.floor((at - from) / step);
+      if (bucket >= 0 && bucket < length) {
+        counts[bucket] = count;
+      }
+    });
+    return {
+      ...{ id: `${id}:${index}`, evidence: id, node, template: pattern, from, bucket_ms: step, counts, samples: [example] },
+      severity: words.find(([form]) => form.test(pattern))?.[1] ?? 'unknown',
+    };
+  });
+}

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+
+import type { Evidence, Missing, MissingReason } from 'svc/rca';
+import { type Clock, isSvcError, messageOf, SvcError, withDeadline } from 'svc/sdk';
+
+import type { Answer, EvidenceSource, Question } from '../contract.ts';
+
+export interface GathererParts {
+  /** By the first word of what questions name as source. */
+  readonly sources: ReadonlyMap<string, EvidenceSource>;
+  readonly clock: Clock;
+  /** Monotonic: later nothing more is waited for. */
+  readonly until: number;
+  readonly signal: AbortSignal;
+}
+
+export interface Found {
+  /** Of the evidence. */
+  readonly id: string;
+  readonly value: unknown;
+}
+
+const longestMs = 6_000;
+const atOnce = 6;
+const mostBytes = 8 * 1_024 * 1_024;
+
+/** Asks sources and writes down what was asked and what came: an answer is evidence, its absence is named, and neither is ever an error. */
+export class Gatherer {
+  readonly #parts: GathererParts;
+  readonly #evidence = new Map<number, Evidence>();
+  readonly #missing: Missing[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #numbers = 0;
+  #running = 0;
+
+  constructor(parts: GathererParts) {
+    this.#parts = parts;
+  }
+
+  get evidence(): readonly Evidence[] {
+    return [...this.#evidence.entries()].sort(([a], [b]) => a - b).map(([, evidence]) => evidence);
+  }
+
+  get missing(): readonly Missing[] {
+    return this.#missing;
+  }
+
+  /** Evidence is numbered in the order of the questions, whichever is answered first. */
+  async ask(question: Question): Promise<Found | undefined> {
+    const number = (this.#numbers += 1);
+    await this.#turn();
+    try {
+      const answer = await askSource(this.#parts.sources, question, this.#patience());
+      const evidence = evidenceOf(`E${number}`, question, answer, this.#parts.clock.now());
+      this.#evidence.set(number, evidence);
+      return { id: evidence.id, value: answer.value };
+    } catch (error) {
+      this.lack(question, reasonOf(error), messageOf(error));
+      return undefined;
+    } finally {
+      this.#running -= 1;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  /** Notes what could not be asked at all; the same absence is told once. */
+  lack({ kind, source, node }: Pick<Question, 'kind' | 'source' | 'node'>, reason: MissingReason, text: string): void {
+    const [name = source] = source.split(' ', 1);
+    if (!this.#missing.some((known) => known.source === name && known.reason === reason && known.node === node && known.kind === kind)) {
+      this.#missing.push({ kind, source: name, reason, text: text.slice(0, 400), ...(node !== undefined && { node }) });
+    }
+  }
+
+  async #turn(): Promise<void> {
+    if (this.#running >= atOnce) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    this.#running += 1;
+  }
+
+  #patience(): { readonly ms: number; readonly signal: AbortSignal } {
+    const { clock, until, signal } = this.#parts;
+    const left = until - clock.monotonic();
+    if (left < 1 || signal.aborted) {
+      throw new SvcError('unavailable', 'it was not asked: the time of the investigation was up', { reason: 'investigate.time_up' });
+    }
+    return { ms: Math.min(longestMs, left), signal };
+  }
+}
+
+/** One question, whoever asks it: an investigation, or a person who asks again. */
+export async function askSource(
+  sources: ReadonlyMap<string, EvidenceSource>,
+  question: Question,
+  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
+): Promise<Answer> {
+  const [name = ''] = question.source.split(' ', 1);
+  const source = sources.get(name);
+  if (source === undefined) {
+    throw new SvcError('unavailable', `${name} is not there; enable its plugin`, { reason: 'investigate.source_away' });
+  }
+  const abort = new AbortController();
+  return await withDeadline(source.ask(question, AbortSignal.any([signal, abort.signal])), ms, () => {
+    abort.abort();
+    throw new SvcError('unavailable', `${name} did not answer within ${(ms / 1_000).toFixed(1)} s`, { reason: 'investigate.source_late' });
+  });
+}
+
+/** The digest that an answer would have again. */
+export const digestOf = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');
+
+export function evidenceOf(
+  id: string,
+  { kind, source, query, window }: Question,
+  { value, digest, trust, truncated, redactions }: Answer,
+  at: number,
+): Evidence {
+  const text = canonical(value);
+  if (text.length > mostBytes) {
+    throw new SvcError('unavailable', 'the answer is larger than what is kept of one', { reason: 'investigate.answer_too_large' });
+  }
+  return {
+    ...{ id, kind, source, query, window, fetched_at: Math.round(at), digest, trust },
+    sha256: createHash('sha256').update(text).digest('hex'),
+    ...(truncated === true && { truncated }),
+    ...(redactions !== undefined && redactions > 0 && { redactions }),
+  };
+}
+
+/** One text for one value, in whatever order its fields came. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+
+function reasonOf(error: unknown): MissingReason {
+  if (!isSvcError(error)) {
+    return 'down';
+  }
+  if (error.reason === 'investigate.time_up' || error.reason === 'investigate.source_late' || /deadline|too long|timed? ?out/i.test(error.message)) {
+    return 'timeout';
+  }
+  if (error.reason === 'investigate.answer_too_large' || /samples|too (?:many|large)|limit/i.test(error.message)) {
+    return 'too_much';
+  }
+  return error.code === 'unavailable' || error.code === 'upstream_error' || error.code === 'internal' ? 'down' : 'refused';
+}

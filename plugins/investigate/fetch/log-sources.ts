@@ -1,0 +1,87 @@
+import { redactText } from 'svc/probe';
+import { type Handle, SvcError } from 'svc/sdk';
+
+import type { LogQueries } from '../../logs/contract.ts';
+import type { Answer, EvidenceSource, Question } from '../contract.ts';
+
+/** What lines had in common, and how many there were in each step. */
+export interface Templates {
+  readonly step_ms: number;
+  /** Of the first line that was read: earlier ones were not, when there were too many. */
+  readonly first: number;
+  readonly lines: number;
+  readonly templates: readonly {
+    readonly pattern: string;
+    readonly count: number;
+    readonly example: string;
+    readonly steps: readonly (readonly [number, number])[];
+  }[];
+}
+
+export interface Lines {
+  readonly lines: readonly { readonly at: number; readonly line: string; readonly labels: Readonly<Record<string, string>> }[];
+}
+
+export const templateStepMs = 300_000;
+const mostTemplates = 300;
+const mostLines = 300;
+const longest = 300;
+
+function storeOf(logs: Handle<LogQueries>): LogQueries {
+  if (!logs.available) {
+    throw new SvcError('unavailable', 'the log store is away; enable the plugin logs', { reason: 'investigate.logs_away' });
+  }
+  return logs.get();
+}
+
+/** Templates of the lines that a LogQL query finds, counted by time. */
+export const templateSource = (logs: Handle<LogQueries>): EvidenceSource => ({
+  async ask({ query, window }: Question, signal: AbortSignal): Promise<Answer> {
+    const { patterns, lines, partial } = await storeOf(logs).patterns(
+      query,
+      { start: window.from, end: window.to },
+      { step: templateStepMs, timeoutMs: 6_000, signal },
+    );
+    let redactions = 0;
+    const safe = (text: string): string => {
+      const hidden = redactText(text).slice(0, longest);
+      redactions += hidden === text.slice(0, longest) ? 0 : 1;
+      return hidden;
+    };
+    const kept = patterns.slice(0, mostTemplates);
+    const value: Templates = {
+      ...{ step_ms: templateStepMs, lines, first: partial ? patterns.reduce((least, { first }) => Math.min(least, first), window.to) : window.from },
+      templates: kept.map(({ pattern, count, example, steps = [] }) => ({ pattern: safe(pattern), count, example: safe(example), steps })),
+    };
+    const digest = {
+      lines,
+      templates: patterns.length,
+      most: value.templates.slice(0, 3).map(({ pattern, count }) => ({ template: pattern.slice(0, 120), count })),
+    };
+    return { value, digest, trust: 'untrusted', truncated: partial || patterns.length > mostTemplates, redactions };
+  },
+});
+
+/** The newest lines that a LogQL query finds. */
+export const lineSource = (logs: Handle<LogQueries>): EvidenceSource => ({
+  async ask({ query, window }: Question, signal: AbortSignal): Promise<Answer> {
+    const found = await storeOf(logs).lines(
+      query,
+      { start: window.from, end: window.to },
+      { limit: mostLines, direction: 'backward', timeoutMs: 6_000, signal },
+    );
+    let redactions = 0;
+    const lines = found.lines.map(({ at, line, labels }) => {
+      const hidden = redactText(line.slice(0, longest));
+      redactions += hidden === line.slice(0, longest) ? 0 : 1;
+      return { at: at.ms, line: hidden, labels: placeOf(labels) };
+    });
+    const value: Lines = { lines };
+    return { value, digest: { lines: lines.length }, trust: 'untrusted', truncated: found.partial || lines.length === mostLines, redactions };
+  },
+});
+
+const placeOf = ({ device_id: device, service_name: service }: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
+  ...(device !== undefined && { device_id: device }),
+  ...(service !== undefined && { service_name: service }),
+});

@@ -1,0 +1,82 @@
+import type { Period } from 'svc/rca';
+import { type Handle, SvcError } from 'svc/sdk';
+
+import type { MetricsQueries } from '../../metricsdb/contract.ts';
+import type { Answer, EvidenceSource, Question } from '../contract.ts';
+
+/** What a range of PromQL came to, on its grid. */
+export interface Grid {
+  readonly from: number;
+  readonly step_ms: number;
+  readonly series: readonly { readonly labels: Readonly<Record<string, string>>; readonly values: readonly (number | null)[] }[];
+}
+
+const hourMs = 3_600_000;
+const mostSeries = 600;
+const patience = { timeoutMs: 6_000, maxSamples: 20_000_000 };
+
+/** Follows from the window alone, so that a question is the same whoever asks it. */
+export const stepOf = ({ from, to }: Period): number => (to - from <= 3 * hourMs ? 30_000 : to - from <= 12 * hourMs ? 60_000 : 300_000);
+
+/** `metrics`, or only of some devices. */
+export const metricsSource = (devices?: readonly string[]): string => (devices === undefined ? 'metrics' : `metrics {device_id=~"${devices.join('|')}"}`);
+
+/** PromQL over a window; what is no number is null. */
+export class MetricsSource implements EvidenceSource {
+  readonly #metrics: Handle<MetricsQueries>;
+
+  constructor(metrics: Handle<MetricsQueries>) {
+    this.#metrics = metrics;
+  }
+
+  async ask({ source, query, window }: Question, signal: AbortSignal): Promise<Answer> {
+    if (!this.#metrics.available) {
+      throw new SvcError('unavailable', 'the metrics store is away; enable the plugin metricsdb', { reason: 'investigate.metrics_away' });
+    }
+    const [, devices] = /^metrics(?: \{device_id=~"([^"]*)"\})?$/.exec(source) ?? [];
+    const step = stepOf(window);
+    // Counted back from the end, so that what is newest is in it: an alert is often about the last sample alone.
+    const to = Math.floor(window.to);
+    const from = to - Math.floor((to - window.from) / step) * step;
+    const enforce = devices === undefined ? [] : [{ name: 'device_id', op: '=~' as const, value: devices }];
+    const { labels, times, values } = await this.#metrics.get().range(query, { start: from, end: to, step }, { ...patience, enforce, signal });
+    const length = Math.max(0, Math.floor((to - from) / step) + 1);
+    const series = labels
+      .map((own, at) => ({ labels: own, values: gridded(times[at]!, values[at]!, { from, step, length }) }))
+      .map((one) => ({ key: JSON.stringify(Object.entries(one.labels).toSorted(([a], [b]) => (a < b ? -1 : 1))), one }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1))
+      .map(({ one }) => one);
+    const grid: Grid = { from, step_ms: step, series: series.slice(0, mostSeries) };
+    return { value: grid, digest: figuresOf(grid, series.length), trust: 'trusted', truncated: series.length > mostSeries };
+  }
+}
+
+function gridded(
+  times: Float64Array,
+  values: Float64Array,
+  { from, step, length }: { readonly from: number; readonly step: number; readonly length: number },
+): (number | null)[] {
+  const out: (number | null)[] = Array.from({ length }, () => null);
+  times.forEach((time, at) => {
+    const value = values[at]!;
+    out[Math.round((time - from) / step)] = Number.isFinite(value) ? value : null;
+  });
+  return out;
+}
+
+/** Figures that a person reads beside the query. */
+function figuresOf({ series, step_ms }: Grid, all: number): Answer['digest'] {
+  const shown = series.slice(0, 5).map(({ labels, values }) => {
+    const known = values.filter((value) => value !== null);
+    return {
+      labels,
+      samples: known.length,
+      ...(known.length > 0 && {
+        min: known.reduce((least, value) => Math.min(least, value)),
+        max: known.reduce((most, value) => Math.max(most, value)),
+        last: known.at(-1)!,
+      }),
+    };
+  });
+  return { series: all, step_seconds: step_ms / 1_000, of: shown };
+}

@@ -1,0 +1,113 @@
+import type { Edge, Node, Period } from 'svc/rca';
+
+import type { Neighbourhood } from '../../topology/contract.ts';
+import type { Gatherer } from './gatherer.ts';
+import { mostNodes, placesText } from './graph-sources.ts';
+import type { Grid } from './metrics-source.ts';
+import { metricsSource } from './metrics-source.ts';
+import { on } from './signals.ts';
+import { deviceNode, serviceNode, type Subject } from './symptom.ts';
+import type { Span, Traces } from './trace-source.ts';
+
+/** Nodes and edges as they are found, from whatever source. */
+export class Graph {
+  readonly #nodes = new Map<string, Node>();
+  readonly #edges = new Map<string, Edge>();
+
+  addNode(node: Node): void {
+    const known = this.#nodes.get(node.id);
+    this.#nodes.set(node.id, known === undefined || known.name === known.id ? node : known);
+  }
+
+  addEdge(edge: Edge): void {
+    const key = `${edge.from}>${edge.to}`;
+    if (edge.from !== edge.to && !this.#edges.has(key)) {
+      this.#edges.set(key, edge);
+    }
+  }
+
+  /** Nearest to `start` first, as many as are looked at, and the edges between them. */
+  near(start: readonly string[], most: number): { readonly nodes: readonly Node[]; readonly edges: readonly Edge[] } {
+    const beside = new Map<string, string[]>();
+    const join = (a: string, b: string): unknown => beside.set(a, [...(beside.get(a) ?? []), b]);
+    for (const { from, to } of this.#edges.values()) {
+      join(from, to);
+      join(to, from);
+    }
+    const reached = new Set(start.filter((id) => this.#nodes.has(id)));
+    for (const id of reached) {
+      for (const next of beside.get(id) ?? []) {
+        if (reached.size < most && this.#nodes.has(next)) {
+          reached.add(next);
+        }
+      }
+    }
+    // What hangs together with nothing is looked at last.
+    [...this.#nodes.keys()].filter(() => reached.size < most).forEach((id) => reached.size < most && reached.add(id));
+    const edges = [...this.#edges.values()].filter(({ from, to }) => reached.has(from) && reached.has(to));
+    return { nodes: [...reached].map((id) => this.#nodes.get(id)!), edges };
+  }
+}
+
+/** What stands near the symptom by what people have written down. */
+export async function addTopology(graph: Graph, gatherer: Gatherer, { devices, services }: Subject, window: Period): Promise<void> {
+  const query = placesText({ device_ids: devices, names: services });
+  const found = await gatherer.ask({ kind: 'topology', source: 'topology', query, window });
+  if (found === undefined) {
+    return;
+  }
+  const { nodes, relations } = found.value as Neighbourhood;
+  const ids = new Map(nodes.map((node) => [node.id, idOf(node)]));
+  nodes.forEach((node) => graph.addNode({ id: ids.get(node.id)!, kind: node.type, name: node.name }));
+  for (const { type, cause_id: cause, effect_id: effect } of relations) {
+    graph.addEdge({ from: ids.get(effect)!, to: ids.get(cause)!, relation: type, origin: 'topology', evidence: found.id });
+  }
+}
+
+const idOf = ({ id, type, name, device_id: device }: Neighbourhood['nodes'][number]): string =>
+  device !== null ? deviceNode(device) : type === 'service' || type === 'app' || type === 'database' || type === 'queue' ? serviceNode(name) : `node:${id}`;
+
+/** Which services run on which devices, by what their spans say. */
+export async function addPlacement(graph: Graph, gatherer: Gatherer, { devices, services }: Subject, window: Period): Promise<readonly string[]> {
+  const [label, names] = services.length > 0 ? (['service', services] as const) : (['device_id', devices] as const);
+  if (names.length === 0) {
+    return services;
+  }
+  const query = on('group by (service, device_id) (traces_spanmetrics_calls_total{$on})', label, names);
+  const found = await gatherer.ask({ kind: 'topology', source: metricsSource(), query, window });
+  const seen = new Set(services);
+  for (const { labels } of (found?.value as Grid | undefined)?.series ?? []) {
+    const { service, device_id: device } = labels;
+    if (service !== undefined && device !== undefined && seen.size < mostNodes) {
+      place(graph, service, device, found!.id);
+      seen.add(service);
+    }
+  }
+  return [...seen];
+}
+
+function place(graph: Graph, service: string, device: string, evidence: string): void {
+  graph.addNode({ id: serviceNode(service), kind: 'service', name: service });
+  graph.addNode({ id: deviceNode(device), kind: 'host', name: deviceNode(device) });
+  graph.addEdge({ from: serviceNode(service), to: deviceNode(device), relation: 'runs_on', origin: 'trace', evidence });
+}
+
+/** Who calls whom, and on which device, by what traces show. */
+export function addCalls(graph: Graph, { id, value }: { readonly id: string; readonly value: unknown }): void {
+  const { spans } = value as Traces;
+  const bySpan = new Map(spans.map((span) => [`${span.trace} ${span.span}`, span]));
+  for (const span of spans) {
+    if (span.service === '') {
+      continue;
+    }
+    graph.addNode({ id: serviceNode(span.service), kind: 'service', name: span.service });
+    if (span.device !== '') {
+      place(graph, span.service, span.device, id);
+    }
+    const caller: Span | undefined = bySpan.get(`${span.trace} ${span.parent}`);
+    if (caller !== undefined && caller.service !== '' && caller.service !== span.service) {
+      graph.addNode({ id: serviceNode(caller.service), kind: 'service', name: caller.service });
+      graph.addEdge({ from: serviceNode(caller.service), to: serviceNode(span.service), relation: 'calls', origin: 'trace', evidence: id });
+    }
+  }
+}

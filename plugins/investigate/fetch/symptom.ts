@@ -1,0 +1,139 @@
+import type { Series, SliKind, Symptom, Unit } from 'svc/rca';
+
+import type { IncidentMeasure, IncidentView, InstanceView } from '../../alert/contract.ts';
+import type { Found } from './gatherer.ts';
+import type { Grid } from './metrics-source.ts';
+
+export const deviceNode = (id: string | number): string => `device:${id}`;
+export const serviceNode = (name: string): string => `service:${name}`;
+
+/** What an incident is about, before anything was fetched. */
+export interface Subject {
+  readonly incident: IncidentView;
+  readonly measure: IncidentMeasure | undefined;
+  readonly fired_at: number;
+  readonly resolved_at: number | undefined;
+  readonly devices: readonly string[];
+  readonly services: readonly string[];
+  /** Absent where it is about no node in particular. */
+  readonly node: string | undefined;
+}
+
+const serviceLabels = ['service', 'service_name'] as const;
+const mostPlaces = 40;
+
+export function subjectOf(incident: IncidentView, measure: IncidentMeasure | undefined, instances: readonly InstanceView[]): Subject {
+  const labelSets = [incident.labels, ...instances.map(({ labels }) => labels)];
+  const devices = distinct([incident.device_id, ...labelSets.map(({ device_id: id }) => id)].filter((id) => /^\d{1,15}$/.test(id ?? '')));
+  const services = distinct([...labelSets, measure?.labels ?? {}].flatMap((labels) => serviceLabels.map((name) => labels[name])));
+  const [device] = devices;
+  const [service] = services;
+  const ofService = service !== undefined && (incident.device_id === undefined || measure?.kind.startsWith('trace_') === true);
+  const isOne = ofService ? services.length === 1 : devices.length === 1;
+  return {
+    ...{ incident, measure, devices, services, fired_at: Date.parse(incident.fired_at) },
+    resolved_at: incident.resolved_at === undefined ? undefined : Date.parse(incident.resolved_at),
+    node: isOne ? (ofService ? serviceNode(service) : deviceNode(device!)) : undefined,
+  };
+}
+
+const distinct = (texts: readonly (string | undefined)[]): readonly string[] =>
+  [...new Set(texts.filter((text): text is string => text !== undefined && text !== ''))].slice(0, mostPlaces);
+
+/** By the words in names of metrics, the most telling first. */
+const kinds: readonly (readonly [RegExp, SliKind])[] = [
+  [/status_code_error|error|fail|5xx|availab|success|probe_http_status|(?:^|_)up$/i, 'error_ratio'],
+  [/latency|duration|response_time|seconds_bucket|_time_seconds/i, 'latency'],
+  [/mem(?:ory)?|swap|oom|heap|rss|pswp/i, 'memory'],
+  [/filesystem|disk|inode|iowait|io_|blocked/i, 'disk'],
+  [/network|netstat|tcp|conntrack|bandwidth|packets|arp/i, 'network'],
+  [/load\d|pressure/i, 'load'],
+  [/cpu|steal|throttl/i, 'cpu'],
+  [/rate|requests|calls|_total/i, 'rate'],
+];
+
+const byRuleKind: Readonly<Record<string, SliKind>> = {
+  trace_latency: 'latency',
+  trace_error_rate: 'error_ratio',
+  metric_burn_rate: 'error_ratio',
+  log_volume: 'rate',
+};
+
+/** Metrics that hold a word of another kind. */
+const exact: Readonly<Record<string, SliKind>> = { svc_edge_online: 'other', node_cpu_usage_percent: 'cpu', node_procs_blocked: 'disk', log_match: 'other' };
+
+export function kindOf(measure: IncidentMeasure | undefined, metric: string): SliKind {
+  const known = byRuleKind[measure?.kind ?? ''] ?? exact[metric];
+  // A name says it best; the rest of a query has rates, windows and labels in it.
+  return known ?? [metric, measure?.query ?? ''].flatMap((text) => kinds.find(([form]) => form.test(text))?.[1] ?? []).at(0) ?? 'other';
+}
+
+export function unitOf(query: string, metric: string): Unit {
+  if (/percent/.test(metric) || /^\s*100\s*\*/.test(query)) {
+    return 'percent';
+  }
+  const ends: readonly (readonly [RegExp, Unit])[] = [
+    [/ratio/, 'ratio'],
+    [/bytes_per_second|rate\(|_total/, 'per_second'],
+    [/seconds/, 'seconds'],
+    [/bytes/, 'bytes'],
+  ];
+  return ends.find(([form]) => form.test(/\brate\(|increase\(/.test(query) ? query : metric))?.[1] ?? 'other';
+}
+
+/** First metric that a query names; the rule where it names none. */
+export function metricOf({ incident, measure }: Subject): string {
+  const words =
+    measure?.query.replaceAll(/\{[^}]*\}|"(?:[^"\\]|\\.)*"|\b(?:by|without|on|ignoring)\s*\([^)]*\)/g, ' ').match(/\b[a-zA-Z_:][\w:]*\b(?!\s*\()/g) ?? [];
+  return (
+    words.find((word) => /[_:]/.test(word) && !/^(?:group_left|group_right)$/.test(word)) ??
+    words.find((word) => !/^(?:by|bool|offset|and|or|unless|e|inf|nan)$/i.test(word)) ??
+    incident.rule_key
+  );
+}
+
+/** Series of what the rule measures, one for each device or service that has it; those of the symptom first. */
+export function measuredSeries(subject: Subject, { id, value }: Found): readonly Series[] {
+  const { measure, node, incident } = subject;
+  const metric = metricOf(subject);
+  const { from, step_ms, series } = value as Grid;
+  const kind = kindOf(measure, metric);
+  const unit = unitOf(measure?.query ?? '', metric);
+  const read = series.flatMap(({ labels, values }, index) => {
+    const own = placeOf(labels, node);
+    return own === undefined
+      ? []
+      : [
+          {
+            ...{ id: `${own}/${metric}#${index}`, evidence: id, node: own, metric, kind, unit, labels, from, step_ms, values },
+            ...(measure?.direction === 'down' && { worse: 'down' as const }),
+            isSymptom: isOf(labels, incident.labels),
+          },
+        ];
+  });
+  return read.sort((a, b) => Number(b.isSymptom) - Number(a.isSymptom)).map(({ isSymptom: _, ...one }) => one);
+}
+
+/** Node that a series is of; what has no label of a place is of the symptom. */
+export function placeOf(labels: Readonly<Record<string, string>>, otherwise: string | undefined): string | undefined {
+  const { device_id: device, service, service_name: named } = labels;
+  const name = service ?? named;
+  return name !== undefined && name !== '' ? serviceNode(name) : device !== undefined && device !== '' ? deviceNode(device) : otherwise;
+}
+
+const isOf = (series: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>>): boolean =>
+  Object.entries(series).every(([name, value]) => name === '__name__' || !Object.hasOwn(labels, name) || labels[name] === value);
+
+/** `series`: those of the symptom, in the order of `measuredSeries`. */
+export function symptomOf(subject: Subject, series: readonly Series[]): Symptom {
+  const { incident, measure, node, fired_at, resolved_at } = subject;
+  const metric = metricOf(subject);
+  const own = series.find((one) => one.node === node) ?? (node === undefined ? series[0] : undefined);
+  return {
+    ...(node !== undefined && { node }),
+    ...(own !== undefined && { series: own.id }),
+    ...{ metric, kind: kindOf(measure, metric), direction: measure?.direction ?? (/absent|no_data/.test(incident.rule_key) ? 'absent' : 'up') },
+    ...{ labels: incident.labels, fired_at },
+    ...(resolved_at !== undefined && { resolved_at }),
+  };
+}

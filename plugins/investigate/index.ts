@@ -1,0 +1,153 @@
+import { parseDuration } from 'svc/query';
+import { defineEvent, definePlugin, defineService, type Handle, type PluginContext, type Tables, type ToolSkill, toolSkill } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { IncidentFiredEvent, Incidents } from '../alert/contract.ts';
+import type { ChangeFeed } from '../changes/contract.ts';
+import type { DeviceDirectory } from '../device/contract.ts';
+import type { LogQueries } from '../logs/contract.ts';
+import type { MetricsQueries } from '../metricsdb/contract.ts';
+import type { TopologyGraph } from '../topology/contract.ts';
+import type { TraceQueries } from '../traces/contract.ts';
+import { shippedChecks } from './checks/run-checks.ts';
+import { type EvidenceSource, Fetchers, HostChecks, InvestigationReady, Investigations } from './contract.ts';
+import { Desk, stateOf } from './desk.ts';
+import { changeSource, topologySource } from './fetch/graph-sources.ts';
+import { lineSource, templateSource } from './fetch/log-sources.ts';
+import { MetricsSource } from './fetch/metrics-source.ts';
+import { traceSource } from './fetch/trace-source.ts';
+import { investigationRoutes } from './investigation-routes.ts';
+import { Investigator } from './investigator.ts';
+import { type DocumentSearch } from './report/surroundings.ts';
+import { Reports } from './reports.ts';
+import { type InvestigateTables, RunStore } from './run-store.ts';
+import { SnapshotFiles } from './snapshot-files.ts';
+
+/** By their ids: every one of these rooms may be away, and what it would have shown is named as not seen. */
+const incidentsOf = defineService<Incidents>('alert.incidents');
+const metricsOf = defineService<MetricsQueries>('metrics.queries');
+const logsOf = defineService<LogQueries>('logs.queries');
+const tracesOf = defineService<TraceQueries>('traces.queries');
+const topologyOf = defineService<TopologyGraph>('topology.graph');
+const devicesOf = defineService<DeviceDirectory>('device.directory');
+const changesOf = defineService<ChangeFeed>('changes.near');
+const documentsOf = defineService<DocumentSearch>('knowledge.search');
+const incidentFired = defineEvent<IncidentFiredEvent>('incident.fired');
+
+const sweepMs = 30_000;
+const tidyMs = 600_000;
+const mebibyte = 1_024 * 1_024;
+
+export default definePlugin({
+  activate(ctx) {
+    const { clock, events, log, metrics, scope, services, settings } = ctx;
+    const tables = ctx.db<InvestigateTables>();
+    const store = new RunStore(tables.read);
+    const incidents = services.maybe(incidentsOf);
+    const files = new SnapshotFiles(`${ctx.dataDir}/snapshots`);
+    const checks = ctx.extend.open(HostChecks);
+    const fetchers = ctx.extend.open(Fetchers);
+    const fetchersOf = () => new Map(fetchers.list().map(({ id, value }) => [id, value]));
+    const own = ownSources(ctx);
+    const sources = (): ReadonlyMap<string, EvidenceSource> => new Map<string, EvidenceSource>([...fetchersOf(), ...own]);
+    const surroundings = { store, incidents, log, documents: services.maybe(documentsOf) };
+    const investigator = new Investigator({
+      ...{ tables, incidents, files, surroundings, sources, clock, log, fetchers: fetchersOf },
+      thread: ctx.threads.start('engine', 'engine-worker.ts', {}),
+      checks: () => new Map([...Object.entries(shippedChecks), ...checks.list().map(({ id, value }) => [id, value] as const)]),
+      namesOf: namesOf(services.maybe(devicesOf)),
+      took: metrics.histogram('seconds', 'How long investigations took without a model.', [0.25, 0.5, 1, 2, 5, 10, 20]),
+      ready: (state) => events.emit(InvestigationReady, state),
+    });
+    const desk = new Desk({
+      ...{ tables, incidents, settings, clock, scope, log },
+      admitted: metrics.counter('admitted_total', 'Incidents that alerts have offered for investigation.', ['outcome']),
+      carryOut: (run, signal) => investigator.carryOut(run, signal),
+    });
+    const reports = new Reports({ tables, incidents, investigator, files, surroundings, sources, clock });
+
+    services.provide(Investigations, () => ({
+      start: (incidentId, by) => desk.start(incidentId, by),
+      newest: async (incidentId) => {
+        const run = await store.newest(incidentId);
+        return run && stateOf(run);
+      },
+      markdown: (id) => reports.markdown(id),
+    }));
+    ctx.http.routes(investigationRoutes(reports, desk));
+    ctx.skills.add(reportSkill(reports, desk));
+    events.on(incidentFired, ({ incident }) => desk.offer(incident));
+    scope.interval('take incidents that were missed', sweepMs, () => desk.sweep());
+    scope.interval('remove old investigations', tidyMs, async () => {
+      const keepMs = parseDuration(settings.get<string>('investigate.retention'));
+      await tidy({ tables, files, before: clock.now() - keepMs, mostBytes: settings.get<number>('investigate.keep_mb') * mebibyte });
+    });
+    return desk;
+  },
+  async start(_ctx, desk) {
+    await desk.resume();
+  },
+});
+
+const ownSources = ({ services }: PluginContext): ReadonlyMap<string, EvidenceSource> => {
+  const logs = services.maybe(logsOf);
+  return new Map<string, EvidenceSource>([
+    ['metrics', new MetricsSource(services.maybe(metricsOf))],
+    ['templates', templateSource(logs)],
+    ['logs', lineSource(logs)],
+    ['traces', traceSource(services.maybe(tracesOf))],
+    ['topology', topologySource(services.maybe(topologyOf))],
+    ['changes', changeSource(services.maybe(changesOf))],
+  ]);
+};
+
+/** A host is called what people call it; without the directory its number does. */
+const namesOf =
+  (devices: Handle<DeviceDirectory>) =>
+  async (ids: readonly string[]): Promise<ReadonlyMap<string, string>> =>
+    devices.available ? new Map((await devices.get().many(ids.map(Number))).map(({ id, display_name: name }) => [String(id), name])) : new Map();
+
+/** Removes reports that are too old, and the snapshots for which there is no room. */
+async function tidy({
+  tables,
+  files,
+  before,
+  mostBytes,
+}: {
+  readonly tables: Tables<InvestigateTables>;
+  readonly files: SnapshotFiles;
+  readonly before: number;
+  readonly mostBytes: number;
+}): Promise<void> {
+  let room = mostBytes;
+  for (const { id, snapshot_bytes: bytes, created_at: at } of await new RunStore(tables.read).snapshots()) {
+    room -= bytes;
+    if (room < 0 || at < before) {
+      await files.remove(id);
+      await tables.write((tx) => new RunStore(tx).change(id, { snapshot_bytes: 0 }));
+    }
+  }
+  await tables.write((tx) => new RunStore(tx).removeBefore(before));
+}
+
+const reportSkill = (reports: Reports, desk: Desk): ToolSkill =>
+  toolSkill({
+    key: 'investigate',
+    name: 'Investigate an incident',
+    description:
+      'The likely cause of an incident with its evidence, what was ruled out and what could not be seen; starts an investigation where there is none.',
+    ...{ scope: 'manager', class: 'safe', tier: 'core' },
+    params: Type.Object({
+      incident_id: Type.Integer({ minimum: 1 }),
+      again: Type.Boolean({ default: false, description: 'Look anew, also where there is a report.' }),
+    }),
+    async run({ incident_id: id, again }, { principal }) {
+      const known = await reports.ofIncident(id);
+      if (again || known.status === 'not_started' || known.status === 'skipped' || known.status === 'failed') {
+        const { id: run } = await desk.start(id, principal.name ?? principal.id);
+        return { started: run, note: 'It takes up to 20 s; call this again for its report.' };
+      }
+      const { evidence: _evidence, markdown: _markdown, ...report } = { ...known, markdown: '' };
+      return report;
+    },
+  });

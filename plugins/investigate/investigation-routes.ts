@@ -1,0 +1,134 @@
+import { byteRoute, listRoute, type Principal, route, type RouteDeclaration } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import type { Desk } from './desk.ts';
+import { markdownOf, type Report } from './report/markdown.ts';
+import { ReportItem } from './report/schema.ts';
+import { AgainItem, CalibrationItem, type Reports } from './reports.ts';
+import { ReplayItem } from './replay.ts';
+import { RunItem, shownRun } from './shown.ts';
+
+const path = '/api/v1/investigations';
+const ofIncident = '/api/v1/alerts/incidents/{id}/investigation';
+
+const Id = Type.Object({ id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) });
+const EvidenceId = Type.Object({ ...Id.properties, evidence: Type.String({ pattern: '^E[1-9]\\d{0,5}$' }) });
+const Shown = Type.Object({ ...ReportItem.properties, markdown: Type.String({ description: 'The same for people.' }) });
+const RunQuery = Type.Object({
+  incident_id: Type.Optional(Type.Integer({ minimum: 1 })),
+  status: Type.Optional(Type.Enum(['pending', 'running', 'ready', 'failed', 'skipped'])),
+  rule: Type.Optional(Type.String({ maxLength: 200, description: 'rule_key' })),
+});
+const Told = Type.Object({
+  verdict: Type.Enum(['right', 'partly', 'wrong']),
+  true_cause: Type.Optional(Type.String({ maxLength: 2_000, description: 'what it really was' })),
+  comment: Type.Optional(Type.String({ maxLength: 2_000 })),
+});
+
+const whole = (report: Report) => ({ ...report, markdown: markdownOf(report) });
+
+export const investigationRoutes = (reports: Reports, desk: Desk): readonly RouteDeclaration[] => [
+  route({
+    method: 'GET',
+    path: ofIncident,
+    access: 'any',
+    summary: 'What is known of the cause of an incident: its newest investigation',
+    params: Id,
+    response: Shown,
+    errors: ['not_found'],
+    handle: async ({ params }) => whole(await reports.ofIncident(params.id)),
+  }),
+  route({
+    method: 'POST',
+    path: ofIncident,
+    access: 'any',
+    summary: 'Investigate an incident, or once more; earlier reports stay',
+    description: 'While one waits or runs, that one is answered. It needs no model, and reads only.',
+    params: Id,
+    response: Shown,
+    status: 202,
+    action: 'investigation:start',
+    errors: ['not_found', 'rate_limited', 'unavailable'],
+    async handle({ params, principal, note }) {
+      const { id } = await desk.start(params.id, nameOf(principal));
+      note({ resourceType: 'incident', resourceId: params.id, after: { investigation_id: id } });
+      return whole(await reports.get(id));
+    },
+  }),
+  listRoute({
+    path,
+    access: 'any',
+    summary: 'List investigations, newest first',
+    query: RunQuery,
+    items: RunItem,
+    async handle({ query: { incident_id, status, rule }, page }) {
+      const { items, ...rest } = await reports.page({ incident_id, status, rule_key: rule }, page);
+      return { ...rest, items: items.map(shownRun) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/calibration`,
+    access: 'any',
+    summary: 'How often reports of a confidence were right, by what people have said',
+    response: CalibrationItem,
+    handle: () => reports.calibration(),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{id}`,
+    access: 'any',
+    summary: 'One investigation with its report',
+    params: Id,
+    response: Shown,
+    errors: ['not_found'],
+    handle: async ({ params }) => whole(await reports.get(params.id)),
+  }),
+  byteRoute({
+    method: 'GET',
+    path: `${path}/{id}/markdown`,
+    access: 'any',
+    summary: 'The report as markdown',
+    params: Id,
+    produces: 'text/markdown; charset=utf-8',
+    errors: ['not_found'],
+    handle: ({ params }) => reports.markdown(params.id),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{id}/evidence/{evidence}/again`,
+    access: 'any',
+    summary: 'Ask the question of a piece of evidence again, and say whether the answer is the same',
+    params: EvidenceId,
+    response: AgainItem,
+    errors: ['not_found'],
+    handle: ({ params, signal }) => reports.again(params.id, params.evidence, signal),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{id}/replay`,
+    access: 'any',
+    summary: 'Judge what an investigation knew with the engine of this version, and compare',
+    params: Id,
+    response: ReplayItem,
+    errors: ['not_found'],
+    handle: ({ params }) => reports.replay(params.id),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/{id}/feedback`,
+    access: 'any',
+    summary: 'Say whether a report was right, and what it really was; each person once, the last word counts',
+    params: Id,
+    body: Told,
+    response: Shown,
+    status: 200,
+    errors: ['not_found', 'conflict'],
+    async handle({ params, body, principal, note }) {
+      note({ resourceType: 'investigation', resourceId: params.id, after: { verdict: body.verdict } });
+      return whole(await reports.tell(params.id, body, principal));
+    },
+  }),
+];
+
+const nameOf = ({ name, email, kind, id }: Principal): string => name ?? email ?? `${kind} ${id}`;

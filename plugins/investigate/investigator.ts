@@ -1,0 +1,162 @@
+import type { Findings, Snapshot } from 'svc/rca';
+import { type Clock, type Handle, type Histogram, isSvcError, type Logger, messageOf, SvcError, type Tables, type ThreadHandle } from 'svc/sdk';
+
+import type { Incidents } from '../alert/contract.ts';
+import { calibrationOf, levelOf, mostLabelled } from './calibration.ts';
+import type { EvidenceSource, Fetcher, HostCheck, InvestigationState } from './contract.ts';
+import { stateOf } from './desk.ts';
+import { Gatherer } from './fetch/gatherer.ts';
+import { type Subject, subjectOf } from './fetch/symptom.ts';
+import { takeSnapshot } from './fetch/take-snapshot.ts';
+import { buildReport, type ReportBody } from './report/build-report.ts';
+import { actionsFor, marksOf, relatedTo, runbookFor, similarTo, type SurroundingParts } from './report/surroundings.ts';
+import { type InvestigateTables, type RunRow, RunStore } from './run-store.ts';
+import type { SnapshotFiles } from './snapshot-files.ts';
+
+export interface InvestigatorParts {
+  readonly tables: Tables<InvestigateTables>;
+  readonly incidents: Handle<Incidents>;
+  readonly thread: Pick<ThreadHandle, 'call'>;
+  readonly files: SnapshotFiles;
+  readonly surroundings: SurroundingParts;
+  readonly sources: () => ReadonlyMap<string, EvidenceSource>;
+  readonly fetchers: () => ReadonlyMap<string, Fetcher>;
+  readonly checks: () => ReadonlyMap<string, HostCheck>;
+  readonly namesOf: (deviceIds: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly took: Histogram;
+  /** After the commit; whether a model is to add to it is decided by who is told. */
+  readonly ready: (state: InvestigationState & { readonly mode: RunRow['mode'] }) => void;
+}
+
+/** From the alert to the stored report. Fetching and scoring together keep within twenty seconds. */
+const fetchMs = 13_000;
+const scoreMs = 5_000;
+
+/** Carries out investigations: fetches, stores what was fetched, scores it, writes the report and tells the timeline. */
+export class Investigator {
+  readonly #parts: InvestigatorParts;
+
+  constructor(parts: InvestigatorParts) {
+    this.#parts = parts;
+  }
+
+  /** Never throws: what goes wrong is the state of the run, in words. */
+  async carryOut(run: RunRow, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#parts;
+    const from = clock.monotonic();
+    try {
+      const subject = await this.#subjectOf(run);
+      const snapshot = await this.#fetch(subject, signal);
+      signal.throwIfAborted();
+      const bytes = await this.#parts.files.keep(run.id, snapshot);
+      const findings = await this.score(snapshot);
+      await this.#store(run, subject, { snapshot, findings, bytes, from });
+    } catch (error) {
+      // Interrupted: the row stays as it is, and the next generation begins it again.
+      if (!signal.aborted) {
+        const reason = isSvcError(error) ? messageOf(error) : 'an error of the investigator; the log of svc has it';
+        log[isSvcError(error) ? 'warn' : 'error']({ event: 'investigate.failed', investigation: run.id, cause: messageOf(error) }, 'an investigation failed');
+        await this.#fail(run, reason);
+      }
+    }
+  }
+
+  score(snapshot: Snapshot): Promise<Findings> {
+    return this.#parts.thread.call<Findings>('investigate', { snapshot }, { timeoutMs: scoreMs });
+  }
+
+  async #subjectOf(run: RunRow): Promise<Subject> {
+    const { incidents } = this.#parts;
+    if (!incidents.available) {
+      throw new SvcError('unavailable', 'the room of incidents is away; enable the plugin alert', { reason: 'investigate.no_incidents' });
+    }
+    const service = incidents.get();
+    const incident = await service.get(run.incident_id);
+    if (incident === undefined) {
+      throw new SvcError('not_found', `incident ${run.incident_id} is gone`);
+    }
+    const [measure, instances] = await Promise.all([service.measured(incident.id), service.instances(incident.id)]);
+    return subjectOf(incident, measure, instances);
+  }
+
+  async #fetch(subject: Subject, signal: AbortSignal): Promise<Snapshot> {
+    const { sources, fetchers, checks, namesOf, clock } = this.#parts;
+    const gatherer = new Gatherer({ sources: sources(), clock, until: clock.monotonic() + fetchMs, signal });
+    const found = await takeSnapshot(subject, { gatherer, checks: checks(), fetchers: fetchers(), namesOf, now: clock.now() });
+    // A plain value: what is stored and what is scored must be the same, to the byte.
+    return JSON.parse(JSON.stringify(found)) as Snapshot;
+  }
+
+  async #store(
+    run: RunRow,
+    subject: Subject,
+    { snapshot, findings, bytes, from }: { readonly snapshot: Snapshot; readonly findings: Findings; readonly bytes: number; readonly from: number },
+  ): Promise<void> {
+    const { tables, surroundings, clock, took, ready, log } = this.#parts;
+    const marks = marksOf(findings, snapshot);
+    const scope = new Set(snapshot.nodes.map(({ id }) => id));
+    const [related_incidents, similar_past, runbook, labels] = await Promise.all([
+      relatedTo(subject, scope, surroundings),
+      similarTo(subject, marks, surroundings),
+      runbookFor(subject, findings.summary, surroundings),
+      surroundings.store.labelled(mostLabelled),
+    ]);
+    const suggested_actions = actionsFor(findings, snapshot, run.id);
+    const seconds = Math.round(clock.monotonic() - from) / 1_000;
+    const body = calibrated(
+      buildReport(snapshot, findings, { run, seconds, related_incidents, similar_past, suggested_actions, runbook }),
+      calibrationOf(labels),
+    );
+    const change = {
+      ...{ status: 'ready' as const, verdict: findings.verdict, summary: findings.summary.slice(0, 1_000), confidence: body.confidence?.value ?? null },
+      ...{ root_node: findings.root_cause?.node ?? null, engine_version: findings.engine_version, marks: JSON.stringify(marks), report: JSON.stringify(body) },
+      ...{ snapshot_bytes: bytes, reason: null, ready_at: Math.round(clock.now()) },
+    };
+    if (!(await tables.write((tx) => new RunStore(tx).end(run, change)))) {
+      return;
+    }
+    took.observe((clock.monotonic() - from) / 1_000);
+    log.info({ event: 'investigate.ready', investigation: run.id, incident: run.incident_id, verdict: findings.verdict, seconds }, 'investigation is ready');
+    await this.#tell(run, findings, body);
+    ready({ ...stateOf({ ...run, ...change }), mode: 'deterministic' });
+  }
+
+  /** The first look in the timeline, which notices take their line from. */
+  async #tell({ id, incident_id: incident }: RunRow, { verdict, summary, root_cause: cause }: Findings, { confidence, chain }: ReportBody): Promise<void> {
+    const { incidents, log } = this.#parts;
+    const sure = confidence === null || cause === null ? '' : ` (confidence ${confidence.level}${confidence.calibrated ? '' : ', uncalibrated'})`;
+    const message = [`${summary}${sure}`, ...chain].join('\n');
+    const data = { investigation_id: id, verdict, confidence: confidence?.value ?? null, node: cause?.node ?? null, category: cause?.category ?? null };
+    try {
+      await incidents.get().diagnose(incident, { message, data, by: 'investigator' });
+    } catch (error) {
+      log.warn(
+        { event: 'investigate.not_told', investigation: id, cause: messageOf(error) },
+        'a finished investigation could not be written into the timeline of its incident',
+      );
+    }
+  }
+
+  async #fail(run: RunRow, reason: string): Promise<void> {
+    const { tables, clock, log, ready } = this.#parts;
+    const change = { status: 'failed' as const, reason, summary: `The investigation failed: ${reason}`, ready_at: Math.round(clock.now()) };
+    try {
+      if (await tables.write((tx) => new RunStore(tx).end(run, change))) {
+        ready({ ...stateOf({ ...run, ...change }), mode: 'deterministic' });
+      }
+    } catch (error) {
+      log.warn(
+        { event: 'investigate.end_not_kept', investigation: run.id, cause: messageOf(error) },
+        'the end of an investigation could not be stored; it is begun again at the next start',
+      );
+    }
+  }
+}
+
+/** With what people have said of earlier reports, once that is enough. */
+function calibrated(body: ReportBody, calibration: ReturnType<typeof calibrationOf>): ReportBody {
+  const value = body.confidence === null || body.root_cause === null ? undefined : calibration.of(body.confidence.raw);
+  return value === undefined ? body : { ...body, confidence: { ...body.confidence!, value, level: levelOf(value), calibrated: true } };
+}

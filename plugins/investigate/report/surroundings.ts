@@ -1,0 +1,164 @@
+import type { Findings, Snapshot } from 'svc/rca';
+import { type Handle, type Logger, messageOf, timestamp } from 'svc/sdk';
+
+import type { Incidents, IncidentView } from '../../alert/contract.ts';
+import type { Subject } from '../fetch/symptom.ts';
+import type { RunRow, RunStore } from '../run-store.ts';
+import type { ReportBody } from './build-report.ts';
+
+/** As far as documents are searched here; the room may be away. */
+export interface DocumentSearch {
+  search(asked: { readonly text: string; readonly limit: number }): Promise<
+    readonly {
+      readonly document_id: string | number;
+      readonly path: string;
+      readonly title: string;
+      readonly heading: string;
+      readonly excerpt: string;
+      readonly score: number;
+    }[]
+  >;
+}
+
+export interface SurroundingParts {
+  readonly store: RunStore;
+  readonly incidents: Handle<Incidents>;
+  readonly documents: Handle<DocumentSearch>;
+  readonly log: Logger;
+}
+
+const spanMs = 10 * 60_000;
+const mostRelated = 20;
+const mostPast = 5;
+const pastLooked = 300;
+const leastLike = 0.35;
+const longestExcerpt = 600;
+
+/** Incidents of the same time: of the same rule, on the same host, on what hangs together with it. */
+export async function relatedTo(
+  subject: Pick<Subject, 'incident' | 'fired_at'>,
+  scope: ReadonlySet<string>,
+  parts: SurroundingParts,
+): Promise<ReportBody['related_incidents']> {
+  const { incident, fired_at: firedAt } = subject;
+  const [runs, others] = await Promise.all([
+    parts.store.around(firedAt, spanMs, incident.id),
+    parts.incidents.available ? parts.incidents.get().list({ since: firedAt - spanMs, limit: 200 }) : ([] as readonly IncidentView[]),
+  ]);
+  const near = others.filter(({ id, fired_at: at }) => id !== incident.id && Math.abs(Date.parse(at) - firedAt) <= spanMs);
+  const byIncident = new Map<number, RunRow>();
+  runs.forEach((run) => byIncident.set(run.incident_id, byIncident.get(run.incident_id) ?? run));
+  const related = near.map((other) => ({
+    ...{ incident_id: other.id, investigation_id: byIncident.get(other.id)?.id ?? null, summary: other.summary.slice(0, 300) },
+    why: whyRelated(other, incident, scope),
+  }));
+  const rank = (one: (typeof related)[number]): number => whys.indexOf(one.why) + (byIncident.get(one.incident_id)?.status === 'skipped' ? 0.5 : 0);
+  return related.sort((a, b) => rank(a) - rank(b) || a.incident_id - b.incident_id).slice(0, mostRelated);
+}
+
+const whys = ['same_host', 'in_scope', 'same_rule', 'same_time'] as const;
+
+const whyRelated = (other: IncidentView, own: IncidentView, scope: ReadonlySet<string>): (typeof whys)[number] =>
+  other.device_id !== undefined && other.device_id === own.device_id
+    ? 'same_host'
+    : other.device_id !== undefined && scope.has(`device:${other.device_id}`)
+      ? 'in_scope'
+      : other.rule_key === own.rule_key
+        ? 'same_rule'
+        : 'same_time';
+
+/** By which a later incident is recognised as one of the same kind: templates that are new, checks that complain, the indicator. */
+export function marksOf({ root_cause: cause, hypotheses }: Findings, { checks, logs, symptom }: Snapshot): readonly string[] {
+  const complaints = checks
+    .filter(({ ok, interesting, node }) => !ok && interesting && (node === cause?.node || node === symptom.node))
+    .map(({ check }) => `check ${check}`);
+  const said = new Set(hypotheses.slice(0, 3).flatMap(({ support }) => support.filter(({ kind }) => kind === 'log').map(({ evidence }) => evidence)));
+  const templates = logs
+    .filter(({ evidence, severity }) => said.has(evidence) && (severity === 'error' || severity === 'fatal'))
+    .map(({ template }) => `log ${template.slice(0, 160)}`);
+  const indicator = cause?.indicator ? [`indicator ${cause.indicator.kind} ${cause.indicator.name}`] : [];
+  return [...new Set([...indicator, ...complaints, ...templates])].slice(0, 40);
+}
+
+/** Reports of earlier incidents that were like this one, with what people said of them. */
+export async function similarTo(
+  subject: Pick<Subject, 'incident'>,
+  marks: readonly string[],
+  { store }: Pick<SurroundingParts, 'store'>,
+): Promise<ReportBody['similar_past']> {
+  const { incident } = subject;
+  const past = (await store.ready(pastLooked)).filter(({ incident_id: id, fire_seq: seq }) => id !== incident.id || seq !== incident.event_count);
+  const scored = past
+    .map((run) => ({ run, likeness: likenessOf(run, incident, marks) }))
+    .filter(({ likeness }) => likeness >= leastLike)
+    .sort((a, b) => b.likeness - a.likeness || b.run.id - a.run.id)
+    .slice(0, mostPast);
+  const said = await store.feedback(scored.map(({ run }) => run.id));
+  return scored.map(({ run, likeness }) => ({
+    ...{ incident_id: run.incident_id, investigation_id: run.id, at: timestamp(run.fired_at), likeness: Math.round(likeness * 1_000) / 1_000 },
+    ...{ verdict: run.verdict ?? 'unknown', summary: run.summary },
+    true_cause: said.findLast(({ run_id: id, true_cause: cause }) => id === run.id && cause !== '')?.true_cause ?? null,
+  }));
+}
+
+function likenessOf(run: RunRow, incident: IncidentView, marks: readonly string[]): number {
+  const labels = Object.entries(JSON.parse(run.labels) as Readonly<Record<string, string>>).map((pair) => pair.join('='));
+  const own = Object.entries(incident.labels).map((pair) => pair.join('='));
+  return (run.rule_key === incident.rule_key ? 0.4 : 0) + 0.25 * overlap(labels, own) + 0.35 * overlap(JSON.parse(run.marks) as string[], marks);
+}
+
+function overlap(a: readonly string[], b: readonly string[]): number {
+  const both = new Set([...a, ...b]);
+  const inBoth = new Set(a.filter((one) => b.includes(one)));
+  return both.size === 0 ? 0 : inBoth.size / both.size;
+}
+
+/** The address that the rule names, and the document whose words fit best. */
+export async function runbookFor(
+  subject: Pick<Subject, 'incident'>,
+  summary: string,
+  { documents, log }: Pick<SurroundingParts, 'documents' | 'log'>,
+): Promise<ReportBody['runbook']> {
+  const { runbook_url: url, rule_name: name, summary: said } = subject.incident;
+  let found: Awaited<ReturnType<DocumentSearch['search']>>[number] | undefined;
+  if (documents.available) {
+    try {
+      [found] = await documents.get().search({ text: `${name} ${said} ${summary}`.slice(0, 400), limit: 1 });
+    } catch (error) {
+      log.debug({ event: 'investigate.documents_unread', cause: messageOf(error) }, 'investigation goes without documents: the search for a runbook failed');
+    }
+  }
+  const matched = found && {
+    ...{ document_id: found.document_id, path: found.path, title: found.title, heading: found.heading, excerpt: found.excerpt.slice(0, longestExcerpt) },
+  };
+  return url === undefined && matched === undefined ? null : { url: url ?? null, matched_doc: matched ?? null };
+}
+
+/** What to look at next: read-only, and run by a person. */
+export function actionsFor({ root_cause: cause, hypotheses }: Findings, snapshot: Snapshot, runId: number): ReportBody['suggested_actions'] {
+  const evidence = new Map(snapshot.evidence.map((one) => [one.id, one]));
+  const actions: ReportBody['suggested_actions'] = [];
+  const add = (label: string, why: string, more: Partial<ReportBody['suggested_actions'][number]>): void =>
+    void actions.push({ label, class: 'safe', tool: null, args: null, link: null, why, ...more });
+  for (const { node, node_name: name, indicator } of hypotheses.slice(0, 2)) {
+    const shown = indicator && evidence.get(indicator.evidence);
+    if (shown?.source.startsWith('metrics')) {
+      const args = { query: shown.query, last: '2h' };
+      add(`Look at ${indicator!.name} of ${name}`, 'it is what deviates most there', {
+        ...{ tool: 'metrics_range', args, link: `/api/v1/investigations/${runId}/evidence/${shown.id}/again` },
+      });
+    }
+    const device = /^device:(\d+)$/.exec(node)?.[1];
+    if (device !== undefined) {
+      add(`Look at what runs on ${name}`, 'the processes that use most of the machine', { link: `/api/v1/devices/${device}/processes` });
+      add(`Read the logs of ${name}`, 'templates of the last hour, the new ones first', {
+        tool: 'logs_templates',
+        args: { query: `{device_id="${device}"}`, last: '1h' },
+      });
+    }
+  }
+  if (cause === null) {
+    add('Look at what changed', 'nothing that was measured stands out', { tool: 'changes_feed', args: { last: '6h' }, link: '/api/v1/changes' });
+  }
+  return actions.slice(0, 6);
+}

@@ -1,0 +1,158 @@
+import type { Snapshot } from 'svc/rca';
+import { type Clock, type Handle, isSvcError, messageOf, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+import { type Static, Type } from 'typebox';
+
+import type { Incidents } from '../alert/contract.ts';
+import { calibrationOf, leastLabelled, mostLabelled } from './calibration.ts';
+import type { EvidenceSource } from './contract.ts';
+import { askSource, digestOf } from './fetch/gatherer.ts';
+import type { Investigator } from './investigator.ts';
+import type { ReportBody } from './report/build-report.ts';
+import { markdownOf, type Report } from './report/markdown.ts';
+import { relatedTo, type SurroundingParts } from './report/surroundings.ts';
+import { type FeedbackRow, type InvestigateTables, type RunFilter, type RunRow, RunStore } from './run-store.ts';
+import { type ReplayItem, replayOf } from './replay.ts';
+import { notStarted, shownReport } from './shown.ts';
+import type { SnapshotFiles } from './snapshot-files.ts';
+
+export interface ReportsParts {
+  readonly tables: Tables<InvestigateTables>;
+  readonly incidents: Handle<Incidents>;
+  readonly investigator: Investigator;
+  readonly files: SnapshotFiles;
+  readonly surroundings: SurroundingParts;
+  readonly sources: () => ReadonlyMap<string, EvidenceSource>;
+  readonly clock: Clock;
+}
+
+export const AgainItem = Type.Object({
+  id: Type.String(),
+  same: Type.Boolean(),
+  stored_sha256: Type.String(),
+  sha256: Type.Union([Type.String(), Type.Null()]),
+  digest: Type.Record(Type.String(), Type.Unknown()),
+  error: Type.Union([Type.String(), Type.Null()]),
+});
+
+export const CalibrationItem = Type.Object({
+  labelled: Type.Integer(),
+  needed: Type.Integer(),
+  calibrated: Type.Boolean(),
+  table: Type.Array(
+    Type.Object({ confidence: Type.Number(), reports: Type.Integer(), right: Type.Number(), calibrated: Type.Union([Type.Number(), Type.Null()]) }),
+  ),
+});
+
+const againMs = 15_000;
+const bins = 10;
+const worth = { right: 1, partly: 0.5, wrong: 0 } as const;
+
+/** What was found, for those who read it, doubt it, or know better. */
+export class Reports {
+  readonly #parts: ReportsParts;
+  readonly #store: RunStore;
+
+  constructor(parts: ReportsParts) {
+    this.#parts = parts;
+    this.#store = new RunStore(parts.tables.read);
+  }
+
+  page(filter: RunFilter, page: PageRequest): Promise<Page<RunRow>> {
+    return this.#store.page(filter, page);
+  }
+
+  async ofIncident(incidentId: number): Promise<Report> {
+    const run = await this.#store.newest(incidentId);
+    if (run !== undefined) {
+      return await this.#shown(run);
+    }
+    const { incidents } = this.#parts;
+    if (incidents.available && (await incidents.get().get(incidentId)) === undefined) {
+      throw new SvcError('not_found', `there is no incident ${incidentId}`, { reason: 'investigate.no_incident' });
+    }
+    return notStarted(incidentId);
+  }
+
+  async get(id: number): Promise<Report> {
+    return await this.#shown(await this.#run(id));
+  }
+
+  async markdown(id: number): Promise<string> {
+    return markdownOf(await this.get(id));
+  }
+
+  /** Asks the question of a piece of evidence again, and compares the answers. */
+  async again(id: number, evidenceId: string, signal: AbortSignal): Promise<Static<typeof AgainItem>> {
+    const { evidence } = await this.#snapshot(id);
+    const found = evidence.find((one) => one.id === evidenceId);
+    if (found === undefined) {
+      throw new SvcError('not_found', `investigation ${id} has no evidence ${evidenceId}`, { reason: 'investigate.no_evidence' });
+    }
+    try {
+      const { value, digest } = await askSource(this.#parts.sources(), found, { ms: againMs, signal });
+      const sha256 = digestOf(value);
+      return { id: evidenceId, same: sha256 === found.sha256, stored_sha256: found.sha256, sha256, digest: { ...digest }, error: null };
+    } catch (error) {
+      if (!isSvcError(error)) {
+        throw error;
+      }
+      return { id: evidenceId, same: false, stored_sha256: found.sha256, sha256: null, digest: {}, error: messageOf(error) };
+    }
+  }
+
+  async replay(id: number): Promise<Static<typeof ReplayItem>> {
+    const run = await this.#run(id);
+    const snapshot = await this.#snapshot(id);
+    const now = await this.#parts.investigator.score(snapshot);
+    return replayOf(run, JSON.parse(run.report ?? '{"root_cause":null,"hypotheses":[],"confidence":null,"propagation":[]}') as ReportBody, now);
+  }
+
+  async tell(id: number, { verdict, true_cause = '', comment = '' }: Pick<FeedbackRow, 'verdict'> & Partial<FeedbackRow>, by: Principal): Promise<Report> {
+    const run = await this.#run(id);
+    if (run.status !== 'ready') {
+      throw new SvcError('conflict', `investigation ${id} is ${run.status}; only a report that is ready can be judged`, {
+        reason: 'investigate.nothing_to_judge',
+      });
+    }
+    const { tables, clock } = this.#parts;
+    const person = `${by.kind}:${by.id}`;
+    const row = { run_id: id, person, name: by.name ?? by.email ?? person, verdict, true_cause, comment, at: Math.round(clock.now()) };
+    await tables.write((tx) => new RunStore(tx).tell(row));
+    return await this.get(id);
+  }
+
+  /** How far confidences can be believed, by what people have said. */
+  async calibration(): Promise<Static<typeof CalibrationItem>> {
+    const labels = await this.#store.labelled(mostLabelled);
+    const calibration = calibrationOf(labels);
+    const table = Array.from({ length: bins }, (_, at) => {
+      const own = labels.filter(({ confidence }) => Math.min(bins - 1, Math.floor(confidence * bins)) === at);
+      const middle = (at + 0.5) / bins;
+      const right = own.reduce((sum, { verdict }) => sum + worth[verdict], 0);
+      return { confidence: middle, reports: own.length, right: own.length === 0 ? 0 : right / own.length, calibrated: calibration.of(middle) ?? null };
+    });
+    return { labelled: labels.length, needed: leastLabelled, calibrated: labels.length >= leastLabelled, table };
+  }
+
+  /** What was skipped has no report of its own, and names those that are investigated in its place. */
+  async #shown(run: RunRow): Promise<Report> {
+    const { incidents, surroundings } = this.#parts;
+    const feedback = await this.#store.feedback([run.id]);
+    const incident = run.status === 'skipped' && incidents.available ? await incidents.get().get(run.incident_id) : undefined;
+    const related = incident && (await relatedTo({ incident, fired_at: run.fired_at }, new Set(), surroundings));
+    return shownReport(run, feedback, related === undefined ? {} : { related_incidents: related });
+  }
+
+  async #run(id: number): Promise<RunRow> {
+    const run = await this.#store.find(id);
+    if (run === undefined) {
+      throw new SvcError('not_found', `there is no investigation ${id}`, { reason: 'investigate.unknown' });
+    }
+    return run;
+  }
+
+  async #snapshot(id: number): Promise<Snapshot> {
+    await this.#run(id);
+    return await this.#parts.files.read(id);
+  }
+}

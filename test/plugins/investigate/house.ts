@@ -1,0 +1,127 @@
+import type { TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { startTestHost, type TestHost, type TestHostOptions, useNoLeaks } from 'svc/testing';
+
+import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
+import { MetricsIngest, type SampleRow } from '../../../plugins/metricsdb/contract.ts';
+import type { Report } from '../../../plugins/investigate/report/markdown.ts';
+import { HandClock, hour, minute, second } from '../alert/engine-house.ts';
+import { numbers } from '../alert/random.ts';
+
+export type Vitals = Readonly<Record<string, number>>;
+
+/** What a host measures at a time: usual values with noise, bent by whatever is wrong with it. */
+export type Fault = (device: number, at: number, usual: Vitals) => Vitals;
+
+export interface InvestigateHouse extends TestHost {
+  readonly clock: HandClock;
+  /** Moves the clock, writes what hosts measure, and lets the evaluator look. */
+  pass(ms: number, fault?: Fault, stepMs?: number): Promise<void>;
+  rule(rule: Record<string, unknown>): Promise<void>;
+  /** The incident of a rule, once it is there, while time passes with the fault. */
+  fired(rule: string, fault: Fault): Promise<number>;
+  report(incident: number, isDone?: (report: Report) => boolean): Promise<Report & { markdown: string }>;
+}
+
+export const post = (body: object = {}): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
+
+/** A fleet of hosts in a house with the real stores of signals, in whose time nothing happens by itself. */
+export async function investigateHouse(
+  t: Pick<TestContext, 'after'>,
+  { hosts = 5, seed = 1, hours = 8, ...options }: Partial<TestHostOptions> & { readonly hosts?: number; readonly seed?: number; readonly hours?: number } = {},
+): Promise<InvestigateHouse> {
+  const clock = new HandClock();
+  const random = numbers(seed);
+  const devices = Array.from({ length: hosts }, (_, at) => ({
+    id: at + 1,
+    display_name: `host-${at + 1}`,
+    hostname: `host-${at + 1}`,
+    ip_address: null,
+    tags: {},
+    roles: [],
+  }));
+  const directory = {
+    get: async (id: number) => devices.find((one) => one.id === id),
+    many: async (ids: readonly number[]) => devices.filter(({ id }) => ids.includes(id)),
+    page: async (after: number, limit: number) => devices.filter(({ id }) => id > after).slice(0, limit),
+  };
+  const house = await startTestHost(t, {
+    plugins: ['metricsdb', 'alert', 'topology', 'changes', 'investigate'],
+    clock,
+    ...options,
+    services: { 'device.directory': directory, ...options.services },
+  });
+  useNoLeaks(t, house);
+  const natures = devices.map(() => ({ cpu: 10 + random(30), memory: 30 + random(30), disk: 40 + random(20), load: 0.5 + random(2) }));
+  const noise = (size: number): number => size * (random(2_000) / 1_000 - 1);
+  const usualOf = (device: number): Vitals => {
+    const { cpu, memory, disk, load } = natures[device - 1]!;
+    return {
+      ...{
+        node_cpu_usage_percent: cpu + noise(4),
+        node_memory_used_percent: memory + noise(1),
+        node_filesystem_used_percent: disk,
+        node_load1: load + noise(0.3),
+      },
+      ...{ node_disk_io_utilization_percent: 5 + noise(3), node_network_receive_bytes_per_second: 1e6 + noise(2e5), node_swap_used_percent: 0 },
+    };
+  };
+  const rowsAt = (time: number, fault: Fault): SampleRow[] =>
+    devices.flatMap(({ id }) =>
+      Object.entries(fault(id, time, usualOf(id))).map(([name, value]) => ({ labels: { __name__: name, device_id: String(id) }, time, value })),
+    );
+  const healthy: Fault = (_device, _at, usual) => usual;
+  const write = (rows: readonly SampleRow[]): Promise<unknown> => house.service(MetricsIngest).write(rows);
+  for (let at = clock.now() - hours * hour; at <= clock.now(); at += 30 * minute) {
+    const rows: SampleRow[] = [];
+    for (let time = at; time < Math.min(at + 30 * minute, clock.now()); time += minute) {
+      rows.push(...rowsAt(time, healthy));
+    }
+    await write(rows);
+  }
+  return Object.assign(house, {
+    clock,
+    async pass(ms: number, fault: Fault = healthy, stepMs = 30 * second) {
+      for (let passed = 0; passed < ms; passed += stepMs) {
+        clock.advance(stepMs);
+        await write(rowsAt(clock.now(), fault));
+        await house.service(AlertEvaluator).tick();
+      }
+    },
+    async rule(rule: Record<string, unknown>) {
+      await house.json(
+        '/api/v1/alert-rules',
+        post({
+          name: String(rule['rule_key']),
+          kind: 'metric_raw',
+          source_type: 'svc_builtin',
+          scope_type: 'host',
+          join_mode: 'all',
+          severity: 'critical',
+          ...rule,
+        }),
+      );
+    },
+    async fired(rule: string, fault: Fault) {
+      for (let tries = 0; tries < 60; tries += 1) {
+        await this.pass(30 * second, fault);
+        const { items } = await house.json<{ items: { id: number }[] }>(`/api/v1/alerts/incidents?rule=${rule}`);
+        if (items[0] !== undefined) {
+          return items[0].id;
+        }
+      }
+      throw new Error(`rule ${rule} has not fired`);
+    },
+    async report(incident: number, isDone = ({ status }: Report) => status === 'ready' || status === 'failed' || status === 'skipped') {
+      for (let tries = 0; tries < 1_000; tries += 1) {
+        const report = await house.json<Report & { markdown: string }>(`/api/v1/alerts/incidents/${incident}/investigation`);
+        if (isDone(report)) {
+          return report;
+        }
+        await pause(20);
+      }
+      throw new Error(`the investigation of incident ${incident} does not end`);
+    },
+  });
+}
