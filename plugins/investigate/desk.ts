@@ -1,4 +1,4 @@
-import { type Clock, type Counter, type Handle, type Logger, messageOf, type Scope, type Settings, SvcError, type Tables, timestamp } from 'svc/sdk';
+import { type Clock, type Counter, type Logger, messageOf, type Scope, type Settings, SvcError, type Tables, timestamp } from 'svc/sdk';
 
 import type { Incidents, IncidentView } from '../alert/contract.ts';
 import type { InvestigationState } from './contract.ts';
@@ -6,7 +6,7 @@ import { type InvestigateTables, type NewRun, type RunRow, RunStore } from './ru
 
 export interface DeskParts {
   readonly tables: Tables<InvestigateTables>;
-  readonly incidents: Handle<Incidents>;
+  readonly incidents: Incidents;
   readonly settings: Pick<Settings, 'get'>;
   readonly clock: Clock;
   readonly scope: Pick<Scope, 'task' | 'signal'>;
@@ -53,10 +53,7 @@ export class Desk {
   /** A person, or another room in their name, asks for one. */
   async start(incidentId: number, by: string): Promise<InvestigationState> {
     const { tables, incidents, clock } = this.#parts;
-    if (!incidents.available) {
-      throw new SvcError('unavailable', 'the room of incidents is away; enable the plugin alert', { reason: 'investigate.alert_away' });
-    }
-    const incident = await incidents.get().get(incidentId);
+    const incident = await incidents.get(incidentId);
     if (incident === undefined) {
       throw new SvcError('not_found', `there is no incident ${incidentId}`);
     }
@@ -111,12 +108,10 @@ export class Desk {
   /** Takes incidents whose event was lost, such as by a kill between two commits. */
   async sweep(): Promise<void> {
     const { incidents, clock } = this.#parts;
-    if (incidents.available) {
-      const since = clock.now() - hourMs;
-      for (const incident of await incidents.get().list({ status: ['open', 'acknowledged'], limit: 200 })) {
-        if (Date.parse(incident.fired_at) >= since && (await this.#store.newest(incident.id)) === undefined) {
-          await this.offer(incident).catch(() => undefined);
-        }
+    const since = clock.now() - hourMs;
+    for (const incident of await incidents.list({ status: ['open', 'acknowledged'], limit: 200 })) {
+      if (Date.parse(incident.fired_at) >= since && (await this.#store.newest(incident.id)) === undefined) {
+        await this.offer(incident).catch(() => undefined);
       }
     }
     Array.from({ length: atOnce }).forEach(() => this.pump());
@@ -174,7 +169,7 @@ export class Desk {
   async #tellSkipped({ id, incident_id: incident, summary }: RunRow): Promise<void> {
     const { incidents, log } = this.#parts;
     try {
-      await incidents.get().diagnose(incident, { message: summary, by: 'investigator', data: { investigation_id: id, status: 'skipped' } });
+      await incidents.diagnose(incident, { message: summary, by: 'investigator', data: { investigation_id: id, status: 'skipped' } });
     } catch (error) {
       log.debug(
         { event: 'investigate.untold', incident, cause: messageOf(error) },

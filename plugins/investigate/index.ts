@@ -23,7 +23,7 @@ import { Reports } from './reports.ts';
 import { type InvestigateTables, RunStore } from './run-store.ts';
 import { SnapshotFiles } from './snapshot-files.ts';
 
-/** By their ids: every one of these rooms may be away, and what it would have shown is named as not seen. */
+/** By their ids: every one of these but the first may be away, and what it would have shown is named as not seen. */
 const incidentsOf = defineService<Incidents>('alert.incidents');
 const metricsOf = defineService<MetricsQueries>('metrics.queries');
 const logsOf = defineService<LogQueries>('logs.queries');
@@ -43,7 +43,7 @@ export default definePlugin({
     const { clock, events, log, metrics, scope, services, settings } = ctx;
     const tables = ctx.db<InvestigateTables>();
     const store = new RunStore(tables.read);
-    const incidents = services.maybe(incidentsOf);
+    const incidents = services.use(incidentsOf);
     const files = new SnapshotFiles(`${ctx.dataDir}/snapshots`);
     const checks = ctx.extend.open(HostChecks);
     const fetchers = ctx.extend.open(Fetchers);

@@ -1,5 +1,5 @@
 import type { Findings, Snapshot } from 'svc/rca';
-import { type Clock, type Handle, type Histogram, isSvcError, type Logger, messageOf, SvcError, type Tables, type ThreadHandle } from 'svc/sdk';
+import { type Clock, type Histogram, isSvcError, type Logger, messageOf, SvcError, type Tables, type ThreadHandle } from 'svc/sdk';
 
 import type { Incidents } from '../alert/contract.ts';
 import { calibrationOf, levelOf, mostLabelled } from './calibration.ts';
@@ -15,7 +15,7 @@ import type { SnapshotFiles } from './snapshot-files.ts';
 
 export interface InvestigatorParts {
   readonly tables: Tables<InvestigateTables>;
-  readonly incidents: Handle<Incidents>;
+  readonly incidents: Incidents;
   readonly thread: Pick<ThreadHandle, 'call'>;
   readonly files: SnapshotFiles;
   readonly surroundings: SurroundingParts;
@@ -69,15 +69,11 @@ export class Investigator {
 
   async #subjectOf(run: RunRow): Promise<Subject> {
     const { incidents } = this.#parts;
-    if (!incidents.available) {
-      throw new SvcError('unavailable', 'the room of incidents is away; enable the plugin alert', { reason: 'investigate.no_incidents' });
-    }
-    const service = incidents.get();
-    const incident = await service.get(run.incident_id);
+    const incident = await incidents.get(run.incident_id);
     if (incident === undefined) {
       throw new SvcError('not_found', `incident ${run.incident_id} is gone`);
     }
-    const [measure, instances] = await Promise.all([service.measured(incident.id), service.instances(incident.id)]);
+    const [measure, instances] = await Promise.all([incidents.measured(incident.id), incidents.instances(incident.id)]);
     return subjectOf(incident, measure, instances);
   }
 
@@ -130,7 +126,7 @@ export class Investigator {
     const message = [`${summary}${sure}`, ...chain].join('\n');
     const data = { investigation_id: id, verdict, confidence: confidence?.value ?? null, node: cause?.node ?? null, category: cause?.category ?? null };
     try {
-      await incidents.get().diagnose(incident, { message, data, by: 'investigator' });
+      await incidents.diagnose(incident, { message, data, by: 'investigator' });
     } catch (error) {
       log.warn(
         { event: 'investigate.not_told', investigation: id, cause: messageOf(error) },

@@ -1,5 +1,5 @@
 import type { Snapshot } from 'svc/rca';
-import { type Clock, type Handle, isSvcError, messageOf, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+import { type Clock, isSvcError, messageOf, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import type { Incidents } from '../alert/contract.ts';
@@ -17,7 +17,7 @@ import type { SnapshotFiles } from './snapshot-files.ts';
 
 export interface ReportsParts {
   readonly tables: Tables<InvestigateTables>;
-  readonly incidents: Handle<Incidents>;
+  readonly incidents: Incidents;
   readonly investigator: Investigator;
   readonly files: SnapshotFiles;
   readonly surroundings: SurroundingParts;
@@ -67,7 +67,7 @@ export class Reports {
       return await this.#shown(run);
     }
     const { incidents } = this.#parts;
-    if (incidents.available && (await incidents.get().get(incidentId)) === undefined) {
+    if ((await incidents.get(incidentId)) === undefined) {
       throw new SvcError('not_found', `there is no incident ${incidentId}`, { reason: 'investigate.no_incident' });
     }
     return notStarted(incidentId);
@@ -138,7 +138,7 @@ export class Reports {
   async #shown(run: RunRow): Promise<Report> {
     const { incidents, surroundings } = this.#parts;
     const feedback = await this.#store.feedback([run.id]);
-    const incident = run.status === 'skipped' && incidents.available ? await incidents.get().get(run.incident_id) : undefined;
+    const incident = run.status === 'skipped' ? await incidents.get(run.incident_id) : undefined;
     const related = incident && (await relatedTo({ incident, fired_at: run.fired_at }, new Set(), surroundings));
     return shownReport(run, feedback, related === undefined ? {} : { related_incidents: related });
   }
