@@ -27,7 +27,10 @@ const Told = Type.Object({
 
 const whole = (report: Report) => ({ ...report, markdown: markdownOf(report) });
 
-export const investigationRoutes = (reports: Reports, desk: Desk): readonly RouteDeclaration[] => [
+export const investigationRoutes = (reports: Reports, desk: Desk): readonly RouteDeclaration[] => [...incidentRoutes(reports, desk), ...reportRoutes(reports)];
+
+/** Below the incidents, which are another room's: what this room serves there is gone with it. */
+const incidentRoutes = (reports: Reports, desk: Desk): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: ofIncident,
@@ -55,6 +58,9 @@ export const investigationRoutes = (reports: Reports, desk: Desk): readonly Rout
       return whole(await reports.get(id));
     },
   }),
+];
+
+const reportRoutes = (reports: Reports): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
