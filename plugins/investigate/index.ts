@@ -5,10 +5,16 @@ import { Type } from 'typebox';
 import type { IncidentFiredEvent, Incidents } from '../alert/contract.ts';
 import type { ChangeFeed } from '../changes/contract.ts';
 import type { DeviceDirectory } from '../device/contract.ts';
+import type { GateContract } from '../gate/contract.ts';
 import type { LogQueries } from '../logs/contract.ts';
 import type { MetricsQueries } from '../metricsdb/contract.ts';
+import type { Models } from '../model/contract.ts';
+import type { PersonaDirectory } from '../persona/contract.ts';
+import type { SkillRegistry, SkillRunner } from '../skill/contract.ts';
 import type { TopologyGraph } from '../topology/contract.ts';
 import type { TraceQueries } from '../traces/contract.ts';
+import { Assistant } from './assist/assistant.ts';
+import { Enrichment } from './assist/enrichment.ts';
 import { shippedChecks } from './checks/run-checks.ts';
 import { type EvidenceSource, Fetchers, HostChecks, InvestigationReady, Investigations } from './contract.ts';
 import { Desk, stateOf } from './desk.ts';
@@ -32,6 +38,11 @@ const topologyOf = defineService<TopologyGraph>('topology.graph');
 const devicesOf = defineService<DeviceDirectory>('device.directory');
 const changesOf = defineService<ChangeFeed>('changes.near');
 const documentsOf = defineService<DocumentSearch>('knowledge.search');
+const modelsOf = defineService<Models>('model.stream');
+const personasOf = defineService<PersonaDirectory>('persona.directory');
+const registryOf = defineService<SkillRegistry>('skill.registry');
+const runnerOf = defineService<SkillRunner>('skill.run');
+const gateOf = defineService<GateContract>('gate.decide');
 const incidentFired = defineEvent<IncidentFiredEvent>('incident.fired');
 
 const sweepMs = 30_000;
@@ -51,13 +62,26 @@ export default definePlugin({
     const own = ownSources(ctx);
     const sources = (): ReadonlyMap<string, EvidenceSource> => new Map<string, EvidenceSource>([...fetchersOf(), ...own]);
     const surroundings = { store, incidents, log, documents: services.maybe(documentsOf) };
+    const thread = ctx.threads.start('engine', 'engine-worker.ts', {});
+    const assistant = new Assistant({
+      ...{ clock, models: services.maybe(modelsOf), personas: services.maybe(personasOf), registry: services.maybe(registryOf) },
+      ...{ runner: services.maybe(runnerOf), gate: services.maybe(gateOf) },
+      check: (snapshot, assertions) => thread.call('check', { snapshot, assertions }),
+    });
+    const enrichment = new Enrichment({
+      ...{ tables, assistant, files, scope, log, ready: (state) => events.emit(InvestigationReady, state) },
+      contradicted: metrics.counter('contradicted_total', 'Claims of models that stored samples contradict.'),
+    });
     const investigator = new Investigator({
       ...{ tables, incidents, files, surroundings, sources, clock, log, fetchers: fetchersOf },
-      thread: ctx.threads.start('engine', 'engine-worker.ts', {}),
+      ...{ thread, mayAssist: () => settings.get<boolean>('investigate.assist') && assistant.usable() },
       checks: () => new Map([...Object.entries(shippedChecks), ...checks.list().map(({ id, value }) => [id, value] as const)]),
       namesOf: namesOf(services.maybe(devicesOf)),
       took: metrics.histogram('seconds', 'How long investigations took without a model.', [0.25, 0.5, 1, 2, 5, 10, 20]),
-      ready: (state) => events.emit(InvestigationReady, state),
+      ready: (state) => {
+        events.emit(InvestigationReady, state);
+        enrichment.pump();
+      },
     });
     const desk = new Desk({
       ...{ tables, incidents, settings, clock, scope, log },
@@ -82,10 +106,11 @@ export default definePlugin({
       const keepMs = parseDuration(settings.get<string>('investigate.retention'));
       await tidy({ tables, files, before: clock.now() - keepMs, mostBytes: settings.get<number>('investigate.keep_mb') * mebibyte });
     });
-    return desk;
+    return { desk, enrichment };
   },
-  async start(_ctx, desk) {
+  async start(_ctx, { desk, enrichment }) {
     await desk.resume();
+    await enrichment.resume();
   },
 });
 

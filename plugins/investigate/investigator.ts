@@ -1,8 +1,7 @@
-import type { Findings, Snapshot } from 'svc/rca';
+import { calibrate, type Calibration, type Findings, type Snapshot } from 'svc/rca';
 import { type Clock, type Histogram, isSvcError, type Logger, messageOf, SvcError, type Tables, type ThreadHandle } from 'svc/sdk';
 
 import type { Incidents } from '../alert/contract.ts';
-import { calibrationOf, levelOf, mostLabelled } from './calibration.ts';
 import type { EvidenceSource, Fetcher, HostCheck, InvestigationState } from './contract.ts';
 import { stateOf } from './desk.ts';
 import { Gatherer } from './fetch/gatherer.ts';
@@ -12,6 +11,12 @@ import { buildReport, type ReportBody } from './report/build-report.ts';
 import { actionsFor, marksOf, relatedTo, runbookFor, similarTo, type SurroundingParts } from './report/surroundings.ts';
 import { type InvestigateTables, type RunRow, RunStore } from './run-store.ts';
 import type { SnapshotFiles } from './snapshot-files.ts';
+
+export interface Scored {
+  readonly findings: Findings;
+  /** Confidence as it was computed, before what people have said of others. */
+  readonly raw: number;
+}
 
 export interface InvestigatorParts {
   readonly tables: Tables<InvestigateTables>;
@@ -26,6 +31,8 @@ export interface InvestigatorParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly took: Histogram;
+  /** Whether a model is to look at what was found. */
+  readonly mayAssist: () => boolean;
   /** After the commit; whether a model is to add to it is decided by who is told. */
   readonly ready: (state: InvestigationState & { readonly mode: RunRow['mode'] }) => void;
 }
@@ -51,8 +58,8 @@ export class Investigator {
       const snapshot = await this.#fetch(subject, signal);
       signal.throwIfAborted();
       const bytes = await this.#parts.files.keep(run.id, snapshot);
-      const findings = await this.score(snapshot);
-      await this.#store(run, subject, { snapshot, findings, bytes, from });
+      const calibration = calibrate(labelsOf(await this.#parts.surroundings.store.labelled(mostLabelled)));
+      await this.#store(run, subject, { ...(await this.score(snapshot, calibration)), snapshot, bytes, from });
     } catch (error) {
       // Interrupted: the row stays as it is, and the next generation begins it again.
       if (!signal.aborted) {
@@ -63,8 +70,8 @@ export class Investigator {
     }
   }
 
-  score(snapshot: Snapshot): Promise<Findings> {
-    return this.#parts.thread.call<Findings>('investigate', { snapshot }, { timeoutMs: scoreMs });
+  score(snapshot: Snapshot, calibration?: Calibration): Promise<Scored> {
+    return this.#parts.thread.call<Scored>('investigate', { snapshot, calibration }, { timeoutMs: scoreMs });
   }
 
   async #subjectOf(run: RunRow): Promise<Subject> {
@@ -88,27 +95,24 @@ export class Investigator {
   async #store(
     run: RunRow,
     subject: Subject,
-    { snapshot, findings, bytes, from }: { readonly snapshot: Snapshot; readonly findings: Findings; readonly bytes: number; readonly from: number },
+    { snapshot, findings, raw, bytes, from }: Scored & { readonly snapshot: Snapshot; readonly bytes: number; readonly from: number },
   ): Promise<void> {
     const { tables, surroundings, clock, took, ready, log } = this.#parts;
     const marks = marksOf(findings, snapshot);
     const scope = new Set(snapshot.nodes.map(({ id }) => id));
-    const [related_incidents, similar_past, runbook, labels] = await Promise.all([
+    const [related_incidents, similar_past, runbook] = await Promise.all([
       relatedTo(subject, scope, surroundings),
       similarTo(subject, marks, surroundings),
       runbookFor(subject, findings.summary, surroundings),
-      surroundings.store.labelled(mostLabelled),
     ]);
     const suggested_actions = actionsFor(findings, snapshot, run.id);
     const seconds = Math.round(clock.monotonic() - from) / 1_000;
-    const body = calibrated(
-      buildReport(snapshot, findings, { run, seconds, related_incidents, similar_past, suggested_actions, runbook }),
-      calibrationOf(labels),
-    );
+    const body = buildReport(snapshot, findings, { run, raw, seconds, related_incidents, similar_past, suggested_actions, runbook });
     const change = {
       ...{ status: 'ready' as const, verdict: findings.verdict, summary: findings.summary.slice(0, 1_000), confidence: body.confidence?.value ?? null },
       ...{ root_node: findings.root_cause?.node ?? null, engine_version: findings.engine_version, marks: JSON.stringify(marks), report: JSON.stringify(body) },
       ...{ snapshot_bytes: bytes, reason: null, ready_at: Math.round(clock.now()) },
+      ...(this.#parts.mayAssist() && { assist: 'waiting' as const }),
     };
     if (!(await tables.write((tx) => new RunStore(tx).end(run, change)))) {
       return;
@@ -151,8 +155,9 @@ export class Investigator {
   }
 }
 
-/** With what people have said of earlier reports, once that is enough. */
-function calibrated(body: ReportBody, calibration: ReturnType<typeof calibrationOf>): ReportBody {
-  const value = body.confidence === null || body.root_cause === null ? undefined : calibration.of(body.confidence.raw);
-  return value === undefined ? body : { ...body, confidence: { ...body.confidence!, value, level: levelOf(value), calibrated: true } };
-}
+const worth = { right: 1, partly: 0.5, wrong: 0 } as const;
+/** The newest words of people that a calibration is made from. */
+export const mostLabelled = 2_000;
+
+export const labelsOf = (said: Awaited<ReturnType<RunStore['labelled']>>): readonly { readonly value: number; readonly right: number }[] =>
+  said.map(({ confidence, verdict }) => ({ value: confidence, right: worth[verdict] }));

@@ -1,12 +1,11 @@
-import type { Snapshot } from 'svc/rca';
+import { calibrate, enoughLabels, type Snapshot } from 'svc/rca';
 import { type Clock, isSvcError, messageOf, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import type { Incidents } from '../alert/contract.ts';
-import { calibrationOf, leastLabelled, mostLabelled } from './calibration.ts';
 import type { EvidenceSource } from './contract.ts';
 import { askSource, digestOf } from './fetch/gatherer.ts';
-import type { Investigator } from './investigator.ts';
+import { type Investigator, labelsOf, mostLabelled } from './investigator.ts';
 import type { ReportBody } from './report/build-report.ts';
 import { markdownOf, type Report } from './report/markdown.ts';
 import { relatedTo, type SurroundingParts } from './report/surroundings.ts';
@@ -39,13 +38,17 @@ export const CalibrationItem = Type.Object({
   needed: Type.Integer(),
   calibrated: Type.Boolean(),
   table: Type.Array(
-    Type.Object({ confidence: Type.Number(), reports: Type.Integer(), right: Type.Number(), calibrated: Type.Union([Type.Number(), Type.Null()]) }),
+    Type.Object({
+      confidence: Type.Number(),
+      reports: Type.Integer(),
+      right: Type.Number({ description: 'share of those that were right, as people have said' }),
+    }),
   ),
+  curve: Type.Array(Type.Object({ value: Type.Number(), right: Type.Number() }), { description: 'what a confidence becomes' }),
 });
 
 const againMs = 15_000;
 const bins = 10;
-const worth = { right: 1, partly: 0.5, wrong: 0 } as const;
 
 /** What was found, for those who read it, doubt it, or know better. */
 export class Reports {
@@ -103,7 +106,7 @@ export class Reports {
   async replay(id: number): Promise<Static<typeof ReplayItem>> {
     const run = await this.#run(id);
     const snapshot = await this.#snapshot(id);
-    const now = await this.#parts.investigator.score(snapshot);
+    const { findings: now } = await this.#parts.investigator.score(snapshot);
     return replayOf(run, JSON.parse(run.report ?? '{"root_cause":null,"hypotheses":[],"confidence":null,"propagation":[]}') as ReportBody, now);
   }
 
@@ -123,15 +126,20 @@ export class Reports {
 
   /** How far confidences can be believed, by what people have said. */
   async calibration(): Promise<Static<typeof CalibrationItem>> {
-    const labels = await this.#store.labelled(mostLabelled);
-    const calibration = calibrationOf(labels);
+    const labels = labelsOf(await this.#store.labelled(mostLabelled));
+    const curve = calibrate(labels);
     const table = Array.from({ length: bins }, (_, at) => {
-      const own = labels.filter(({ confidence }) => Math.min(bins - 1, Math.floor(confidence * bins)) === at);
-      const middle = (at + 0.5) / bins;
-      const right = own.reduce((sum, { verdict }) => sum + worth[verdict], 0);
-      return { confidence: middle, reports: own.length, right: own.length === 0 ? 0 : right / own.length, calibrated: calibration.of(middle) ?? null };
+      const own = labels.filter(({ value }) => Math.min(bins - 1, Math.floor(value * bins)) === at);
+      const right = own.reduce((sum, one) => sum + one.right, 0);
+      return { confidence: (at + 0.5) / bins, reports: own.length, right: own.length === 0 ? 0 : right / own.length };
     });
-    return { labelled: labels.length, needed: leastLabelled, calibrated: labels.length >= leastLabelled, table };
+    return {
+      labelled: labels.length,
+      needed: enoughLabels,
+      calibrated: curve !== undefined,
+      table,
+      curve: (curve?.points ?? []).map((point) => ({ ...point })),
+    };
   }
 
   /** What was skipped has no report of its own, and names those that are investigated in its place. */

@@ -8,6 +8,7 @@ export type ReportBody = Static<typeof Body>;
 
 export interface Beside extends Pick<ReportBody, 'related_incidents' | 'similar_past' | 'suggested_actions' | 'runbook'> {
   readonly run: { readonly id: number };
+  readonly raw: number;
   readonly seconds: number;
 }
 
@@ -15,7 +16,7 @@ const when = (at: number | undefined): string | null => (at === undefined ? null
 const mostSupport = 8;
 
 /** The report as data: what the engine found, in names and times, with what stands beside it. */
-export function buildReport(snapshot: Snapshot, findings: Findings, { run, seconds, ...beside }: Beside): ReportBody {
+export function buildReport(snapshot: Snapshot, findings: Findings, { run, raw, seconds, ...beside }: Beside): ReportBody {
   const nodes = new Map(snapshot.nodes.map((node) => [node.id, node]));
   const nodeOf = (id: string, name = id): Node => nodes.get(id) ?? { id, name, kind: 'unknown' };
   const { root_cause: cause, confidence } = findings;
@@ -26,7 +27,7 @@ export function buildReport(snapshot: Snapshot, findings: Findings, { run, secon
       ...{ node: { ...nodeOf(cause.node, cause.node_name) }, category: cause.category, indicator: indicatorOf(cause.indicator) },
       ...{ since: timestamp(cause.since), text: cause.text },
     },
-    confidence: { ...confidence, parts: { ...confidence.parts }, raw: confidence.value, lowered_by_model: false },
+    confidence: { ...confidence, parts: { ...confidence.parts }, raw, lowered_by_model: false },
     chain: chainOf(findings, nodeOf),
     hypotheses: findings.hypotheses.map((one) => hypothesisOf(one, nodeOf)),
     propagation: findings.propagation.map(({ checks, ...step }) => ({ ...step, checks: { ...checks } })),

@@ -1,14 +1,15 @@
 import type { Findings, Snapshot } from 'svc/rca';
-import { type Handle, type Logger, messageOf, timestamp } from 'svc/sdk';
+import { type Handle, type Logger, messageOf, type Principal, timestamp } from 'svc/sdk';
 
 import type { Incidents, IncidentView } from '../../alert/contract.ts';
 import type { Subject } from '../fetch/symptom.ts';
 import type { RunRow, RunStore } from '../run-store.ts';
 import type { ReportBody } from './build-report.ts';
+import { reader } from '../assist/assistant.ts';
 
 /** As far as documents are searched here; the room may be away. */
 export interface DocumentSearch {
-  search(asked: { readonly text: string; readonly limit: number }): Promise<
+  search(asked: { readonly text: string; readonly limit: number; readonly principal: Principal }): Promise<
     readonly {
       readonly document_id: string | number;
       readonly path: string;
@@ -120,7 +121,7 @@ export async function runbookFor(
   let found: Awaited<ReturnType<DocumentSearch['search']>>[number] | undefined;
   if (documents.available) {
     try {
-      [found] = await documents.get().search({ text: `${name} ${said} ${summary}`.slice(0, 400), limit: 1 });
+      [found] = await documents.get().search({ text: `${name} ${said} ${summary}`.slice(0, 400), limit: 1, principal: reader });
     } catch (error) {
       log.debug({ event: 'investigate.documents_unread', cause: messageOf(error) }, 'investigation goes without documents: the search for a runbook failed');
     }

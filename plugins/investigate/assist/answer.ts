@@ -1,0 +1,123 @@
+import { type Assertion, type Claim, comparisons, type Snapshot, statistics } from 'svc/rca';
+
+/** What a model has answered, as far as it can be read. */
+export interface ModelAnswer {
+  readonly root_cause: { readonly node: string; readonly text: string } | null;
+  readonly claims: readonly { readonly text: string; readonly evidence_ids: readonly string[]; readonly assertion: Assertion | undefined }[];
+  readonly confidence: 'low' | 'medium' | 'high' | undefined;
+}
+
+const mostClaims = 12;
+const longest = 400;
+
+/** Reads the one JSON object in a text; a sentence that says what is wrong with it otherwise. */
+export function readAnswer(text: string): ModelAnswer | string {
+  const from = text.indexOf('{');
+  const to = text.lastIndexOf('}');
+  if (from < 0 || to < from) {
+    return 'there is no JSON object in the answer';
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text.slice(from, to + 1));
+  } catch {
+    return 'the answer is no valid JSON';
+  }
+  const { root_cause: cause = null, claims = [], confidence } = value as Readonly<Record<string, unknown>>;
+  if (!Array.isArray(claims)) {
+    return '"claims" is no list';
+  }
+  if (cause !== null && !(isRecord(cause) && isText(cause['node']) && isText(cause['text']))) {
+    return '"root_cause" is neither null nor an object with "node" and "text"';
+  }
+  const read = claims.slice(0, mostClaims).map(claimOf);
+  const wrong = read.find((claim) => typeof claim === 'string');
+  return typeof wrong === 'string'
+    ? wrong
+    : {
+        root_cause:
+          cause === null ? null : { node: String((cause as { node: string }).node).slice(0, longest), text: plain(String((cause as { text: string }).text)) },
+        claims: read.filter((claim) => typeof claim !== 'string'),
+        confidence: confidence === 'low' || confidence === 'medium' || confidence === 'high' ? confidence : undefined,
+      };
+}
+
+function claimOf(claim: unknown, at: number): ModelAnswer['claims'][number] | string {
+  if (
+    !isRecord(claim) ||
+    !isText(claim['text']) ||
+    !Array.isArray(claim['evidence_ids']) ||
+    claim['evidence_ids'].length === 0 ||
+    !claim['evidence_ids'].every(isText)
+  ) {
+    return `claim ${at + 1} has no "text", or no "evidence_ids"`;
+  }
+  const { assertion } = claim;
+  if (assertion !== undefined && assertion !== null && !isAssertion(assertion)) {
+    return `the assertion of claim ${at + 1} does not have evidence_id, stat, op and value as they were described`;
+  }
+  return {
+    text: plain(claim['text']),
+    evidence_ids: claim['evidence_ids'].map(String).slice(0, 8),
+    assertion: isRecord(assertion) ? ({ ...assertion, tolerance: Math.abs(Number(assertion['tolerance'] ?? 0)) || 0 } as unknown as Assertion) : undefined,
+  };
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
+
+const isAssertion = (value: unknown): boolean =>
+  isRecord(value) &&
+  isText(value['evidence_id']) &&
+  (value['part'] === undefined || typeof value['part'] === 'string') &&
+  statistics.some((stat) => stat === value['stat']) &&
+  comparisons.some((op) => op === value['op']) &&
+  (value['over'] === undefined || value['over'] === 'incident' || value['over'] === 'baseline') &&
+  typeof value['value'] === 'number' &&
+  Number.isFinite(value['value']);
+
+const plain = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, longest);
+
+/** Whether a claim may be believed at all, before its figure is computed again: its evidence is there, and its words are about what it asserts. */
+export function objectionTo(
+  { text, evidence_ids: ids, assertion }: ModelAnswer['claims'][number],
+  snapshot: Snapshot,
+  checked: number | undefined,
+): string | undefined {
+  const known = new Set(snapshot.evidence.map(({ id }) => id));
+  if (ids.some((id) => !known.has(id))) {
+    return 'it names evidence that does not exist';
+  }
+  if (assertion === undefined) {
+    return 'nothing that could be checked was asserted';
+  }
+  if (!ids.includes(assertion.evidence_id)) {
+    return 'what is asserted is of other evidence than it names';
+  }
+  if (assertion.op !== '==' ? assertion.tolerance > Math.abs(assertion.value) * 0.1 : assertion.tolerance > Math.abs(assertion.value) * 0.25) {
+    return 'its tolerance is so wide that it says nothing';
+  }
+  const own = new Set(
+    snapshot.series
+      .filter(({ evidence, id }) => evidence === assertion.evidence_id && (assertion.part === undefined || id === assertion.part))
+      .map(({ node }) => node),
+  );
+  const named = snapshot.nodes.filter(({ id, name }) => mentions(text, name) || mentions(text, id));
+  if (own.size > 0 && named.length > 0 && !named.some(({ id }) => own.has(id))) {
+    return 'it speaks of another node than its evidence is of';
+  }
+  const names = snapshot.nodes.flatMap(({ id, name }) => [id, name]).toSorted((a, b) => b.length - a.length);
+  const bare = names.reduce((left, name) => left.replaceAll(name, ' '), text).replaceAll(/\bE\d+\b|\d{4}-\d\d-\d\d\S*|\d\d:\d\d(?::\d\d)?/g, ' ');
+  const figures = [...bare.matchAll(/(?<![\w.])-?\d+(?:\.\d+)?/g)].map(([figure]) => Number(figure));
+  const strange = figures.find(
+    (figure) =>
+      ![assertion.value, checked].some((value) => value !== undefined && Math.abs(figure - value) <= Math.max(assertion.tolerance, Math.abs(value) * 0.02)),
+  );
+  return strange === undefined ? undefined : `${strange} in its text is not what was computed`;
+}
+
+const mentions = (text: string, name: string): boolean =>
+  name.length > 2 && new RegExp(`(?<![\\w.-])${name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}(?![\\w-])`, 'i').test(text);
+
+/** A claim as the report has it. */
+export type Verified = Claim & { readonly objection?: string };

@@ -1,0 +1,95 @@
+import { type Counter, type Logger, messageOf, type Scope, type Tables } from 'svc/sdk';
+
+import type { InvestigationState } from '../contract.ts';
+import { stateOf } from '../desk.ts';
+import type { ReportBody } from '../report/build-report.ts';
+import { type InvestigateTables, type RunRow, RunStore } from '../run-store.ts';
+import type { SnapshotFiles } from '../snapshot-files.ts';
+import type { Assistant } from './assistant.ts';
+
+export interface EnrichmentParts {
+  readonly tables: Tables<InvestigateTables>;
+  readonly assistant: Assistant;
+  readonly files: SnapshotFiles;
+  readonly scope: Pick<Scope, 'task' | 'signal'>;
+  readonly log: Logger;
+  readonly contradicted: Counter;
+  readonly ready: (state: InvestigationState & { readonly mode: RunRow['mode'] }) => void;
+}
+
+const mostWaiting = 20;
+
+/** Reports that a model is to look at, the newest first, one at a time; beyond a number the oldest go without, and say so. */
+export class Enrichment {
+  readonly #parts: EnrichmentParts;
+  #isRunning = false;
+
+  constructor(parts: EnrichmentParts) {
+    this.#parts = parts;
+  }
+
+  /** What was begun when svc ended is begun again: a model has only been asked. */
+  async resume(): Promise<void> {
+    const { tables } = this.#parts;
+    for (const { id } of await new RunStore(tables.read).assisting('running')) {
+      await tables.write((tx) => new RunStore(tx).change(id, { assist: 'waiting' }));
+    }
+    this.pump();
+  }
+
+  pump(): void {
+    const { scope, tables, log } = this.#parts;
+    if (this.#isRunning || scope.signal.aborted) {
+      return;
+    }
+    this.#isRunning = true;
+    scope.task('let a model look at reports', async (signal) => {
+      try {
+        await this.#shed();
+        const take = (): Promise<RunRow | undefined> => tables.write((tx) => new RunStore(tx).takeAssist());
+        for (let run = await take(); run !== undefined && !signal.aborted; run = await take()) {
+          await this.#enrich(run, signal);
+        }
+      } catch (error) {
+        log.warn({ event: 'investigate.not_enriched', cause: messageOf(error) }, 'reports could not be given to a model; the next report tries it again');
+      } finally {
+        this.#isRunning = false;
+      }
+    });
+  }
+
+  async #shed(): Promise<void> {
+    const { tables } = this.#parts;
+    const waiting = await new RunStore(tables.read).assisting('waiting');
+    for (const { id } of waiting.slice(mostWaiting)) {
+      await tables.write((tx) => new RunStore(tx).change(id, { assist: 'dropped', reason: `no model has looked at it: ${mostWaiting} newer reports waited` }));
+    }
+  }
+
+  async #enrich(run: RunRow, signal: AbortSignal): Promise<void> {
+    const { tables, assistant, files, contradicted, ready, log } = this.#parts;
+    try {
+      const report = JSON.parse(run.report!) as ReportBody;
+      const snapshot = await files.read(run.id);
+      const outcome = await assistant.assist({ id: run.id, incidentId: run.incident_id, summary: run.summary, report, snapshot }, signal);
+      const change: Partial<RunRow> = outcome.ok
+        ? { assist: 'done', mode: 'assisted', report: JSON.stringify(outcome.report), confidence: outcome.report.confidence?.value ?? null, reason: null }
+        : { assist: 'done', reason: `without a model: ${outcome.reason}` };
+      await tables.write((tx) => new RunStore(tx).change(run.id, change));
+      if (outcome.ok) {
+        contradicted.add(outcome.contradicted);
+        ready({ ...stateOf(run), mode: 'assisted' });
+      }
+    } catch (error) {
+      if (!signal.aborted) {
+        log.error(
+          { event: 'investigate.assist_failed', investigation: run.id, cause: messageOf(error) },
+          'a model could not look at a report; the report stands without it',
+        );
+        await tables.write((tx) =>
+          new RunStore(tx).change(run.id, { assist: 'done', reason: 'without a model: an error of the investigator; the log of svc has it' }),
+        );
+      }
+    }
+  }
+}
