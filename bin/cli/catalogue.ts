@@ -55,6 +55,7 @@ export const builtIn: Readonly<Record<string, Entry>> = {
   'edge uninstall': { summary: 'Remove the service of the agent', load: () => import('../commands/edge/uninstall.ts') },
   'edge status': { summary: 'How the agent of this host is', load: () => import('../commands/edge/status.ts') },
   'edge-sim': { area: 'edge', summary: 'Simulate a fleet of hosts, to see what a manager carries', load: () => import('../commands/edge/sim.ts') },
+  'bench rca': { summary: 'Measure how often the investigator finds a known cause', load: () => import('../commands/bench-rca.ts') },
   'fake-model': { summary: 'A scripted model, to try svc without a key', load: () => import('../commands/fake-model.ts') },
 };
 

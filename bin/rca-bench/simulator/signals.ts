@@ -138,14 +138,26 @@ function hostStep(random: Random, host: Host, at: number, { world, rates, strain
   const burst = bursts.filter(({ host: where, from, to }) => where === at && step >= from && step <= to);
   const work = world.services.reduce((sum, service, index) => sum + (service.host === at ? service.cost * rates[index]! : 0), 0);
   const throttle = strain.throttle ?? 1;
-  const cpu = percent(host.cpu + work * Math.min(throttle, 2) + (strain.cpu ?? 0) + burst.reduce((sum, { cpu: more }) => sum + more, 0) + 1.5 * normal(random));
+  const busy = host.cpu + work * Math.min(throttle, 2) + (strain.cpu ?? 0);
+  const cpu = percent(busy + upTo(60, busy, burst, 'cpu') + 1.5 * normal(random));
   const memory = percent(host.memory + (strain.memory ?? 0) + (faulty.memory ?? 0) + 0.4 * normal(random));
   const disk = percent(host.disk + step * 0.001 + (strain.disk ?? 0));
-  const io = percent(host.io + (strain.io ?? 0) + burst.reduce((sum, { io: more }) => sum + more, 0) + 1.5 * normal(random) + (memory > 97 ? 40 : 0));
+  const waits = host.io + (strain.io ?? 0);
+  const io = percent(waits + upTo(55, waits, burst, 'io') + 1.5 * normal(random) + (memory > 97 ? 40 : 0));
   const over = (value: number, limit: number): number => Math.max(0, (value - limit) / (100 - limit)) ** 1.5;
   const slowdown = 1 + host.strain * (1.5 * over(cpu, 75) + 2.5 * over(memory, 92) + over(io, 70)) + (throttle - 1);
   return { cpu, memory, disk, io, loss: strain.loss ?? 0, slowdown, throttle };
 }
+
+/** Innocent work never takes so much that anything else would feel it. */
+const upTo = (limit: number, already: number, burst: Course['bursts'], what: 'cpu' | 'io'): number =>
+  Math.max(
+    0,
+    Math.min(
+      limit - already,
+      burst.reduce((sum, one) => sum + one[what], 0),
+    ),
+  );
 
 interface Answers {
   readonly errors: number[];

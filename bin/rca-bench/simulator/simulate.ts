@@ -3,7 +3,7 @@ import type { Edge, Missing, Node, Series, Snapshot } from 'svc/rca';
 
 import { type Case, EvidenceList, snapshotOf } from '../case.ts';
 import { alertOf, type Fired } from './alerts.ts';
-import type { Fault } from './fault.ts';
+import type { Fault, Making } from './fault.ts';
 import { knownFaults } from './faults.ts';
 import { type Course, run, type Signals } from './signals.ts';
 import { changesOf, checksOf, type Cut, logsOf, spansOf } from './telemetry.ts';
@@ -21,13 +21,13 @@ export interface SimulationOptions {
 
 const begin = Date.UTC(2026, 0, 5);
 const hour = 3_600_000;
-const tries = 30;
+const tries = 200;
 
 /** One incident out of a number: the same number brings the same one again. A fault that nobody notices is made anew. */
 export function simulate(seed: number | string, options: SimulationOptions): Case {
+  const name = options.fault ?? nameOf(seeded('rca', options.suite, seed), options.suite);
   for (let attempt = 0; attempt < tries; attempt += 1) {
-    const random = seeded('rca', options.suite, seed, attempt);
-    const made = attemptOf(random, options);
+    const made = attemptOf(seeded('rca', options.suite, seed, attempt), { ...options, fault: name });
     if (made !== undefined) {
       return { id: `${options.suite}-${seed}`, ...made };
     }
@@ -35,9 +35,27 @@ export function simulate(seed: number | string, options: SimulationOptions): Cas
   throw new Error(`seed ${seed} makes no fault that anything notices, ${tries} times over`);
 }
 
-function attemptOf(random: Random, options: SimulationOptions): Omit<Case, 'id'> | undefined {
+/** A mixture to measure with: of every seed a known fault and one of the unseen, of every second one a calm run, of every fourth one with evidence withheld. */
+export function* simulated(from: number, count: number, dropEdges = 0): Generator<Case> {
+  for (let seed = from; seed < from + count; seed += 1) {
+    yield simulate(seed, { suite: 'known', dropEdges });
+    yield simulate(seed, { suite: 'unseen', dropEdges });
+    if (seed % 2 === 0) {
+      yield simulate(seed, { suite: 'calm', dropEdges });
+    }
+    if (seed % 4 === 0) {
+      yield simulate(seed, { suite: 'withheld', dropEdges });
+    }
+  }
+}
+
+interface Chosen extends SimulationOptions {
+  readonly fault: string;
+}
+
+function attemptOf(random: Random, options: Chosen): Omit<Case, 'id'> | undefined {
   const world = worldOf(random);
-  const fault = faultOf(random, world, options);
+  const fault = tableOf(options.suite)[options.fault]!(random, world);
   const stepMs = pick(random, [60_000, 60_000, 60_000, 30_000]);
   const onset = Math.round((stepMs === 60_000 ? 8.4 : 5) * (hour / stepMs));
   const course: Course = { fault, stepMs, onset, steps: onset + Math.round((2 * hour) / stepMs), bursts: burstsOf(random, world, fault, onset) };
@@ -51,6 +69,9 @@ function attemptOf(random: Random, options: SimulationOptions): Omit<Case, 'id'>
   const cut: Cut = { first: Math.max(0, fired.step - Math.round((8.25 * hour) / stepMs)), last, origin: begin + whole(random, 0, 23) * hour };
   const snapshot = fetched(random, { world, course, signals, fired, cut, options });
   const nodes = fault.target < 0 ? [] : rightAnswers(world, fault);
+  if (options.suite === 'withheld' && nodes.includes(snapshot.symptom.node!)) {
+    return undefined;
+  }
   const kind = options.suite === 'withheld' ? 'withheld' : fault.target < 0 ? 'calm' : 'fault';
   return {
     snapshot: kind === 'withheld' ? withhold(snapshot, world, fault) : snapshot,
@@ -58,11 +79,14 @@ function attemptOf(random: Random, options: SimulationOptions): Omit<Case, 'id'>
   };
 }
 
-function faultOf(random: Random, world: World, { suite, fault }: SimulationOptions): Fault {
-  const table = suite === 'unseen' ? unseenFaults : suite === 'calm' ? calm : knownFaults;
-  const names = Object.keys(table).filter((name) => suite !== 'withheld' || !['metric gap', 'edge offline'].includes(name));
-  return table[fault ?? pick(random, names)]!(random, world);
-}
+const tableOf = (suite: Suite): Readonly<Record<string, Making>> => (suite === 'unseen' ? unseenFaults : suite === 'calm' ? calm : knownFaults);
+
+/** What merely silences the measuring cannot be withheld as well. */
+const nameOf = (random: Random, suite: Suite): string =>
+  pick(
+    random,
+    Object.keys(tableOf(suite)).filter((name) => suite !== 'withheld' || !['metric gap', 'edge offline'].includes(name)),
+  );
 
 const rightAnswers = ({ services, hosts }: World, { name, on, target }: Fault): string[] => {
   const own = on === 'host' ? hosts[target]!.id : services[target]!.id;

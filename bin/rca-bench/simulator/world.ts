@@ -111,14 +111,14 @@ function everyoneIsCalled(random: Random, services: readonly Service[]): readonl
   return services.map((service, at) => ({ ...service, calls: calls[at]! }));
 }
 
-/** Hosts have room: on an ordinary day the work of their services takes at most a third of their processors. */
+/** Hosts have room: at the busiest hour the work of their services takes at most two fifths of their processors. */
 function affordable(services: readonly Service[], hosts: number): readonly Service[] {
-  const rates = services.map(({ layer }) => (layer === 0 ? 70 : 0));
+  const rates = services.map(({ layer }) => (layer === 0 ? 168 : 0));
   services.forEach(({ calls }, at) => calls.forEach(({ to, share }) => (rates[to]! += rates[at]! * share)));
   const work = Array.from({ length: hosts }, (_, host) =>
     services.reduce((sum, service, at) => sum + (service.host === host ? service.cost * rates[at]! : 0), 0),
   );
-  return services.map((service) => ({ ...service, cost: service.cost * Math.min(1, 33 / work[service.host]!) }));
+  return services.map((service) => ({ ...service, cost: service.cost * Math.min(1, 40 / work[service.host]!) }));
 }
 
 /** Everything that needs this one, at whatever distance. */

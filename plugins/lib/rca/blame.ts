@@ -154,6 +154,8 @@ export function insideShare(node: NodeSignals): number | undefined {
   return slow === undefined && failing === undefined ? undefined : Math.max(slow ?? 0, failing ?? 0);
 }
 
+const usable: readonly SliKind[] = ['cpu', 'memory', 'disk', 'network'];
+
 /** How much a resource that a node stands on is used up by that very node: both rise. */
 export function consumes(node: NodeSignals, on: string | undefined, { graph, facts }: Scene): number {
   const host = on === undefined ? undefined : facts.get(on);
@@ -162,7 +164,7 @@ export function consumes(node: NodeSignals, on: string | undefined, { graph, fac
   }
   const risen = new Set(
     host.signals
-      .filter(({ relevance, deviation }) => relevance >= anomalous && !answers.includes(deviation.series.kind))
+      .filter(({ relevance, deviation }) => relevance >= anomalous && usable.includes(deviation.series.kind))
       .map(({ deviation }) => deviation.series.kind),
   );
   return node.signals.some(({ deviation: { series, worst, usual } }) => risen.has(series.kind) && worst > usual.median * 1.3) ? 0.8 : 0;

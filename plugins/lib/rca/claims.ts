@@ -1,5 +1,6 @@
 import type { Assertion, Claim, ClaimStatus } from './findings.ts';
 import { within } from './grid.ts';
+import { linesDuring } from './logs.ts';
 import { deviationOf } from './deviation.ts';
 import type { Snapshot } from './snapshot.ts';
 import { mean, present, quantileOf } from './statistics.ts';
@@ -37,12 +38,12 @@ function holds(value: number, { op, value: said, tolerance }: Assertion): boolea
 }
 
 function valueOf(snapshot: Snapshot, { evidence_id: id, part, stat, over }: Assertion, windows: Windows): number | undefined {
-  const period = over === 'baseline' ? windows.baseline : windows.incident;
-  const logs = snapshot.logs.filter((log) => log.evidence === id && (part === undefined || log.id === part));
+  // Causes come before their effects: the incident of a claim has the guard before the onset in it.
+  const period = over === 'baseline' ? windows.baseline : windows.look;
   if (stat === 'template_count') {
-    return logs.length === 0
-      ? undefined
-      : logs.reduce((sum, log) => sum + total(within(log.counts, log.from, log.bucket_ms, { from: period.from - log.bucket_ms + 1, to: period.to })), 0);
+    const logs = snapshot.logs.filter((log) => log.evidence === id && (part === undefined || log.id === part));
+    const lines = logs.map((log) => (over === 'baseline' ? within(log.counts, log.from, log.bucket_ms, period) : linesDuring(log, windows.incident)));
+    return logs.length === 0 ? undefined : lines.reduce((sum, counts) => sum + present(counts).reduce((all, count) => all + count, 0), 0);
   }
   const series = snapshot.series.filter((one) => one.evidence === id && (part === undefined || one.id === part));
   // More than one series and no word which: nothing that could be true or false was said.
@@ -66,8 +67,6 @@ function valueOf(snapshot: Snapshot, { evidence_id: id, part, stat, over }: Asse
       return known.length === 0 ? undefined : mean(known);
   }
 }
-
-const total = (values: readonly (number | null)[]): number => present(values).reduce((sum, value) => sum + value, 0);
 
 /** A claim of the engine itself, held to the same check as those of others. */
 export function claimOf(snapshot: Snapshot, at: number, text: string, assertion: Assertion): Claim {

@@ -62,29 +62,40 @@ export const lacks = (snapshot: Snapshot, node: string, kind: EvidenceKind): boo
   unseen(snapshot).some((one) => one.kind === kind && (one.node === undefined || one.node === node));
 
 /** The score that is left of a candidate when what could not be seen speaks against it. */
-function atLeast(candidate: Candidate, { snapshot, graph }: Scene): number {
-  const unsure = lacks(snapshot, candidate.id, 'topology') || graph.needs(candidate.id).some((id) => lacks(snapshot, id, 'metric'));
-  return unsure ? candidate.score - weights.leaf * candidate.relevance * candidate.leaf : candidate.score;
+function atLeast(candidate: Candidate, scene: Scene): number {
+  return darkAround(candidate.id, scene) ? candidate.score - weights.leaf * candidate.relevance * candidate.leaf : candidate.score;
 }
 
 /** The score that a rival would have when what could not be seen speaks for it. */
-function atMost(id: string, candidate: Candidate | undefined, { snapshot }: Scene): number {
-  const blind = lacks(snapshot, id, 'metric');
-  if (candidate === undefined && !blind) {
+function atMost(id: string, candidate: Candidate | undefined, scene: Scene): number {
+  const { snapshot } = scene;
+  const dark = darkAround(id, scene);
+  if (candidate === undefined && !dark) {
     return 0;
   }
-  const structure = lacks(snapshot, id, 'topology');
   const bonus = {
     logs: lacks(snapshot, id, 'log') ? 1 : (candidate?.bonus.logs ?? 0),
     checks: lacks(snapshot, id, 'check') ? 1 : (candidate?.bonus.checks ?? 0),
     changes: lacks(snapshot, id, 'change') ? 1 : (candidate?.bonus.changes ?? 0),
     traces: lacks(snapshot, id, 'trace') ? 1 : (candidate?.bonus.traces ?? 0),
   };
-  const relevance = blind ? 1 : candidate!.relevance;
-  const leaf = blind || structure || lacks(snapshot, id, 'trace') ? 1 : candidate!.leaf;
-  const reach = blind || structure || candidate!.reach;
-  return scoreOf({ relevance, leaf, reach, shared: candidate?.shared ?? false, bonus, peak: candidate?.facts.signals[0]?.deviation.peak ?? 0 });
+  const reach = dark || candidate!.reach || unseen(snapshot).some(({ kind }) => kind !== 'log' && kind !== 'change');
+  return scoreOf({
+    relevance: dark ? 1 : candidate!.relevance,
+    leaf: dark ? 1 : candidate!.leaf,
+    reach,
+    shared: dark || candidate!.shared,
+    bonus,
+    peak: candidate?.facts.signals[0]?.deviation.peak ?? 0,
+  });
 }
+
+/** Whether something that decides how a node is judged was to be seen, of the node or of one next to it, and was not. */
+function darkAround(id: string, { snapshot, graph }: Scene): boolean {
+  return [id, ...graph.needs(id), ...graph.neededBy(id)].some((one) => deciding.some((kind) => lacks(snapshot, one, kind)));
+}
+
+const deciding: readonly EvidenceKind[] = ['metric', 'check', 'trace', 'topology'];
 
 function kindsOf({ facts, bonus }: Candidate): number {
   const kinds = [

@@ -39,9 +39,13 @@ export class Graph {
     return this.#spread([from], (id) => [...this.needs(id), ...this.neededBy(id)]).distance;
   }
 
-  /** Everything a node depends on by way of nodes that `passes` lets through, the node itself included; with the way back to it. */
-  reached(from: string, passes: (id: string) => boolean): ReadonlyMap<string, readonly string[]> {
-    const { distance, before } = this.#spread([from], (id) => this.needs(id).filter(passes));
+  /** Everything a node depends on by way of nodes that weigh something, the node itself included; with the shortest way back to it, of several the weightiest. */
+  reached(from: string, weight: (id: string) => number): ReadonlyMap<string, readonly string[]> {
+    const next = (id: string): readonly string[] =>
+      this.needs(id)
+        .filter((other) => weight(other) > 0)
+        .sort((a, b) => weight(b) - weight(a));
+    const { distance, before } = this.#spread([from], next);
     return new Map([...distance.keys()].map((id) => [id, wayBack(id, before)]));
   }
 

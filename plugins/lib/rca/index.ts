@@ -4,4 +4,6 @@ export { type Checked, checkAssertion } from './claims.ts';
 export { type EngineOptions, engineVersion, investigate } from './engine.ts';
 export * from './findings.ts';
 export * from './snapshot.ts';
-export { fetchWindow } from './windows.ts';
+export { valuesIn } from './grid.ts';
+export { pearson, present, type Sample, usualOf } from './statistics.ts';
+export { fetchWindow, symptomSeries, type Windows, windowsOf } from './windows.ts';

@@ -34,9 +34,13 @@ export function rankedTemplates(logs: readonly LogTemplate[], baseline: Period, 
     .sort((a, b) => b.score - a.score || b.count - a.count);
 }
 
+/** Lines of the incident, bucket by bucket; one that began before the onset may hold its first lines. */
+export const linesDuring = (log: LogTemplate, incident: Period): readonly number[] =>
+  within(log.counts, log.from, log.bucket_ms, { from: incident.from - log.bucket_ms, to: incident.to }) as readonly number[];
+
 function ranked(log: LogTemplate, baseline: Period, incident: Period): RankedTemplate | undefined {
   const before = within(log.counts, log.from, log.bucket_ms, baseline) as readonly number[];
-  const during = within(log.counts, log.from, log.bucket_ms, { from: incident.from - log.bucket_ms, to: incident.to }) as readonly number[];
+  const during = linesDuring(log, incident);
   const count = during.reduce((sum, value) => sum + value, 0);
   if (count < fewest || during.length === 0) {
     return undefined;

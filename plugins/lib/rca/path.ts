@@ -9,7 +9,7 @@ export function propagation({ id, way }: Candidate, scene: Scene, blame: Blame):
   if (symptom === undefined || symptom === id) {
     return [];
   }
-  const nodes = way.length > 1 ? way : (scene.graph.reached(symptom, () => true).get(id) ?? [id, symptom]);
+  const nodes = way.length > 1 ? way : (scene.graph.reached(symptom, (one) => 0.01 + (blame.relevance.get(one) ?? 0)).get(id) ?? [id, symptom]);
   return nodes.slice(1).map((to, at) => stepOf(nodes[at]!, to, scene, blame));
 }
 

@@ -35,7 +35,10 @@ export function rank(scene: Scene): { readonly candidates: readonly Candidate[];
   const { graph, facts, snapshot } = scene;
   const blame = blameOf(scene);
   const { node: centre } = snapshot.symptom;
-  const reached = centre === undefined ? new Map<string, readonly string[]>() : graph.reached(centre, (id) => blame.relevance.get(id)! >= anomalous);
+  const reached =
+    centre === undefined
+      ? new Map<string, readonly string[]>()
+      : graph.reached(centre, (id) => (blame.relevance.get(id)! >= anomalous ? blame.relevance.get(id)! : 0));
   const found = [...facts].filter(([id]) => blame.relevance.get(id)! > leastRelevance).map(([, node]) => candidateOf(node, scene, blame, reached));
   return { candidates: [...found, ...underneath(found, scene)].sort(byScore), blame };
 }

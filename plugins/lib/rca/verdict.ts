@@ -1,4 +1,4 @@
-import { insideShare, type Scene, standsOn } from './blame.ts';
+import { type Scene, standsOn } from './blame.ts';
 import { coverageOf, lacks } from './confidence.ts';
 import { gates } from './deviation.ts';
 import type { Confidence, Verdict } from './findings.ts';
@@ -6,7 +6,7 @@ import { valuesIn } from './grid.ts';
 import type { NodeSignals } from './node-signals.ts';
 import type { Candidate } from './ranking.ts';
 import type { Series } from './snapshot.ts';
-import { median, present } from './statistics.ts';
+import { mean, median, present, quantileOf } from './statistics.ts';
 
 /** Why it came to a verdict, as far as the report has to say so. */
 export interface Judgement {
@@ -72,7 +72,7 @@ function endsWell({ facts, windows, snapshot }: Scene, symptom: Series | undefin
   return deviation !== undefined && deviation.peak >= 3 && snapshot.symptom.resolved_at !== undefined && windows.onset < snapshot.symptom.resolved_at;
 }
 
-const muchMore = 1.35;
+const muchMore = 1.25;
 
 /** More work than usual came in, and what is wrong is what more work does. */
 function surge({ snapshot, graph, facts, windows }: Scene, best: Candidate | undefined): Pick<Judgement, 'node' | 'ratio'> | undefined {
@@ -84,26 +84,40 @@ function surge({ snapshot, graph, facts, windows }: Scene, best: Candidate | und
   const risen = entries.flatMap((id) => {
     const rate = rateOf(facts.get(id)!);
     const ratio = rate && growth(rate, windows);
-    return rate && ratio !== undefined && rate.peak >= gates.relaxed && ratio >= muchMore && (rate.onset_at ?? 0) <= windows.onset + rate.series.step_ms
+    return rate &&
+      ratio !== undefined &&
+      grewNow(rate, windows, snapshot) &&
+      rate.peak >= gates.relaxed &&
+      ratio >= muchMore &&
+      (rate.onset_at ?? 0) <= windows.onset + 5 * rate.series.step_ms
       ? [{ node: id, ratio }]
       : [];
   });
   const most = risen.sort((a, b) => b.ratio - a.ratio)[0];
-  return most && grewToo(best, { graph, facts, windows }, most.ratio) ? most : undefined;
+  return most && !(best.id === most.node && best.bonus.changes >= 0.5) && grewToo(best, { graph, facts, windows }, most.ratio) ? most : undefined;
 }
 
-/** Something beyond load that points at the candidate. */
+/** Something beyond load that points at the candidate. A change below the entry makes nobody come in more often, so it does not. */
 const speaksForItself = ({ down, bonus, facts }: Candidate): boolean =>
-  down ||
-  bonus.changes >= 0.5 ||
-  bonus.logs >= 0.5 ||
-  facts.complaints.some(({ check }) => !['load_per_core', 'iowait', 'edge_offline'].includes(check) && bonus.checks > 0.5);
+  down || bonus.logs >= 0.5 || facts.complaints.some(({ check }) => !['load_per_core', 'iowait', 'edge_offline'].includes(check) && bonus.checks > 0.5);
 
 const rateOf = ({ deviations }: NodeSignals) => deviations.find(({ series }) => series.kind === 'rate');
 
-function growth({ series, usual }: NonNullable<ReturnType<typeof rateOf>>, { incident }: Pick<Scene, 'windows'>['windows']): number | undefined {
+function growth({ series, usual }: NonNullable<ReturnType<typeof rateOf>>, { incident }: Scene['windows']): number | undefined {
   const during = present(valuesIn(series, incident));
-  return during.length === 0 || usual.median <= 0 ? undefined : median(during) / usual.median;
+  // Work that is still growing when the alert fires counts by what it has come to.
+  return during.length === 0 || usual.median <= 0 ? undefined : Math.max(median(during), mean(during.slice(-2))) / usual.median;
+}
+
+const twoHours = 7_200_000;
+
+/** Work that was there all along did not make anything go wrong. Where quiet time is of another day, only what rises before our eyes counts. */
+function grewNow({ series }: NonNullable<ReturnType<typeof rateOf>>, { compare, onset, incident }: Scene['windows'], { baseline }: Scene['snapshot']): boolean {
+  const since = baseline === undefined ? onset - twoHours : compare.from;
+  const before = present(valuesIn(series, { from: since, to: onset - 3 * series.step_ms }));
+  const during = present(valuesIn(series, incident));
+  const least = baseline === undefined ? quantileOf(before, 0.1) : median(before);
+  return before.length === 0 ? during.length > 0 : Math.max(...during) >= 1.2 * least;
 }
 
 /** The candidate, or what runs on it, has more to do than usual as well. */
@@ -134,15 +148,18 @@ function callersOf(node: string, graph: Scene['graph']): readonly string[] {
   return [...found];
 }
 
-/** Something below the candidate that was to be looked at and was not, where nothing in the candidate itself says that it is to blame. */
+/** Something next to the candidate that was to be looked at and was not, where nothing in the candidate itself says that it is to blame. */
 function unseenBelow(best: Candidate, { snapshot, graph, facts }: Scene): string | undefined {
-  const hidden = graph.needs(best.id).filter((id) => !facts.get(id)!.measured && lacks(snapshot, id, 'metric'));
-  const resource = best.facts.signals.some(
-    ({ deviation: { series }, relevance }) => relevance >= 0.4 && !['error_ratio', 'latency'].includes(series.kind) && series.kind !== 'other',
-  );
-  if (resource || best.bonus.changes >= 0.5 || best.bonus.checks > 0.5 || (best.down && hidden.length === 0)) {
+  const { signals, own, latency } = best.facts;
+  // What is judged by those that stand on it may as well be judged by what else they need.
+  const lent = signals.length === 0 && !best.down;
+  const near = [...graph.needs(best.id), ...(lent ? graph.neededBy(best.id).flatMap((id) => graph.needs(id)) : [])];
+  const hidden = near.filter((id) => !facts.get(id)!.measured && lacks(snapshot, id, 'metric'));
+  const resource = signals.some(({ deviation: { series }, relevance }) => relevance >= 0.4 && !['error_ratio', 'latency', 'other'].includes(series.kind));
+  if (resource || best.bonus.changes >= 0.5 || best.bonus.checks > 0.5) {
     return undefined;
   }
-  const inside = (insideShare(best.facts) ?? 0) >= 0.7;
+  // Time that was spent in the node itself was not spent waiting; an error may begin where a call went out and reached nothing.
+  const inside = own !== undefined && latency > 0 && own.slower / latency >= 0.7 && signals[0]?.deviation.series.kind === 'latency';
   return hidden.find((id) => standsOn(graph, best.id, id)) ?? (inside ? undefined : hidden[0]);
 }

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import fc from 'fast-check';
+import { calibrate, enoughLabels, pearson, type Series, type Snapshot, usualOf, windowsOf } from 'svc/rca';
+
+import { calibrated } from '../../../../plugins/lib/rca/calibration.ts';
+import { deviationOf, floorOf } from '../../../../plugins/lib/rca/deviation.ts';
+import { rankedTemplates } from '../../../../plugins/lib/rca/logs.ts';
+
+const values = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 5, maxLength: 60 });
+const minute = 60_000;
+
+const series = (numbers: readonly (number | null)[], more: Partial<Series> = {}): Series => ({
+  ...{ id: 'S', evidence: 'E1', node: 'n', metric: 'm', kind: 'latency', unit: 'seconds', from: 0, step_ms: minute, values: numbers },
+  ...more,
+});
+
+describe('what is usual', () => {
+  test('moves with the values and grows with their scale, and a few wild ones do not move it', () => {
+    fc.assert(
+      fc.property(values, fc.integer({ min: -1_000, max: 1_000 }), fc.integer({ min: 1, max: 50 }), (numbers, offset, factor) => {
+        const plain = usualOf(numbers);
+        const other = usualOf(numbers.map((value) => value * factor + offset));
+        const close = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b));
+        return close(other.median, plain.median * factor + offset) && close(other.mad, plain.mad * factor) && plain.mad >= 0;
+      }),
+    );
+    assert.equal(usualOf([...Array<number>(40).fill(7), 1e9, -1e9, 1e12]).median, 7);
+  });
+
+  test('correlation lies between -1 and 1, is the same both ways, and nothing where one stands still', () => {
+    fc.assert(fc.property(values, values, (a, b) => Math.abs(pearson(a, b)) <= 1 && Math.abs(pearson(a, b) - pearson(b, a)) < 1e-9));
+    assert.equal(pearson([1, 1, 1, 1], [1, 2, 3, 4]), 0);
+    assert.ok(pearson([1, null, 2, 3, null, 4], [2, 9, 4, 6, 9, 8]) > 0.999_999);
+  });
+});
+
+describe('a deviation', () => {
+  const baseline = { from: 0, to: 59 * minute };
+  const incident = { from: 60 * minute, to: 69 * minute };
+  const quiet = Array.from({ length: 60 }, (_, at) => 0.1 + 0.001 * (at % 5));
+
+  test('has floors by what is counted: absolute for shares of failures, relative for the rest', () => {
+    assert.equal(floorOf({ kind: 'error_ratio', unit: 'ratio' }, 0.5), 0.001);
+    assert.equal(floorOf({ kind: 'error_ratio', unit: 'percent' }, 50), 0.1);
+    assert.equal(floorOf({ kind: 'latency', unit: 'seconds' }, 2), 0.1);
+  });
+
+  test('is seen from its first sample, by its size, and on its bad side only', () => {
+    const risen = deviationOf(series([...quiet, ...quiet.slice(0, 4), ...Array<number>(6).fill(0.5)]), baseline, incident)!;
+    assert.ok(risen.peak > 20);
+    assert.equal(risen.onset_at, 64 * minute);
+    const fallen = deviationOf(series([...quiet, ...Array<number>(10).fill(0.01)]), baseline, incident)!;
+    assert.equal(fallen.peak, 0);
+    assert.ok(deviationOf(series([...quiet, ...Array<number>(10).fill(0.01)], { worse: 'down' }), baseline, incident)!.peak > 5);
+  });
+
+  test('is none where nothing was measured before or during', () => {
+    assert.equal(deviationOf(series(quiet), baseline, incident), undefined);
+    assert.equal(deviationOf(series([...Array<null>(60).fill(null), ...quiet.slice(0, 10)]), baseline, incident), undefined);
+  });
+
+  test('is measured against the same hours of yesterday where those stray less', () => {
+    const uneasy = Array.from({ length: 70 }, (_, at) => (at < 60 ? 1 + (at % 10) * 0.3 : 4));
+    const calm = Array.from({ length: 70 }, (_, at) => 1 + (at % 2) * 0.02);
+    const alone = deviationOf(series(uneasy), baseline, incident)!;
+    const beside = deviationOf(series(uneasy, { earlier: [{ ago_ms: 86_400_000, values: calm }] }), baseline, incident)!;
+    assert.ok(alone.peak < 5 && beside.peak > 20, `${alone.peak} and ${beside.peak}`);
+  });
+});
+
+test('the onset is where the shift begins, long before the alert fires', () => {
+  const slow = Array.from({ length: 600 }, (_, at) => 0.2 + 0.002 * (at % 3) + (at < 520 ? 0 : (at - 520) * 0.01));
+  const one = series(slow, { id: 'S' });
+  const snapshot = {
+    symptom: { node: 'n', series: 'S', fired_at: 570 * minute },
+    series: [one],
+    window: { from: 0, to: 580 * minute },
+    taken_at: 580 * minute,
+  } as unknown as Snapshot;
+  const { onset } = windowsOf(snapshot, one);
+  assert.ok(onset >= 519 * minute && onset <= 526 * minute, `${onset / minute}`);
+});
+
+describe('kinds of lines', () => {
+  const baseline = { from: 0, to: 59 * minute };
+  const incident = { from: 60 * minute, to: 69 * minute };
+  const log = (id: string, counts: readonly number[], more: object = {}) => ({
+    id,
+    evidence: 'E1',
+    node: 'n',
+    template: id,
+    severity: 'error' as const,
+    from: 0,
+    bucket_ms: minute,
+    counts,
+    samples: [],
+    ...more,
+  });
+
+  test('rank by novelty, then by rate, then by how bad they are', () => {
+    const steady = (usual: number, now: number): number[] => [...Array<number>(60).fill(usual), ...Array<number>(10).fill(now)];
+    const ranked = rankedTemplates(
+      [log('steady', steady(5, 5)), log('more', steady(5, 60)), log('new', steady(0, 2)), log('new and mild', steady(0, 9), { severity: 'info' })],
+      baseline,
+      incident,
+    );
+    assert.deepEqual(
+      ranked.map(({ log: { id } }) => id),
+      ['new', 'more', 'new and mild'],
+    );
+  });
+
+  test('gain by words no more than a warning would, and only where nobody said how severe they are', () => {
+    const counts = [...Array<number>(60).fill(0), ...Array<number>(10).fill(9)];
+    const score = (template: string, severity: string): number => rankedTemplates([log('x', counts, { template, severity })], baseline, incident)[0]!.score;
+    assert.equal(score('fatal error: panic, exception, failed', 'unknown'), score('all is well', 'warn'));
+    assert.equal(score('fatal error: panic, exception, failed', 'info'), score('all is well', 'info'));
+  });
+});
+
+describe('calibration', () => {
+  const label = fc.record({ value: fc.double({ min: 0, max: 1, noNaN: true }), right: fc.constantFrom(0, 0.5, 1) });
+
+  test('needs thirty answers, and never says less for more', () => {
+    fc.assert(
+      fc.property(
+        fc.array(label, { maxLength: 80 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (labels, a, b) => {
+          const curve = calibrate(labels);
+          if (curve === undefined) {
+            return labels.length < enoughLabels;
+          }
+          const [low, high] = [calibrated(Math.min(a, b), curve), calibrated(Math.max(a, b), curve)];
+          return labels.length >= enoughLabels && low <= high + 1e-12 && low >= 0 && high <= 1;
+        },
+      ),
+    );
+  });
+
+  test('says how often reports of that confidence were right', () => {
+    const labels = Array.from({ length: 200 }, (_, at) => ({ value: at / 200, right: (at * 7) % 10 < (at < 100 ? 2 : 8) ? 1 : 0 }));
+    const curve = calibrate(labels)!;
+    assert.ok(Math.abs(calibrated(0.2, curve) - 0.2) < 0.12);
+    assert.ok(Math.abs(calibrated(0.8, curve) - 0.8) < 0.12);
+  });
+});
