@@ -31,7 +31,7 @@ export default definePlugin({
     toldOf.forEach(({ type, kinds }) => ctx.events.on(type, () => changes.tell(kinds)));
     ctx.http.routes([
       ...pageRoutes(assets, () => ({ setup: waiting() !== undefined, registration: setup.available && setup.get().registration })),
-      ...liveRoutes(changes, pages, cards),
+      ...liveRoutes(changes, catalogue, pages, cards),
     ]);
     extend.contribute(Banner, 'console', {
       // Behind the sign "#": a browser keeps it to itself, so it comes into no log and no history of a proxy.

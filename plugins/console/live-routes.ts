@@ -1,4 +1,4 @@
-import { eventRoute, type OpenPoint, route, type RouteDeclaration } from 'svc/sdk';
+import { type DeclaredCatalogue, eventRoute, type OpenPoint, route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { Changes } from './changes.ts';
@@ -6,6 +6,7 @@ import type { ConsoleCard, ConsolePage } from './contract.ts';
 
 const Nav = Type.Object({ section: Type.String(), title: Type.String(), order: Type.Optional(Type.Number()) });
 const Extras = Type.Object({
+  rooms: Type.Array(Type.String(), { description: 'plugins that serve routes now; what belongs to others is left out of the page' }),
   pages: Type.Array(
     Type.Object({
       id: Type.String(),
@@ -30,7 +31,12 @@ const Extras = Type.Object({
 
 const address = (file: string): string => `/ui/assets/${file}`;
 
-export const liveRoutes = (changes: Changes, pages: OpenPoint<ConsolePage>, cards: OpenPoint<ConsoleCard>): readonly RouteDeclaration[] => [
+export const liveRoutes = (
+  changes: Changes,
+  catalogue: DeclaredCatalogue,
+  pages: OpenPoint<ConsolePage>,
+  cards: OpenPoint<ConsoleCard>,
+): readonly RouteDeclaration[] => [
   eventRoute({
     method: 'GET',
     path: '/api/v1/console/live',
@@ -46,6 +52,7 @@ export const liveRoutes = (changes: Changes, pages: OpenPoint<ConsolePage>, card
     summary: 'Pages and cards that other plugins add to the console',
     response: Extras,
     handle: () => ({
+      rooms: [...new Set(catalogue.routes().map(({ pluginId }) => pluginId))].sort(),
       pages: pages.list().map(({ id, pluginId, value: { path, nav, module } }) => ({
         ...{ id, path, nav, plugin: pluginId, script: address(module.entry) },
         ...(module.style !== undefined && { style: address(module.style) }),

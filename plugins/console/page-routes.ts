@@ -20,6 +20,9 @@ const policy = [
 /** Every address of the page answers with the same document; which page it shows is found out in the browser. */
 const addresses = ['/', '/ui/{page}', '/ui/{page}/{item}', '/ui/{page}/{item}/{part}'];
 
+/** What stands behind the question mark is read in the browser, too. */
+const ForThePage = Type.Object({}, { additionalProperties: true });
+
 export interface Start {
   /** Whether the first administrator is still to be made. */
   readonly setup: boolean;
@@ -33,6 +36,7 @@ export const pageRoutes = (assets: Assets, start: () => Start): readonly RouteDe
       path,
       access: 'public',
       summary: 'The console: a page for a browser',
+      query: ForThePage,
       produces: 'text/html; charset=utf-8',
       handle(call) {
         call.setHeader('content-security-policy', policy);

@@ -4,6 +4,7 @@ import './styles/base.css';
 import './styles/frame.css';
 import './styles/kit.css';
 import './styles/pages.css';
+import './styles/watch.css';
 
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

@@ -25,7 +25,7 @@ export interface View {
 }
 
 /** A Chromium that ends with the test; undefined (and the test is skipped) where there is none. */
-export async function openBrowser(t: TestContext): Promise<Browser | undefined> {
+export async function openBrowser(t: Pick<TestContext, 'after' | 'skip'>): Promise<Browser | undefined> {
   const executablePath = peer(t, 'chromium');
   if (executablePath === undefined) {
     return undefined;
@@ -89,7 +89,7 @@ export async function signIn({ page }: View, url: string, email: string, passwor
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+  await page.getByRole('button', { name: 'Search or jump to' }).waitFor();
 }
 
 export async function assertClean(view: View, at: string): Promise<void> {

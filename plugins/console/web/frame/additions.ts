@@ -21,17 +21,21 @@ export interface Card {
 }
 
 interface Additions {
+  readonly rooms: readonly string[];
   readonly pages: readonly Addition[];
   readonly cards: readonly Card[];
 }
 
-const none: Additions = { pages: [], cards: [] };
+const none: Additions = { rooms: [], pages: [], cards: [] };
 
 /** What others add, asked for again when a plugin comes or goes. */
 export function useAdditions(): Additions {
   const { value } = useData<Additions>('/console/extras', { kinds: ['plugins'] });
   return value ?? none;
 }
+
+/** Whether svc has this room now; as long as it is not known, no. */
+export const useRoom = (id: string): boolean => useAdditions().rooms.includes(id);
 
 /** The rights of the reader, as the service of people knows them. */
 export interface Me {

@@ -105,9 +105,14 @@ function urlOf(path: string, query: Query): string {
 export async function refusal(answer: Response): Promise<ApiError> {
   const text = await answer.text().catch(() => '');
   try {
-    const { error, message, details } = JSON.parse(text) as { error?: string; message?: string; details?: ApiError['details'] };
+    const { error, message, details, errorType } = JSON.parse(text) as Record<'error' | 'message' | 'errorType', string | undefined> &
+      Pick<ApiError, 'details'>;
+    if (errorType !== undefined) {
+      // The stores answer in the words of the protocols they speak.
+      return new ApiError(answer.status, errorType, error ?? `the answer was ${answer.status}`);
+    }
     return new ApiError(answer.status, error ?? 'unknown', message ?? `the answer was ${answer.status}`, details);
   } catch {
-    return new ApiError(answer.status, 'unknown', `the answer was ${answer.status}: ${text.slice(0, 200)}`);
+    return new ApiError(answer.status, 'unknown', text.trim() === '' || text.startsWith('<') ? `the answer was ${answer.status}` : text.trim().slice(0, 500));
   }
 }

@@ -9,7 +9,7 @@ import { type PageEntry, pages } from '../pages/index.ts';
 import type { Page } from './api.ts';
 import { useData } from './data.ts';
 import { AddedPage } from './added-page.tsx';
-import { type Addition, useAdditions } from './additions.ts';
+import { type Addition, useAdditions, useMay } from './additions.ts';
 import { moment } from './format.ts';
 import { connection, newerPage } from './live.ts';
 import { address, usePlace } from './location.ts';
@@ -56,7 +56,7 @@ export function Shell({ user }: { readonly user: Extract<Session, { state: 'in' 
       <a class="skip" href="#main">
         {text.skip}
       </a>
-      <Side current={parts[0] ?? ''} added={additions.pages} />
+      <Side current={parts[0] ?? ''} added={additions.pages} rooms={additions.rooms} />
       <div class="veil" onClick={() => setOpen(false)} />
       <header class="bar">
         <button type="button" class="button button-quiet burger" aria-label={text.menu} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -93,9 +93,10 @@ export function Shell({ user }: { readonly user: Extract<Session, { state: 'in' 
   );
 }
 
-function Side({ current, added }: { readonly current: string; readonly added: readonly Addition[] }) {
+function Side({ current, added, rooms }: { readonly current: string; readonly added: readonly Addition[]; readonly rooms: readonly string[] }) {
+  const may = useMay();
   const open = useData<Page<unknown>>('/alerts/incidents', { query: { status: 'open', limit: 1 }, kinds: ['incidents'] });
-  const entries = pages().filter(({ hidden }) => !hidden);
+  const entries = pages().filter(({ hidden, room, right }) => !hidden && (room === undefined || rooms.includes(room)) && (right === undefined || may(right)));
   const sections = [...new Set([...entries.map(({ section }) => section), ...added.map(({ nav }) => nav.section)])];
   return (
     <nav class="side" aria-label={text.nav}>
@@ -224,9 +225,9 @@ function Overlay() {
 const initials = (name: string): string =>
   name
     .split(/\s+/)
-    .slice(0, 2)
-    .map((word) => String.fromCodePoint(word.codePointAt(0) ?? 32))
+    .map((word) => /[\p{L}\p{N}]/u.exec(word)?.[0] ?? '')
     .join('')
+    .slice(0, 2)
     .toUpperCase();
 
 /** Who is signed in, for pages; there is somebody wherever a page is shown. */

@@ -51,7 +51,7 @@ export function Chart({ title, queries, window, unit = 'count', height = 160, to
   return (
     <figure class="chart">
       <figcaption>
-        <h3>{title}</h3>
+        <h2>{title}</h2>
         <div class="chart-tools">
           <Button kind="quiet" icon="table" label={`${text.table}: ${title}`} pressed={asTable} onClick={() => setAsTable(!asTable)} />
           <a class="button button-quiet" href={address(['explore'], { q: queries[0]?.expr })} aria-label={`${text.query}: ${title}`} title={text.query}>
@@ -208,16 +208,29 @@ function useMatrix(queries: readonly ChartQuery[], window: Window) {
 function plottedOf(queries: readonly ChartQuery[], answers: readonly Matrix[], from: number, to: number, step: number): Plotted {
   const times = Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, at) => from + at * step);
   const lines = answers.flatMap(({ result }, at) =>
-    result.map(({ metric, values }): Line => {
+    named(queries[at]!, result).map(({ name, values }): Line => {
       const row = Array.from<number | null>({ length: times.length }).fill(null);
       for (const [time, value] of values) {
         const number = Number(value);
         row[Math.round((time - from) / step)] = Number.isFinite(number) ? number : null;
       }
-      return { name: nameOf(queries[at]!, metric), values: row };
+      return { name, values: row };
     }),
   );
-  return { times, lines: lines.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, mostLines) };
+  return { times, lines: lines.slice(0, mostLines) };
+}
+
+/** By their names, so that a line keeps its colour however the store orders them. */
+function named(query: ChartQuery, result: Matrix['result']) {
+  const told = query.name === undefined ? distinct(result.map(({ metric }) => metric)) : result.map(({ metric }) => metric);
+  return result.map(({ values }, at) => ({ name: nameOf(query, told[at]!), values })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Labels that are the same on all lines tell none of them apart. */
+function distinct(metrics: readonly Readonly<Record<string, string>>[]): readonly Readonly<Record<string, string>>[] {
+  const [first = {}, ...others] = metrics;
+  const same = Object.keys(first).filter((label) => label !== '__name__' && others.every((metric) => metric[label] === first[label]));
+  return metrics.map((metric) => Object.fromEntries(Object.entries(metric).filter(([label]) => !same.includes(label))));
 }
 
 export function nameOf({ name, expr }: ChartQuery, metric: Readonly<Record<string, string>>): string {

@@ -32,7 +32,11 @@ export function Dialog({
       ref={element}
       class={wide ? 'dialog wide' : 'dialog'}
       aria-label={title}
-      onClose={onClose}
+      onCancel={(event) => {
+        // At once: the event close comes later, when another dialog may stand here.
+        event.preventDefault();
+        onClose();
+      }}
       onClick={(event) => event.target === element.current && onClose()}
     >
       <header>

@@ -27,6 +27,8 @@ export interface PlotOptions {
 }
 
 const colours = 7;
+const powersOfTwo = Array.from({ length: 60 }, (_, power) => 2 ** power);
+const daySeconds = 86_400;
 
 /** Drawn by canvas; the colours are those of the page, read again whenever the theme changes. */
 export class Plot {
@@ -85,8 +87,14 @@ export class Plot {
         y: { range: (_plot, low, high) => rangeOf(low, high, top) },
       },
       axes: [
-        { ...axis, size: 24, gap: 4 },
-        { ...axis, size: 58, gap: 4, values: (_plot, ticks) => ticks.map((tick) => figure(tick, unit)) },
+        { ...axis, size: 24, gap: 4, values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => tickOf(tick * 1000, step)) },
+        {
+          ...axis,
+          size: 64,
+          gap: 4,
+          ...(unit.startsWith('bytes') && { incrs: powersOfTwo }),
+          values: (_plot, ticks) => ticks.map((tick) => figure(tick, unit)),
+        },
       ],
       series: [
         {},
@@ -118,7 +126,10 @@ export class Plot {
       const left = Math.round(plot.valToPos(at, 'x', true));
       if (left >= plot.bbox.left && left <= plot.bbox.left + plot.bbox.width) {
         plot.ctx.fillStyle = this.#colour(tone);
-        plot.ctx.fillRect(left, plot.bbox.top, 2 * devicePixelRatio, plot.bbox.height);
+        plot.ctx.globalAlpha = 0.7;
+        plot.ctx.fillRect(left, plot.bbox.top, devicePixelRatio, plot.bbox.height);
+        plot.ctx.fillRect(left - 2 * devicePixelRatio, plot.bbox.top, 5 * devicePixelRatio, 3 * devicePixelRatio);
+        plot.ctx.globalAlpha = 1;
       }
     }
   }
@@ -131,6 +142,12 @@ export class Plot {
     return color;
   }
 }
+
+const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hour12: false });
+const day = new Intl.DateTimeFormat(undefined, { day: '2-digit', month: 'short' });
+
+/** In the zone of the reader; where a day lies between two of them, the day. */
+const tickOf = (at: number, step: number): string => (step >= daySeconds ? day : hour).format(new Date(at));
 
 function rangeOf(low: number | null, high: number | null, top: number | undefined): [number, number] {
   const most = Math.max(high ?? 0, top ?? 0);

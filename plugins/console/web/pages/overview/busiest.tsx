@@ -5,6 +5,7 @@ import { figure } from '../../frame/format.ts';
 import { address } from '../../frame/location.ts';
 import { words } from '../../frame/words.ts';
 import { Empty, Section } from '../../kit/parts.tsx';
+import { Share } from '../../kit/share.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 
 const text = words('overview-busiest', {
@@ -69,17 +70,6 @@ export function Busiest() {
         empty={<Empty title={text.noMetrics}>{text.noMetricsNote}</Empty>}
       />
     </Section>
-  );
-}
-
-/** A share as a figure and as a bar under it, so that a column is read by its shape. */
-export function Share({ value }: { readonly value: number | undefined }) {
-  const tone = value === undefined ? '' : value >= 90 ? 'critical' : value >= 75 ? 'warning' : '';
-  return (
-    <span class={`share ${tone}`}>
-      {figure(value, 'percent')}
-      <i style={{ width: `${Math.max(0, Math.min(100, value ?? 0))}%` }} />
-    </span>
   );
 }
 

@@ -1,46 +1,54 @@
-import type { AuditRow } from '../../api/shapes.ts';
 import type { Page } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
+import { useRoom } from '../../frame/additions.ts';
 import { useData } from '../../frame/data.ts';
-import { address } from '../../frame/location.ts';
 import { words } from '../../frame/words.ts';
 import { Section, Skeleton } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
 
-const text = words('overview-changes', {
+const text = words('changes', {
   title: 'What changed',
-  all: 'Audit',
-  none: 'Nothing was changed yet.',
+  none: 'Nothing that svc knows of. Tell it of deploys: POST /api/v1/changes.',
 });
 
-/** Logins and the like are not what has broken anything. */
-const noise = /^(?:auth|session|token):/;
+/** Something that was changed on purpose: by people, by programs, by upgrades. */
+interface Change {
+  readonly id: number;
+  readonly at: string;
+  readonly kind: string;
+  readonly summary: string;
+  readonly actor: string | null;
+  readonly service: string | null;
+  readonly link: string | null;
+}
 
-/** What people and programs did last, for those who may read the trail. */
-export function Changes() {
-  const may = useMay();
-  const isReader = may('*');
-  const { value } = useData<Page<AuditRow>>(isReader ? '/admin/audit-logs' : undefined, {
-    query: { status: 'success', limit: 40 },
-    kinds: ['settings', 'rules', 'users', 'devices', 'edges', 'incidents'],
+/** What was changed last, of one device where it is named; nothing is shown where svc has no room for changes. */
+export function Changes({ device, from, to, limit = 8 }: { readonly device?: number; readonly from?: string; readonly to?: string; readonly limit?: number }) {
+  const hasRoom = useRoom('changes');
+  const { value } = useData<Page<Change>>(hasRoom ? '/changes' : undefined, {
+    query: { device_id: device, from, to, limit },
+    kinds: ['rules', 'settings', 'edges', 'plugins'],
+    every: 30_000,
   });
-  if (!isReader) {
+  if (!hasRoom) {
     return null;
   }
-  const rows = value?.items.filter(({ action, actor }) => !noise.test(action) && actor.type !== 'system').slice(0, 8);
   return (
-    <Section title={text.title} aside={<a href={address(['audit'])}>{text.all}</a>}>
-      {rows === undefined ? (
+    <Section title={text.title}>
+      {value === undefined ? (
         <Skeleton lines={3} />
-      ) : rows.length === 0 ? (
+      ) : value.items.length === 0 ? (
         <p class="soft calm">{text.none}</p>
       ) : (
-        <ul class="list">
-          {rows.map(({ id, occurred_at: at, actor, action, resource_id: resource }) => (
+        <ul class="list two-lines">
+          {value.items.map(({ id, at, kind, summary, actor }) => (
             <li key={id}>
-              <span class="cut">
-                <span class="mono">{action}</span> {resource !== null && <span class="soft">{resource}</span>}{' '}
-                <span class="soft">{actor.name ?? actor.email ?? actor.type}</span>
+              <span class="cut" title={summary}>
+                {summary}
+                <br />
+                <span class="soft">
+                  {kind}
+                  {actor !== null && ` · ${actor}`}
+                </span>
               </span>
               <span class="soft">
                 <Time at={at} />

@@ -1,0 +1,245 @@
+import type { TargetedKeyboardEvent } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+
+import { api } from '../frame/api.ts';
+import { words } from '../frame/words.ts';
+import { Button } from './parts.tsx';
+
+const text = words('query-field', { run: 'Run', suggestions: 'Suggestions', hint: 'Enter runs it, Shift Enter makes a line' });
+
+export type QueryLanguage = 'promql' | 'logql' | 'traceql';
+
+interface QueryFieldProps {
+  readonly language: QueryLanguage;
+  readonly value: string;
+  readonly label: string;
+  readonly onRun: (query: string) => void;
+  /** What the store said of the query that was run last. */
+  readonly error?: string;
+}
+
+const functions: Readonly<Record<QueryLanguage, readonly string[]>> = {
+  promql: [
+    'sum',
+    'avg',
+    'max',
+    'min',
+    'count',
+    'topk',
+    'bottomk',
+    'quantile',
+    'rate',
+    'increase',
+    'irate',
+    'delta',
+    'deriv',
+    'predict_linear',
+    'histogram_quantile',
+    'avg_over_time',
+    'max_over_time',
+    'min_over_time',
+    'absent',
+    'changes',
+    'resets',
+    'label_replace',
+    'clamp_max',
+    'clamp_min',
+    'time',
+    'vector',
+    'by',
+    'without',
+    'group_left',
+    'offset',
+  ],
+  logql: [
+    'rate',
+    'count_over_time',
+    'bytes_over_time',
+    'sum',
+    'topk',
+    'by',
+    'json',
+    'logfmt',
+    'pattern',
+    'regexp',
+    'line_format',
+    'label_format',
+    'unwrap',
+    'decolorize',
+  ],
+  traceql: [
+    'resource.service.name',
+    'span.http.route',
+    'span.http.response.status_code',
+    'name',
+    'status',
+    'duration',
+    'kind',
+    'rootServiceName',
+    'error',
+    'ok',
+    'count',
+    'avg',
+    'max',
+    'select',
+    'rate',
+  ],
+};
+
+const namesFrom: Readonly<Record<QueryLanguage, readonly string[]>> = {
+  promql: ['//prometheus/api/v1/label/__name__/values', '//prometheus/api/v1/labels'],
+  logql: ['//loki/api/v1/labels'],
+  traceql: [],
+};
+
+const mostShown = 12;
+
+/** A query with completion, and what is wrong with it below the word that is. */
+export function QueryField({ language, value, label, onRun, error }: QueryFieldProps) {
+  const [typed, setTyped] = useState(value);
+  const [ran, setRan] = useState(value);
+  const [at, setAt] = useState<number>();
+  /** None until an arrow key has chosen one: Enter runs what was typed. */
+  const [pick, setPick] = useState(-1);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const names = useNames(language);
+  const id = useId();
+  useEffect(() => {
+    setTyped(value);
+    setRan(value);
+  }, [value]);
+  const word = at === undefined ? '' : wordBefore(typed, at);
+  const suggestions = word.length < 1 ? [] : suggest(word, names);
+  const run = (): void => {
+    setAt(undefined);
+    setRan(typed);
+    onRun(typed.trim());
+  };
+  const take = (name: string): void => {
+    const start = at! - word.length;
+    setTyped(typed.slice(0, start) + name + typed.slice(at));
+    setAt(undefined);
+    queueMicrotask(() => {
+      field.current?.focus();
+      field.current?.setSelectionRange(start + name.length, start + name.length);
+    });
+  };
+  const key = (event: TargetedKeyboardEvent<HTMLTextAreaElement>): void => {
+    const step = ({ ArrowDown: 1, ArrowUp: -1 } as Readonly<Record<string, number>>)[event.key];
+    if (suggestions.length > 0 && step !== undefined) {
+      event.preventDefault();
+      setPick((Math.max(pick, step < 0 ? 0 : -1) + step + suggestions.length) % suggestions.length);
+    } else if (suggestions.length > 0 && (event.key === 'Tab' || (event.key === 'Enter' && pick >= 0))) {
+      event.preventDefault();
+      take(suggestions[Math.max(0, pick)]!);
+    } else if (event.key === 'Escape' && suggestions.length > 0) {
+      event.preventDefault();
+      setAt(undefined);
+    } else if (event.key === 'Enter' && !event.shiftKey) {
+      event.preventDefault();
+      run();
+    }
+  };
+  return (
+    <div class="query-field">
+      <div class="query-line">
+        <textarea
+          ref={field}
+          class="mono"
+          rows={Math.min(8, typed.split('\n').length)}
+          spellcheck={false}
+          autoComplete="off"
+          aria-label={label}
+          title={text.hint}
+          aria-autocomplete="list"
+          aria-controls={`${id}-list`}
+          aria-activedescendant={suggestions.length > 0 && pick >= 0 ? `${id}-${pick}` : undefined}
+          aria-invalid={error !== undefined || undefined}
+          value={typed}
+          onInput={(event) => {
+            setTyped(event.currentTarget.value);
+            setAt(event.currentTarget.selectionEnd);
+            setPick(-1);
+          }}
+          onKeyDown={key}
+          onBlur={() => setAt(undefined)}
+        />
+        <Button kind="primary" onClick={run}>
+          {text.run}
+        </Button>
+      </div>
+      <Suggestions id={id} names={suggestions} pick={pick} onTake={take} />
+      {error !== undefined && <Wrong query={ran} message={error} />}
+    </div>
+  );
+}
+
+interface SuggestionsProps {
+  readonly id: string;
+  readonly names: readonly string[];
+  readonly pick: number;
+  readonly onTake: (name: string) => void;
+}
+
+const Suggestions = ({ id, names, pick, onTake }: SuggestionsProps) => (
+  <ul id={`${id}-list`} class="suggestions" role="listbox" aria-label={text.suggestions} hidden={names.length === 0}>
+    {names.map((name, index) => (
+      <li
+        key={name}
+        id={`${id}-${index}`}
+        role="option"
+        aria-selected={index === pick}
+        onMouseDown={(event) => {
+          // The field keeps the focus.
+          event.preventDefault();
+          onTake(name);
+        }}
+      >
+        {name}
+      </li>
+    ))}
+  </ul>
+);
+
+/** The line that is wrong, with a mark under the word, where the message says where. */
+function Wrong({ query, message }: { readonly query: string; readonly message: string }) {
+  const [, line, column] = /(?:line |")?\b(\d{1,4})(?:, col |:)(\d{1,5})\b/.exec(message) ?? [];
+  const shown = line === undefined ? undefined : query.split('\n')[Number(line) - 1];
+  return (
+    <div class="query-wrong" role="alert">
+      {shown !== undefined && (
+        <pre aria-hidden="true">
+          {shown}
+          {'\n'}
+          <span class="critical">{`${' '.repeat(Math.max(0, Number(column) - 1))}${'^'.repeat(Math.max(1, /^\w+/.exec(shown.slice(Number(column) - 1))?.[0].length ?? 1))}`}</span>
+        </pre>
+      )}
+      <p class="critical">{message}</p>
+    </div>
+  );
+}
+
+function useNames(language: QueryLanguage): readonly string[] {
+  const [names, setNames] = useState<readonly string[]>(functions[language]);
+  useEffect(() => {
+    let left = false;
+    void Promise.all(namesFrom[language].map((path) => api.get<{ data?: readonly string[] }>(path).catch(() => ({ data: [] })))).then((answers) => {
+      if (!left) {
+        setNames([...new Set([...answers.flatMap(({ data = [] }) => data), ...functions[language]])]);
+      }
+    });
+    return () => void (left = true);
+  }, [language]);
+  return names;
+}
+
+const wordBefore = (query: string, at: number): string => /[\w:.]*$/.exec(query.slice(0, at))![0];
+
+/** Those that begin so, then those that have it somewhere. */
+function suggest(word: string, names: readonly string[]): readonly string[] {
+  const small = word.toLowerCase();
+  const fits = names.filter((name) => name !== word && name.toLowerCase().includes(small));
+  return fits
+    .toSorted((a, b) => Number(b.toLowerCase().startsWith(small)) - Number(a.toLowerCase().startsWith(small)) || a.length - b.length)
+    .slice(0, mostShown);
+}

@@ -1,0 +1,87 @@
+import type { Page } from '../../frame/api.ts';
+import { useData } from '../../frame/data.ts';
+import { figure } from '../../frame/format.ts';
+import { words } from '../../frame/words.ts';
+import { Empty, Refused, Section, Skeleton } from '../../kit/parts.tsx';
+import { Status, type Tone } from '../../kit/status.tsx';
+import { type Column, Table } from '../../kit/table.tsx';
+import { Time } from '../../kit/time.tsx';
+
+const text = words('agents-of-device', {
+  none: 'No agent watches this device.',
+  version: 'version {version}',
+  conflict: 'Another machine uses the keys of this agent.',
+  heard: 'heard',
+  name: 'Collector',
+  state: 'State',
+  restarts: 'Restarts',
+  samples: 'Samples',
+  error: 'Last error',
+});
+
+interface Edge {
+  readonly id: number;
+  readonly name: string | null;
+  readonly status: string | null;
+  readonly agent_version: string | null;
+  readonly last_seen_at: string | null;
+  readonly binding: 'bound' | 'conflict';
+}
+
+/** The agents that watch a device, and what each of them collects. */
+export function Agents({ device }: { readonly device: number }) {
+  const { value, error, reload } = useData<Page<Edge>>(`/devices/${device}/edges`, { kinds: ['edges'] });
+  if (value === undefined) {
+    return error ? <Refused error={error} retry={reload} /> : <Skeleton lines={4} />;
+  }
+  return value.items.length === 0 ? (
+    <Empty title={text.none} />
+  ) : (
+    <>
+      {value.items.map((edge) => (
+        <Section
+          key={edge.id}
+          title={edge.name ?? String(edge.id)}
+          aside={
+            <span class="soft">
+              {edge.status} · {edge.agent_version} · {text.heard} <Time at={edge.last_seen_at} />
+            </span>
+          }
+        >
+          {edge.binding === 'conflict' && <p class="warning">{text.conflict}</p>}
+          <Collectors edge={edge.id} />
+        </Section>
+      ))}
+    </>
+  );
+}
+
+interface Collector {
+  readonly name: string;
+  readonly kind: string;
+  readonly enabled: boolean;
+  readonly health: { readonly state: string; readonly last_error: string | null; readonly restart_count: number; readonly samples: number };
+}
+
+const tones: Readonly<Record<string, Tone>> = { running: 'ok', crashed: 'critical', starting: 'info', stopping: 'muted', stopped: 'muted' };
+
+function Collectors({ edge }: { readonly edge: number }) {
+  const { value, error } = useData<Page<Collector>>(`/edges/${edge}/plugins`, { kinds: ['edges'], every: 15_000 });
+  return error && !value ? (
+    <Refused error={error} />
+  ) : (
+    <Table label={text.name} rows={value?.items} keyOf={({ name }) => name} columns={columns} empty={<Empty title={text.none} />} />
+  );
+}
+
+const columns: readonly Column<Collector>[] = [
+  { head: text.name, cell: ({ name }) => name },
+  {
+    head: text.state,
+    width: '130px',
+    cell: ({ enabled, health }) => <Status tone={enabled ? (tones[health.state] ?? 'muted') : 'muted'}>{health.state}</Status>,
+  },
+  { head: text.samples, width: '100px', numeric: true, cell: ({ health }) => figure(health.samples) },
+  { head: text.restarts, width: '90px', numeric: true, rank: 2, cell: ({ health }) => figure(health.restart_count) },
+  { head: text.error, rank: 1, cell: ({ health }) => <span class="cut soft">{health.last_error ?? ''}</span> },
+];

@@ -1,0 +1,148 @@
+import { useMemo } from 'preact/hooks';
+
+import { useData, useList } from '../../frame/data.ts';
+import { figure } from '../../frame/format.ts';
+import { address, useParam, usePlace } from '../../frame/location.ts';
+import { useMay } from '../../frame/additions.ts';
+import { words } from '../../frame/words.ts';
+import type { Device } from '../../api/shapes.ts';
+import { Segments } from '../../kit/form.tsx';
+import { Empty, Head, Refused } from '../../kit/parts.tsx';
+import { Share } from '../../kit/share.tsx';
+import { Mark, Tag } from '../../kit/status.tsx';
+import { type Column, Table } from '../../kit/table.tsx';
+import { Time } from '../../kit/time.tsx';
+import { AddHost } from '../overview/checklist.tsx';
+import { DevicePage } from './device.tsx';
+
+const text = words('devices', {
+  title: 'Devices',
+  search: 'Search by name, host name or address',
+  shown: 'Which',
+  all: 'All',
+  online: 'Online',
+  silent: 'Silent',
+  name: 'Name',
+  system: 'System',
+  address: 'Address',
+  cpu: 'CPU',
+  memory: 'Memory',
+  load: 'Load',
+  roles: 'Roles and tags',
+  seen: 'Heard',
+  none: 'No device is like this.',
+  empty: 'No device is watched yet.',
+  emptyNote: 'Make a line here and run it on a host as root; the host appears by itself.',
+});
+
+/** `/ui/devices`, and `/ui/devices/<id>/<part>` for one. */
+export default function Devices() {
+  const { parts } = usePlace();
+  return parts[1] === undefined ? <List /> : <DevicePage key={parts[1]} id={parts[1]} part={parts[2] ?? 'overview'} />;
+}
+
+interface Row extends Device {
+  readonly cpu?: number;
+  readonly memory?: number;
+  readonly load?: number;
+}
+
+function List() {
+  const [q, setQ] = useParam('q');
+  const [online, setOnline] = useParam('online');
+  const [role] = useParam('role');
+  const [tag] = useParam('tag');
+  const may = useMay();
+  const list = useList<Device>('/devices', { query: { q, online, role, tag }, kinds: ['devices', 'edges'] });
+  const rows = useFigures(list.items);
+  const isPlain = q === '' && online === '' && role === '' && tag === '';
+  return (
+    <>
+      <Head title={text.title}>{may('edge:enrol') && <AddHost />}</Head>
+      <div class="filters">
+        <input type="search" aria-label={text.search} placeholder={text.search} value={q} onInput={(event) => setQ(event.currentTarget.value)} />
+        <Segments
+          label={text.shown}
+          value={online}
+          onChange={setOnline}
+          options={[
+            ['', text.all],
+            ['true', text.online],
+            ['false', text.silent],
+          ]}
+        />
+        {[role, tag].filter(Boolean).map((one) => (
+          <Tag key={one} tone="info">
+            {one}
+          </Tag>
+        ))}
+      </div>
+      {list.error && !list.items ? (
+        <Refused error={list.error} retry={list.reload} />
+      ) : (
+        <Table
+          label={text.title}
+          rows={rows}
+          total={list.total}
+          more={list.more}
+          columns={columns}
+          keyOf={({ id }) => id}
+          hrefOf={({ id }) => address(['devices', id])}
+          empty={isPlain ? <Empty title={text.empty}>{text.emptyNote}</Empty> : <Empty title={text.none} />}
+        />
+      )}
+    </>
+  );
+}
+
+interface Vector {
+  readonly data: { readonly result: readonly { readonly metric: Readonly<Record<string, string>>; readonly value: readonly [number, string] }[] };
+}
+
+/** So many devices are asked for at once; a table of ten thousand is not compared by its figures. */
+const mostMeasured = 300;
+
+/** The devices with their figures of this moment: three questions for all of them. */
+function useFigures(devices: readonly Device[] | undefined): readonly Row[] | undefined {
+  const ids = (devices ?? []).slice(0, mostMeasured).map(({ id }) => id);
+  const of = (metric: string) => ({ query: { query: `max by (device_id) (${metric}{device_id=~"${ids.join('|')}"})` }, every: 10_000 });
+  const path = ids.length === 0 ? undefined : '//prometheus/api/v1/query';
+  const cpu = useData<Vector>(path, of('node_cpu_usage_percent')).value;
+  const memory = useData<Vector>(path, of('node_memory_used_percent')).value;
+  const load = useData<Vector>(path, of('node_load1')).value;
+  return useMemo(() => {
+    const byId = (answer: Vector | undefined): Map<number, number> =>
+      new Map(answer?.data.result.map(({ metric, value }) => [Number(metric['device_id']), Number(value[1])] as const));
+    const [cpus, memories, loads] = [byId(cpu), byId(memory), byId(load)];
+    return devices?.map((device) => ({ ...device, cpu: cpus.get(device.id), memory: memories.get(device.id), load: loads.get(device.id) }));
+  }, [devices, cpu, memory, load]);
+}
+
+const columns: readonly Column<Row>[] = [
+  {
+    head: text.name,
+    cell: ({ online, display_name: name }) => (
+      <span class="status">
+        <Mark tone={online ? 'ok' : 'warning'} label={online ? text.online : text.silent} />
+        <span class="cut">{name}</span>
+      </span>
+    ),
+  },
+  { head: text.cpu, width: '84px', numeric: true, cell: ({ cpu }) => <Share value={cpu} /> },
+  { head: text.memory, width: '92px', numeric: true, cell: ({ memory }) => <Share value={memory} /> },
+  { head: text.load, width: '70px', numeric: true, rank: 1, cell: ({ load }) => figure(load) },
+  { head: text.address, width: '130px', rank: 1, cell: ({ ip_address: ip }) => <span class="soft">{ip ?? '–'}</span> },
+  {
+    head: text.system,
+    width: '150px',
+    rank: 1,
+    cell: ({ os, os_version: version, arch }) => <span class="soft">{[os, version, arch].filter(Boolean).join(' ')}</span>,
+  },
+  {
+    head: text.roles,
+    width: '16%',
+    rank: 1,
+    cell: ({ roles, tags }) => <span class="cut soft">{[...roles, ...Object.entries(tags).map(([name, value]) => `${name}=${value}`)].join('  ')}</span>,
+  },
+  { head: text.seen, width: '110px', rank: 2, cell: ({ last_seen_at: at }) => <Time at={at} /> },
+];

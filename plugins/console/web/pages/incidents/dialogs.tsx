@@ -1,0 +1,59 @@
+import { useState } from 'preact/hooks';
+
+import { api } from '../../frame/api.ts';
+import { words } from '../../frame/words.ts';
+import { Dialog, tell } from '../../kit/dialog.tsx';
+import { Field, Form, Segments, TextField } from '../../kit/form.tsx';
+
+const text = words('incident-dialogs', {
+  silenceTitle: 'Silence this incident',
+  silenceNote: 'Nobody is told of it until then. It goes on, and its timeline does.',
+  howLong: 'For',
+  reason: 'Reason',
+  silence: 'Silence',
+  silenced: 'Silenced.',
+  noteTitle: 'Add a note',
+  note: 'Note',
+  noteHint: 'It stands in the timeline, with your name.',
+  add: 'Add',
+  added: 'Added to the timeline.',
+});
+
+const spans = ['15m', '1h', '4h', '24h', '72h'] as const;
+
+/** Mutes one incident for a while. */
+export function SilenceDialog({ id, onClose }: { readonly id: number; readonly onClose: () => void }) {
+  const [span, setSpan] = useState<(typeof spans)[number]>('1h');
+  const [reason, setReason] = useState('');
+  const submit = async (): Promise<void> => {
+    await api.post(`/alerts/incidents/${id}/silence`, { duration: span, ...(reason.trim() !== '' && { reason }) });
+    tell(text.silenced);
+    onClose();
+  };
+  return (
+    <Dialog title={text.silenceTitle} onClose={onClose}>
+      <Form submit={text.silence} onSubmit={submit} onCancel={onClose}>
+        <p class="soft">{text.silenceNote}</p>
+        <Field label={text.howLong}>{() => <Segments label={text.howLong} value={span} options={spans.map((one) => [one, one])} onChange={setSpan} />}</Field>
+        <TextField label={text.reason} value={reason} onInput={setReason} />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Adds what somebody knows to the timeline. */
+export function NoteDialog({ id, onClose }: { readonly id: number; readonly onClose: () => void }) {
+  const [note, setNote] = useState('');
+  const submit = async (): Promise<void> => {
+    await api.post(`/alerts/incidents/${id}/notes`, { text: note });
+    tell(text.added);
+    onClose();
+  };
+  return (
+    <Dialog title={text.noteTitle} onClose={onClose}>
+      <Form submit={text.add} onSubmit={submit} onCancel={onClose} disabled={note.trim() === ''}>
+        <TextField label={text.note} value={note} onInput={setNote} rows={4} hint={text.noteHint} autoFocus />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,71 @@
+import { useData } from '../../frame/data.ts';
+import { duration } from '../../frame/format.ts';
+import { address, useParam, usePlace } from '../../frame/location.ts';
+import { words } from '../../frame/words.ts';
+import { Empty, Head } from '../../kit/parts.tsx';
+import { QueryField } from '../../kit/query-field.tsx';
+import { SpanChoice, useSpan } from '../../kit/span.tsx';
+import { type Column, Table } from '../../kit/table.tsx';
+import { Time } from '../../kit/time.tsx';
+import { TracePage } from './trace.tsx';
+
+const text = words('traces', {
+  title: 'Traces',
+  query: 'TraceQL query',
+  name: 'What',
+  service: 'Service',
+  took: 'Took',
+  at: 'When',
+  none: 'No trace is like this.',
+  noneNote: 'Programs send them by OTLP to /v1/traces; svc itself sends one of each slow request.',
+});
+
+interface Found {
+  readonly traceID: string;
+  readonly rootServiceName: string;
+  readonly rootTraceName: string;
+  readonly startTimeUnixNano: string;
+  readonly durationMs?: number;
+}
+
+/** `/ui/traces`, and `/ui/traces/<id>` for one. */
+export default function Traces() {
+  const { parts } = usePlace();
+  return parts[1] === undefined ? <Search /> : <TracePage key={parts[1]} id={parts[1]} />;
+}
+
+function Search() {
+  const [q, setQ] = useParam('q', '{ }');
+  const { window, bounds } = useSpan();
+  // On whole minutes, so that drawing again does not ask again.
+  const { from, to } = 'last' in window ? bounds() : window;
+  const query = { q, start: String(Math.floor(from / 60) * 60), end: String(Math.ceil(to / 60) * 60), limit: '100' };
+  const { value, error } = useData<{ traces: readonly Found[] }>('/traces/search', { query, every: 30_000 });
+  const isWrong = error !== undefined && !error.isSilence;
+  return (
+    <>
+      <Head title={text.title} />
+      <QueryField language="traceql" label={text.query} value={q} onRun={setQ} error={isWrong ? error.message : undefined} />
+      <div class="filters">
+        <SpanChoice />
+      </div>
+      {!isWrong && (
+        <Table
+          label={text.title}
+          rows={value?.traces}
+          keyOf={({ traceID }) => traceID}
+          hrefOf={({ traceID }) => address(['traces', traceID])}
+          columns={columns}
+          empty={<Empty title={text.none}>{text.noneNote}</Empty>}
+        />
+      )}
+    </>
+  );
+}
+
+const columns: readonly Column<Found>[] = [
+  { head: text.name, cell: ({ rootTraceName: name }) => <span class="cut">{name}</span> },
+  { head: text.service, width: '22%', rank: 2, cell: ({ rootServiceName: name }) => <span class="cut soft">{name}</span> },
+  { head: text.took, width: '100px', numeric: true, cell: ({ durationMs = 0 }) => duration(durationMs / 1000) },
+  { head: text.at, width: '130px', cell: ({ startTimeUnixNano: at }) => <Time at={Number(BigInt(at) / 1_000_000n)} /> },
+];

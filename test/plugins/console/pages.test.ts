@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import type { Browser } from 'playwright-core';
+
+import { startWholeHouse, type WholeHouse } from '../../whole-house.ts';
+import { assertClean, barriers, openBrowser, openView, signIn, type View } from './browser.ts';
+import { hostile } from './hostile.ts';
+
+/** Every page, and what is there once it has drawn. */
+const pages: readonly (readonly [address: string, sign: string])[] = [
+  ['/', 'Overview'],
+  ['/ui/incidents?state=all', 'Incidents'],
+  ['/ui/incidents/1', 'Timeline'],
+  ['/ui/devices', 'Devices'],
+  ['/ui/explore?q=svc_process_uptime_seconds', 'Explore'],
+  ['/ui/logs', 'Logs'],
+  ['/ui/traces', 'Traces'],
+  ['/ui/nowhere', 'There is no such page.'],
+];
+
+const password = 'correct horse';
+let dataDir: string;
+let house: WholeHouse;
+let browser: Browser | undefined;
+const endings: (() => unknown)[] = [];
+
+before(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'svc-console-'));
+  browser = await openBrowser({ after: (end: () => unknown) => void endings.push(end), skip: () => undefined });
+  if (!browser) {
+    return;
+  }
+  house = await startWholeHouse({ dataDir });
+  const put = async (path: string, body: object): Promise<{ id: number }> => {
+    const answer = await house.fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    const text = await answer.text();
+    assert.ok(answer.ok, `${path} ${text}`);
+    return (text === '' ? {} : JSON.parse(text)) as { id: number };
+  };
+  await put('/api/v1/users', { email: 'ada@example.org', display_name: '<b>Ada</b> \u202eevil', password, role: 'admin' });
+  await put('/api/v1/alert-rules', {
+    rule_key: 'always',
+    name: hostile[0],
+    ...{ kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'global', join_mode: 'all', severity: 'critical' },
+    conditions: [{ expr: 'vector(1) > 0' }],
+    labels: { team: '<img src=x onerror=globalThis.ran=1>' },
+    annotations: { summary: `<script>globalThis.ran=1</script> \u202e${'W'.repeat(300)}`, description: '<style>*{display:none}</style>' },
+  });
+  await until(async () => ((await (await house.fetch('/api/v1/alerts/incidents')).json()) as { total: number }).total > 0);
+  for (const text of hostile) {
+    await put('/api/v1/alerts/incidents/1/notes', { text });
+  }
+  const at = BigInt(Date.now()) * 1_000_000n;
+  const push = { streams: [{ stream: { service_name: 'hostile' }, values: hostile.map((line, index) => [String(at + BigInt(index)), line]) }] };
+  await house.fetch('/loki/api/v1/push', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(push) });
+});
+
+after(async () => {
+  for (const end of endings) {
+    await end();
+  }
+  await house?.end();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 60_000; !(await holds());) {
+    assert.ok(Date.now() < deadline, 'within 60 s');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+async function signedIn(options: Parameters<typeof openView>[2] = {}): Promise<View> {
+  const view = await openView(browser!, house.url, options);
+  await signIn(view, house.url, 'ada@example.org', password);
+  return view;
+}
+
+/** Something wider than the window would have to be pushed around. */
+const tooWide = `(() => {
+  const main = document.querySelector('main');
+  const isWide = document.documentElement.scrollWidth > innerWidth + 1 || main.scrollWidth > main.clientWidth + 1;
+  const beyond = (element) => element.getBoundingClientRect().right > main.getBoundingClientRect().right + 1;
+  return isWide ? [main.scrollWidth + ' of ' + main.clientWidth, ...[...main.querySelectorAll('*')].filter(beyond).map((element) => element.outerHTML.slice(0, 120))] : [];
+})()`;
+
+for (const [size, dark] of [
+  [{ width: 1280, height: 800 }, false],
+  [{ width: 360, height: 740 }, true],
+] as const) {
+  test(
+    `every page at ${size.width} px in ${dark ? 'dark' : 'light'} has no barrier, no complaint, nothing too wide, and runs nothing`,
+    { timeout: 180_000 },
+    async (t) => {
+      if (!browser) {
+        return t.skip('no chromium');
+      }
+      const view = await signedIn({ ...size, dark });
+      const { page } = view;
+      for (const [address, sign] of pages) {
+        await page.goto(house.url + address);
+        await page.getByText(sign).locator('visible=true').first().waitFor();
+        await page.waitForLoadState('networkidle').catch(() => undefined);
+        await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+        await assertClean(view, `${address} at ${size.width} px`);
+        assert.deepEqual(await page.evaluate(tooWide), [], `${address} is wider than ${size.width} px`);
+        assert.equal(await page.evaluate('globalThis.ran'), undefined, `${address} ran what others wrote`);
+      }
+      await view.context.close();
+      return undefined;
+    },
+  );
+}
+
+test('text of others is shown as it is, and what would be invisible is made visible', { timeout: 120_000 }, async (t) => {
+  if (!browser) {
+    return t.skip('no chromium');
+  }
+  const view = await signedIn();
+  const { page } = view;
+  await page.goto(`${house.url}/ui/incidents/1`);
+  await page.getByText('back␈space').waitFor();
+  const shown = await page.locator('main').innerText();
+  for (const part of [
+    '<script>globalThis.ran=1</script>',
+    '[U+202E]gnp.exe',
+    '␛[31mred␛[0m',
+    'user[U+2066]admin',
+    'zero[U+200B]width',
+    '&lt;script&gt;',
+    'مرحبا',
+    '[x]',
+  ]) {
+    assert.ok(shown.includes(part), `${part} is shown`);
+  }
+  assert.equal(await page.locator('main img, main iframe, main script, main style, main form, main a[href^="javascript"]').count(), 0);
+  await page.goto(`${house.url}/ui/logs?q=${encodeURIComponent('{service_name="hostile"}')}`);
+  await page.getByText('bell␇').waitFor();
+  assert.ok((await page.locator('.log').innerText()).includes('␛]52;c;ZXZpbA==␇'));
+  assert.equal(await page.evaluate('globalThis.ran'), undefined);
+  assert.deepEqual(view.complaints, []);
+  await view.context.close();
+  return undefined;
+});
+
+test('the keyboard alone leads everywhere', { timeout: 120_000 }, async (t) => {
+  if (!browser) {
+    return t.skip('no chromium');
+  }
+  const view = await signedIn();
+  const { page } = view;
+  await page.keyboard.press('g');
+  await page.keyboard.press('i');
+  await page.getByRole('heading', { name: 'Incidents' }).waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('script');
+  await page.getByRole('row', { name: /script/ }).waitFor();
+  assert.match(page.url(), /\?q=script$/, 'what is shown has an address');
+  await page.locator('.rowlink').first().focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Incidents' }).waitFor();
+  assert.match(page.url(), /\?q=script$/, 'back leads to where one was');
+  await page.locator('h1').click();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  assert.deepEqual(await barriers(view), []);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+k');
+  const field = page.getByRole('combobox', { name: 'Search and commands' });
+  await field.fill('explo');
+  await page.getByRole('option', { name: /Explore/ }).waitFor();
+  assert.deepEqual(await barriers(view), []);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Explore' }).waitFor();
+  const query = page.getByRole('textbox', { name: 'PromQL query' });
+  await query.pressSequentially('svc_process_upt');
+  await page.getByRole('option', { name: 'svc_process_uptime_seconds' }).waitFor();
+  await page.keyboard.press('Tab');
+  assert.equal(await query.inputValue(), 'svc_process_uptime_seconds');
+  await query.fill('sum(rate(foo[5m]) by');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').getByText('parse error').waitFor();
+  assert.match(await page.locator('.query-wrong pre').innerText(), /\n {18}\^\^/, 'the mark stands under the word');
+  view.forgive(/400/);
+  assert.deepEqual(view.complaints, []);
+  await view.context.close();
+  return undefined;
+});
