@@ -116,8 +116,11 @@ export function objectionTo(
   return strange === undefined ? undefined : `${strange} in its text is not what was computed`;
 }
 
-const mentions = (text: string, name: string): boolean =>
-  name.length > 2 && new RegExp(`(?<![\\w.-])${name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}(?![\\w-])`, 'i').test(text);
+/** Whether a name stands in a text as a word of its own. */
+function mentions(text: string, name: string): boolean {
+  const parts = text.toLowerCase().split(name.toLowerCase());
+  return name.length > 2 && parts.some((before, at) => at < parts.length - 1 && !/[\w.-]$/.test(before) && !/^[\w-]/.test(parts[at + 1]!));
+}
 
 /** A claim as the report has it. */
 export type Verified = Claim & { readonly objection?: string };
