@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 
-import { BuildInfo, definePlugin, type PluginContext, Plugins, type Tables, type ThreadHandle } from 'svc/sdk';
+import { BuildInfo, definePlugin, defineService, type PluginContext, Plugins, type Tables, type ThreadHandle } from 'svc/sdk';
 
+import type { ForeignPrograms } from '../programs/contract.ts';
 import { KnowledgeRead, KnowledgeSearch } from './contract.ts';
 import { docRoutes } from './documents/doc-routes.ts';
 import { Library } from './documents/library.ts';
@@ -13,7 +14,12 @@ import { searchRoutes } from './search/search-routes.ts';
 import { knowledgeSkills } from './skills.ts';
 import type { KnowledgeTables } from './tables.ts';
 import { shippedPlaybooks } from './vault/shipped.ts';
+import { Parser } from './uploads/parser.ts';
+import { uploadRoute } from './uploads/upload-route.ts';
 import { Vault, vaultRoutes } from './vault/vault.ts';
+
+/** By its id: the folder of the plugin that runs programs may be taken away. */
+const Programs = defineService<ForeignPrograms>('programs.runner');
 
 export default definePlugin({
   activate(ctx) {
@@ -29,14 +35,20 @@ export default definePlugin({
     const plugins = ctx.services.use(Plugins);
     const vault = new Vault(sources, () => shippedPlaybooks(root, plugins, ctx.log));
     const beginSyncs = openRepositories(ctx, tables, () => feed.changed());
+    const parser = new Parser({
+      ...{ programs: ctx.services.maybe(Programs), owner: ctx, ids: ctx.ids },
+      program: ctx.threads.text('parse-worker.ts'),
+      timeoutMs: 20_000,
+    });
     const desk = new Desk({ tables, search, feed, embedder: { of: async () => undefined } });
     ctx.services.provide(KnowledgeSearch, () => desk);
     ctx.services.provide(KnowledgeRead, () => desk);
-    ctx.http.routes([...docRoutes(library, tables), ...searchRoutes(desk, feed), ...vaultRoutes(vault)]);
+    ctx.http.routes([...docRoutes(library, tables), ...searchRoutes(desk, feed), ...vaultRoutes(vault), uploadRoute(library, parser)]);
     knowledgeSkills(desk).forEach((skill) => ctx.skills.add(skill));
-    return { feed, vault, beginSyncs };
+    return { feed, vault, beginSyncs, parser };
   },
-  start(ctx, { feed, vault, beginSyncs }) {
+  async start(ctx, { feed, vault, beginSyncs, parser }) {
+    await parser.clear();
     ctx.scope.task('index documents', (signal) => feed.run(signal));
     beginSyncs();
     // In the background: nothing that serves waits for it.

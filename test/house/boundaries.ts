@@ -38,7 +38,7 @@ const pluginModules = ['svc/sdk', 'svc/thread', ...Object.keys(libraries).map((n
 const libraryPackages = ['ajv', 'better-sqlite3', 'gray-matter', 're2js', 'typebox', 'ws', 'yaml'];
 
 /** Packages a plugin may use beside the contract: they compute, and touch nothing. */
-export const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'ajv', 'jsonwebtoken', 'ssh2'];
+export const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'ajv', 'jsonwebtoken', 'ssh2', 'unpdf'];
 
 /** Packages for browsers; what is loaded there meets nothing of the house but its public routes. */
 export const browserPackages = ['preact', 'uplot', '@xterm/xterm', '@xterm/addon-fit'];
@@ -237,7 +237,7 @@ const workersOnlyServe: Rule = ({ path, code, imports }) => {
   const isWorker = /^plugins\/[^/]+\/[^/]+-worker\.ts$/.test(path);
   if (isWorker) {
     const statements = code.split('\n').filter((line) => line.trim() !== '' && !/^(?:import\b|\s|\})/.test(line));
-    const serves = /^serve(?:Thread|Pack)\(/.test(statements[0] ?? '') && !/^(?:export|const|let|function|class)\b/m.test(code);
+    const serves = /^(?:void )?serve(?:Thread|Pack|Parser)\(/.test(statements[0] ?? '') && !/^(?:export|const|let|function|class)\b/m.test(code);
     return serves ? [] : ['does more than to call serveThread; keep the open function in a file beside it, so that tests can run it without a thread'];
   }
   return pluginOf(path) !== undefined && (/\bserveThread\b/.test(code) || imports.some(({ specifier }) => specifier.endsWith('-worker.ts')))

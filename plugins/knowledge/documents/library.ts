@@ -65,6 +65,18 @@ export class Library {
     return made;
   }
 
+  /** A file that was uploaded: a document, or with `replace` the next version of the upload that is there. */
+  async upload(call: ChangeCall, draft: Draft, replace: boolean): Promise<WholeDoc> {
+    const store = new DocStore(this.#parts.tables.read);
+    const before = replace ? await store.taken(docPath(draft.path), draft.org_id ?? null) : undefined;
+    const own = before && (await store.find(before.id, call.principal));
+    if (own?.source !== 'upload') {
+      return await this.create(call, draft, 'upload');
+    }
+    const { content, title, tags = [] } = draft;
+    return await this.edit(call, own.id, { content, title: title ?? titleOf(content, own.path), ...(tags.length > 0 && { tags }), version: own.version });
+  }
+
   async edit(call: ChangeCall, id: number, edit: Edit): Promise<WholeDoc> {
     const by = actorOf(call.principal);
     return await this.#write(async (store) => {

@@ -25,6 +25,7 @@ export const area: Area = {
     POST    /api/v1/knowledge/ssh-identities/generate       knowledge:identity
     PATCH   /api/v1/knowledge/ssh-identities/{id}           knowledge:identity
     DELETE  /api/v1/knowledge/ssh-identities/{id}           knowledge:identity
+    POST    /api/v1/knowledge/upload                        knowledge:create
   `,
   owned: {
     repos: async ({ ask, orgId }) =>

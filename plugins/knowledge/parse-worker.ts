@@ -1,0 +1,3 @@
+import { serveParser } from './uploads/parse-file.ts';
+
+void serveParser();

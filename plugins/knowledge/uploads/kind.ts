@@ -1,0 +1,55 @@
+import { SvcError } from 'svc/sdk';
+
+/** What a file is, by its bytes. */
+export type FileKind = 'text' | 'pdf' | 'docx';
+
+const signatures: readonly (readonly [string, RegExp])[] = [
+  ['a program', /^(?:\x7fELF|MZ|\xcf\xfa\xed\xfe|\xca\xfe\xba\xbe)/],
+  ['an image', /^(?:\x89PNG|\xff\xd8\xff|GIF8|BM|RIFF)/],
+  ['an archive', /^(?:\x1f\x8b|BZh|\xfd7zXZ|7z\xbc\xaf|Rar!|\x28\xb5\x2f\xfd)/],
+  ['a database', /^SQLite format 3/],
+];
+
+/** The bytes decide, not the name; throws with what it is instead of one of these. */
+export function kindOf(bytes: Uint8Array): FileKind {
+  const start = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1');
+  if (bytes.length === 0) {
+    throw refusal('the file is empty');
+  }
+  // Some programs write a few bytes before the signature, and readers take that.
+  if (start.includes('%PDF-')) {
+    return 'pdf';
+  }
+  if (start.startsWith('PK\x03\x04')) {
+    return 'docx';
+  }
+  if (start.startsWith('\xd0\xcf\x11\xe0')) {
+    throw refusal('the file is a Word document of the old form, or one with a password; save it as .docx without a password, and upload that');
+  }
+  if (start.startsWith('{\\rtf')) {
+    throw refusal('the file is RTF; save it as .docx, .pdf or .txt, and upload that');
+  }
+  const known = signatures.find(([, form]) => form.test(start));
+  if (known) {
+    throw refusal(`the file is ${known[0]}; .md, .txt, .pdf and .docx can be uploaded`);
+  }
+  return 'text';
+}
+
+/** The text of a text file, as it is; of one in UTF-16, as some editors save, the same in UTF-8. */
+export function plainText(bytes: Uint8Array): string {
+  const wide = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
+  let text: string;
+  try {
+    // Byte for byte: a mark at the beginning of UTF-8 stays.
+    text = new TextDecoder(wide ?? 'utf-8', { fatal: true, ignoreBOM: wide === undefined }).decode(bytes);
+  } catch {
+    throw refusal('the file is neither text in UTF-8 nor PDF nor .docx; save it as one of these');
+  }
+  if (text.includes('\0')) {
+    throw refusal('the file is not text: it has bytes of zero in it; .md, .txt, .pdf and .docx can be uploaded');
+  }
+  return text;
+}
+
+const refusal = (message: string): SvcError => new SvcError('invalid_argument', message, { reason: 'knowledge.file_kind' });

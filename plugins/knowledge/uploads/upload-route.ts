@@ -1,0 +1,94 @@
+import { byteRoute, type BodyQuota, type Call, type RouteDeclaration, SvcError } from 'svc/sdk';
+
+import { docPath, nameOf } from '../documents/doc-path.ts';
+import type { Library } from '../documents/library.ts';
+import { shownWhole } from '../documents/schema.ts';
+import { formOf } from './multipart.ts';
+import { kindOf, plainText } from './kind.ts';
+import type { Parser } from './parser.ts';
+
+const mostFile = 16 * 1024 * 1024;
+const mostForm = mostFile + 64 * 1024;
+/** Of all uploads that are on their way. */
+const mostTogether = 4 * mostForm;
+const folder = 'uploads';
+
+/** The memory that uploads take while they come in. */
+class UploadRoom {
+  #taken = 0;
+
+  admit(): BodyQuota {
+    let own = 0;
+    return {
+      reserve: (bytes) => {
+        if (this.#taken + bytes > mostTogether) {
+          throw new SvcError('rate_limited', 'many files are being uploaded at this moment; try again in a while', { retryAfterSeconds: 10 });
+        }
+        own += bytes;
+        this.#taken += bytes;
+      },
+      release: () => {
+        this.#taken -= own;
+        own = 0;
+      },
+    };
+  }
+}
+
+/** `POST /api/v1/knowledge/upload`: a form with `file`, and `path`, `title`, `tags`, `org_id`, `replace` where they are wanted. */
+export function uploadRoute(library: Library, parser: Parser): RouteDeclaration {
+  const room = new UploadRoom();
+  return byteRoute({
+    method: 'POST',
+    path: '/api/v1/knowledge/upload',
+    access: 'knowledge:create',
+    summary: 'Upload a file as a document: markdown, text, PDF or Word',
+    description:
+      'A form (multipart/form-data) with the field "file"; "path" (default: uploads/ and its name), "title", "tags" (with commas between them), "org_id", and "replace" (true: the next version of the upload that is there). What it is, its bytes decide.',
+    consumes: ['multipart/form-data'],
+    produces: 'application/json',
+    maxBodyBytes: mostForm,
+    timeoutMs: 90_000,
+    status: 201,
+    errors: ['conflict', 'not_found', 'rate_limited', 'unavailable'],
+    admit: () => room.admit(),
+    handle: async (call) => JSON.stringify(shownWhole(await upload(call, library, parser))),
+  });
+}
+
+async function upload(call: Call<unknown, unknown, Uint8Array>, library: Library, parser: Parser): ReturnType<Library['upload']> {
+  const { file, fields } = formOf(call.body, call.headers['content-type'], ['path', 'title', 'tags', 'org_id', 'replace']);
+  if (file.bytes.length > mostFile) {
+    throw new SvcError('invalid_argument', `the file is larger than ${mostFile / 1024 / 1024} MiB`, { status: 413 });
+  }
+  const path = docPath(fields['path'] === undefined || fields['path'] === '' ? `${folder}/${plainName(file.name)}` : fields['path']);
+  const tags = (fields['tags'] ?? '')
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+  const org = fields['org_id'] === undefined ? undefined : Number(fields['org_id']);
+  if (
+    tags.length > 32 ||
+    tags.some((tag) => tag.length > 60) ||
+    (fields['title'] ?? '').length > 200 ||
+    (org !== undefined && !(Number.isSafeInteger(org) && org > 0))
+  ) {
+    throw new SvcError('invalid_argument', 'a document has at most 32 tags of 60 letters and a title of 200, and org_id is a number');
+  }
+  // Before anything is read: what cannot have its place need not be parsed.
+  const draft = { path, tags, ...(org !== undefined && { org_id: org }) };
+  const kind = kindOf(file.bytes);
+  const { text, title } = kind === 'text' ? { text: plainText(file.bytes), title: undefined } : await parser.textOf(file.bytes, call.signal);
+  // The headings of a PDF are its pages.
+  const given = [fields['title']?.trim(), title, kind === 'pdf' ? nameOf(path).replace(/\.\w+$/, '') : undefined].find((name) => (name ?? '') !== '');
+  return await library.upload(call, { ...draft, content: text, title: given }, fields['replace'] === 'true');
+}
+
+/** The last part of what the sender calls the file, without what a path may not have. */
+function plainName(name: string): string {
+  // oxlint-disable-next-line no-control-regex -- these are what is taken out
+  const plain = nameOf(name.normalize('NFC').replaceAll('\\', '/'))
+    .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, '')
+    .trim();
+  return plain === '' || plain === '.' || plain === '..' ? 'document' : plain;
+}
