@@ -8,6 +8,8 @@ import { docRoutes } from './documents/doc-routes.ts';
 import { Library } from './documents/library.ts';
 import { SourcedDocs } from './documents/sourced-docs.ts';
 import { openRepositories } from './repos/open-repositories.ts';
+import { Embedding } from './embedding/embedding.ts';
+import { embeddingKeys } from './embedding/models.ts';
 import { Desk } from './search/desk.ts';
 import { Feed } from './search/feed.ts';
 import { searchRoutes } from './search/search-routes.ts';
@@ -24,7 +26,7 @@ const Programs = defineService<ForeignPrograms>('programs.runner');
 export default definePlugin({
   activate(ctx) {
     const tables = ctx.db<KnowledgeTables>();
-    const { feed, search } = indexOf(ctx, tables);
+    const { feed, search, embedding } = indexOf(ctx, tables);
     const library = new Library({
       ...{ tables, clock: ctx.clock },
       keepVersions: () => ctx.settings.get<number>('knowledge.keep_versions'),
@@ -40,16 +42,18 @@ export default definePlugin({
       program: ctx.threads.text('parse-worker.ts'),
       timeoutMs: 20_000,
     });
-    const desk = new Desk({ tables, search, feed, embedder: { of: async () => undefined } });
+    const desk = new Desk({ tables, search, feed, embedder: embedding });
     ctx.services.provide(KnowledgeSearch, () => desk);
     ctx.services.provide(KnowledgeRead, () => desk);
-    ctx.http.routes([...docRoutes(library, tables), ...searchRoutes(desk, feed), ...vaultRoutes(vault), uploadRoute(library, parser)]);
+    ctx.http.routes([...docRoutes(library, tables), ...searchRoutes(desk, feed, embedding), ...vaultRoutes(vault), uploadRoute(library, parser)]);
     knowledgeSkills(desk).forEach((skill) => ctx.skills.add(skill));
-    return { feed, vault, beginSyncs, parser };
+    return { feed, vault, beginSyncs, parser, embedding };
   },
-  async start(ctx, { feed, vault, beginSyncs, parser }) {
+  async start(ctx, { feed, vault, beginSyncs, parser, embedding }) {
     await parser.clear();
     ctx.scope.task('index documents', (signal) => feed.run(signal));
+    ctx.scope.task('embed documents', (signal) => embedding.run(signal));
+    embeddingKeys.forEach((key) => ctx.settings.watch(key, () => embedding.due()));
     beginSyncs();
     // In the background: nothing that serves waits for it.
     ctx.scope.task('bring in the playbooks', async () => {
@@ -59,14 +63,20 @@ export default definePlugin({
   },
 });
 
+interface Index {
+  readonly feed: Feed;
+  readonly search: ThreadHandle;
+  readonly embedding: Embedding;
+}
+
 /** Its threads write and read the index, a file of its own that can be made anew from the documents at any time. */
-function indexOf(ctx: PluginContext, tables: Tables<KnowledgeTables>): { readonly feed: Feed; readonly search: ThreadHandle } {
+function indexOf(ctx: PluginContext, tables: Tables<KnowledgeTables>): Index {
+  const { log, clock, settings } = ctx;
   const data = { folder: join(ctx.dataDir, 'index') };
   const [index, search] = [ctx.threads.start('index', 'index-worker.ts', data), ctx.threads.start('search', 'search-worker.ts', data)];
-  const feed = new Feed({
-    ...{ tables, index, search, log: ctx.log },
-    newLineage: () => ctx.ids.uuid(),
-    later: (ms, work) => void ctx.scope.timeout('wait for the index', ms, work),
-  });
-  return { feed, search };
+  const later = (ms: number, work: () => void): void => void ctx.scope.timeout('wait for the index', ms, work);
+  const feed = new Feed({ ...{ tables, index, search, log, later }, newLineage: () => ctx.ids.uuid() });
+  const embedding = new Embedding({ ...{ index, settings, log, later }, fetch: (url, request) => ctx.fetch(url, request), now: () => clock.monotonic() });
+  feed.onApplied = () => embedding.due();
+  return { feed, search, embedding };
 }

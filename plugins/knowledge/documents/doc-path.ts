@@ -5,7 +5,7 @@ const mostParts = 16;
 const mostOfPart = 160;
 /** Controls, what turns the direction of writing, and what has no width. */
 // oxlint-disable-next-line no-control-regex -- these are what is refused
-const unseen = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
+export const unseen = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
 /** A path as it is kept: parts with single slashes between them, none that leads elsewhere; throws with what is wrong. */
 export function docPath(text: string): string {
@@ -22,7 +22,7 @@ function problemOf(path: string): string | undefined {
   if (Buffer.byteLength(path) > mostBytes || parts.length > mostParts || parts.some((part) => Buffer.byteLength(part) > mostOfPart)) {
     return `is too long: at most ${mostBytes} bytes, ${mostParts} parts, ${mostOfPart} bytes a part`;
   }
-  if (unseen.test(path) || path.includes('\\') || /\p{Surrogate}/u.test(path)) {
+  if (path.search(unseen) >= 0 || path.includes('\\') || /\p{Surrogate}/u.test(path)) {
     return 'has characters that are not seen, or a backslash';
   }
   if (parts.some((part) => part === '' || part === '.' || part === '..' || part !== part.trim())) {

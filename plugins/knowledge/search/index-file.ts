@@ -118,6 +118,23 @@ export class IndexFile {
     })();
   }
 
+  /** The one whose vectors serve. */
+  model(): string | undefined {
+    return (this.#db.prepare("SELECT nullif(value, '') FROM meta WHERE key = 'model'").pluck().get() as string | null | undefined) ?? undefined;
+  }
+
+  /** Vectors of the index before for all that stayed as it was, so that none is missing when this one takes its place. */
+  carryVectors(file: string): void {
+    this.#db.prepare('ATTACH ? AS before').run(file);
+    try {
+      this.#db.exec(`INSERT OR IGNORE INTO vectors (chunk, model, vector) SELECT n.id, v.model, v.vector FROM before.chunks o
+        JOIN before.vectors v ON v.chunk = o.id JOIN chunks n ON n.doc = o.doc AND n.ordinal = o.ordinal AND n.text = o.text AND n.heading = o.heading;
+        INSERT OR REPLACE INTO meta (key, value) SELECT key, value FROM before.meta WHERE key = 'model';`);
+    } finally {
+      this.#db.exec('DETACH before');
+    }
+  }
+
   /** Removes vectors of every model but this one. */
   keepModel(model: string | undefined): void {
     this.#db.prepare('DELETE FROM vectors WHERE model <> ?').run(model ?? '');

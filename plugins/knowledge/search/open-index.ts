@@ -68,8 +68,10 @@ export async function openIndex({ data, log }: ThreadSetup): Promise<ThreadServi
       },
       /** From now on the next one serves; the one before stays on disk until its readers have left it. */
       promote() {
-        of('next');
         const next = files.next!;
+        if (files.serving !== undefined) {
+          of('next').carryVectors(join(folder, files.serving.name));
+        }
         writeFileSync(join(folder, `${pointer}.new`), next.name, { mode: 0o600, flush: true });
         renameSync(join(folder, `${pointer}.new`), join(folder, pointer));
         files.serving?.file.close();
@@ -87,6 +89,7 @@ export async function openIndex({ data, log }: ThreadSetup): Promise<ThreadServi
       sweep: () => sweep(folder, files.serving?.name, files.next?.name),
       unembedded: ({ model, after, limit }: { model: string; after: number; limit: number }) => of('serving').unembedded(model, after, limit),
       embed: ({ model, vectors }: { model: string; vectors: readonly { chunk: number; vector: Int8Array }[] }) => of('serving').embed(model, vectors),
+      servingModel: () => ({ model: files.serving?.file.model(), file: files.serving?.name ?? '' }),
       keepModel: (model: string | undefined) => of('serving').keepModel(model),
     },
     async close() {

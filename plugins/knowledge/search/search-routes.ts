@@ -2,6 +2,7 @@ import { route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { Tag } from '../documents/schema.ts';
+import type { Embedding } from '../embedding/embedding.ts';
 import type { Desk } from './desk.ts';
 import type { Feed } from './feed.ts';
 
@@ -41,9 +42,14 @@ const IndexState = Type.Object({
   behind: Type.Integer({ description: 'changes that searches do not see yet' }),
   rebuilt: Type.Union([Type.Number(), Type.Null()], { description: 'of the index that is made anew, from 0 to 1' }),
   last_error: Type.Union([Type.String(), Type.Null()]),
+  vectors: Type.Object({
+    model: Type.Union([Type.String(), Type.Null()], { description: 'whose vectors serve; null: searches go by words alone' }),
+    embedded: Type.Integer({ description: 'parts of documents that got a vector since the start' }),
+    last_error: Type.Union([Type.String(), Type.Null()]),
+  }),
 });
 
-export const searchRoutes = (desk: Desk, feed: Feed): readonly RouteDeclaration[] => [
+export const searchRoutes = (desk: Desk, feed: Feed, embedding: Embedding): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: '/api/v1/knowledge/search',
@@ -63,7 +69,7 @@ export const searchRoutes = (desk: Desk, feed: Feed): readonly RouteDeclaration[
     access: 'any',
     summary: 'How far the index of documents is',
     response: IndexState,
-    handle: () => feed.state,
+    handle: () => ({ ...feed.state, vectors: embedding.state }),
   }),
   route({
     method: 'POST',
@@ -74,7 +80,7 @@ export const searchRoutes = (desk: Desk, feed: Feed): readonly RouteDeclaration[
     status: 202,
     handle() {
       feed.anew();
-      return feed.state;
+      return { ...feed.state, vectors: embedding.state };
     },
   }),
 ];

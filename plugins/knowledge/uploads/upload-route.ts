@@ -1,6 +1,6 @@
 import { byteRoute, type BodyQuota, type Call, type RouteDeclaration, SvcError } from 'svc/sdk';
 
-import { docPath, nameOf } from '../documents/doc-path.ts';
+import { docPath, nameOf, unseen } from '../documents/doc-path.ts';
 import type { Library } from '../documents/library.ts';
 import { shownWhole } from '../documents/schema.ts';
 import { formOf } from './multipart.ts';
@@ -86,9 +86,6 @@ async function upload(call: Call<unknown, unknown, Uint8Array>, library: Library
 
 /** The last part of what the sender calls the file, without what a path may not have. */
 function plainName(name: string): string {
-  // oxlint-disable-next-line no-control-regex -- these are what is taken out
-  const plain = nameOf(name.normalize('NFC').replaceAll('\\', '/'))
-    .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, '')
-    .trim();
+  const plain = nameOf(name.normalize('NFC').replaceAll('\\', '/')).replaceAll(unseen, '').trim();
   return plain === '' || plain === '.' || plain === '..' ? 'document' : plain;
 }

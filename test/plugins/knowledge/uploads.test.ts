@@ -18,7 +18,7 @@ async function uploader(
   const room = await knowledgeHouse(t, { plugins: ['knowledge', 'programs'] });
   const upload = async (bytes: Buffer | string, fields: Record<string, string> = {}, name = 'file.bin'): Promise<Uploaded> => {
     const form = new FormData();
-    form.set('file', new Blob([bytes as string]), name);
+    form.set('file', new Blob([bytes]), name);
     Object.entries(fields).forEach(([field, value]) => form.set(field, value));
     const answer = await room.house.fetch('/api/v1/knowledge/upload', { method: 'POST', body: form });
     return { status: answer.status, body: await answer.json() };

@@ -1,0 +1,150 @@
+import { type Logger, messageOf, type PluginContext, type Settings, type ThreadHandle } from 'svc/sdk';
+
+import type { QuestionEmbedder } from '../search/desk.ts';
+import { packed } from '../search/vectors.ts';
+import { type EmbeddingModel, modelSet, nameOfModel, vectorsOf } from './models.ts';
+
+export interface EmbeddingParts {
+  readonly index: ThreadHandle;
+  readonly settings: Settings;
+  readonly fetch: PluginContext['fetch'];
+  readonly log: Logger;
+  readonly now: () => number;
+  /** Calls once, after so many milliseconds. */
+  readonly later: (ms: number, work: () => void) => void;
+}
+
+export interface EmbeddingState {
+  /** Whose vectors serve; null: none do. */
+  readonly model: string | null;
+  /** Chunks that got a vector since the start. */
+  readonly embedded: number;
+  readonly last_error: string | null;
+}
+
+const atOnce = 32;
+const batchMs = 60_000;
+const questionMs = 1_500;
+const retryMs = 30_000;
+const longestQuestion = 1_000;
+
+/** Vectors of chunks and questions, where a model is set; searches go by words alone while there is none, or it is ill. */
+export class Embedding implements QuestionEmbedder {
+  readonly #parts: EmbeddingParts;
+  #state: EmbeddingState = { model: null, embedded: 0, last_error: null };
+  /** Whose vectors serve; the model before goes on until every chunk has a vector of the next one. */
+  #serving: EmbeddingModel | undefined;
+  #known: readonly EmbeddingModel[] = [];
+  #restsUntil = 0;
+  /** The last chunk that has a vector, and of which index and model. */
+  #done = { where: '', chunk: 0 };
+  #isDue = true;
+  #wake: (() => void) | undefined;
+
+  constructor(parts: EmbeddingParts) {
+    this.#parts = parts;
+  }
+
+  get state(): EmbeddingState {
+    return this.#state;
+  }
+
+  /** There are new chunks, or another model. */
+  due(): void {
+    this.#isDue = true;
+    this.#wake?.();
+  }
+
+  async of(text: string, signal: AbortSignal | undefined): Promise<{ readonly model: string; readonly values: Float32Array } | undefined> {
+    const { fetch, now, log } = this.#parts;
+    const serving = this.#serving;
+    if (serving === undefined || now() < this.#restsUntil) {
+      return undefined;
+    }
+    try {
+      const [vector] = await vectorsOf(fetch, serving, [text.slice(0, longestQuestion)], { timeoutMs: questionMs, signal });
+      return { model: nameOfModel(serving), values: Float32Array.from(vector!) };
+    } catch (error) {
+      // Searches must not wait for it again and again.
+      this.#restsUntil = now() + retryMs;
+      log.warn({ event: 'knowledge.question_not_embedded', error }, `searches go by words alone for half a minute: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  /** Until the plugin leaves. */
+  async run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.#wake?.());
+    while (!signal.aborted) {
+      if (!this.#isDue) {
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+        continue;
+      }
+      this.#isDue = false;
+      try {
+        await this.#bring(signal);
+        this.#state = { ...this.#state, last_error: null };
+      } catch (error) {
+        if (!signal.aborted) {
+          this.#state = { ...this.#state, last_error: messageOf(error) };
+          this.#parts.log.warn(
+            { event: 'knowledge.embedding_delayed', error },
+            `vectors of documents could not be made, which is tried again: ${messageOf(error)}`,
+          );
+          this.#parts.later(retryMs, () => this.due());
+        }
+      }
+    }
+  }
+
+  async #bring(signal: AbortSignal): Promise<void> {
+    const { index, settings } = this.#parts;
+    const wanted = modelSet(settings);
+    const { model: serving, file } = await index.call<{ model: string | undefined; file: string }>('servingModel');
+    if (wanted !== undefined) {
+      this.#known = [...this.#known.filter((one) => nameOfModel(one) !== nameOfModel(wanted)), wanted].slice(-4);
+    }
+    this.#serves(this.#known.find((one) => nameOfModel(one) === serving));
+    if (wanted === undefined) {
+      if (serving !== undefined) {
+        await index.call('keepModel', undefined);
+      }
+      this.#serves(undefined);
+      return;
+    }
+    await this.#embed(wanted, file, signal);
+    if (!signal.aborted && serving !== nameOfModel(wanted) && nameOfModel(modelSet(settings) ?? wanted) === nameOfModel(wanted)) {
+      await index.call('keepModel', nameOfModel(wanted));
+      this.#serves(wanted);
+    }
+  }
+
+  /** Chunk after chunk, until each has a vector of this model. */
+  async #embed(wanted: EmbeddingModel, file: string, signal: AbortSignal): Promise<void> {
+    const { index, fetch, settings } = this.#parts;
+    const model = nameOfModel(wanted);
+    const where = `${file} ${model}`;
+    // Numbers of chunks only grow within a file.
+    for (let after = this.#done.where === where ? this.#done.chunk : 0; !signal.aborted;) {
+      const found = await index.call<readonly { chunk: number; text: string }[]>('unembedded', { model, after, limit: atOnce });
+      const set = modelSet(settings);
+      if (found.length === 0 || set === undefined || nameOfModel(set) !== model) {
+        return;
+      }
+      const texts = found.map(({ text }) => text);
+      const vectors = await vectorsOf(fetch, set, texts, { timeoutMs: batchMs, signal });
+      await index.call('embed', { model, vectors: found.map(({ chunk }, at) => ({ chunk, vector: packed(vectors[at]!) })) });
+      this.#state = { ...this.#state, embedded: this.#state.embedded + found.length };
+      after = found.at(-1)!.chunk;
+      this.#done = { where, chunk: after };
+    }
+  }
+
+  #serves(model: EmbeddingModel | undefined): void {
+    if (model === undefined || this.#serving === undefined || nameOfModel(model) !== nameOfModel(this.#serving)) {
+      this.#restsUntil = 0;
+    }
+    this.#serving = model;
+    this.#state = { ...this.#state, model: model === undefined ? null : nameOfModel(model) };
+  }
+}
