@@ -28,42 +28,58 @@ const longest = 64;
 export function analyze(text: string): Analysis {
   const tokens: Token[] = [];
   const wholes: string[] = [];
-  for (const { 0: found, index } of text.matchAll(compound)) {
-    const before = tokens.length;
+  scan(
+    text,
+    (term, start, end) => tokens.push({ term, start, end }),
+    (whole) => wholes.push(whole),
+  );
+  return { tokens, wholes };
+}
+
+type TakeToken = (term: string, start: number, end: number) => void;
+
+/** The same, told word by word, for who keeps few of them. */
+export function scan(text: string, take: TakeToken, takeWhole: (whole: string) => void): void {
+  compound.lastIndex = 0;
+  for (let match = compound.exec(text); match !== null; match = compound.exec(text)) {
+    const [found] = match;
     if (plainWord.test(found)) {
-      add(tokens, found.toLowerCase(), index, index + found.length);
+      takeWord(take, found.toLowerCase(), match.index, match.index + found.length);
       continue;
     }
+    let parts = 0;
     for (const part of found.matchAll(piece)) {
-      const start = index + part.index;
-      const word = /^['’]?s$/.test(part[0]) && "'’".includes(text[start - 1] ?? ' ') ? '' : part[0];
-      addWord(tokens, word, start);
+      const start = match.index + part.index;
+      const isEnding = /^['’]?s$/.test(part[0]) && "'’".includes(text[start - 1] ?? ' ');
+      parts += isEnding ? 0 : takePiece(take, part[0], start);
     }
-    if (tokens.length - before > 1) {
+    if (parts > 1) {
       const whole = folded(found).replace(/[^\p{L}\p{N}]/gu, '');
       if (whole.length <= longest) {
-        wholes.push(whole);
+        takeWhole(whole);
       }
     }
   }
-  return { tokens, wholes };
 }
 
 const plainWord = /^(?:[a-z]+|[A-Z][a-z]+)$/;
 
-function addWord(tokens: Token[], word: string, start: number): void {
+/** How many words that were. */
+function takePiece(take: TakeToken, word: string, start: number): number {
   if (ideographs.test(word)) {
     const signs = Array.from(word);
     // Without spaces between words, two signs after each other are the best word there is.
-    signs.slice(0, Math.max(1, signs.length - 1)).forEach((sign, at) => add(tokens, sign + (signs[at + 1] ?? ''), start + at, start + at + 2));
-    return;
+    const pairs = signs.slice(0, Math.max(1, signs.length - 1));
+    pairs.forEach((sign, at) => takeWord(take, sign + (signs[at + 1] ?? ''), start + at, start + at + 2));
+    return pairs.length;
   }
-  add(tokens, folded(word), start, start + word.length);
+  takeWord(take, folded(word), start, start + word.length);
+  return 1;
 }
 
-function add(tokens: Token[], word: string, start: number, end: number): void {
+function takeWord(take: TakeToken, word: string, start: number, end: number): void {
   if (word !== '' && word.length <= longest) {
-    tokens.push({ term: stem(word), start, end });
+    take(stem(word), start, end);
   }
 }
 

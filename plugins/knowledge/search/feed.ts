@@ -144,7 +144,7 @@ export class Feed {
       }
     }
     const now = await this.#positions();
-    this.#state = { ...this.#state, state: 'ready', documents: now.serving?.docs ?? 0, chunks: now.serving?.chunks ?? 0, rebuilt: null };
+    this.#state = { ...this.#state, state: 'ready', behind: 0, documents: now.serving?.docs ?? 0, chunks: now.serving?.chunks ?? 0, rebuilt: null };
     await this.#forget(seq.serving);
   }
 
@@ -212,7 +212,7 @@ export class Feed {
     this.#state = {
       ...this.#state,
       behind,
-      state: isNew ? 'rebuilding' : behind > 0 ? 'indexing' : 'ready',
+      state: isNew ? 'rebuilding' : behind > 0 ? 'indexing' : this.#state.state,
       rebuilt: isNew ? Math.min(1, seq.next / Math.max(1, last)) : null,
     };
   }

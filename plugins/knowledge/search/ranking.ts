@@ -1,4 +1,4 @@
-import { analyze, type Token } from './analyze.ts';
+import { scan } from './analyze.ts';
 import type { Concept, Question } from './question.ts';
 
 /** A chunk that may be an answer, with what its document says of itself. */
@@ -32,9 +32,12 @@ interface Fields {
   readonly heading: Field;
   readonly body: Field;
   readonly whole: Field;
+  /** What any of them has: most words of a question are in none. */
+  readonly any: ReadonlySet<string>;
 }
 
-const weights: Readonly<Record<keyof Fields, number>> = { title: 3.5, place: 3, heading: 1.8, body: 1, whole: 0.8 };
+const weights = { title: 3.5, place: 3, heading: 1.8, body: 1, whole: 0.8 } as const;
+const names = Object.keys(weights) as (keyof typeof weights)[];
 const saturation = 2;
 /** In words; longer chunks say less with the same word, a little. */
 const usualLength = 110;
@@ -46,78 +49,79 @@ const ofDocument = 0.65;
 /** What further chunks of a document add to its best one. */
 const further = 0.2;
 const ofNearness = 0.2;
-const mostRemembered = 1_500;
 
-const fieldOf = (tokens: readonly (Token | string)[]): Field => {
-  const terms = new Map<string, number[]>();
-  tokens.forEach((token, at) => {
-    const term = typeof token === 'string' ? token : token.term;
-    const known = terms.get(term);
-    if (known) {
-      known.push(at);
-    } else {
-      terms.set(term, [at]);
-    }
-  });
-  return { terms, length: tokens.length };
-};
+/** Reads texts for the words of one question, and keeps nothing else of them. */
+class Reading {
+  readonly #wanted: ReadonlySet<string>;
+  readonly #whole = new Map<string, number[]>();
 
-/** Puts candidates in order: by what all chunks of a document say together, then by the chunk itself. */
-export class Ranking {
-  readonly #fields = new Map<number, Fields>();
-
-  /** The best chunk of each document, best first; then further chunks of the same documents. */
-  order(candidates: readonly Candidate[], { concepts }: Question): readonly Ranked[] {
-    const whole = concepts.reduce((sum, { idf }) => sum + idf, 0);
-    const docs = new Map<number, { readonly best: number[]; readonly chunks: { readonly candidate: Candidate; readonly score: number }[] }>();
-    for (const candidate of candidates) {
-      const fields = this.#fieldsOf(candidate);
-      const parts = concepts.map((concept) => concept.idf * saturated(concept, fields) * (candidate.ordinal === 0 ? beginning : 1));
-      const score = combined(parts, concepts, whole) * (1 + nearness(concepts, fields));
-      const doc = docs.get(candidate.doc) ?? { best: concepts.map(() => 0), chunks: [] };
-      docs.set(candidate.doc, doc);
-      parts.forEach((part, index) => {
-        const best = doc.best[index]!;
-        doc.best[index] = Math.max(best, part) + further * Math.min(best, part);
-      });
-      doc.chunks.push({ candidate, score });
-    }
-    const firsts: Ranked[] = [];
-    const others: Ranked[] = [];
-    for (const { best, chunks } of docs.values()) {
-      const together = combined(best, concepts, whole);
-      chunks.sort((a, b) => b.score - a.score || a.candidate.ordinal - b.candidate.ordinal);
-      chunks.forEach(({ candidate, score }, index) => {
-        const final = ofDocument * together + (1 - ofDocument) * score;
-        (index === 0 ? firsts : others).push({ candidate, score: index === 0 ? final : score * (1 - ofDocument) });
-      });
-    }
-    const byScore = (a: Ranked, b: Ranked): number => b.score - a.score || a.candidate.chunk - b.candidate.chunk;
-    return [...firsts.sort(byScore), ...others.sort(byScore)];
+  constructor(concepts: readonly Concept[]) {
+    this.#wanted = new Set(concepts.flatMap(({ variants }) => variants.flatMap(({ terms }) => terms)));
   }
 
-  /** Chunks do not change under their number. */
-  #fieldsOf({ chunk, title, path, tags, heading, text }: Candidate): Fields {
-    const known = this.#fields.get(chunk);
-    if (known) {
-      return known;
-    }
-    const [named, body] = [analyze(title), analyze(text)];
-    const place = analyze(`${path.replace(/\.\w+$/, '')} ${(JSON.parse(tags) as string[]).join(' ')}`);
-    const above = analyze(heading.startsWith(title) ? heading.slice(title.length) : heading);
-    const fields: Fields = {
-      title: fieldOf(named.tokens),
-      place: fieldOf(place.tokens),
-      heading: fieldOf(above.tokens),
-      body: fieldOf(body.tokens),
-      whole: fieldOf([...named.wholes, ...place.wholes, ...above.wholes, ...body.wholes]),
+  fields({ title, path, tags, heading, text }: Candidate): Fields {
+    this.#whole.clear();
+    const parts = {
+      title: this.#field(title),
+      place: this.#field(`${path.replace(/\.\w+$/, '')} ${(JSON.parse(tags) as string[]).join(' ')}`),
+      heading: this.#field(heading.startsWith(title) ? heading.slice(title.length) : heading),
+      body: this.#field(text),
+      whole: { terms: new Map(this.#whole), length: 0 },
     };
-    if (this.#fields.size >= mostRemembered) {
-      this.#fields.clear();
-    }
-    this.#fields.set(chunk, fields);
-    return fields;
+    return { ...parts, any: new Set(names.flatMap((name) => [...parts[name].terms.keys()])) };
   }
+
+  #field(text: string): Field {
+    const terms = new Map<string, number[]>();
+    let length = 0;
+    const keep = (into: Map<string, number[]>, term: string, at: number): void => {
+      if (this.#wanted.has(term)) {
+        const known = into.get(term);
+        if (known) {
+          known.push(at);
+        } else {
+          into.set(term, [at]);
+        }
+      }
+    };
+    scan(
+      text,
+      (term) => keep(terms, term, length++),
+      (whole) => keep(this.#whole, whole, 0),
+    );
+    return { terms, length };
+  }
+}
+
+/** Puts candidates in order, by what all chunks of a document say together, then by the chunk itself: the best chunk of each document, then further ones. */
+export function ordered(candidates: readonly Candidate[], { concepts }: Question): readonly Ranked[] {
+  const reading = new Reading(concepts);
+  const whole = concepts.reduce((sum, { idf }) => sum + idf, 0);
+  const docs = new Map<number, { readonly best: number[]; readonly chunks: { readonly candidate: Candidate; readonly score: number }[] }>();
+  for (const candidate of candidates) {
+    const fields = reading.fields(candidate);
+    const parts = concepts.map((concept) => concept.idf * saturated(concept, fields) * (candidate.ordinal === 0 ? beginning : 1));
+    const score = combined(parts, concepts, whole) * (1 + nearness(concepts, fields));
+    const doc = docs.get(candidate.doc) ?? { best: concepts.map(() => 0), chunks: [] };
+    docs.set(candidate.doc, doc);
+    parts.forEach((part, index) => {
+      const best = doc.best[index]!;
+      doc.best[index] = Math.max(best, part) + further * Math.min(best, part);
+    });
+    doc.chunks.push({ candidate, score });
+  }
+  const firsts: Ranked[] = [];
+  const others: Ranked[] = [];
+  for (const { best, chunks } of docs.values()) {
+    const together = combined(best, concepts, whole);
+    chunks.sort((a, b) => b.score - a.score || a.candidate.ordinal - b.candidate.ordinal);
+    chunks.forEach(({ candidate, score }, index) => {
+      const final = ofDocument * together + (1 - ofDocument) * score;
+      (index === 0 ? firsts : others).push({ candidate, score: index === 0 ? final : score * (1 - ofDocument) });
+    });
+  }
+  const byScore = (a: Ranked, b: Ranked): number => b.score - a.score || a.candidate.chunk - b.candidate.chunk;
+  return [...firsts.sort(byScore), ...others.sort(byScore)];
 }
 
 /** What is found counts more the more of the question it is. */
@@ -131,8 +135,12 @@ function combined(parts: readonly number[], concepts: readonly Concept[], whole:
 function saturated({ variants }: Concept, fields: Fields): number {
   let best = 0;
   for (const { terms, weight } of variants) {
+    if (!fields.any.has(terms[0]!)) {
+      continue;
+    }
     let amount = 0;
-    for (const [name, field] of Object.entries(fields) as [keyof Fields, Field][]) {
+    for (const name of names) {
+      const field = fields[name];
       const count = occurrences(terms, field);
       if (count > 0) {
         const tf = name === 'body' ? count / (1 - lengthShare + lengthShare * (field.length / usualLength)) : Math.min(count, 2);

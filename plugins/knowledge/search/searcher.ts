@@ -6,7 +6,7 @@ import { Vocabulary } from './corrections.ts';
 import { type Highlight, highlightOf } from './excerpt.ts';
 import { type IndexData, servingFile } from './open-index.ts';
 import { type Concept, type Question, questionOf } from './question.ts';
-import { type Candidate, type Ranked, Ranking } from './ranking.ts';
+import { type Candidate, ordered, type Ranked } from './ranking.ts';
 import { VectorTable } from './vectors.ts';
 
 export type Mode = 'hybrid' | 'lexical' | 'vector';
@@ -42,8 +42,8 @@ export interface Answer {
 }
 
 /** Chunks that one look into the full-text table may match before only its rarest words decide. */
-const mostMatches = 16_000;
-const candidates = 120;
+const mostMatches = 8_000;
+const candidates = 80;
 /** Of reciprocal rank fusion: how little it matters whether something is first or third. */
 const evenness = 30;
 
@@ -56,7 +56,6 @@ interface Filter {
 export class Searcher {
   readonly #db: Database.Database;
   readonly #vocabulary: Vocabulary;
-  readonly #ranking = new Ranking();
   readonly #vectors: VectorTable;
   readonly #statements = new Map<string, Database.Statement>();
 
@@ -82,7 +81,7 @@ export class Searcher {
     const question = questionOf(search.text, this.#vocabulary, docs);
     const filter = filterOf(search, question);
     const similar = search.mode === 'lexical' || !search.vector ? undefined : this.#similar(search.vector, filter);
-    const lexical = search.mode === 'vector' && similar ? [] : this.#ranking.order(this.#matches(question, filter), question);
+    const lexical = search.mode === 'vector' && similar ? [] : ordered(this.#matches(question, filter), question);
     const ranked = similar === undefined ? lexical : fused(lexical, similar);
     const items = ranked.slice(0, search.limit).map(({ candidate, score }) => shown(candidate, score, question));
     return { items, mode: similar === undefined ? 'lexical' : search.mode };

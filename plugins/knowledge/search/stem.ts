@@ -4,7 +4,10 @@ export function stem(word: string): string {
   if (known !== undefined) {
     return known;
   }
-  const made = word.length < 3 || !/^[a-z]+$/.test(word) ? word : (irregular.get(word) ?? steps(word));
+  if (word.length < 3 || !/^[a-z]+$/.test(word)) {
+    return word;
+  }
+  const made = irregular.get(word) ?? steps(word);
   if (remembered.size >= mostRemembered) {
     remembered.clear();
   }
