@@ -56,7 +56,7 @@ const words: readonly (readonly [RegExp, TroubleCode])[] = [
     /Could not resolve|Connection (?:refused|reset|closed)|Failed to connect|Couldn't connect|No route to host|Network is unreachable|early EOF|hung up|requested URL returned error: 5|Empty reply|kex_exchange/i,
     'unreachable',
   ],
-  [/fsck|index-pack failed|bad object|corrupt|unpack|invalid|missing|inflate|protocol error|bad pack|did not send all/i, 'damaged'],
+  [/not our ref|fsck|index-pack failed|bad object|corrupt|unpack|invalid|missing|inflate|protocol error|bad pack|did not send all/i, 'damaged'],
 ];
 
 /** Passwords are in no message: they are given to git apart from the address. */

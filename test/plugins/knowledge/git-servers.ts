@@ -11,6 +11,13 @@ import { certificate } from '../lib/tunnel/certificate.ts';
 
 type Files = Readonly<Record<string, string | Uint8Array | undefined>>;
 
+export interface Entry {
+  readonly mode: string;
+  readonly name: string;
+  readonly content?: string;
+  readonly oid?: string;
+}
+
 /** A repository on a server, and what is done to it there. */
 export class Origin {
   readonly folder: string;
@@ -43,18 +50,37 @@ export class Origin {
     return this.git('rev-parse', ref).trim();
   }
 
-  /** A commit of one tree whose entries are what they are told to be, however odd. */
-  commitTree(entries: readonly { readonly mode: string; readonly name: string; readonly content?: string; readonly oid?: string }[], branch = 'main'): string {
-    const raw = entries.map(({ mode, name, content, oid }) =>
-      Buffer.concat([
-        Buffer.from(`${mode.replace(/^0/, '')} ${name}\0`),
-        Buffer.from(oid ?? this.#run(['hash-object', '-w', '--stdin'], content ?? '').trim(), 'hex'),
-      ]),
-    );
-    const tree = this.#run(['hash-object', '-w', '-t', 'tree', '--literally', '--stdin'], Buffer.concat(raw)).trim();
+  /** The one name that a command of git prints. */
+  plain(...args: [...string[], string | Uint8Array]): string {
+    return this.#run(args.slice(0, -1) as string[], args.at(-1)!).trim();
+  }
+
+  blob(content: string): string {
+    return this.plain('hash-object', '-w', '--stdin', content);
+  }
+
+  /** Puts a commit of this tree where the branch is. */
+  head(tree: string, branch = 'main'): string {
     const commit = this.git('-c', 'user.name=T', '-c', 'user.email=t@example.org', 'commit-tree', '-m', 'odd', tree).trim();
     this.git('update-ref', `refs/heads/${branch}`, commit);
     return commit;
+  }
+
+  /** A file of the repository itself. */
+  write(path: string, text: string): void {
+    writeFileSync(join(this.folder, path), text);
+  }
+
+  /** A commit of one tree whose entries are what they are told to be, however odd. */
+  commitTree(entries: readonly Entry[], branch = 'main'): string {
+    return this.head(this.tree(entries), branch);
+  }
+
+  tree(entries: readonly Entry[]): string {
+    const raw = entries
+      .toSorted((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
+      .map(({ mode, name, content, oid }) => Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid ?? this.blob(content ?? ''), 'hex')]));
+    return this.plain('hash-object', '-w', '-t', 'tree', '--literally', '--stdin', Buffer.concat(raw));
   }
 
   #run(args: readonly string[], input: string | Uint8Array): string {
