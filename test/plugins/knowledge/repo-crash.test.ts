@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { run } from '../../drill/repo-crash.ts';
+import { peer } from '../../peers.ts';
+
+test('a house that is killed while it syncs loses no document, and ends with what the branch has', { timeout: 180_000 }, async (t) => {
+  if (peer(t, 'nginx') === undefined || peer(t, 'fcgiwrap') === undefined) {
+    return;
+  }
+  const { ok, kills, documents } = await run({ rounds: 2, historyMb: 0, pages: 60 });
+  assert.deepEqual([ok, kills, documents], [true, 2, 61]);
+});
