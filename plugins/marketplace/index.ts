@@ -6,6 +6,7 @@ import type { CeilingSource } from '../gate/contract.ts';
 import type { ServerSource } from '../mcp/contract.ts';
 import type { PackRights } from '../packs/contract.ts';
 import type { PersonaRestraint } from '../persona/contract.ts';
+import { FollowedFolders } from './followed-folders.ts';
 import { InstalledPacks } from './installed-packs.ts';
 import { Installer } from './installer.ts';
 import { PackBook } from './pack-book.ts';
@@ -26,6 +27,7 @@ const Servers = defineExtensionPoint<ServerSource>('mcp.sources');
 
 const hourMs = 3_600_000;
 const forgetMs = 30_000;
+const followMs = 1_000;
 
 export default definePlugin({
   async activate(ctx) {
@@ -51,6 +53,8 @@ export default definePlugin({
     const installer = new Installer({ installed, store, switcher, press, plugins, catalogue: ctx.services.use(Catalogue), rights, settings, clock, ids, log });
     const book = new PackBook({ installed, installer, sources, store, switcher, plugins, press, data, log });
 
+    const followed = new FollowedFolders(book, log);
+    scope.interval('follow linked folders', followMs, (signal) => followed.look(signal));
     ctx.extend.contribute(Ceilings, 'marketplace', installed);
     ctx.extend.contribute(Restraints, 'marketplace', installed);
     ctx.extend.contribute(Servers, 'marketplace', installed);

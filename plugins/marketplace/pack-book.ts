@@ -79,6 +79,12 @@ export class PackBook {
     return await installer.install(fetched, word, linked);
   }
 
+  /** Installs a folder of this machine and follows it: what is saved there serves a moment later. */
+  async link(folder: string, word: Word, signal: AbortSignal): Promise<Outcome> {
+    const { sources, installer } = this.#parts;
+    return await installer.install(await sources.bring({ folder }, signal), word, folder);
+  }
+
   rollback(packId: string, by: Principal): Promise<Installed> {
     return this.#parts.installer.rollback(packId, by);
   }

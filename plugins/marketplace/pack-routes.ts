@@ -35,7 +35,7 @@ function forAdministrators(principal: Principal, folder: string | undefined): vo
 
 export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
   const shown: Show = (pack) => shownPack(pack, book.statusOf(pack.packId));
-  const answer = ({ note }: Pick<Call, 'note'>, outcome: Outcome): Static<typeof InstallAnswer> => {
+  const answer: Answer = ({ note }, outcome) => {
     const { preview } = outcome;
     const { id, version, verdict, content_hash: hash, rights } = preview.lock;
     note({ resourceType: 'pack', resourceId: id, after: { version, verdict, content_hash: hash, rights } });
@@ -92,22 +92,7 @@ export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
         return JSON.stringify(answer(call, await book.upload(bytes, path, { by: call.principal, confirm, reason })));
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/marketplace/installed/{pack_id}/update',
-      access: 'marketplace:install',
-      summary: 'Install the newest version from where the pack came from',
-      params: Params,
-      body: Type.Object({ version: Type.Optional(Type.String({ maxLength: 60 })), confirm: Type.Optional(Confirm), reason: Type.Optional(Reason) }),
-      response: InstallAnswer,
-      ...{ status: 200, timeoutMs: installMs },
-      errors: ['not_found', 'conflict', 'upstream_error', 'forbidden'],
-      async handle(call) {
-        const { version, confirm, reason } = call.body;
-        forAdministrators(call.principal, book.existing(call.params.pack_id).lock.origin.kind === 'folder' ? 'folder' : undefined);
-        return answer(call, await book.update(call.params.pack_id, version, { by: call.principal, confirm, reason }, call.signal));
-      },
-    }),
+    ...againRoutes(book, answer),
     ...stateRoutes(book, shown),
     ...historyRoutes(book),
   ];
@@ -132,6 +117,42 @@ const listedRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] 
     response: InstalledDetail,
     errors: ['not_found'],
     handle: ({ params }) => shownDetail(book.existing(params.pack_id), book.statusOf(params.pack_id)),
+  }),
+];
+
+type Answer = (call: Pick<Call, 'note'>, outcome: Outcome) => Static<typeof InstallAnswer>;
+
+/** From where a pack came before, or will come again. */
+const againRoutes = (book: PackBook, answer: Answer): readonly RouteDeclaration[] => [
+  route({
+    method: 'POST',
+    path: '/api/v1/marketplace/installed/{pack_id}/update',
+    access: 'marketplace:install',
+    summary: 'Install the newest version from where the pack came from',
+    params: Params,
+    body: Type.Object({ version: Type.Optional(Type.String({ maxLength: 60 })), confirm: Type.Optional(Confirm), reason: Type.Optional(Reason) }),
+    response: InstallAnswer,
+    ...{ status: 200, timeoutMs: installMs },
+    errors: ['not_found', 'conflict', 'upstream_error', 'forbidden'],
+    async handle(call) {
+      const { version, confirm, reason } = call.body;
+      forAdministrators(call.principal, book.existing(call.params.pack_id).lock.origin.kind === 'folder' ? 'folder' : undefined);
+      return answer(call, await book.update(call.params.pack_id, version, { by: call.principal, confirm, reason }, call.signal));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/marketplace/links',
+    access: 'admin',
+    summary: 'Install a folder of the machine of svc and follow it while its author works on it',
+    body: Type.Object({ folder: Type.String({ pattern: '^/', maxLength: 1_000 }), confirm: Type.Optional(Confirm), reason: Type.Optional(Reason) }),
+    response: InstallAnswer,
+    ...{ status: 201, timeoutMs: installMs },
+    errors: ['conflict'],
+    async handle(call) {
+      const { folder, confirm, reason } = call.body;
+      return answer(call, await book.link(folder, { by: call.principal, confirm, reason }, call.signal));
+    },
   }),
 ];
 

@@ -16,6 +16,7 @@ export const topLevel = [
   'config',
   'core',
   'docs',
+  'marketplace',
   'package-lock.json',
   'package.json',
   'plugins',

@@ -12,6 +12,7 @@ export const area: Area = {
     POST   /api/v1/marketplace/preview                         marketplace:install
     POST   /api/v1/marketplace/install                         marketplace:install
     POST   /api/v1/marketplace/upload                          marketplace:install
+    POST   /api/v1/marketplace/links                           admin
     POST   /api/v1/marketplace/installed/{pack_id}/update      marketplace:install
     POST   /api/v1/marketplace/installed/{pack_id}/rollback    marketplace:manage
     POST   /api/v1/marketplace/installed/{pack_id}/enable      marketplace:manage
