@@ -5,7 +5,7 @@ import type { Conversations } from './conversations.ts';
 import type { ImEvent } from './contract.ts';
 import type { IncidentTalk, IncidentTelling } from './incidents.ts';
 import type { JobStore } from './job-store.ts';
-import type { Mouth } from './mouth.ts';
+import { type Mouth, NotSaid } from './mouth.ts';
 import type { People } from './people.ts';
 import type { JobRow, JobState } from './tables.ts';
 import { wordsOf } from './words.ts';
@@ -28,6 +28,7 @@ export interface Ended {
 }
 
 const minuteMs = 60_000;
+const betweenRoomsMs = 1_000;
 
 /** One thing that has come, from who it is to its one answer. Done again after a kill, it goes on from what is on disk. */
 export class Answerer {
@@ -41,8 +42,11 @@ export class Answerer {
     const { apps, people, incidents, approvals } = this.#parts;
     const app = await apps.row(job.app_id);
     const platform = apps.platform(app.provider);
-    if (app.enabled === 0 || platform === undefined) {
-      return { state: 'ignored', why: 'the app or its room is disabled' };
+    if (app.enabled === 0) {
+      return { state: 'ignored', why: 'the app is disabled' };
+    }
+    if (platform === undefined) {
+      throw new NotSaid(`the room of ${app.provider} is not enabled`, true, betweenRoomsMs);
     }
     if (job.kind === 'tell') {
       const telling = JSON.parse(job.payload) as IncidentTelling | ApprovalTelling;

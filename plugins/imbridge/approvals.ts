@@ -76,7 +76,7 @@ export class ApprovalTalk {
         });
       }
     }
-    if (rows.length > 0 && (await jobs.add(rows)) > 0) {
+    if ((await jobs.add(rows)).size > 0) {
       arrived();
     }
   }

@@ -19,6 +19,8 @@ export interface ConversationParts {
   readonly mouth: Mouth;
   readonly approvals: ApprovalTalk;
   readonly clock: Clock;
+  /** When this generation leaves. */
+  readonly signal: AbortSignal;
 }
 
 export interface Question {
@@ -27,6 +29,9 @@ export interface Question {
 }
 
 const ownerOf = ({ kind, id }: Principal): string => `${kind}:${id}`;
+/** Rooms come one after the other, and leave for a moment when they are replaced. */
+const triesForRooms = 20;
+const betweenRoomsMs = 1_000;
 const betweenWorkersMs = 500;
 /** Each edit waits longer than the one before, so that long answers do not use up what a platform allows. */
 const slower = 1.3;
@@ -34,9 +39,12 @@ const slower = 1.3;
 /** Questions to agents: one session for a thread and a person, one run for a message, one answer for a run. */
 export class Conversations {
   readonly #parts: ConversationParts;
+  /** Told when this generation leaves: one listener for all, however many follow. */
+  readonly #followers = new Set<() => void>();
 
   constructor(parts: ConversationParts) {
     this.#parts = parts;
+    parts.signal.addEventListener('abort', () => this.#followers.forEach((leave) => leave()), { once: true });
   }
 
   /** `waiting`: people have to decide before it goes on. */
@@ -44,6 +52,9 @@ export class Conversations {
     const { app, job, event } = said;
     const { chat, mouth } = this.#parts;
     const words = wordsOf(app.locale);
+    if (!chat.available && job.tries < triesForRooms) {
+      throw new NotSaid('the room of agents is not there yet', true, betweenRoomsMs);
+    }
     if (!chat.available) {
       await mouth.answer(app, job, event.reply, { text: words.noChat });
       return 'done';
@@ -143,17 +154,18 @@ export class Conversations {
   async #follow({ app, job, sender }: Said, signal: AbortSignal): Promise<string | undefined> {
     const { chat, apps, mouth, clock } = this.#parts;
     const edits = apps.platform(app.provider)?.edits;
-    const left = new Promise<'left'>((resolve) => signal.addEventListener('abort', () => resolve('left'), { once: true }));
+    let leave = (): void => undefined;
+    const left = new Promise<'left'>((resolve) => (leave = () => resolve('left')));
+    this.#followers.add(leave);
     const events = chat.get().follow(sender.principal, job.run_id)[Symbol.asyncIterator]();
     let [text, shown, made, problem] = ['', '', 0, undefined as string | undefined];
     let [waits, last] = [edits?.every_ms ?? 0, clock.monotonic()];
     for (;;) {
       signal.throwIfAborted();
       const next = await Promise.race([events.next(), left]);
-      if (next === 'left') {
-        throw signal.reason;
-      }
-      if (next.done === true) {
+      if (next === 'left' || next.done === true) {
+        this.#followers.delete(leave);
+        signal.throwIfAborted();
         return problem;
       }
       const { type, data } = next.value;
@@ -172,13 +184,13 @@ export class Conversations {
 
   async #wait(said: Said, { text, approvals }: RunEnd): Promise<'waiting'> {
     const { app, job, event } = said;
-    if (approvals.length === 0) {
-      throw new NotSaid('the run is between two workers', true, betweenWorkersMs);
+    const cards = (await Promise.all(approvals.map((id) => this.#parts.approvals.card(app, id)))).filter((card) => card !== undefined);
+    if (cards.length === 0) {
+      throw new NotSaid('the run is decided, or between two workers, and about to go on', true, betweenWorkersMs);
     }
-    const cards = await Promise.all(approvals.map((id) => this.#parts.approvals.card(app, id)));
     const saying: Saying = {
-      text: [text, ...cards.flatMap((card) => card?.text ?? [])].filter((part) => part.trim() !== '').join('\n\n'),
-      buttons: cards.flatMap((card) => card?.buttons ?? []),
+      text: [text, ...cards.map((card) => card.text)].filter((part) => part.trim() !== '').join('\n\n'),
+      buttons: cards.flatMap((card) => card.buttons ?? []),
     };
     await this.#parts.mouth.answer(app, job, event.reply, saying);
     return 'waiting';

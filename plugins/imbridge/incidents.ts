@@ -104,7 +104,7 @@ export class IncidentTalk {
         };
       }),
     );
-    if (added > 0) {
+    if (added.size > 0) {
       arrived();
     }
   }

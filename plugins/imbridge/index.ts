@@ -74,7 +74,7 @@ export default definePlugin({
     const rights = new Rights({ tables, clock, ids, catalogue: services.use(Catalogue), trail: services.maybe(AuditTrail) });
     const incidents = new IncidentTalk({ tables, apps, jobs, actions, mouth, clock, ids, arrived, incidents: services.maybe(IncidentReader) });
     const approvals = new ApprovalTalk({ apps, jobs, people, actions, mouth, clock, ids, arrived, book: services.maybe(Book) });
-    const conversations = new Conversations({ tables, apps, jobs, mouth, approvals, clock, chat: services.maybe(Chat) });
+    const conversations = new Conversations({ tables, apps, jobs, mouth, approvals, clock, chat: services.maybe(Chat), signal: scope.signal });
     const commands = new Commands({
       ...{ people, rights, actions, clock, incidents: services.maybe(IncidentReader), deeds: services.maybe(Deeds), decisions: services.maybe(Decisions) },
       renew: (app, event, sender) => conversations.renew(app, event, sender),
@@ -85,7 +85,7 @@ export default definePlugin({
       ...{ jobs, scope, clock, log, process, holder: `${process}.${ctx.generation}` },
       answerer: new Answerer({ apps, jobs, people, commands, conversations, incidents, approvals, mouth, perMinute: () => settings.get('im.per_minute') }),
       ended: ctx.metrics.counter('ended_total', 'Messages and notices that were dealt with, by how that ended.', ['kind', 'state']),
-      atOnce: () => settings.get('im.at_once'),
+      atOnce: () => (intake.isBusy ? 2 : settings.get('im.at_once')),
     });
     const random = (): number => Number.parseInt(Buffer.from(ids.token(4), 'base64url').toString('hex'), 16) / 2 ** 32;
     const listeners: Listeners = new Listeners({ tables, apps, intake, ports, scope, clock, log, random });

@@ -25,6 +25,11 @@ export class Intake {
   readonly #decoy: ImApp;
   #known: { readonly at: number; readonly rows: Promise<readonly AppRow[]> } | undefined;
   #open: { readonly at: number; count: number } | undefined;
+  #waiting: NewJob[] = [];
+  #next: Promise<ReadonlySet<string>> | undefined;
+  #writing: Promise<unknown> = Promise.resolve();
+  /** How many came in this second, and in the one before. */
+  #second = { at: 0, last: 0, count: 0 };
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
@@ -53,7 +58,7 @@ export class Intake {
 
   /** Stores what happened, each thing once however often it comes. */
   async take(app: AppRow, events: readonly ImEvent[]): Promise<void> {
-    const { clock, ids, jobs, received, arrived } = this.#parts;
+    const { clock, ids, received, arrived } = this.#parts;
     if (events.length === 0) {
       return;
     }
@@ -66,13 +71,47 @@ export class Intake {
         ...{ payload: JSON.stringify(event), run_id: ids.uuid(), created_at: now, next_at: now },
       };
     });
-    const fresh = await jobs.add(rows);
+    const added = await this.#stored(rows);
+    const fresh = rows.filter(({ id }) => added.has(id)).length;
     received.add(fresh, { provider: app.provider, result: 'accepted' });
     received.add(rows.length - fresh, { provider: app.provider, result: 'repeated' });
     if (fresh > 0) {
       this.#open!.count += fresh;
       arrived();
     }
+  }
+
+  /** Whether so much comes in that what is to be done with it had better wait a little. */
+  get isBusy(): boolean {
+    const now = this.#parts.clock.monotonic();
+    return now - this.#second.at < busyMs ? this.#second.last > busyCount || this.#second.count > busyCount : false;
+  }
+
+  /** What comes while a write is under way shares the next one. */
+  #stored(rows: readonly NewJob[]): Promise<ReadonlySet<string>> {
+    this.#count(rows.length);
+    this.#waiting.push(...rows);
+    this.#next ??= this.#writing.then(
+      () => this.#flush(),
+      () => this.#flush(),
+    );
+    return this.#next;
+  }
+
+  #flush(): Promise<ReadonlySet<string>> {
+    const rows = this.#waiting;
+    [this.#waiting, this.#next] = [[], undefined];
+    const write = this.#parts.jobs.add(rows);
+    this.#writing = write;
+    return write;
+  }
+
+  #count(more: number): void {
+    const now = this.#parts.clock.monotonic();
+    if (now - this.#second.at >= 1_000) {
+      this.#second = { at: now, last: now - this.#second.at < 2 * busyMs ? this.#second.count : 0, count: 0 };
+    }
+    this.#second.count += more;
   }
 
   /** Of this process: counted anew each second, and by what came since. */
@@ -93,6 +132,9 @@ export class Intake {
     const callback = { method, headers, query: fields, body, now: clock.now() };
     const app = await this.appFor(params.provider, fields['app']);
     const platform = apps.platform(params.provider);
+    if (app !== undefined && platform === undefined) {
+      throw new SvcError('unavailable', `the room of ${app.provider} is not there`, { reason: 'im.no_platform' });
+    }
     if (app === undefined || platform === undefined || app.mode !== 'callback') {
       // As much work as for an app that there is, so that the time tells nothing of which there are.
       platform?.receive(this.#decoy, callback);
@@ -110,6 +152,8 @@ export class Intake {
 }
 
 const keptMs = 2_000;
+const busyMs = 1_500;
+const busyCount = 100;
 const mostBytes = 1024 * 1024;
 
 /** Whoever is not the platform learns nothing, whatever is wrong; the platform learns when to come back. */

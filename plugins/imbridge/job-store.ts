@@ -13,6 +13,9 @@ export interface Posted {
   readonly thread: ImTarget;
 }
 
+/** Of one statement, which takes 32,766 values. */
+const mostAtOnce = 500;
+
 /** All SQL of jobs. A write joins the one that it is called in. */
 export class JobStore {
   readonly #tables: Tables<ImTables>;
@@ -21,21 +24,28 @@ export class JobStore {
     this.#tables = tables;
   }
 
-  /** How many of them were new: a key that is taken is one that the platform repeats. */
-  add(jobs: readonly NewJob[]): Promise<number> {
-    return this.#tables.write(async (tx) => {
-      let fresh = 0;
-      for (const job of jobs) {
-        const row: JobRow = { ...job, ...{ state: 'queued', session_id: null, sent: null, answer: null, tries: 0, holder: null, error: null, ended_at: null } };
-        const { numInsertedOrUpdatedRows: inserted } = await tx
-          .insertInto('imbridge_jobs')
-          .values(row)
-          .onConflict((on) => on.columns(['app_id', 'event_key']).doNothing())
-          .executeTakeFirst();
-        fresh += Number(inserted ?? 0n);
-      }
+  /** Which of them were new: a key that is taken is one that the platform repeats. */
+  async add(jobs: readonly NewJob[]): Promise<ReadonlySet<string>> {
+    const fresh = new Set<string>();
+    if (jobs.length === 0) {
       return fresh;
+    }
+    const rows = jobs.map((job): JobRow => ({
+      ...job,
+      ...{ state: 'queued', session_id: null, sent: null, answer: null, tries: 0, holder: null, error: null, ended_at: null },
+    }));
+    await this.#tables.write(async (tx) => {
+      for (let at = 0; at < rows.length; at += mostAtOnce) {
+        const added = await tx
+          .insertInto('imbridge_jobs')
+          .values(rows.slice(at, at + mostAtOnce))
+          .onConflict((on) => on.columns(['app_id', 'event_key']).doNothing())
+          .returning('id')
+          .execute();
+        added.forEach(({ id }) => fresh.add(id));
+      }
     });
+    return fresh;
   }
 
   async open(): Promise<number> {

@@ -38,6 +38,8 @@ const mostKeys = 10_000;
 export class Mouth {
   readonly #parts: MouthParts;
   readonly #paces = new Map<string, SlidingCounter>();
+  /** Of which something may stand on the platform that we do not know of. */
+  readonly #doubtful = new WeakSet<JobRow>();
 
   constructor(parts: MouthParts) {
     this.#parts = parts;
@@ -54,10 +56,18 @@ export class Mouth {
 
   async #post(app: AppRow, job: JobRow, target: ImTarget, saying: Saying): Promise<Posted> {
     const sent = job.sent === null ? undefined : (JSON.parse(job.sent) as Posted);
-    const way = { pace: `${app.id}|${job.conversation}`, key: job.id, again: job.tries > 1 };
-    const result = await this.#say(app, way, saying, (opened, platform, message, ports) =>
-      sent === undefined || platform.edit === undefined ? platform.send(opened, target, message, ports) : platform.edit(opened, sent.at, message, ports),
-    );
+    const way = { pace: `${app.id}|${job.conversation}`, key: job.id, again: job.tries > 1 || this.#doubtful.has(job) };
+    const result = await this.#say(app, way, saying, async (opened, platform, message, ports) => {
+      if (sent !== undefined && platform.edit !== undefined) {
+        return await platform.edit(opened, sent.at, message, ports);
+      }
+      const first = await platform.send(opened, target, message, ports);
+      // A platform that knows the key shows what it was sent first under it.
+      return first.result === 'sent' && way.again && platform.edit !== undefined ? await platform.edit(opened, first.at, message, ports) : first;
+    });
+    if (result.result === 'retry' && result.unclear) {
+      this.#doubtful.add(job);
+    }
     const posted = postedOf(result);
     job.sent = JSON.stringify(posted);
     await this.#parts.jobs.update(job.id, { sent: job.sent });

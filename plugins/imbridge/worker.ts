@@ -22,7 +22,7 @@ const firstBackoffMs = 1_000;
 const longestBackoffMs = 300_000;
 /** After that nobody waits for an answer any more. */
 const patienceMs = 4 * 3_600_000;
-const mostTries = 200;
+const mostTries = 20_000;
 
 /** Deals with what has come: side by side, but one after the other in each thread, and again until it has ended. */
 export class Worker {

@@ -212,7 +212,7 @@ export async function imHouse(
   const { model, now = Date.now, plugins = [], dataDir, environment = {} } = options;
   const kit: SkillHouse = await skillHouse(t, {
     plugins: ['gate', 'approval', 'skill', 'setting', 'model', 'chat', 'imbridge', ...providers.map((provider) => `im-${provider}`), tools, ...plugins],
-    clock: { now, monotonic: () => performance.now() },
+    clock: { now, monotonic: () => performance.now() + now() - Date.now() },
     ...(dataDir !== undefined && { dataDir }),
     services: {
       'persona.directory': directory(persona({ name: 'sre', permission_mode: 'dual-sign-required' })),

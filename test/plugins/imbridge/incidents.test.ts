@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+
+import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
+import { MetricsIngest } from '../../../plugins/metricsdb/contract.ts';
+import { type ImApp, type ImOffice, imOffice, settled } from './office.ts';
+
+/** The real rooms of alerts and notifications, and one incident that burns. */
+async function burning(t: TestContext): Promise<{ readonly office: ImOffice; readonly pass: (heat: number) => Promise<void> }> {
+  const office = await imOffice(t, [], { plugins: ['metricsdb', 'alert', 'notify'] });
+  const pass = async (heat: number): Promise<void> => {
+    for (let step = 0; step < 12; step++) {
+      office.clock.ahead += 10_000;
+      await office.house.service(MetricsIngest).write([{ labels: { __name__: 'test_heat', device_id: '7' }, value: heat, time: office.now() }]);
+      await office.house.service(AlertEvaluator).tick();
+    }
+  };
+  await office.house.json('/api/v1/alert-rules', {
+    method: 'POST',
+    body: JSON.stringify({
+      ...{ rule_key: 'test_hot', name: 'Too hot', kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'host', join_mode: 'all' },
+      ...{ severity: 'warning', conditions: [{ expr: 'test_heat > 1' }] },
+    }),
+  });
+  return { office, pass };
+}
+
+async function channel(office: ImOffice, app: ImApp, conversation: string): Promise<void> {
+  const draft = {
+    name: `${app.provider} ${conversation}`,
+    channel_type: 'im',
+    endpoint: `im:${app.id}/${conversation}`,
+    group_wait: '0s',
+    group_interval: '0s',
+    group_by: ['...'],
+  };
+  const { status, body } = await office.ask('bob', 'POST', '/notification-channels', draft);
+  assert.equal(status, 201, JSON.stringify(body));
+}
+
+test('an incident is told with buttons, acknowledged by who is linked, and its thread follows it to its end', async (t) => {
+  const { office, pass } = await burning(t);
+  const app = await office.connect('slack', { allow_from: ['*'] });
+  await channel(office, app, 'C1');
+  await office.link(app, 'vera', 'U1');
+  const before = app.fake.standing.length;
+  const since = () => app.fake.standing.slice(before).map(({ text }) => text);
+  await pass(5);
+  await settled(() => since().some((text) => text.includes('FIRING')), since);
+  const notice = app.fake.standing.at(-1)!;
+  // oxlint-disable-next-line typescript/no-explicit-any -- blocks as Slack has them
+  const elements = (notice.raw['blocks'] as any[])[1].elements as { text: { text: string }; value?: string; url?: string }[];
+  assert.deepEqual(
+    elements.map(({ text }) => text.text),
+    ['Acknowledge', 'Silence 2 h', 'Investigate', 'Open'],
+  );
+  const incident = (await office.ask('bob', 'GET', '/alerts/incidents')).body.items[0];
+  const press = (at: number, from: string) => office.say(app, { text: elements[at]!.value!, from, to: 'C1', direct: false, above: notice.id, pressed: true });
+  const statusNow = async () => (await office.ask('bob', 'GET', `/alerts/incidents/${incident.id}`)).body.status as string;
+
+  await press(0, 'U2');
+  await settled(() => since().some((text) => text.includes('linked account')), since);
+  assert.equal(await statusNow(), 'open');
+  await press(0, 'U1');
+  await settled(() => since().some((text) => text.includes('acknowledged by vera')), since);
+  assert.equal(await statusNow(), 'acknowledged');
+  assert.ok(office.rows.some(({ action, principal, ip }) => action === 'incident:ack' && principal.id === '6' && ip === 'im:slack'));
+
+  await office.say(app, { text: '/silence 2h', from: 'U1', to: 'C1', direct: false, above: notice.id });
+  await settled(() => since().some((text) => text.includes('cannot be silenced')), since);
+  await office.say(app, { text: '/incidents', from: 'U1' });
+  await settled(() => since().some((text) => text.includes('Too hot')), since);
+
+  await office.ask('anna', 'POST', `/alerts/incidents/${incident.id}/notes`, { text: 'The fan is dead.' });
+  await settled(() => since().some((text) => text.includes('The fan is dead.')), since);
+  assert.equal(app.fake.standing.find(({ text }) => text.includes('fan is dead'))!.raw['thread_ts'], notice.id);
+
+  await press(2, 'U1');
+  await settled(() => since().includes('All is well.'), since);
+  assert.equal((await office.ask('vera', 'GET', '/chat/sessions')).body.items[0].related_incident_id, incident.id);
+  await office.ask('anna', 'POST', `/alerts/incidents/${incident.id}/resolve`, {});
+  await settled(() => since().some((text) => /resolved/i.test(text)), since);
+  assert.equal(since().filter((text) => text.startsWith('acknowledged')).length, 0, 'what was done in the thread is not told there again');
+});
+
+test('what a role may not do by request it may not do in a chat', async (t) => {
+  const { office, pass } = await burning(t);
+  await pass(5);
+  const incident = (await office.ask('bob', 'GET', '/alerts/incidents')).body.items[0].id as number;
+  const app = await office.connect('feishu', { allow_from: ['*'] });
+  const people = ['anna', 'bob', 'carl', 'vera'] as const;
+  const doings = [
+    { command: '/incidents', method: 'GET', path: '/alerts/incidents', body: undefined },
+    { command: `/ack ${incident}`, method: 'POST', path: `/alerts/incidents/${incident}/ack`, body: {} },
+    { command: `/silence 2h ${incident}`, method: 'POST', path: `/alerts/incidents/${incident}/silence`, body: { duration: '2h' } },
+  ] as const;
+  for (const [at, who] of people.entries()) {
+    await office.link(app, who, `U${at}`);
+    for (const { command, method, path, body } of doings) {
+      const before = app.fake.standing.length;
+      await office.say(app, { text: command, from: `U${at}` });
+      await settled(() => app.fake.standing.length > before);
+      const isDone = !/may not|linked account|could not/.test(app.fake.standing.at(-1)!.text);
+      const { status } = await office.ask(who, method, path, body);
+      assert.equal(
+        isDone || /already|silenced/.test(app.fake.standing.at(-1)!.text),
+        status < 300 || status === 409,
+        `${who} ${command}: ${app.fake.standing.at(-1)!.text} / ${status}`,
+      );
+    }
+  }
+  const stranger = app.fake.standing.length;
+  for (const { command } of doings.slice(1)) {
+    await office.say(app, { text: command, from: 'U9' });
+  }
+  await settled(() => app.fake.standing.length === stranger + 2);
+  assert.ok(app.fake.standing.slice(stranger).every(({ text }) => text.includes('linked account')));
+});
