@@ -15,12 +15,14 @@ export interface LongConnectionParts {
 
 const control = 0;
 const data = 1;
+/** It lets go of who is silent for two minutes. */
+const pingEveryMs = 90_000;
 const mostParts = 32;
 const mostOpen = 64;
 
 /** One long connection until it ends. An event is answered once it is on disk; without an answer it comes again. */
 export async function longConnection({ calls, app, endpoint, ports, listening }: LongConnectionParts): Promise<void> {
-  const { signal, take, connected } = listening;
+  const { signal, take, connected, every } = listening;
   const answer = await calls.call({
     url: `${endpoint}/callback/ws/endpoint`,
     json: { AppID: app.app_id, AppSecret: app.app_secret },
@@ -37,6 +39,7 @@ export async function longConnection({ calls, app, endpoint, ports, listening }:
   const socket = await ports.dial(url, signal);
   connected();
   const parts = new Map<string, (Uint8Array | undefined)[]>();
+  const stopPings = every(pingEveryMs, () => socket.send(packed(pingOf(service))));
   socket.send(packed(pingOf(service)));
   try {
     for (let bytes = await socket.next(); bytes !== undefined; bytes = await socket.next()) {
@@ -51,6 +54,7 @@ export async function longConnection({ calls, app, endpoint, ports, listening }:
       }
     }
   } finally {
+    void stopPings();
     socket.close();
   }
 }

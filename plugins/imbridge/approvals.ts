@@ -39,7 +39,7 @@ export class ApprovalTalk {
     this.#parts = parts;
   }
 
-  /** After a start: those that were asked for while we were away, too. A key keeps each from being told twice. */
+  /** Also those that were asked for while we were away, and to who was linked since. A key keeps each from being told twice. */
   async tellOpen(): Promise<void> {
     if (this.#parts.book.available) {
       for (const approval of await this.#parts.book.get().open()) {
@@ -50,7 +50,8 @@ export class ApprovalTalk {
 
   async requested(approval: Approval): Promise<void> {
     const { apps, jobs, people, book, clock, ids, arrived } = this.#parts;
-    if (!book.available) {
+    // Told of before its commit, it is found when those that are open are told the next time.
+    if (!book.available || (await book.get().get(approval.id)) === undefined) {
       return;
     }
     const now = Math.floor(clock.now());

@@ -127,7 +127,12 @@ export class Commands {
       return words.groupCode;
     }
     const person = await this.#parts.people.redeem(app.id, { id: event.sender, name: event.sender_name }, code);
-    return person === undefined ? words.badCode : filled(words.linked, { name: person.name });
+    if (person === undefined) {
+      return words.badCode;
+    }
+    const deed = { action: 'im:link', resource_type: 'im link', resource_id: event.sender, details: { app_id: app.id } };
+    await this.#parts.rights.note(person, app.provider, deed, 'success', undefined);
+    return filled(words.linked, { name: person.name ?? person.id });
   }
 
   async #list({ sender, allowed }: Said, words: Words): Promise<string> {

@@ -100,6 +100,8 @@ export interface ImListening {
   readonly take: (events: readonly ImEvent[]) => Promise<void>;
   /** After a connection stands, so that the next failure waits shortly again. */
   readonly connected: () => void;
+  /** Repeats it until it is undone, or this listening ends. */
+  readonly every: (ms: number, tick: () => void) => () => unknown;
   /** What was read last, kept over a restart; empty at first. */
   readonly cursor: { get(): string; set(cursor: string): void };
 }

@@ -32,6 +32,7 @@ const ownerOf = ({ kind, id }: Principal): string => `${kind}:${id}`;
 /** Rooms come one after the other, and leave for a moment when they are replaced. */
 const triesForRooms = 20;
 const betweenRoomsMs = 1_000;
+const keptMs = 90 * 86_400_000;
 const betweenWorkersMs = 500;
 /** Each edit waits longer than the one before, so that long answers do not use up what a platform allows. */
 const slower = 1.3;
@@ -85,6 +86,12 @@ export class Conversations {
         .where('owner', '=', ownerOf(sender.principal))
         .execute(),
     );
+  }
+
+  /** Threads in which nobody has said anything for long begin anew. */
+  async forget(): Promise<void> {
+    const before = this.#parts.clock.now() - keptMs;
+    await this.#parts.tables.write((tx) => tx.deleteFrom('imbridge_threads').where('updated_at', '<', before).execute());
   }
 
   /** The run is on disk afterwards, once however often this is called; why not, where it cannot be. */

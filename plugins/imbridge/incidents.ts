@@ -34,6 +34,9 @@ const form = /^im:([0-9a-f-]{36})\/(\S{1,200})$/;
 const waitMs = 1_500;
 const silenceFor = '2h';
 const longestLine = 600;
+const mostCaughtUp = 200;
+/** So long a thread follows its incident. */
+const keptMs = 30 * 86_400_000;
 
 /** Incidents in conversations: notices with buttons, and threads that follow what becomes of them. */
 export class IncidentTalk {
@@ -79,6 +82,25 @@ export class IncidentTalk {
     if ((await this.incidentOf(app, event)) === incident) {
       await this.#mark(app.id, event.conversation, incident, (await this.#news(incident, 0)).at(-1)?.id ?? 0);
     }
+  }
+
+  /** After a start: what became of incidents while we were away. */
+  async catchUp(): Promise<void> {
+    const rows = await this.#parts.tables.read
+      .selectFrom('imbridge_notices')
+      .select('incident_id')
+      .distinct()
+      .orderBy('incident_id', 'desc')
+      .limit(mostCaughtUp)
+      .execute();
+    for (const { incident_id: id } of rows) {
+      await this.changed({ id, status: 'open', events: ['note'] });
+    }
+  }
+
+  async forget(): Promise<void> {
+    const before = this.#parts.clock.now() - keptMs;
+    await this.#parts.tables.write((tx) => tx.deleteFrom('imbridge_notices').where('created_at', '<', before).execute());
   }
 
   async changed({ id, events }: IncidentChangedEvent): Promise<void> {

@@ -39,6 +39,7 @@ const ChannelTypes = defineExtensionPoint<ChannelType>('notify.channel-types');
 
 const lookEveryMs = 1_000;
 const alignEveryMs = 30_000;
+const tellEveryMs = 15_000;
 const hourMs = 3_600_000;
 /** Longer than any platform repeats. */
 const keptMs = 48 * hourMs;
@@ -100,19 +101,24 @@ export default definePlugin({
       }
     });
     ctx.events.on(IncidentChanged, (change) => incidents.changed(change));
-    return { jobs, worker, listeners, actions, approvals };
+    return { jobs, worker, listeners, actions, approvals, incidents, conversations };
   },
-  async start(ctx, { jobs, worker, listeners, actions, approvals }) {
+  async start(ctx, { jobs, worker, listeners, actions, approvals, incidents, conversations }) {
     // What was decided while we were away is not told again.
     await jobs.wake();
     await approvals.tellOpen();
+    await incidents.catchUp();
     await listeners.align();
+    ctx.scope.task('answer messages', (signal) => worker.run(signal));
     worker.wake();
     ctx.scope.interval('look for messages', lookEveryMs, () => worker.wake());
+    ctx.scope.interval('tell open approvals', tellEveryMs, () => approvals.tellOpen());
     ctx.scope.interval('look for streams', alignEveryMs, () => listeners.align());
     ctx.scope.interval('forget old messages', hourMs, async () => {
       await jobs.forget(ctx.clock.now() - keptMs);
       await actions.forget();
+      await incidents.forget();
+      await conversations.forget();
     });
   },
 });

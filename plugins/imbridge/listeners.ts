@@ -59,10 +59,12 @@ export class Listeners {
   async #listen(app: AppRow, scope: Scope, signal: AbortSignal): Promise<void> {
     const { clock, log, random } = this.#parts;
     let waits = restarts(policy, random);
+    let leave = (): void => undefined;
+    signal.addEventListener('abort', () => leave(), { once: true });
     while (!signal.aborted) {
       const began = clock.monotonic();
       try {
-        await this.#once(app, signal, () => {
+        await this.#once(app, scope, signal, () => {
           waits = restarts(policy, random);
         });
       } catch (error) {
@@ -76,14 +78,14 @@ export class Listeners {
       const wait = waits(clock.monotonic(), clock.monotonic() - began) ?? policy.maxMs;
       if (!signal.aborted) {
         await new Promise<void>((resolve) => {
-          signal.addEventListener('abort', () => resolve(), { once: true });
+          leave = resolve;
           scope.timeout('open the stream again', Math.max(1, Math.ceil(wait)), () => resolve());
         });
       }
     }
   }
 
-  async #once(app: AppRow, signal: AbortSignal, connected: () => void): Promise<void> {
+  async #once(app: AppRow, scope: Scope, signal: AbortSignal, connected: () => void): Promise<void> {
     const { apps, intake, ports, tables } = this.#parts;
     const platform = apps.platform(app.provider);
     const row = await apps.row(app.id);
@@ -91,6 +93,7 @@ export class Listeners {
     await platform?.listen?.(apps.open(row), ports, {
       signal,
       connected,
+      every: (ms, tick) => scope.interval('keep the stream', ms, tick),
       take: async (events) => {
         await intake.take(row, events);
         // Killed here, the platform repeats them, and finds their keys taken.

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type AuditNote, type Clock, type Ids, type Page, type PageRequest, type Principal, SvcError, type Tables, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { DirectoryContract } from '../iam/contract.ts';
+import type { DirectoryContract, Person } from '../iam/contract.ts';
 import type { LinkCode, LinkShown } from './schema.ts';
 import type { AppRow, ImTables } from './tables.ts';
 
@@ -44,8 +44,7 @@ export class People {
         principal: { kind: 'plugin', id, name: `unlinked sender of ${app.name}`, role: app.default_role, grants: directory.grantsOf(app.default_role) },
       };
     }
-    const { id, email, display_name: name, role, grants, orgs } = person;
-    return { linked: true, principal: { kind: 'user', id: String(id), email, name, role, grants, ...(orgs !== undefined && { orgs }) } };
+    return { linked: true, principal: principalOf(person) };
   }
 
   async issueCode(principal: Principal): Promise<Static<typeof LinkCode>> {
@@ -80,7 +79,7 @@ export class People {
   }
 
   /** Whose code it was; it is spent with that. Undefined for one that never was, was spent, or is too old. */
-  async redeem(appId: string, sender: { readonly id: string; readonly name: string }, code: string): Promise<{ readonly name: string } | undefined> {
+  async redeem(appId: string, sender: { readonly id: string; readonly name: string }, code: string): Promise<Principal | undefined> {
     const { tables, clock, ids, directory } = this.#parts;
     return await tables.write(async (tx) => {
       const spent = await tx.deleteFrom('imbridge_codes').where('digest', '=', digestOf(code)).returningAll().executeTakeFirst();
@@ -93,7 +92,7 @@ export class People {
         .insertInto('imbridge_links')
         .values({ id: ids.uuid(), app_id: appId, sender: sender.id, sender_name: sender.name, user_id: person.id, created_at: Math.floor(clock.now()) })
         .execute();
-      return { name: person.display_name };
+      return principalOf(person);
     });
   }
 
@@ -152,6 +151,11 @@ export class People {
     note({ resourceType: 'im link', resourceId: id, before: removed });
   }
 }
+
+const principalOf = ({ id, email, display_name: name, role, grants, orgs }: Person): Principal => ({
+  ...{ kind: 'user', id: String(id), email, name, role, grants },
+  ...(orgs !== undefined && { orgs }),
+});
 
 /** Tokens act for their person; what is no person has no links. */
 const ownId = ({ kind, id }: Principal): number => (kind === 'user' || kind === 'token' ? Number(id) : -1);

@@ -53,14 +53,14 @@ export class Rights {
   /** Notes the deed before it is done: no row, no deed. What fails is noted again. */
   async carryOut<R>(principal: Principal, provider: string, deed: Deed, work: () => Promise<R>): Promise<R> {
     if (!this.may(principal, deed)) {
-      await this.#note(principal, provider, deed, 'denied', 'forbidden');
+      await this.note(principal, provider, deed, 'denied', 'forbidden');
       throw new SvcError('forbidden', `the role ${principal.role} may not do this`, { reason: 'im.may_not' });
     }
-    await this.#note(principal, provider, deed, 'success', undefined);
+    await this.note(principal, provider, deed, 'success', undefined);
     try {
       return await work();
     } catch (error) {
-      await this.#note(principal, provider, deed, 'failure', error instanceof Error ? error.message : String(error));
+      await this.note(principal, provider, deed, 'failure', error instanceof Error ? error.message : String(error));
       throw error;
     }
   }
@@ -69,7 +69,14 @@ export class Rights {
     return grants.some((grant) => covers(grant, access === 'admin' ? '*' : access));
   }
 
-  async #note(principal: Principal, provider: string, deed: Deed, status: 'success' | 'failure' | 'denied', error: string | undefined): Promise<void> {
+  /** Into the trail, as requests are. */
+  async note(
+    principal: Principal,
+    provider: string,
+    deed: Omit<Deed, 'method' | 'path'>,
+    status: 'success' | 'failure' | 'denied',
+    error: string | undefined,
+  ): Promise<void> {
     const { trail, tables, clock, ids } = this.#parts;
     if (!trail.available) {
       return;

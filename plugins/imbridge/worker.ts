@@ -28,8 +28,9 @@ const mostTries = 20_000;
 export class Worker {
   readonly #parts: WorkerParts;
   readonly #lanes = new Set<string>();
-  #sweeping = false;
-  #again = false;
+  readonly #carried = new Set<Promise<void>>();
+  #isDue = false;
+  #rouse = (): void => undefined;
 
   constructor(parts: WorkerParts) {
     this.#parts = parts;
@@ -37,39 +38,43 @@ export class Worker {
 
   /** There may be something due. */
   wake(): void {
-    this.#again = true;
-    if (!this.#sweeping && !this.#parts.scope.closed) {
-      this.#sweeping = true;
-      this.#parts.scope.task('look for messages', () => this.#sweep());
-    }
+    this.#isDue = true;
+    this.#rouse();
   }
 
-  async #sweep(): Promise<void> {
-    try {
-      while (this.#again && !this.#parts.scope.signal.aborted) {
-        this.#again = false;
-        await this.#begin();
+  /** Until this generation leaves; what is under way is put down then, for the next one to go on with. */
+  async run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.#rouse(), { once: true });
+    while (!signal.aborted) {
+      if (this.#isDue) {
+        this.#isDue = false;
+        await this.#begin(signal);
+      } else {
+        await new Promise<void>((resolve) => (this.#rouse = resolve));
       }
-    } finally {
-      this.#sweeping = false;
     }
+    await Promise.all(this.#carried);
   }
 
-  async #begin(): Promise<void> {
-    const { jobs, clock, process, holder, atOnce, scope } = this.#parts;
+  async #begin(signal: AbortSignal): Promise<void> {
+    const { jobs, clock, process, holder, atOnce, log } = this.#parts;
     const room = atOnce() - this.#lanes.size;
     if (room <= 0) {
       return;
     }
-    const due = (await jobs.due(clock.now(), process, room + this.#lanes.size)).filter(({ lane }) => !this.#lanes.has(lane)).slice(0, room);
-    for (const { id, lane } of due) {
-      this.#lanes.add(lane);
-      const job = await jobs.claim(id, holder, process);
-      if (job === undefined) {
-        this.#lanes.delete(lane);
-        continue;
+    try {
+      const due = (await jobs.due(clock.now(), process, room + this.#lanes.size)).filter(({ lane }) => !this.#lanes.has(lane)).slice(0, room);
+      for (const { id, lane } of due) {
+        const job = await jobs.claim(id, holder, process);
+        if (job !== undefined) {
+          this.#lanes.add(lane);
+          const carried = this.#carry(job, signal).finally(() => this.#carried.delete(carried));
+          this.#carried.add(carried);
+        }
       }
-      scope.task(`message ${id}`, (signal) => this.#carry(job, signal));
+    } catch (error) {
+      // The next look is a second away.
+      log.warn({ event: 'im.storage', cause: messageOf(error) }, 'messages of chat platforms cannot be read or claimed; tried again');
     }
   }
 
@@ -84,7 +89,12 @@ export class Worker {
         ended.add(1, { kind: job.kind, state });
       }
     } catch (error) {
-      await this.#later(job, error, signal.aborted);
+      await this.#later(job, error, signal.aborted).catch((trouble: unknown) =>
+        this.#parts.log.warn(
+          { event: 'im.not_put_down', job: job.id, cause: messageOf(trouble) },
+          'message of a chat platform could not be put down; it is taken up after a restart',
+        ),
+      );
     } finally {
       this.#lanes.delete(job.lane);
       this.wake();

@@ -47,7 +47,9 @@ export async function dialSocket(ports: DialPorts, url: string, signal: AbortSig
     throw new SvcError('upstream_error', `${new URL(url).host} answered ${reply.status} and no WebSocket`, { reason: 'im.no_socket' });
   }
   const socket = taken;
-  signal.addEventListener('abort', () => socket.close(), { once: true });
+  const stop = (): void => socket.close();
+  signal.addEventListener('abort', stop, { once: true });
+  socket.onEnd(() => signal.removeEventListener('abort', stop));
   return socket;
 }
 
@@ -61,6 +63,7 @@ class ClientSocket implements DialledSocket {
   #bytes = Buffer.alloc(0);
   #parts: { readonly opcode: number; readonly pieces: Buffer[]; size: number } | undefined;
   #closed = false;
+  #ended = (): void => undefined;
   #heard = true;
 
   constructor(connection: Duplex, ports: DialPorts) {
@@ -85,6 +88,10 @@ class ClientSocket implements DialledSocket {
     return new Promise((resolve) => (this.#waiting = resolve));
   }
 
+  onEnd(ended: () => void): void {
+    this.#ended = ended;
+  }
+
   close(): void {
     if (this.#closed) {
       return;
@@ -93,6 +100,7 @@ class ClientSocket implements DialledSocket {
     this.#closed = true;
     void this.#stopPings();
     this.#connection.destroy();
+    this.#ended();
     this.#waiting?.(undefined);
     this.#waiting = undefined;
   }

@@ -56,6 +56,11 @@ test('the same message a hundred times at once is one question; each thread and 
   await settled(() => app.fake.standing.at(-1)?.text === 'All is well.');
   assert.equal((await office.call(app, signed)).status, 200);
   assert.deepEqual([app.fake.standing.length, office.model.requests.length], [1, 1]);
+  const rows = ['r1', 'r2', 'r3'].map((key) => callback('slack', app.secrets, { text: `/help ${key}`, key, from: 'U8' }, office.now()));
+  for (const at of [2, 0, 2, 1, 0, 2, 1]) {
+    assert.equal((await office.call(app, rows[at]!)).status, 200, 'repeated in any order');
+  }
+  await settled(() => app.fake.standing.length === 4);
   await answerTo(office, app, { text: 'And now?', key: 'next' });
   await answerTo(office, app, { text: 'And for me?', from: 'U7', to: 'U1' });
   await answerTo(office, app, { text: '/new' });
