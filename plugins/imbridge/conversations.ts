@@ -30,7 +30,7 @@ export interface Question {
 
 const ownerOf = ({ kind, id }: Principal): string => `${kind}:${id}`;
 /** Rooms come one after the other, and leave for a moment when they are replaced. */
-const triesForRooms = 20;
+const awayMs = 60_000;
 const betweenRoomsMs = 1_000;
 const keptMs = 90 * 86_400_000;
 const betweenWorkersMs = 500;
@@ -42,6 +42,7 @@ export class Conversations {
   readonly #parts: ConversationParts;
   /** Told when this generation leaves: one listener for all, however many follow. */
   readonly #followers = new Set<() => void>();
+  #awaySince: number | undefined;
 
   constructor(parts: ConversationParts) {
     this.#parts = parts;
@@ -51,9 +52,10 @@ export class Conversations {
   /** `waiting`: people have to decide before it goes on. */
   async answer(said: Said, question: Question, signal: AbortSignal): Promise<'done' | 'waiting'> {
     const { app, job, event } = said;
-    const { chat, mouth } = this.#parts;
+    const { chat, mouth, clock } = this.#parts;
     const words = wordsOf(app.locale);
-    if (!chat.available && job.tries < triesForRooms) {
+    this.#awaySince = chat.available ? undefined : (this.#awaySince ?? clock.monotonic());
+    if (this.#awaySince !== undefined && clock.monotonic() - this.#awaySince < awayMs) {
       throw new NotSaid('the room of agents is not there yet', true, betweenRoomsMs);
     }
     if (!chat.available) {
