@@ -76,7 +76,6 @@ const pluginEffects: readonly { readonly form: RegExp; readonly part?: string; r
 export const patternBuilders: Readonly<Record<string, string>> = {
   'bin/edge/schemas.ts': 'what an edge loads has come with the product, its patterns too',
   'core/observe/redact.ts': 'joins its own constants',
-  'plugins/investigate/assist/answer.ts': 'escapes every sign of the name it looks for',
   'plugins/lib/query/regex-native.ts': 'writes every character anew from what was parsed, and only forms whose work is bounded',
 };
 
