@@ -8,7 +8,7 @@ import { usageFailure } from './failure.ts';
 export const globalOptions: Readonly<Record<string, Option>> = {
   data: { value: 'dir', about: 'the data folder, instead of SVC_DATA_DIR' },
   json: { about: 'one JSON document on standard output, errors too' },
-  help: { about: 'what the command does' },
+  help: { about: 'what the command does', short: 'h' },
 };
 
 export interface Arguments {
@@ -79,9 +79,9 @@ function valueOf({ rawName, value, inlineValue }: OptionToken, option: Option): 
 
 function tokensOf(args: readonly string[], known: Readonly<Record<string, Option>>) {
   const options = Object.fromEntries(
-    Object.entries(known).map(([name, { value }]) => [
+    Object.entries(known).map(([name, { value, short }]) => [
       name,
-      { type: value === undefined ? ('boolean' as const) : ('string' as const), ...(name === 'help' && { short: 'h' }) },
+      { type: value === undefined ? ('boolean' as const) : ('string' as const), ...(short !== undefined && { short }) },
     ]),
   );
   return parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true }).tokens;

@@ -6,6 +6,8 @@ export interface Option {
   readonly about: string;
   /** What the value is, as the usage line shows it; absent: a switch. */
   readonly value?: string;
+  /** One letter that stands for it. */
+  readonly short?: string;
 }
 
 /** One thing that svc can be asked to do. */

@@ -30,6 +30,9 @@ export function usageOf(name: string, { operands, options }: Command): string {
 }
 
 export const optionRows = (options: Readonly<Record<string, Option>>): string[][] =>
-  Object.entries(options).map(([name, { value, about }]) => [`--${name}${value === undefined ? '' : ` <${value}>`}`, about]);
+  Object.entries(options).map(([name, { value, about, short }]) => [
+    `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`,
+    about,
+  ]);
 
 export const indented = (rows: readonly (readonly string[])[]): string => table(rows).replaceAll(/^/gm, '  ');

@@ -27,6 +27,8 @@ export interface ApiTokenParts {
   readonly ids: Ids;
   readonly uses: Uses;
   readonly ended: (sessionId: string, userId: number) => void;
+  /** Actions that there are at the moment. */
+  readonly declared: () => readonly string[];
 }
 
 /** A token as it is remembered; `grants` is what it and its person had in common when they last met. */
@@ -65,7 +67,9 @@ export class ApiTokens {
         details: [{ path: '/user_id', message: 'is not an active user' }],
       });
     }
-    assertHeld(actions, actor.kind === 'operator' ? person.grants : actor.grants);
+    const held = actor.kind === 'operator' ? person.grants : actor.grants;
+    assertHeld(actions, held);
+    assertKnown(actions, [...held, ...this.#parts.declared()]);
     const now = clock.now();
     const expiresAt = expiryOf(wish, now);
     const token = apiTokenPrefix + ids.token(32);
@@ -175,6 +179,16 @@ function expiryOf({ expires_at: until }: NewApiToken, now: number): number {
     throw new SvcError('invalid_argument', `expires_at ${message}; an API token lives for a year at most`, { details: [{ path: '/expires_at', message }] });
   }
   return expiresAt;
+}
+
+/** A name that nothing asks for would give a token that can do less than it seems. */
+function assertKnown(actions: readonly string[], known: readonly string[]): void {
+  const areas = known.filter((action) => action.includes(':')).map((action) => `${action.slice(0, action.indexOf(':'))}:*`);
+  const index = actions.findIndex((action) => action !== '*' && !known.includes(action) && !areas.includes(action));
+  if (index >= 0) {
+    const message = `${actions[index]} is no action that anything asks for; GET /api/v1/policy/actions lists them, and ${areas[0] ?? 'edge:*'} means a whole area`;
+    throw new SvcError('invalid_argument', message, { details: [{ path: `/actions/${index}`, message }] });
+  }
 }
 
 function assertHeld(actions: readonly string[], held: readonly string[]): void {

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { join } from 'node:path';
 
-import { Authenticator, Banner, definePlugin } from 'svc/sdk';
+import { Authenticator, Banner, Catalogue, definePlugin } from 'svc/sdk';
 
 import { Directory, Passwords } from '../iam/contract.ts';
 import { AccessTokens } from './access-tokens.ts';
@@ -28,6 +28,7 @@ export default definePlugin({
     const { clock, ids, secrets, log, settings } = ctx;
     const directory = ctx.services.use(Directory);
     const passwords = ctx.services.use(Passwords);
+    const catalogue = ctx.services.use(Catalogue);
     const store = new Store(ctx.db<SessionTables>());
     const own = new AsyncResource('svc.session');
     const detached = <R>(work: () => Promise<R>): Promise<R> => own.runInAsyncScope(work);
@@ -49,7 +50,7 @@ export default definePlugin({
     const accessTokens = new AccessTokens(signingKeys, clock, ids);
     const revocations = new Revocations(store, clock);
     const uses = new Uses(store, clock);
-    const apiTokens = new ApiTokens({ store, directory, clock, ids, uses, ended });
+    const apiTokens = new ApiTokens({ store, directory, clock, ids, uses, ended, declared: () => catalogue.actions().map(({ action }) => action) });
     const vouched = new Vouched(ctx.extend.open(Credentials));
     const sessions = new Sessions({ store, directory, accessTokens, clock, ids, detached, ended, replayed });
     const setupToken = new SetupToken({ store, directory, clock, ids, file: join(ctx.dataDir, 'setup-token') });

@@ -193,5 +193,5 @@ function refusal({ status, body, text }: Answer): 401 | 403 | undefined {
   if (status === 401 && /^(sign in first|the credential is not valid or has expired)/.test(message)) {
     return 401;
   }
-  return status === 403 && /^(your role does not hold|this is only for)/.test(message) ? 403 : undefined;
+  return status === 403 && /^(your (role|API token) does not hold|this is only for)/.test(message) ? 403 : undefined;
 }

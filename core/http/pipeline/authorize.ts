@@ -14,9 +14,10 @@ export function authorize(principal: Principal, access: Access, params: Readonly
     );
   }
   const needed = typeof access === 'object' ? access.action : access;
+  const own = principal.kind === 'token' ? 'API token' : 'role';
   throw new SvcError(
     'forbidden',
-    needed.includes(':') || needed === 'webshell' ? `your role does not hold ${needed}` : `this is only for ${audience[needed] ?? needed}`,
+    needed.includes(':') || needed === 'webshell' ? `your ${own} does not hold ${needed}` : `this is only for ${audience[needed] ?? needed}`,
     { reason: 'auth.not_allowed' },
   );
 }

@@ -1,0 +1,17 @@
+import { approvalPath, waiting } from '../../cli/approvals.ts';
+import type { Command } from '../../cli/command.ts';
+import { clientOptions, openClient } from '../../cli/client-options.ts';
+
+export const command: Command = {
+  operands: ['<approval>', '<reason>'],
+  options: clientOptions,
+  about: 'It will not run. The agent that asked for it is told the reason.',
+  example: "svc approval deny 01a20a37-4cfa-7f32-99a8-ccbe072cf8e5 'not before the backup'",
+
+  async run(call) {
+    const client = await openClient(call);
+    const approval = await waiting(client, call.operand(0));
+    const denied = await client.post<{ status: string }>(`${approvalPath(approval.id)}/deny`, { args_sha256: approval.args_sha256, reason: call.operand(1) });
+    return { data: denied, text: () => `The change is ${denied.status}` };
+  },
+};
