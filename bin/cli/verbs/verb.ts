@@ -92,8 +92,10 @@ function problemOf(words: string, { path, method, example, operands, options, li
   if (list !== undefined && method !== 'GET' && method !== 'POST') {
     return `lists what ${method} answers; "list" is for GET, and for a POST that answers "items"`;
   }
-  const own = [...manifest.mounts, ...manifest.routes.map((route) => route.path)];
-  if (!own.some((mount) => path === mount || path.startsWith(`${mount}/`))) {
+  // A mount and a command may call the same parameter by two names.
+  const nameless = (route: string): string => route.replaceAll(/\{[^}]*\}/g, '{}');
+  const own = [...manifest.mounts, ...manifest.routes.map((route) => route.path)].map(nameless);
+  if (!own.some((mount) => nameless(path) === mount || nameless(path).startsWith(`${mount}/`))) {
     return `asks ${path}, which is not below "mounts": a command speaks to its own plugin`;
   }
   const required = operands.filter(({ optional }) => !optional).map(({ name }) => name);
