@@ -107,6 +107,9 @@ const leave = (external: (name: string) => boolean): Plugin => ({
   },
 });
 
+/** Packages that no plugin is lent and a thread may bring along. */
+const ofThreads: ReadonlySet<string> = new Set(['unpdf']);
+
 const bringAlong = ({ lent, modules, root }: BundleSources): Plugin => ({
   name: 'bring-along',
   setup(builder) {
@@ -119,7 +122,9 @@ const bringAlong = ({ lent, modules, root }: BundleSources): Plugin => ({
         return { path: module };
       }
       // The packages that plugins may use lie in the installation, wherever the plugin lies.
-      return lent.has(path) && pluginData !== 'asked' ? await builder.resolve(path, { kind, resolveDir: root, pluginData: 'asked' }) : undefined;
+      return (lent.has(path) || ofThreads.has(path)) && pluginData !== 'asked'
+        ? await builder.resolve(path, { kind, resolveDir: root, pluginData: 'asked' })
+        : undefined;
     });
   },
 });
