@@ -4,7 +4,6 @@ import type { ReportBody } from '../report/build-report.ts';
 
 const mostHypotheses = 5;
 const mostSeries = 24;
-const mostChars = 16_000;
 
 /** What a model is told of an investigation: what was ranked and how it is known, in figures; never raw lines or samples. */
 export function digestOf(incidentId: number, summary: string, report: ReportBody, snapshot: Snapshot): string {
@@ -29,7 +28,7 @@ export function digestOf(incidentId: number, summary: string, report: ReportBody
     not_seen: report.not_seen.slice(0, 10),
     nodes: nodes.slice(0, 60).map(({ id, name, kind }) => ({ id, name, kind })),
   };
-  return JSON.stringify(digest).slice(0, mostChars);
+  return JSON.stringify(digest);
 }
 
 /** What is wanted of it, and what becomes of what it says. */

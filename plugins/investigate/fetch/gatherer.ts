@@ -100,7 +100,7 @@ export async function askSource(
     throw new SvcError('unavailable', `${name} is not there; enable its plugin`, { reason: 'investigate.source_away' });
   }
   const abort = new AbortController();
-  return await withDeadline(source.ask(question, AbortSignal.any([signal, abort.signal])), ms, () => {
+  return await withDeadline(source.ask(question, AbortSignal.any([signal, abort.signal])), ms, async () => {
     abort.abort();
     throw new SvcError('unavailable', `${name} did not answer within ${(ms / 1_000).toFixed(1)} s`, { reason: 'investigate.source_late' });
   });

@@ -26,12 +26,28 @@ export interface InvestigateHouse extends TestHost {
 
 export const post = (body: object = {}): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
 
+/** One host runs out of processor, and its load follows. */
+export const hot: (device: number) => Fault = (bad) => (device, _at, usual) =>
+  device === bad ? { ...usual, node_cpu_usage_percent: 98, node_load1: 30 } : usual;
+
 /** A fleet of hosts in a house with the real stores of signals, in whose time nothing happens by itself. */
 export async function investigateHouse(
   t: Pick<TestContext, 'after'>,
-  { hosts = 5, seed = 1, hours = 8, ...options }: Partial<TestHostOptions> & { readonly hosts?: number; readonly seed?: number; readonly hours?: number } = {},
+  {
+    hosts = 5,
+    seed = 1,
+    hours = 8,
+    leaky = false,
+    ...options
+  }: Partial<TestHostOptions> & {
+    readonly hosts?: number;
+    readonly seed?: number;
+    readonly hours?: number;
+    readonly leaky?: boolean;
+    readonly clock?: HandClock;
+  } = {},
 ): Promise<InvestigateHouse> {
-  const clock = new HandClock();
+  const clock = options.clock ?? new HandClock();
   const random = numbers(seed);
   const devices = Array.from({ length: hosts }, (_, at) => ({
     id: at + 1,
@@ -48,11 +64,13 @@ export async function investigateHouse(
   };
   const house = await startTestHost(t, {
     plugins: ['metricsdb', 'alert', 'topology', 'changes', 'investigate'],
-    clock,
     ...options,
+    clock,
     services: { 'device.directory': directory, ...options.services },
   });
-  useNoLeaks(t, house);
+  if (!leaky) {
+    useNoLeaks(t, house);
+  }
   const natures = devices.map(() => ({ cpu: 10 + random(30), memory: 30 + random(30), disk: 40 + random(20), load: 0.5 + random(2) }));
   const noise = (size: number): number => size * (random(2_000) / 1_000 - 1);
   const usualOf = (device: number): Vitals => {

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { type Fault, investigateHouse } from './house.ts';
-
-/** One host runs out of processor, and its load follows. */
-const hot: (device: number) => Fault = (bad) => (device, _at, usual) => (device === bad ? { ...usual, node_cpu_usage_percent: 98, node_load1: 30 } : usual);
+import { hot, investigateHouse } from './house.ts';
 
 test('an incident is investigated by itself: host, indicator and time are in the report, its first line in the timeline', async (t) => {
   const house = await investigateHouse(t);

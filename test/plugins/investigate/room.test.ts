@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { SvcError } from 'svc/sdk';
+
+import type { Report } from '../../../plugins/investigate/report/markdown.ts';
+import { type Fault, hot, type InvestigateHouse, investigateHouse, post } from './house.ts';
+
+const cpuHot = { rule_key: 'cpu_hot', conditions: [{ expr: 'node_cpu_usage_percent > 90' }] };
+
+async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    const found = await look();
+    if (found !== undefined) {
+      return found;
+    }
+    assert.ok(tries < 2_000, 'what was waited for has not come');
+    await pause(20);
+  }
+}
+
+test('a report is asked again, replayed, judged; another one is started by a person and keeps the first', async (t) => {
+  const house = await investigateHouse(t);
+  await house.rule(cpuHot);
+  const incident = await house.fired('cpu_hot', hot(3));
+  const first = await house.report(incident);
+  assert.equal(first.status, 'ready', first.summary);
+  const one = `/api/v1/investigations/${first.id}`;
+
+  let same = 0;
+  for (const { again, id } of first.evidence) {
+    const answer = await house.json(again);
+    assert.equal(answer.error, null, id);
+    same += answer.same ? 1 : 0;
+  }
+  assert.equal(same, first.evidence.length);
+  assert.equal((await house.fetch(`${one}/evidence/E999/again`)).status, 404);
+
+  const replay = await house.json(`${one}/replay`);
+  assert.deepEqual([replay.same, replay.differences], [true, []]);
+  assert.match(await (await house.fetch(`${one}/markdown`)).text(), /^# Incident \d+: /);
+
+  const judged: Report = await house.json(`${one}/feedback`, post({ verdict: 'partly', true_cause: 'a batch job' }));
+  await house.json(`${one}/feedback`, post({ verdict: 'right', true_cause: 'a batch job on host-3' }));
+  assert.equal(judged.feedback.length, 1);
+  assert.deepEqual(
+    (await house.json(one)).feedback.map(({ verdict, true_cause }: Report['feedback'][number]) => [verdict, true_cause]),
+    [['right', 'a batch job on host-3']],
+  );
+  const calibration = await house.json('/api/v1/investigations/calibration');
+  assert.deepEqual([calibration.labelled, calibration.calibrated], [1, false]);
+
+  const begun = await house.fetch(`/api/v1/alerts/incidents/${incident}/investigation`, post());
+  assert.equal(begun.status, 202);
+  const second = await house.report(incident, ({ id, status }) => id !== first.id && status === 'ready');
+  assert.equal(second.started_by, 'person');
+  assert.equal((await house.json(`/api/v1/investigations?incident_id=${incident}`)).total, 2);
+  assert.equal((await house.fetch('/api/v1/alerts/incidents/999/investigation')).status, 404);
+  assert.equal((await house.fetch('/api/v1/alerts/incidents/999/investigation', post())).status, 404);
+});
+
+test('what was not seen is named and nothing fails: a store that throws, one that hangs, rooms that are away', async (t) => {
+  const broken = {
+    'logs.queries': {
+      patterns: async () => await Promise.reject(new SvcError('unavailable', 'the disk of the log store is full')),
+      lines: () => new Promise(() => undefined),
+    },
+    'traces.queries': { search: async () => await Promise.reject(new SvcError('upstream_error', 'the trace store does not answer')) },
+  };
+  const house = await investigateHouse(t, { services: broken });
+  await house.rule(cpuHot);
+  const incident = await house.fired('cpu_hot', hot(2));
+  const { status, root_cause: cause, not_seen: unseen } = await house.report(incident);
+  assert.deepEqual([status, cause?.node.id], ['ready', 'device:2']);
+  assert.match(unseen.map(({ text }) => text).join('\n'), /the disk of the log store is full/);
+  assert.match(unseen.map(({ text }) => text).join('\n'), /did not answer within/);
+});
+
+test('a storm of 200 incidents is a handful of investigations, which the others name', async (t) => {
+  const house = await investigateHouse(t, { hosts: 40, hours: 1 });
+  for (let rule = 1; rule <= 5; rule += 1) {
+    await house.rule({ ...cpuHot, rule_key: `storm_${rule}` });
+  }
+  const all: Fault = (_device, _at, usual) => ({ ...usual, node_cpu_usage_percent: 99 });
+  await house.fired('storm_5', all);
+  await house.pass(30_000, all);
+  const storm = await until(async () => {
+    const { items, total } = await house.json<{ items: { rule: string; status: string; id: number; incident_id: number }[]; total: number }>(
+      '/api/v1/investigations?limit=200',
+    );
+    return total >= 200 && items.every(({ status }) => status !== 'pending' && status !== 'running') ? items : undefined;
+  });
+  const looked = storm.filter(({ status }) => status === 'ready');
+  assert.ok(looked.length >= 5 && looked.length <= 15, `${looked.length} were investigated`);
+  const skipped = storm.find(({ status, rule }) => status === 'skipped' && rule === 'storm_1')!;
+  const report: Report = await house.json(`/api/v1/investigations/${skipped.id}`);
+  assert.match(
+    report.summary,
+    /^Not investigated by itself, because 3 incidents of this rule were within the hour; see the investigations of incident \d+, \d+, \d+\.$/,
+  );
+  assert.ok(report.related_incidents.some(({ investigation_id: id }) => looked.some((one) => one.id === id)));
+  const { items } = await house.json(`/api/v1/alerts/incidents/${skipped.incident_id}/events?type=ai_initial_diagnosis`);
+  assert.match(items[0].message, /see the investigations of incident/);
+  const other: Report = await house.json(`/api/v1/investigations/${looked[0]!.id}`);
+  assert.ok(other.related_incidents.length > 0);
+});
+
+test('an investigation that was interrupted by the end of svc is begun again, and ends', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-investigate-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const asked = new Set<string>();
+  const hanging = { 'topology.graph': { neighbourhood: (): Promise<never> => (asked.add('topology'), new Promise(() => undefined)) } };
+  const plugins = ['metricsdb', 'alert', 'changes', 'investigate'];
+  const before: InvestigateHouse = await investigateHouse(t, { plugins, dataDir, services: hanging, leaky: true });
+  await before.rule(cpuHot);
+  const incident = await before.fired('cpu_hot', hot(1));
+  await until(async () => (asked.size > 0 ? true : undefined));
+  assert.equal((await before.json(`/api/v1/alerts/incidents/${incident}/investigation`)).status, 'running');
+  await before.stop();
+
+  const after = await investigateHouse(t, { plugins, dataDir, hours: 0, leaky: true, clock: before.clock });
+  const report = await after.report(incident);
+  assert.deepEqual([report.status, report.root_cause?.node.id], ['ready', 'device:1']);
+});
