@@ -13,7 +13,11 @@ export function digestOf(incidentId: number, summary: string, report: ReportBody
   const cited = new Set(
     top.flatMap(({ indicator, support }) => [...(indicator === null ? [] : [indicator.evidence]), ...support.map(({ evidence }) => evidence)]),
   );
-  const shown = series.filter(({ node, evidence }) => near.has(node) && cited.has(evidence)).slice(0, mostSeries);
+  const own = series.filter(({ node }) => near.has(node)).map((one) => ({ one, isCited: cited.has(one.evidence) }));
+  const shown = own
+    .toSorted((a, b) => Number(b.isCited) - Number(a.isCited))
+    .slice(0, mostSeries)
+    .map(({ one }) => one);
   const digest = {
     incident: incidentId,
     alert: { metric: symptom.metric, node: symptom.node ?? null, fired_at: new Date(symptom.fired_at).toISOString(), labels: symptom.labels },
