@@ -50,13 +50,13 @@ export class SimulatedEdge implements Asked {
   #toldHealthAt = 0;
 
   constructor(shared: Shared, number: number) {
-    const { seed } = shared.options;
+    const { seed, fault } = shared.options;
     this.#shared = shared;
     this.#deliveries = new Deliveries(shared);
     this.host = hostOf(seed, number);
     this.#random = seeded('life', seed, number);
-    this.#vitals = new Vitals(this.host, this.#random);
     this.#startedAt = shared.clock.now();
+    this.#vitals = new Vitals(this.host, this.#random, fault?.host === number ? { kind: fault.kind, from: this.#startedAt + fault.afterMs } : undefined);
   }
 
   /** Until the fleet ends, or nobody takes it in. */

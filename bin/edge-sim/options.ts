@@ -17,7 +17,13 @@ export interface SimOptions {
   readonly metrics: 'snapshot' | 'full';
   /** Of each host. */
   readonly logsPerSecond: number;
+  /** What goes wrong with one host, and when it begins, in milliseconds after the start. */
+  readonly fault?: { readonly kind: FaultKind; readonly host: number; readonly afterMs: number } | undefined;
 }
+
+/** A program that never sleeps, one that never gives memory back, a disk that fills, and one that is used up. */
+export const faultKinds = ['cpu', 'memory', 'disk', 'io'] as const;
+export type FaultKind = (typeof faultKinds)[number];
 
 const mostHosts = 50_000;
 
@@ -43,7 +49,21 @@ export function simOptions(call: Call): SimOptions {
     ...{ manager: managerOf(call.value('manager')), token: call.value('token') ?? call.environment['SVC_EDGE_TOKEN'], count },
     ...{ ramp: number('ramp', Math.ceil(count / 100), 0, 86_400), seed: call.value('seed') ?? '1', failProb: number('fail-prob', 0, 0, 1) },
     ...{ intervalMs: 1_000 * number('interval', 15, 0.1, 3_600), logsPerSecond: number('logs-per-second', 0, 0, 1_000) },
+    fault: faultOf(call.value('fault'), 1_000 * number('fault-after', 0, 0, 86_400)),
   };
+}
+
+/** `cpu:3` */
+function faultOf(text: string | undefined, afterMs: number): SimOptions['fault'] {
+  if (text === undefined) {
+    return undefined;
+  }
+  const [name, host = ''] = text.split(':', 2);
+  const kind = faultKinds.find((one) => one === name);
+  if (kind === undefined || !/^[1-9]\d{0,6}$/.test(host)) {
+    throw usageFailure(`--fault is one of ${faultKinds.join(', ')} with the number of a host, such as cpu:3`);
+  }
+  return { kind, host: Number(host), afterMs };
 }
 
 function managerOf(text: string | undefined): URL {

@@ -1,6 +1,7 @@
 import { MetricBatch, type WriteBody } from 'svc/probe';
 import { timestamp } from '../../core/sdk/index.ts';
 import type { SimulatedHost } from './host.ts';
+import type { FaultKind } from './options.ts';
 import type { Random } from './random.ts';
 
 const dayMs = 86_400_000;
@@ -11,6 +12,8 @@ const secondsAtMost = 600;
 export class Vitals {
   readonly #host: SimulatedHost;
   readonly #random: Random;
+  /** What goes wrong, and since when. */
+  readonly #fault: { readonly kind: FaultKind; readonly from: number } | undefined;
   /** Everything that only grows, by the names below. */
   readonly #grown = new Float64Array(counters.length);
   #at: number | undefined;
@@ -18,9 +21,10 @@ export class Vitals {
   #rates = { received: 0, sent: 0, disk: 0 };
   #load = [0, 0, 0] as [number, number, number];
 
-  constructor(host: SimulatedHost, random: Random) {
+  constructor(host: SimulatedHost, random: Random, fault?: { readonly kind: FaultKind; readonly from: number }) {
     this.#host = host;
     this.#random = random;
+    this.#fault = fault;
   }
 
   /** One remote write: of all series, or of those alone that a snapshot has. */
@@ -81,13 +85,14 @@ export class Vitals {
     const seconds = first ? (now - nature.bootedAt) / 1_000 : Math.min((now - this.#at!) / 1_000, secondsAtMost);
     this.#at = now;
     const wave = 1 + nature.swing * Math.sin(2 * Math.PI * (now / dayMs - nature.dawn));
-    this.#used = clamp(nature.busy * wave * (0.7 + 0.6 * random()), 0.005, 0.98);
+    const usual = clamp(nature.busy * wave * (0.7 + 0.6 * random()), 0.005, 0.98);
+    this.#used = this.#isWrong('cpu') ? 0.97 + 0.02 * random() : usual;
     const spread = first ? 0.3 : 0.05;
     this.#load = this.#load.map(
       (load, i) => (first ? 1 : 1 - weights[i]!) * load + (first ? 1 : weights[i]!) * this.#used * nature.cpus * (1 + spread * random()),
     ) as [number, number, number];
     const traffic = this.#used * nature.cpus * 400_000 * (0.5 + random());
-    this.#rates = { received: traffic, sent: traffic * (0.5 + random()), disk: this.#used * 50 * random() };
+    this.#rates = { received: traffic, sent: traffic * (0.5 + random()), disk: this.#isWrong('io') ? 97 + 3 * random() : this.#used * 50 * random() };
     const used = this.#used;
     const perCpu = seconds / 2;
     const rates = [perCpu * (1 - used), perCpu * used * 0.65, perCpu * used * 0.28, perCpu * used * 0.07];
@@ -99,9 +104,14 @@ export class Vitals {
     [...rates, ...rates, ...others].forEach((growth, index) => (this.#grown[index]! += counters[index]!.whole ? Math.floor(growth) : growth));
   }
 
+  #isWrong(kind: FaultKind): boolean {
+    return this.#fault?.kind === kind && (this.#at ?? 0) >= this.#fault.from;
+  }
+
   #memory(): Readonly<Record<string, number>> {
     const { memoryBytes, busy } = this.#host.nature;
-    const available = Math.floor((memoryBytes * (0.75 - 0.5 * busy - 0.1 * this.#used)) / page) * page;
+    const share = this.#isWrong('memory') ? 0.02 : 0.75 - 0.5 * busy - 0.1 * this.#used;
+    const available = Math.floor((memoryBytes * share) / page) * page;
     const cached = Math.floor((available * 0.6) / page) * page;
     return {
       ...{ MemTotal: memoryBytes, MemAvailable: available, MemFree: available - cached, Cached: cached },
@@ -112,7 +122,7 @@ export class Vitals {
   /** Fills by day and is cleaned by night, so that it does not run full. */
   #disk(now: number): { free: number; avail: number } {
     const { diskBytes, busy, dawn } = this.#host.nature;
-    const full = 0.3 + 0.5 * busy + 0.05 * ((now / dayMs + dawn) % 1);
+    const full = this.#isWrong('disk') ? 0.93 : 0.3 + 0.5 * busy + 0.05 * ((now / dayMs + dawn) % 1);
     const free = Math.floor((diskBytes * (1 - full)) / page) * page;
     return { free, avail: Math.max(0, free - Math.floor((diskBytes * 0.05) / page) * page) };
   }

@@ -126,8 +126,7 @@ export class Investigator {
   /** The first look in the timeline, which notices take their line from. */
   async #tell({ id, incident_id: incident }: RunRow, { verdict, summary, root_cause: cause }: Findings, { confidence, chain }: ReportBody): Promise<void> {
     const { incidents, log } = this.#parts;
-    const sure = confidence === null || cause === null ? '' : ` (confidence ${confidence.level}${confidence.calibrated ? '' : ', uncalibrated'})`;
-    const message = [`${summary}${sure}`, ...chain].join('\n');
+    const message = [summary, ...chain].join('\n');
     const data = { investigation_id: id, verdict, confidence: confidence?.value ?? null, node: cause?.node ?? null, category: cause?.category ?? null };
     try {
       await incidents.diagnose(incident, { message, data, by: 'investigator' });

@@ -24,6 +24,8 @@ export const command: Command = {
       about: 'what each push has: about forty series as an agent sends them, or the thirteen of a host snapshot; default full',
     },
     'logs-per-second': { value: 'n', about: 'log lines of each host; default 0' },
+    fault: { value: 'kind:host', about: 'what goes wrong with one of them: cpu, memory, disk or io, such as cpu:3' },
+    'fault-after': { value: 'seconds', about: 'when that begins, from the start of the host; default 0' },
   },
   about:
     'Simulates a fleet, to see what a manager carries: each host enrols, keeps a tunnel, answers what it is asked and pushes what it measures. On loopback each dials from an address of its own; elsewhere the limits for one address hold. A line a second tells how it goes; SIGINT ends it with a summary. Keys are kept in the data folder.',

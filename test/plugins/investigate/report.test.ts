@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { NoticeSource } from '../../../plugins/notify/contract.ts';
 import { hot, investigateHouse } from './house.ts';
 
 test('an incident is investigated by itself: host, indicator and time are in the report, its first line in the timeline', async (t) => {
@@ -15,4 +16,6 @@ test('an incident is investigated by itself: host, indicator and time are in the
   const { items } = await house.json(`/api/v1/alerts/incidents/${incident}/events?type=ai_initial_diagnosis`);
   assert.equal(items.length, 1);
   assert.match(items[0].message, /host-3/);
+  const told = await house.service(NoticeSource).background(incident);
+  assert.equal(told?.diagnosis, items[0].message.split('\n')[0]);
 });

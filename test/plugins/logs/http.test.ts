@@ -279,6 +279,12 @@ test('volume over time, fields and patterns are answered as Loki answers them', 
   assert.deepEqual(data, [{ pattern: '{"level":"info","took":"<_>","code":<_>,"ok":<_>}', samples: [[minute, 2]] }]);
   const found = await house.service(LogQueries).patterns('{app="j"}', { start: present + base - 1_000, end: present + base + 2_000 });
   assert.deepEqual([found.lines, found.partial, found.patterns[0]?.count, found.patterns[0]?.pattern], [2, false, 2, data[0]!.pattern]);
+  const stepped = await house.service(LogQueries).patterns('{app="j"}', { start: present + base - 1_000, end: present + base + 2_000 }, { step: 500 });
+  assert.equal(
+    stepped.patterns[0]!.steps!.reduce((sum, [, count]) => sum + count, 0),
+    2,
+  );
+  assert.ok(stepped.patterns[0]!.steps!.every(([at]) => at % 500 === 0));
   assert.deepEqual(await text(house, '/loki/ready'), { status: 200, type: 'text/plain; charset=utf-8', body: 'ready\n' });
   assert.deepEqual(await text(house, '/loki/api/v1/nope'), { status: 404, type: 'text/plain; charset=utf-8', body: 'there is no such route' });
 });

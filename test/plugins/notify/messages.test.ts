@@ -29,6 +29,7 @@ const background = (incident = firing.incident): Background => ({
   acknowledged_at: '2026-11-20T10:05:00.000Z',
   hour: Array.from({ length: 60 }, (_, minute) => [now - (59 - minute) * 60_000, 60 + minute * 0.6] as const),
   week: { average: 41.25, lowest: 40, highest: 55 },
+  diagnosis: 'db-3 ran out of disk: /var grew from 40 to 97 %',
   steps: ['Find what grew: du -xhd1 on the mount point.', 'Make room at once: old logs, packages, dumps.'],
   beside: ['warning: load of db-3 at 31'],
 });

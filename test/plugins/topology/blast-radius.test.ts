@@ -50,6 +50,37 @@ test('what fails with a node follows the direction of each kind of relation, and
   assert.equal((await ask('GET', '/nodes/999/blast-radius')).status, 404);
 });
 
+test('what is around a node is found in both directions, each relation turned so that its cause is named, as far and as much as asked', async (t) => {
+  const { house, node, relation } = await topologyHouse(t);
+  const [host, db, app, far, probe] = [await node('host', 'host'), await node('db', 'database'), await node('app'), await node('far'), await node('probe')];
+  await relation(db, 'runs_on', host);
+  await relation(app, 'depends_on', db);
+  await relation(far, 'depends_on', app);
+  await relation(probe, 'monitors', db);
+  const graph = house.service(TopologyGraph);
+  const { nodes, relations, complete } = await graph.neighbourhood({ names: ['db'], depth: 1 });
+  assert.deepEqual(
+    nodes.map(({ name, distance }) => [name, distance]),
+    [
+      ['db', 0],
+      ['host', 1],
+      ['app', 1],
+    ],
+  );
+  assert.deepEqual(
+    relations.map(({ type, cause_id: cause, effect_id: effect }) => [type, cause, effect]),
+    [
+      ['runs_on', host, db],
+      ['depends_on', db, app],
+    ],
+  );
+  assert.equal(complete, true);
+  assert.equal((await graph.neighbourhood({ node_ids: [host], depth: 3 })).nodes.length, 4);
+  const few = await graph.neighbourhood({ node_ids: [host], depth: 3, most: 2 });
+  assert.deepEqual([few.nodes.length, few.complete], [2, false]);
+  assert.deepEqual((await graph.neighbourhood({ device_ids: [99], depth: 3 })).nodes, []);
+});
+
 test('the blast radius is what a walk along every way says, in any graph', async (t) => {
   const { house, ask, node } = await topologyHouse(t);
   const kinds = [
