@@ -117,7 +117,7 @@ function grewNow({ series }: NonNullable<ReturnType<typeof rateOf>>, { compare, 
   const before = present(valuesIn(series, { from: since, to: onset - 3 * series.step_ms }));
   const during = present(valuesIn(series, incident));
   const least = baseline === undefined ? quantileOf(before, 0.1) : median(before);
-  return before.length === 0 ? during.length > 0 : Math.max(...during) >= 1.2 * least;
+  return before.length > 0 && Math.max(...during) >= 1.2 * least;
 }
 
 /** The candidate, or what runs on it, has more to do than usual as well. */

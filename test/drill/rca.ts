@@ -1,0 +1,71 @@
+import { investigate } from 'svc/rca';
+
+import { simulate, type Suite } from '../../bin/rca-bench/simulator/simulate.ts';
+import { tableOf } from '../../bin/rca-bench/table.ts';
+import type { Outcome, Row } from '../exercise.ts';
+import { without } from '../plugins/lib/rca/known.ts';
+
+interface Options {
+  /** Of each of: known faults, unseen ones, calm runs, withheld evidence. */
+  readonly seeds?: number;
+  /** Of known faults, with 20, 30 and 50 % of the topology unknown. */
+  readonly dropped?: number;
+  /** Of which every piece of evidence is taken away once. */
+  readonly monotone?: number;
+  readonly from?: number;
+}
+
+/** What the investigator promises, on seeds that nothing was fitted to: how often it is right, cries wolf and guesses, and that less evidence never makes it surer. */
+export async function run({ seeds = 500, dropped = 150, monotone = 25, from = 1_000_000 }: Options = {}): Promise<Outcome> {
+  const suites: Row[] = [];
+  for (const suite of ['known', 'unseen', 'calm', 'withheld'] as const) {
+    suites.push(await measured(suite, suite, suite === 'withheld' ? Math.ceil(seeds / 2) : seeds, from));
+  }
+  for (const dropEdges of [0.2, 0.3, 0.5]) {
+    suites.push(await measured(`known, ${dropEdges * 100} % of edges dropped`, 'known', dropped, from, dropEdges));
+  }
+  const { pieces, rose } = lessEvidence(monotone, from);
+  const ok = suites.every((row) => row['ok'] === true) && rose === 0;
+  return { ok, suites, 'pieces of evidence taken away': pieces, 'confidence rose': rose };
+}
+
+async function measured(name: string, suite: Suite, count: number, from: number, dropEdges = 0): Promise<Row> {
+  const cases = Array.from({ length: count }, (_, at) => () => simulate(from + at, { suite, dropEdges }));
+  const { rows, verdicts } = await tableOf(
+    (function* made() {
+      for (const make of cases) {
+        yield make();
+      }
+    })(),
+  );
+  const [own] = rows;
+  const figures = { cases: count, 'AC@1': own!.ac1, 'AC@3': own!.ac3 };
+  switch (suite) {
+    case 'calm':
+      return { suite: name, cases: count, ok: verdicts.false_alarms <= 0.02, 'false alarms': verdicts.false_alarms };
+    case 'withheld':
+      return { suite: name, cases: count, ok: verdicts.insufficient >= 0.95, 'said so': verdicts.insufficient };
+    default:
+      return { suite: name, ok: dropEdges > 0 ? own!.ac3 >= 0.9 : own!.ac1 >= 0.8 && own!.ac3 >= 0.95, ...figures };
+  }
+}
+
+function lessEvidence(count: number, from: number): { readonly pieces: number; readonly rose: number } {
+  let pieces = 0;
+  let rose = 0;
+  for (let seed = from; seed < from + count; seed += 1) {
+    for (const suite of ['known', 'unseen', 'calm'] as const) {
+      const { snapshot } = simulate(seed, { suite });
+      const { value } = investigate(snapshot).confidence;
+      for (const { id, query } of snapshot.evidence) {
+        pieces += 1;
+        const less = investigate(without(snapshot, id)).confidence.value;
+        if (less > value + 1e-12) {
+          rose += 1;
+          console.log(`${suite} ${seed} without ${query}: ${value} became ${less}`);
+        }
+      }
+    }
+  }
+  return { pieces, rose };
+}
