@@ -30,6 +30,16 @@ export const knownChecks: Readonly<Record<string, KnownCheck>> = {
   no_data: { category: 'data_quality', says: 'it sends no data' },
   restart_loop: { category: 'code_defect', says: 'a process restarts again and again' },
   nic_errors: { shows: ['network'], category: 'infrastructure', says: 'the network interface counts errors' },
+  filesystem_readonly: { category: 'infrastructure', says: 'a file system can only be read' },
+  filesystem_error: { category: 'infrastructure', says: 'a file system has errors' },
+  memory_pressure: { shows: ['memory'], category: 'resource_exhaustion', says: 'work stands still for want of memory' },
+  cgroup_memory: { category: 'resource_exhaustion', says: 'a group of processes is at the limit of its memory' },
+  disk_slow: { shows: ['disk'], category: 'infrastructure', says: 'the disk answers slowly' },
+  listen_overflows: { category: 'resource_exhaustion', says: 'connections are refused because they are not accepted in time' },
+  nic_down: { category: 'infrastructure', says: 'a network interface is down' },
+  probe_failure: { category: 'unknown', says: 'a probe of it fails' },
+  reboot: { category: 'infrastructure', says: 'it was started again' },
+  units_failed: { category: 'unknown', says: 'a service of the system failed' },
   zombies: { category: 'code_defect', says: 'finished processes are not collected' },
 };
 

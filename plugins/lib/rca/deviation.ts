@@ -23,16 +23,22 @@ export const gates = { strict: 8, relaxed: 5 } as const;
 
 const leastBaseline = 8;
 
+/** Lost packets are few even when they hurt; single ones are no fault. */
+const leastOfNetwork: Readonly<Partial<Record<Unit, number>>> = { ratio: 0.001, percent: 0.1, per_second: 0.05 };
+
 /** A share hides real faults under a relative floor, so it has an absolute one; everything else strays in proportion to its size. */
 export function floorOf({ kind, unit }: { readonly kind: Series['kind']; readonly unit: Unit }, middle: number): number {
   const relative = 0.05 * Math.abs(middle);
   if (kind === 'error_ratio') {
     return unit === 'percent' ? 0.1 : 0.001;
   }
+  if (kind === 'network') {
+    return Math.max(relative, leastOfNetwork[unit] ?? 0);
+  }
   if (unit === 'percent') {
     return Math.max(relative, 1);
   }
-  return unit === 'ratio' ? Math.max(relative, kind === 'network' ? 0.001 : 0.01) : relative;
+  return unit === 'ratio' ? Math.max(relative, 0.01) : relative;
 }
 
 export function scaleOf(usual: Usual, series: Pick<Series, 'kind' | 'unit'>): number {

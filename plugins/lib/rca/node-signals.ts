@@ -102,17 +102,23 @@ const resource = 0.92;
 /** What is known only from those that call it is a view of them as much as of itself. */
 const secondHand = 0.85;
 
+/** Time in which work stands still hurts long before it is all of the time. */
+const waiting = /steal|stall|iowait|pressure/;
+
 /** How much harm a series of this kind can do at its worst. Load and traffic explain, but break nothing by themselves. */
-function harm({ series: { kind, unit, worse }, worst, usual }: Deviation): number {
+function harm({ series: { kind, unit, worse, metric }, worst, usual }: Deviation): number {
   if (kind === 'error_ratio' || kind === 'latency') {
     return 1;
   }
   if (kind === 'rate' || worse === 'either') {
     return 0;
   }
+  if (waiting.test(metric) && (unit === 'percent' || unit === 'ratio')) {
+    return clamp((unit === 'percent' ? worst / 100 : worst) / 0.3);
+  }
   if (kind === 'cpu' || kind === 'memory' || kind === 'disk') {
     const used = unit === 'percent' ? worst / 100 : unit === 'ratio' ? worst : undefined;
-    return used === undefined ? Math.min(0.7, Math.max(0, worst / usual.median - 1)) : clamp((used - 0.6) / 0.3);
+    return used === undefined ? Math.min(0.7, Math.max(0, worst / Math.max(usual.median, 1e-9) - 1)) : clamp((used - 0.6) / 0.3);
   }
   if (kind === 'network') {
     return unit === 'ratio' ? clamp(worst / 0.02) : unit === 'percent' ? clamp(worst / 2) : 0.5;
