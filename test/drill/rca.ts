@@ -39,6 +39,8 @@ async function measured(name: string, suite: Suite, count: number, from: number,
     })(),
   );
   const [own] = rows;
+  // Of sorts that the engine does not know, and without part of the topology, one in ten may be missed.
+  const least = suite === 'known' && dropEdges === 0 ? 0.95 : 0.9;
   const figures = { cases: count, 'AC@1': own!.ac1, 'AC@3': own!.ac3 };
   switch (suite) {
     case 'calm':
@@ -46,7 +48,7 @@ async function measured(name: string, suite: Suite, count: number, from: number,
     case 'withheld':
       return { suite: name, cases: count, ok: verdicts.insufficient >= 0.95, 'said so': verdicts.insufficient };
     default:
-      return { suite: name, ok: dropEdges > 0 ? own!.ac3 >= 0.9 : own!.ac1 >= 0.8 && own!.ac3 >= 0.95, ...figures };
+      return { suite: name, ok: own!.ac3 >= least && (dropEdges > 0 || own!.ac1 >= 0.8), ...figures };
   }
 }
 
