@@ -5,6 +5,7 @@ import './styles/frame.css';
 import './styles/kit.css';
 import './styles/pages.css';
 import './styles/watch.css';
+import './styles/work.css';
 
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

@@ -15,6 +15,19 @@ const text = words('pages', {
   explore: 'Explore',
   logs: 'Logs',
   traces: 'Traces',
+  topology: 'Topology',
+  ask: 'Ask',
+  approvals: 'Approvals',
+  agents: 'Agents',
+  rules: 'Rules',
+  silences: 'Silences',
+  channels: 'Channels',
+  knowledge: 'Knowledge',
+  packs: 'Packs',
+  users: 'Users',
+  settings: 'Settings',
+  audit: 'Audit',
+  plugins: 'Plugins',
 });
 
 /** A page of the console; `load` brings its code when it is opened first. */
@@ -43,6 +56,28 @@ export const pages = (): readonly PageEntry[] => [
   { id: 'explore', title: text.explore, icon: 'explore', section: text.watch, key: 'e', room: 'metricsdb', load: () => import('./explore/page.tsx') },
   { id: 'logs', title: text.logs, icon: 'logs', section: text.watch, key: 'l', room: 'logs', load: () => import('./logs/page.tsx') },
   { id: 'traces', title: text.traces, icon: 'traces', section: text.watch, key: 't', room: 'traces', load: () => import('./traces/page.tsx') },
+  { id: 'topology', title: text.topology, icon: 'topology', section: text.watch, key: 'm', room: 'topology', load: () => import('./topology/page.tsx') },
+  { id: 'rules', title: text.rules, icon: 'rules', section: text.alerting, key: 'r', room: 'alert', load: () => import('./rules/page.tsx') },
+  { id: 'silences', title: text.silences, icon: 'silences', section: text.alerting, key: 's', room: 'alert', load: () => import('./silences/page.tsx') },
+  { id: 'channels', title: text.channels, icon: 'channels', section: text.alerting, key: 'n', room: 'notify', load: () => import('./channels/page.tsx') },
+  { id: 'chat', title: text.ask, icon: 'chat', section: text.act, key: 'c', room: 'chat', load: () => import('./chat/page.tsx') },
+  { id: 'approvals', title: text.approvals, icon: 'approvals', section: text.act, key: 'a', room: 'approval', load: () => import('./approvals/page.tsx') },
+  { id: 'agents', title: text.agents, icon: 'agents', section: text.act, room: 'persona', load: () => import('./agents/page.tsx') },
+  { id: 'knowledge', title: text.knowledge, icon: 'knowledge', section: text.know, key: 'k', room: 'knowledge', load: () => import('./knowledge/page.tsx') },
+  { id: 'packs', title: text.packs, icon: 'packs', section: text.run, key: 'p', room: 'marketplace', load: () => import('./packs/page.tsx') },
+  { id: 'users', title: text.users, icon: 'users', section: text.run, key: 'u', room: 'iam', load: () => import('./users/page.tsx') },
+  {
+    id: 'settings',
+    title: text.settings,
+    icon: 'settings',
+    section: text.run,
+    key: ',',
+    room: 'setting',
+    right: '*',
+    load: () => import('./settings/page.tsx'),
+  },
+  { id: 'audit', title: text.audit, icon: 'audit', section: text.run, room: 'audit', right: '*', load: () => import('./audit/page.tsx') },
+  { id: 'plugins', title: text.plugins, icon: 'plugins', section: text.run, room: 'host', load: () => import('./plugins/page.tsx') },
 ];
 
 export type { IconName };

@@ -1,0 +1,68 @@
+import { useList } from '../../frame/data.ts';
+import { useParam } from '../../frame/location.ts';
+import { words } from '../../frame/words.ts';
+import { Segments } from '../../kit/form.tsx';
+import { Empty, Head, Refused } from '../../kit/parts.tsx';
+import { Status, type Tone } from '../../kit/status.tsx';
+import { type Column, Table } from '../../kit/table.tsx';
+import { Time } from '../../kit/time.tsx';
+import type { AuditRow } from '../../api/shapes.ts';
+
+const text = words('audit', {
+  title: 'Audit',
+  note: 'Who did what. The rows are chained: "svc audit verify" proves that none was altered.',
+  all: 'All',
+  success: 'Done',
+  failure: 'Failed',
+  denied: 'Denied',
+  outcome: 'Outcome',
+  action: 'Action, such as alert.rule.update',
+  what: 'What',
+  who: 'Who',
+  on: 'On',
+  at: 'When',
+  none: 'Nothing of this kind was done.',
+});
+
+const tones: Readonly<Record<AuditRow['status'], Tone>> = { success: 'ok', failure: 'warning', denied: 'critical' };
+
+export default function Audit() {
+  const [status, setStatus] = useParam('status');
+  const [action, setAction] = useParam('action');
+  const rows = useList<AuditRow>('/admin/audit-logs', { query: { status, action }, every: 15_000 });
+  return (
+    <>
+      <Head title={text.title} note={text.note}>
+        <input type="search" value={action} placeholder={text.action} aria-label={text.action} onInput={(event) => setAction(event.currentTarget.value)} />
+        <Segments
+          label={text.outcome}
+          value={status}
+          options={[
+            ['', text.all],
+            ['success', text.success],
+            ['failure', text.failure],
+            ['denied', text.denied],
+          ]}
+          onChange={setStatus}
+        />
+      </Head>
+      {rows.error && <Refused error={rows.error} retry={rows.reload} />}
+      <Table
+        label={text.title}
+        rows={rows.items}
+        columns={columns}
+        keyOf={({ id }) => id}
+        total={rows.total}
+        more={rows.more}
+        empty={<Empty title={text.none} />}
+      />
+    </>
+  );
+}
+
+const columns: readonly Column<AuditRow>[] = [
+  { head: text.what, cell: ({ action, status }) => <Status tone={tones[status]}>{action}</Status> },
+  { head: text.on, rank: 2, cell: ({ resource_type: type, resource_id: id }) => <span class="cut soft">{id === null ? type : `${type} ${id}`}</span> },
+  { head: text.who, width: '24%', cell: ({ actor }) => <span class="cut">{actor.name ?? actor.email ?? `${actor.type} ${actor.id}`}</span> },
+  { head: text.at, width: '110px', cell: ({ occurred_at: at }) => <Time at={at} /> },
+];

@@ -1,0 +1,231 @@
+import { useState } from 'preact/hooks';
+
+import { api } from '../../frame/api.ts';
+import { useMay } from '../../frame/additions.ts';
+import { useList } from '../../frame/data.ts';
+import { say, words } from '../../frame/words.ts';
+import { attempt, Dialog, tell } from '../../kit/dialog.tsx';
+import { CheckField, Form, SelectField, TextField } from '../../kit/form.tsx';
+import { Button, Empty, Head, Refused, Section } from '../../kit/parts.tsx';
+import { Status, type Tone } from '../../kit/status.tsx';
+import { type Column, Table } from '../../kit/table.tsx';
+import { Time } from '../../kit/time.tsx';
+
+const text = words('channels', {
+  title: 'Channels',
+  add: 'New channel',
+  edit: 'Channel {name}',
+  name: 'Name',
+  type: 'Kind',
+  endpoint: 'Address',
+  endpointHint: 'Where messages go, such as the address of a webhook. What is masked stays as it is.',
+  severity: 'From which severity on',
+  all: 'all',
+  resolved: 'Also when an incident is over',
+  enabled: 'Enabled',
+  test: 'Test',
+  tested: 'The test message was sent.',
+  notTested: 'The test message did not arrive: {error}',
+  waiting: 'The test message waits in the queue.',
+  remove: 'Remove',
+  removed: 'The channel is gone.',
+  state: 'State',
+  ok: 'Sends',
+  off: 'Off',
+  failing: 'Fails',
+  last: 'Last sent',
+  none: 'Nobody is told yet.',
+  noneNote: 'Make a channel and test it: an alert that reaches nobody wakes nobody.',
+  deliveries: 'Deliveries',
+  what: 'What',
+  channel: 'Channel',
+  incident: 'Incident',
+  tries: 'Tries',
+  at: 'When',
+  again: 'Send again',
+  noDeliveries: 'Nothing was sent yet.',
+});
+
+interface Channel {
+  readonly id: number;
+  readonly name: string;
+  readonly channel_type: string;
+  readonly endpoint: string;
+  readonly match_severity_min: '' | 'info' | 'warning' | 'critical';
+  readonly enabled: boolean;
+  readonly send_resolved: boolean;
+  readonly source: 'api' | 'settings';
+  readonly queued: number;
+  readonly last_sent_at: string | null;
+  readonly last_error: string | null;
+  readonly degraded: boolean;
+  readonly degraded_reason: string | null;
+}
+
+interface Delivery {
+  readonly id: string;
+  readonly state: 'queued' | 'delayed' | 'sent' | 'folded' | 'overtaken' | 'failed';
+  readonly kind: string;
+  readonly incident_id: number;
+  readonly channel_name: string;
+  readonly attempts: number;
+  readonly error: string | null;
+  readonly accepted_at: string;
+}
+
+const types = ['webhook', 'slack', 'telegram', 'feishu', 'dingtalk', 'wecom', 'email', 'pagerduty', 'opsgenie'] as const;
+
+export default function Channels() {
+  const may = useMay();
+  const channels = useList<Channel>('/notification-channels', { kinds: ['deliveries'], every: 30_000 });
+  const [edited, setEdited] = useState<Channel | 'new'>();
+  return (
+    <>
+      <Head title={text.title}>
+        {may('channel:create') && (
+          <Button kind="primary" icon="plus" onClick={() => setEdited('new')}>
+            {text.add}
+          </Button>
+        )}
+      </Head>
+      {channels.error && <Refused error={channels.error} retry={channels.reload} />}
+      <Table
+        label={text.title}
+        rows={channels.items}
+        columns={columnsOf(may('channel:test'))}
+        keyOf={({ id }) => id}
+        onPick={may('channel:update') ? setEdited : undefined}
+        empty={<Empty title={text.none}>{text.noneNote}</Empty>}
+      />
+      <Deliveries mayResend={may('channel:resend')} />
+      {edited !== undefined && <Edited channel={edited} onClose={() => setEdited(undefined)} onDone={channels.reload} />}
+    </>
+  );
+}
+
+const columnsOf = (mayTest: boolean): readonly Column<Channel>[] => [
+  { head: text.name, cell: ({ name }) => <span class="cut">{name}</span> },
+  { head: text.type, width: '110px', cell: ({ channel_type: type }) => type },
+  { head: text.endpoint, rank: 1, cell: ({ endpoint }) => <code class="cut soft">{endpoint}</code> },
+  {
+    head: text.state,
+    rank: 2,
+    cell: ({ enabled, degraded, degraded_reason: reason, last_error: error }) => (
+      <Status tone={!enabled ? 'muted' : degraded ? 'critical' : 'ok'}>
+        <span class="cut" title={reason ?? error ?? undefined}>
+          {!enabled ? text.off : degraded ? `${text.failing}: ${reason ?? error ?? ''}` : text.ok}
+        </span>
+      </Status>
+    ),
+  },
+  { head: text.last, width: '110px', rank: 1, cell: ({ last_sent_at: at }) => <Time at={at} /> },
+  { head: text.test, width: '80px', cell: ({ id }) => (mayTest ? <Button onClick={() => void test(id)}>{text.test}</Button> : null) },
+];
+
+const test = (id: number): Promise<boolean> =>
+  attempt(async () => {
+    const { result, error } = await api.post<{ result: 'sent' | 'failed' | 'queued'; error: string | null }>(`/notification-channels/${id}/test`);
+    tell(
+      result === 'sent' ? text.tested : result === 'queued' ? text.waiting : say(text.notTested, { error: error ?? '' }),
+      result === 'failed' ? 'critical' : 'ok',
+    );
+  });
+
+function Edited({ channel, onClose, onDone }: { readonly channel: Channel | 'new'; readonly onClose: () => void; readonly onDone: () => void }) {
+  const old = channel === 'new' ? undefined : channel;
+  const [name, setName] = useState(old?.name ?? '');
+  const [type, setType] = useState<string>(old?.channel_type ?? 'webhook');
+  const [endpoint, setEndpoint] = useState(old?.endpoint ?? '');
+  const [severity, setSeverity] = useState<Channel['match_severity_min']>(old?.match_severity_min ?? '');
+  const [resolved, setResolved] = useState(old?.send_resolved ?? true);
+  const [enabled, setEnabled] = useState(old?.enabled ?? true);
+  const save = async (): Promise<void> => {
+    const body = { name, channel_type: type, endpoint, match_severity_min: severity, send_resolved: resolved, enabled };
+    await (old === undefined ? api.post('/notification-channels', body) : api.put(`/notification-channels/${old.id}`, body));
+    onDone();
+    onClose();
+  };
+  const remove = async (): Promise<void> => {
+    if (await attempt(() => api.delete(`/notification-channels/${old!.id}`), text.removed)) {
+      onDone();
+      onClose();
+    }
+  };
+  return (
+    <Dialog title={old === undefined ? text.add : say(text.edit, { name: old.name })} onClose={onClose}>
+      <Form onSubmit={save} onCancel={onClose}>
+        <TextField label={text.name} value={name} onInput={setName} required autoFocus />
+        <SelectField label={text.type} value={type} options={[...new Set([...types, type])].map((one) => [one, one] as const)} onChange={setType} />
+        <TextField label={text.endpoint} value={endpoint} onInput={setEndpoint} hint={text.endpointHint} mono required />
+        <SelectField
+          label={text.severity}
+          value={severity}
+          options={[
+            ['', text.all],
+            ['info', 'info'],
+            ['warning', 'warning'],
+            ['critical', 'critical'],
+          ]}
+          onChange={setSeverity}
+        />
+        <CheckField label={text.resolved} value={resolved} onChange={setResolved} />
+        <CheckField label={text.enabled} value={enabled} onChange={setEnabled} />
+      </Form>
+      {old?.source === 'api' && (
+        <Button kind="danger" icon="trash" onClick={() => void remove()}>
+          {text.remove}
+        </Button>
+      )}
+    </Dialog>
+  );
+}
+
+const deliveryTones: Readonly<Record<Delivery['state'], Tone>> = {
+  queued: 'info',
+  delayed: 'warning',
+  sent: 'ok',
+  folded: 'muted',
+  overtaken: 'muted',
+  failed: 'critical',
+};
+
+function Deliveries({ mayResend }: { readonly mayResend: boolean }) {
+  const deliveries = useList<Delivery>('/notification-deliveries', { kinds: ['deliveries'], pageSize: 30 });
+  const again = (id: string): void => void attempt(() => api.post(`/notification-deliveries/${encodeURIComponent(id)}/resend`)).then(deliveries.reload);
+  const columns: readonly Column<Delivery>[] = [
+    {
+      head: text.what,
+      cell: ({ state, kind, error }) => (
+        <Status tone={deliveryTones[state]}>
+          <span class="cut" title={error ?? undefined}>
+            {kind}, {state}
+            {error === null ? '' : `: ${error}`}
+          </span>
+        </Status>
+      ),
+    },
+    { head: text.channel, width: '20%', cell: ({ channel_name: name }) => <span class="cut">{name}</span> },
+    { head: text.incident, width: '90px', rank: 2, numeric: true, cell: ({ incident_id: id }) => <a href={`/ui/incidents/${id}`}>{id}</a> },
+    { head: text.tries, width: '70px', rank: 1, numeric: true, cell: ({ attempts }) => attempts },
+    { head: text.at, width: '110px', cell: ({ accepted_at: at }) => <Time at={at} /> },
+    {
+      head: text.again,
+      width: '110px',
+      rank: 1,
+      cell: ({ id, state }) => (mayResend && state === 'failed' ? <Button onClick={() => again(id)}>{text.again}</Button> : null),
+    },
+  ];
+  return (
+    <Section title={text.deliveries}>
+      <Table
+        label={text.deliveries}
+        rows={deliveries.items}
+        columns={columns}
+        keyOf={({ id }) => id}
+        more={deliveries.more}
+        total={deliveries.total}
+        empty={<Empty title={text.noDeliveries} />}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,216 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { api } from '../../frame/api.ts';
+import { useData, useList } from '../../frame/data.ts';
+import { address, goTo, usePlace } from '../../frame/location.ts';
+import { words } from '../../frame/words.ts';
+import { attempt } from '../../kit/dialog.tsx';
+import { Markdown } from '../../kit/markdown.tsx';
+import { Button, Empty, Head, Refused, Section } from '../../kit/parts.tsx';
+import { Status, type Tone } from '../../kit/status.tsx';
+import { Time } from '../../kit/time.tsx';
+import { useRun, type Call } from './run.ts';
+
+const text = words('chat', {
+  title: 'Ask',
+  sessions: 'Conversations',
+  new: 'New conversation',
+  none: 'Nothing was asked yet.',
+  noneNote: 'Ask what is wrong, what has changed, or what a host does. Agents answer from what the fleet says now.',
+  message: 'Message',
+  hint: 'Ask about the fleet. @ names a device or an incident.',
+  send: 'Send',
+  stop: 'Stop',
+  you: 'You',
+  agent: 'Agent',
+  waits: 'This waits for a signature.',
+  sign: 'Look at it',
+  works: 'Works…',
+  remove: 'Remove',
+  removed: 'The conversation is gone.',
+});
+
+interface Session {
+  readonly id: string;
+  readonly title: string;
+  readonly last_message_at: string | null;
+  readonly created_at: string;
+}
+
+interface Message {
+  readonly id: number;
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+  readonly agent: string | null;
+  readonly tool_calls: readonly { readonly id: string; readonly name: string; readonly status: string; readonly result_preview: string }[];
+  readonly created_at: string;
+}
+
+export default function Chat() {
+  const { parts, query } = usePlace();
+  const sessions = useList<Session>('/chat/sessions', { kinds: ['chat'], pageSize: 50 });
+  return (
+    <>
+      <Head title={text.title}>
+        <Button icon="plus" onClick={() => goTo(address(['chat']))}>
+          {text.new}
+        </Button>
+      </Head>
+      {sessions.error && <Refused error={sessions.error} retry={sessions.reload} />}
+      <div class="columns narrow-first">
+        <Section title={text.sessions}>
+          <ul class="list">
+            {sessions.items?.map(({ id, title, last_message_at: at, created_at: made }) => (
+              <li key={id}>
+                <a class="cut" href={address(['chat', id])} aria-current={id === parts[1] ? 'page' : undefined}>
+                  {title || text.new}
+                </a>
+                <span class="soft">
+                  <Time at={at ?? made} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        </Section>
+        <Conversation
+          key={parts[1] ?? 'new'}
+          id={parts[1]}
+          first={query.get('ask') ?? ''}
+          incident={query.get('incident') ?? undefined}
+          onChange={sessions.reload}
+        />
+      </div>
+    </>
+  );
+}
+
+interface ConversationProps {
+  readonly id: string | undefined;
+  readonly first: string;
+  readonly incident: string | undefined;
+  readonly onChange: () => void;
+}
+
+function Conversation({ id, first, incident, onChange }: ConversationProps) {
+  const [draft, setDraft] = useState(first);
+  const messages = useMessages(id);
+  const run = useRun(id, () => {
+    messages.reload();
+    onChange();
+  });
+  const end = useRef<HTMLDivElement>(null);
+  useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [messages.items?.length, run.text]);
+  const send = async (): Promise<void> => {
+    const content = draft.trim();
+    if (content === '' || run.isRunning) {
+      return;
+    }
+    if (id === undefined) {
+      const { id: made } = await api.post<Session>('/chat/sessions', incident === undefined ? {} : { related_incident_id: Number(incident) });
+      onChange();
+      goTo(address(['chat', made], { ask: content }));
+      return;
+    }
+    setDraft('');
+    goTo(address(['chat', id]), { replace: true });
+    await run.send(content);
+  };
+  // What was asked on the page of a new conversation is sent on its own.
+  useEffect(() => {
+    if (id !== undefined && first !== '') {
+      void send();
+    }
+  }, [id]);
+  return (
+    <div class="chat">
+      <div class="chat-log" aria-live="polite">
+        {messages.items?.length === 0 && !run.isRunning && <Empty title={text.none}>{text.noneNote}</Empty>}
+        {messages.items?.map((message) => (
+          <article key={message.id} class={`said said-${message.role}`}>
+            <header class="soft">
+              {message.role === 'user' ? text.you : (message.agent ?? text.agent)} · <Time at={message.created_at} />
+            </header>
+            <Calls of={message.tool_calls} />
+            {message.role === 'user' ? <p class="plain">{message.content}</p> : <Markdown text={message.content} />}
+          </article>
+        ))}
+        {run.asked !== undefined && (
+          <article class="said said-user">
+            <header class="soft">{text.you}</header>
+            <p class="plain">{run.asked}</p>
+          </article>
+        )}
+        {run.isRunning && (
+          <article class="said said-assistant" aria-busy="true">
+            <header class="soft">{run.agent ?? text.agent}</header>
+            <Calls of={run.calls} />
+            {run.text === '' ? <p class="soft">{text.works}</p> : <Markdown text={run.text} />}
+            {run.approval !== undefined && (
+              <p class="warning">
+                {text.waits} <a href={address(['approvals', run.approval])}>{text.sign}</a>
+              </p>
+            )}
+          </article>
+        )}
+        {run.error && <Refused error={run.error} />}
+        <div ref={end} />
+      </div>
+      <form
+        class="chat-box"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void attempt(send);
+        }}
+      >
+        <textarea
+          aria-label={text.message}
+          placeholder={text.hint}
+          rows={3}
+          value={draft}
+          onInput={(event) => setDraft(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
+              event.preventDefault();
+              void attempt(send);
+            }
+          }}
+        />
+        {run.isRunning ? (
+          <Button onClick={() => void attempt(run.stop)}>{text.stop}</Button>
+        ) : (
+          <Button type="submit" kind="primary" disabled={draft.trim() === ''}>
+            {text.send}
+          </Button>
+        )}
+      </form>
+    </div>
+  );
+}
+
+/** The last messages of a conversation, oldest first; a new one has none. */
+function useMessages(id: string | undefined): { readonly items: readonly Message[] | undefined; readonly reload: () => void } {
+  const path = id === undefined ? undefined : `/chat/sessions/${encodeURIComponent(id)}/messages`;
+  const { value, reload } = useData<{ items: readonly Message[] }>(path, { query: { order: 'desc', limit: 100 }, kinds: ['chat'] });
+  return { items: id === undefined ? [] : value?.items.toReversed(), reload };
+}
+
+const toneOf = (status: string): Tone =>
+  status === 'ok' ? 'ok' : status === 'running' ? 'info' : status === 'denied' || status === 'refused' ? 'warning' : 'critical';
+
+/** What an agent looked at: each call with what came of it, closed until it is asked for. */
+function Calls({ of }: { readonly of: readonly Call[] }) {
+  return (
+    <>
+      {of.map(({ id, name, status, result_preview: result }) => (
+        <details key={id} class="call">
+          <summary>
+            <Status tone={toneOf(status)}>
+              <code>{name}</code>
+            </Status>
+          </summary>
+          <pre class="code">{result}</pre>
+        </details>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,107 @@
+import { useState } from 'preact/hooks';
+
+import { api } from '../../frame/api.ts';
+import { useMay } from '../../frame/additions.ts';
+import { useData } from '../../frame/data.ts';
+import { address, goTo } from '../../frame/location.ts';
+import { words } from '../../frame/words.ts';
+import { attempt } from '../../kit/dialog.tsx';
+import { Form, TextField } from '../../kit/form.tsx';
+import { Markdown } from '../../kit/markdown.tsx';
+import { Button, Head, Refused, Section, Skeleton } from '../../kit/parts.tsx';
+import { Time } from '../../kit/time.tsx';
+
+const text = words('document', {
+  edit: 'Edit',
+  remove: 'Remove',
+  removed: 'The document is gone.',
+  content: 'Text, in Markdown',
+  name: 'Title',
+  versions: 'Versions',
+  of: 'version {version}',
+});
+
+export interface Doc {
+  readonly id: number;
+  readonly title: string;
+  readonly path: string;
+  readonly source: 'manual' | 'upload' | 'repo' | 'vault';
+  readonly tags: readonly string[];
+  readonly version: number;
+  readonly size_bytes: number;
+  readonly updated_at: string;
+  readonly content?: string;
+}
+
+/** One document, read or written. What a repository brings is changed there. */
+export function DocumentPage({ id }: { readonly id: string }) {
+  const may = useMay();
+  const [isEdited, setEdited] = useState(false);
+  const { value, error, reload } = useData<Doc>(`/knowledge/docs/${encodeURIComponent(id)}`);
+  if (error) {
+    return <Refused error={error} retry={reload} />;
+  }
+  if (value === undefined) {
+    return <Skeleton lines={12} />;
+  }
+  const remove = (): void => void attempt(() => api.delete(`/knowledge/docs/${value.id}`), text.removed).then((done) => done && goTo(address(['knowledge'])));
+  const close = (): void => {
+    setEdited(false);
+    reload();
+  };
+  return (
+    <>
+      <Head title={value.title} note={value.path}>
+        {may('knowledge:update') && value.source !== 'repo' && !isEdited && <Button onClick={() => setEdited(true)}>{text.edit}</Button>}
+        {may('knowledge:delete') && value.source !== 'repo' && (
+          <Button kind="danger" icon="trash" onClick={remove}>
+            {text.remove}
+          </Button>
+        )}
+      </Head>
+      {isEdited ? <Edited doc={value} onClose={close} /> : <Markdown text={value.content ?? ''} />}
+      <Versions key={value.version} id={value.id} />
+    </>
+  );
+}
+
+/** Sent with the version that was read: a change that another person made meanwhile is refused, not lost. */
+function Edited({ doc, onClose }: { readonly doc: Doc; readonly onClose: () => void }) {
+  const [title, setTitle] = useState(doc.title);
+  const [content, setContent] = useState(doc.content ?? '');
+  const save = async (): Promise<void> => {
+    await api.patch(`/knowledge/docs/${doc.id}`, { title, content, version: doc.version });
+    onClose();
+  };
+  return (
+    <Form onSubmit={save} onCancel={onClose}>
+      <TextField label={text.name} value={title} onInput={setTitle} required />
+      <TextField label={text.content} value={content} onInput={setContent} rows={28} mono />
+    </Form>
+  );
+}
+
+interface Version {
+  readonly version: number;
+  readonly changed_by: string;
+  readonly changed_at: string;
+}
+
+function Versions({ id }: { readonly id: number }) {
+  const { value } = useData<{ items: readonly Version[] }>(`/knowledge/docs/${id}/versions`, { query: { limit: 20 } });
+  return (
+    <Section title={text.versions}>
+      <ul class="list">
+        {value?.items.map(({ version: number, changed_by: by, changed_at: at }) => (
+          <li key={number}>
+            <span>{text.of.replace('{version}', String(number))}</span>
+            <span>{by}</span>
+            <span class="soft">
+              <Time at={at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

@@ -1,0 +1,225 @@
+import { useState } from 'preact/hooks';
+
+import { api } from '../../frame/api.ts';
+import { useMay } from '../../frame/additions.ts';
+import { useData, useList } from '../../frame/data.ts';
+import { figure } from '../../frame/format.ts';
+import { address, usePlace, useParam } from '../../frame/location.ts';
+import { say, words } from '../../frame/words.ts';
+import { attempt, Dialog } from '../../kit/dialog.tsx';
+import { Form, TextField } from '../../kit/form.tsx';
+import { Button, Empty, Head, Refused, Section } from '../../kit/parts.tsx';
+import { Tag } from '../../kit/status.tsx';
+import { type Column, Table } from '../../kit/table.tsx';
+import { Time } from '../../kit/time.tsx';
+import { DocumentPage, type Doc } from './document.tsx';
+
+const text = words('knowledge', {
+  title: 'Knowledge',
+  search: 'What goes wrong? An error, a metric, a symptom',
+  add: 'New document',
+  upload: 'Upload…',
+  sync: 'Bring in the playbooks',
+  synced: 'The playbooks that came with svc are in place.',
+  document: 'Document',
+  folder: 'Folder',
+  all: 'All documents',
+  source: 'From',
+  size: 'Size',
+  changed: 'Changed',
+  none: 'There are no documents here.',
+  noneNote: 'Write one, upload a file, or bring in the playbooks that came with svc.',
+  found: 'Found',
+  notFound: 'Nothing says that.',
+  notFoundNote: 'Other words may: a metric, the message of an error, the name of a program.',
+  path: 'Path, such as runbooks/mail.md',
+  content: 'Text, in Markdown',
+  uploaded: '{name} is in.',
+});
+
+interface Folder {
+  readonly path: string;
+  readonly name: string;
+  readonly total: number;
+}
+
+interface Hit {
+  readonly doc_id: number;
+  readonly title: string;
+  readonly path: string;
+  readonly heading: string;
+  readonly chunk: number;
+  readonly highlights: readonly { readonly text: string; readonly marks: readonly (readonly number[])[] }[];
+}
+
+export default function Knowledge() {
+  const { parts } = usePlace();
+  return parts[1] === undefined ? <Library /> : <DocumentPage key={parts[1]} id={parts[1]} />;
+}
+
+function Library() {
+  const may = useMay();
+  const [q, setQ] = useParam('q');
+  const [path, setPath] = useParam('path');
+  const [isNew, setNew] = useState(false);
+  const documents = useList<Doc>('/knowledge/docs', { query: { path_prefix: path }, every: 30_000 });
+  const sync = (): void => void attempt(() => api.post('/knowledge/vault/sync'), text.synced).then(documents.reload);
+  return (
+    <>
+      <Head title={text.title}>
+        {may('knowledge:sync') && <Button onClick={sync}>{text.sync}</Button>}
+        {may('knowledge:create') && <Upload folder={path} done={documents.reload} />}
+        {may('knowledge:create') && (
+          <Button kind="primary" icon="plus" onClick={() => setNew(true)}>
+            {text.add}
+          </Button>
+        )}
+      </Head>
+      <input class="wide" type="search" value={q} placeholder={text.search} aria-label={text.search} onInput={(event) => setQ(event.currentTarget.value)} />
+      {q.trim() === '' ? (
+        <div class="columns narrow-first">
+          <Folders path={path} onPick={setPath} />
+          <div>
+            {documents.error && <Refused error={documents.error} retry={documents.reload} />}
+            <Table
+              label={text.title}
+              rows={documents.items}
+              columns={columns}
+              keyOf={({ id }) => id}
+              hrefOf={({ id }) => address(['knowledge', id])}
+              total={documents.total}
+              more={documents.more}
+              empty={<Empty title={text.none}>{text.noneNote}</Empty>}
+            />
+          </div>
+        </div>
+      ) : (
+        <Found q={q} path={path} />
+      )}
+      {isNew && <NewDocument folder={path} onClose={() => setNew(false)} />}
+    </>
+  );
+}
+
+const columns: readonly Column<Doc>[] = [
+  {
+    head: text.document,
+    cell: ({ title, path }) => (
+      <span class="cut">
+        {title} <span class="soft">{path}</span>
+      </span>
+    ),
+  },
+  { head: text.source, width: '90px', rank: 2, cell: ({ source }) => <Tag>{source}</Tag> },
+  { head: text.size, width: '90px', rank: 1, numeric: true, cell: ({ size_bytes: bytes }) => figure(bytes, 'bytes') },
+  { head: text.changed, width: '110px', rank: 1, cell: ({ updated_at: at }) => <Time at={at} /> },
+];
+
+function Folders({ path, onPick }: { readonly path: string; readonly onPick: (path: string) => void }) {
+  const folders = useList<Folder>('/knowledge/paths', { every: 60_000, pageSize: 200 });
+  return (
+    <Section title={text.folder}>
+      <ul class="list">
+        <li>
+          <button type="button" class="rowlink" aria-pressed={path === ''} onClick={() => onPick('')}>
+            {text.all}
+          </button>
+        </li>
+        {folders.items?.map(({ path: at, total }) => (
+          <li key={at}>
+            <button type="button" class="rowlink" aria-pressed={at === path} onClick={() => onPick(at)}>
+              {at}
+            </button>
+            <span class="soft">{total}</span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Found({ q, path }: { readonly q: string; readonly path: string }) {
+  const { value, error, reload } = useData<{ items: readonly Hit[] }>('/knowledge/search', { query: { q, path_prefix: path, limit: 20 } });
+  if (error) {
+    return <Refused error={error} retry={reload} />;
+  }
+  return (
+    <Section title={text.found}>
+      {value?.items.length === 0 && <Empty title={text.notFound}>{text.notFoundNote}</Empty>}
+      <ul class="list tall">
+        {value?.items.map((hit) => (
+          <li key={`${hit.doc_id} ${hit.chunk}`}>
+            <a href={address(['knowledge', hit.doc_id])}>
+              {hit.title}
+              {hit.heading !== '' && hit.heading !== hit.title && <span class="soft"> › {hit.heading}</span>}
+            </a>
+            {hit.highlights.slice(0, 2).map((highlight) => (
+              <p key={highlight.text} class="soft">
+                <Marked {...highlight} />
+              </p>
+            ))}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+/** The text with its marks, each `[from, to)`, ascending. */
+function Marked({ text: whole, marks }: Hit['highlights'][number]) {
+  const pieces = marks.flatMap(([from = 0, to = 0], at) => [whole.slice(marks[at - 1]?.[1] ?? 0, from), <mark key={from}>{whole.slice(from, to)}</mark>]);
+  return (
+    <>
+      {pieces}
+      {whole.slice(marks.at(-1)?.[1] ?? 0)}
+    </>
+  );
+}
+
+function Upload({ folder, done }: { readonly folder: string; readonly done: () => void }) {
+  const send = (file: File): void => {
+    const form = new FormData();
+    form.append('file', file);
+    if (folder !== '') {
+      form.append('path', `${folder}/${file.name}`);
+    }
+    void attempt(
+      async () => {
+        await api.post('/knowledge/upload', form);
+        done();
+      },
+      say(text.uploaded, { name: file.name }),
+    );
+  };
+  return (
+    <label class="button button-plain">
+      {text.upload}
+      <input
+        class="hidden-text"
+        type="file"
+        accept=".md,.txt,.pdf,.docx"
+        onChange={(event) => {
+          [...(event.currentTarget.files ?? [])].forEach(send);
+          event.currentTarget.value = '';
+        }}
+      />
+    </label>
+  );
+}
+
+function NewDocument({ folder, onClose }: { readonly folder: string; readonly onClose: () => void }) {
+  const [path, setPath] = useState(folder === '' ? '' : `${folder}/`);
+  const [content, setContent] = useState('');
+  const save = async (): Promise<void> => {
+    await api.post('/knowledge/docs', { path, content });
+    onClose();
+  };
+  return (
+    <Dialog title={text.add} onClose={onClose} wide>
+      <Form onSubmit={save} onCancel={onClose}>
+        <TextField label={text.path} value={path} onInput={setPath} mono required autoFocus />
+        <TextField label={text.content} value={content} onInput={setContent} rows={16} mono />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,316 @@
+import { useState } from 'preact/hooks';
+
+import { api } from '../../frame/api.ts';
+import { useMay } from '../../frame/additions.ts';
+import { useData, useList } from '../../frame/data.ts';
+import { address, usePlace, useParam } from '../../frame/location.ts';
+import { say, words } from '../../frame/words.ts';
+import { attempt, Dialog } from '../../kit/dialog.tsx';
+import { Form, TextField } from '../../kit/form.tsx';
+import { Button, Empty, Fields, Head, Refused, Section, Skeleton, Tabs } from '../../kit/parts.tsx';
+import { Status, Tag } from '../../kit/status.tsx';
+import { type Column, Table } from '../../kit/table.tsx';
+import { Time } from '../../kit/time.tsx';
+import { Install, type Source } from './install.tsx';
+
+const text = words('packs', {
+  title: 'Packs',
+  installed: 'Installed',
+  find: 'Find',
+  registries: 'Registries',
+  pack: 'Pack',
+  version: 'Version',
+  state: 'State',
+  scan: 'Scan',
+  none: 'No pack is installed.',
+  noneNote: 'Add a registry and look for one, or install from an address, a folder or a git repository.',
+  search: 'Search all registries',
+  notFound: 'No registry has such a pack.',
+  from: 'From',
+  install: 'Install',
+  add: 'Add a registry',
+  name: 'Name',
+  address: 'Address of its index, or a folder of this machine',
+  key: 'Public key (ed25519), if it is signed',
+  refresh: 'Refresh',
+  remove: 'Remove',
+  removed: 'Gone.',
+  noRegistries: 'There are no registries.',
+  signed: 'signed',
+  unsigned: 'unsigned',
+  enable: 'Switch on',
+  disable: 'Switch off',
+  rollback: 'Back to {version}',
+  uninstall: 'Uninstall',
+  skills: 'Skills',
+  agents: 'Agents',
+  permissions: 'May',
+  hosts: 'Hosts',
+  ignored: 'Ignored',
+  findings: 'What the scan found',
+  by: 'Installed by',
+  at: 'Since',
+  done: 'Done.',
+  packs: 'Packs',
+});
+
+interface Pack {
+  readonly pack_id: string;
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly verdict: 'pass' | 'review' | 'block';
+  readonly findings: readonly { readonly rule: string; readonly severity: string; readonly file: string; readonly line: number; readonly message: string }[];
+  readonly skills: readonly string[];
+  readonly agents: readonly string[];
+  readonly permissions: readonly string[];
+  readonly hosts: readonly string[];
+  readonly ignored: readonly string[];
+  readonly state: 'active' | 'disabled' | 'failed';
+  readonly error: string | null;
+  readonly version_before: string | null;
+  readonly installed_by: string;
+  readonly installed_at: string;
+  readonly signed_by: string | null;
+}
+
+export default function Packs() {
+  const { parts } = usePlace();
+  const [, view] = parts;
+  if (view !== undefined && view !== 'find' && view !== 'registries') {
+    return <One id={view} />;
+  }
+  return (
+    <>
+      <Head title={text.title} />
+      <Tabs
+        tabs={[
+          { id: 'installed', title: text.installed, href: address(['packs']) },
+          { id: 'find', title: text.find, href: address(['packs', 'find']) },
+          { id: 'registries', title: text.registries, href: address(['packs', 'registries']) },
+        ]}
+        active={view ?? 'installed'}
+      />
+      {view === 'find' ? <Find /> : view === 'registries' ? <Registries /> : <Installed />}
+    </>
+  );
+}
+
+function Installed() {
+  const packs = useList<Pack>('/marketplace/installed', { every: 30_000 });
+  return (
+    <>
+      {packs.error && <Refused error={packs.error} retry={packs.reload} />}
+      <Table
+        label={text.installed}
+        rows={packs.items}
+        columns={columns}
+        keyOf={({ pack_id: id }) => id}
+        hrefOf={({ pack_id: id }) => address(['packs', id])}
+        empty={<Empty title={text.none}>{text.noneNote}</Empty>}
+      />
+    </>
+  );
+}
+
+const columns: readonly Column<Pack>[] = [
+  {
+    head: text.pack,
+    cell: ({ name, description }) => (
+      <span class="cut">
+        {name} <span class="soft">{description}</span>
+      </span>
+    ),
+  },
+  { head: text.version, width: '100px', cell: ({ version }) => version },
+  { head: text.scan, width: '90px', rank: 1, cell: ({ verdict }) => <Tag tone={verdict === 'pass' ? 'ok' : 'warning'}>{verdict}</Tag> },
+  {
+    head: text.state,
+    width: '150px',
+    cell: ({ state, error }) => (
+      <Status tone={state === 'active' ? 'ok' : state === 'failed' ? 'critical' : 'muted'}>
+        <span title={error ?? undefined}>{state}</span>
+      </Status>
+    ),
+  },
+];
+
+interface Offer {
+  readonly registry: string;
+  readonly pack_id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly versions: readonly string[];
+  readonly signed: boolean;
+  readonly installed: string | null;
+}
+
+function Find() {
+  const may = useMay();
+  const [q, setQ] = useParam('q');
+  const [source, setSource] = useState<Source>();
+  const offers = useList<Offer>('/marketplace/search', { query: { q } });
+  const offerColumns: readonly Column<Offer>[] = [
+    {
+      head: text.pack,
+      cell: ({ name, description }) => (
+        <span class="cut">
+          {name} <span class="soft">{description}</span>
+        </span>
+      ),
+    },
+    { head: text.from, width: '18%', rank: 1, cell: ({ registry, signed }) => `${registry}, ${signed ? text.signed : text.unsigned}` },
+    { head: text.version, width: '100px', rank: 2, cell: ({ versions, installed }) => installed ?? versions[0] },
+    {
+      head: text.install,
+      width: '100px',
+      cell: ({ registry, pack_id: id }) =>
+        may('marketplace:install') ? <Button onClick={() => setSource({ registry, pack_id: id })}>{text.install}</Button> : null,
+    },
+  ];
+  return (
+    <>
+      <input class="wide" type="search" value={q} placeholder={text.search} aria-label={text.search} onInput={(event) => setQ(event.currentTarget.value)} />
+      {offers.error && <Refused error={offers.error} retry={offers.reload} />}
+      <Table
+        label={text.find}
+        rows={offers.items}
+        columns={offerColumns}
+        keyOf={({ registry, pack_id: id }) => `${registry} ${id}`}
+        total={offers.total}
+        more={offers.more}
+        empty={<Empty title={text.notFound}>{text.noneNote}</Empty>}
+      />
+      {source && <Install source={source} onClose={() => setSource(undefined)} onDone={offers.reload} />}
+    </>
+  );
+}
+
+interface Registry {
+  readonly name: string;
+  readonly url: string;
+  readonly packs: number;
+  readonly signed: boolean;
+  readonly error: string | null;
+  readonly refreshed_at: string | null;
+}
+
+function Registries() {
+  const may = useMay()('*');
+  const [isNew, setNew] = useState(false);
+  const registries = useList<Registry>('/marketplace/registries', { every: 30_000 });
+  const ask = (work: () => Promise<unknown>): void => void attempt(work, text.done).then(registries.reload);
+  const path = (name: string): string => `/marketplace/registries/${encodeURIComponent(name)}`;
+  const registryColumns: readonly Column<Registry>[] = [
+    {
+      head: text.name,
+      cell: ({ name, url, error }) => (
+        <Status tone={error === null ? 'ok' : 'critical'}>
+          <span class="cut">
+            {name} <span class="soft">{error ?? url}</span>
+          </span>
+        </Status>
+      ),
+    },
+    { head: text.packs, width: '80px', numeric: true, cell: ({ packs }) => packs },
+    { head: text.signed, width: '100px', rank: 1, cell: ({ signed }) => (signed ? text.signed : text.unsigned) },
+    { head: text.at, width: '110px', rank: 1, cell: ({ refreshed_at: at }) => <Time at={at} /> },
+    {
+      head: text.refresh,
+      width: '190px',
+      rank: 2,
+      cell: ({ name }) =>
+        may ? (
+          <>
+            <Button onClick={() => ask(() => api.post(`${path(name)}/refresh`))}>{text.refresh}</Button>{' '}
+            <Button onClick={() => ask(() => api.delete(path(name)))}>{text.remove}</Button>
+          </>
+        ) : null,
+    },
+  ];
+  return (
+    <Section title={text.registries} aside={may && <Button onClick={() => setNew(true)}>{text.add}</Button>}>
+      {registries.error && <Refused error={registries.error} retry={registries.reload} />}
+      <Table label={text.registries} rows={registries.items} columns={registryColumns} keyOf={({ name }) => name} empty={<Empty title={text.noRegistries} />} />
+      {isNew && <NewRegistry onClose={() => setNew(false)} onDone={registries.reload} />}
+    </Section>
+  );
+}
+
+function NewRegistry({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: () => void }) {
+  const [name, setName] = useState('');
+  const [url, setUrl] = useState('');
+  const [key, setKey] = useState('');
+  const save = async (): Promise<void> => {
+    await api.post('/marketplace/registries', { name, url, ...(key !== '' && { public_key: key }) });
+    onDone();
+    onClose();
+  };
+  return (
+    <Dialog title={text.add} onClose={onClose}>
+      <Form onSubmit={save} onCancel={onClose}>
+        <TextField label={text.name} value={name} onInput={setName} required autoFocus />
+        <TextField label={text.address} value={url} onInput={setUrl} mono required />
+        <TextField label={text.key} value={key} onInput={setKey} mono />
+      </Form>
+    </Dialog>
+  );
+}
+
+function One({ id }: { readonly id: string }) {
+  const may = useMay();
+  const path = `/marketplace/installed/${encodeURIComponent(id)}`;
+  const { value, error, reload } = useData<Pack>(path, { every: 15_000 });
+  if (error) {
+    return <Refused error={error} retry={reload} />;
+  }
+  if (value === undefined) {
+    return <Skeleton lines={8} />;
+  }
+  const ask = (work: () => Promise<unknown>): void => void attempt(work, text.done).then(reload);
+  const turn = value.state === 'disabled' ? 'enable' : 'disable';
+  return (
+    <>
+      <Head title={value.name} note={value.description}>
+        {may('marketplace:manage') && <Button onClick={() => ask(() => api.post(`${path}/${turn}`))}>{text[turn]}</Button>}
+        {may('marketplace:manage') && value.version_before !== null && (
+          <Button onClick={() => ask(() => api.post(`${path}/rollback`))}>{say(text.rollback, { version: value.version_before })}</Button>
+        )}
+        {may('marketplace:uninstall') && (
+          <Button kind="danger" onClick={() => ask(() => api.delete(path))}>
+            {text.uninstall}
+          </Button>
+        )}
+      </Head>
+      <Fields
+        of={[
+          [text.state, value.error ?? value.state],
+          [text.version, value.version],
+          [text.permissions, value.permissions.join('; ')],
+          [text.skills, value.skills.join(', ')],
+          [text.agents, value.agents.join(', ')],
+          [text.hosts, value.hosts.join(', ')],
+          [text.ignored, value.ignored.join(', ')],
+          [text.signed, value.signed_by ?? text.unsigned],
+          [text.by, value.installed_by],
+          [text.at, <Time at={value.installed_at} />],
+        ]}
+      />
+      {value.findings.length > 0 && (
+        <Section title={text.findings}>
+          <ul class="list">
+            {value.findings.map(({ rule, file, line, message }) => (
+              <li key={`${rule} ${file} ${line}`}>
+                <Tag tone="warning">{rule}</Tag>
+                <span>{message}</span>
+                <span class="soft">
+                  {file}:{line}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+    </>
+  );
+}

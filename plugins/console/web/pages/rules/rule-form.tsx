@@ -1,0 +1,173 @@
+import { useEffect, useState } from 'preact/hooks';
+
+import { api } from '../../frame/api.ts';
+import { useMay } from '../../frame/additions.ts';
+import { useData } from '../../frame/data.ts';
+import { figure } from '../../frame/format.ts';
+import { address, goTo } from '../../frame/location.ts';
+import { count, words } from '../../frame/words.ts';
+import { Chart } from '../../kit/chart.tsx';
+import { attempt } from '../../kit/dialog.tsx';
+import { CheckField, Form, SelectField, TextField } from '../../kit/form.tsx';
+import { Button, Empty, Head, Refused, Section, Skeleton } from '../../kit/parts.tsx';
+import type { Severity } from '../../kit/status.tsx';
+import { type Column, Table } from '../../kit/table.tsx';
+import { Time } from '../../kit/time.tsx';
+import { draftOf, firstDraft, keyOf, type Previewed, type Rule, type RuleDraft } from './rule.ts';
+
+const text = words('rule', {
+  new: 'New rule',
+  name: 'Name',
+  key: 'Key',
+  keyHint: 'Stable: incidents and silences name the rule by it.',
+  severity: 'Severity',
+  kind: 'Kind',
+  scope: 'Scope',
+  conditions: 'Conditions',
+  conditionsHint: 'A list in JSON: what is looked at, and from when on it is wrong. The fields of each kind stand in the API document.',
+  badJson: 'This is not JSON: {error}',
+  runbook: 'Runbook',
+  runbookHint: 'An address, or a document of the knowledge such as vault:hosts/disk-full.',
+  enabled: 'On',
+  remove: 'Remove',
+  removed: 'The rule is gone.',
+  saved: 'The rule is kept.',
+  preview: 'What it would have done in the last day',
+  look: 'Look',
+  quiet: 'It would not have fired.',
+  fired: 'It would have fired once.|It would have fired {count} times.',
+  what: 'What',
+  from: 'From',
+  until: 'Until',
+  value: 'Value',
+  still: 'still firing',
+  query: 'Query {number}',
+});
+
+const severities: readonly (readonly [Severity, string])[] = [
+  ['critical', 'critical'],
+  ['warning', 'warning'],
+  ['info', 'info'],
+];
+const kinds = ['metric_raw', 'metric_anomaly', 'metric_forecast', 'metric_burn_rate', 'log_match', 'log_volume', 'trace_latency', 'trace_error_rate'];
+const scopes = ['host', 'global', 'monitoring_pipeline'];
+
+/** One rule: what it is, beside what it would have done. */
+export function RuleForm({ id }: { readonly id: string }) {
+  const isNew = id === 'new';
+  const rule = useData<Rule>(isNew ? undefined : `/alert-rules/${encodeURIComponent(id)}`, { kinds: ['rules'] });
+  if (rule.error) {
+    return <Refused error={rule.error} retry={rule.reload} />;
+  }
+  if (!isNew && rule.value === undefined) {
+    return <Skeleton lines={8} />;
+  }
+  return <Fields key={id} id={isNew ? undefined : id} first={rule.value === undefined ? firstDraft : draftOf(rule.value)} />;
+}
+
+function Fields({ id, first }: { readonly id: string | undefined; readonly first: RuleDraft }) {
+  const may = useMay();
+  const [draft, setDraft] = useState(first);
+  const [conditions, setConditions] = useState(JSON.stringify(first.conditions, undefined, 2));
+  const parsed = parsedConditions(conditions);
+  const set = (changes: Partial<RuleDraft>): void => setDraft({ ...draft, ...changes });
+  const setName = (name: string): void => set(id === undefined && draft.rule_key === keyOf(draft.name) ? { name, rule_key: keyOf(name) } : { name });
+  const whole: RuleDraft = { ...draft, conditions: parsed.value ?? draft.conditions };
+  const save = async (): Promise<void> => {
+    await (id === undefined ? api.post('/alert-rules', whole) : api.put(`/alert-rules/${id}`, whole));
+    goTo(address(['rules']));
+  };
+  const remove = async (): Promise<void> => {
+    if (await attempt(() => api.delete(`/alert-rules/${id!}`), text.removed)) {
+      goTo(address(['rules']));
+    }
+  };
+  return (
+    <>
+      <Head title={id === undefined ? text.new : draft.name} note={id === undefined ? undefined : draft.rule_key}>
+        {id !== undefined && may('alert:write') && (
+          <Button kind="danger" icon="trash" onClick={() => void remove()}>
+            {text.remove}
+          </Button>
+        )}
+      </Head>
+      <div class="columns even">
+        <Form onSubmit={save} onCancel={() => goTo(address(['rules']))} disabled={parsed.value === undefined || !may('alert:write')}>
+          <TextField label={text.name} value={draft.name} onInput={setName} required autoFocus={id === undefined} />
+          <TextField label={text.key} value={draft.rule_key} onInput={(key) => set({ rule_key: key })} hint={text.keyHint} mono required />
+          <SelectField label={text.severity} value={draft.severity} options={severities} onChange={(severity) => set({ severity })} />
+          <SelectField label={text.kind} value={draft.kind} options={named(kinds, draft.kind)} onChange={(kind) => set({ kind })} />
+          <SelectField label={text.scope} value={draft.scope_type} options={named(scopes, draft.scope_type)} onChange={(scope) => set({ scope_type: scope })} />
+          <TextField label={text.conditions} value={conditions} onInput={setConditions} rows={10} mono hint={text.conditionsHint} error={parsed.error} />
+          <TextField label={text.runbook} value={draft.runbook_url} onInput={(url) => set({ runbook_url: url })} hint={text.runbookHint} />
+          <CheckField label={text.enabled} value={draft.enabled} onChange={(enabled) => set({ enabled })} />
+        </Form>
+        <Preview rule={whole} isValid={parsed.value !== undefined} />
+      </div>
+    </>
+  );
+}
+
+const named = (values: readonly string[], own: string): readonly (readonly [string, string])[] =>
+  [...new Set([...values, own])].map((value) => [value, value.replaceAll('_', ' ')] as const);
+
+function parsedConditions(json: string): { readonly value?: RuleDraft['conditions']; readonly error?: string } {
+  try {
+    return { value: JSON.parse(json) as RuleDraft['conditions'] };
+  } catch (error) {
+    return { error: text.badJson.replace('{error}', (error as Error).message) };
+  }
+}
+
+/** Runs the rule over the last day, with what stands in the form at that moment. */
+function Preview({ rule, isValid }: { readonly rule: RuleDraft; readonly isValid: boolean }) {
+  const [shown, setShown] = useState<Previewed>();
+  useEffect(() => setShown(undefined), [JSON.stringify(rule.conditions), rule.kind]);
+  const look = (): void =>
+    void attempt(async () => {
+      const { kind, scope_type, conditions, join_mode, severity, dimensions } = rule;
+      const body = { kind, scope_type, conditions, join_mode, severity, ...(dimensions && { dimensions }), lookback: '24h' };
+      setShown(await api.post<Previewed>('/alert-rules/preview', body));
+    });
+  return (
+    <Section
+      title={text.preview}
+      aside={
+        <Button onClick={look} disabled={!isValid}>
+          {text.look}
+        </Button>
+      }
+    >
+      {shown && (
+        <>
+          <p role="status">{shown.fire_count === 0 ? text.quiet : count(text.fired, shown.fire_count)}</p>
+          {shown.warnings.map((warning) => (
+            <p key={warning} class="warning">
+              {warning}
+            </p>
+          ))}
+          {shown.fire_count > 0 && (
+            <Table
+              label={text.preview}
+              rows={shown.firings.slice(0, 50)}
+              columns={firings}
+              keyOf={(row) => `${row.dedupe_key} ${row.fired_at}`}
+              empty={<Empty title={text.quiet} />}
+            />
+          )}
+          {rule.kind.startsWith('metric') &&
+            shown.queries
+              .slice(0, 3)
+              .map((expr, at) => <Chart key={expr} title={text.query.replace('{number}', String(at + 1))} queries={[{ expr }]} window={{ last: 86_400 }} />)}
+        </>
+      )}
+    </Section>
+  );
+}
+
+const firings: readonly Column<Previewed['firings'][number]>[] = [
+  { head: text.what, cell: ({ dedupe_key: key }) => <span class="cut">{key}</span> },
+  { head: text.from, width: '110px', cell: ({ fired_at: at }) => <Time at={at} as="clock" /> },
+  { head: text.until, width: '110px', cell: ({ cleared_at: at }) => (at === null ? text.still : <Time at={at} as="clock" />) },
+  { head: text.value, width: '80px', numeric: true, cell: ({ value }) => figure(value) },
+];

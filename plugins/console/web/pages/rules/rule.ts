@@ -1,0 +1,65 @@
+import type { Severity } from '../../kit/status.tsx';
+
+/** A rule as the API answers it. */
+export interface Rule extends RuleDraft {
+  readonly id: number;
+  readonly created_by: string;
+  readonly updated_at: string;
+}
+
+export interface RuleDraft {
+  readonly rule_key: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly source_type?: string;
+  readonly scope_type: string;
+  readonly join_mode: string;
+  readonly severity: Severity;
+  readonly enabled: boolean;
+  readonly conditions: readonly Readonly<Record<string, unknown>>[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly runbook_url: string;
+  readonly notify_channel_ids?: readonly number[];
+  readonly dimensions?: readonly string[];
+}
+
+/** What a preview says that a rule would have done. */
+export interface Previewed {
+  readonly would_fire: boolean;
+  readonly fire_count: number;
+  readonly first_fire_at: string | null;
+  readonly last_fire_at: string | null;
+  readonly firings: readonly { readonly dedupe_key: string; readonly fired_at: string; readonly cleared_at: string | null; readonly value: number | null }[];
+  readonly queries: readonly string[];
+  readonly threshold: number | null;
+  readonly warnings: readonly string[];
+}
+
+/** The rule that a new one begins with: what most are. */
+export const firstDraft: RuleDraft = {
+  rule_key: '',
+  name: '',
+  kind: 'metric_raw',
+  scope_type: 'host',
+  join_mode: 'all',
+  severity: 'warning',
+  enabled: true,
+  conditions: [{ expr: 'avg_over_time(node_cpu_usage_percent[5m]) > 90', for: '5m' }],
+  labels: {},
+  annotations: {},
+  runbook_url: '',
+};
+
+/** What may be sent back: the fields of the server's own are left out. */
+export function draftOf({ id: _id, created_by: _by, updated_at: _at, ...rule }: Rule & { readonly created_at?: string }): RuleDraft {
+  const { created_at: _created, ...draft } = rule;
+  return draft;
+}
+
+/** `Disk is full` → `disk_is_full`. */
+export const keyOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_|_$/g, '');

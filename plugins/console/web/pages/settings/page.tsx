@@ -1,0 +1,135 @@
+import { useState } from 'preact/hooks';
+
+import { api } from '../../frame/api.ts';
+import { useUser } from '../../frame/shell.tsx';
+import { useList } from '../../frame/data.ts';
+import { useParam } from '../../frame/location.ts';
+import { say, words } from '../../frame/words.ts';
+import { attempt, Dialog } from '../../kit/dialog.tsx';
+import { Form, TextField } from '../../kit/form.tsx';
+import { Button, Empty, Fields, Head, Refused } from '../../kit/parts.tsx';
+import { Tag } from '../../kit/status.tsx';
+import { type Column, Table } from '../../kit/table.tsx';
+
+const text = words('settings', {
+  title: 'Settings',
+  search: 'Search settings',
+  name: 'Setting',
+  value: 'Value',
+  source: 'From',
+  none: 'No setting is called so.',
+  otherwise: 'Otherwise',
+  env: 'In the environment',
+  edit: 'A value as JSON, or plain text',
+  hidden: 'kept secret',
+  fixed: 'It is set by {source}, which has the say over what is kept here.',
+  unset: 'Back to the file or default',
+  kept: 'Kept; it is in force at once.',
+  changedBy: 'Changed by',
+});
+
+interface Setting {
+  readonly category: string;
+  readonly key: string;
+  readonly value: unknown;
+  readonly sensitive: boolean;
+  readonly source: string;
+  readonly description: string;
+  readonly env: string | null;
+  readonly default: unknown;
+  readonly writable: boolean;
+  readonly updated_by: string | null;
+  readonly problem?: string;
+}
+
+export default function Settings() {
+  const isAdmin = useUser().role === 'admin';
+  const [q, setQ] = useParam('q');
+  const [edited, setEdited] = useState<Setting>();
+  const settings = useList<Setting>('/system-settings', { kinds: ['settings'], pageSize: 1_000 });
+  const wanted = q.toLowerCase();
+  const rows = settings.items?.filter(({ category, key, description }) => `${category}.${key} ${description}`.toLowerCase().includes(wanted));
+  return (
+    <>
+      <Head title={text.title}>
+        <input type="search" value={q} placeholder={text.search} aria-label={text.search} onInput={(event) => setQ(event.currentTarget.value)} />
+      </Head>
+      {settings.error && <Refused error={settings.error} retry={settings.reload} />}
+      <Table
+        label={text.title}
+        rows={rows}
+        columns={columns}
+        keyOf={({ category, key }) => `${category}.${key}`}
+        onPick={isAdmin ? setEdited : undefined}
+        empty={<Empty title={text.none} />}
+      />
+      {edited && <Edited key={`${edited.category}.${edited.key}`} setting={edited} onClose={() => setEdited(undefined)} onDone={settings.reload} />}
+    </>
+  );
+}
+
+const columns: readonly Column<Setting>[] = [
+  {
+    head: text.name,
+    cell: ({ category, key, description, problem }) => (
+      <span class="cut" title={problem ?? description}>
+        <code>
+          {category}.{key}
+        </code>{' '}
+        <span class={problem === undefined ? 'soft' : 'critical'}>{problem ?? description}</span>
+      </span>
+    ),
+  },
+  { head: text.value, width: '26%', cell: (setting) => <code class="cut">{shown(setting)}</code> },
+  { head: text.source, width: '100px', rank: 1, cell: ({ source }) => <Tag tone={source === 'default' ? 'muted' : 'info'}>{source}</Tag> },
+];
+
+const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+const shown = ({ sensitive, value }: Setting): string => (sensitive ? (value === '' || value === null ? '' : text.hidden) : asText(value));
+
+function Edited({ setting, onClose, onDone }: { readonly setting: Setting; readonly onClose: () => void; readonly onDone: () => void }) {
+  const [value, setValue] = useState(setting.sensitive ? '' : asText(setting.value));
+  const path = `/system-settings/${encodeURIComponent(setting.category)}/${encodeURIComponent(setting.key)}`;
+  const save = async (): Promise<void> => {
+    await api.put(path, { value: typeof setting.value === 'string' || setting.sensitive ? value : parsed(value) });
+    onDone();
+    onClose();
+  };
+  const unset = async (): Promise<void> => {
+    if (await attempt(() => api.delete(path), text.kept)) {
+      onDone();
+      onClose();
+    }
+  };
+  return (
+    <Dialog title={`${setting.category}.${setting.key}`} onClose={onClose}>
+      <p>{setting.description}</p>
+      <Fields
+        of={[
+          [text.source, setting.source],
+          [text.otherwise, setting.default === undefined ? undefined : <code>{asText(setting.default)}</code>],
+          [text.env, setting.env],
+          [text.changedBy, setting.updated_by],
+        ]}
+      />
+      {setting.writable ? (
+        <Form onSubmit={save} onCancel={onClose}>
+          <TextField label={text.value} value={value} onInput={setValue} hint={text.edit} mono autoFocus type={setting.sensitive ? 'password' : 'text'} />
+        </Form>
+      ) : (
+        <p class="warning">{say(text.fixed, { source: setting.env ?? setting.source })}</p>
+      )}
+      {setting.source === 'database' && <Button onClick={() => void unset()}>{text.unset}</Button>}
+    </Dialog>
+  );
+}
+
+/** What is no JSON is sent as the text that it is; svc says whether it fits. */
+function parsed(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
