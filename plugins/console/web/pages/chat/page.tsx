@@ -98,8 +98,6 @@ function Conversation({ id, first, incident, onChange }: ConversationProps) {
     messages.reload();
     onChange();
   });
-  const end = useRef<HTMLDivElement>(null);
-  useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [messages.items?.length, run.text]);
   const send = async (): Promise<void> => {
     const content = draft.trim();
     if (content === '' || run.isRunning) {
@@ -123,38 +121,7 @@ function Conversation({ id, first, incident, onChange }: ConversationProps) {
   }, [id]);
   return (
     <div class="chat">
-      <div class="chat-log" aria-live="polite">
-        {messages.items?.length === 0 && !run.isRunning && <Empty title={text.none}>{text.noneNote}</Empty>}
-        {messages.items?.map((message) => (
-          <article key={message.id} class={`said said-${message.role}`}>
-            <header class="soft">
-              {message.role === 'user' ? text.you : (message.agent ?? text.agent)} · <Time at={message.created_at} />
-            </header>
-            <Calls of={message.tool_calls} />
-            {message.role === 'user' ? <p class="plain">{message.content}</p> : <Markdown text={message.content} />}
-          </article>
-        ))}
-        {run.asked !== undefined && (
-          <article class="said said-user">
-            <header class="soft">{text.you}</header>
-            <p class="plain">{run.asked}</p>
-          </article>
-        )}
-        {run.isRunning && (
-          <article class="said said-assistant" aria-busy="true">
-            <header class="soft">{run.agent ?? text.agent}</header>
-            <Calls of={run.calls} />
-            {run.text === '' ? <p class="soft">{text.works}</p> : <Markdown text={run.text} />}
-            {run.approval !== undefined && (
-              <p class="warning">
-                {text.waits} <a href={address(['approvals', run.approval])}>{text.sign}</a>
-              </p>
-            )}
-          </article>
-        )}
-        {run.error && <Refused error={run.error} />}
-        <div ref={end} />
-      </div>
+      <Log messages={messages.items} run={run} />
       <form
         class="chat-box"
         onSubmit={(event) => {
@@ -183,6 +150,46 @@ function Conversation({ id, first, incident, onChange }: ConversationProps) {
           </Button>
         )}
       </form>
+    </div>
+  );
+}
+
+/** What was said, and what is being said; the end of it stays in sight. */
+function Log({ messages, run }: { readonly messages: readonly Message[] | undefined; readonly run: ReturnType<typeof useRun> }) {
+  const end = useRef<HTMLDivElement>(null);
+  useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [messages?.length, run.text]);
+  return (
+    <div class="chat-log" aria-live="polite">
+      {messages?.length === 0 && !run.isRunning && <Empty title={text.none}>{text.noneNote}</Empty>}
+      {messages?.map((message) => (
+        <article key={message.id} class={`said said-${message.role}`}>
+          <header class="soft">
+            {message.role === 'user' ? text.you : (message.agent ?? text.agent)} · <Time at={message.created_at} />
+          </header>
+          <Calls of={message.tool_calls} />
+          {message.role === 'user' ? <p class="plain">{message.content}</p> : <Markdown text={message.content} />}
+        </article>
+      ))}
+      {run.asked !== undefined && (
+        <article class="said said-user">
+          <header class="soft">{text.you}</header>
+          <p class="plain">{run.asked}</p>
+        </article>
+      )}
+      {run.isRunning && (
+        <article class="said said-assistant" aria-busy="true">
+          <header class="soft">{run.agent ?? text.agent}</header>
+          <Calls of={run.calls} />
+          {run.text === '' ? <p class="soft">{text.works}</p> : <Markdown text={run.text} />}
+          {run.approval !== undefined && (
+            <p class="warning">
+              {text.waits} <a href={address(['approvals', run.approval])}>{text.sign}</a>
+            </p>
+          )}
+        </article>
+      )}
+      {run.error && <Refused error={run.error} />}
+      <div ref={end} />
     </div>
   );
 }

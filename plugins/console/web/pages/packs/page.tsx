@@ -5,13 +5,13 @@ import { useMay } from '../../frame/additions.ts';
 import { useData, useList } from '../../frame/data.ts';
 import { address, usePlace, useParam } from '../../frame/location.ts';
 import { say, words } from '../../frame/words.ts';
-import { attempt, Dialog } from '../../kit/dialog.tsx';
-import { Form, TextField } from '../../kit/form.tsx';
+import { attempt } from '../../kit/dialog.tsx';
 import { Button, Empty, Fields, Head, Refused, Section, Skeleton, Tabs } from '../../kit/parts.tsx';
 import { Status, Tag } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { Install, type Source } from './install.tsx';
+import { Registries } from './registries.tsx';
 
 const text = words('packs', {
   title: 'Packs',
@@ -28,14 +28,6 @@ const text = words('packs', {
   notFound: 'No registry has such a pack.',
   from: 'From',
   install: 'Install',
-  add: 'Add a registry',
-  name: 'Name',
-  address: 'Address of its index, or a folder of this machine',
-  key: 'Public key (ed25519), if it is signed',
-  refresh: 'Refresh',
-  remove: 'Remove',
-  removed: 'Gone.',
-  noRegistries: 'There are no registries.',
   signed: 'signed',
   unsigned: 'unsigned',
   enable: 'Switch on',
@@ -51,7 +43,6 @@ const text = words('packs', {
   by: 'Installed by',
   at: 'Since',
   done: 'Done.',
-  packs: 'Packs',
 });
 
 interface Pack {
@@ -183,77 +174,6 @@ function Find() {
       />
       {source && <Install source={source} onClose={() => setSource(undefined)} onDone={offers.reload} />}
     </>
-  );
-}
-
-interface Registry {
-  readonly name: string;
-  readonly url: string;
-  readonly packs: number;
-  readonly signed: boolean;
-  readonly error: string | null;
-  readonly refreshed_at: string | null;
-}
-
-function Registries() {
-  const may = useMay()('*');
-  const [isNew, setNew] = useState(false);
-  const registries = useList<Registry>('/marketplace/registries', { every: 30_000 });
-  const ask = (work: () => Promise<unknown>): void => void attempt(work, text.done).then(registries.reload);
-  const path = (name: string): string => `/marketplace/registries/${encodeURIComponent(name)}`;
-  const registryColumns: readonly Column<Registry>[] = [
-    {
-      head: text.name,
-      cell: ({ name, url, error }) => (
-        <Status tone={error === null ? 'ok' : 'critical'}>
-          <span class="cut">
-            {name} <span class="soft">{error ?? url}</span>
-          </span>
-        </Status>
-      ),
-    },
-    { head: text.packs, width: '80px', numeric: true, cell: ({ packs }) => packs },
-    { head: text.signed, width: '100px', rank: 1, cell: ({ signed }) => (signed ? text.signed : text.unsigned) },
-    { head: text.at, width: '110px', rank: 1, cell: ({ refreshed_at: at }) => <Time at={at} /> },
-    {
-      head: text.refresh,
-      width: '190px',
-      rank: 2,
-      cell: ({ name }) =>
-        may ? (
-          <>
-            <Button onClick={() => ask(() => api.post(`${path(name)}/refresh`))}>{text.refresh}</Button>{' '}
-            <Button onClick={() => ask(() => api.delete(path(name)))}>{text.remove}</Button>
-          </>
-        ) : null,
-    },
-  ];
-  return (
-    <Section title={text.registries} aside={may && <Button onClick={() => setNew(true)}>{text.add}</Button>}>
-      {registries.error && <Refused error={registries.error} retry={registries.reload} />}
-      <Table label={text.registries} rows={registries.items} columns={registryColumns} keyOf={({ name }) => name} empty={<Empty title={text.noRegistries} />} />
-      {isNew && <NewRegistry onClose={() => setNew(false)} onDone={registries.reload} />}
-    </Section>
-  );
-}
-
-function NewRegistry({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: () => void }) {
-  const [name, setName] = useState('');
-  const [url, setUrl] = useState('');
-  const [key, setKey] = useState('');
-  const save = async (): Promise<void> => {
-    await api.post('/marketplace/registries', { name, url, ...(key !== '' && { public_key: key }) });
-    onDone();
-    onClose();
-  };
-  return (
-    <Dialog title={text.add} onClose={onClose}>
-      <Form onSubmit={save} onCancel={onClose}>
-        <TextField label={text.name} value={name} onInput={setName} required autoFocus />
-        <TextField label={text.address} value={url} onInput={setUrl} mono required />
-        <TextField label={text.key} value={key} onInput={setKey} mono />
-      </Form>
-    </Dialog>
   );
 }
 

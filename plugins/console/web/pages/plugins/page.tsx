@@ -1,5 +1,5 @@
 import { api } from '../../frame/api.ts';
-import { useUser } from '../../frame/shell.tsx';
+import { useMay } from '../../frame/additions.ts';
 import { useData, useList } from '../../frame/data.ts';
 import { address, usePlace } from '../../frame/location.ts';
 import { say, words } from '../../frame/words.ts';
@@ -104,7 +104,7 @@ const columns: readonly Column<Plugin>[] = [
 ];
 
 function One({ id }: { readonly id: string }) {
-  const isAdmin = useUser().role === 'admin';
+  const isAdmin = useMay()('*');
   const { value, error, reload } = useData<PluginDetail>(`/plugins/${encodeURIComponent(id)}`, { every: 5_000 });
   if (error) {
     return <Refused error={error} retry={reload} />;

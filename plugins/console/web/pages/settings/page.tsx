@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 
 import { api } from '../../frame/api.ts';
-import { useUser } from '../../frame/shell.tsx';
+import { useMay } from '../../frame/additions.ts';
 import { useList } from '../../frame/data.ts';
 import { useParam } from '../../frame/location.ts';
 import { say, words } from '../../frame/words.ts';
@@ -43,7 +43,7 @@ interface Setting {
 }
 
 export default function Settings() {
-  const isAdmin = useUser().role === 'admin';
+  const isAdmin = useMay()('*');
   const [q, setQ] = useParam('q');
   const [edited, setEdited] = useState<Setting>();
   const settings = useList<Setting>('/system-settings', { kinds: ['settings'], pageSize: 1_000 });

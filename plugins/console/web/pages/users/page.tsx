@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 
 import { api } from '../../frame/api.ts';
-import { useUser } from '../../frame/shell.tsx';
+import { useMay } from '../../frame/additions.ts';
 import { useList } from '../../frame/data.ts';
 import { address, usePlace } from '../../frame/location.ts';
 import { say, words } from '../../frame/words.ts';
@@ -54,7 +54,7 @@ interface Role {
 
 export default function Users() {
   const { parts } = usePlace();
-  const isAdmin = useUser().role === 'admin';
+  const isAdmin = useMay()('*');
   const shows = parts[1] === 'roles' ? 'roles' : 'users';
   const [edited, setEdited] = useState<User | 'new'>();
   return (
