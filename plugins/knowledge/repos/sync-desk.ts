@@ -41,6 +41,8 @@ export class SyncDesk {
   readonly #running = new Map<number, Running>();
   readonly #progress = new Map<number, SyncProgress>();
   readonly #waiting: number[] = [];
+  /** Asked for while they sync: what has come to their branch since may not be in it. */
+  readonly #again = new Set<number>();
 
   constructor(parts: SyncDeskParts) {
     this.#parts = parts;
@@ -68,17 +70,25 @@ export class SyncDesk {
     return this.#progress.get(id);
   }
 
-  /** Syncs as soon as it is its turn; one that syncs or waits already is left to it. */
+  /** Syncs as soon as it is its turn; one that syncs already does so once more when it is done. */
   async start(id: number): Promise<void> {
-    if (this.#running.has(id) || this.#waiting.includes(id)) {
+    if (this.#running.has(id)) {
+      this.#again.add(id);
       return;
     }
-    this.#waiting.push(id);
-    this.#progress.set(id, { phase: 'waiting', done: 0, total: 0 });
+    if (this.#waiting.includes(id)) {
+      return;
+    }
+    this.#wait(id);
     await this.#parts.tables.write((tx) =>
       new RepoStore(tx).update(id, { status: 'syncing', last_tried_at: Math.ceil(this.#parts.clock.now()), due_at: null }),
     );
     this.#go();
+  }
+
+  #wait(id: number): void {
+    this.#waiting.push(id);
+    this.#progress.set(id, { phase: 'waiting', done: 0, total: 0 });
   }
 
   /** Ends its sync, and resolves once nothing of it runs any more. */
@@ -88,6 +98,7 @@ export class SyncDesk {
       this.#waiting.splice(place, 1);
       this.#progress.delete(id);
     }
+    this.#again.delete(id);
     const running = this.#running.get(id);
     running?.stop.abort();
     await running?.done;
@@ -110,6 +121,9 @@ export class SyncDesk {
         } finally {
           this.#running.delete(id);
           this.#progress.delete(id);
+          if (this.#again.delete(id)) {
+            this.#wait(id);
+          }
           finish();
           void (ending.aborted || this.#go());
         }
@@ -131,7 +145,15 @@ export class SyncDesk {
       const result = await syncRepo(repo, { remotes, docs, clone, progress, signal });
       const now = Math.ceil(clock.now());
       await keep({
-        ...{ status: 'ready', last_synced_at: now, last_commit: result.commit, last_error: null, last_error_code: null, failures: 0 },
+        // To be done once more: a kill in between finds it syncing, and does so too.
+        ...{
+          status: this.#again.has(id) ? 'syncing' : 'ready',
+          last_synced_at: now,
+          last_commit: result.commit,
+          last_error: null,
+          last_error_code: null,
+          failures: 0,
+        },
         ...{ last_result: JSON.stringify(result), due_at: this.#due(repo, 0) },
       });
       log.info({ event: 'knowledge.repo_synced', repo: id, ...result, samples: undefined }, 'repository synced');
@@ -144,7 +166,7 @@ export class SyncDesk {
       const { code, message } = toTrouble(error);
       log.warn({ event: 'knowledge.repo_sync_failed', repo: id, code, cause: message }, 'repository not synced; what was synced before stays');
       await keep({
-        status: 'failed',
+        status: this.#again.has(id) ? 'syncing' : 'failed',
         last_error: message.slice(0, 1_000),
         last_error_code: code,
         failures: repo.failures + 1,

@@ -184,7 +184,7 @@ test(
     );
     const own = join(house.dataDir, 'plugins', 'knowledge');
     assert.deepEqual(
-      readdirSync(own).filter((name) => !['empty', 'index', 'repos', 'run'].includes(name)),
+      readdirSync(own).filter((name) => !['empty', 'index', 'parser', 'repos', 'run'].includes(name)),
       [],
     );
     assert.deepEqual(readdirSync(join(own, 'empty')), []);
