@@ -104,7 +104,6 @@ for (const [size, dark] of [
       for (const [address, sign] of pages) {
         await page.goto(house.url + address);
         await page.getByText(sign).locator('visible=true').first().waitFor();
-        await page.waitForLoadState('networkidle').catch(() => undefined);
         await page.locator('.skeleton').first().waitFor({ state: 'detached' });
         await assertClean(view, `${address} at ${size.width} px`);
         assert.deepEqual(await page.evaluate(tooWide), [], `${address} is wider than ${size.width} px`);

@@ -205,9 +205,12 @@ function Loaded({ entry }: { readonly entry: PageEntry }) {
 
 function NotFound() {
   return (
-    <Empty title={text.notFound}>
-      <a href="/">{text.toOverview}</a>
-    </Empty>
+    <div class="page">
+      <h1>{text.notFound}</h1>
+      <p>
+        <a href="/">{text.toOverview}</a>
+      </p>
+    </div>
   );
 }
 
