@@ -39,9 +39,7 @@ export function holds(principal: Principal, action: string): boolean {
 }
 
 /** A stolen edge key must open the data plane only, so a machine is nobody on the routes of people. */
-function isPerson(principal: Principal): boolean {
-  return principal.kind !== 'anonymous' && principal.kind !== 'edge';
-}
+const isPerson = (principal: Principal): boolean => principal.kind !== 'anonymous' && principal.kind !== 'edge';
 
 /** Only a signed-in user is themself: an API token is scoped by its grants and nothing else. */
 function isSelf(principal: Principal, id: unknown): boolean {

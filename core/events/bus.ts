@@ -160,9 +160,7 @@ const maxDepth = 32;
  * A frozen copy of plain data. One copy serves every subscriber: none of them can change what the others see, and the
  * emitter may go on changing its own object.
  */
-function frozenCopy(event: unknown, type: string): unknown {
-  return frozen(event, type, '', 0);
-}
+const frozenCopy = (event: unknown, type: string): unknown => frozen(event, type, '', 0);
 
 function frozen(value: unknown, type: string, path: string, depth: number): unknown {
   if (typeof value === 'function' || typeof value === 'symbol') {

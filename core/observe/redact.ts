@@ -80,9 +80,7 @@ const suspicious =
   /passw|passphrase|pwd|secret|token|api[-_]?key|\bx-|private|encrypt|credential|auth|cookie|-----|bearer|basic|:\/\/|eyJ|svc[_.]|sk-|gh[opsur]_|github_pat|glpat|xapp|AIza|xox|bot\d|\d:|hook|[?&]/i;
 
 /** A cut may have split a secret, so that its rest no longer has the shape of one: the last word goes. */
-function withoutCutWord(text: string): string {
-  return text.slice(0, Math.max(text.lastIndexOf(' '), text.lastIndexOf('\n'), 0));
-}
+const withoutCutWord = (text: string): string => text.slice(0, Math.max(text.lastIndexOf(' '), text.lastIndexOf('\n'), 0));
 
 interface Walk {
   readonly depth: number;

@@ -62,9 +62,7 @@ export function connectReader(file: string, options: ConnectOptions = {}): Conne
   return configured(connect(file, { ...options, mustExist: true }), [...settings, 'query_only = ON']);
 }
 
-export function sqliteVersion(connection: Connection): string {
-  return connection.prepare('select sqlite_version()').pluck().get() as string;
-}
+export const sqliteVersion = (connection: Connection): string => connection.prepare('select sqlite_version()').pluck().get() as string;
 
 export function assertSqlite(connection: Connection, oldest = oldestSqlite): void {
   const version = sqliteVersion(connection);

@@ -117,6 +117,4 @@ function parseKey(text: string, origin: string): Buffer {
 }
 
 /** From the key itself, so that a key from the environment has the same id on every machine. */
-function idOf(key: Buffer): string {
-  return createHash('sha256').update('svc key id').update(key).digest('hex').slice(0, 8);
-}
+const idOf = (key: Buffer): string => createHash('sha256').update('svc key id').update(key).digest('hex').slice(0, 8);

@@ -73,10 +73,6 @@ function isComplete(statement: readonly Token[]): boolean {
 }
 
 /** `OR ROLLBACK`, `ON CONFLICT ROLLBACK`, `RAISE(ROLLBACK, …)`: they end the whole transaction, which others share. */
-export function rollsBackOthers(statement: readonly Token[]): boolean {
-  return /\b(or|conflict|raise) rollback\b/.test(wordsOf(statement).join(' '));
-}
+export const rollsBackOthers = (statement: readonly Token[]): boolean => /\b(or|conflict|raise) rollback\b/.test(wordsOf(statement).join(' '));
 
-export function wordsOf(statement: readonly Token[]): string[] {
-  return statement.filter(({ kind }) => kind === 'word').map(({ text }) => text);
-}
+export const wordsOf = (statement: readonly Token[]): string[] => statement.filter(({ kind }) => kind === 'word').map(({ text }) => text);

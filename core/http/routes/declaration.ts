@@ -24,9 +24,7 @@ export interface Segment {
 }
 
 /** `GET /api/v1/plugins/{}`: two declarations with the same key would answer the same requests. */
-export function routeKey({ method, path }: Pick<RouteDeclaration, 'method' | 'path'>): string {
-  return `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`;
-}
+export const routeKey = ({ method, path }: Pick<RouteDeclaration, 'method' | 'path'>): string => `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`;
 
 export function pathSegments(path: string): readonly Segment[] {
   if (path === '/') {
