@@ -74,7 +74,7 @@ describe('the bill of materials', () => {
     const { packages } = runTimePackages(root);
     assert.deepEqual([bill.bomFormat, bill.specVersion, bill.version, bill.metadata.component.version], ['CycloneDX', '1.5', 1, '1.2.3']);
     assert.equal(bill.components.length, packages.length);
-    const names: string[] = bill.components.map(({ name }: { name: string }) => name);
+    const names: string[] = bill.components.map(({ group, name }: { group?: string; name: string }) => (group === undefined ? name : `${group}/${name}`));
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     assert.deepEqual(
       Object.keys(dependencies).filter((name) => !names.includes(name)),
