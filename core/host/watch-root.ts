@@ -1,4 +1,3 @@
-import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -23,7 +22,6 @@ export interface RootWatchOptions {
 
 const lookEveryMs = 1_000;
 const pollEveryMs = 500;
-const throttledMs = 100;
 const armWithinMs = 5_000;
 
 /** No watches or file descriptors left: asking for each file's state still works. */
@@ -69,7 +67,7 @@ export function watchRoot(root: string, { ignore, changed, since, log }: RootWat
       ignored: (path) => path !== real && (isNoise(basename(path)) || ignore(named(path))),
     });
     let arming = true;
-    follow(watcher, closing.signal, (path, stats) => {
+    watcher.on('all', (_event, path, stats) => {
       // The root itself is looked at by whoever waits for the watch to be ready.
       if (!arming || (path !== real && stats !== undefined && stats.ctimeMs >= since)) {
         changed(named(path));
@@ -107,20 +105,6 @@ export function watchRoot(root: string, { ignore, changed, since, log }: RootWat
       await watcher?.close();
     },
   };
-}
-
-/** chokidar drops what changes a file again within 50 ms, as a formatter does right after a save: that is looked for. */
-function follow(watcher: FSWatcher, end: AbortSignal, tell: (path: string, stats: Stats | undefined) => void): void {
-  const lookAgain = async (path: string, { mtimeMs }: Stats): Promise<void> => {
-    const now = (await paused(throttledMs, end)) && (await stat(path).catch(() => undefined));
-    if (now && now.mtimeMs !== mtimeMs) {
-      tell(path, now);
-    }
-  };
-  watcher.on('all', (_event, path, stats) => {
-    tell(path, stats);
-    void (stats?.isFile() && lookAgain(path, stats));
-  });
 }
 
 /** Which folder stands at `path`; the time of birth tells apart folders that got the same inode one after the other. */
