@@ -10,7 +10,10 @@ const magic = Buffer.from('svc-key-1\n');
 /** The keys of a data folder, so that only a passphrase opens them: such a backup may lie where others can read it. */
 export function sealKeys(keys: Buffer, passphrase: string): Buffer {
   if (passphrase.length < shortest) {
-    throw new SvcError('invalid_argument', `a passphrase has at least ${shortest} characters: whoever copies the backup can try as many as they like`);
+    throw new SvcError(
+      'invalid_argument',
+      `the passphrase is too short: give at least ${shortest} characters, since a copied backup can be tried without limit`,
+    );
   }
   const [salt, nonce] = [randomBytes(16), randomBytes(12)];
   const cipher = createCipheriv('aes-256-gcm', scryptSync(passphrase, salt, 32, cost), nonce);

@@ -10,7 +10,7 @@ export interface Case {
 }
 
 export interface Truth {
-  /** `fault`: something is broken; `calm`: nothing is, though an alert fired; `withheld`: what shows the cause was not fetched. */
+  /** `fault`: a component fails; `calm`: none does, though an alert fired; `withheld`: the evidence of the cause was not fetched. */
   readonly kind: 'fault' | 'calm' | 'withheld';
   /** Nodes that are right answers; none where nothing is broken. */
   readonly nodes: readonly string[];

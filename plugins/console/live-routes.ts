@@ -42,7 +42,7 @@ export const liveRoutes = (
     path: '/api/v1/console/live',
     access: 'any',
     summary: 'Which kinds of things have changed, as it happens',
-    description: 'Begins with one event hello; a page that hears it again has missed something and asks anew for all that it shows.',
+    description: 'Begins with one event `hello`. A client that receives it again has missed events: it fetches all that it shows anew.',
     handle: ({ signal }) => changes.follow(signal),
   }),
   route({

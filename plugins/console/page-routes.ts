@@ -58,7 +58,7 @@ export const pageRoutes = (assets: Assets, start: () => Start): readonly RouteDe
     method: 'GET',
     path: '/api/v1/console/start',
     access: 'public',
-    summary: 'What a page offers to somebody who is not signed in',
+    summary: 'Sign-in options, for visitors without a session',
     response: Type.Object({
       setup: Type.Boolean({ description: 'the first administrator is still to be made, with the link of the start banner' }),
       registration: Type.Boolean({ description: 'visitors may make an account for themselves' }),

@@ -119,7 +119,10 @@ test('a key in a backup can be sealed with a passphrase, and opens with no other
   const dataDir = join(folder, 'data');
   await (await openIn(dataDir)).close();
   const passphrase = 'correct horse battery';
-  await assert.rejects(createBackup(join(folder, 'weak'), { dataDir, product, withKey: true, passphrase: 'short' }), /at least 12 characters/);
+  await assert.rejects(
+    createBackup(join(folder, 'weak'), { dataDir, product, withKey: true, passphrase: 'short' }),
+    /passphrase is too short: give at least 12 characters/,
+  );
   await createBackup(join(folder, 'sealed'), { dataDir, product, withKey: true, passphrase });
   assert.ok(!existsSync(join(folder, 'sealed', 'secret.key')));
   const key = readFileSync(join(dataDir, 'keys', 'secret.key'), 'utf8').trim();

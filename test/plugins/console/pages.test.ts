@@ -97,7 +97,7 @@ for (const [size, dark] of [
     { timeout: 180_000 },
     async (t) => {
       if (!browser) {
-        return t.skip('no chromium');
+        return t.skip('chromium is not installed');
       }
       const view = await signedIn({ ...size, dark });
       const { page } = view;
@@ -117,7 +117,7 @@ for (const [size, dark] of [
 
 test('text of others is shown as it is, and what would be invisible is made visible', { timeout: 120_000 }, async (t) => {
   if (!browser) {
-    return t.skip('no chromium');
+    return t.skip('chromium is not installed');
   }
   const view = await signedIn();
   const { page } = view;
@@ -148,7 +148,7 @@ test('text of others is shown as it is, and what would be invisible is made visi
 
 test('the keyboard alone leads everywhere', { timeout: 120_000 }, async (t) => {
   if (!browser) {
-    return t.skip('no chromium');
+    return t.skip('chromium is not installed');
   }
   const view = await signedIn();
   const { page } = view;

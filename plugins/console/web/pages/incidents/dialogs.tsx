@@ -7,7 +7,7 @@ import { Field, Form, Segments, TextField } from '../../kit/form.tsx';
 
 const text = words('incident-dialogs', {
   silenceTitle: 'Silence this incident',
-  silenceNote: 'Nobody is told of it until then. It goes on, and its timeline does.',
+  silenceNote: 'No notices are sent until then. The incident and its timeline go on.',
   howLong: 'For',
   reason: 'Reason',
   silence: 'Silence',

@@ -9,7 +9,7 @@ import { Time } from '../../kit/time.tsx';
 const text = words('timeline', {
   title: 'Timeline',
   firing: 'Fired',
-  repeat_suppressed: 'Fired again, nobody was told',
+  repeat_suppressed: 'Fired again; no notice sent',
   acknowledged: 'Acknowledged',
   silenced: 'Silenced',
   unsilenced: 'Silence ended',
