@@ -23,6 +23,8 @@ type Provider = (typeof providers)[number];
 interface Asked {
   readonly tag: string;
   readonly provider: Provider;
+  /** As the platform sends it, each time it does. */
+  readonly signed: ReturnType<typeof callback>;
   /** The platform was told that it is taken. */
   accepted: boolean;
 }
@@ -86,20 +88,34 @@ async function connect(url: string, token: string, fakes: ReadonlyMap<Provider, 
 
 const people = Array.from({ length: 40 }, (_, at) => `U${at}`);
 
-/** Messages to all platforms, each sent twice or thrice at once as platforms do that are in doubt; some answers go wrong on the way. */
+/** So often one message in so many comes at once; and so many old ones may come once more at any time. */
+const [storm, stormEach, remembered] = [100, 40, 60];
+
+/**
+ * Messages to all platforms, each sent up to a hundred times at once as platforms do that are in doubt, and again behind later ones,
+ * also behind a kill.
+ */
 async function ask(url: string, kill: number, apps: ReadonlyMap<Provider, string>, asked: Asked[], stop: AbortSignal): Promise<void> {
   for (let number = 0; !stop.aborted; number++) {
     const provider = providers[number % providers.length]!;
-    const one: Asked = { tag: `tag-${kill}-${number}`, provider, accepted: false };
-    asked.push(one);
     const from = people[(kill * 7 + number) % people.length]!;
-    const signed = callback(provider, secretsOf(provider), { text: `What of ${one.tag}?`, key: `${kill * 10_000 + number}`, from }, Date.now());
-    const tries = Array.from({ length: 1 + (number % 3) }, () => deliver(url, { provider, id: apps.get(provider)! }, signed));
-    for (const { status } of (await Promise.allSettled(tries)).flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))) {
-      assert.equal(status, 200);
-      one.accepted = true;
-    }
+    const tag = `tag-${kill}-${number}`;
+    const signed = callback(provider, secretsOf(provider), { text: `What of ${tag}?`, key: `${kill * 10_000 + number}`, from }, Date.now());
+    const fresh: Asked = { tag, provider, signed, accepted: false };
+    const late = asked.slice(-remembered).filter(() => Math.random() < 0.05);
+    asked.push(fresh);
+    const times = number % stormEach === 1 ? storm : 1 + (number % 3);
+    await Promise.all([...late, ...Array.from({ length: times }, () => fresh)].map((one) => tell(url, apps, one)));
     await pause(Math.random() * 40);
+  }
+}
+
+/** Whoever got a 200 will not send it again for want of one. */
+async function tell(url: string, apps: ReadonlyMap<Provider, string>, one: Asked): Promise<void> {
+  const answer = await deliver(url, { provider: one.provider, id: apps.get(one.provider)! }, one.signed).catch(() => undefined);
+  if (answer !== undefined) {
+    assert.equal(answer.status, 200);
+    one.accepted = true;
   }
 }
 
