@@ -13,6 +13,7 @@ export const peers = {
   nginx: 'nginx-light',
   prlimit: 'util-linux',
   prometheus: 'prometheus',
+  'prometheus-alertmanager': 'prometheus-alertmanager',
   'prometheus-node-exporter': 'prometheus-node-exporter',
   'prometheus-process-exporter': 'prometheus-process-exporter',
   promtool: 'prometheus',

@@ -2,7 +2,7 @@ import { defineService, type Handle, messageOf, type PluginContext, timestamp } 
 
 import type { MetricsQueries } from '../metricsdb/contract.ts';
 import type { NoticeSource } from '../notify/contract.ts';
-import { AlertEvaluator, IncidentChanged, IncidentDeeds, IncidentFired, Incidents } from './contract.ts';
+import { AlertEvaluator, IncidentChanged, IncidentDeeds, IncidentFired, Incidents, OthersAlerts } from './contract.ts';
 import { AlertSeries } from './evaluator/alert-series.ts';
 import { BackEnd, type StoreName, type Within } from './evaluator/back-end.ts';
 import { EvaluatorCounters } from './evaluator/counters.ts';
@@ -27,7 +27,8 @@ import { operationRoutes } from './incident/operation-routes.ts';
 import { Operations } from './incident/operations.ts';
 import type { IncidentTables } from './incident/tables.ts';
 import { Why } from './incident/why.ts';
-import type { Plan, RenderAnnotations, RenderLabels, Rule, RuleBook } from './rule.ts';
+import { OthersAlertBook } from './others-alerts.ts';
+import { isOfSource, type Plan, type RenderAnnotations, type RenderLabels, type Rule, type RuleBook } from './rule.ts';
 import { AlertingRules, Channels, Logs, Metrics, MetricsIngest } from './services.ts';
 import { silenceRoutes } from './silence/silence-routes.ts';
 import { SilenceReach } from './silence/silence-reach.ts';
@@ -103,7 +104,7 @@ export class AlertEngine {
     });
     this.#instances = new InstanceReader({
       ...{ tables, ledger: this.#ledger },
-      staleOf: (ruleId) => this.#evaluator.stale.of(ruleId),
+      staleOf: (ruleId) => (isOfSource(ruleId) ? new Set() : this.#evaluator.stale.of(ruleId)),
       silencedBy: (one) => this.#silences.covering(one, clock.now()),
     });
     scope.defer('finish evaluations', () => this.#evaluator.stop());
@@ -197,6 +198,8 @@ export class AlertEngine {
     extend.contribute(mentions, 'incident', incidentMention(reader));
     const parts = { incidents: reader, silences: this.#silences, dispatcher: services.maybe(Channels), clock, ids };
     incidentSkills(parts).forEach((skill) => skills.add(skill));
+    const others = new OthersAlertBook({ ledger: this.#ledger, timeline: this.#timeline, log: this.#ctx.log, gateInputs: () => this.#gateInputs() });
+    services.provide(OthersAlerts, () => others);
     services.provide(AlertEvaluator, () => ({
       tick: async () => {
         await this.#parts.recording.tick();

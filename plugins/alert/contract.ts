@@ -1,6 +1,6 @@
 import { type AuditNote, defineEvent, defineService, type Principal } from 'svc/sdk';
 
-import type { NoticeIncident } from '../notify/contract.ts';
+import type { NoticeIncident, Severity } from '../notify/contract.ts';
 
 export type IncidentStatus = 'open' | 'acknowledged' | 'silenced' | 'resolved';
 
@@ -88,6 +88,37 @@ export interface IncidentDeeds {
   silence(id: number, asked: { readonly until: string; readonly reason?: string }, change: IncidentChange): Promise<{ readonly status: string }>;
 }
 
+/** A system that raises alerts itself and tells them here. */
+export interface AlertSource {
+  readonly id: number;
+  /** Never changes: the keys of its incidents begin with it. */
+  readonly key: string;
+  /** Labels that tell incidents of one alert apart, as those of a rule do. */
+  readonly dimensions: readonly string[];
+}
+
+/** One alert as its source tells it; what it tells again is the same alert when the labels are the same. */
+export interface ToldAlert {
+  readonly name: string;
+  readonly severity: Severity;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly runbook_url: string;
+  readonly fires: boolean;
+}
+
+/** Alerts of other systems as incidents. */
+export interface OthersAlerts {
+  /** Resolves once it is on disk; an alert that is not among these stays as it is. `left_out`: those for which there is no room. */
+  take(source: AlertSource, alerts: readonly ToldAlert[]): Promise<{ readonly left_out: number }>;
+  /** Ends what a source has not told again since, by the wall. */
+  endUnheard(source: AlertSource, since: number): Promise<void>;
+  /** Ends everything of a source that is taken away. */
+  endAll(sourceId: number): Promise<void>;
+  /** Sources with incidents that last. */
+  sources(): readonly number[];
+}
+
 /** After the commit: an incident is new, or has fired again. */
 export interface IncidentFiredEvent {
   readonly incident: IncidentView;
@@ -110,6 +141,7 @@ export interface AlertEvaluator {
 
 export const Incidents = defineService<Incidents>('alert.incidents');
 export const IncidentDeeds = defineService<IncidentDeeds>('alert.deeds');
+export const OthersAlerts = defineService<OthersAlerts>('alert.others');
 export const AlertEvaluator = defineService<AlertEvaluator>('alert.evaluator');
 export const IncidentFired = defineEvent<IncidentFiredEvent>('incident.fired');
 export const IncidentChanged = defineEvent<IncidentChangedEvent>('incident.changed');

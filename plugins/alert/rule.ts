@@ -113,3 +113,8 @@ export type RenderLabels = (rule: Rule, series: LabelRecord, value: number) => {
 
 /** Its incidents inhibit all others of the same device. */
 export const deviceOfflineRule = 'device_offline';
+
+/** Alerts that another system raises are of no rule of ours: the number of their source stands in its place, and says so. */
+export const ruleIdOfSource = (source: number): number => -1_000 - source;
+export const sourceOfRuleId = (ruleId: number): number => -1_000 - ruleId;
+export const isOfSource = (ruleId: number): boolean => ruleId <= -1_000;

@@ -1,4 +1,4 @@
-import { defineEvent, defineService, type MaybePromise } from 'svc/sdk';
+import { type AuditNote, defineEvent, defineService, type MaybePromise } from 'svc/sdk';
 
 /** An account as it stands after the last commit. */
 export interface Person {
@@ -64,8 +64,20 @@ export interface PasswordsContract {
   verify(email: string, password: string): Promise<Person | undefined>;
 }
 
+/** What only the room of forgotten passwords asks for. */
+export interface RestoringContract {
+  /** The active person with this e-mail, for a message to it. Whether there is one is not for any answer. */
+  find(email: string): Promise<Person | undefined>;
+  /**
+   * Another password for who has proven by other means to be this person, as they were then; it ends their sessions and API
+   * tokens. `along` runs inside the write. Throws conflict when the account has changed meanwhile.
+   */
+  replace(person: Pick<Person, 'id' | 'version'>, password: string, along: () => MaybePromise<void>, note: (note: AuditNote) => void): Promise<void>;
+}
+
 export const Directory = defineService<DirectoryContract>('iam.directory');
 export const Passwords = defineService<PasswordsContract>('iam.passwords');
+export const Restoring = defineService<RestoringContract>('iam.restoring');
 
 /** After the commit that changed or removed an account, or its memberships. What a role grants may change without it. */
 export const PersonChanged = defineEvent<{ readonly id: number }>('iam.person-changed');

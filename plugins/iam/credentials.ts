@@ -31,6 +31,12 @@ export class Credentials implements PasswordsContract {
     this.#parts = parts;
   }
 
+  async find(email: string): Promise<Person | undefined> {
+    const { tables, people } = this.#parts;
+    const account = await peopleStore(tables.read).credentials(normalEmail(email));
+    return account && people.live(account.id);
+  }
+
   async verify(email: string, password: string): Promise<Person | undefined> {
     const { tables, people, hasher } = this.#parts;
     const account = await peopleStore(tables.read).credentials(normalEmail(email));

@@ -1,6 +1,6 @@
 import { AuditTrail, Catalogue, definePlugin } from 'svc/sdk';
 
-import { Directory, Passwords, PersonChanged, RoleChanged } from './contract.ts';
+import { Directory, Passwords, PersonChanged, Restoring, RoleChanged } from './contract.ts';
 import { Credentials } from './credentials.ts';
 import { createDirectory } from './directory.ts';
 import { createExplain } from './explain.ts';
@@ -42,6 +42,10 @@ export default definePlugin({
 
     ctx.services.provide(Directory, () => directory);
     ctx.services.provide(Passwords, () => credentials);
+    ctx.services.provide(Restoring, () => ({
+      find: (email) => credentials.find(email),
+      replace: (person, password, along, note) => users.replacePassword(person, password, along, note),
+    }));
     ctx.http.routes([...meRoutes(tables), ...userRoutes(users)]);
     ctx.http.routes(orgRoutes(new Orgs({ tables, people, clock })));
     ctx.http.routes(memberRoutes(new Members({ tables, people, policy })));

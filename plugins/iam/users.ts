@@ -123,6 +123,26 @@ export class Users {
     });
   }
 
+  /** For a person who has proven otherwise who they are, and does not know the password. */
+  async replacePassword(
+    { id, version }: { readonly id: number; readonly version: number },
+    password: string,
+    along: () => MaybePromise<void>,
+    note: By['note'],
+  ): Promise<void> {
+    const { people, hasher } = this.#parts;
+    const person = people.live(id) ?? missing(id);
+    assertGoodPassword(password, person.email);
+    const password_hash = await hasher.hash(password);
+    await this.#amend({ principal: restoring, requireMatch: () => undefined, note }, id, async (_tx, before) => {
+      if (before.version !== version || before.status !== 'active') {
+        throw new SvcError('conflict', 'the account was changed meanwhile; ask for another link', { reason: 'iam.changed' });
+      }
+      await along();
+      return { password_hash, version: version + 1 };
+    });
+  }
+
   async remove(by: By, id: number): Promise<void> {
     const { clock } = this.#parts;
     await this.#amend(by, id, (_tx, before) => ({ deleted_at: clock.now(), status: 'disabled', password_hash: '', version: before.version + 1 }));
@@ -162,6 +182,9 @@ export class Users {
     }
   }
 }
+
+/** Who has lost the password is nobody yet. */
+const restoring: Principal = Object.freeze({ kind: 'system', id: 'password-reset', name: 'password reset', role: 'none', grants: Object.freeze([]) });
 
 const isActiveAdmin = ({ role, status }: UserRow): boolean => role === 'admin' && status === 'active';
 

@@ -25,7 +25,8 @@ interface Asked {
   readonly provider: Provider;
   /** As the platform sends it, each time it does. */
   readonly signed: ReturnType<typeof callback>;
-  /** The platform was told that it is taken. */
+  /** How often, and whether the platform was told that it is taken. */
+  sent: number;
   accepted: boolean;
 }
 
@@ -49,12 +50,13 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
       const { url, running, token } = await start(folder, model.url);
       await connect(url, token, fakes, apps);
       const stop = new AbortController();
-      const working = Promise.allSettled([ask(url, kill, apps, asked, stop.signal)]);
+      const working = Promise.allSettled(Array.from({ length: atOnce }, () => ask(url, kill, apps, asked, stop.signal)));
       await pause(150 + Math.random() * 900);
       running.kill('SIGKILL');
       await once(running, 'exit');
       stop.abort();
-      await working;
+      const [broken] = (await working).flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
+      assert.ifError(broken);
     }
     const { running } = await start(folder, model.url);
     await settle(asked, fakes);
@@ -88,20 +90,23 @@ async function connect(url: string, token: string, fakes: ReadonlyMap<Provider, 
 
 const people = Array.from({ length: 40 }, (_, at) => `U${at}`);
 
-/** So often one message in so many comes at once; and so many old ones may come once more at any time. */
-const [storm, stormEach, remembered] = [100, 40, 60];
+/** One message in so many comes a hundred times at once; old ones of the last so many may come once more at any time. */
+const [storm, stormEach, remembered] = [100, 60, 60];
+/** Platforms do not wait for each other. */
+const atOnce = 8;
 
 /**
  * Messages to all platforms, each sent up to a hundred times at once as platforms do that are in doubt, and again behind later ones,
  * also behind a kill.
  */
 async function ask(url: string, kill: number, apps: ReadonlyMap<Provider, string>, asked: Asked[], stop: AbortSignal): Promise<void> {
-  for (let number = 0; !stop.aborted; number++) {
+  while (!stop.aborted) {
+    const number = asked.length;
     const provider = providers[number % providers.length]!;
     const from = people[(kill * 7 + number) % people.length]!;
     const tag = `tag-${kill}-${number}`;
-    const signed = callback(provider, secretsOf(provider), { text: `What of ${tag}?`, key: `${kill * 10_000 + number}`, from }, Date.now());
-    const fresh: Asked = { tag, provider, signed, accepted: false };
+    const signed = callback(provider, secretsOf(provider), { text: `What of ${tag}?`, key: `${100_000 + number}`, from }, Date.now());
+    const fresh: Asked = { tag, provider, signed, sent: 0, accepted: false };
     const late = asked.slice(-remembered).filter(() => Math.random() < 0.05);
     asked.push(fresh);
     const times = number % stormEach === 1 ? storm : 1 + (number % 3);
@@ -112,6 +117,7 @@ async function ask(url: string, kill: number, apps: ReadonlyMap<Provider, string
 
 /** Whoever got a 200 will not send it again for want of one. */
 async function tell(url: string, apps: ReadonlyMap<Provider, string>, one: Asked): Promise<void> {
+  one.sent += 1;
   const answer = await deliver(url, { provider: one.provider, id: apps.get(one.provider)! }, one.signed).catch(() => undefined);
   if (answer !== undefined) {
     assert.equal(answer.status, 200);
@@ -138,5 +144,5 @@ function judge(asked: readonly Asked[], fakes: ReadonlyMap<Provider, FakePlatfor
   const twice = asked.filter((one) => answersTo(one, fakes) > 1).map(({ tag, provider }) => `${provider} ${tag}`);
   assert.deepEqual({ silent, twice }, { silent: [], twice: [] });
   const left = [...fakes.values()].flatMap(({ standing }) => standing).filter(({ text }) => !text.startsWith('Answer to')).length;
-  return { messages: asked.length, accepted: accepted.length, answers: accepted.length, 'left by kills, without an answer': left };
+  return { messages: asked.length, sent: asked.reduce((sum, { sent }) => sum + sent, 0), accepted: accepted.length, answers: accepted.length, 'left by kills, without an answer': left };
 }

@@ -24,18 +24,20 @@ export interface Finding {
   readonly pausedMs: number;
   readonly rows: readonly ReadonlyMap<string, Row>[];
   /** Instances about which nothing is known, so that they stay as they are. */
-  readonly unknown: ReadonlySet<string>;
+  readonly unknown: Pick<ReadonlySet<string>, 'has'>;
   /** Instances that have not been seen since the start. */
   readonly stale: ReadonlySet<string>;
   /** What annotations ask of the store. */
   readonly query?: TemplateQuery | undefined;
+  /** Why incidents end that have no instance left; by itself: their condition has cleared, or was not heard of. */
+  readonly ending?: ResolveReason | undefined;
   /** Called with how many label sets had to be left out. */
   readonly leftOut: (count: number) => void;
 }
 
 export interface FindingsParts {
   readonly ledger: Ledger;
-  readonly alerts: AlertSeries;
+  readonly alerts: Pick<AlertSeries, 'update' | 'hasSeries'>;
   readonly render: RenderAnnotations;
   readonly now: () => number;
   readonly gateInputs: () => GateInputs;
@@ -139,7 +141,7 @@ export class Findings {
     const lead = leadIn(turn, draft, inputs);
     const now = this.#parts.now();
     if (lead === undefined) {
-      close(draft, known, left.some(({ key }) => finding.stale.has(key)) ? 'not_heard' : 'cleared', now);
+      close(draft, known, finding.ending ?? (left.some(({ key }) => finding.stale.has(key)) ? 'not_heard' : 'cleared'), now);
     } else {
       draft.apply(change(known, firingOf(finding, lead, this.#parts.render), { joined: [], left, firing: countFiring(draft.members(group)) }, now));
     }

@@ -67,7 +67,7 @@ export interface Evaluation {
   /** Rows by key, for each condition. */
   readonly rows: readonly ReadonlyMap<string, Row>[];
   /** Keys that may be clear or gone without a word; default: none. */
-  readonly unknown?: ReadonlySet<string>;
+  readonly unknown?: Pick<ReadonlySet<string>, 'has'>;
   /** How long a manual resolve stands against a condition that never clears. */
   readonly holdMs: number;
 }

@@ -20,7 +20,8 @@ export interface OwnRule {
   annotations(pipeline: string, state: OwnState): Readonly<Record<string, string>>;
 }
 
-const unset: Omit<Rule, 'id' | 'rule_key' | 'name' | 'severity'> = {
+/** A rule that no file and no request has made. */
+export const unwritten: Omit<Rule, 'id' | 'rule_key' | 'name' | 'severity'> = {
   kind: 'metric_raw',
   source_type: 'svc_builtin',
   scope_type: 'monitoring_pipeline',
@@ -89,7 +90,7 @@ interface OwnParts {
 }
 
 function ownRule(named: Pick<Rule, 'id' | 'rule_key' | 'name' | 'severity'>, threshold: number, { found, summary }: OwnParts): OwnRule {
-  const rule: Rule = { ...unset, ...named };
+  const rule: Rule = { ...unwritten, ...named };
   return {
     rule,
     plan: { join: 'any', legs: [{ store: 'metrics', query: rule.rule_key, threshold, forMs: 0 }] },

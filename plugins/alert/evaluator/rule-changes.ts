@@ -3,7 +3,7 @@ import type { Draft } from '../incident/draft.ts';
 import { type Incident, isUnnotified } from '../incident/incident.ts';
 import type { Ledger } from '../incident/ledger.ts';
 import { ofRule, type ResolveReason } from '../incident/transitions.ts';
-import type { Plan, Rule, RuleBook, RuleChange } from '../rule.ts';
+import { isOfSource, type Plan, type Rule, type RuleBook, type RuleChange } from '../rule.ts';
 import { ownRuleOf } from './own-rules.ts';
 import { close } from './findings.ts';
 import type { Instance } from './instance.ts';
@@ -90,21 +90,21 @@ export function reconcile(book: RuleBook, { ledger, now }: ChangeParts): Promise
     const at = now();
     for (const incident of ledger.live.values()) {
       const rule = ownRuleOf({ id: incident.rule_id })?.rule ?? book.get(incident.rule_id);
-      if (rule === undefined || !rule.enabled) {
+      if (!isOfSource(incident.rule_id) && rule?.enabled !== true) {
         close(draft, incident, rule === undefined ? 'rule_deleted' : 'rule_disabled', at);
       } else if (ledger.instancesOf(incident.dedupe_key).size === 0) {
-        draft.setInstance(rule.id, incident.lead, instanceOf(incident, at));
+        draft.setInstance(incident.rule_id, incident.lead, instanceOf(incident, at));
       }
     }
     for (const [ruleId, instances] of ledger.instances) {
-      if (ownRuleOf({ id: ruleId }) === undefined && book.get(ruleId)?.enabled !== true) {
+      if (!isOfSource(ruleId) && ownRuleOf({ id: ruleId }) === undefined && book.get(ruleId)?.enabled !== true) {
         [...instances.keys()].forEach((key) => draft.setInstance(ruleId, key, undefined));
       }
     }
   });
 }
 
-function closeAll(ruleId: number, reason: ResolveReason, ledger: Ledger, draft: Draft, now: number): void {
+export function closeAll(ruleId: number, reason: ResolveReason, ledger: Ledger, draft: Draft, now: number): void {
   for (const incident of ledger.live.values()) {
     if (incident.rule_id === ruleId) {
       close(draft, incident, reason, now);

@@ -162,12 +162,14 @@ export function unsilence(incident: Incident, actor: Actor, reason: 'silence_exp
   }
 }
 
-export type ResolveReason = 'cleared' | 'not_heard' | 'by_user' | 'rule_changed' | 'rule_disabled' | 'rule_deleted';
+export type ResolveReason = 'cleared' | 'not_heard' | 'by_user' | 'not_told' | 'source_removed' | 'rule_changed' | 'rule_disabled' | 'rule_deleted';
 
 const endings: Readonly<Record<ResolveReason, (actor: Actor) => string>> = {
   cleared: () => 'the condition has cleared',
   not_heard: () => 'its source was not heard for 15 minutes after the start; whether the condition lasts is not known',
   by_user: ({ name }) => `resolved by ${name}`,
+  not_told: () => 'its source has not told it again; whether the condition lasts is not known',
+  source_removed: () => 'its source was taken away',
   rule_changed: () => 'its rule was changed to another key, scope or dimensions',
   rule_disabled: () => 'its rule was disabled',
   rule_deleted: () => 'its rule was deleted',

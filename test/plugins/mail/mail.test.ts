@@ -2,53 +2,14 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
 
-import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { startTestHost, useNoLeaks } from 'svc/testing';
 
 import { encodedWords, mailText } from '../../../plugins/mail/mail-text.ts';
 import { MailSender } from '../../../plugins/mail/contract.ts';
 import { NoticeDispatcher } from '../../../plugins/notify/contract.ts';
-import { authority, serverCert, serverKey } from '../metricsdb/certificates.ts';
+import { authority } from '../metricsdb/certificates.ts';
 import { noticeOf } from '../notify/office.ts';
-
-interface Taken {
-  readonly from: string;
-  readonly to: readonly string[];
-  readonly text: string;
-  readonly secure: boolean;
-  readonly user: string | undefined;
-}
-
-/** A real server: STARTTLS, and AUTH only behind it; it knows one user, and refuses who begins with "no". */
-async function postOffice(t: TestContext, more: SMTPServerOptions = {}) {
-  const taken: Taken[] = [];
-  const quirks: Error[] = [];
-  const server = new SMTPServer({
-    ...{ cert: serverCert, key: serverKey, authOptional: true, closeTimeout: 100, logger: false, disableReverseLookup: true },
-    onAuth: ({ username, password }, _, done) =>
-      username === 'svc@example.org' && password === 'p4ss wörd'
-        ? done(null, { user: username })
-        : done(Object.assign(new Error('wrong'), { responseCode: 535 })),
-    onRcptTo: ({ address }, _, done) => done(address.startsWith('no') ? Object.assign(new Error('no such mailbox'), { responseCode: 550 }) : null),
-    onData(stream, { envelope, secure, user }, done) {
-      const parts: Buffer[] = [];
-      stream.on('data', (part: Buffer) => parts.push(part));
-      stream.on('end', () => {
-        const quirk = quirks.shift();
-        if (quirk === undefined) {
-          const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
-          taken.push({ from, to: envelope.rcptTo.map(({ address }) => address), text: Buffer.concat(parts).toString(), secure, user });
-        }
-        done(quirk ?? null);
-      });
-    },
-    ...more,
-  });
-  server.on('error', () => undefined);
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.after(() => new Promise<void>((done) => server.close(done)));
-  return { taken, quirks, port: (server.server.address() as AddressInfo).port };
-}
+import { decoded, postOffice, type Taken } from './post-office.ts';
 
 const later = (code: number): Error => Object.assign(new Error('say it again'), { responseCode: code });
 
@@ -69,9 +30,6 @@ async function house(t: TestContext, port: number, settings: Record<string, stri
 
 const mail = { id: 'm-1', to: ['ann@example.org'], subject: 'Größe: 97 % 🚨', text: '.\nfirst\n.hidden\n\nhttps://svc.example/x' };
 const login = { SVC_MAIL_USER: 'svc@example.org', SVC_MAIL_PASSWORD: 'p4ss wörd' };
-
-/** Of each part, as a reader decodes it. */
-const decoded = (text: string): string[] => [...text.matchAll(/base64\r\n\r\n([\w+/=\r\n]+)/g)].map(([, body]) => Buffer.from(body!, 'base64').toString());
 
 test('a message goes over TLS to a server that is who it says, signed in, and arrives as it was written', async (t) => {
   const office = await postOffice(t);

@@ -1,0 +1,36 @@
+import { BuildInfo, definePlugin, defineService, isSvcError } from 'svc/sdk';
+
+import type { OthersAlerts } from '../alert/contract.ts';
+import { Intake } from './intake.ts';
+import { hookRoutes, sourceRoutes } from './source-routes.ts';
+import { Sources } from './sources.ts';
+import type { SourceTables } from './tables.ts';
+
+/** By its id: the room of alerts may be away. */
+const Others = defineService<OthersAlerts>('alert.others');
+
+const upkeepMs = 60_000;
+
+export default definePlugin({
+  activate(ctx) {
+    const { clock, ids, log, secrets, services } = ctx;
+    const alerts = services.maybe(Others);
+    const build = services.use(BuildInfo);
+    const sources = new Sources({ tables: ctx.db<SourceTables>(), secrets, clock, ids, alerts, publicUrl: () => build.publicUrl });
+    const taken = ctx.metrics.counter('alerts_total', 'Alerts that other systems told, by what became of them.', ['source', 'result']);
+    const intake = new Intake({ sources, alerts, clock, log, taken });
+    ctx.http.routes([...sourceRoutes(sources), ...hookRoutes(intake, sources)]);
+    return { sources };
+  },
+  start(ctx, { sources }) {
+    const { log, scope } = ctx;
+    scope.interval('end alerts that were not told again', upkeepMs, () =>
+      sources.upkeep().catch((error: unknown) => {
+        if (!isSvcError(error)) {
+          throw error;
+        }
+        log.warn({ event: 'alert_source.upkeep', cause: error.message }, 'alerts that were not told again could not be ended; tried again in a minute');
+      }),
+    );
+  },
+});

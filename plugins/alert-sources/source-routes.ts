@@ -1,0 +1,95 @@
+import { byteRoute, listRoute, route, type RouteDeclaration } from 'svc/sdk';
+
+import type { Intake } from './intake.ts';
+import { ById, ByKey, ByToken, SourceChange, SourceDraft, SourceMade, SourceShown } from './schema.ts';
+import { hookPath, type Sources } from './sources.ts';
+
+const path = '/api/v1/alert-sources';
+const mostBytes = 4 * 1024 * 1024;
+
+export const sourceRoutes = (sources: Sources): readonly RouteDeclaration[] => [
+  listRoute({ path, access: 'any', summary: 'List systems that tell their alerts here, newest first', items: SourceShown, handle: ({ page }) => sources.list(page) }),
+  route({
+    method: 'POST',
+    path,
+    access: 'alert:source',
+    summary: 'Connect a system that tells its alerts here',
+    description: 'Its url has a secret in it, is shown this once, and is entered as a webhook of Alertmanager or as a contact point of Grafana.',
+    body: SourceDraft,
+    response: SourceMade,
+    errors: ['conflict'],
+    handle(call) {
+      const { key, ...draft } = call.body;
+      return sources.create(call, key, draft);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{id}`,
+    access: 'any',
+    summary: 'One system that tells its alerts here',
+    params: ById,
+    response: SourceShown,
+    errors: ['not_found'],
+    handle: ({ params }) => sources.get(params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: `${path}/{id}`,
+    access: 'alert:source',
+    summary: 'Change such a system; its key and its address stay',
+    description: 'If-Match takes the ETag of what was read. What is left out stays, but the signing secret, which goes.',
+    params: ById,
+    body: SourceChange,
+    response: SourceShown,
+    errors: ['not_found', 'conflict'],
+    handle: (call) => sources.replace(call, call.params.id, call.body),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/{id}/rotate`,
+    access: 'alert:source',
+    summary: 'Give such a system another address; the one before is refused at once',
+    params: ById,
+    response: SourceMade,
+    status: 200,
+    action: 'alert_source:rotate',
+    errors: ['not_found'],
+    handle: (call) => sources.rotate(call, call.params.id),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${path}/{id}`,
+    access: 'alert:source',
+    summary: 'Take such a system away; its incidents end',
+    params: ById,
+    errors: ['not_found', 'conflict'],
+    handle: (call) => sources.remove(call, call.params.id),
+  }),
+];
+
+const pushed = { method: 'POST', consumes: ['*/*'], maxBodyBytes: mostBytes, produces: 'application/json', audited: false } as const;
+
+export const hookRoutes = (intake: Intake, sources: Sources): readonly RouteDeclaration[] => [
+  byteRoute({
+    ...pushed,
+    path: `${hookPath}/{token}`,
+    access: 'public',
+    summary: 'Alerts of another system, whose proof is the secret in the address',
+    description: 'What a webhook of Alertmanager or Grafana sends. A wrong address, a wrong signature and a stale one are answered alike.',
+    params: ByToken,
+    wording: ({ status, message }) => ({ type: 'text/plain', body: status === 401 ? '' : message }),
+    errors: ['unauthorized', 'invalid_argument', 'unavailable'],
+    handle: async ({ params, headers, body }) => JSON.stringify(await intake.byAddress(params.token, { headers, body })),
+  }),
+  byteRoute({
+    ...pushed,
+    path: `${path}/{key}/alerts`,
+    access: { action: 'alert:tell', machine: true },
+    summary: 'Alerts of another system, whose proof is an API token',
+    description: 'For senders whose addresses are no secret: an API token with alert:tell, as a bearer or as the password of Basic.',
+    params: ByKey,
+    errors: ['not_found', 'invalid_argument', 'unavailable'],
+    handle: async ({ params, body }) => JSON.stringify(await intake.take(await sources.byKey(params.key), body)),
+  }),
+];

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+
+import { formatDuration, parseDuration } from 'svc/query';
+import { type Call, type Clock, type Handle, type Ids, isSvcError, type Page, type PageRequest, type Secrets, SvcError, type Tables, timestamp } from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import type { AlertSource, OthersAlerts } from '../alert/contract.ts';
+import type { SourceChange, SourceMade, SourceShown } from './schema.ts';
+import { sourceStore } from './source-store.ts';
+import type { SourceRow, SourceTables } from './tables.ts';
+
+export interface SourceParts {
+  readonly tables: Tables<SourceTables>;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly publicUrl: () => string;
+  readonly alerts: Handle<OthersAlerts>;
+}
+
+type Change = Pick<Call, 'note' | 'requireMatch'>;
+type Shown = Static<typeof SourceShown>;
+
+export const hookPath = '/api/v1/alert-sources/hooks';
+export const mask = '••••';
+const mostSources = 100;
+const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+/** Systems that tell their alerts here. The secret of an address is shown when it is made, and only its digest is kept. */
+export class Sources {
+  readonly #parts: SourceParts;
+
+  constructor(parts: SourceParts) {
+    this.#parts = parts;
+  }
+
+  async list(page: PageRequest): Promise<Page<Shown>> {
+    const { items, ...rest } = await sourceStore(this.#parts.tables.read).list(page);
+    return { ...rest, items: items.map(shownOf) };
+  }
+
+  async get(id: number): Promise<Shown> {
+    return shownOf(await this.#row(id));
+  }
+
+  create(call: Change, key: string, draft: SourceChange): Promise<Static<typeof SourceMade>> {
+    const { tables, ids, clock } = this.#parts;
+    const token = ids.token(32);
+    return tables.write(async (tx) => {
+      const store = sourceStore(tx);
+      const all = await store.all();
+      if (all.some((row) => row.key === key)) {
+        throw new SvcError('conflict', `there is a source ${key} already`, { reason: 'alert_source.taken', details: [{ path: '/key', message: 'is taken' }] });
+      }
+      if (all.length >= mostSources) {
+        throw new SvcError('conflict', `there are ${mostSources} sources already, the limit; delete one that tells nothing any more`);
+      }
+      const now = Math.floor(clock.now());
+      const fields = { ...fieldsOf(draft, undefined), key, token_digest: digestOf(token), signing_secret: null, created_at: now, updated_at: now };
+      const { id } = await store.insert(fields);
+      const row = await store.update(id, { signing_secret: this.#sealed(id, draft.signing_secret, null) });
+      call.note({ resourceType: 'alert source', resourceId: id, after: shownOf(row) });
+      return { ...shownOf(row), url: this.#urlOf(token) };
+    });
+  }
+
+  replace(call: Change, id: number, draft: SourceChange): Promise<Shown> {
+    const { tables, clock } = this.#parts;
+    return tables.write(async (tx) => {
+      const store = sourceStore(tx);
+      const row = (await store.find(id)) ?? missing(id);
+      const before = shownOf(row);
+      call.requireMatch(before);
+      const signing_secret = this.#sealed(id, draft.signing_secret, row.signing_secret);
+      const updated_at = Math.max(row.updated_at + 1, Math.floor(clock.now()));
+      const after = shownOf(await store.update(id, { ...fieldsOf(draft, row), signing_secret, updated_at }));
+      call.note({ resourceType: 'alert source', resourceId: id, before, after });
+      return after;
+    });
+  }
+
+  /** Another address; the one before is refused from then on. */
+  rotate(call: Change, id: number): Promise<Static<typeof SourceMade>> {
+    const { tables, clock, ids } = this.#parts;
+    const token = ids.token(32);
+    return tables.write(async (tx) => {
+      const store = sourceStore(tx);
+      const row = (await store.find(id)) ?? missing(id);
+      const updated = await store.update(id, { token_digest: digestOf(token), updated_at: Math.max(row.updated_at + 1, Math.floor(clock.now())) });
+      call.note({ resourceType: 'alert source', resourceId: id, before: shownOf(row), after: shownOf(updated) });
+      return { ...shownOf(updated), url: this.#urlOf(token) };
+    });
+  }
+
+  async remove(call: Change, id: number): Promise<void> {
+    const { tables, alerts } = this.#parts;
+    await tables.write(async (tx) => {
+      const row = (await sourceStore(tx).find(id)) ?? missing(id);
+      call.requireMatch(shownOf(row));
+      await sourceStore(tx).remove(id);
+      call.note({ resourceType: 'alert source', resourceId: id, before: shownOf(row) });
+    });
+    // A kill before this is made up for at the next start.
+    if (alerts.available) {
+      await alerts.get().endAll(id);
+    }
+  }
+
+  /** Whose address this is; undefined for nobody's, and for who is disabled. */
+  async byToken(token: string): Promise<SourceRow | undefined> {
+    const row = await sourceStore(this.#parts.tables.read).byDigest(digestOf(token));
+    return row?.enabled === 1 ? row : undefined;
+  }
+
+  async byKey(key: string): Promise<SourceRow> {
+    const row = await sourceStore(this.#parts.tables.read).byKey(key);
+    if (row?.enabled !== 1) {
+      throw new SvcError('not_found', `there is no source ${key} that is enabled`, { reason: 'alert_source.unknown' });
+    }
+    return row;
+  }
+
+  /** Undefined where requests need no signature. */
+  signingSecret({ id, key, signing_secret: sealed }: SourceRow): string | undefined {
+    try {
+      return sealed === null ? undefined : this.#parts.secrets.open(placeOf(id), sealed);
+    } catch (error) {
+      throw isSvcError(error)
+        ? new SvcError('unavailable', `the signing secret of the source ${key} cannot be opened; enter it again`, { reason: 'alert_source.sealed', cause: error })
+        : error;
+    }
+  }
+
+  /** Ends what was not told again in time, and what is left of sources that are gone. */
+  async upkeep(): Promise<void> {
+    const { alerts, tables, clock } = this.#parts;
+    if (!alerts.available) {
+      return;
+    }
+    const rows = await sourceStore(tables.read).all();
+    for (const row of rows) {
+      await alerts.get().endUnheard(sourceOf(row), clock.now() - row.unheard_ms);
+    }
+    for (const id of alerts.get().sources()) {
+      if (!rows.some((row) => row.id === id)) {
+        await alerts.get().endAll(id);
+      }
+    }
+  }
+
+  async #row(id: number): Promise<SourceRow> {
+    return (await sourceStore(this.#parts.tables.read).find(id)) ?? missing(id);
+  }
+
+  #sealed(id: number, given: string | undefined, old: string | null): string | null {
+    return given === mask ? old : given === undefined || given === '' ? null : this.#parts.secrets.seal(placeOf(id), given);
+  }
+
+  #urlOf(token: string): string {
+    return `${this.#parts.publicUrl().replace(/\/$/, '')}${hookPath}/${token}`;
+  }
+}
+
+const placeOf = (id: number) => ({ table: 'alert_sources_peers', row: String(id), column: 'signing_secret' });
+
+const missing = (id: number): never => {
+  throw new SvcError('not_found', `there is no source ${id}`, { reason: 'alert_source.unknown' });
+};
+
+export const sourceOf = ({ id, key, dimensions }: SourceRow): AlertSource => ({ id, key, dimensions: JSON.parse(dimensions) as string[] });
+
+const fieldsOf = ({ dimensions, default_severity, unheard_after, enabled }: SourceChange, row: SourceRow | undefined) => ({
+  dimensions: dimensions === undefined ? (row?.dimensions ?? '["instance"]') : JSON.stringify(dimensions),
+  default_severity: default_severity ?? row?.default_severity ?? ('warning' as const),
+  unheard_ms: unheard_after === undefined ? (row?.unheard_ms ?? 86_400_000) : parseDuration(unheard_after),
+  enabled: (enabled ?? row?.enabled !== 0) ? 1 : 0,
+});
+
+const shownOf = (row: SourceRow): Shown => ({
+  ...{ id: row.id, key: row.key, dimensions: JSON.parse(row.dimensions) as string[], default_severity: row.default_severity },
+  ...{ unheard_after: formatDuration(row.unheard_ms), signing_secret: row.signing_secret === null ? null : mask, signed: row.signing_secret !== null },
+  ...{ enabled: row.enabled === 1, created_at: timestamp(row.created_at), updated_at: timestamp(row.updated_at) },
+});

@@ -1,0 +1,144 @@
+import type { Logger } from 'svc/sdk';
+
+import type { AlertSource, OthersAlerts, ToldAlert } from './contract.ts';
+import { type Finding, Findings } from './evaluator/findings.ts';
+import type { Instance, Row } from './evaluator/instance.ts';
+import { unwritten } from './evaluator/own-rules.ts';
+import { closeAll } from './evaluator/rule-changes.ts';
+import type { Timeline } from './evaluator/timeline.ts';
+import type { GateInputs } from './gates/review.ts';
+import type { Incident } from './incident/incident.ts';
+import type { Ledger } from './incident/ledger.ts';
+import type { ResolveReason } from './incident/transitions.ts';
+import { labelKey } from './label-key.ts';
+import { isOfSource, type Plan, type Rule, ruleIdOfSource, sourceOfRuleId } from './rule.ts';
+
+export interface OthersAlertParts {
+  readonly ledger: Ledger;
+  readonly timeline: Timeline;
+  readonly log: Logger;
+  readonly gateInputs: () => GateInputs;
+}
+
+/** Fires as soon as it is told, and is over as soon as that is told. */
+const plan: Plan = { join: 'any', legs: [{ store: 'metrics', query: '', forMs: 0 }], keepMs: 0 };
+
+/** An alert with the rule that stands for its source, and the instance that it is. */
+interface Placed {
+  readonly alert: ToldAlert;
+  readonly rule: Rule;
+  readonly row: Row;
+}
+
+/** Alerts that another system raises: through the same instances, gates and notices as those of rules, without an evaluation. */
+export class OthersAlertBook implements OthersAlerts {
+  readonly #parts: OthersAlertParts;
+  /** What the annotations of an instance are is known while it is told. */
+  readonly #annotations = new Map<string, ToldAlert['annotations']>();
+  readonly #findings: Findings;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: OthersAlertParts) {
+    const { ledger, timeline, log, gateInputs } = parts;
+    this.#parts = parts;
+    this.#findings = new Findings({
+      ...{ ledger, log, gateInputs, isCurrent: () => true, now: () => timeline.look() },
+      // They stand in the store of their own system.
+      alerts: { update: () => undefined, hasSeries: () => false },
+      render: (rule, { labels }) => this.#annotations.get(`${rule.rule_key}|${labelKey(labels)}`) ?? {},
+    });
+  }
+
+  take(source: AlertSource, alerts: readonly ToldAlert[]): Promise<{ readonly left_out: number }> {
+    return this.#inTurn(async () => {
+      const placed = alerts.map((alert) => placedOf(source, alert));
+      const firing = placed.filter(({ alert }) => alert.fires);
+      const burns = new Set(firing.map(({ row }) => row.key));
+      // Told as over and as firing in one breath: it fires, for another reason.
+      const over = placed.filter(({ alert, row }) => !alert.fires && !burns.has(row.key));
+      placed.forEach(({ alert, rule }) => this.#annotations.set(`${rule.rule_key}|${labelKey(alert.labels)}`, alert.annotations));
+      try {
+        return { left_out: await this.#store([...firing, ...over], burns) };
+      } finally {
+        this.#annotations.clear();
+      }
+    });
+  }
+
+  endUnheard(source: AlertSource, since: number): Promise<void> {
+    const { ledger } = this.#parts;
+    return this.#inTurn(async () => {
+      const unheard = [...(ledger.instances.get(ruleIdOfSource(source.id))?.values() ?? [])].filter(({ reading }) => reading.seenAt < since);
+      const placed = unheard.flatMap((instance) => {
+        const incident = ledger.live.get(instance.group);
+        return incident === undefined ? [] : [remembered(incident, instance)];
+      });
+      await this.#store(placed, new Set(), 'not_told');
+    });
+  }
+
+  endAll(sourceId: number): Promise<void> {
+    const { ledger, timeline } = this.#parts;
+    return this.#inTurn(() => ledger.transact((draft) => closeAll(ruleIdOfSource(sourceId), 'source_removed', ledger, draft, timeline.look())));
+  }
+
+  sources(): readonly number[] {
+    return [...new Set([...this.#parts.ledger.live.values()].map(({ rule_id: id }) => id).filter(isOfSource))].map(sourceOfRuleId);
+  }
+
+  /** Each as one finding of its rule: all of them are one transaction. Answers how many there was no room for. */
+  async #store(placed: readonly Placed[], burns: ReadonlySet<string>, ending?: ResolveReason): Promise<number> {
+    const { timeline } = this.#parts;
+    const slot = timeline.look();
+    let leftOut = 0;
+    await Promise.all(
+      byRule(placed).map((ofOne) => {
+        const over = new Set(ofOne.map(({ row }) => row.key).filter((key) => !burns.has(key)));
+        const finding: Finding = {
+          ...{ rule: ofOne[0]!.rule, plan, slot, at: timeline.steady(slot), continuous: true, pausedMs: 0, stale: new Set(), ending },
+          rows: [new Map(ofOne.filter(({ row }) => burns.has(row.key)).map(({ row }) => [row.key, row]))],
+          // What is not told of is not over.
+          unknown: { has: (key) => !over.has(key) },
+          leftOut: (count) => (leftOut += count),
+        };
+        return this.#findings.store(finding);
+      }),
+    );
+    return leftOut;
+  }
+
+  /** A push is judged by what the one before it left. */
+  #inTurn<R>(work: () => Promise<R>): Promise<R> {
+    const own = this.#last.then(work);
+    this.#last = own.catch(() => undefined);
+    return own;
+  }
+}
+
+function byRule(placed: readonly Placed[]): readonly (readonly Placed[])[] {
+  const found = new Map<string, Placed[]>();
+  for (const one of placed) {
+    const key = `${one.rule.rule_key} ${one.rule.severity} ${one.rule.scope_type}`;
+    found.set(key, [...(found.get(key) ?? []), one]);
+  }
+  return [...found.values()];
+}
+
+function placedOf(source: AlertSource, alert: ToldAlert): Placed {
+  const { labels, severity, name, runbook_url } = alert;
+  const device = labels['device_id'] || null;
+  const rule_key = `${source.key}/${name}`;
+  const [scope_type, scopeId] = device === null ? (['global', 'global'] as const) : (['host', device] as const);
+  const parts = source.dimensions.map((dimension) => `:${dimension}=${labels[dimension] ?? ''}`);
+  const group = `${rule_key}:${severity}:${scope_type}:${scopeId}${parts.join('')}`;
+  const rule: Rule = { ...unwritten, id: ruleIdOfSource(source.id), rule_key, name, severity, scope_type, runbook_url, created_by: source.key };
+  return { alert, rule, row: { key: `${group}|${labelKey(labels)}`, group, scopeId, deviceId: device, labels, series: labels, value: NaN } };
+}
+
+/** What an incident and its instance still know of what was told. */
+function remembered(incident: Incident, { key, group, scopeId, deviceId, labels }: Instance): Placed {
+  const { rule_id: id, rule_key, rule_name: name, severity, scope_type, annotations, runbook_url } = incident;
+  const alert: ToldAlert = { name, severity, labels, annotations, runbook_url, fires: false };
+  const rule: Rule = { ...unwritten, id, rule_key, name, severity, scope_type, runbook_url };
+  return { alert, rule, row: { key, group, scopeId, deviceId, labels, series: labels, value: NaN } };
+}
