@@ -63,7 +63,10 @@ export class Intake {
     const counts = { firing, resolved: push.alerts.length - firing, skipped: push.skipped, left_out };
     Object.entries(counts).forEach(([result, count]) => taken.add(count, { source: source.key, result }));
     if (push.skipped + left_out > 0) {
-      log.warn({ event: 'alert_source.incomplete', source: source.key, ...counts }, 'alerts of another system were not taken; check their labels and how many fire');
+      log.warn(
+        { event: 'alert_source.incomplete', source: source.key, ...counts },
+        'alerts of another system were not taken; check their labels and how many fire',
+      );
     }
     return counts;
   }

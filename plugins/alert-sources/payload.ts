@@ -15,7 +15,16 @@ const mostAlerts = 2_000;
 const most = { labels: 64, annotations: 32, name: 200, value: 1_000, annotation: 4_000 };
 
 const severities: Readonly<Record<string, Severity>> = {
-  ...{ critical: 'critical', page: 'critical', emergency: 'critical', disaster: 'critical', fatal: 'critical', error: 'critical', high: 'critical', p1: 'critical' },
+  ...{
+    critical: 'critical',
+    page: 'critical',
+    emergency: 'critical',
+    disaster: 'critical',
+    fatal: 'critical',
+    error: 'critical',
+    high: 'critical',
+    p1: 'critical',
+  },
   ...{ warning: 'warning', warn: 'warning', medium: 'warning', major: 'warning', ticket: 'warning', p2: 'warning', p3: 'warning' },
   ...{ info: 'info', informational: 'info', information: 'info', notice: 'info', low: 'info', minor: 'info', none: 'info', p4: 'info', p5: 'info' },
 };
@@ -74,7 +83,9 @@ function wordsOf(value: unknown, mostWords: number, longest: number): Words | un
   }
   const entries = Object.entries(value);
   const fit = entries.every(([name, word]) => name !== '' && name.length <= most.name && typeof word === 'string');
-  return fit && entries.length <= mostWords ? Object.fromEntries(entries.map(([name, word]) => [plain(name, most.name), plain(word as string, longest)])) : undefined;
+  return fit && entries.length <= mostWords
+    ? Object.fromEntries(entries.map(([name, word]) => [plain(name, most.name), plain(word as string, longest)]))
+    : undefined;
 }
 
 /** Without characters that are not seen. */

@@ -8,7 +8,13 @@ const path = '/api/v1/alert-sources';
 const mostBytes = 4 * 1024 * 1024;
 
 export const sourceRoutes = (sources: Sources): readonly RouteDeclaration[] => [
-  listRoute({ path, access: 'any', summary: 'List systems that tell their alerts here, newest first', items: SourceShown, handle: ({ page }) => sources.list(page) }),
+  listRoute({
+    path,
+    access: 'any',
+    summary: 'List systems that tell their alerts here, newest first',
+    items: SourceShown,
+    handle: ({ page }) => sources.list(page),
+  }),
   route({
     method: 'POST',
     path,

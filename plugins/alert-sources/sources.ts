@@ -126,7 +126,10 @@ export class Sources {
       return sealed === null ? undefined : this.#parts.secrets.open(placeOf(id), sealed);
     } catch (error) {
       throw isSvcError(error)
-        ? new SvcError('unavailable', `the signing secret of the source ${key} cannot be opened; enter it again`, { reason: 'alert_source.sealed', cause: error })
+        ? new SvcError('unavailable', `the signing secret of the source ${key} cannot be opened; enter it again`, {
+            reason: 'alert_source.sealed',
+            cause: error,
+          })
         : error;
     }
   }

@@ -4,6 +4,7 @@ import { parseDuration } from 'svc/query';
 import type { IncidentDeeds, Incidents, IncidentView } from '../alert/contract.ts';
 import type { ApprovalDecisions } from '../approval/contract.ts';
 import type { Act, Actions } from './actions.ts';
+import { type Command, commands, requests } from './command-list.ts';
 import type { ImEvent } from './contract.ts';
 import type { Sender, People } from './people.ts';
 import type { Deed, Rights } from './rights.ts';
@@ -39,7 +40,6 @@ export interface Said {
 /** `ask`: not for us, but for an agent, in these words. */
 export type Reply = { readonly text: string } | { readonly ask: string; readonly incident?: number };
 
-const one = '/api/v1/alerts/incidents/{id}';
 const mostShown = 15;
 const longestComment = 500;
 
@@ -68,36 +68,42 @@ export class Commands {
   }
 
   async #named(name: string, rest: readonly string[], said: Said, words: Words): Promise<Reply> {
-    switch (name) {
-      case 'start':
-      case 'help':
-        return { text: words.help };
+    const command = commands.find((each) => each.name === name || each.aliases?.includes(name) === true);
+    if (command === undefined) {
+      return { text: filled(words.noCommand, { name: `/${name.slice(0, 30)}` }) };
+    }
+    const { app, event, sender } = said;
+    if (command.of === 'linked' && !sender.linked) {
+      return { text: words.unlinked };
+    }
+    if (command.of === 'allowed' && !said.allowed) {
+      return { text: words.anonymous };
+    }
+    switch (command.name) {
       case 'link':
         return { text: await this.#link(rest[0], said, words) };
       case 'unlink':
-        return { text: (await this.#parts.people.forget(said.app.id, said.event.sender)) ? words.unlinkedNow : words.notLinked };
+        return { text: (await this.#parts.people.forget(app.id, event.sender)) ? words.unlinkedNow : words.notLinked };
       case 'new':
-        await this.#parts.renew(said.app, said.event, said.sender);
+        await this.#parts.renew(app, event, sender);
         return { text: words.fresh };
       case 'incidents':
-        return { text: await this.#list(said, words) };
+        return { text: await this.#list(said, command, words) };
       case 'ack':
-        return await this.#onIncident(rest[0], said, '/ack ID', words, (incident) => ({ kind: 'ack', incident }));
+        return await this.#onIncident(rest[0], said, command, words, (incident) => ({ kind: 'ack', incident }));
       case 'silence':
-        return await this.#onIncident(rest[1], said, '/silence 2h ID', words, (incident) =>
+        return await this.#onIncident(rest[1], said, command, words, (incident) =>
           /^(?:\d{1,6}[smhdw])+$/.test(rest[0] ?? '') ? { kind: 'silence', incident, duration: rest[0]! } : undefined,
         );
-      case 'do': {
-        const act = await this.#parts.actions.find(said.app.id, rest[0] ?? '');
-        return act === undefined ? { text: words.expired } : await this.#act(act, said, words, rest.slice(1).join(' ').slice(0, longestComment));
-      }
+      case 'do':
       case 'approve':
       case 'deny': {
-        const act = rest[0] === undefined ? undefined : await this.#parts.actions.find(said.app.id, rest[0]);
-        return act?.kind === name ? await this.#act(act, said, words, rest.slice(1).join(' ').slice(0, longestComment)) : { text: words.expired };
+        const act = rest[0] === undefined ? undefined : await this.#parts.actions.find(app.id, rest[0]);
+        const isMeant = act !== undefined && (command.name === 'do' || act.kind === command.name);
+        return isMeant ? await this.#act(act, said, words, rest.slice(1).join(' ').slice(0, longestComment)) : { text: words.expired };
       }
       default:
-        return { text: filled(words.noCommand, { name: `/${name.slice(0, 30)}` }) };
+        return { text: words.help };
     }
   }
 
@@ -135,21 +141,18 @@ export class Commands {
     return filled(words.linked, { name: person.name ?? person.id });
   }
 
-  async #list({ sender, allowed }: Said, words: Words): Promise<string> {
-    if (!allowed) {
-      return words.anonymous;
-    }
+  async #list({ sender }: Said, { request }: Command, words: Words): Promise<string> {
     if (!this.#parts.incidents.available) {
       return words.noAlerts;
     }
-    this.#parts.rights.demand(sender.principal, { method: 'GET', path: '/api/v1/alerts/incidents' });
+    this.#parts.rights.demand(sender.principal, request!);
     const found = await this.#parts.incidents.get().list({ status: ['open', 'acknowledged', 'silenced'], limit: 200 });
     const lines = found.slice(0, mostShown).map(lineOf);
     const more = found.length - lines.length;
     return lines.length === 0 ? words.noIncidents : [words.incidents, ...lines, ...(more > 0 ? [filled(words.more, { count: more })] : [])].join('\n');
   }
 
-  async #onIncident(given: string | undefined, said: Said, usage: string, words: Words, actOf: (incident: number) => Act | undefined): Promise<Reply> {
+  async #onIncident(given: string | undefined, said: Said, { usage }: Command, words: Words, actOf: (incident: number) => Act | undefined): Promise<Reply> {
     const id = given === undefined ? said.incident : /^#?\d{1,15}$/.test(given) ? Number(given.replace('#', '')) : undefined;
     const act = id === undefined ? undefined : actOf(id);
     return act === undefined ? { text: filled(words.usage, { usage }) } : await this.#act(act, said, words, '');
@@ -161,6 +164,7 @@ export class Commands {
       return { text: words.unlinked };
     }
     if (act.kind === 'investigate') {
+      this.#parts.rights.demand(sender.principal, requests.investigate);
       return { ask: filled(words.asked, { id: act.incident }), incident: act.incident };
     }
     if ('approval' in act) {
@@ -170,29 +174,18 @@ export class Commands {
       return { text: words.noAlerts };
     }
     const change = { principal: sender.principal, note: () => undefined };
-    const deed = (verb: string, details: object): Deed => ({
-      ...{
-        method: 'POST',
-        path: `${one}/${verb}`,
-        action: `incident:${verb}`,
-        resource_type: 'incident',
-        resource_id: String(act.incident),
-        details: { ...details },
-      },
+    const deed = (details: object): Deed => ({
+      ...{ ...requests[act.kind], action: `incident:${act.kind}`, resource_type: 'incident', resource_id: String(act.incident), details: { ...details } },
     });
     const name = sender.principal.name ?? sender.principal.id;
     if (act.kind === 'ack') {
-      await this.#parts.rights.carryOut(sender.principal, app.provider, deed('ack', {}), () =>
-        this.#parts.deeds.get().acknowledge(act.incident, undefined, change),
-      );
+      await this.#parts.rights.carryOut(sender.principal, app.provider, deed({}), () => this.#parts.deeds.get().acknowledge(act.incident, undefined, change));
       await this.#parts.toldHere(app, event, act.incident);
       return { text: filled(words.acked, { id: act.incident, name }) };
     }
     // From when it was said: after a crash the same is done again, and changes nothing.
     const until = timestamp(said.job.created_at + parseDuration(act.duration));
-    await this.#parts.rights.carryOut(sender.principal, app.provider, deed('silence', { until }), () =>
-      this.#parts.deeds.get().silence(act.incident, { until }, change),
-    );
+    await this.#parts.rights.carryOut(sender.principal, app.provider, deed({ until }), () => this.#parts.deeds.get().silence(act.incident, { until }, change));
     await this.#parts.toldHere(app, event, act.incident);
     return { text: filled(words.silenced, { id: act.incident, time: act.duration, name }) };
   }
@@ -205,7 +198,7 @@ export class Commands {
     const { principal } = sender;
     const word = { principal, ip: `im:${app.provider}`, args_sha256: act.args_sha256, comment };
     const deed: Deed = {
-      ...{ method: 'POST', path: `/api/v1/approvals/{id}/${act.kind}`, action: `approval:${act.kind}`, resource_type: 'approval', resource_id: act.approval },
+      ...{ ...requests[act.kind], action: `approval:${act.kind}`, resource_type: 'approval', resource_id: act.approval },
       details: { args_sha256: act.args_sha256 },
     };
     const decisions = this.#parts.decisions.get();

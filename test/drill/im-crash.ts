@@ -144,5 +144,11 @@ function judge(asked: readonly Asked[], fakes: ReadonlyMap<Provider, FakePlatfor
   const twice = asked.filter((one) => answersTo(one, fakes) > 1).map(({ tag, provider }) => `${provider} ${tag}`);
   assert.deepEqual({ silent, twice }, { silent: [], twice: [] });
   const left = [...fakes.values()].flatMap(({ standing }) => standing).filter(({ text }) => !text.startsWith('Answer to')).length;
-  return { messages: asked.length, sent: asked.reduce((sum, { sent }) => sum + sent, 0), accepted: accepted.length, answers: accepted.length, 'left by kills, without an answer': left };
+  return {
+    messages: asked.length,
+    sent: asked.reduce((sum, { sent }) => sum + sent, 0),
+    accepted: accepted.length,
+    answers: accepted.length,
+    'left by kills, without an answer': left,
+  };
 }

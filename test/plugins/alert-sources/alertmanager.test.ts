@@ -83,13 +83,19 @@ test('alerts of a real Alertmanager are incidents: told once, in hand, silenced,
   const before = await told();
   await settled(async () => (await told()) >= before + 4);
   assert.deepEqual(
-    (await incidents()).map(({ status }) => status).toSorted(),
+    (await incidents()).map(({ status }) => status as string).toSorted((a, b) => a.localeCompare(b)),
     ['acknowledged', 'silenced'],
     'what is told again takes nothing out of anybody’s hand',
   );
   const endsAt = new Date(Date.now() - 1_000).toISOString();
   await tell([hot('db-1:9100', { endsAt }), hot('db-2:9100', { endsAt })]);
   await settled(async () => (await incidents()).every(({ status }) => status === 'resolved'));
-  assert.deepEqual((await timeline(first.id)).filter((type) => !type.startsWith('notification')), ['firing', 'acknowledged', 'resolved']);
-  await settled(() => sent.some(({ event, incident }) => event === 'resolved' && incident.id === first.id), () => sent.map(({ event }) => event));
+  assert.deepEqual(
+    (await timeline(first.id)).filter((type) => !type.startsWith('notification')),
+    ['firing', 'acknowledged', 'resolved'],
+  );
+  await settled(
+    () => sent.some(({ event, incident }) => event === 'resolved' && incident.id === first.id),
+    () => sent.map(({ event }) => event),
+  );
 });

@@ -63,7 +63,10 @@ test('alerts of Grafana are grouped by what the source says, raised and lowered,
   assert.deepEqual(JSON.parse((await push(path, pushOf(grafana('resolved', 'b')))).text), { firing: 0, resolved: 1, skipped: 0, left_out: 0 });
   assert.deepEqual([(await incidents())[0].status, (await incidents())[0].firing_instances], ['open', 1]);
   await push(path, pushOf(grafana('resolved', 'a')));
-  assert.deepEqual((await timeline(incident.id)).filter((type) => !type.startsWith('notification')), ['firing', 'instances_changed', 'resolved']);
+  assert.deepEqual(
+    (await timeline(incident.id)).filter((type) => !type.startsWith('notification')),
+    ['firing', 'instances_changed', 'resolved'],
+  );
   // What is over may fire again, and be over again; told twice as over is told once.
   await push(path, pushOf(grafana('firing', 'a')));
   await push(path, pushOf(grafana('resolved', 'a'), grafana('resolved', 'never')));
@@ -85,12 +88,18 @@ test('a device that is watched here gives its incidents its own scope; silences 
     method: 'POST',
     body: JSON.stringify({ matchers: [{ name: 'team', op: '=', value: 'db' }], duration: '1h', reason: 'work' }),
   });
-  await push(path, pushOf(alert('firing', hot('x', { device_id: '7', severity: 'critical' })), alert('firing', hot('y', { team: 'db', severity: 'critical' }))));
+  await push(
+    path,
+    pushOf(alert('firing', hot('x', { device_id: '7', severity: 'critical' })), alert('firing', hot('y', { team: 'db', severity: 'critical' }))),
+  );
   const [scoped, muted] = (await incidents()).toSorted((a, b) => a.id - b.id);
   assert.deepEqual([scoped.scope_type, scoped.scope_id, scoped.device_id, muted.scope_type], ['host', '7', '7', 'global']);
   await settled(() => sent.length > 0);
   await settled(async () => (await timeline(muted.id)).includes('repeat_suppressed'));
-  assert.deepEqual(sent.map(({ incident }) => incident.id), [scoped.id]);
+  assert.deepEqual(
+    sent.map(({ incident }) => incident.id),
+    [scoped.id],
+  );
 });
 
 test('what is not told again in time is over; what a source left is over with it, also when svc was away', async (t) => {
@@ -132,7 +141,10 @@ test('what is no push is refused, one alert that is wrong costs no other, and no
     ...[null, 7, {}, { status: 'firing' }, { status: 'on fire', labels: hot('a') }, alert('firing', { instance: 'a' })],
     ...[{ ...alert('firing', hot('a')), labels: { alertname: 7 } }, alert('firing', { ...hot('a'), ...many })],
   ];
-  const right = alert('firing', hot('a', { __proto__x: 'y' }), { summary: '{{ $labels.instance }} @channel <script>\u0007\u202e', description: 'd'.repeat(9_000) });
+  const right = alert('firing', hot('a', { __proto__x: 'y' }), {
+    summary: '{{ $labels.instance }} @channel <script>\u0007\u202e',
+    description: 'd'.repeat(9_000),
+  });
   const { status, text } = await push(path, pushOf(...(odd as object[]), right));
   assert.deepEqual([status, JSON.parse(text)], [200, { firing: 1, resolved: 0, skipped: odd.length, left_out: 0 }]);
   const [incident] = await incidents();
@@ -143,7 +155,10 @@ test('what is no push is refused, one alert that is wrong costs no other, and no
   const storm = await Promise.all(Array.from({ length: 100 }, () => push(path, pushOf(alert('firing', hot('storm'))))));
   assert.ok(storm.every((answer) => answer.status === 200));
   const stormy = (await incidents()).filter(({ labels }) => labels.instance === 'storm');
-  assert.deepEqual(stormy.map(({ event_count: count }) => count), [1]);
+  assert.deepEqual(
+    stormy.map(({ event_count: count }) => count),
+    [1],
+  );
   let last = 200;
   for (let sent = 0; last === 200 && sent < 600; sent += 50) {
     const answers = await Promise.all(Array.from({ length: 50 }, () => push(path, pushOf())));

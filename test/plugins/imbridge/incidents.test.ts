@@ -82,37 +82,3 @@ test('an incident is told with buttons, acknowledged by who is linked, and its t
   await settled(() => since().some((text) => /resolved/i.test(text)), since);
   assert.equal(since().filter((text) => text.startsWith('acknowledged')).length, 0, 'what was done in the thread is not told there again');
 });
-
-test('what a role may not do by request it may not do in a chat', async (t) => {
-  const { office, pass } = await burning(t);
-  await pass(5);
-  const incident = (await office.ask('bob', 'GET', '/alerts/incidents')).body.items[0].id as number;
-  const app = await office.connect('feishu', { allow_from: ['*'] });
-  const people = ['anna', 'bob', 'carl', 'vera'] as const;
-  const doings = [
-    { command: '/incidents', method: 'GET', path: '/alerts/incidents', body: undefined },
-    { command: `/ack ${incident}`, method: 'POST', path: `/alerts/incidents/${incident}/ack`, body: {} },
-    { command: `/silence 2h ${incident}`, method: 'POST', path: `/alerts/incidents/${incident}/silence`, body: { duration: '2h' } },
-  ] as const;
-  for (const [at, who] of people.entries()) {
-    await office.link(app, who, `U${at}`);
-    for (const { command, method, path, body } of doings) {
-      const before = app.fake.standing.length;
-      await office.say(app, { text: command, from: `U${at}` });
-      await settled(() => app.fake.standing.length > before);
-      const isDone = !/may not|linked account|could not/.test(app.fake.standing.at(-1)!.text);
-      const { status } = await office.ask(who, method, path, body);
-      assert.equal(
-        isDone || /already|silenced/.test(app.fake.standing.at(-1)!.text),
-        status < 300 || status === 409,
-        `${who} ${command}: ${app.fake.standing.at(-1)!.text} / ${status}`,
-      );
-    }
-  }
-  const stranger = app.fake.standing.length;
-  for (const { command } of doings.slice(1)) {
-    await office.say(app, { text: command, from: 'U9' });
-  }
-  await settled(() => app.fake.standing.length === stranger + 2);
-  assert.ok(app.fake.standing.slice(stranger).every(({ text }) => text.includes('linked account')));
-});

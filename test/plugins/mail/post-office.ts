@@ -45,4 +45,5 @@ export async function postOffice(t: Pick<TestContext, 'after'>, more: SMTPServer
 }
 
 /** Of each part, as a reader decodes it. */
-export const decoded = (text: string): string[] => [...text.matchAll(/base64\r\n\r\n([\w+/=\r\n]+)/g)].map(([, body]) => Buffer.from(body!, 'base64').toString());
+export const decoded = (text: string): string[] =>
+  [...text.matchAll(/base64\r\n\r\n([\w+/=\r\n]+)/g)].map(([, body]) => Buffer.from(body!, 'base64').toString());

@@ -34,7 +34,10 @@ async function house(t: TestContext, more: Readonly<Record<string, string>> = {}
     return { status: answer.status, text, body: text === '' ? {} : JSON.parse(text) };
   };
   const mails = async (count: number): Promise<Taken> => {
-    await settled(() => office.taken.length >= count, () => started.lines.slice(-3));
+    await settled(
+      () => office.taken.length >= count,
+      () => started.lines.slice(-3),
+    );
     return office.taken[count - 1]!;
   };
   const login = (password: string, email = 'ann@example.org') => post('auth/login', { email, password });
@@ -118,8 +121,14 @@ test('who is disabled is sent nothing; without a server the answer says so; what
   office.quirks.push(Object.assign(new Error('busy'), { responseCode: 451 }));
   assert.deepEqual([(await ask('off@example.org')).status, (await ask('ann@example.org')).status], [202, 202]);
   assert.deepEqual((await mails(1)).to, ['ann@example.org']);
-  await started.host.setEnabled('mail', false);
+  await started.host.disable('mail');
   const answers = [await ask('ann@example.org'), await ask('nobody@example.org')];
-  assert.deepEqual(answers.map(({ status, body }) => [status, body.error]), [[409, 'conflict'], [409, 'conflict']]);
+  assert.deepEqual(
+    answers.map(({ status, body }) => [status, body.error]),
+    [
+      [409, 'conflict'],
+      [409, 'conflict'],
+    ],
+  );
   assert.ok(rows.some(({ action, status }) => action === 'password:ask' && status === 'failure'));
 });

@@ -22,6 +22,16 @@ const text = words('welcome', {
   register: 'Make an account',
   haveAccount: 'I have an account',
   made: 'The account is made. Sign in with it.',
+  forgot: 'I forgot my password',
+  forgotTitle: 'Forgotten password',
+  forgotNote: 'A link that sets another password is sent to the e-mail address of your account. It works once, for half an hour.',
+  forgotSubmit: 'Send the link',
+  sent: 'If there is an account with this e-mail address, a link is on its way to it.',
+  back: 'Back to signing in',
+  resetTitle: 'Set another password',
+  resetNote: 'All your sessions and API tokens end with it.',
+  resetSubmit: 'Set the password',
+  reset: 'The password is set. Sign in with it.',
 });
 
 interface Start {
@@ -32,7 +42,10 @@ interface Start {
 /** Everybody comes in here: by the link of the banner, by a password, or not at all. */
 export function Welcome({ why }: { readonly why?: string }) {
   const [start, setStart] = useState<Start>();
-  const [token] = useState(takeSetupToken);
+  const [token] = useState(() => takeToken('setup'));
+  const [resetToken, setResetToken] = useState(() => takeToken('reset'));
+  const [note, setNote] = useState<string>();
+  const [forgets, setForgets] = useState(false);
   const [registers, setRegisters] = useState(false);
   useEffect(() => {
     void fetch('/api/v1/console/start')
@@ -55,10 +68,25 @@ export function Welcome({ why }: { readonly why?: string }) {
           ) : (
             <SetUp token={token} />
           )
+        ) : resetToken !== undefined ? (
+          <Reset
+            token={resetToken}
+            onDone={() => {
+              setResetToken(undefined);
+              setNote(text.reset);
+            }}
+          />
+        ) : forgets ? (
+          <Forgot />
         ) : (
-          <SignIn why={why} registers={registers} />
+          <SignIn why={why} note={note} registers={registers} />
         )}
-        {start?.registration && !start.setup && (
+        {start !== undefined && !start.setup && resetToken === undefined && !registers && (
+          <button type="button" class="button button-quiet" onClick={() => setForgets(!forgets)}>
+            {forgets ? text.back : text.forgot}
+          </button>
+        )}
+        {start?.registration && !start.setup && !forgets && resetToken === undefined && (
           <button type="button" class="button button-quiet" onClick={() => setRegisters(!registers)}>
             {registers ? text.haveAccount : text.register}
           </button>
@@ -69,29 +97,66 @@ export function Welcome({ why }: { readonly why?: string }) {
 }
 
 /** The token leaves the address at once, so that it is in no history and on no picture of the screen. */
-function takeSetupToken(): string | undefined {
-  const token = /^#setup=([\w-]{1,200})$/.exec(location.hash)?.[1];
+function takeToken(name: 'setup' | 'reset'): string | undefined {
+  const token = new RegExp(`^#${name}=([\\w-]{1,200})$`).exec(location.hash)?.[1];
   if (token !== undefined) {
     history.replaceState(null, '', location.pathname);
   }
   return token;
 }
 
-function SignIn({ why, registers }: { readonly why?: string; readonly registers: boolean }) {
+async function post(path: string, body: object): Promise<void> {
+  const answer = await fetch(`/api/v1/${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  if (!answer.ok) {
+    const { error, message } = (await answer.json()) as { error: string; message: string };
+    throw new ApiError(answer.status, error, message);
+  }
+}
+
+function Forgot() {
+  const [email, setEmail] = useState('');
+  const [isSent, setSent] = useState(false);
+  return (
+    <>
+      <h1>{text.forgotTitle}</h1>
+      <p class="soft">{isSent ? text.sent : text.forgotNote}</p>
+      {!isSent && (
+        <Form submit={text.forgotSubmit} onSubmit={() => post('password-resets', { email }).then(() => setSent(true))}>
+          <TextField label={text.email} type="email" autoComplete="username" value={email} onInput={setEmail} autoFocus />
+        </Form>
+      )}
+    </>
+  );
+}
+
+function Reset({ token, onDone }: { readonly token: string; readonly onDone: () => void }) {
+  const [password, setPassword] = useState('');
+  return (
+    <>
+      <h1>{text.resetTitle}</h1>
+      <p class="soft">{text.resetNote}</p>
+      <Form submit={text.resetSubmit} onSubmit={() => post('password-resets/redeem', { token, password }).then(onDone)}>
+        <TextField
+          label={text.password}
+          type="password"
+          autoComplete="new-password"
+          value={password}
+          onInput={setPassword}
+          hint={text.passwordHint}
+          autoFocus
+        />
+      </Form>
+    </>
+  );
+}
+
+function SignIn({ why, note, registers }: { readonly why?: string; readonly note?: string | undefined; readonly registers: boolean }) {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const [isMade, setMade] = useState(false);
   const submit = async (): Promise<void> => {
     if (registers && !isMade) {
-      const answer = await fetch('/api/v1/auth/register', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ email, password }),
-      });
-      if (!answer.ok) {
-        const { error, message } = (await answer.json()) as { error: string; message: string };
-        throw new ApiError(answer.status, error, message);
-      }
+      await post('auth/register', { email, password });
       setMade(true);
     }
     await orThrow(signIn('login', { email, password }));
@@ -100,7 +165,7 @@ function SignIn({ why, registers }: { readonly why?: string; readonly registers:
     <>
       <h1>{registers ? text.register : text.signIn}</h1>
       {why !== undefined && <p class="soft">{text.ended}</p>}
-      {isMade && <p class="soft">{text.made}</p>}
+      {(isMade || note !== undefined) && <p class="soft">{isMade ? text.made : note}</p>}
       <Form submit={registers ? text.register : text.signIn} onSubmit={submit}>
         <TextField label={text.email} type="email" autoComplete="username" value={email} onInput={setEmail} autoFocus />
         <TextField

@@ -1,0 +1,40 @@
+import type { Act } from './actions.ts';
+import type { Deed } from './rights.ts';
+
+type Request = Pick<Deed, 'method' | 'path'>;
+
+export interface Command {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  /** As it is typed. */
+  readonly usage: string;
+  /** Of whom it is taken: of everybody, of those whom the app lets ask, or of people with a linked account. */
+  readonly of: 'everybody' | 'allowed' | 'linked';
+  /** The request that does the same: its guard is the guard of the command. None: it is about the chat itself, or a button says it. */
+  readonly request?: Request;
+}
+
+const incidents = '/api/v1/alerts/incidents';
+
+/** What each kind of button does, as the request that does the same. */
+export const requests: Readonly<Record<Act['kind'], Request>> = {
+  ack: { method: 'POST', path: `${incidents}/{id}/ack` },
+  silence: { method: 'POST', path: `${incidents}/{id}/silence` },
+  investigate: { method: 'POST', path: '/api/v1/chat/sessions/{id}/messages' },
+  approve: { method: 'POST', path: '/api/v1/approvals/{id}/approve' },
+  deny: { method: 'POST', path: '/api/v1/approvals/{id}/deny' },
+};
+
+/** All commands there are; what is not here is none. */
+export const commands: readonly Command[] = [
+  { name: 'help', aliases: ['start'], usage: '/help', of: 'everybody' },
+  { name: 'link', usage: '/link CODE', of: 'everybody' },
+  { name: 'unlink', usage: '/unlink', of: 'everybody' },
+  { name: 'new', usage: '/new', of: 'everybody' },
+  { name: 'incidents', usage: '/incidents', of: 'allowed', request: { method: 'GET', path: incidents } },
+  { name: 'ack', usage: '/ack ID', of: 'linked', request: requests.ack },
+  { name: 'silence', usage: '/silence 2h ID', of: 'linked', request: requests.silence },
+  { name: 'approve', usage: '/approve TOKEN', of: 'linked', request: requests.approve },
+  { name: 'deny', usage: '/deny TOKEN', of: 'linked', request: requests.deny },
+  { name: 'do', usage: '/do TOKEN', of: 'linked' },
+];

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
+import { type Command, commands } from '../../../plugins/imbridge/command-list.ts';
+import { MetricsIngest } from '../../../plugins/metricsdb/contract.ts';
+import { type ImApp, type ImOffice, imOffice, settled } from './office.ts';
+
+const refusal = /may not do this|linked account|approval:sign|told to linked accounts/;
+/** Each role that people have here, and one that was taken away meanwhile. */
+const roles = [
+  { who: 'anna', role: 'user' },
+  { who: 'bob', role: 'admin' },
+  { who: 'carl', role: 'lead' },
+  { who: 'vera', role: 'viewer' },
+] as const;
+
+async function answer(office: ImOffice, app: ImApp, act: Parameters<ImOffice['say']>[1]): Promise<string> {
+  const before = app.fake.standing.length;
+  const found = () => app.fake.standing.slice(before).find(({ to }) => to === act.from);
+  await office.say(app, act);
+  await settled(() => found() !== undefined);
+  return found()!.text;
+}
+
+test('every command in a chat, by every role: what the API refuses is refused there, and a stranger has no more than the app gives', async (t) => {
+  const call = { when: { turn: 1, last: 'Restart' }, reply: { tool_calls: [{ name: 'sample_mutating', arguments: { host: 'db-3' } }] } };
+  const office = await imOffice(t, [call], { plugins: ['metricsdb', 'alert', 'notify'] });
+  await office.allowWrites();
+  const app = await office.connect('wecom', { allow_from: ['*'], default_role: 'user' });
+  const incident = await burning(office);
+  for (const [at, { who }] of roles.entries()) {
+    await office.link(app, who, `U${at}`);
+  }
+  // An approval for each role, so that none finds it decided; its tokens are those that were shown.
+  const waiting = async (): Promise<{ readonly id: string; readonly approve: string; readonly deny: string }> => {
+    await answer(office, app, { text: '/new', from: 'U0' });
+    const known = app.fake.standing.length;
+    await office.say(app, { text: 'Restart db-3.', from: 'U0', key: `restart-${known}` });
+    const card = () => app.fake.standing.slice(known).find(({ text }) => /\/approve [\w-]+ or \/deny/.test(text));
+    await settled(
+      () => card() !== undefined,
+      () => app.fake.standing.slice(known),
+    );
+    const [, approve, deny] = /approve ([\w-]+) or \/deny ([\w-]+)/.exec(card()!.text)!;
+    const id = (await office.ask('bob', 'GET', '/approvals?status=pending')).body.items[0].id as string;
+    return { id, approve: approve!, deny: deny! };
+  };
+  /** How each declared command is typed, and the body of the request that does the same. One that is declared and not here fails. */
+  const typed: Readonly<Record<string, (approval: { approve: string; deny: string }) => { readonly text: string; readonly body?: object }>> = {
+    help: () => ({ text: '/help' }),
+    link: () => ({ text: '/link wrong' }),
+    unlink: () => ({ text: '/unlink' }),
+    new: () => ({ text: '/new' }),
+    incidents: () => ({ text: '/incidents' }),
+    ack: () => ({ text: `/ack ${incident}`, body: {} }),
+    silence: () => ({ text: `/silence 2h ${incident}`, body: { duration: '2h' } }),
+    approve: ({ approve }) => ({ text: `/approve ${approve}`, body: { comment: 'x' } }),
+    deny: ({ deny }) => ({ text: `/deny ${deny} no`, body: { comment: 'no' } }),
+    do: () => ({ text: '/do nothing' }),
+  };
+  assert.deepEqual(
+    Object.keys(typed),
+    commands.map(({ name }) => name),
+  );
+
+  const cell = async ({ name, request }: Command, sender: string, who?: (typeof roles)[number]['who']): Promise<void> => {
+    const approval = /approve|deny/.test(name) ? await waiting() : { id: '', approve: '', deny: '' };
+    const { text, body } = typed[name]!(approval);
+    const isRefused = async (): Promise<boolean> => refusal.test(await answer(office, app, { text, from: sender }));
+    if (who === undefined || request === undefined) {
+      const { of } = commands.find((each) => each.name === name)!;
+      assert.equal(await isRefused(), who === undefined && of === 'linked', `${sender} ${text}`);
+      return;
+    }
+    const path = request.path.replace('/api/v1', '').replace('{id}', request.path.includes('approvals') ? approval.id : String(incident));
+    // The API first: what it has done already is no refusal of the chat.
+    const { status } = await office.ask(who, request.method, path, body);
+    assert.equal(await isRefused(), status === 403, `${who} ${text}: the API answered ${status}; ${app.fake.standing.at(-1)!.text}`);
+  };
+  const cells: string[] = [];
+  for (const command of commands) {
+    for (const [at, { who, role }] of roles.entries()) {
+      if (command.name !== 'unlink') {
+        cells.push(`${command.name} ${role}`);
+        await cell(command, `U${at}`, who);
+      }
+    }
+    cells.push(`${command.name} stranger`);
+    await cell(command, 'U9');
+  }
+  assert.equal(cells.length, commands.length * (roles.length + 1) - roles.length);
+
+  // A person who is disabled is a stranger at once; a role that is lowered counts at once.
+  office.people.bob.status = 'disabled';
+  assert.match(await answer(office, app, { text: `/ack ${incident}`, from: 'U1' }), /linked account/);
+  assert.match(await answer(office, app, { text: '/unlink', from: 'U0' }), /taken back/);
+  assert.match(await answer(office, app, { text: `/ack ${incident}`, from: 'U0' }), /linked account/);
+});
+
+/** One incident that burns. */
+async function burning(office: ImOffice): Promise<number> {
+  const rule = { rule_key: 'test_hot', name: 'Too hot', kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'host', join_mode: 'all' };
+  await office.ask('bob', 'POST', '/alert-rules', { ...rule, severity: 'warning', conditions: [{ expr: 'test_heat > 1' }] });
+  for (let step = 0; step < 8; step++) {
+    office.clock.ahead += 10_000;
+    await office.house.service(MetricsIngest).write([{ labels: { __name__: 'test_heat', device_id: '7' }, value: 5, time: office.now() }]);
+    await office.house.service(AlertEvaluator).tick();
+  }
+  return (await office.ask('bob', 'GET', '/alerts/incidents')).body.items[0].id as number;
+}
