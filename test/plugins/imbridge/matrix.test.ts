@@ -6,6 +6,14 @@ import { type Command, commands } from '../../../plugins/imbridge/command-list.t
 import { MetricsIngest } from '../../../plugins/metricsdb/contract.ts';
 import { type ImApp, type ImOffice, imOffice, settled } from './office.ts';
 
+interface Waiting {
+  readonly id: string;
+  readonly args_sha256: string;
+  /** Tokens of its buttons. */
+  readonly approve: string;
+  readonly deny: string;
+}
+
 const refusal = /may not do this|linked account|approval:sign|told to linked accounts/;
 /** Each role that people have here, and one that was taken away meanwhile. */
 const roles = [
@@ -33,7 +41,7 @@ test('every command in a chat, by every role: what the API refuses is refused th
     await office.link(app, who, `U${at}`);
   }
   // An approval for each role, so that none finds it decided; its tokens are those that were shown.
-  const waiting = async (): Promise<{ readonly id: string; readonly approve: string; readonly deny: string }> => {
+  const waiting = async (): Promise<Waiting> => {
     await answer(office, app, { text: '/new', from: 'U0' });
     const known = app.fake.standing.length;
     await office.say(app, { text: 'Restart db-3.', from: 'U0', key: `restart-${known}` });
@@ -43,11 +51,11 @@ test('every command in a chat, by every role: what the API refuses is refused th
       () => app.fake.standing.slice(known),
     );
     const [, approve, deny] = /approve ([\w-]+) or \/deny ([\w-]+)/.exec(card()!.text)!;
-    const id = (await office.ask('bob', 'GET', '/approvals?status=pending')).body.items[0].id as string;
-    return { id, approve: approve!, deny: deny! };
+    const { id, args_sha256 } = (await office.ask('bob', 'GET', '/approvals?status=pending')).body.items[0] as Waiting;
+    return { id, args_sha256, approve: approve!, deny: deny! };
   };
   /** How each declared command is typed, and the body of the request that does the same. One that is declared and not here fails. */
-  const typed: Readonly<Record<string, (approval: { approve: string; deny: string }) => { readonly text: string; readonly body?: object }>> = {
+  const typed: Readonly<Record<string, (approval: Waiting) => { readonly text: string; readonly body?: object }>> = {
     help: () => ({ text: '/help' }),
     link: () => ({ text: '/link wrong' }),
     unlink: () => ({ text: '/unlink' }),
@@ -55,8 +63,8 @@ test('every command in a chat, by every role: what the API refuses is refused th
     incidents: () => ({ text: '/incidents' }),
     ack: () => ({ text: `/ack ${incident}`, body: {} }),
     silence: () => ({ text: `/silence 2h ${incident}`, body: { duration: '2h' } }),
-    approve: ({ approve }) => ({ text: `/approve ${approve}`, body: { comment: 'x' } }),
-    deny: ({ deny }) => ({ text: `/deny ${deny} no`, body: { comment: 'no' } }),
+    approve: ({ approve, args_sha256 }) => ({ text: `/approve ${approve}`, body: { args_sha256 } }),
+    deny: ({ deny, args_sha256 }) => ({ text: `/deny ${deny} no`, body: { args_sha256, reason: 'no' } }),
     do: () => ({ text: '/do nothing' }),
   };
   assert.deepEqual(
@@ -65,7 +73,7 @@ test('every command in a chat, by every role: what the API refuses is refused th
   );
 
   const cell = async ({ name, request }: Command, sender: string, who?: (typeof roles)[number]['who']): Promise<void> => {
-    const approval = /approve|deny/.test(name) ? await waiting() : { id: '', approve: '', deny: '' };
+    const approval = /approve|deny/.test(name) ? await waiting() : { id: '', args_sha256: '', approve: '', deny: '' };
     const { text, body } = typed[name]!(approval);
     const isRefused = async (): Promise<boolean> => refusal.test(await answer(office, app, { text, from: sender }));
     if (who === undefined || request === undefined) {

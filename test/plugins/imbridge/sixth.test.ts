@@ -7,7 +7,7 @@ import { listening } from '../alert-sources/house.ts';
 import { imOffice, settled } from './office.ts';
 
 test('a sixth platform is a room of somebody else: its app is connected, believed by its own proof, answered, linked, and leaves with it', async (t) => {
-  const office = await imOffice(t, [], { plugins: [fileURLToPath(new URL('./moss', import.meta.url))] });
+  const office = await imOffice(t, [], { plugins: [fileURLToPath(new URL('./im-moss', import.meta.url))] });
   const said: { to: string; text: string }[] = [];
   const fake = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -41,7 +41,7 @@ test('a sixth platform is a room of somebody else: its app is connected, believe
   assert.deepEqual(said.filter(({ text }) => text === 'All is well.').length, 1, 'five times told, once answered');
 
   await office.house.host.disable('im-moss');
-  assert.deepEqual(await callback('3', 'gone'), [401, ''], 'without its room nothing is believed');
+  assert.deepEqual(await callback('3', 'gone'), [503, ''], 'without its room its platform is to come back later');
   assert.equal((await office.ask('bob', 'POST', '/im/apps', { ...draft, name: 'Other' })).status, 400);
   await office.house.host.enable('im-moss');
   await callback('4', '/help');

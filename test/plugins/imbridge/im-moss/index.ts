@@ -34,5 +34,7 @@ const moss: ImPlatform = {
 };
 
 export default definePlugin({
-  activate: (ctx) => ctx.extend.contribute(Platforms, 'moss', moss),
+  activate(ctx) {
+    ctx.extend.contribute(Platforms, 'moss', moss);
+  },
 });
