@@ -29,7 +29,7 @@ export default definePlugin({
         if (!isSvcError(error)) {
           throw error;
         }
-        log.warn({ event: 'alert_source.upkeep', cause: error.message }, 'alerts that were not told again could not be ended; tried again in a minute');
+        log.warn({ event: 'alert-source.upkeep', cause: error.message }, 'alerts that were not told again could not be ended; tried again in a minute');
       }),
     );
   },

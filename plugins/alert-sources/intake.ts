@@ -42,7 +42,7 @@ export class Intake {
     const source = await sources.byToken(token);
     const secret = source && sources.signingSecret(source);
     if (source === undefined || (secret !== undefined && !this.#isSigned(secret, arrived))) {
-      throw new SvcError('unauthorized', 'the push is not proven', { reason: 'alert_source.unproven' });
+      throw new SvcError('unauthorized', 'the push is not proven', { reason: 'alert-source.unproven' });
     }
     return await this.take(source, arrived.body);
   }
@@ -64,7 +64,7 @@ export class Intake {
     Object.entries(counts).forEach(([result, count]) => taken.add(count, { source: source.key, result }));
     if (push.skipped + left_out > 0) {
       log.warn(
-        { event: 'alert_source.incomplete', source: source.key, ...counts },
+        { event: 'alert-source.incomplete', source: source.key, ...counts },
         'alerts of another system were not taken; check their labels and how many fire',
       );
     }

@@ -95,4 +95,4 @@ const isAddress = (value: unknown): value is string => typeof value === 'string'
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const unreadable = (why: string): SvcError => new SvcError('invalid_argument', `the push cannot be read: ${why}`, { reason: 'alert_source.unreadable' });
+const unreadable = (why: string): SvcError => new SvcError('invalid_argument', `the push cannot be read: ${why}`, { reason: 'alert-source.unreadable' });

@@ -50,7 +50,7 @@ export class Sources {
       const store = sourceStore(tx);
       const all = await store.all();
       if (all.some((row) => row.key === key)) {
-        throw new SvcError('conflict', `there is a source ${key} already`, { reason: 'alert_source.taken', details: [{ path: '/key', message: 'is taken' }] });
+        throw new SvcError('conflict', `there is a source ${key} already`, { reason: 'alert-source.taken', details: [{ path: '/key', message: 'is taken' }] });
       }
       if (all.length >= mostSources) {
         throw new SvcError('conflict', `there are ${mostSources} sources already, the limit; delete one that tells nothing any more`);
@@ -115,7 +115,7 @@ export class Sources {
   async byKey(key: string): Promise<SourceRow> {
     const row = await sourceStore(this.#parts.tables.read).byKey(key);
     if (row?.enabled !== 1) {
-      throw new SvcError('not_found', `there is no source ${key} that is enabled`, { reason: 'alert_source.unknown' });
+      throw new SvcError('not_found', `there is no source ${key} that is enabled`, { reason: 'alert-source.not_enabled' });
     }
     return row;
   }
@@ -127,7 +127,7 @@ export class Sources {
     } catch (error) {
       throw isSvcError(error)
         ? new SvcError('unavailable', `the signing secret of the source ${key} cannot be opened; enter it again`, {
-            reason: 'alert_source.sealed',
+            reason: 'alert-source.sealed',
             cause: error,
           })
         : error;
@@ -167,7 +167,7 @@ export class Sources {
 const placeOf = (id: number) => ({ table: 'alert_sources_peers', row: String(id), column: 'signing_secret' });
 
 const missing = (id: number): never => {
-  throw new SvcError('not_found', `there is no source ${id}`, { reason: 'alert_source.unknown' });
+  throw new SvcError('not_found', `there is no source ${id}`, { reason: 'alert-source.unknown' });
 };
 
 export const sourceOf = ({ id, key, dimensions }: SourceRow): AlertSource => ({ id, key, dimensions: JSON.parse(dimensions) as string[] });

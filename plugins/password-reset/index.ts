@@ -24,7 +24,7 @@ export default definePlugin({
       attempts,
       backoffMs: 5_000,
       exhausted: async ({ payload }, cause) =>
-        log.error({ event: 'password_reset.unsent', kind: payload.kind, cause }, 'e-mail about a password could not be sent; svc mail test tells why'),
+        log.error({ event: 'password-reset.unsent', kind: payload.kind, cause }, 'e-mail about a password could not be sent; svc mail test tells why'),
     });
     scope.interval('forget old links', hourMs, () => resets.forget());
   },

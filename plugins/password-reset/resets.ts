@@ -51,7 +51,7 @@ export class Resets {
     const { mail, tables, outbox, clock } = this.#parts;
     if (!mail.available || !mail.get().isSet) {
       throw new SvcError('conflict', 'passwords cannot be reset by e-mail here, because no SMTP server is set; ask an administrator for another password', {
-        reason: 'password_reset.no_mail',
+        reason: 'password-reset.no_mail',
       });
     }
     const email = normal(typed);
@@ -120,7 +120,7 @@ export class Resets {
 
 const spent = (): SvcError =>
   new SvcError('unauthorized', 'the link was used already, was replaced by a newer one, or is older than half an hour; ask for another', {
-    reason: 'password_reset.spent',
+    reason: 'password-reset.spent',
   });
 
 const actorOf = ({ id, email, display_name: name, role }: Person): Principal => ({ kind: 'user', id: String(id), email, name, role, grants: [] });

@@ -35,7 +35,7 @@ test('every command in a chat, by every role: what the API refuses is refused th
   const call = { when: { turn: 1, last: 'Restart' }, reply: { tool_calls: [{ name: 'sample_mutating', arguments: { host: 'db-3' } }] } };
   const office = await imOffice(t, [call], { plugins: ['metricsdb', 'alert', 'notify'] });
   await office.allowWrites();
-  const app = await office.connect('wecom', { allow_from: ['*'], default_role: 'user' });
+  const app = await office.connect('feishu', { allow_from: ['*'], default_role: 'user' });
   const incident = await burning(office);
   for (const [at, { who }] of roles.entries()) {
     await office.link(app, who, `U${at}`);

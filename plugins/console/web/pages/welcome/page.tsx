@@ -98,10 +98,11 @@ export function Welcome({ why }: { readonly why?: string }) {
 
 /** The token leaves the address at once, so that it is in no history and on no picture of the screen. */
 function takeToken(name: 'setup' | 'reset'): string | undefined {
-  const token = new RegExp(`^#${name}=([\\w-]{1,200})$`).exec(location.hash)?.[1];
-  if (token !== undefined) {
-    history.replaceState(null, '', location.pathname);
+  const [, found, token] = /^#(setup|reset)=([\w-]{1,200})$/.exec(location.hash) ?? [];
+  if (found !== name) {
+    return undefined;
   }
+  history.replaceState(null, '', location.pathname);
   return token;
 }
 
