@@ -23,11 +23,18 @@ const roles = [
   { who: 'vera', role: 'viewer' },
 ] as const;
 
+let asked = 0;
+
+/** What is said under one message, which Feishu names. */
 async function answer(office: ImOffice, app: ImApp, act: Parameters<ImOffice['say']>[1]): Promise<string> {
   const before = app.fake.standing.length;
-  const found = () => app.fake.standing.slice(before).find(({ to }) => to === act.from);
-  await office.say(app, act);
-  await settled(() => found() !== undefined);
+  const key = `asked-${++asked}`;
+  const found = () => app.fake.standing.slice(before).find(({ to }) => to === `om_${key}`);
+  await office.say(app, { ...act, key });
+  await settled(
+    () => found() !== undefined,
+    () => [act, app.fake.standing.slice(before)],
+  );
   return found()!.text;
 }
 
