@@ -30,9 +30,7 @@ export function every(ms: number, what: string, work: () => Promise<void>, log: 
   const timer = setInterval(() => {
     running ??= work()
       .catch((error: unknown) => log.error({ error }, `${what} failed: ${messageOf(error)}`))
-      .finally(() => {
-        running = undefined;
-      });
+      .finally(() => (running = undefined));
   }, ms);
   timer.unref();
   return async () => {

@@ -32,7 +32,7 @@ export class PluginThreads {
     return this.#program(entry).code;
   }
 
-  start(name: string, entry: string, data: unknown, { heapMb = usualHeapMb }: ThreadOptions = {}): ThreadHandle {
+  start(name: string, entry: string, data: unknown, { heapMb = usualHeapMb, idleMs }: ThreadOptions = {}): ThreadHandle {
     const { pluginId, manifest, scope } = this.#draft.generation;
     requireFit(pluginId, name, heapMb);
     const program = this.#program(entry);
@@ -46,6 +46,7 @@ export class PluginThreads {
       code: this.#ports.bundler?.withoutMap(program.code, program.filename) ?? program.code,
       data,
       heapMb,
+      idleMs,
       onStumble: (cause) => this.#supply.stumbled(label, `${label} ${cause}`),
       deliver: (work) => this.#deliver(label, work),
     });
@@ -66,8 +67,7 @@ export class PluginThreads {
 
   /** Waits until every thread has opened once, no longer than `ms`; throws when one ended instead. */
   async opened(ms: number): Promise<void> {
-    const opened = Promise.all([...this.#threads.values()].map(({ ready }) => ready));
-    await withDeadline<unknown>(opened, ms, () => undefined);
+    await withDeadline<unknown>(Promise.all([...this.#threads.values()].map(({ ready }) => ready)), ms, () => undefined);
   }
 
   #program(entry: string): ThreadProgram {

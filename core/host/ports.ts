@@ -51,6 +51,7 @@ export interface ThreadLaunch {
   readonly filename: string;
   readonly data: unknown;
   readonly heapMb: number;
+  readonly idleMs: number | undefined;
   /** The thread ended and is started again; `cause` counts as an error of the plugin. */
   readonly onStumble: (cause: string) => void;
   /** Runs what listens to the thread's notices, on the plugin's account. */

@@ -2,19 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 
 import { type Disposer, messageOf, type RestartPolicy, restarts, SvcError, type ThreadCall, type ThreadHandle, type ThreadNotice } from '../sdk/index.ts';
 import { Ticket } from './thread-calls.ts';
-import { type RunOptions, ThreadRun } from './thread-run.ts';
-
-/** What one generation wants to run in a place. */
-export interface TenantOptions extends Omit<RunOptions, 'onNotice'> {
-  /** How long the thread may take to close before it is ended. */
-  readonly drainMs: number;
-  readonly restart: RestartPolicy;
-  readonly random: () => number;
-  /** The thread ended by itself, and is started again. */
-  readonly onStumble: (cause: string) => void;
-  /** Runs what listens to notices, on the plugin's account. */
-  readonly deliver: (work: () => void) => void;
-}
+import { type TenantOptions, ThreadRun } from './thread-run.ts';
 
 /** Calls of one place that may be open at once, waiting ones included. */
 const maxCalls = 10_000;
@@ -65,19 +53,30 @@ export class ThreadPlace {
   }
 
   begin(tenant: Tenant): void {
+    tenant.begun = true;
     this.#begun.push(tenant);
+    this.#settle();
+  }
+
+  /** Its thread ends until it begins again; not while there are calls to answer. */
+  rest(tenant: Tenant): void {
+    if (this.#waiting.size + (this.#seat?.run?.busy ?? 0) === 0) {
+      tenant.begun = false;
+      this.#withdraw(tenant);
+    }
+  }
+
+  #withdraw(tenant: Tenant): void {
+    const at = this.#begun.indexOf(tenant);
+    void (at !== -1 && this.#begun.splice(at, 1));
     this.#settle();
   }
 
   /** Resolves once no thread of this tenant is left. */
   async leave(tenant: Tenant): Promise<void> {
-    const at = this.#begun.indexOf(tenant);
-    if (at !== -1) {
-      this.#begun.splice(at, 1);
-    }
     this.#tenants.delete(tenant);
     const seat = this.#seat;
-    this.#settle();
+    this.#withdraw(tenant);
     if (seat?.tenant === tenant && this.#seat === seat) {
       await new Promise<void>((resolve) => seat.onLeft.push(resolve));
     }
@@ -226,6 +225,8 @@ export class Tenant implements ThreadHandle {
   readonly #place: ThreadPlace;
   readonly #listeners = new Set<(notice: ThreadNotice) => void>();
   begun = false;
+  #serves = false;
+  #idle: NodeJS.Timeout | undefined;
   #settleReady!: { resolve: () => void; reject: (error: unknown) => void };
 
   constructor(options: TenantOptions, place: ThreadPlace) {
@@ -247,6 +248,7 @@ export class Tenant implements ThreadHandle {
   }
 
   call<R>(method: string, input?: unknown, options: ThreadCall = {}): Promise<R> {
+    this.#wake();
     return this.#place.call(this, method, input, options) as Promise<R>;
   }
 
@@ -257,11 +259,24 @@ export class Tenant implements ThreadHandle {
   }
 
   begin(): void {
-    this.begun = true;
-    this.#place.begin(this);
+    this.#serves = true;
+    if (this.options.idleMs === undefined || this.#idle !== undefined) {
+      this.#place.begin(this);
+    } else {
+      this.#settleReady.resolve();
+    }
+  }
+
+  /** One that runs for calls alone begins with the first one, once its generation serves. */
+  #wake(): void {
+    if (this.options.idleMs !== undefined && this.state !== 'stopped') {
+      this.#idle = this.#idle?.refresh() ?? setInterval(() => this.begun && this.#place.rest(this), this.options.idleMs).unref();
+      void (this.#serves && !this.begun && this.#place.begin(this));
+    }
   }
 
   async release(): Promise<void> {
+    clearInterval(this.#idle);
     await this.#place.leave(this);
     this.#listeners.clear();
     this.#settleReady.resolve();

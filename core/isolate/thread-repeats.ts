@@ -60,9 +60,7 @@ class Running {
         this.#finish();
       }
     };
-    const wait = (): void => {
-      this.#timer = setTimeout(() => void run(), ms);
-    };
+    const wait = (): void => void (this.#timer = setTimeout(() => void run(), ms));
     wait();
   }
 

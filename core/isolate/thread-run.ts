@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 
-import { type Logger, messageOf, SvcError, type ThreadNotice, withDeadline } from '../sdk/index.ts';
+import { type Logger, messageOf, type RestartPolicy, SvcError, type ThreadNotice, withDeadline } from '../sdk/index.ts';
 import { ThreadCalls, type Ticket } from './thread-calls.ts';
 import { type CarriedError, type FromThread, heardEvery, revived, type ToThread } from './thread-wire.ts';
 
@@ -25,6 +25,20 @@ export interface ThreadTiming {
   /** How often it is asked whether it is there, and after what silence it counts as stuck. */
   readonly pingMs: number;
   readonly stuckMs: number;
+}
+
+/** What one generation wants to run in a place. */
+export interface TenantOptions extends Omit<RunOptions, 'onNotice'> {
+  /** How long the thread may take to close before it is ended. */
+  readonly drainMs: number;
+  readonly restart: RestartPolicy;
+  readonly random: () => number;
+  /** It runs for calls alone, and ends when there was none for so long. */
+  readonly idleMs?: number | undefined;
+  /** The thread ended by itself, and is started again. */
+  readonly onStumble: (cause: string) => void;
+  /** Runs what listens to notices, on the plugin's account. */
+  readonly deliver: (work: () => void) => void;
 }
 
 /** One thread from its start to its end. */

@@ -63,14 +63,7 @@ export function carried(error: unknown): CarriedError {
 /** The error as it was thrown on the other side; a fault with the stack it had there, where it has to be looked for. */
 export function revived({ message, stack, code, status, reason, details, retryAfterSeconds, kind }: CarriedError): Error {
   const error =
-    code === undefined || !Object.hasOwn(errorStatus, code)
-      ? new Error(message)
-      : new SvcError(code, message, {
-          ...(status !== undefined && { status }),
-          ...(reason !== undefined && { reason }),
-          ...(details !== undefined && { details }),
-          ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-        });
+    code === undefined || !Object.hasOwn(errorStatus, code) ? new Error(message) : new SvcError(code, message, { status, reason, details, retryAfterSeconds });
   if (stack !== undefined) {
     error.stack = stack;
   }

@@ -1,7 +1,7 @@
-import { type Clock, type Logger, patience, type RestartPolicy } from '../sdk/index.ts';
+import { type Clock, patience, type RestartPolicy } from '../sdk/index.ts';
 import { type Tenant, ThreadPlace } from './thread-place.ts';
 import { type ProgramOptions, threadText } from './thread-program.ts';
-import type { ThreadTiming } from './thread-run.ts';
+import type { TenantOptions, ThreadTiming } from './thread-run.ts';
 import type { ThreadStart } from './thread-wire.ts';
 import { startWorker } from './worker.ts';
 
@@ -14,7 +14,7 @@ export interface ThreadsOptions extends ProgramOptions {
   readonly mapped?: (stack: string) => string;
 }
 
-export interface ThreadClaim {
+export interface ThreadClaim extends Omit<TenantOptions, 'label' | 'start' | 'skewMs' | 'mapped' | 'timing' | 'restart' | 'random'> {
   /** Whose thread it is; with `name` this is what never runs twice. */
   readonly owner: string;
   readonly name: string;
@@ -22,12 +22,6 @@ export interface ThreadClaim {
   readonly code: string;
   readonly filename: string;
   readonly data: unknown;
-  readonly heapMb: number;
-  readonly drainMs: number;
-  readonly log: Logger;
-  readonly onStumble: (cause: string) => void;
-  readonly onHeap: (bytes: number) => void;
-  readonly deliver: (work: () => void) => void;
 }
 
 /** A thread is never given up here: the host counts the strikes of its owner. */

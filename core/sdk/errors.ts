@@ -28,12 +28,12 @@ export type MessageCode = `${string}.${string}`;
 
 export interface ErrorExtras {
   /** Which of the sentences under its code this is; sent as `x-svc-reason` and logged. */
-  readonly reason?: MessageCode;
-  readonly details?: readonly FieldProblem[];
+  readonly reason?: MessageCode | undefined;
+  readonly details?: readonly FieldProblem[] | undefined;
   /** Sent as `Retry-After`. */
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
   /** Only where the table allows a second status: 413 and 415 of invalid_argument, 405 of not_found. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** Sent with the answer, for protocols that say more in their headers. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;

@@ -60,6 +60,8 @@ export interface ThreadHandle {
 export interface ThreadOptions {
   /** JavaScript heap beyond which the thread ends; buffers do not count. Default 512. */
   readonly heapMb?: number;
+  /** It starts with the first call, and ends when there was none for so long; what it keeps must be on disk. Default: it starts at commit and stays. */
+  readonly idleMs?: number;
 }
 
 /** Personas and skills of one moment; names and keys are unique within a set. */

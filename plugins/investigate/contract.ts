@@ -71,6 +71,8 @@ export interface HostCheck {
   readonly lasting?: number;
   /** What is said when it is bad; `$value` and the names of labels are filled in. */
   readonly message: string;
+  /** What to do about it: the address of a page, or `playbook://hosts/disk-full.md`; a report that blames this names it. */
+  readonly runbook?: string;
 }
 
 /** Contributed by code or in a `plugin.json`; named by the check. */
@@ -85,6 +87,7 @@ export const HostChecks = defineExtensionPoint<HostCheck>('investigate.check', {
     value: { type: 'number' },
     lasting: { type: 'integer', minimum: 1, maximum: 1_000 },
     message: { type: 'string', minLength: 1, maxLength: 400 },
+    runbook: { type: 'string', pattern: '^(https?|playbook)://[^\\s<>()"\']+$', maxLength: 400 },
   },
 });
 

@@ -20,6 +20,8 @@ import { Parser } from './uploads/parser.ts';
 import { uploadRoute } from './uploads/upload-route.ts';
 import { Vault, vaultRoutes } from './vault/vault.ts';
 
+const idleMs = 5 * 60_000;
+
 /** By its id: the folder of the plugin that runs programs may be taken away. */
 const Programs = defineService<ForeignPrograms>('programs.runner');
 
@@ -69,13 +71,14 @@ interface Index {
   readonly embedding: Embedding;
 }
 
-/** Its threads write and read the index, a file of its own that can be made anew from the documents at any time. */
+/** Its threads write and read the index, a file of its own that can be made anew from the documents at any time; they rest until they are asked. */
 function indexOf(ctx: PluginContext, tables: Tables<KnowledgeTables>): Index {
   const { log, clock, settings } = ctx;
   const data = { folder: join(ctx.dataDir, 'index') };
-  const [index, search] = [ctx.threads.start('index', 'index-worker.ts', data), ctx.threads.start('search', 'search-worker.ts', data)];
+  const index = ctx.threads.start('index', 'index-worker.ts', data, { idleMs });
+  const search = ctx.threads.start('search', 'search-worker.ts', data, { idleMs });
   const later = (ms: number, work: () => void): void => void ctx.scope.timeout('wait for the index', ms, work);
-  const feed = new Feed({ ...{ tables, index, search, log, later }, newLineage: () => ctx.ids.uuid() });
+  const feed = new Feed({ ...{ tables, index, log, later }, newLineage: () => ctx.ids.uuid() });
   const embedding = new Embedding({ ...{ index, settings, log, later }, fetch: (url, request) => ctx.fetch(url, request), now: () => clock.monotonic() });
   feed.onApplied = () => embedding.due();
   return { feed, search, embedding };

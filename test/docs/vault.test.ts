@@ -125,6 +125,15 @@ test('each rule that comes with svc links to a playbook, which has short steps f
   );
 });
 
+test('each host check of the investigator links to a playbook that exists', () => {
+  const checks = Object.entries(JSON.parse(read('plugins/investigate/checks/host-checks.json')) as Record<string, { runbook?: string }>);
+  assert.ok(checks.length >= 30);
+  for (const [name, { runbook = '' }] of checks) {
+    const [, path = ''] = /^playbook:\/\/(.+)$/.exec(runbook) ?? [];
+    assert.ok(path !== '' && existsSync(join(projectRoot, 'vault', path)), `${name} links to ${runbook}`);
+  }
+});
+
 test('the labelled questions name playbooks that exist, a third is held back, and none is a title', () => {
   const questions = JSON.parse(read('test/fixtures/knowledge/questions.json')) as {
     question: string;

@@ -18,7 +18,7 @@ import { addonFile } from '../addon.ts';
 
 const worker = fileURLToPath(new URL('../fixtures/plugins/loom/loom-worker.ts', import.meta.url));
 
-async function loom(t: TestContext, options: { heapMb?: number; drainMs?: number } = {}): Promise<TestThread & { folder: string }> {
+async function loom(t: TestContext, options: { heapMb?: number; drainMs?: number; idleMs?: number } = {}): Promise<TestThread & { folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-thread-'));
   const thread = await startThreadForTest(t, worker, { folder, generation: 1 }, options);
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -56,6 +56,19 @@ test(
     assert.equal(getPriority(), before, 'that of this thread stays');
   },
 );
+
+test('a thread that runs for calls alone starts with the first one, ends when none comes, and starts again', async (t) => {
+  const thread = await loom(t, { idleMs: 300 });
+  assert.equal(thread.state, 'waiting');
+  assert.deepEqual(await Promise.all([thread.call('echo', 1), thread.call('echo', 2)]), [1, 2]);
+  assert.equal(thread.state, 'running');
+  await thread.call('keep', 'indigo');
+  await until('it rests', () => thread.state === 'waiting');
+  assert.deepEqual(await thread.call('kept'), ['indigo'], 'what it kept is in its database');
+  await thread.close();
+  assert.match((await failure(thread.call('echo', 3))).message, /is stopped/);
+  assert.equal(thread.state, 'stopped');
+});
 
 test('buffers move both ways instead of being copied', async (t) => {
   const thread = await loom(t);

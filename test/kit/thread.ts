@@ -20,7 +20,7 @@ export async function startThreadForTest(
   t: Pick<TestContext, 'after'> | undefined,
   file: string,
   data: unknown,
-  { heapMb = 512, drainMs = 5_000 }: { heapMb?: number; drainMs?: number } = {},
+  { heapMb = 512, drainMs = 5_000, idleMs }: { heapMb?: number; drainMs?: number; idleMs?: number } = {},
 ): Promise<TestThread> {
   const { code, filename } = await bundleThread(file, 'test', bundleSources);
   const lines: string[] = [];
@@ -34,6 +34,7 @@ export async function startThreadForTest(
     data,
     heapMb,
     drainMs,
+    idleMs,
     log: { debug: line, info: line, warn: line, error: line },
     onStumble: () => undefined,
     onHeap: () => undefined,

@@ -1,7 +1,8 @@
-import type { Findings, Snapshot } from 'svc/rca';
+import type { CheckResult, Findings, Snapshot } from 'svc/rca';
 import { type Handle, type Logger, messageOf, type Principal, timestamp } from 'svc/sdk';
 
 import type { Incidents, IncidentView } from '../../alert/contract.ts';
+import type { HostCheck } from '../contract.ts';
 import type { Subject } from '../fetch/symptom.ts';
 import type { RunRow, RunStore } from '../run-store.ts';
 import type { ReportBody } from './build-report.ts';
@@ -34,6 +35,7 @@ const mostPast = 5;
 const pastLooked = 300;
 const leastLike = 0.35;
 const longestExcerpt = 600;
+const mostRunbooks = 2;
 
 /** Incidents of the same time: of the same rule, on the same host, on what hangs together with it. */
 export async function relatedTo(
@@ -65,11 +67,17 @@ const whyRelated = (other: IncidentView, own: IncidentView, scope: ReadonlySet<s
         ? 'same_rule'
         : 'same_time';
 
-/** By which a later incident is recognised as one of the same kind: templates that are new, checks that complain, the indicator. */
-export function marksOf({ root_cause: cause, hypotheses }: Findings, { checks, logs, symptom }: Snapshot): readonly string[] {
-  const complaints = checks
+/** What checks say against the cause and the host of the symptom, those of the cause first. */
+const complaintsIn = ({ root_cause: cause }: Findings, { checks, symptom }: Snapshot): readonly CheckResult[] =>
+  checks
     .filter(({ ok, interesting, node }) => !ok && interesting && (node === cause?.node || node === symptom.node))
-    .map(({ check }) => `check ${check}`);
+    .toSorted((a, b) => Number(b.node === cause?.node) - Number(a.node === cause?.node));
+
+/** By which a later incident is recognised as one of the same kind: templates that are new, checks that complain, the indicator. */
+export function marksOf(findings: Findings, snapshot: Snapshot): readonly string[] {
+  const { root_cause: cause, hypotheses } = findings;
+  const { logs } = snapshot;
+  const complaints = complaintsIn(findings, snapshot).map(({ check }) => `check ${check}`);
   const said = new Set(hypotheses.slice(0, 3).flatMap(({ support }) => support.filter(({ kind }) => kind === 'log').map(({ evidence }) => evidence)));
   const templates = logs
     .filter(({ evidence, severity }) => said.has(evidence) && (severity === 'error' || severity === 'fatal'))
@@ -133,11 +141,20 @@ export async function runbookFor(
 }
 
 /** What to look at next: read-only, and run by a person. */
-export function actionsFor({ root_cause: cause, hypotheses }: Findings, snapshot: Snapshot, runId: number): ReportBody['suggested_actions'] {
+export function actionsFor(
+  findings: Findings,
+  snapshot: Snapshot,
+  { runId, checks }: { readonly runId: number; readonly checks: ReadonlyMap<string, HostCheck> },
+): ReportBody['suggested_actions'] {
+  const { root_cause: cause, hypotheses } = findings;
   const evidence = new Map(snapshot.evidence.map((one) => [one.id, one]));
   const actions: ReportBody['suggested_actions'] = [];
   const add = (label: string, why: string, more: Partial<ReportBody['suggested_actions'][number]>): void =>
     void actions.push({ label, class: 'safe', tool: null, args: null, link: null, why, ...more });
+  const runbooks = new Map(complaintsIn(findings, snapshot).flatMap(({ check }) => (checks.get(check)?.runbook ? [[checks.get(check)!.runbook!, check]] : [])));
+  for (const [link, check] of [...runbooks].slice(0, mostRunbooks)) {
+    add(`Read the playbook: ${checks.get(check)!.title}`, `the check ${check} complains`, { link });
+  }
   for (const { node, node_name: name, indicator } of hypotheses.slice(0, 2)) {
     const shown = indicator && evidence.get(indicator.evidence);
     if (shown?.source.startsWith('metrics')) {

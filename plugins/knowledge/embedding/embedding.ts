@@ -1,5 +1,6 @@
 import { type Logger, messageOf, type PluginContext, type Settings, type ThreadHandle } from 'svc/sdk';
 
+import { DueWork } from '../due-work.ts';
 import type { QuestionEmbedder } from '../search/desk.ts';
 import { packed } from '../search/vectors.ts';
 import { type EmbeddingModel, modelSet, nameOfModel, vectorsOf } from './models.ts';
@@ -31,28 +32,33 @@ const longestQuestion = 1_000;
 /** Vectors of chunks and questions, where a model is set; searches go by words alone while there is none, or it is ill. */
 export class Embedding implements QuestionEmbedder {
   readonly #parts: EmbeddingParts;
-  #state: EmbeddingState = { model: null, embedded: 0, last_error: null };
+  readonly #loop: DueWork;
+  #embedded = 0;
   /** Whose vectors serve; the model before goes on until every chunk has a vector of the next one. */
   #serving: EmbeddingModel | undefined;
   #known: readonly EmbeddingModel[] = [];
   #restsUntil = 0;
   /** The last chunk that has a vector, and of which index and model. */
   #done = { where: '', chunk: 0 };
-  #isDue = true;
-  #wake: (() => void) | undefined;
 
   constructor(parts: EmbeddingParts) {
     this.#parts = parts;
+    this.#loop = new DueWork({
+      work: (signal) => this.#bring(signal),
+      failed: (error, cause) =>
+        parts.log.warn({ event: 'knowledge.embedding_delayed', error }, `vectors of documents could not be made, which is tried again: ${cause}`),
+      ...{ retryMs, later: parts.later },
+    });
   }
 
   get state(): EmbeddingState {
-    return this.#state;
+    const model = this.#serving === undefined ? null : nameOfModel(this.#serving);
+    return { model, embedded: this.#embedded, last_error: this.#loop.lastError };
   }
 
   /** There are new chunks, or another model. */
   due(): void {
-    this.#isDue = true;
-    this.#wake?.();
+    this.#loop.due();
   }
 
   async of(text: string, signal: AbortSignal | undefined): Promise<{ readonly model: string; readonly values: Float32Array } | undefined> {
@@ -72,29 +78,12 @@ export class Embedding implements QuestionEmbedder {
     }
   }
 
-  /** Until the plugin leaves. */
+  /** Until the plugin leaves; it begins when there is a model, or chunks that may have vectors of one. */
   async run(signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.#wake?.());
-    while (!signal.aborted) {
-      if (!this.#isDue) {
-        await new Promise<void>((resolve) => (this.#wake = resolve));
-        continue;
-      }
-      this.#isDue = false;
-      try {
-        await this.#bring(signal);
-        this.#state = { ...this.#state, last_error: null };
-      } catch (error) {
-        if (!signal.aborted) {
-          this.#state = { ...this.#state, last_error: messageOf(error) };
-          this.#parts.log.warn(
-            { event: 'knowledge.embedding_delayed', error },
-            `vectors of documents could not be made, which is tried again: ${messageOf(error)}`,
-          );
-          this.#parts.later(retryMs, () => this.due());
-        }
-      }
+    if (modelSet(this.#parts.settings) !== undefined) {
+      this.#loop.due();
     }
+    await this.#loop.run(signal);
   }
 
   async #bring(signal: AbortSignal): Promise<void> {
@@ -134,7 +123,7 @@ export class Embedding implements QuestionEmbedder {
       const texts = found.map(({ text }) => text);
       const vectors = await vectorsOf(fetch, set, texts, { timeoutMs: batchMs, signal });
       await index.call('embed', { model, vectors: found.map(({ chunk }, at) => ({ chunk, vector: packed(vectors[at]!) })) });
-      this.#state = { ...this.#state, embedded: this.#state.embedded + found.length };
+      this.#embedded += found.length;
       after = found.at(-1)!.chunk;
       this.#done = { where, chunk: after };
     }
@@ -145,6 +134,5 @@ export class Embedding implements QuestionEmbedder {
       this.#restsUntil = 0;
     }
     this.#serving = model;
-    this.#state = { ...this.#state, model: model === undefined ? null : nameOfModel(model) };
   }
 }

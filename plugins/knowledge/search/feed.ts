@@ -1,6 +1,7 @@
-import { type Logger, messageOf, type Tables, type ThreadHandle } from 'svc/sdk';
+import type { Logger, Tables, ThreadHandle } from 'svc/sdk';
 
 import { ChangeLog } from '../documents/doc-store.ts';
+import { DueWork } from '../due-work.ts';
 import type { KnowledgeTables } from '../tables.ts';
 import { analysisNumber } from './analyze.ts';
 import type { IndexPosition } from './index-file.ts';
@@ -9,7 +10,6 @@ import type { Which } from './open-index.ts';
 export interface FeedParts {
   readonly tables: Tables<KnowledgeTables>;
   readonly index: ThreadHandle;
-  readonly search: ThreadHandle;
   readonly log: Logger;
   readonly newLineage: () => string;
   /** Calls once, after so many milliseconds. */
@@ -27,6 +27,10 @@ export interface FeedState {
   readonly last_error: string | null;
 }
 
+/** Of the state of the change log: which change was indexed last, and by which analysis. */
+const indexed = 'indexed';
+const mark = (seq: number): string => `${analysisNumber} ${seq}`;
+
 type Positions = Partial<Record<Which, IndexPosition>>;
 
 const batchDocs = 64;
@@ -36,83 +40,86 @@ const retryMs = 2_000;
 /** Further behind than this, searches do not wait for what was just written. */
 const soon = 20;
 const firstMs = 5_000;
+const lookMs = 1_000;
 
-/** Brings changes of documents into the index, in their order, and a new index into the place of one that is no longer right. */
+/**
+ * Brings changes of documents into the index, in their order, and a new index into the place of one that is no longer right. It
+ * rests until there is a change that the index has not, or a question: before that nobody pays for its threads.
+ */
 export class Feed {
   readonly #parts: FeedParts;
   readonly #log: ChangeLog;
-  #wake: (() => void) | undefined;
-  #isDue = true;
+  readonly #loop: DueWork;
   #wantsAnew = false;
   #waiters: { readonly seq: number; readonly tell: () => void }[] = [];
   /** Of the index that serves. */
   #served = 0;
   #isServing = false;
-  #state: FeedState = { state: 'starting', documents: 0, chunks: 0, behind: 0, rebuilt: null, last_error: null };
+  #state: Omit<FeedState, 'last_error'> = { state: 'starting', documents: 0, chunks: 0, behind: 0, rebuilt: null };
   /** Told after each step into the index that serves. */
   onApplied: () => void = () => undefined;
 
   constructor(parts: FeedParts) {
     this.#parts = parts;
     this.#log = new ChangeLog(parts.tables.read);
+    this.#loop = new DueWork({
+      work: (signal) => this.#bring(signal),
+      failed: (error, cause) => {
+        parts.log.warn({ event: 'knowledge.index_delayed', error }, `documents could not be indexed, which is tried again: ${cause}`);
+        // A file that SQLite finds damaged does not heal; and what was made anew may be half of one.
+        this.#wantsAnew ||= this.#state.rebuilt !== null || /malformed|not a database|corrupt/i.test(cause);
+      },
+      ...{ retryMs, later: parts.later },
+    });
   }
 
-  get state(): FeedState {
-    return this.#state;
+  /** As of now; before the first look at the index that is waited for. */
+  async state(): Promise<FeedState> {
+    if (this.#state.state === 'starting') {
+      this.#loop.due();
+      await this.#until(-1, lookMs);
+    }
+    return { ...this.#state, last_error: this.#loop.lastError };
   }
 
   /** Documents have changed. */
   changed(): void {
-    this.#due();
+    this.#loop.due();
   }
 
   /** Makes the index anew; the one that serves goes on meanwhile. */
   anew(): void {
     this.#wantsAnew = true;
-    this.#due();
+    this.#loop.due();
   }
 
   /** Resolves once what was written before is found, but no later than `ms`, and at once when that is much; the first index is waited for longer. */
   async caughtUp(ms: number): Promise<void> {
+    if (!this.#isServing) {
+      this.#loop.due();
+      await this.#until(0, firstMs);
+      return;
+    }
     const seq = await this.#log.last();
-    const isSoon = seq > this.#served && seq - this.#served <= soon;
-    if (isSoon || !this.#isServing) {
-      await new Promise<void>((tell) => {
-        this.#waiters.push({ seq: this.#isServing ? seq : 0, tell });
-        this.#parts.later(this.#isServing ? ms : firstMs, tell);
-      });
+    if (seq > this.#served && seq - this.#served <= soon) {
+      await this.#until(seq, ms);
     }
   }
 
   /** Until the plugin leaves. */
   async run(signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.#wake?.());
-    while (!signal.aborted) {
-      if (!this.#isDue) {
-        await new Promise<void>((resolve) => (this.#wake = resolve));
-        continue;
-      }
-      this.#isDue = false;
-      try {
-        await this.#bring(signal);
-        this.#state = { ...this.#state, last_error: null };
-      } catch (error) {
-        if (signal.aborted) {
-          return;
-        }
-        const cause = messageOf(error);
-        this.#state = { ...this.#state, last_error: cause };
-        this.#parts.log.warn({ event: 'knowledge.index_delayed', error }, `documents could not be indexed, which is tried again: ${cause}`);
-        // A file that SQLite finds damaged does not heal.
-        this.#wantsAnew ||= /malformed|not a database|corrupt/i.test(cause);
-        this.#parts.later(retryMs, () => this.#due());
-      }
+    if ((await this.#log.state(indexed)) !== mark(await this.#log.last())) {
+      this.#loop.due();
     }
+    await this.#loop.run(signal);
   }
 
-  #due(): void {
-    this.#isDue = true;
-    this.#wake?.();
+  /** Resolves once the index that serves has got so far, or after `ms`; -1: once anything is known of it. */
+  #until(seq: number, ms: number): Promise<void> {
+    return new Promise((tell) => {
+      this.#waiters.push({ seq, tell });
+      this.#parts.later(ms, tell);
+    });
   }
 
   async #bring(signal: AbortSignal): Promise<void> {
@@ -145,7 +152,7 @@ export class Feed {
     }
     const now = await this.#positions();
     this.#state = { ...this.#state, state: 'ready', behind: 0, documents: now.serving?.docs ?? 0, chunks: now.serving?.chunks ?? 0, rebuilt: null };
-    await this.#forget(seq.serving);
+    await this.#settle(seq.serving);
   }
 
   /** The next changes into one index; resolves with the position that leads to. */
@@ -164,16 +171,19 @@ export class Feed {
 
   async #promote(): Promise<void> {
     await this.#call('promote');
-    await this.#parts.search.call('reopen');
     await this.#call('sweep');
   }
 
   #serves(seq: number): void {
     this.#served = seq;
     this.#isServing = true;
+    this.#tell(seq);
+    this.onApplied();
+  }
+
+  #tell(seq: number): void {
     this.#waiters.filter((waiter) => waiter.seq <= seq).forEach(({ tell }) => tell());
     this.#waiters = this.#waiters.filter((waiter) => waiter.seq > seq);
-    this.onApplied();
   }
 
   /** Positions in indexes of this database; one of another, or of a time that a restored backup took back, must not answer. */
@@ -184,7 +194,6 @@ export class Feed {
       this.#parts.log.warn({ event: 'knowledge.index_of_another' }, 'the index of documents is of another database than this one and is made anew');
       this.#isServing = false;
       await this.#call('discard');
-      await this.#parts.search.call('reopen');
       return {};
     }
     return positions;
@@ -200,9 +209,15 @@ export class Feed {
     return made;
   }
 
-  async #forget(upTo: number): Promise<void> {
-    if (await this.#log.hasForgettable(upTo)) {
-      await this.#parts.tables.write((tx) => new ChangeLog(tx).forget(upTo));
+  /** The index has all up to here: the next start need not look into it. */
+  async #settle(upTo: number): Promise<void> {
+    const isNoted = (await this.#log.state(indexed)) === mark(upTo);
+    if (!isNoted || (await this.#log.hasForgettable(upTo))) {
+      await this.#parts.tables.write(async (tx) => {
+        const log = new ChangeLog(tx);
+        await log.forget(upTo);
+        await log.setState(indexed, mark(upTo));
+      });
     }
   }
 
@@ -215,6 +230,7 @@ export class Feed {
       state: isNew ? 'rebuilding' : behind > 0 ? 'indexing' : this.#state.state,
       rebuilt: isNew ? Math.min(1, seq.next / Math.max(1, last)) : null,
     };
+    this.#tell(-1);
   }
 
   #call<R>(method: string, input?: unknown): Promise<R> {

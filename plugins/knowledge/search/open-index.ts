@@ -34,6 +34,7 @@ export async function openIndex({ data, log }: ThreadSetup): Promise<ThreadServi
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const files: Partial<Record<Which, { file: IndexFile; name: string }>> = {};
   const named = servingFile(folder);
+  let newest = Number(/index-(\d+)/.exec(named ?? '')?.[1] ?? 0);
   if (named !== undefined) {
     const name = named.slice(folder.length + 1);
     try {
@@ -61,7 +62,8 @@ export async function openIndex({ data, log }: ThreadSetup): Promise<ThreadServi
       apply: ({ which, changes }: { which: Which; changes: readonly Change[] }) => of(which).apply(changes),
       begin({ lineage }: { lineage: string }) {
         files.next?.file.close();
-        const name = fileOf(1 + Number(/\d+/.exec(files.next?.name ?? files.serving?.name ?? 'index-0.db')![0]));
+        // Never a name that a search may still have open.
+        const name = fileOf((newest += 1));
         sweep(folder, files.serving?.name);
         files.next = { file: new IndexFile(join(folder, name)), name };
         files.next.file.begin(lineage);

@@ -69,7 +69,7 @@ export const searchRoutes = (desk: Desk, feed: Feed, embedding: Embedding): read
     access: 'any',
     summary: 'How far the index of documents is',
     response: IndexState,
-    handle: () => ({ ...feed.state, vectors: embedding.state }),
+    handle: async () => ({ ...(await feed.state()), vectors: embedding.state }),
   }),
   route({
     method: 'POST',
@@ -78,9 +78,9 @@ export const searchRoutes = (desk: Desk, feed: Feed, embedding: Embedding): read
     summary: 'Make the index of documents anew; the one there is goes on serving meanwhile',
     response: IndexState,
     status: 202,
-    handle() {
+    async handle() {
       feed.anew();
-      return { ...feed.state, vectors: embedding.state };
+      return { ...(await feed.state()), vectors: embedding.state };
     },
   }),
 ];

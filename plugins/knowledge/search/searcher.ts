@@ -212,32 +212,29 @@ const shown = ({ doc, title, path, version, ordinal, heading, anchor, text }: Ca
   highlights: [highlightOf(text === '' ? heading : text, question)],
 });
 
-/** The thread that answers searches, from the index that serves. */
+/** The thread that answers searches, each from the index that serves at its moment. */
 export async function openSearch({ data }: ThreadSetup): Promise<ThreadService> {
   const { folder } = data as IndexData;
-  let searcher: Searcher | undefined;
-  const opened = (): Searcher => {
-    const file = searcher === undefined ? servingFile(folder) : undefined;
-    searcher ??= file === undefined ? undefined : new Searcher(file);
-    if (searcher === undefined) {
+  let open: { readonly file: string; readonly searcher: Searcher } | undefined;
+  const close = (): void => {
+    open?.searcher.close();
+    open = undefined;
+  };
+  const searcherOf = (file: string | undefined): Searcher => {
+    if (file !== open?.file) {
+      close();
+    }
+    if (file === undefined) {
       throw new SvcError('unavailable', 'documents are being indexed for the first time; search again in a moment', {
         reason: 'knowledge.first_index',
         retryAfterSeconds: 2,
       });
     }
-    return searcher;
+    open ??= { file, searcher: new Searcher(file) };
+    return open.searcher;
   };
   return {
-    methods: {
-      search: (search: Search): Answer => opened().search(search),
-      /** The next question finds the index that serves now. */
-      reopen() {
-        searcher?.close();
-        searcher = undefined;
-      },
-    },
-    async close() {
-      searcher?.close();
-    },
+    methods: { search: (search: Search): Answer => searcherOf(servingFile(folder)).search(search) },
+    close: async () => close(),
   };
 }
