@@ -6,6 +6,7 @@ import type { IncidentFiredEvent, Incidents } from '../alert/contract.ts';
 import type { ChangeFeed } from '../changes/contract.ts';
 import type { DeviceDirectory } from '../device/contract.ts';
 import type { GateContract } from '../gate/contract.ts';
+import type { KnowledgeShelf } from '../knowledge/contract.ts';
 import type { LogQueries } from '../logs/contract.ts';
 import type { MetricsQueries } from '../metricsdb/contract.ts';
 import type { Models } from '../model/contract.ts';
@@ -24,6 +25,7 @@ import { MetricsSource } from './fetch/metrics-source.ts';
 import { traceSource } from './fetch/trace-source.ts';
 import { investigationRoutes } from './investigation-routes.ts';
 import { Investigator } from './investigator.ts';
+import { Shelving } from './report/shelving.ts';
 import { type DocumentSearch } from './report/surroundings.ts';
 import { Reports } from './reports.ts';
 import { type InvestigateTables, RunStore } from './run-store.ts';
@@ -38,6 +40,7 @@ const topologyOf = defineService<TopologyGraph>('topology.graph');
 const devicesOf = defineService<DeviceDirectory>('device.directory');
 const changesOf = defineService<ChangeFeed>('changes.near');
 const documentsOf = defineService<DocumentSearch>('knowledge.search');
+const shelfOf = defineService<KnowledgeShelf>('knowledge.shelf');
 const modelsOf = defineService<Models>('model.stream');
 const personasOf = defineService<PersonaDirectory>('persona.directory');
 const registryOf = defineService<SkillRegistry>('skill.registry');
@@ -62,14 +65,24 @@ export default definePlugin({
     const own = ownSources(ctx);
     const sources = (): ReadonlyMap<string, EvidenceSource> => new Map<string, EvidenceSource>([...fetchersOf(), ...own]);
     const surroundings = { store, incidents, log, documents: services.maybe(documentsOf) };
-    const thread = ctx.threads.start('engine', 'engine-worker.ts', {});
+    const thread = ctx.threads.start('engine', 'engine-worker.ts', {}, { idleMs: 5 * 60_000 });
     const assistant = new Assistant({
       ...{ clock, models: services.maybe(modelsOf), personas: services.maybe(personasOf), registry: services.maybe(registryOf) },
       ...{ runner: services.maybe(runnerOf), gate: services.maybe(gateOf) },
       check: (snapshot, assertions) => thread.call('check', { snapshot, assertions }),
     });
+    const shelf = services.maybe(shelfOf);
+    const shelving = new Shelving({
+      ...{ store, shelf, log, markdown: (id) => reports.markdown(id) },
+      task: (work) => void scope.task('reports as documents', work),
+    });
+    shelf.onChange(() => shelving.due());
+    const told: ConstructorParameters<typeof Investigator>[0]['ready'] = (state) => {
+      events.emit(InvestigationReady, state);
+      shelving.due();
+    };
     const enrichment = new Enrichment({
-      ...{ tables, assistant, files, scope, log, ready: (state) => events.emit(InvestigationReady, state) },
+      ...{ tables, assistant, files, scope, log, ready: told },
       contradicted: metrics.counter('contradicted_total', 'Claims of models that stored samples contradict.'),
     });
     const investigator = new Investigator({
@@ -79,7 +92,7 @@ export default definePlugin({
       namesOf: namesOf(services.maybe(devicesOf)),
       took: metrics.histogram('seconds', 'How long investigations took without a model.', [0.25, 0.5, 1, 2, 5, 10, 20]),
       ready: (state) => {
-        events.emit(InvestigationReady, state);
+        told(state);
         enrichment.pump();
       },
     });
@@ -106,9 +119,10 @@ export default definePlugin({
       const keepMs = parseDuration(settings.get<string>('investigate.retention'));
       await tidy({ tables, files, before: clock.now() - keepMs, mostBytes: settings.get<number>('investigate.keep_mb') * mebibyte });
     });
-    return { desk, enrichment };
+    return { desk, enrichment, shelving };
   },
-  async start(_ctx, { desk, enrichment }) {
+  async start(_ctx, { desk, enrichment, shelving }) {
+    shelving.due();
     await desk.resume();
     await enrichment.resume();
   },

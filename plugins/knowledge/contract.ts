@@ -47,5 +47,24 @@ export interface KnowledgeRead {
   read(reference: number | string, principal: Principal): Promise<KnowledgeDocument | undefined>;
 }
 
+/** A document that another room writes, such as a report. */
+export interface ShelvedDocument {
+  /** Of the file within the folder. */
+  readonly name: string;
+  readonly title: string;
+  readonly tags: readonly string[];
+  readonly content: string;
+  /** Another one means another document. */
+  readonly mark: string;
+}
+
+export interface KnowledgeShelf {
+  /** What stands in a folder of the caller: each mark by its name. */
+  marks(folder: string): Promise<ReadonlyMap<string, string>>;
+  /** Puts documents into the folder and takes others out. People find and read them, and change one only by making it their own. */
+  put(folder: string, documents: readonly ShelvedDocument[], removed?: readonly string[]): Promise<void>;
+}
+
 export const KnowledgeSearch = defineService<KnowledgeSearch>('knowledge.search');
 export const KnowledgeRead = defineService<KnowledgeRead>('knowledge.read');
+export const KnowledgeShelf = defineService<KnowledgeShelf>('knowledge.shelf');

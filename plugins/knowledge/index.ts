@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { BuildInfo, definePlugin, defineService, type PluginContext, Plugins, type Tables, type ThreadHandle } from 'svc/sdk';
 
 import type { ForeignPrograms } from '../programs/contract.ts';
-import { KnowledgeRead, KnowledgeSearch } from './contract.ts';
+import { KnowledgeRead, KnowledgeSearch, KnowledgeShelf } from './contract.ts';
 import { docRoutes } from './documents/doc-routes.ts';
 import { Library } from './documents/library.ts';
+import { Shelf } from './documents/shelf.ts';
 import { SourcedDocs } from './documents/sourced-docs.ts';
 import { openRepositories } from './repos/open-repositories.ts';
 import { Embedding } from './embedding/embedding.ts';
@@ -47,6 +48,7 @@ export default definePlugin({
     const desk = new Desk({ tables, search, feed, embedder: embedding });
     ctx.services.provide(KnowledgeSearch, () => desk);
     ctx.services.provide(KnowledgeRead, () => desk);
+    ctx.services.provide(KnowledgeShelf, () => new Shelf(sources));
     ctx.http.routes([...docRoutes(library, tables), ...searchRoutes(desk, feed, embedding), ...vaultRoutes(vault), uploadRoute(library, parser)]);
     knowledgeSkills(desk).forEach((skill) => ctx.skills.add(skill));
     return { feed, vault, beginSyncs, parser, embedding };

@@ -37,7 +37,7 @@ export default definePlugin({
     const rights = ctx.services.maybe(Rights);
     const fetch: typeof ctx.fetch = (url, request) => ctx.fetch(url, request);
     const data = resolve(ctx.dataDir, '..');
-    const press = ctx.threads.start('press', 'press-worker.ts', undefined, { heapMb: 512 });
+    const press = ctx.threads.start('press', 'press-worker.ts', undefined, { heapMb: 512, idleMs: 5 * 60_000 });
 
     const store = new PackStore(tables);
     const installed = new InstalledPacks();

@@ -6,6 +6,7 @@ import type { HostCheck } from '../contract.ts';
 import type { Subject } from '../fetch/symptom.ts';
 import type { RunRow, RunStore } from '../run-store.ts';
 import type { ReportBody } from './build-report.ts';
+import { reportsFolder } from './shelving.ts';
 import { reader } from '../assist/assistant.ts';
 
 /** As far as documents are searched here; the room may be away. */
@@ -129,7 +130,9 @@ export async function runbookFor(
   let found: Awaited<ReturnType<DocumentSearch['search']>>[number] | undefined;
   if (documents.available) {
     try {
-      [found] = await documents.get().search({ text: `${name} ${said} ${summary}`.slice(0, 400), limit: 1, principal: reader });
+      const all = await documents.get().search({ text: `${name} ${said} ${summary}`.slice(0, 400), limit: 10, principal: reader });
+      // What was written of another incident says what happened, and not what to do.
+      found = all.find(({ path }) => !path.startsWith(`${reportsFolder}/`));
     } catch (error) {
       log.debug({ event: 'investigate.documents_unread', cause: messageOf(error) }, 'investigation goes without documents: the search for a runbook failed');
     }

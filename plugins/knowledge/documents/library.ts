@@ -186,7 +186,7 @@ function editable({ source, path }: DocRow, adopt: boolean): Source {
   if (source === 'vault' && !adopt) {
     throw new SvcError(
       'conflict',
-      `${path} belongs to the vault, which svc keeps up to date, and is read-only; write your own beside it, or change it with "adopt": true, after which it is yours and no sync touches it`,
+      `${path} is kept up to date by svc and is read-only; write your own beside it, or change it with "adopt": true, after which it is yours and no sync touches it`,
       { reason: 'knowledge.of_vault' },
     );
   }

@@ -5,9 +5,11 @@ import { docPath, titleOf } from './doc-path.ts';
 import { DocStore } from './doc-store.ts';
 import { sizeOf, tagsOf } from './library.ts';
 
-/** Where documents come from that nobody writes here: the vault, or one repository. */
+/** Where documents come from that nobody writes here: the vault, another room, or one repository. */
 export interface Origin {
   readonly source: 'repo' | 'vault';
+  /** In which all of them stand, where it has one of its own. */
+  readonly folder?: string;
   /** Of a repository. */
   readonly repoId: number | null;
   /** Whose members alone may read them; null: everybody. */
@@ -67,9 +69,10 @@ export class SourcedDocs {
   }
 
   /** What there is of an origin, by path: what has the same digest there need not be read again. */
-  async known({ source, repoId }: Origin): Promise<ReadonlyMap<string, KnownFile>> {
+  async known({ source, repoId, folder }: Origin): Promise<ReadonlyMap<string, KnownFile>> {
     const rows = await new DocStore(this.#parts.tables.read).of(source, repoId);
-    return new Map(rows.map(({ path, id, origin_digest: digest }) => [path, { id, digest: digest ?? '' }]));
+    const own = rows.filter(({ path }) => folder === undefined || path.startsWith(`${folder}/`));
+    return new Map(own.map(({ path, id, origin_digest: digest }) => [path, { id, digest: digest ?? '' }]));
   }
 
   /** Puts files in and takes paths out, all or none of them; a document of a person at one of the paths stays, and is told. */

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import type { Findings, Snapshot } from 'svc/rca';
+
+import { shippedChecks } from '../../../plugins/investigate/checks/run-checks.ts';
+import { actionsFor } from '../../../plugins/investigate/report/surroundings.ts';
 import { NoticeSource } from '../../../plugins/notify/contract.ts';
 import { hot, investigateHouse } from './house.ts';
 
@@ -18,4 +22,22 @@ test('an incident is investigated by itself: host, indicator and time are in the
   assert.match(items[0].message, /host-3/);
   const told = await house.service(NoticeSource).background(incident);
   assert.equal(told?.diagnosis, items[0].message.split('\n')[0]);
+});
+
+test('a check that complains about the cause brings its playbook among what to do next', () => {
+  const check = (name: string, node: string, ok: boolean) => ({ check: name, node, ok, interesting: !ok });
+  const snapshot = {
+    evidence: [],
+    symptom: { node: 'device:1' },
+    checks: [check('zombies', 'device:1', false), check('disk_full', 'device:2', false), check('inodes', 'device:2', true), check('swap', 'device:3', false)],
+  } as unknown as Snapshot;
+  const findings = { root_cause: { node: 'device:2' }, hypotheses: [] } as unknown as Findings;
+  const actions = actionsFor(findings, snapshot, { runId: 1, checks: new Map(Object.entries(shippedChecks)) });
+  assert.deepEqual(
+    actions.map(({ label, link }) => [label, link]),
+    [
+      ['Read the playbook: File system full', 'playbook://hosts/disk-full.md'],
+      ['Read the playbook: Zombies', 'playbook://hosts/zombies.md'],
+    ],
+  );
 });

@@ -63,6 +63,23 @@ test('a report is asked again, replayed, judged; another one is started by a per
   assert.equal((await house.fetch('/api/v1/alerts/incidents/999/investigation', post())).status, 404);
 });
 
+test('a report is found among the documents, where there is a room for those', async (t) => {
+  const house = await investigateHouse(t, { plugins: ['metricsdb', 'alert', 'topology', 'changes', 'investigate', 'knowledge'] });
+  await house.rule(cpuHot);
+  const incident = await house.fired('cpu_hot', hot(3));
+  const { id } = await house.report(incident);
+  const path = `reports/incident-${incident}-report-${id}.md`;
+  await until(async () => {
+    const { items }: { items: { path: string }[] } = await house.json('/api/v1/knowledge/search?q=host-3%20processor%20cpu&limit=20');
+    return items.find((item) => item.path === path);
+  });
+  const { items } = await house.json<{ items: { id: number; title: string; tags: string[] }[] }>(`/api/v1/knowledge/docs?path=${path}`);
+  assert.match(items[0]!.title, new RegExp(`^Incident ${incident}: `));
+  assert.deepEqual(items[0]!.tags, ['report', 'cpu_hot']);
+  const { content } = await house.json<{ content: string }>(`/api/v1/knowledge/docs/${items[0]!.id}`);
+  assert.equal(content, await (await house.fetch(`/api/v1/investigations/${id}/markdown`)).text());
+});
+
 test('what was not seen is named and nothing fails: a store that throws, one that hangs, rooms that are away', async (t) => {
   const broken = {
     'logs.queries': {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import { isSvcError, type ToolSkill } from 'svc/sdk';
 
-import { KnowledgeRead, KnowledgeSearch } from '../../../plugins/knowledge/contract.ts';
+import { KnowledgeRead, KnowledgeSearch, KnowledgeShelf } from '../../../plugins/knowledge/contract.ts';
 import { type Json, knowledgeHouse, people } from './house.ts';
 
 describe('for agents and other rooms', () => {
@@ -28,6 +28,30 @@ describe('for agents and other rooms', () => {
     const second = await run('knowledge.read', { document: String(doc.id), from: first.next_from });
     assert.ok(first.content.startsWith('# A disk') && second.content.endsWith('end') && second.next_from === undefined);
     await assert.rejects(run('knowledge.read', { document: 'own/quota.md', from: 0 }, 'bert'), (error) => isSvcError(error) && error.code === 'not_found');
+  });
+
+  test('another room fills a folder of its own: found like all else, read-only, changed and taken out by that room alone', async (t) => {
+    const { house, ask, paths } = await knowledgeHouse(t);
+    const shelf = house.service(KnowledgeShelf);
+    const report = { name: 'one.md', title: 'Incident 1', tags: ['report'], content: '# Incident 1\nThe okapi ate the cable.', mark: 'a' };
+    await shelf.put('reports', [report, { ...report, name: 'two.md', content: 'quagga' }]);
+    assert.deepEqual(await paths('okapi'), ['reports/one.md']);
+    assert.deepEqual(
+      [...(await shelf.marks('reports'))],
+      [
+        ['one.md', 'a'],
+        ['two.md', 'a'],
+      ],
+    );
+    const [{ id, source }] = (await ask('GET', '/docs?path_prefix=reports')).body.items;
+    assert.equal(source, 'vault');
+    assert.equal((await ask('PATCH', `/docs/${id}`, { body: { content: 'mine' } })).status, 409);
+    assert.equal((await ask('DELETE', `/docs/${id}`)).status, 409);
+    await ask('POST', '/vault/sync');
+    await shelf.put('reports', [{ ...report, content: 'The okapi was not alone.', mark: 'b' }], ['two.md']);
+    assert.deepEqual([...(await shelf.marks('reports'))], [['one.md', 'b']], 'a sync of the vault leaves it');
+    assert.deepEqual(await paths('quagga'), []);
+    await assert.rejects(shelf.put('vault', [report]), (error) => isSvcError(error) && error.code === 'invalid_argument');
   });
 
   test('services find documents and resolve runbook links of rules', async (t) => {

@@ -6,14 +6,15 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { peer } from '../../peers.ts';
+import { HandClock, hour } from '../alert/engine-house.ts';
 import { startSshd } from '../webshell/sshd.ts';
 import { type GitHttps, Origin, startGitHttps } from './git-servers.ts';
 import { type Json, type KnowledgeHouse, knowledgeHouse } from './house.ts';
 
 const onLoopback = { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8,::1' };
 
-async function houseWithGit(t: TestContext, environment: Readonly<Record<string, string>> = {}) {
-  const kit = await knowledgeHouse(t, { plugins: ['programs', 'knowledge'], environment: { ...onLoopback, ...environment } });
+async function houseWithGit(t: TestContext, environment: Readonly<Record<string, string>> = {}, clock?: HandClock) {
+  const kit = await knowledgeHouse(t, { plugins: ['programs', 'knowledge'], environment: { ...onLoopback, ...environment }, ...(clock && { clock }) });
   const { ask, house } = kit;
   const repo = async (id: number): Promise<Json> => (await ask('GET', '/repos')).body.items.find((one: Json) => one.id === id);
   const settled = async (id: number): Promise<Json> => {
@@ -205,6 +206,41 @@ test('a repository over SSH: keys, pinned hosts, a host that changed, and nothin
   await ask('DELETE', `/repos/${made.id}`);
   assert.equal((await ask('DELETE', `/ssh-identities/${registered.body.id}`)).status, 204);
   assert.equal(readFileSync(join(kit.house.dataDir, 'svc.db')).includes(body.slice(60, 120)), false);
+});
+
+test('each repository syncs by its own interval, a little sooner or later than others of it, and one that fails later and later', async (t) => {
+  const clock = new HandClock();
+  const { house, ask, addRepo, settled } = await houseWithGit(t, {}, clock);
+  const url = (number: number): string => `https://127.0.0.1:1/wiki-${number}.git`;
+  const made: Json[] = [];
+  for (let number = 0; number < 6; number++) {
+    made.push(await addRepo({ url: url(number), mount: `m/${number}`, sync_interval: 3_600 }));
+  }
+  const byHand = await addRepo({ url: url(9), mount: 'm/9' });
+  assert.deepEqual([byHand.status, byHand.next_sync_at], ['failed', null], 'an interval of 0 is none');
+  const hoursTo = ({ next_sync_at: at }: Json): number => (Date.parse(at) - clock.now()) / hour;
+  const pauses = made.map(hoursTo);
+  assert.ok(
+    pauses.every((pause_) => pause_ >= 1.8 && pause_ <= 2.2),
+    `after one failure twice the interval, with jitter: ${pauses.join(', ')}`,
+  );
+  assert.ok(new Set(pauses).size > 3, 'not all at once');
+
+  const tried = async (): Promise<number> => {
+    await house.reload('knowledge');
+    const now = await Promise.all(made.map(({ id }) => settled(id)));
+    return now.filter(({ last_tried_at: at }) => Date.parse(at) === clock.now()).length;
+  };
+  clock.advance(1.7 * hour);
+  assert.equal(await tried(), 0, 'none is due yet');
+  clock.advance(0.6 * hour);
+  assert.equal(await tried(), made.length, 'all are due');
+  const { body } = await ask('GET', '/repos');
+  const again = body.items.filter(({ id }: Json) => id !== byHand.id).map(hoursTo);
+  assert.ok(
+    again.every((pause_: number) => pause_ >= 3.6 && pause_ <= 4.4),
+    `after two failures four times the interval: ${again.join(', ')}`,
+  );
 });
 
 test('addresses that are no repository, or hide an option of a program, are refused where they are typed', async (t) => {
