@@ -74,7 +74,7 @@ export default definePlugin({
     const shelf = services.maybe(shelfOf);
     const shelving = new Shelving({
       ...{ store, shelf, log, markdown: (id) => reports.markdown(id) },
-      task: (work) => void scope.task('reports as documents', work),
+      later: (ms, work) => void scope.timeout('reports as documents', ms, work),
     });
     shelf.onChange(() => shelving.due());
     const told: ConstructorParameters<typeof Investigator>[0]['ready'] = (state) => {
@@ -121,8 +121,8 @@ export default definePlugin({
     });
     return { desk, enrichment, shelving };
   },
-  async start(_ctx, { desk, enrichment, shelving }) {
-    shelving.due();
+  async start(ctx, { desk, enrichment, shelving }) {
+    ctx.scope.task('reports as documents', (signal) => shelving.run(signal));
     await desk.resume();
     await enrichment.resume();
   },

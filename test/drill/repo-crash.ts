@@ -17,7 +17,7 @@ import type { Json } from '../plugins/knowledge/house.ts';
 const child = fileURLToPath(new URL('./repo-crash-child.ts', import.meta.url));
 const mebibyte = 1024 * 1024;
 
-interface House {
+export interface GitHouse {
   readonly process: ChildProcess;
   ask(method: string, path: string, body?: object, orStatus?: number): Promise<Json>;
 }
@@ -88,7 +88,7 @@ const filesOf = (pages: ReadonlyMap<string, number>): Record<string, string> =>
   Object.fromEntries([...pages].map(([path, round]) => [path, textOf(path, round)]));
 
 /** Files that no packer makes smaller, each in the place of the one before. */
-function grow(origin: Origin, megabytes: number): void {
+export function grow(origin: Origin, megabytes: number): void {
   for (let at = 0; at < megabytes; at += 5) {
     origin.commit({ 'film.bin': noise(5 * mebibyte) });
   }
@@ -120,7 +120,7 @@ function change(origin: Origin, pages: Map<string, number>, round: number): void
 }
 
 /** Between two commits: what both have is there, and every document is what one of them says. */
-async function judge(house: House, pages: ReadonlyMap<string, number>, round: number): Promise<void> {
+async function judge(house: GitHouse, pages: ReadonlyMap<string, number>, round: number): Promise<void> {
   const docs = await documents(house);
   for (const path of pages.keys()) {
     const text = docs.get(path);
@@ -130,7 +130,7 @@ async function judge(house: House, pages: ReadonlyMap<string, number>, round: nu
   }
 }
 
-async function documents(house: House): Promise<ReadonlyMap<string, string>> {
+async function documents(house: GitHouse): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (let cursor = ''; ;) {
     const page = await house.ask('GET', `/docs?path_prefix=wiki&limit=200${cursor}`);
@@ -148,11 +148,14 @@ async function documents(house: House): Promise<ReadonlyMap<string, string>> {
   }
 }
 
-const repoOf = async (house: House): Promise<Json> => (await house.ask('GET', '/repos')).items[0];
+async function repoOf(house: GitHouse, id?: number): Promise<Json> {
+  const { items } = await house.ask('GET', '/repos');
+  return id === undefined ? items[0] : items.find((one: Json) => one.id === id);
+}
 
-async function settled(house: House): Promise<Json> {
-  for (const deadline = Date.now() + 120_000; ; await pause(50)) {
-    const repo = await repoOf(house);
+export async function settled(house: GitHouse, id?: number): Promise<Json> {
+  for (const deadline = Date.now() + 300_000; ; await pause(50)) {
+    const repo = await repoOf(house, id);
     if (repo.status === 'ready' || (repo.status === 'failed' && repo.last_error_code !== 'interrupted')) {
       return repo;
     }
@@ -160,7 +163,8 @@ async function settled(house: House): Promise<Json> {
   }
 }
 
-async function begin(folder: string, authorities: string, scope: Pick<TestContext, 'after'>): Promise<House> {
+/** A house in a process of its own. */
+export async function begin(folder: string, authorities: string, scope: Pick<TestContext, 'after'>): Promise<GitHouse> {
   const started = spawn(process.execPath, ['--import', 'tsx', child, folder, authorities], { stdio: ['ignore', 'pipe', 'inherit'] });
   scope.after(() => void started.kill('SIGKILL'));
   for await (const line of createInterface({ input: started.stdout })) {
@@ -180,5 +184,5 @@ async function begin(folder: string, authorities: string, scope: Pick<TestContex
   throw new Error('the house has not come up');
 }
 
-const sizeOf = (folder: string): number =>
+export const sizeOf = (folder: string): number =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);

@@ -1,4 +1,5 @@
-import { type Handle, type Logger, messageOf } from 'svc/sdk';
+import { DueWork } from 'svc/flow';
+import type { Handle, Logger } from 'svc/sdk';
 
 import type { KnowledgeShelf, ShelvedDocument } from '../../knowledge/contract.ts';
 import type { RunRow, RunStore } from '../run-store.ts';
@@ -8,46 +9,41 @@ export interface ShelvingParts {
   /** The room that keeps documents may be away. */
   readonly shelf: Handle<KnowledgeShelf>;
   readonly markdown: (runId: number) => Promise<string>;
-  /** Runs work until the plugin leaves. */
-  readonly task: (work: () => Promise<void>) => void;
   readonly log: Logger;
+  /** Calls once, after so many milliseconds. */
+  readonly later: (ms: number, work: () => void) => void;
 }
 
 /** Of the documents. */
 export const reportsFolder = 'reports';
 /** The newest; older ones are found by their incidents. */
 const mostReports = 500;
+const retryMs = 30_000;
 
 /** Reports as documents, so that they are found with all else that the team knows. */
 export class Shelving {
   readonly #parts: ShelvingParts;
-  #isRunning = false;
-  #isDue = false;
+  readonly #loop: DueWork;
 
   constructor(parts: ShelvingParts) {
+    const { shelf, log, later } = parts;
     this.#parts = parts;
+    this.#loop = new DueWork({
+      work: async () => void (shelf.available && (await this.#bring(shelf.get()))),
+      failed: (error, cause) => log.warn({ event: 'investigate.reports_not_shelved', error }, `reports are not among the documents yet: ${cause}`),
+      ...{ retryMs, later },
+    });
   }
 
   /** Reports have come or gone, or the room for documents has. */
   due(): void {
-    this.#isDue = true;
-    if (!this.#isRunning) {
-      this.#isRunning = true;
-      this.#parts.task(() => this.#run().finally(() => (this.#isRunning = false)));
-    }
+    this.#loop.due();
   }
 
-  async #run(): Promise<void> {
-    const { shelf, log } = this.#parts;
-    while (this.#isDue && shelf.available) {
-      this.#isDue = false;
-      try {
-        await this.#bring(shelf.get());
-      } catch (error) {
-        // The next report brings them along.
-        log.warn({ event: 'investigate.reports_not_shelved', error }, `reports are not found among the documents yet: ${messageOf(error)}`);
-      }
-    }
+  /** Until the plugin leaves. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#loop.due();
+    await this.#loop.run(signal);
   }
 
   async #bring(shelf: KnowledgeShelf): Promise<void> {

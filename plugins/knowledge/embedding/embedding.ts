@@ -1,6 +1,6 @@
+import { DueWork } from 'svc/flow';
 import { type Logger, messageOf, type PluginContext, type Settings, type ThreadHandle } from 'svc/sdk';
 
-import { DueWork } from '../due-work.ts';
 import type { QuestionEmbedder } from '../search/desk.ts';
 import { packed } from '../search/vectors.ts';
 import { type EmbeddingModel, modelSet, nameOfModel, vectorsOf } from './models.ts';

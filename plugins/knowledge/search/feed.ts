@@ -1,7 +1,7 @@
+import { DueWork } from 'svc/flow';
 import type { Logger, Tables, ThreadHandle } from 'svc/sdk';
 
 import { ChangeLog } from '../documents/doc-store.ts';
-import { DueWork } from '../due-work.ts';
 import type { KnowledgeTables } from '../tables.ts';
 import { analysisNumber } from './analyze.ts';
 import type { IndexPosition } from './index-file.ts';
@@ -108,7 +108,7 @@ export class Feed {
 
   /** Until the plugin leaves. */
   async run(signal: AbortSignal): Promise<void> {
-    if ((await this.#log.state(indexed)) !== mark(await this.#log.last())) {
+    if (((await this.#log.state(indexed)) ?? mark(0)) !== mark(await this.#log.last())) {
       this.#loop.due();
     }
     await this.#loop.run(signal);

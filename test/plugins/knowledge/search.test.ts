@@ -80,6 +80,21 @@ describe('search', () => {
     assert.deepEqual([state.state, state.chunks, state.behind, state.last_error], ['ready', 0, 0, null]);
   });
 
+  test('has no thread before there is a document or a question, nor after a restart before the next one', async (t) => {
+    const { add, paths, house } = await knowledgeHouse(t);
+    const threads = async (): Promise<unknown> =>
+      await Promise.all(['index', 'search'].map(async (name) => (await house.registry.current.checks.get(`knowledge/thread ${name}`)!.value.probe()).detail));
+    assert.deepEqual(await threads(), ['waiting', 'waiting']);
+    await add('a.md', 'quagga');
+    assert.deepEqual(await paths('quagga'), ['a.md']);
+    assert.deepEqual(await threads(), ['running', 'running']);
+    await house.reload('knowledge');
+    assert.deepEqual(await threads(), ['waiting', 'waiting'], 'the index has everything already');
+    assert.deepEqual(await paths('quagga'), ['a.md']);
+    await add('b.md', 'okapi');
+    assert.deepEqual(await paths('okapi'), ['b.md']);
+  });
+
   test('goes on while its index is made anew', async (t) => {
     const { ask, add, paths } = await knowledgeHouse(t);
     for (let number = 0; number < 30; number++) {
