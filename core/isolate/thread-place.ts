@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 
-import { type Disposer, messageOf, type RestartPolicy, restarts, SvcError, type ThreadCall, type ThreadHandle, type ThreadNotice } from '../sdk/index.ts';
+import { type Disposer, messageOf, restarts, SvcError, type ThreadCall, type ThreadHandle, type ThreadNotice } from '../sdk/index.ts';
 import { Ticket } from './thread-calls.ts';
 import { type TenantOptions, ThreadRun } from './thread-run.ts';
 
