@@ -56,7 +56,11 @@ export async function run({ historyMb = 200, files = 5_000 } = {}): Promise<Outc
       'history, MiB': historyMb,
       'of it here, MiB': Number(cloneMb.toFixed(1)),
       files,
-      'house at most, MiB': { 'after the long history': long.houseMb, [`after ${files / 10} files`]: few.houseMb, [`after ${files} files`]: many.houseMb },
+      'house at most': [
+        { after: 'the long history', MiB: long.houseMb },
+        { after: `${files / 10} files`, MiB: few.houseMb },
+        { after: `${files} files`, MiB: many.houseMb },
+      ],
       'git at most, MiB': gitMb,
       'seconds for all files': many.seconds,
       'seconds for one change': again.seconds,
