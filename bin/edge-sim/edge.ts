@@ -18,11 +18,10 @@ import { Deliveries } from './deliveries.ts';
 import { enrolPatiently, TokenRefused } from './enrol.ts';
 import { type SimulatedHost, hostOf } from './host.ts';
 import type { HostKeys } from './keys.ts';
-import { logPush } from './log-lines.ts';
 import type { Push } from './push.ts';
 import { type Random, seeded } from './random.ts';
 import type { Shared } from './shared.ts';
-import { Vitals } from './vitals.ts';
+import { Telemetry } from './telemetry.ts';
 
 const healthMs = 60_000;
 const slowMs = { least: 2_000, most: 12_000 };
@@ -34,7 +33,7 @@ export class SimulatedEdge implements Asked {
   readonly host: SimulatedHost;
   readonly #shared: Shared;
   readonly #random: Random;
-  readonly #vitals: Vitals;
+  readonly #telemetry: Telemetry;
   readonly #startedAt: number;
   #transport: MessageTransport | undefined;
   #session: TunnelSession | undefined;
@@ -45,18 +44,15 @@ export class SimulatedEdge implements Asked {
   #configHash: string | undefined;
   #plugins: ReadonlyMap<string, boolean> = new Map([['hostmetrics', true]]);
   #samples = 0;
-  #linesTo: number | undefined;
-  #linesLeft = 0;
   #toldHealthAt = 0;
 
   constructor(shared: Shared, number: number) {
-    const { seed, fault } = shared.options;
     this.#shared = shared;
     this.#deliveries = new Deliveries(shared);
-    this.host = hostOf(seed, number);
-    this.#random = seeded('life', seed, number);
+    this.host = hostOf(shared.options.seed, number);
+    this.#random = seeded('life', shared.options.seed, number);
     this.#startedAt = shared.clock.now();
-    this.#vitals = new Vitals(this.host, this.#random, fault?.host === number ? { kind: fault.kind, from: this.#startedAt + fault.afterMs } : undefined);
+    this.#telemetry = new Telemetry(this.host, this.#random, shared.options, this.#startedAt);
   }
 
   /** Until the fleet ends, or nobody takes it in. */
@@ -84,11 +80,11 @@ export class SimulatedEdge implements Asked {
   }
 
   snapshot(): object {
-    return this.#vitals.snapshot(this.#shared.clock.now());
+    return this.#telemetry.vitals.snapshot(this.#shared.clock.now());
   }
 
   processes(top: number, sortBy: 'cpu' | 'mem'): object {
-    return this.#vitals.processes(this.#shared.clock.now(), top, sortBy);
+    return this.#telemetry.vitals.processes(this.#shared.clock.now(), top, sortBy);
   }
 
   plugins(): readonly object[] {
@@ -257,23 +253,14 @@ export class SimulatedEdge implements Asked {
   }
 
   #push(cut: boolean): void {
-    const { clock, options } = this.#shared;
-    const now = clock.now();
-    if (this.#plugins.get('hostmetrics') === true) {
-      const { body, samples } = this.#vitals.write(now, options.metrics);
-      this.#send({ to: '/api/v1/write', type: 'application/x-protobuf', encoding: 'snappy', body }, cut, (taken) => {
+    const measures = this.#plugins.get('hostmetrics') === true;
+    for (const { push, samples = 0, lines = 0, spans = 0 } of this.#telemetry.upTo(this.#shared.clock.now(), { measures })) {
+      this.#send(push, cut, (taken) => {
         this.#samples += samples;
         taken.samples += samples;
+        taken.lines += lines;
+        taken.spans += spans;
       });
-    }
-    const since = this.#linesTo ?? now - options.intervalMs;
-    this.#linesTo = now;
-    this.#linesLeft += (options.logsPerSecond * (now - since)) / 1_000;
-    const lines = Math.floor(this.#linesLeft);
-    if (lines > 0) {
-      this.#linesLeft -= lines;
-      const body = logPush(this.host, this.#random, since, now, lines);
-      this.#send({ to: '/loki/api/v1/push', type: 'application/json', body }, cut, (taken) => (taken.lines += lines));
     }
   }
 

@@ -11,6 +11,8 @@ const units = [
   'CRON[4211]: (root) CMD (run-parts /etc/cron.hourly)',
 ];
 
+const appLog = '/var/log/app/app.log';
+
 /** Three files of a host, each with the lines that such a file has. */
 const files: readonly { readonly filename: string; readonly line: (random: Random, now: number) => string }[] = [
   {
@@ -22,7 +24,7 @@ const files: readonly { readonly filename: string; readonly line: (random: Rando
     },
   },
   {
-    filename: '/var/log/app/app.log',
+    filename: appLog,
     line: (random, now) =>
       JSON.stringify({
         ...{ ts: timestamp(now), level: pick(random, ['debug', 'info', 'info', 'info', 'warn', 'error']), msg: pick(random, messages) },
@@ -32,15 +34,27 @@ const files: readonly { readonly filename: string; readonly line: (random: Rando
   { filename: '/var/log/syslog', line: (random, now) => `${timestamp(now)} ${pick(random, units)}` },
 ];
 
-/** A push of `count` lines that came between `from` and `to`, each at a nanosecond of its own. */
-export function logPush({ hostname }: SimulatedHost, random: Random, from: number, to: number, count: number): Buffer {
+interface LogPush {
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  /** What the program on it complains of, at its time. */
+  readonly failures: readonly { readonly at: number; readonly text: string }[];
+}
+
+/** A push of `count` lines that came between two times, each at a nanosecond of its own, and of what failed meanwhile. */
+export function logPush({ hostname }: SimulatedHost, random: Random, { from, to, count, failures }: LogPush): Buffer {
   const streams = files.map(({ filename, line }, file) => {
     const values: [string, string][] = [];
     for (let i = file; i < count; i += files.length) {
       const at = from + ((to - from) * i) / count;
-      values.push([`${Math.floor(at)}${String(i % 1_000_000).padStart(6, '0')}`, line(random, at)]);
+      values.push([nanosecondOf(at, i), line(random, at)]);
     }
     return { stream: { host: hostname, job: 'files', filename }, values };
   });
-  return Buffer.from(JSON.stringify({ streams: streams.filter(({ values }) => values.length > 0) }));
+  const values = failures.map(({ at, text }, i) => [nanosecondOf(at, count + i), JSON.stringify({ ts: timestamp(at), level: 'error', msg: `serve: ${text}` })]);
+  const complaints = { stream: { host: hostname, job: 'files', filename: appLog }, values };
+  return Buffer.from(JSON.stringify({ streams: [...streams, complaints].filter((one) => one.values.length > 0) }));
 }
+
+const nanosecondOf = (at: number, index: number): string => `${Math.floor(at)}${String(index % 1_000_000).padStart(6, '0')}`;

@@ -18,7 +18,7 @@ export function progressLine(seconds: number, before: Figures, now: Figures): st
 
 export function summary(
   seconds: number,
-  { edges, enrolled, connects, lost, refused, calls, pushes, samples, lines, faults, problem, ...times }: Figures,
+  { edges, enrolled, connects, lost, refused, calls, pushes, samples, lines, spans, faults, problem, ...times }: Figures,
 ): readonly string[] {
   const rows: readonly (readonly [string, string])[] = [
     ['hosts', `${count(edges)} for ${count(seconds)} s, ${count(enrolled)} enrolled`],
@@ -28,7 +28,7 @@ export function summary(
       'pushes',
       `${count(pushes.ok)} taken, ${count(pushes.limited)} limited (429), ${count(pushes.failed)} failed; p50 ${ms(times.push_p50_ms)}, p99 ${ms(times.push_p99_ms)}`,
     ],
-    ['data', `${count(samples)} samples, ${count(lines)} log lines`],
+    ['data', `${count(samples)} samples, ${count(lines)} log lines, ${count(spans)} spans`],
     ['faults', `${count(faults)} made on purpose`],
     ...(problem === null ? [] : [['last problem', problem] as const]),
   ];

@@ -34,6 +34,7 @@ export class Tally {
   pushesSkipped = 0;
   samples = 0;
   lines = 0;
+  spans = 0;
   /** Faults that were made on purpose. */
   faults = 0;
   readonly pushTimes = new Times();
@@ -46,7 +47,7 @@ export class Tally {
       ...{ edges, enrolled: this.enrolled, connected: this.connected, connects: this.connects, lost: this.lost, refused: this.refused, calls: this.calls },
       pushes: { ok: this.pushesOk, limited: this.pushesLimited, failed: this.pushesFailed, skipped: this.pushesSkipped },
       ...{ push_p50_ms: this.pushTimes.quantile(0.5) ?? null, push_p99_ms: this.pushTimes.quantile(0.99) ?? null },
-      ...{ connect_p99_ms: this.connectTimes.quantile(0.99) ?? null, samples: this.samples, lines: this.lines, faults: this.faults },
+      ...{ connect_p99_ms: this.connectTimes.quantile(0.99) ?? null, samples: this.samples, lines: this.lines, spans: this.spans, faults: this.faults },
       problem: this.problem ?? null,
     };
   }

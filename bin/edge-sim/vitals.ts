@@ -20,11 +20,18 @@ export class Vitals {
   #used = 0;
   #rates = { received: 0, sent: 0, disk: 0 };
   #load = [0, 0, 0] as [number, number, number];
+  /** From 0 to 1: requests that wait hold their connections open. */
+  readonly #strain: (now: number) => number;
 
-  constructor(host: SimulatedHost, random: Random, fault?: { readonly kind: FaultKind; readonly from: number }) {
+  constructor(
+    host: SimulatedHost,
+    random: Random,
+    { fault, strain = () => 0 }: { readonly fault?: { readonly kind: FaultKind; readonly from: number } | undefined; readonly strain?: (now: number) => number } = {},
+  ) {
     this.#host = host;
     this.#random = random;
     this.#fault = fault;
+    this.#strain = strain;
   }
 
   /** One remote write: of all series, or of those alone that a snapshot has. */
@@ -143,7 +150,7 @@ export class Vitals {
       node_network_transmit_bytes_per_second: Math.round(this.#rates.sent),
       node_disk_io_utilization_percent: round(this.#rates.disk, 2),
       node_swap_used_percent: 0,
-      node_open_fds_percent: round(0.5 + 2 * this.#used, 2),
+      node_open_fds_percent: round(0.5 + 2 * this.#used + 60 * this.#strain(now), 2),
       node_uptime_seconds: Math.floor((now - bootedAt) / 1_000),
     };
   }

@@ -44,6 +44,7 @@ async function fleet(options: Partial<SimOptions>, holds: (figures: Figures) => 
     failProb: 0,
     intervalMs: 200,
     logsPerSecond: 0,
+    requestsPerMinute: 0,
     metrics: 'full' as const,
   };
   const simulated = startFleet({ ...usual, ...options }, keys);

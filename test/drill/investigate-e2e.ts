@@ -1,34 +1,24 @@
-import { setTimeout as pause } from 'node:timers/promises';
-
-import { startTestHost, type TestHost } from 'svc/testing';
-
-import { hostOf } from '../../bin/edge-sim/host.ts';
 import { type FaultKind, faultKinds } from '../../bin/edge-sim/options.ts';
 import { seeded } from '../../bin/edge-sim/random.ts';
-import { Vitals } from '../../bin/edge-sim/vitals.ts';
-import { AlertEvaluator } from '../../plugins/alert/contract.ts';
-import type { Report } from '../../plugins/investigate/report/markdown.ts';
-import { MetricsIngest } from '../../plugins/metricsdb/contract.ts';
 import type { Outcome } from '../exercise.ts';
-import { HandClock, hour, minute, second } from '../plugins/alert/engine-house.ts';
+import { hour, minute } from '../plugins/alert/engine-house.ts';
+import { type FedHouse, fedHouse } from '../plugins/investigate/fed-house.ts';
 
-/** By what is broken: the rule that sees it, and words by which a report is known to have seen it. */
-const seen: Readonly<Record<FaultKind, { readonly metric: string; readonly above: number; readonly shows: RegExp }>> = {
-  cpu: { metric: 'node_cpu_usage_percent', above: 95, shows: /cpu|load|processor/i },
-  memory: { metric: 'node_memory_used_percent', above: 90, shows: /memory/i },
-  disk: { metric: 'node_filesystem_used_percent', above: 90, shows: /filesystem|disk|file system/i },
-  io: { metric: 'node_disk_io_utilization_percent', above: 90, shows: /disk|io/i },
-};
+/** Words by which a report is known to have seen what is broken. */
+const shows: Readonly<Record<FaultKind, RegExp>> = { cpu: /cpu|load|processor/i, memory: /memory/i, disk: /filesystem|disk|file system/i, io: /disk|io/i };
+
+/** What makes the dependencies known: people who draw them, or traces that pass through them. */
+const ways = ['topology', 'traces'] as const;
 
 /**
- * A house with the real stores is sent what simulated hosts measure, in their time; one of them breaks, a rule fires, and the
- * report must name that host and what broke. `seeds`: how many fleets, each with another host and another fault.
+ * Simulated edges of one application push what they measure, log and serve through the doors of the product. One host breaks,
+ * those that need it suffer, and an alert of the first of them fires: the report must name the host that broke, and what broke.
  */
 export async function run({
   seeds = 20,
   first = 1,
-  hosts = 6,
-  hours = 8,
+  hosts = 8,
+  hours = 4,
 }: { readonly seeds?: number; readonly first?: number; readonly hosts?: number; readonly hours?: number } = {}): Promise<Outcome> {
   const cases = [];
   let right = 0;
@@ -43,57 +33,29 @@ export async function run({
 async function one(seed: number, hosts: number, hours: number) {
   const random = seeded('investigate', seed);
   const kind = faultKinds[seed % faultKinds.length]!;
-  const broken = 1 + Math.floor(random() * hosts);
+  const broken = 2 + Math.floor(random() * (hosts - 1));
+  const way = ways[Math.floor(seed / faultKinds.length) % ways.length]!;
   const ends: (() => unknown)[] = [];
   try {
-    const clock = new HandClock();
-    const house = await startTestHost(
-      { after: (end: () => unknown) => void ends.push(end) },
+    const house = await fedHouse(
+      { after: (end: () => unknown) => void ends.unshift(end) },
       {
-        plugins: ['metricsdb', 'alert', 'changes', 'topology', 'investigate'],
-        clock,
+        ...{ seed: String(seed), count: hosts, requestsPerMinute: 20, logsPerSecond: 0.05, traced: way === 'traces' },
+        fault: { kind, host: broken, after: hours * hour + (1 + Math.floor(random() * 4)) * minute },
       },
     );
-    const at = clock.now() + 10 * minute;
-    const fleet = Array.from(
-      { length: hosts },
-      (_, index) => new Vitals(hostOf(String(seed), index + 1), seeded('life', seed, index + 1), index + 1 === broken ? { kind, from: at } : undefined),
-    );
-    const push = async (time: number): Promise<void> => {
-      for (const [index, vitals] of fleet.entries()) {
-        const { body } = vitals.write(time, 'full');
-        await house
-          .service(MetricsIngest)
-          .push('remote-write', body, { encoding: 'snappy', stamp: { device_id: String(index + 1), edge_id: String(index + 1) } });
-      }
-    };
-    for (let time = clock.now() - hours * hour; time < clock.now(); time += minute) {
-      await push(time);
+    if (way === 'topology') {
+      await house.drawTopology();
     }
-    const { metric, above, shows } = seen[kind];
-    const rule = {
-      rule_key: 'broken',
-      name: 'Broken',
-      kind: 'metric_raw',
-      source_type: 'svc_builtin',
-      scope_type: 'host',
-      join_mode: 'all',
-      severity: 'critical',
-    };
-    await house.json('/api/v1/alert-rules', { method: 'POST', body: JSON.stringify({ ...rule, conditions: [{ expr: `${metric} > ${above}`, for: '1m' }] }) });
-    const incident = await fired(house, clock, push);
-    const report = await ready(house, incident);
-    const told = [report.root_cause?.indicator?.name, report.root_cause?.text, report.summary].join(' ');
-    const isRight = report.root_cause?.node.id === `device:${broken}` && shows.test(told);
+    await house.pass(hours * hour);
+    await watch(house, way, kind);
+    const incident = await house.fired('suffers', way === 'topology' ? 1 : undefined);
+    const report = await house.report(incident);
+    const told = [report.root_cause?.indicator?.name, report.root_cause?.text].join(' ');
     return {
-      seed,
-      kind,
-      host: broken,
-      right: isRight,
-      verdict: report.verdict ?? '',
-      confidence: report.confidence?.value ?? 0,
-      seconds: report.usage.seconds,
-      summary: report.summary.slice(0, 120),
+      ...{ seed, way, kind, host: broken, steps: report.propagation.length },
+      right: report.root_cause?.node.id === `device:${house.devices.get(broken)!.id}` && shows[kind].test(told),
+      ...{ verdict: report.verdict ?? '', confidence: report.confidence?.value ?? 0, seconds: report.usage.seconds, summary: report.summary.slice(0, 140) },
     };
   } finally {
     for (const end of ends) {
@@ -102,26 +64,24 @@ async function one(seed: number, hosts: number, hours: number) {
   }
 }
 
-async function fired(house: TestHost, clock: HandClock, push: (time: number) => Promise<void>): Promise<number> {
-  for (let passed = 0; passed < hour; passed += 30 * second) {
-    clock.advance(30 * second);
-    await push(clock.now());
-    await house.service(AlertEvaluator).tick();
-    const { items } = await house.json<{ items: { id: number }[] }>('/api/v1/alerts/incidents?rule=broken');
-    if (items[0] !== undefined) {
-      return items[0].id;
-    }
-  }
-  throw new Error('no alert has fired within an hour');
+/** A rule on the host or the service where people come in, which is never the one that breaks. */
+async function watch(house: FedHouse, way: (typeof ways)[number], kind: FaultKind): Promise<void> {
+  const usual = { rule_key: 'suffers', name: 'Suffers', source_type: 'svc_builtin', join_mode: 'all', severity: 'critical' };
+  const service = house.application.serviceOf(1);
+  const rule =
+    way === 'topology'
+      ? { kind: 'metric_raw', scope_type: 'host', conditions: [{ expr: 'node_open_fds_percent > 15', for: '1m' }] }
+      : kind === 'disk'
+        ? { kind: 'trace_error_rate', scope_type: 'global', conditions: [{ service, above_percent: 10, window: '5m' }] }
+        : { kind: 'trace_latency', scope_type: 'global', conditions: [{ service, percentile: 95, above_ms: 1.5 * (await usualMs(house, service)), window: '5m' }] };
+  await house.json('/api/v1/alert-rules', { method: 'POST', body: JSON.stringify({ ...usual, ...rule }) });
 }
 
-async function ready(house: TestHost, incident: number): Promise<Report> {
-  for (let tries = 0; tries < 1_500; tries += 1) {
-    const report = await house.json<Report>(`/api/v1/alerts/incidents/${incident}/investigation`);
-    if (report.status === 'ready' || report.status === 'failed' || report.status === 'skipped') {
-      return report;
-    }
-    await pause(20);
-  }
-  throw new Error(`the investigation of incident ${incident} does not end`);
+async function usualMs(house: FedHouse, service: string): Promise<number> {
+  const query = `histogram_quantile(0.95, sum by (le) (rate(traces_spanmetrics_latency_bucket{service="${service}"}[5m])))`;
+  const at = house.clock.now() / 1_000;
+  const { data } = await house.json<{ data: { result: { value: [number, string] }[] } }>(
+    `/prometheus/api/v1/query?time=${at}&query=${encodeURIComponent(query)}`,
+  );
+  return Math.round(1_000 * Number(data.result[0]?.value[1]));
 }

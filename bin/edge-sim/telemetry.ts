@@ -1,0 +1,74 @@
+import { Application } from './application.ts';
+import type { SimulatedHost } from './host.ts';
+import { logPush } from './log-lines.ts';
+import type { SimOptions } from './options.ts';
+import type { Push } from './push.ts';
+import type { Random } from './random.ts';
+import { spanExport } from './spans.ts';
+import { Vitals } from './vitals.ts';
+
+/** One push, and what the manager has when it took it. */
+export interface Parcel {
+  readonly push: Push;
+  readonly samples?: number;
+  readonly lines?: number;
+  readonly spans?: number;
+}
+
+type Told = Pick<SimOptions, 'seed' | 'count' | 'fault' | 'intervalMs' | 'metrics' | 'logsPerSecond' | 'requestsPerMinute'>;
+
+/** All that a simulated host has to tell, in the forms in which agents tell it. */
+export class Telemetry {
+  readonly vitals: Vitals;
+  readonly #host: SimulatedHost;
+  readonly #random: Random;
+  readonly #options: Told;
+  readonly #application: Application | undefined;
+  #toldTo: number | undefined;
+  #linesLeft = 0;
+
+  constructor(host: SimulatedHost, random: Random, options: Told, startedAt: number) {
+    const { fault, requestsPerMinute } = options;
+    const broken = fault && { ...fault, from: startedAt + fault.afterMs };
+    const application = requestsPerMinute > 0 ? new Application(options, host.number, broken) : undefined;
+    this.#host = host;
+    this.#random = random;
+    this.#options = options;
+    this.#application = application;
+    this.vitals = new Vitals(host, random, {
+      fault: fault?.host === host.number ? broken : undefined,
+      ...(application && { strain: (now: number) => application.strain(host.number, now) }),
+    });
+  }
+
+  /** What there is to tell since the last time: the measurements of now, and what happened in between. */
+  upTo(now: number, { measures = true }: { readonly measures?: boolean } = {}): readonly Parcel[] {
+    const since = this.#toldTo ?? now - this.#options.intervalMs;
+    this.#toldTo = now;
+    return [...(measures ? [this.#measured(now)] : []), ...this.#happened(since, now)];
+  }
+
+  #measured(now: number): Parcel {
+    const { body, samples } = this.vitals.write(now, this.#options.metrics);
+    return { push: { to: '/api/v1/write', type: 'application/x-protobuf', encoding: 'snappy', body }, samples };
+  }
+
+  #happened(since: number, now: number): readonly Parcel[] {
+    this.#linesLeft += (this.#options.logsPerSecond * (now - since)) / 1_000;
+    const count = Math.floor(this.#linesLeft);
+    this.#linesLeft -= count;
+    const served = this.#application?.servedBy(this.#host.number, since, now) ?? [];
+    const failures = served.flatMap(({ start, ms, failure }) => (failure === undefined ? [] : [{ at: start + ms, text: failure }]));
+    const lines = count + (this.#options.logsPerSecond > 0 ? failures.length : 0);
+    const parcels: Parcel[] = [];
+    if (lines > 0) {
+      const body = logPush(this.#host, this.#random, { from: since, to: now, count, failures: lines > count ? failures : [] });
+      parcels.push({ push: { to: '/loki/api/v1/push', type: 'application/json', body }, lines });
+    }
+    if (served.length > 0) {
+      const body = spanExport(this.#application!.serviceOf(this.#host.number), served);
+      parcels.push({ push: { to: '/v1/traces', type: 'application/json', body }, spans: served.length });
+    }
+    return parcels;
+  }
+}

@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { startTestHost, type TestHost } from 'svc/testing';
+
+import { Application } from '../../../bin/edge-sim/application.ts';
+import { DataPlane } from '../../../bin/edge-sim/data-plane.ts';
+import { startFleet } from '../../../bin/edge-sim/fleet.ts';
+import { hostOf } from '../../../bin/edge-sim/host.ts';
+import { KeyFile } from '../../../bin/edge-sim/keys.ts';
+import type { FaultKind, SimOptions } from '../../../bin/edge-sim/options.ts';
+import { pushByRequest } from '../../../bin/edge-sim/push.ts';
+import { seeded } from '../../../bin/edge-sim/random.ts';
+import { Telemetry } from '../../../bin/edge-sim/telemetry.ts';
+import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
+import type { Report } from '../../../plugins/investigate/report/markdown.ts';
+import { HandClock, minute } from '../alert/engine-house.ts';
+
+const plugins = ['device', 'edge', 'iam', 'session', 'ingest', 'metricsdb', 'logs', 'traces', 'alert', 'topology', 'changes', 'investigate'];
+
+interface FedOptions {
+  readonly seed: string;
+  readonly count: number;
+  readonly requestsPerMinute?: number;
+  readonly logsPerSecond?: number;
+  readonly metrics?: SimOptions['metrics'];
+  /** Whether requests leave spans; they are served all the same. */
+  readonly traced?: boolean;
+  readonly fault?: { readonly kind: FaultKind; readonly host: number; readonly after: number };
+}
+
+/** A house whose hosts are simulated edges: enrolled, known as devices, and heard through the doors of the product. */
+export interface FedHouse extends TestHost {
+  readonly clock: HandClock;
+  readonly application: Application;
+  /** By the numbers of the hosts. */
+  readonly devices: ReadonlyMap<number, { readonly id: number; readonly hostname: string }>;
+  /** Time passes; what hosts measure, log and serve meanwhile is pushed as agents push it. */
+  pass(ms: number, stepMs?: number): Promise<void>;
+  /** People write down who depends on whom. */
+  drawTopology(): Promise<void>;
+  /** The one incident of a rule, or of this device, once it is there. */
+  fired(rule: string, host?: number): Promise<number>;
+  report(incident: number): Promise<Report & { readonly markdown: string }>;
+}
+
+/** `fault.after`: milliseconds from now on. */
+export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOptions): Promise<FedHouse> {
+  const { seed, count, requestsPerMinute = 0, logsPerSecond = 0, metrics = 'snapshot', traced = true, fault } = options;
+  const clock = new HandClock();
+  const house = await startTestHost(t, { plugins, clock, environment: { SVC_INVESTIGATE_MOST_PER_RULE: '100' } });
+  const folder = mkdtempSync(join(tmpdir(), 'svc-fed-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const told: SimOptions = {
+    ...{ manager: new URL(house.url), token: undefined, count, ramp: 0, seed, failProb: 0, intervalMs: minute, metrics, logsPerSecond, requestsPerMinute },
+    ...(fault && { fault: { kind: fault.kind, host: fault.host, afterMs: fault.after } }),
+  };
+  const devices = await introduce(house, told, folder);
+  const keys = new KeyFile(folder, seed, told.manager);
+  const plane = new DataPlane(told.manager);
+  t.after(() => plane.close());
+  const fleet = [...devices.keys()].map((number) => {
+    const { access_key: access, secret_key: secret } = keys.get(number)!;
+    const telemetry = new Telemetry(hostOf(seed, number), seeded('life', seed, number), told, clock.now());
+    return { telemetry, authorization: `Basic ${Buffer.from(`${access}:${secret}`).toString('base64')}` };
+  });
+  const over = new AbortController().signal;
+  const tell = async (): Promise<void> => {
+    await Promise.all(
+      fleet.map(async ({ telemetry, authorization }) => {
+        for (const { push } of telemetry.upTo(clock.now()).filter(({ spans }) => traced || spans === undefined)) {
+          await pushByRequest(plane, push, authorization, false, over);
+        }
+      }),
+    );
+  };
+  const application = new Application(told, 1, fault && { ...fault, from: clock.now() + fault.after });
+  return Object.assign(house, {
+    ...{ clock, application, devices },
+    async pass(ms: number, stepMs = minute) {
+      for (let passed = 0; passed < ms; passed += stepMs) {
+        clock.advance(stepMs);
+        await tell();
+      }
+    },
+    drawTopology: () => drawTopology(house, application, devices),
+    async fired(rule: string, host?: number) {
+      for (let tries = 0; tries < 60; tries += 1) {
+        clock.advance(minute / 2);
+        await tell();
+        await house.service(AlertEvaluator).tick();
+        const { items } = await house.json<{ items: { id: number; device_id?: string }[] }>(`/api/v1/alerts/incidents?rule=${rule}`);
+        const found = items.find(({ device_id: id }) => host === undefined || id === String(devices.get(host)!.id));
+        if (found !== undefined) {
+          return found.id;
+        }
+      }
+      throw new Error(`rule ${rule} has not fired`);
+    },
+    async report(incident: number) {
+      for (let tries = 0; tries < 2_000; tries += 1) {
+        const report = await house.json<Report & { markdown: string }>(`/api/v1/alerts/incidents/${incident}/investigation`);
+        if (['ready', 'failed', 'skipped'].includes(report.status)) {
+          return report;
+        }
+        await pause(20);
+      }
+      throw new Error(`the investigation of incident ${incident} does not end`);
+    },
+  });
+}
+
+/** Each host enrols, connects once and says what it is, so that it is a device; their time is that of the machine, and they leave. */
+async function introduce(house: TestHost, told: SimOptions, folder: string): Promise<FedHouse['devices']> {
+  const { token } = await house.json<{ token: string }>('/api/v1/edges/enrolments', { method: 'POST', body: JSON.stringify({ max_uses: told.count }) });
+  const fleet = startFleet({ ...told, token, intervalMs: 3_600_000, fault: undefined, requestsPerMinute: 0, logsPerSecond: 0 }, folder);
+  const numbers = Array.from({ length: told.count }, (_, at) => at + 1);
+  const wanted = new Map(numbers.map((number) => [hostOf(told.seed, number).hostname, number]));
+  try {
+    for (let tries = 0; tries < 1_500; tries += 1) {
+      const { items } = await house.json<{ items: { id: number; hostname: string }[] }>('/api/v1/devices?limit=200');
+      const known = new Map(items.flatMap((device) => (wanted.has(device.hostname) ? [[wanted.get(device.hostname)!, device] as const] : [])));
+      if (known.size === told.count) {
+        return known;
+      }
+      await pause(20);
+    }
+    throw new Error(`not every host became a device: ${JSON.stringify(fleet.figures())}`);
+  } finally {
+    fleet.stop();
+    await fleet.ended;
+  }
+}
+
+async function drawTopology(house: TestHost, application: Application, devices: FedHouse['devices']): Promise<void> {
+  const nodes = await hostNodes(house, devices.size);
+  const nodeOf = (number: number): number => nodes.get(String(devices.get(number)!.id))!;
+  for (const number of devices.keys()) {
+    for (const other of application.needs(number)) {
+      const relation = { type: 'depends_on', src_id: nodeOf(number), dst_id: nodeOf(other) };
+      await house.json('/api/v1/topology/relations', { method: 'POST', body: JSON.stringify(relation) });
+    }
+  }
+}
+
+/** The topology mirrors devices by itself, a moment later. */
+async function hostNodes(house: TestHost, count: number): Promise<ReadonlyMap<string, number>> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    const { items } = await house.json<{ items: { id: number; device_id: string | number | null }[] }>('/api/v1/topology/nodes?type=host&limit=200');
+    if (items.length === count) {
+      return new Map(items.map(({ id, device_id: device }) => [String(device), id]));
+    }
+    await pause(20);
+  }
+  throw new Error('the topology does not have every device');
+}
