@@ -14,6 +14,8 @@ export interface DeskParts {
   readonly admitted: Counter;
   /** Carries one out to its end; never throws. */
   readonly carryOut: (run: RunRow, signal: AbortSignal) => Promise<void>;
+  /** Writes a report into the timeline of its incident, if it is not there. */
+  readonly tellAgain: (run: RunRow) => Promise<void>;
 }
 
 const atOnce = 3;
@@ -93,7 +95,7 @@ export class Desk {
 
   /** What a process that ended was at is begun again, a few times; then it is failed, in words. */
   async resume(): Promise<void> {
-    const { tables, clock, log } = this.#parts;
+    const { tables, clock, log, tellAgain } = this.#parts;
     for (const { id, attempts } of await this.#store.interrupted()) {
       const isOver = attempts >= mostAttempts;
       const change = isOver
@@ -101,6 +103,9 @@ export class Desk {
         : { status: 'pending' as const };
       await tables.write((tx) => new RunStore(tx).end({ id, attempts }, change));
       log.info({ event: 'investigate.resumed', investigation: id, attempts, given_up: isOver }, 'an investigation was interrupted by the end of svc');
+    }
+    for (const run of await this.#store.readySince(clock.now() - hourMs)) {
+      await tellAgain(run);
     }
     await this.sweep();
   }

@@ -100,6 +100,7 @@ export default definePlugin({
       ...{ tables, incidents, settings, clock, scope, log },
       admitted: metrics.counter('admitted_total', 'Incidents that alerts have offered for investigation.', ['outcome']),
       carryOut: (run, signal) => investigator.carryOut(run, signal),
+      tellAgain: (run) => investigator.tellAgain(run),
     });
     const reports = new Reports({ tables, incidents, investigator, files, surroundings, sources, clock });
 

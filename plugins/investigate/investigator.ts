@@ -119,21 +119,30 @@ export class Investigator {
     }
     took.observe((clock.monotonic() - from) / 1_000);
     log.info({ event: 'investigate.ready', investigation: run.id, incident: run.incident_id, verdict: findings.verdict, seconds }, 'investigation is ready');
-    await this.#tell(run, findings, body);
+    await this.#tell({ ...run, ...change }, body);
     ready({ ...stateOf({ ...run, ...change }), mode: 'deterministic' });
   }
 
+  /** A process that ended after it had stored a report may not have told the timeline. Each firing is told once, however often it is tried. */
+  async tellAgain(run: RunRow): Promise<void> {
+    const incident = await this.#parts.incidents.get(run.incident_id);
+    // Of a later firing it says nothing.
+    if (incident !== undefined && incident.event_count === run.fire_seq) {
+      await this.#tell(run, JSON.parse(run.report!) as ReportBody);
+    }
+  }
+
   /** The first look in the timeline, which notices take their line from. */
-  async #tell({ id, incident_id: incident }: RunRow, { verdict, summary, root_cause: cause }: Findings, { confidence, chain }: ReportBody): Promise<void> {
+  async #tell({ id, incident_id: incident, verdict, summary }: RunRow, { confidence, chain, root_cause: cause }: ReportBody): Promise<void> {
     const { incidents, log } = this.#parts;
     const message = [summary, ...chain].join('\n');
-    const data = { investigation_id: id, verdict, confidence: confidence?.value ?? null, node: cause?.node ?? null, category: cause?.category ?? null };
+    const data = { investigation_id: id, verdict, confidence: confidence?.value ?? null, node: cause?.node.id ?? null, category: cause?.category ?? null };
     try {
       await incidents.diagnose(incident, { message, data, by: 'investigator' });
     } catch (error) {
       log.warn(
         { event: 'investigate.not_told', investigation: id, cause: messageOf(error) },
-        'a finished investigation could not be written into the timeline of its incident',
+        'a finished investigation could not be written into the timeline of its incident; the next start tries it again',
       );
     }
   }

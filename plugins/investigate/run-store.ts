@@ -177,6 +177,11 @@ export class RunStore {
     return this.#db.selectFrom('investigate_runs').selectAll().where('status', '=', 'ready').orderBy('id', 'desc').limit(limit).execute();
   }
 
+  /** Reports that were ready after a time. */
+  readySince(since: number): Promise<RunRow[]> {
+    return this.#db.selectFrom('investigate_runs').selectAll().where('status', '=', 'ready').where('ready_at', '>', since).execute();
+  }
+
   async lastReady(incidentId: number): Promise<number | undefined> {
     const row = await this.#db
       .selectFrom('investigate_runs')

@@ -1,6 +1,7 @@
 import type { Node, Series, SliKind, Unit } from 'svc/rca';
 
 import type { Question } from '../contract.ts';
+import { askWithPast } from './earlier.ts';
 import type { Gatherer } from './gatherer.ts';
 import { type Grid, metricsSource } from './metrics-source.ts';
 import { deviceNode, serviceNode } from './symptom.ts';
@@ -96,7 +97,9 @@ async function read(
     window,
   }: { readonly label: string; readonly names: readonly string[]; readonly nodeOf: (name: string) => Node['id'] } & Pick<Asked, 'window'>,
 ): Promise<readonly Series[]> {
-  const found = await gatherer.ask({ kind: 'metric', source: metricsSource(), query: on(query, label, names), window });
+  const question: Question = { kind: 'metric', source: metricsSource(), query: on(query, label, names), window };
+  // Hosts differ little from hour to hour in what they have; what services have to do follows the day.
+  const { found, earlierOf } = label === 'service' ? await askWithPast(gatherer, question) : { found: await gatherer.ask(question), earlierOf: () => ({}) };
   const { from, step_ms, series } = (found?.value ?? { from: 0, step_ms: 1, series: [] }) as Grid;
   return series.flatMap(({ labels, values }) => {
     const name = labels[label];
@@ -115,6 +118,7 @@ async function read(
             step_ms,
             values,
             ...(worse !== undefined && { worse }),
+            ...earlierOf(labels),
           },
         ];
   });

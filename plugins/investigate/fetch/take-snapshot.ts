@@ -14,6 +14,7 @@ import {
 import { checksOf, unheard } from '../checks/run-checks.ts';
 import type { Fetcher, HostCheck, Parts, Scope } from '../contract.ts';
 import { changesNear, templatesOf } from './changes.ts';
+import { askWithPast } from './earlier.ts';
 import type { Found, Gatherer } from './gatherer.ts';
 import { mostNodes } from './graph-sources.ts';
 import { metricsSource } from './metrics-source.ts';
@@ -105,11 +106,11 @@ async function measuredOf(subject: Subject, gatherer: Gatherer, devices: readonl
     return [];
   }
   const ofDevices = incident.device_id !== undefined;
-  const found = await gatherer.ask({
+  const { found, earlierOf } = await askWithPast(gatherer, {
     ...{ kind: 'metric', source: metricsSource(ofDevices ? devices : undefined), query: measure.query, window },
     ...(node !== undefined && { node }),
   });
-  return found === undefined ? [] : measuredSeries(subject, found);
+  return found === undefined ? [] : measuredSeries(subject, found).map((series) => ({ ...series, ...earlierOf(series.labels ?? {}) }));
 }
 
 async function logsOf(gatherer: Gatherer, nodes: readonly Node[], window: Period): Promise<readonly LogTemplate[]> {

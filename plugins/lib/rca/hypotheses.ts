@@ -61,7 +61,10 @@ function indicatorOf({ facts, relevance }: Candidate, scene: Scene): Indicator |
     ) > 0.5;
   const resources = facts.signals.filter(({ deviation: { series }, relevance: own }) => own > 0 && !['error_ratio', 'latency', 'rate'].includes(series.kind));
   const answers = facts.signals.filter(({ deviation: { series } }) => ['error_ratio', 'latency'].includes(series.kind));
-  const pool = answers.length > 0 && !eaten ? answers : resources;
+  // What those that suffer from it show as well says less than anything else that is wrong with it.
+  const common = ({ deviation: { series } }: NodeSignals['signals'][number]): boolean => series.kind === 'other' && series.metric === scene.snapshot.symptom.metric;
+  const own = resources.filter((signal) => !common(signal));
+  const pool = answers.length > 0 && !eaten ? answers : own.length > 0 ? own : resources;
   if (pool.length > 0) {
     const best = pool.reduce((one, other) => (precedes(other.deviation, one.deviation, pool === answers ? other.relevance - one.relevance : 0) ? other : one));
     return metricIndicator(best.deviation);

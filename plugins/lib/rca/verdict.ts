@@ -1,6 +1,6 @@
 import { type Scene, standsOn } from './blame.ts';
 import { coverageOf, lacks } from './confidence.ts';
-import { gates } from './deviation.ts';
+import { type Deviation, floorOf, gates } from './deviation.ts';
 import type { Confidence, Verdict } from './findings.ts';
 import { valuesIn } from './grid.ts';
 import type { NodeSignals } from './node-signals.ts';
@@ -58,12 +58,23 @@ function blindSpot({ snapshot, graph, facts }: Scene, best: Candidate | undefine
 }
 
 /** Whether the symptom is within what is usual of it; undefined where nobody can tell. */
-function isCalm({ facts, snapshot }: Scene, symptom: Series | undefined): boolean | undefined {
+function isCalm({ facts, snapshot, windows }: Scene, symptom: Series | undefined): boolean | undefined {
   const deviation = facts.get(symptom?.node ?? '')?.deviations.find(({ series }) => series === symptom);
   if (deviation === undefined || snapshot.symptom.direction === 'absent') {
     return undefined;
   }
-  return deviation.peak < gates.relaxed && deviation.middle < gates.relaxed;
+  return deviation.peak < gates.relaxed && deviation.middle < gates.relaxed && !lasts(deviation, windows);
+}
+
+/** What is nearly always the same strays by its rare peaks alone, beside which less that lasts looks small: twice in a row is none of them. */
+function lasts({ series, usual, worst }: Deviation, { baseline, incident }: Scene['windows']): boolean {
+  if (usual.mad > 0) {
+    return false;
+  }
+  const sign = worst < usual.median ? -1 : 1;
+  const rare = quantileOf(present(valuesIn(series, baseline)).map((value) => sign * value), 0.95) + floorOf(series, usual.median);
+  const beyond = present(valuesIn(series, incident)).map((value) => sign * value > rare);
+  return beyond.some((is, at) => is && beyond[at + 1] === true);
 }
 
 /** Whether the symptom was out of line for a while and is not any more. */

@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { type ChatRequest, textOf } from '../../../bin/fake-model/chat-request.ts';
+import { FakeModel } from '../../../bin/fake-model/fake-model.ts';
 import type { ModelPart, ModelRequest } from '../../../plugins/model/contract.ts';
 import type { Report } from '../../../plugins/investigate/report/markdown.ts';
 import { hot, investigateHouse } from './house.ts';
 
-type Say = (digest: Digest, request: ModelRequest) => unknown;
+type Say = (digest: Digest) => unknown;
 
 interface Digest {
   readonly series: readonly { readonly part: string; readonly evidence_id: string; readonly node: string; readonly metric: string }[];
   readonly hypotheses: readonly { readonly node: string; readonly name: string }[];
 }
+
+const digestIn = (text: string): Digest => JSON.parse(/<digest>\n(.*)\n<\/digest>/s.exec(text)![1]!) as Digest;
 
 /** A model that answers as it is told, and counts how often it was asked. */
 function pretendModel(...says: readonly Say[]): { readonly services: Record<string, object>; readonly asked: ModelRequest[] } {
@@ -19,8 +23,8 @@ function pretendModel(...says: readonly Say[]): { readonly services: Record<stri
     usable: () => ({ ok: true, model: 'pretend/one', context: 100_000 }),
     async *stream(request: ModelRequest): AsyncIterable<ModelPart> {
       asked.push(request);
-      const digest = JSON.parse(/<digest>\n(.*)\n<\/digest>/s.exec((request.messages[1] as { text: string }).text)![1]!) as Digest;
-      const said = says[Math.min(asked.length, says.length) - 1]!(digest, request);
+      const digest = digestIn((request.messages[1] as { text: string }).text);
+      const said = says[Math.min(asked.length, says.length) - 1]!(digest);
       yield { type: 'text', delta: typeof said === 'string' ? said : JSON.stringify(said) };
       yield { type: 'end', finish: 'stop', model: 'pretend/one', usage: { input_tokens: 900, output_tokens: 100, cached_tokens: 0, estimated: false } };
     },
@@ -46,28 +50,29 @@ const claim = (digest: Digest, text: string, more: object = {}) => {
   return { text, evidence_ids: [id], assertion: { evidence_id: id, part, stat: 'max', op: '>=', value: 97, tolerance: 0, ...more } };
 };
 
-test('a model that lies in ten ways adds no fact, and the cause that was found stays', async (t) => {
-  const lies: Say = (digest) => ({
-    root_cause: { node: 'device:1', text: 'host-1 is out of memory' },
-    confidence: 'high',
-    claims: [
-      claim(digest, 'The processor of host-3 reached 97'), // true
-      claim(digest, 'The processor of host-3 stayed below 50', { op: '<', value: 50 }),
-      claim(digest, 'The processor of host-3 reached 100000', { value: 97 }),
-      claim(digest, 'The processor of host-1 reached 97'),
-      claim(digest, 'The processor of host-3 was at 12', { op: '==', value: 12, tolerance: 1_000 }),
-      { text: 'Nobody measured it', evidence_ids: ['E4711'], assertion: { evidence_id: 'E4711', stat: 'max', op: '>', value: 1 } },
-      { text: 'A deploy broke it', evidence_ids: [cpu(digest).evidence_id] },
-      {
-        ...claim(digest, 'The memory of host-3 reached 97'),
-        evidence_ids: [digest.series.find(({ evidence_id: id }) => id !== cpu(digest).evidence_id)?.evidence_id ?? 'E1'],
-      },
-      claim(digest, 'It began at midnight', { stat: 'onset', op: '==', value: 1, tolerance: 0 }),
-      claim(digest, 'There were 5 samples', { stat: 'count', op: '>', value: 1e6 }),
-      claim(digest, 'A part that is not there reached 97', { part: 'device:9/none' }),
-    ],
-  });
-  const { report } = await assisted(t, lies);
+/** One claim that holds, and ten lies. */
+const lies: Say = (digest) => ({
+  root_cause: { node: 'device:1', text: 'host-1 is out of memory' },
+  confidence: 'high',
+  claims: [
+    claim(digest, 'The processor of host-3 reached 97'), // true
+    claim(digest, 'The processor of host-3 stayed below 50', { op: '<', value: 50 }),
+    claim(digest, 'The processor of host-3 reached 100000', { value: 97 }),
+    claim(digest, 'The processor of host-1 reached 97'),
+    claim(digest, 'The processor of host-3 was at 12', { op: '==', value: 12, tolerance: 1_000 }),
+    { text: 'Nobody measured it', evidence_ids: ['E4711'], assertion: { evidence_id: 'E4711', stat: 'max', op: '>', value: 1 } },
+    { text: 'A deploy broke it', evidence_ids: [cpu(digest).evidence_id] },
+    {
+      ...claim(digest, 'The memory of host-3 reached 97'),
+      evidence_ids: [digest.series.find(({ evidence_id: id }) => id !== cpu(digest).evidence_id)?.evidence_id ?? 'E1'],
+    },
+    claim(digest, 'It began at midnight', { stat: 'onset', op: '==', value: 1, tolerance: 0 }),
+    claim(digest, 'There were 5 samples', { stat: 'count', op: '>', value: 1e6 }),
+    claim(digest, 'A part that is not there reached 97', { part: 'device:9/none' }),
+  ],
+});
+
+function assertNoLieIsAFact(report: Report): void {
   assert.equal(report.mode, 'assisted', report.degraded_reason ?? '');
   assert.equal(report.root_cause?.node.id, 'device:3');
   const said = report.claims.filter(({ origin }) => origin === 'model');
@@ -80,6 +85,45 @@ test('a model that lies in ten ways adds no fact, and the cause that was found s
   assert.equal(report.confidence?.level, 'low');
   assert.equal(report.confidence?.lowered_by_model, true);
   assert.doesNotMatch(report.summary, /host-1/);
+}
+
+test('a model that lies in ten ways adds no fact, and the cause that was found stays', async (t) => {
+  const { report } = await assisted(t, lies);
+  assertNoLieIsAFact(report);
+});
+
+test('nor does one that lies over the wire, after it has looked with the tools that only read', async (t) => {
+  const fake = await FakeModel.start({
+    rules: [
+      {
+        when: { turn: 1, tools: ['metrics_query'] },
+        reply: {
+          tool_calls: [
+            { name: 'metrics_query', arguments: { query: 'node_cpu_usage_percent' } },
+            { name: 'device_reboot', arguments: {} },
+          ],
+        },
+      },
+      { when: { turn: 2 }, reply: ({ messages }) => ({ text: JSON.stringify(lies(digestIn(textOf(messages[1]!)))) }) },
+    ],
+  });
+  t.after(() => fake.close());
+  const house = await investigateHouse(t, {
+    plugins: ['metricsdb', 'alert', 'topology', 'changes', 'investigate', 'model', 'persona', 'gate', 'skill', 'setting'],
+    environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_LLM_COMPATIBLE_BASE_URL: fake.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
+  });
+  await house.rule({ rule_key: 'cpu_hot', conditions: [{ expr: 'node_cpu_usage_percent > 90' }] });
+  const incident = await house.fired('cpu_hot', hot(3));
+  const report = await house.report(incident, ({ mode, degraded_reason: reason }) => mode === 'assisted' || reason !== null);
+  assertNoLieIsAFact(report);
+  const [first, second] = fake.requests.map(({ body }) => body as ChatRequest);
+  const told = second!.messages.filter(({ role }) => role === 'tool').map(textOf);
+  assert.equal(told.length, 2);
+  assert.match(told[0]!, /node_cpu_usage_percent|device_id/);
+  assert.match(told[1]!, /There is no tool device_reboot here/);
+  assert.ok(report.usage.tool_calls === 1 && report.usage.prompt_tokens > 0, JSON.stringify(report.usage));
+  const offered = first!.tools!.map((tool) => tool.function.name);
+  assert.ok(!offered.includes('investigate') && offered.length > 0, offered.join(', '));
 });
 
 test('a model may lower the confidence and never raise it; what it spent is in the report', async (t) => {
