@@ -18,7 +18,7 @@ export async function run({
   seeds = 20,
   first = 1,
   hosts = 8,
-  hours = 4,
+  hours = 2,
 }: { readonly seeds?: number; readonly first?: number; readonly hosts?: number; readonly hours?: number } = {}): Promise<Outcome> {
   const cases = [];
   let right = 0;

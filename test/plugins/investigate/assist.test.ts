@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { SvcError } from 'svc/sdk';
+
 import { type ChatRequest, textOf } from '../../../bin/fake-model/chat-request.ts';
 import { FakeModel } from '../../../bin/fake-model/fake-model.ts';
 import type { ModelPart, ModelRequest } from '../../../plugins/model/contract.ts';
@@ -110,6 +112,7 @@ test('nor does one that lies over the wire, after it has looked with the tools t
   t.after(() => fake.close());
   const house = await investigateHouse(t, {
     plugins: ['metricsdb', 'alert', 'topology', 'changes', 'investigate', 'model', 'persona', 'gate', 'skill', 'setting'],
+    services: { 'iam.directory': { live: () => undefined }, 'audit.trail': { append: async () => undefined } },
     environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_LLM_COMPATIBLE_BASE_URL: fake.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
   });
   await house.rule({ rule_key: 'cpu_hot', conditions: [{ expr: 'node_cpu_usage_percent > 90' }] });
@@ -143,5 +146,14 @@ test('an answer that cannot be read is asked for once more; twice leaves the rep
   assert.equal(asked, 2);
   assert.equal(report.mode, 'deterministic');
   assert.match(report.degraded_reason ?? '', /without a model: .*cannot be read: there is no JSON object/);
+  assert.equal(report.root_cause?.node.id, 'device:3');
+});
+
+test('a budget that is spent leaves the report as it was, and says so', async (t) => {
+  const { report, asked } = await assisted(t, () => {
+    throw new SvcError('budget_exceeded', 'the budget of this day is spent');
+  });
+  assert.deepEqual([report.status, report.mode, asked], ['ready', 'deterministic', 1]);
+  assert.equal(report.degraded_reason, 'without a model: the budget of this day is spent');
   assert.equal(report.root_cause?.node.id, 'device:3');
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { knownChecks } from 'svc/rca';
 import { startTestHost, useNoLeaks } from 'svc/testing';
 
 import { resultsOf, shippedChecks } from '../../../plugins/investigate/checks/run-checks.ts';
@@ -88,6 +89,10 @@ const examples: Readonly<Record<string, Example['series']>> = {
   zombies: [['namedprocess_namegroup_states', { groupname: 'sh', state: 'Zombie' }, flat(80), flat(1)]],
   units_failed: [['node_systemd_unit_state', { state: 'failed', name: 'nginx.service' }, flat(1), flat(0)]],
 };
+
+test('the engine understands every check that is shipped, and knows of none that is not but the silence of a host', () => {
+  assert.deepEqual(Object.keys(knownChecks).toSorted(), [...Object.keys(shippedChecks), 'no_data'].toSorted());
+});
 
 test('each check of hosts complains of what it is for, and of nothing else', async (t) => {
   assert.deepEqual(Object.keys(examples).toSorted(), Object.keys(shippedChecks).toSorted());

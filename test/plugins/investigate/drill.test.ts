@@ -4,6 +4,6 @@ import { test } from 'node:test';
 import { run } from '../../drill/investigate-e2e.ts';
 
 test('a fault in a simulated fleet raises an alert, and the report names host and cause (short form of npm run drill investigate-e2e)', async () => {
-  const { ok, cases } = await run({ seeds: 2, first: 1, hosts: 4, hours: 2 });
+  const { ok, cases } = await run({ seeds: 1, first: 3, hosts: 5, hours: 1 });
   assert.ok(ok, JSON.stringify(cases));
 });

@@ -45,6 +45,10 @@ export interface FedHouse extends TestHost {
   /** The one incident of a rule, or of this device, once it is there. */
   fired(rule: string, host?: number): Promise<number>;
   report(incident: number): Promise<Report & { readonly markdown: string }>;
+  /** The incident of a rule on the failures of the service where people come in. */
+  watchFailures(): Promise<number>;
+  /** Every piece of evidence of a report, asked once more: how many, and those that have another answer now. */
+  askedAgain(report: number): Promise<{ readonly asked: number; readonly other: readonly string[] }>;
 }
 
 /** `fault.after`: milliseconds from now on. */
@@ -99,6 +103,25 @@ export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOption
         }
       }
       throw new Error(`rule ${rule} has not fired`);
+    },
+    async watchFailures() {
+      const rule = {
+        ...{ rule_key: 'failing', name: 'Failing', kind: 'trace_error_rate', source_type: 'svc_builtin', scope_type: 'global', join_mode: 'all' },
+        ...{ severity: 'critical', conditions: [{ service: application.serviceOf(1), above_percent: 10, window: '5m' }] },
+      };
+      await house.json('/api/v1/alert-rules', { method: 'POST', body: JSON.stringify(rule) });
+      return await this.fired('failing');
+    },
+    async askedAgain(id: number) {
+      const { evidence } = await house.json<Report>(`/api/v1/investigations/${id}`);
+      const other: string[] = [];
+      for (const { again, query, source } of evidence) {
+        const { same, error } = await house.json<{ same: boolean; error: string | null }>(again);
+        if (!same) {
+          other.push(`${source}: ${query}: ${error ?? 'another answer'}`);
+        }
+      }
+      return { asked: evidence.length, other };
     },
     async report(incident: number) {
       for (let tries = 0; tries < 2_000; tries += 1) {

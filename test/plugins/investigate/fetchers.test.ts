@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { EvidenceSource, Fetcher } from '../../../plugins/investigate/contract.ts';
+import { askWithPast } from '../../../plugins/investigate/fetch/earlier.ts';
 import { digestOf, Gatherer } from '../../../plugins/investigate/fetch/gatherer.ts';
 import { aggregatesOf } from '../../../plugins/investigate/fetch/span-aggregates.ts';
 import { kindOf, metricOf, subjectOf, unitOf } from '../../../plugins/investigate/fetch/symptom.ts';
@@ -114,4 +115,24 @@ test('spans become operations by minute: where failures begin, and the time of t
       [1, 0],
     ],
   );
+});
+
+test('a range of metrics comes with the same hours of a day and a week ago, where the history has them', async () => {
+  const day = 86_400_000;
+  const asked: number[] = [];
+  const metrics: EvidenceSource = {
+    async ask({ window }) {
+      const ago = firedAt - window.to;
+      asked.push(ago / day);
+      const series = ago > day ? [] : [{ labels: { service: 'shop' }, values: [ago === 0 ? 9 : 1, 2] }];
+      return { value: { from: window.from, step_ms: 30_000, series }, digest: {}, trust: 'trusted' };
+    },
+  };
+  const clock = { now: () => firedAt, monotonic: () => 0 };
+  const gatherer = new Gatherer({ sources: new Map([['metrics', metrics]]), clock, until: 5_000, signal: new AbortController().signal });
+  const { found, earlierOf } = await askWithPast(gatherer, { kind: 'metric', source: 'metrics', query: 'x', window: { from: firedAt - 60_000, to: firedAt } });
+  assert.deepEqual(asked, [0, 1, 7]);
+  assert.equal(found?.id, 'E1');
+  assert.deepEqual(earlierOf({ service: 'shop' }), { earlier: [{ ago_ms: day, values: [1, 2] }] });
+  assert.deepEqual(earlierOf({ service: 'other' }), {});
 });
