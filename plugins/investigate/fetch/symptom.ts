@@ -1,6 +1,7 @@
 import type { Series, SliKind, Symptom, Unit } from 'svc/rca';
 
 import type { IncidentMeasure, IncidentView, InstanceView } from '../../alert/contract.ts';
+import type { WithPast } from './earlier.ts';
 import type { Found } from './gatherer.ts';
 import type { Grid } from './metrics-source.ts';
 
@@ -25,7 +26,8 @@ const mostPlaces = 40;
 export function subjectOf(incident: IncidentView, measure: IncidentMeasure | undefined, instances: readonly InstanceView[]): Subject {
   const labelSets = [incident.labels, ...instances.map(({ labels }) => labels)];
   const devices = distinct([incident.device_id, ...labelSets.map(({ device_id: id }) => id)].filter((id) => /^\d{1,15}$/.test(id ?? '')));
-  const services = distinct([...labelSets, measure?.labels ?? {}].flatMap((labels) => serviceLabels.map((name) => labels[name])));
+  const named = [...labelSets, measure?.labels ?? {}].flatMap((labels) => serviceLabels.map((name) => labels[name]));
+  const services = distinct([...named, askedService(measure)]);
   const [device] = devices;
   const [service] = services;
   const ofService = service !== undefined && (incident.device_id === undefined || measure?.kind.startsWith('trace_') === true);
@@ -35,6 +37,12 @@ export function subjectOf(incident: IncidentView, measure: IncidentMeasure | und
     resolved_at: incident.resolved_at === undefined ? undefined : Date.parse(incident.resolved_at),
     node: isOne ? (ofService ? serviceNode(service) : deviceNode(device!)) : undefined,
   };
+}
+
+/** A rule about the traces of one service names it in what it asks, and no label of the incident does. */
+function askedService(measure: IncidentMeasure | undefined): string | undefined {
+  const [, quoted] = (measure?.kind.startsWith('trace_') === true && /[{,]\s*service=("(?:[^"\\]|\\.)*")/.exec(measure.query)) || [];
+  return quoted === undefined ? undefined : (JSON.parse(quoted) as string);
 }
 
 const distinct = (texts: readonly (string | undefined)[]): readonly string[] =>
@@ -93,26 +101,36 @@ export function metricOf({ incident, measure }: Subject): string {
 }
 
 /** Series of what the rule measures, one for each device or service that has it; those of the symptom first. */
-export function measuredSeries(subject: Subject, { id, value }: Found): readonly Series[] {
+export function measuredSeries(subject: Subject, { found: { id, value }, earlierOf }: { readonly found: Found } & Pick<WithPast, 'earlierOf'>): readonly Series[] {
   const { measure, node, incident } = subject;
   const metric = metricOf(subject);
   const { from, step_ms, series } = value as Grid;
   const kind = kindOf(measure, metric);
-  const unit = unitOf(measure?.query ?? '', metric);
-  const read = series.flatMap(({ labels, values }, index) => {
-    const own = placeOf(labels, node);
-    return own === undefined
-      ? []
-      : [
-          {
-            ...{ id: `${own}/${metric}#${index}`, evidence: id, node: own, metric, kind, unit, labels, from, step_ms, values },
-            ...(measure?.direction === 'down' && { worse: 'down' as const }),
-            isSymptom: isOf(labels, incident.labels),
-          },
-        ];
+  const { unit, factor } = comparable(measure, kind, unitOf(measure?.query ?? '', metric));
+  const scaled = (values: Series['values']): Series['values'] => values.map((value) => (value === null ? null : value * factor));
+  const read = series.map(({ labels, values }, index) => {
+    const { earlier } = earlierOf(labels);
+    const own = placeOf(labels, node) ?? nowhere;
+    return {
+      ...{ id: `${own}/${metric}#${index}`, evidence: id, node: own, metric, kind, unit, labels, from, step_ms, values: scaled(values) },
+      ...(earlier && { earlier: earlier.map((one) => ({ ...one, values: scaled(one.values) })) }),
+      ...(measure?.direction === 'down' && { worse: 'down' as const }),
+      isSymptom: isOf(labels, incident.labels),
+    };
   });
   return read.sort((a, b) => Number(b.isSymptom) - Number(a.isSymptom)).map(({ isSymptom: _, ...one }) => one);
 }
+
+/** Rules ask for milliseconds and percent; what is compared with other nodes has to have the unit of theirs. */
+function comparable(measure: IncidentMeasure | undefined, kind: SliKind, unit: Unit): { readonly unit: Unit; readonly factor: number } {
+  if (measure?.kind === 'trace_latency') {
+    return { unit: 'seconds', factor: 0.001 };
+  }
+  return kind === 'error_ratio' && unit === 'percent' ? { unit: 'ratio', factor: 0.01 } : { unit, factor: 1 };
+}
+
+/** What is measured of all together is of no node, and the course of it is still what everything is compared with. */
+const nowhere = 'incident';
 
 /** Node that a series is of; what has no label of a place is of the symptom. */
 export function placeOf(labels: Readonly<Record<string, string>>, otherwise: string | undefined): string | undefined {

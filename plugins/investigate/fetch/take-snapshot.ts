@@ -110,7 +110,7 @@ async function measuredOf(subject: Subject, gatherer: Gatherer, devices: readonl
     ...{ kind: 'metric', source: metricsSource(ofDevices ? devices : undefined), query: measure.query, window },
     ...(node !== undefined && { node }),
   });
-  return found === undefined ? [] : measuredSeries(subject, found).map((series) => ({ ...series, ...earlierOf(series.labels ?? {}) }));
+  return found === undefined ? [] : measuredSeries(subject, { found, earlierOf });
 }
 
 async function logsOf(gatherer: Gatherer, nodes: readonly Node[], window: Period): Promise<readonly LogTemplate[]> {

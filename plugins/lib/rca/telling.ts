@@ -94,7 +94,9 @@ export function ruledOutOf({ snapshot, windows, graph, facts }: Scene, candidate
       facts.has(node) &&
       (relevance.get(node) ?? 0) < anomalous,
   );
-  recent.forEach(({ node, kind, evidence }) =>
+  // Ten starts of units on one host are one thing that was ruled out.
+  const told = new Map(recent.map((change) => [`${change.node} ${change.kind}`, change]));
+  told.forEach(({ node, kind, evidence }) =>
     out.push({
       node: node!,
       node_name: facts.get(node!)!.node.name,

@@ -86,6 +86,8 @@ test('an incident says what its symptom is', () => {
   const { device_id: _device, ...global } = incident;
   assert.equal(subjectOf({ ...global, scope_type: 'global', labels: { service: 'shop' } }, undefined, []).node, 'service:shop');
   assert.equal(subjectOf({ ...global, scope_type: 'global', labels: {} }, undefined, []).node, undefined);
+  const traced = measure('100 * sum (rate(traces_spanmetrics_calls_total{service="a \\"b", span_kind="x"}[5m]))', 'trace_error_rate');
+  assert.equal(subjectOf({ ...global, scope_type: 'global', labels: {} }, traced, []).node, 'service:a "b');
 });
 
 test('spans become operations by minute: where failures begin, and the time of the operation itself', () => {
