@@ -26,7 +26,10 @@ export class Vitals {
   constructor(
     host: SimulatedHost,
     random: Random,
-    { fault, strain = () => 0 }: { readonly fault?: { readonly kind: FaultKind; readonly from: number } | undefined; readonly strain?: (now: number) => number } = {},
+    {
+      fault,
+      strain = () => 0,
+    }: { readonly fault?: { readonly kind: FaultKind; readonly from: number } | undefined; readonly strain?: (now: number) => number } = {},
   ) {
     this.#host = host;
     this.#random = random;

@@ -33,7 +33,10 @@ export async function run({
       // The later points first: what was stored is the dearest.
       for (const point of points.toReversed().slice(0, kinds)) {
         const { running } = await start(folder, incidents, point, 1 + round);
-        const [, signal] = await Promise.race([running.exitCode === null && running.signalCode === null ? once(running, 'exit') : [0, 'SIGKILL'], quiet(running)]);
+        const [, signal] = await Promise.race([
+          running.exitCode === null && running.signalCode === null ? once(running, 'exit') : [0, 'SIGKILL'],
+          quiet(running),
+        ]);
         kills += signal === 'SIGKILL' ? 1 : 0;
       }
     }
@@ -61,8 +64,15 @@ async function quiet(running: ChildProcess): Promise<[number, string]> {
   return [0, 'late'];
 }
 
-async function start(folder: string, incidents: number, point: string, calls: number): Promise<{ readonly running: ChildProcess; readonly line: Promise<string> }> {
-  const running = spawn(process.execPath, ['--import', 'tsx', child, folder, String(incidents), point, String(calls)], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function start(
+  folder: string,
+  incidents: number,
+  point: string,
+  calls: number,
+): Promise<{ readonly running: ChildProcess; readonly line: Promise<string> }> {
+  const running = spawn(process.execPath, ['--import', 'tsx', child, folder, String(incidents), point, String(calls)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const line = once(createInterface({ input: running.stdout }), 'line').then(([text]) => String(text));
   await Promise.race([line, once(running, 'exit')]);
   return { running, line };

@@ -73,7 +73,11 @@ async function watch(house: FedHouse, way: (typeof ways)[number], kind: FaultKin
       ? { kind: 'metric_raw', scope_type: 'host', conditions: [{ expr: 'node_open_fds_percent > 15', for: '1m' }] }
       : kind === 'disk'
         ? { kind: 'trace_error_rate', scope_type: 'global', conditions: [{ service, above_percent: 10, window: '5m' }] }
-        : { kind: 'trace_latency', scope_type: 'global', conditions: [{ service, percentile: 95, above_ms: 1.5 * (await usualMs(house, service)), window: '5m' }] };
+        : {
+            kind: 'trace_latency',
+            scope_type: 'global',
+            conditions: [{ service, percentile: 95, above_ms: 1.5 * (await usualMs(house, service)), window: '5m' }],
+          };
   await house.json('/api/v1/alert-rules', { method: 'POST', body: JSON.stringify({ ...usual, ...rule }) });
 }
 

@@ -29,7 +29,13 @@ export async function run({ reports = 100, hours = 2 }: { readonly reports?: num
       asked += found.asked;
       other.push(...found.other);
     }
-    return { ok: new Set(made).size === reports && other.length === 0, reports: new Set(made).size, evidence: asked, other: other.length, which: other.slice(0, 5).join('; ') };
+    return {
+      ok: new Set(made).size === reports && other.length === 0,
+      reports: new Set(made).size,
+      evidence: asked,
+      other: other.length,
+      which: other.slice(0, 5).join('; '),
+    };
   } finally {
     for (const end of ends) {
       await end();

@@ -26,7 +26,8 @@ export const command: Command = {
     'logs-per-second': { value: 'n', about: 'log lines of each host; default 0' },
     'requests-per-minute': {
       value: 'n',
-      about: 'requests of each application: eight hosts are one, and each asks the next ones to serve a request, which leaves spans; default 0, and no applications',
+      about:
+        'requests of each application: eight hosts are one, and each asks the next ones to serve a request, which leaves spans; default 0, and no applications',
     },
     fault: { value: 'kind:host', about: 'what goes wrong with one of them: cpu, memory, disk or io, such as cpu:3; those that ask it for something feel it' },
     'fault-after': { value: 'seconds', about: 'when that begins, from the start of the host; default 0' },

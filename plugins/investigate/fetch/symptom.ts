@@ -101,7 +101,10 @@ export function metricOf({ incident, measure }: Subject): string {
 }
 
 /** Series of what the rule measures, one for each device or service that has it; those of the symptom first. */
-export function measuredSeries(subject: Subject, { found: { id, value }, earlierOf }: { readonly found: Found } & Pick<WithPast, 'earlierOf'>): readonly Series[] {
+export function measuredSeries(
+  subject: Subject,
+  { found: { id, value }, earlierOf }: { readonly found: Found } & Pick<WithPast, 'earlierOf'>,
+): readonly Series[] {
   const { measure, node, incident } = subject;
   const metric = metricOf(subject);
   const { from, step_ms, series } = value as Grid;

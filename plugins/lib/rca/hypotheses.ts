@@ -62,7 +62,8 @@ function indicatorOf({ facts, relevance }: Candidate, scene: Scene): Indicator |
   const resources = facts.signals.filter(({ deviation: { series }, relevance: own }) => own > 0 && !['error_ratio', 'latency', 'rate'].includes(series.kind));
   const answers = facts.signals.filter(({ deviation: { series } }) => ['error_ratio', 'latency'].includes(series.kind));
   // What those that suffer from it show as well says less than anything else that is wrong with it.
-  const common = ({ deviation: { series } }: NodeSignals['signals'][number]): boolean => series.kind === 'other' && series.metric === scene.snapshot.symptom.metric;
+  const common = ({ deviation: { series } }: NodeSignals['signals'][number]): boolean =>
+    series.kind === 'other' && series.metric === scene.snapshot.symptom.metric;
   const own = resources.filter((signal) => !common(signal));
   const pool = answers.length > 0 && !eaten ? answers : own.length > 0 ? own : resources;
   if (pool.length > 0) {

@@ -72,7 +72,11 @@ function lasts({ series, usual, worst }: Deviation, { baseline, incident }: Scen
     return false;
   }
   const sign = worst < usual.median ? -1 : 1;
-  const rare = quantileOf(present(valuesIn(series, baseline)).map((value) => sign * value), 0.95) + floorOf(series, usual.median);
+  const rare =
+    quantileOf(
+      present(valuesIn(series, baseline)).map((value) => sign * value),
+      0.95,
+    ) + floorOf(series, usual.median);
   const beyond = present(valuesIn(series, incident)).map((value) => sign * value > rare);
   return beyond.some((is, at) => is && beyond[at + 1] === true);
 }

@@ -33,7 +33,10 @@ test('lines and spans of the real stores show what broke, and every piece of evi
     assert.deepEqual([report.propagation.at(0)?.from, report.propagation.at(-1)?.to], [device, `service:${house.application.serviceOf(1)}`]);
   });
   await t.test('nothing that is there was not seen, and all of it is the same again, also later', async () => {
-    assert.deepEqual(report.not_seen.filter(({ reason }) => reason !== 'absent'), []);
+    assert.deepEqual(
+      report.not_seen.filter(({ reason }) => reason !== 'absent'),
+      [],
+    );
     await house.pass(5 * minute);
     assert.deepEqual((await house.askedAgain(report.id!)).other, []);
     const replay = await house.json<{ same: boolean; differences: unknown[] }>(`/api/v1/investigations/${report.id}/replay`);
