@@ -145,10 +145,15 @@ export function placeOf(labels: Readonly<Record<string, string>>, otherwise: str
 const isOf = (series: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>>): boolean =>
   Object.entries(series).every(([name, value]) => name === '__name__' || !Object.hasOwn(labels, name) || labels[name] === value);
 
-/** `series`: those of the symptom, in the order of `measuredSeries`. */
-export function symptomOf(subject: Subject, series: readonly Series[]): Symptom {
+const ownSignals: Readonly<Record<string, string>> = { trace_error_rate: 'error_ratio', trace_latency: 'latency_p95_seconds' };
+
+/** What is looked at of every service is what a rule on traces asks of one, and has values also while nothing has failed yet. */
+export const standInOf = ({ measure, node }: Subject, signals: readonly Series[]): Series | undefined =>
+  signals.find((one) => one.node === node && one.metric === ownSignals[measure?.kind ?? '']);
+
+/** `series`: those of the symptom, in the order of `measuredSeries`, or what stands in for them. */
+export function symptomOf(subject: Subject, series: readonly Series[], metric = metricOf(subject)): Symptom {
   const { incident, measure, node, fired_at, resolved_at } = subject;
-  const metric = metricOf(subject);
   const own = series.find((one) => one.node === node) ?? (node === undefined ? series[0] : undefined);
   return {
     ...(node !== undefined && { node }),

@@ -21,7 +21,7 @@ import { metricsSource } from './metrics-source.ts';
 import { addCalls, addPlacement, addTopology, Graph } from './scope.ts';
 import { signalsOf } from './signals.ts';
 import { aggregatesOf } from './span-aggregates.ts';
-import { deviceNode, measuredSeries, serviceNode, type Subject, symptomOf } from './symptom.ts';
+import { deviceNode, measuredSeries, serviceNode, standInOf, type Subject, symptomOf } from './symptom.ts';
 
 export interface Snapshotter {
   readonly gatherer: Gatherer;
@@ -60,10 +60,11 @@ export async function takeSnapshot(subject: Subject, parts: Snapshotter): Promis
   const asked = { devices, firedAt, signals, window: { from: firedAt - hourMs, to: window.to } };
   const checks = await checksOf(gatherer, parts.checks, asked);
   const more = merged(contributed);
-  const all = { nodes: [...nodes, ...more.nodes], series: [...measured, ...signals, ...more.series] };
+  const standIn = standInOf(subject, signals);
+  const all = { nodes: [...nodes, ...more.nodes], series: [...(standIn ? [] : measured), ...signals, ...more.series] };
   return {
     version: 1,
-    ...{ taken_at: Math.round(now), symptom: symptomOf(subject, measured), window },
+    ...{ taken_at: Math.round(now), symptom: symptomOf(subject, standIn ? [standIn] : measured, standIn?.metric), window },
     nodes: all.nodes.map((node) => named(node, names)),
     edges: [...edges, ...more.edges],
     series: all.series,
