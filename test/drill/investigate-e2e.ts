@@ -72,7 +72,7 @@ async function watch(house: FedHouse, way: (typeof ways)[number], kind: FaultKin
     way === 'topology'
       ? { kind: 'metric_raw', scope_type: 'host', conditions: [{ expr: 'node_open_fds_percent > 15', for: '1m' }] }
       : kind === 'disk'
-        ? { kind: 'trace_error_rate', scope_type: 'global', conditions: [{ service, above_percent: 10, window: '5m', for: '3m' }] }
+        ? { kind: 'trace_error_rate', scope_type: 'global', conditions: [{ service, above_percent: 10, window: '5m' }] }
         : {
             kind: 'trace_latency',
             scope_type: 'global',

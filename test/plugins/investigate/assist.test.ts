@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { SvcError } from 'svc/sdk';
 
-import { type ChatRequest, textOf } from '../../../bin/fake-model/chat-request.ts';
+import { textOf } from '../../../bin/fake-model/chat-request.ts';
 import { FakeModel } from '../../../bin/fake-model/fake-model.ts';
 import type { ModelPart, ModelRequest } from '../../../plugins/model/contract.ts';
 import type { Report } from '../../../plugins/investigate/report/markdown.ts';
@@ -119,7 +119,7 @@ test('nor does one that lies over the wire, after it has looked with the tools t
   const incident = await house.fired('cpu_hot', hot(3));
   const report = await house.report(incident, ({ mode, degraded_reason: reason }) => mode === 'assisted' || reason !== null);
   assertNoLieIsAFact(report);
-  const [first, second] = fake.requests.map(({ body }) => body as ChatRequest);
+  const [first, second] = fake.requests.map(({ body }) => body);
   const told = second!.messages.filter(({ role }) => role === 'tool').map(textOf);
   assert.equal(told.length, 2);
   assert.match(told[0]!, /node_cpu_usage_percent|device_id/);

@@ -107,7 +107,7 @@ export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOption
     async watchFailures() {
       const rule = {
         ...{ rule_key: 'failing', name: 'Failing', kind: 'trace_error_rate', source_type: 'svc_builtin', scope_type: 'global', join_mode: 'all' },
-        ...{ severity: 'critical', conditions: [{ service: application.serviceOf(1), above_percent: 10, window: '5m', for: '3m' }] },
+        ...{ severity: 'critical', conditions: [{ service: application.serviceOf(1), above_percent: 10, window: '5m' }] },
       };
       await house.json('/api/v1/alert-rules', { method: 'POST', body: JSON.stringify(rule) });
       return await this.fired('failing');
