@@ -44,12 +44,12 @@ export function checkContributions(entries: Iterable<Entry<PointContribution>>, 
 }
 
 function checkedBy(point: { readonly id: string; readonly schema?: object }, schemas: Schemas, log: Logger): (entry: Entry<PointContribution>) => boolean {
-  const check = point.schema && schemas.compile(point.schema);
+  let check: ReturnType<Schemas['compile']> | undefined;
   const verdicts = new WeakMap<object, boolean>();
   return (entry) => {
     let verdict = verdicts.get(entry);
     if (verdict === undefined) {
-      const [problem] = check ? check(entry.value.value) : [];
+      const [problem] = point.schema ? (check ??= schemas.compile(point.schema))(entry.value.value) : [];
       verdict = problem === undefined;
       verdicts.set(entry, verdict);
       if (problem) {

@@ -75,14 +75,15 @@ function edgePlugin({ name, kind, default_enabled: enabled, spec }: EdgePluginFi
     throw new SvcError('invalid_argument', 'it needs a name, a kind (metrics, logs, traces) and default_enabled');
   }
   const usual = { allErrors: true, ownProperties: true, strict: false, meta: false, validateSchema: false, logger: false, code: { optimize: false } } as const;
-  const fits = new Ajv(usual).compile(spec);
+  // Compiled when a spec is first set: that takes longer than all the rest of this plugin's start.
+  let fits: ValidateFunction | undefined;
   let fill: ValidateFunction | undefined;
   return {
     name,
     kind,
     default_enabled: enabled,
     spec,
-    assertFits: (value) => assertFits(name, fits, value),
+    assertFits: (value) => assertFits(name, (fits ??= new Ajv(usual).compile(spec)), value),
     filled: (value) => filled((fill ??= new Ajv({ ...usual, useDefaults: true }).compile(spec)), value),
   };
 }
