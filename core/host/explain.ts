@@ -29,8 +29,13 @@ export function reportOn(record: PluginRecord, snapshot: Snapshot, quarantine: Q
     lastAttempt: record.lastAttempt,
     requires: (manifest?.requires ?? []).map(({ service, range }) => `${service} ${range}`),
     provides: (manifest?.provides ?? []).map(({ service, version }) => `${service} ${version}`),
-    dependents: serving ? strandedBy(new Set([record.id]), snapshot) : [],
-    effects: declaredAndOwned(record),
+    // Lists of plugins are asked for every few seconds, and need neither.
+    get dependents() {
+      return serving ? strandedBy(new Set([record.id]), snapshot) : [];
+    },
+    get effects() {
+      return declaredAndOwned(record);
+    },
     draining: [...record.draining],
     residue: record.residue,
     strikes: record.strikes,

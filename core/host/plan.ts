@@ -4,6 +4,16 @@ import type { Snapshot } from '../registry/index.ts';
 import { PackLoader, type PluginManifest, type ServiceNeed } from '../sdk/index.ts';
 import type { PluginRecord } from './record.ts';
 
+const verdicts = new Map<string, boolean>();
+
+/** Remembered: a process sees few versions and ranges, and asks about each at every look at a plugin. */
+function fits(version: string, range: string): boolean {
+  const key = `${version} ${range}`;
+  const verdict = verdicts.get(key) ?? semver.satisfies(version, range);
+  verdicts.set(key, verdict);
+  return verdict;
+}
+
 export const packLoader = ({ services }: Snapshot): PackLoader | undefined => services.get(PackLoader.id)?.value.instance as PackLoader | undefined;
 
 /** Why a pack from the data folder has to wait although what it needs is there. */
@@ -20,7 +30,7 @@ export function packLoaderIn(snapshot: Snapshot): string | undefined {
 export function unmetNeeds(manifest: PluginManifest, snapshot: Snapshot): readonly ServiceNeed[] {
   return manifest.requires.filter((need) => {
     const provider = snapshot.services.get(need.service);
-    return !provider || !semver.satisfies(provider.value.version, need.range);
+    return !provider || !fits(provider.value.version, need.range);
   });
 }
 
@@ -41,7 +51,7 @@ export function strandedBy(leaving: ReadonlySet<string>, snapshot: Snapshot): re
 
 function isGone(need: ServiceNeed, gone: ReadonlySet<string>, snapshot: Snapshot): boolean {
   const provider = snapshot.services.get(need.service);
-  return !provider || gone.has(provider.owner.pluginId) || !semver.satisfies(provider.value.version, need.range);
+  return !provider || gone.has(provider.owner.pluginId) || !fits(provider.value.version, need.range);
 }
 
 /** Ids so that whoever uses a service comes before its provider: the order to take rooms down. */
@@ -83,12 +93,12 @@ function offerOf(need: ServiceNeed, records: ReadonlyMap<string, PluginRecord>, 
   const offers = [...records.values()].flatMap((other) =>
     (other.manifest?.provides ?? []).filter((offer) => offer.service === need.service).map((offer) => ({ other, offer })),
   );
-  const fitting = offers.find(({ offer }) => semver.satisfies(offer.version, need.range)) ?? offers[0];
+  const fitting = offers.find(({ offer }) => fits(offer.version, need.range)) ?? offers[0];
   if (!fitting) {
     return 'which no installed plugin provides';
   }
   const { other, offer } = fitting;
-  return semver.satisfies(offer.version, need.range)
+  return fits(offer.version, need.range)
     ? `whose provider "${other.id}" is ${other.state}`
     : `provided in ${offer.version} by ${other.id}, which is ${other.state}`;
 }

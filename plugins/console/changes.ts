@@ -56,6 +56,11 @@ export class Changes {
     this.#parts = parts;
   }
 
+  /** Whether any page is open. */
+  get isFollowed(): boolean {
+    return this.#listeners.size > 0;
+  }
+
   tell(kinds: readonly string[]): void {
     const first = this.#gathered.size === 0;
     kinds.forEach((kind) => this.#gathered.add(kind));

@@ -1,4 +1,4 @@
-import { Banner, BuildInfo, Catalogue, definePlugin, defineService } from 'svc/sdk';
+import { Banner, BuildInfo, Catalogue, definePlugin, defineService, Plugins } from 'svc/sdk';
 
 import type { FirstSetup } from '../session/contract.ts';
 import { Assets } from './assets.ts';
@@ -38,10 +38,12 @@ export default definePlugin({
       line: (url) => (waiting() === undefined ? `Open     ${url}/` : `Set up   ${url}/#setup=${waiting()!}`),
     });
 
-    let known = catalogue.declarations();
+    // By their states, which no event tells of: one that is quarantined or blocked publishes nothing.
+    const plugins = services.use(Plugins);
+    const states = (): string => plugins.list().reduce((all, { id, state, generation }) => `${all}${id} ${state} ${generation}\n`, '');
+    let known = '';
     scope.interval('notice plugins that came or went', lookEveryMs, () => {
-      if (catalogue.declarations() !== known) {
-        known = catalogue.declarations();
+      if (changes.isFollowed && known !== (known = states())) {
         changes.tell(['plugins']);
       }
     });

@@ -33,10 +33,8 @@ function owned<T>(table: ReadonlyMap<string, Entry<T>>): readonly Contribution<T
   return list;
 }
 
-/** A schema as the document tells it takes a while to write, and most are never read: each is written when it is asked for. */
 function describeRoute(entry: Entry<RouteDeclaration>): DescribedRoute {
   const { method, path, access, summary, description, kind, consumes, produces, params, query, body, response, items, errors = [] } = entry.value;
-  const told = (schema: object | undefined): object | undefined => schema && modern(schema as Schema);
   return {
     method,
     path,
@@ -48,21 +46,11 @@ function describeRoute(entry: Entry<RouteDeclaration>): DescribedRoute {
     ...(consumes && { consumes }),
     ...(produces !== undefined && { produces }),
     status: compileRoute(entry).status,
-    get params() {
-      return told(params);
-    },
-    get query() {
-      return told(query);
-    },
-    get body() {
-      return body && closed(body as Schema);
-    },
-    get response() {
-      return told(response);
-    },
-    get items() {
-      return told(items);
-    },
+    params: params && modern(params as Schema),
+    query: query && modern(query as Schema),
+    body: body && closed(body as Schema),
+    response: response && modern(response as Schema),
+    items: items && modern(items as Schema),
     errors,
   };
 }
