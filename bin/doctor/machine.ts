@@ -17,7 +17,7 @@ export const node: Examination = (subject) => {
     return fail(subject, process.version, `install Node.js ${oldestNode.join('.')} or newer`);
   }
   return major > newestKnownNode
-    ? warn(subject, `${process.version} is newer than what svc was tried on`, `use Node.js ${newestKnownNode} if something does not work`)
+    ? warn(subject, `${process.version} is newer than what svc was tried on`, `use Node.js ${newestKnownNode} if svc misbehaves`)
     : ok(subject, process.version);
 };
 

@@ -20,7 +20,7 @@ export function placeFolder(out: string, files: ReadonlyMap<string, Uint8Array>)
 /** `--out .` must not cost anybody a folder full of work. */
 function assertReplaceable(out: string): void {
   if (existsSync(out) && readdirSync(out).length > 0 && !isBuild(join(out, 'plugin.json'))) {
-    throw new SvcError('conflict', `${out} holds something else than a built plugin: name an empty or new folder with --out`);
+    throw new SvcError('conflict', `${out} is not a built plugin: name an empty or new folder with --out`);
   }
 }
 

@@ -205,7 +205,7 @@ export class Sync {
     }
     const isOwn = known !== undefined || (Array.isArray(there['tags']) && there['tags'].includes(ownTag));
     if (!isOwn) {
-      return { result: 'kept', detail: 'a dashboard of this uid was made by somebody else; delete it there, or leave it' };
+      return { result: 'kept', detail: 'a dashboard with this uid exists and was not made by svc; delete it there, or leave it' };
     }
     const isTouched = known !== undefined && known.version !== there['version'];
     if (isTouched && !this.#wish.overwrite) {

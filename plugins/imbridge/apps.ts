@@ -191,7 +191,7 @@ export class Apps {
       secretNames.map((name) => {
         const given = draft[name];
         if (given === mask && isMoved && opened?.[name]) {
-          throw invalid(name, 'is entered again when the endpoint changes, so that nobody can send a secret elsewhere that they do not know');
+          throw invalid(name, 'must be entered again when the endpoint changes: a stored secret is only sent where it was entered for');
         }
         return [name, given === mask ? (opened?.[name] ?? '') : (given ?? '')];
       }),

@@ -21,7 +21,7 @@ export const AppDraft = Type.Object({
   allow_from: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
       maxItems: 500,
-      description: 'ids of senders and conversations that are answered although nobody has linked an account; * is everybody',
+      description: 'ids of senders and conversations that are answered without a linked account; * means all',
     }),
   ),
   default_agent: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 64 }), Type.Null()])),

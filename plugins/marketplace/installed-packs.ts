@@ -50,7 +50,7 @@ export class InstalledPacks implements CeilingSource, PersonaRestraint, ServerSo
       return undefined;
     }
     const isIn = pack.admitted.personas.includes(name);
-    return { unmet: isIn ? undefined : `comes with the pack ${pack.packId}, and nobody has let it in yet` };
+    return { unmet: isIn ? undefined : `comes with the pack ${pack.packId}, which an administrator has not let in yet` };
   }
 
   edition(): number {

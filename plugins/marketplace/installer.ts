@@ -182,7 +182,7 @@ export class Installer {
       return undefined;
     }
     if (said !== confirm) {
-      const changed = said === undefined ? '' : 'it is something else than what was confirmed; ';
+      const changed = said === undefined ? '' : 'the content differs from what was confirmed; ';
       return `${lock.id} ${lock.version} is not installed yet: ${changed}${needs.join('; ')}. Send the same again with "confirm" once you agree`;
     }
     if ((rights.sentences.length > 0 || lock.verdict !== 'pass') && !by.grants.includes('*')) {

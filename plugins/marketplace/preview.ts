@@ -45,7 +45,7 @@ export function previewOf(pressed: Pressed, fetched: Fetched, rights: AskedRight
     ...(verdict === 'pass' ? [] : [`the scan says ${verdict}, with ${graver} ${graver === 1 ? 'finding' : 'findings'}`]),
     ...(pinned ? [] : ['its source may change: the commit was not named']),
     ...(before !== undefined && before.lock.signed_by !== null && signedBy === null
-      ? [`the installed version is signed by ${before.lock.signed_by}, and this one by nobody's key`]
+      ? [`the installed version is signed by ${before.lock.signed_by}, and this one is unsigned`]
       : []),
   ];
   const warnings = [

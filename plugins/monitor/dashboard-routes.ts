@@ -31,7 +31,7 @@ export const dashboardRoutes = ({ book, panels, ...parts }: DashboardRouteParts)
     path: '/api/v1/observability/dashboards/{uid}',
     access: 'any',
     summary: 'A dashboard that is ready to be drawn: panels with their data, variables with their values',
-    description: 'A panel without data says why: error when something failed, missing when nothing did.',
+    description: 'A panel without data says why: error when a query failed, missing when all succeeded.',
     params: DashboardUid,
     query: DashboardQuery,
     response: RenderedDashboard,

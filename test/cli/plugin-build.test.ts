@@ -84,7 +84,7 @@ test('a build never replaces what is not a build', async (t) => {
   for (const out of [work, folder, join(folder, '..')]) {
     const { code, stderr } = await svc(['plugin', 'build', folder, '--out', out]);
     assert.equal(code, 1);
-    assert.match(stderr, /holds something else than a built plugin/);
+    assert.match(stderr, /is not a built plugin/);
   }
   assert.equal(readFileSync(join(work, 'thesis.md'), 'utf8'), 'years');
 });

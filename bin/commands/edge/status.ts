@@ -17,7 +17,7 @@ interface Status {
 export const command: Command = {
   operands: [],
   options: {},
-  about: 'How the agent of this machine is: its plugins, its tunnel, what waits on its disk. Exit code 1 when something is wrong.',
+  about: 'How the agent of this machine is: its plugins, its tunnel, what waits on its disk. Exit code 1 when a check fails.',
   example: 'svc edge status',
 
   async run(call) {

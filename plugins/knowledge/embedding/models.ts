@@ -60,7 +60,7 @@ function readReply({ status, body }: OutboundReply, provider: EmbeddingModel['pr
   try {
     answer = JSON.parse(Buffer.from(body).toString('utf8')) as typeof answer;
   } catch (cause) {
-    throw new SvcError('upstream_error', `the embedding model ${model} answered something else than JSON`, { cause });
+    throw new SvcError('upstream_error', `the embedding model ${model} did not answer with JSON`, { cause });
   }
   const rows = provider === 'ollama' ? answer.embeddings : ordered(answer.data);
   return Array.isArray(rows) && rows.every(Array.isArray) ? (rows as number[][]) : [];

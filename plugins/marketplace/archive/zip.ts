@@ -112,7 +112,7 @@ function dataOf(bytes: Buffer, { name, offset, packed, method }: Entry): { reado
   const begin = offset + 30 + nameBytes + bytes.readUInt16LE(offset + 28);
   const localName = bytes.subarray(offset + 30, offset + 30 + nameBytes).toString('latin1');
   if (localName !== name || bytes.readUInt16LE(offset + 8) !== method || begin + packed > bytes.length) {
-    throw refused(`${shown(name)} is something else in the archive than in its directory`);
+    throw refused(`${shown(name)} differs between the archive and its central directory`);
   }
   return { data: bytes.subarray(begin, begin + packed), next: begin + packed };
 }

@@ -101,7 +101,7 @@ function hidden(line: string, tell: (severity: Severity, message: string) => voi
     tell('block', 'has Unicode tags, a text that people cannot see');
   }
   if (/[\u202A-\u202E\u2066-\u2069]/.test(line)) {
-    tell('block', 'turns the direction of its text, so that people read something else than models');
+    tell('block', 'turns the direction of its text: people and models read different texts');
   }
   // Between emoji a joiner is ordinary, and at the beginning of a file a mark of its encoding.
   if (/[\u200B\u2060\u180E]|(?<!^)\uFEFF|(?<![\p{Emoji}\uFE0F\p{L}])[\u200C\u200D]/u.test(line)) {

@@ -84,7 +84,7 @@ function fieldOf(name: string, kind: Kind, value: unknown): unknown {
   const isFlat = name === 'mounts' || name === 'events';
   const items: readonly unknown[] = kind === 'list' ? (value as unknown[]) : [];
   if (!fits || items.some((item) => (isFlat ? typeof item !== 'string' : typeof item !== 'object' || item === null))) {
-    throw new SvcError('invalid_argument', `plugin.json has something else than a ${kind} under "${name}"`, { reason: 'packs.manifest_field' });
+    throw new SvcError('invalid_argument', `plugin.json needs a ${kind} under "${name}"`, { reason: 'packs.manifest_field' });
   }
   return value;
 }

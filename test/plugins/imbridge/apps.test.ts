@@ -20,7 +20,7 @@ test('secrets of an app are sealed, masked, kept under their mask, revealed to a
     ...{ app_secret: 'feishu-1', verify_token: 'verify-1', encrypt_key: 'key-1' },
   });
   const moved = await office.ask('bob', 'PUT', `/im/apps/${app.id}`, { ...draft, endpoint: 'http://127.0.0.1:1' });
-  assert.match(moved.body.message, /entered again when the endpoint changes/);
+  assert.match(moved.body.message, /must be entered again when the endpoint changes/);
   assert.equal((await office.ask('bob', 'POST', `/im/apps/${app.id}/reveal`)).status, 403, 'without a sign-in of late');
   assert.equal((await office.ask('vera', 'POST', `/im/apps/${app.id}/reveal`)).status, 403);
   assert.equal((await office.ask('anna', 'POST', '/im/apps', draftOf('slack', ''))).status, 403);

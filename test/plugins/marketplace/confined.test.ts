@@ -86,7 +86,7 @@ test('what the scan doubts takes an administrator and a reason, what it blocks t
   const first = await upload(house, doubtful);
   assert.deepEqual([first.status, /the scan says review, with 1 finding/.test(first.body.message)], [409, true]);
   assert.match((await upload(house, doubtful, `?confirm=${confirmOf(first.body)}`)).body.message, /say in "reason"/);
-  assert.match((await upload(house, doubtful, `?confirm=${'0'.repeat(64)}`)).body.message, /something else than what was confirmed/);
+  assert.match((await upload(house, doubtful, `?confirm=${'0'.repeat(64)}`)).body.message, /differs from what was confirmed/);
   const { status, body } = await uploadConfirmed(house, doubtful, 'it only quotes an attack');
   assert.deepEqual([status, body.verdict, body.findings.length], [201, 'review', 1]);
   assert.equal((await ask(house, 'GET', '/history')).body.items[0].reason, 'it only quotes an attack');

@@ -101,7 +101,7 @@ function urlOf(path: string, query: Query): string {
   return `${path.startsWith('//') ? path.slice(1) : `/api/v1${path}`}${text === '' ? '' : `?${text}`}`;
 }
 
-/** Whatever stands in between may answer with something else than JSON. */
+/** Whatever stands in between may answer with what is not JSON. */
 export async function refusal(answer: Response): Promise<ApiError> {
   const text = await answer.text().catch(() => '');
   try {
