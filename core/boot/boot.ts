@@ -124,7 +124,7 @@ function watchPlugins(roots: readonly string[], since: number, host: PluginHost,
     takeDown.add(close);
     ready
       .then(() => host.refresh(new Set()))
-      .catch((error: unknown) => log.error({ error }, `could not look for plugins that came or went during the start: ${messageOf(error)}`));
+      .catch((error: unknown) => log.error({ event: 'host.start_look_failed', error }, 'looking for plugins that changed during the start failed'));
   }, watchAfterMs);
   takeDown.add(() => clearTimeout(later));
 }

@@ -29,7 +29,7 @@ export function every(ms: number, what: string, work: () => Promise<void>, log: 
   let running: Promise<void> | undefined;
   const timer = setInterval(() => {
     running ??= work()
-      .catch((error: unknown) => log.error({ error }, `${what} failed: ${messageOf(error)}`))
+      .catch((error: unknown) => log.error({ event: 'boot.task_failed', error }, `${what} failed: ${messageOf(error)}`))
       .finally(() => (running = undefined));
   }, ms);
   timer.unref();

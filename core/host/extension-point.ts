@@ -53,7 +53,7 @@ function checkedBy(point: { readonly id: string; readonly schema?: object }, sch
       verdict = problem === undefined;
       verdicts.set(entry, verdict);
       if (problem) {
-        log.warn({ point: point.id, from: entry.owner.pluginId, contribution: entry.value.id }, `contribution left out: ${sentence(problem)}`);
+        log.warn({ event: 'host.contribution_refused', contribution: entry.key, from: entry.owner.pluginId }, `contribution left out: ${sentence(problem)}`);
       }
     }
     return verdict;

@@ -115,7 +115,8 @@ export class PluginHost {
     if (!record || record.serving !== owner || this.#closed) {
       return;
     }
-    this.#ports.log('host').warn({ plugin: owner.pluginId, generation: owner.number, where: label, error }, `error in ${owner.pluginId}: ${messageOf(error)}`);
+    const where = { plugin: owner.pluginId, generation: owner.number, where: label };
+    this.#ports.log('host').warn({ event: 'host.plugin_error', ...where, error }, `error in ${owner.pluginId}: ${messageOf(error)}`);
     if (this.#quarantine.strike(record, label, error)) {
       this.#confine(record, `repeated errors, last in ${label}: ${messageOf(error)}`);
     }
@@ -192,8 +193,8 @@ export class PluginHost {
     this.#quarantine.enter(record, cause);
     record.enter('quarantined', cause);
     this.#reconciler.withdraw([record], cause);
-    this.#ports.log('host').error({ plugin: record.id, strikes: record.strikes }, `${record.id} is in quarantine: ${cause}`);
-    this.#reconciling.request().catch((error: unknown) => this.#ports.log('host').error({ error }, 'reconciling after a quarantine failed'));
+    this.#ports.log('host').error({ event: 'host.plugin_quarantined', plugin: record.id, strikes: record.strikes }, `${record.id} is in quarantine: ${cause}`);
+    this.#reconciling.request().catch((error: unknown) => this.#ports.log('host').error({ event: 'host.reconcile_failed', error }, 'reconciling failed'));
   }
 
   #enterSafeMode(): void {
@@ -201,7 +202,7 @@ export class PluginHost {
     if (death && death.boots >= deadlyBoots) {
       const cause = `safe mode: the last ${death.boots} starts died while ${death.id} was brought up; enable it to try again`;
       this.#ports.memory.setDisabled(death.id, cause);
-      this.#ports.log('host').error({ plugin: death.id }, cause);
+      this.#ports.log('host').error({ event: 'host.plugin_killed_start', plugin: death.id }, cause);
     }
   }
 }

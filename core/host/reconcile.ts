@@ -179,7 +179,7 @@ export class Reconciler {
     const unmet = waits ? (barredCause(record.manifest, record, current) ?? blockedCause(record, this.#roster.all, current)) : '';
     const cause = unmet === '' ? undefined : `a change waits: ${unmet}; generation ${generation} still serves`;
     if (cause !== undefined && cause !== record.cause) {
-      this.#ports.log('host').warn({ plugin: record.id, generation }, cause);
+      this.#ports.log('host').warn({ event: 'host.change_waits', plugin: record.id, generation }, cause);
     }
     record.enter('active', cause);
   }

@@ -35,7 +35,7 @@ export class Retirements {
     }
     const what = failures.map(({ label, cause }) => `${label} (${cause})`).join(', ');
     record.residue = `generation ${generation.number} could not be unloaded: ${what}; a restart of svc frees what it kept`;
-    this.#log.error({ plugin: record.id, failures }, record.residue);
+    this.#log.error({ event: 'host.plugin_residue', plugin: record.id, failures }, record.residue);
     if (!record.serving) {
       record.enter('unload-failed', record.residue, 'retire');
     }

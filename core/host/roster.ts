@@ -65,7 +65,7 @@ export class Roster {
     if (!this.#told.has(second.path)) {
       this.#told.add(second.path);
       const sentence = `two plugins have the id "${first.id}": ${first.path} serves, and ${second.path} does not; rename or remove one of them`;
-      this.#ports.log('host').error({ id: first.id }, sentence);
+      this.#ports.log('host').error({ event: 'host.duplicate_plugin', id: first.id }, sentence);
     }
   }
 

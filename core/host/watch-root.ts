@@ -81,11 +81,11 @@ export function watchRoot(root: string, { ignore, changed, since, log }: RootWat
   const failed = (error: unknown): void => {
     const cause = messageOf(error);
     if (!exhausted.has((error as NodeJS.ErrnoException).code)) {
-      log.warn({ root, cause }, 'part of a watched folder cannot be watched');
+      log.warn({ event: 'watch.part_failed', root, cause }, 'part of a watched folder cannot be watched');
     } else if (!usePolling) {
       usePolling = true;
       seen = undefined;
-      log.warn({ root, cause }, 'the system has no file watches left, so this folder is polled; raise fs.inotify.max_user_watches or ulimit -n');
+      log.warn({ event: 'watch.polling', root, cause }, 'no file watches left, so this folder is polled; raise fs.inotify.max_user_watches or ulimit -n');
     }
   };
 

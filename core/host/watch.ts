@@ -34,7 +34,7 @@ export function watchFolders({ roots, ignore = () => false, onChange, since = In
     try {
       await onChange(paths);
     } catch (error) {
-      log.error({ cause: messageOf(error), paths: [...paths].slice(0, 10) }, 'a change in a watched folder could not be taken up');
+      log.error({ event: 'watch.change_failed', cause: messageOf(error), paths: [...paths].slice(0, 10) }, 'taking up a change of files failed');
     }
   };
   const hints = gatherHints(debounceMs, folders, tell);

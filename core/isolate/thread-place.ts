@@ -210,7 +210,7 @@ export class ThreadPlace {
     seat.retryAt = performance.now() + pauseMs;
     seat.retry = setTimeout(() => this.#launch(seat), pauseMs);
     seat.retry.unref();
-    tenant.options.log.warn({ cause, retry_ms: Math.round(pauseMs) }, `${tenant.options.label} ended: it ${cause}`);
+    tenant.options.log.warn({ event: 'thread.ended', cause, retry_ms: Math.round(pauseMs) }, `${tenant.options.label} ended: it ${cause}`);
     tenant.options.onStumble(cause);
   }
 }

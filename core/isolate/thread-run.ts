@@ -130,7 +130,7 @@ export class ThreadRun {
         return;
       case 'closed':
         if (message.error) {
-          this.#options.log.error({ error: this.#revived(message.error) }, `${this.#options.label} did not close well: ${message.error.message}`);
+          this.#options.log.error({ event: 'thread.close_failed', error: this.#revived(message.error) }, `${this.#options.label} failed to close`);
         }
         this.#resolveClosed();
     }
@@ -174,7 +174,7 @@ export class ThreadRun {
     if (this.#failure === undefined) {
       return `exited with code ${code}`;
     }
-    this.#options.log.error({ error: this.#failure }, `${this.#options.label} died: ${messageOf(this.#failure)}`);
+    this.#options.log.error({ event: 'thread.died', error: this.#failure }, `${this.#options.label} died: ${messageOf(this.#failure)}`);
     return `died of an uncaught error: ${messageOf(this.#failure)}`;
   }
 

@@ -162,7 +162,7 @@ class Served {
   }
 
   #stumbled(where: string, error: unknown): void {
-    this.#log.error({ where, error }, `error in a thread, ${where}: ${messageOf(error)}`);
+    this.#log.error({ event: 'thread.error', where, error }, `error in a thread, ${where}: ${messageOf(error)}`);
     this.#tell({ t: 'notice', kind: 'error', value: { where, message: messageOf(error) } });
   }
 
@@ -189,7 +189,7 @@ class Served {
     const dropped = this.#dropped;
     if (dropped > 0) {
       this.#dropped = 0;
-      this.#log.warn({ dropped }, `${dropped} notices and log lines of a thread were dropped: the host was too slow to hear them`);
+      this.#log.warn({ event: 'thread.notices_dropped', dropped }, 'notices and log lines of a thread were dropped: the host reads them too slowly');
     }
   }
 

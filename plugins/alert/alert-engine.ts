@@ -122,7 +122,7 @@ export class AlertEngine {
     const unfollow = await this.#evaluator.start();
     scope.defer('no longer follow the rules', unfollow);
     const tick = (): Promise<void> =>
-      this.#evaluator.tick().catch((error: unknown) => log.error({ cause: messageOf(error) }, 'the alert evaluator failed a tick'));
+      this.#evaluator.tick().catch((error: unknown) => log.error({ event: 'alert.tick_failed', cause: messageOf(error) }, 'the alert evaluator failed a tick'));
     // Not awaited: a slow query must not delay the next tick.
     scope.interval('evaluate alert rules', tickMs, () => void tick());
     scope.interval('count incidents', measureMs, () => this.#counters.measure(this.#ledger));

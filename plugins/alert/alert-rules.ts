@@ -42,7 +42,7 @@ export class AlertRules {
     const { clock, log, settings, services } = ctx;
     const tables = ctx.db<RuleTables>();
     const dependencies = { metrics: services.maybe(Metrics), logs: services.maybe(Logs), channels: services.maybe(Channels) };
-    const book = new RuleMemory((cause) => log.error({ cause }, 'could not apply a changed rule to the evaluator'));
+    const book = new RuleMemory((cause) => log.error({ event: 'alert.rule_not_applied', cause }, 'could not apply a changed rule to the evaluator'));
     const rules = new Rules({ tables, book, dependencies, clock, changed: (id) => ctx.events.emit(RuleChanged, { id }) });
     const intervalMs = (): number => durationOf(settings.get<string>('alert.eval_interval'), 'alert.eval_interval');
     const texts = new RuleTexts({ externalLabels: {}, externalUrl: services.use(BuildInfo).publicUrl });
@@ -71,7 +71,7 @@ export class AlertRules {
   /** Brings what is stored into memory; before the evaluator starts. */
   async load(): Promise<void> {
     await installBuiltInRules(this.#tables, this.#clock).catch((error: unknown) =>
-      this.#log.warn({ cause: messageOf(error) }, 'could not install the built-in rules; retried at the next start'),
+      this.#log.warn({ event: 'alert.built_ins_not_installed', cause: messageOf(error) }, 'could not install the built-in rules; retried at the next start'),
     );
     this.#book.load(await new RuleStore(this.#tables.read).all());
   }

@@ -32,7 +32,9 @@ export default definePlugin({
       ctx.events.emit(AuditGrown, {});
       return checkpoints
         .keepUp()
-        .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'reading the new end of the audit trail failed; retried with the next row'));
+        .catch((error: unknown) =>
+          log.warn({ event: 'audit.end_not_read', cause: messageOf(error) }, 'reading the new end of the audit trail failed; retried with the next row'),
+        );
     });
 
     ctx.services.provide(AuditTrail, () => new Trail(store, keys, keepUp));
@@ -47,13 +49,15 @@ export default definePlugin({
     ctx.health.check('the database refuses changes to the trail', guarded);
     const { ok, detail } = await guarded();
     if (!ok) {
-      log.error({ detail }, 'the audit trail is not guarded: triggers are missing');
+      log.error({ event: 'audit.triggers_missing', detail }, 'the audit trail is not guarded: triggers are missing');
     }
 
     const signEnd = (): Promise<void> =>
       checkpoints
         .sign()
-        .catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'signing a checkpoint of the audit trail failed; the last one stands'));
+        .catch((error: unknown) =>
+          log.warn({ event: 'audit.checkpoint_failed', cause: messageOf(error) }, 'signing a checkpoint of the audit trail failed; the last one stands'),
+        );
     await signEnd();
     scope.defer('sign the end of the trail', signEnd);
     scope.timeout('sign a checkpoint soon after the start', minute, () => checkpoints.sign());

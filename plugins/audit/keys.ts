@@ -52,7 +52,10 @@ export class Keys {
       try {
         opened.set(row.id, unsealed(row, secrets));
       } catch (error) {
-        log.error({ key: row.id, cause: messageOf(error) }, 'key of the audit trail cannot be opened; rows bound with it cannot be verified');
+        log.error(
+          { event: 'audit.key_not_opened', key: row.id, cause: messageOf(error) },
+          'key of the audit trail cannot be opened; rows bound with it cannot be verified',
+        );
       }
     }
     if (!opened.has(newest)) {

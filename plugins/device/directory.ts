@@ -108,7 +108,7 @@ export class Directory implements DeviceDirectory {
       bound: answerTo(decision),
       announce: () => {
         this.#log.warn(
-          { edge: edgeId, device: rival.device_id, rival_edge: rival.edge_id, reason },
+          { event: 'device.machine_taken', edge: edgeId, device: rival.device_id, rival_edge: rival.edge_id, reason },
           'edge not bound to a device: its machine identity is taken; take one of the two edges off the device, or give the machine its own identity',
         );
         this.#events.changed(rival.device_id);

@@ -134,7 +134,7 @@ export class DropIns {
       const last = earlier.get(file);
       earlier.delete(file);
       if (error !== undefined && error !== last?.error) {
-        this.#log.warn({ file }, error);
+        this.#log.warn({ event: 'dropins.file_broken', file }, error);
       } else if (error === undefined && (last?.error !== undefined || loaded_at !== last?.loaded_at)) {
         this.#log.info({ file }, `${kind} "${name}" serves`);
       }

@@ -20,7 +20,9 @@ export default definePlugin({
     const dropIns = new DropIns({ roots, carried: new CarriedFileSet(() => carried.list()), live, clock: ctx.clock, log: ctx.log });
     ctx.scope.defer('passes over the files', () => dropIns.close());
     const again = (): void => {
-      dropIns.refresh().catch((error: unknown) => ctx.log.error({ error }, 'persona and skill files not settled; retried at the next change'));
+      dropIns
+        .refresh()
+        .catch((error: unknown) => ctx.log.error({ event: 'dropins.not_settled', error }, 'persona and skill files not settled; retried at the next change'));
     };
     carried.onChange(again);
     live.onFree(again);

@@ -74,7 +74,10 @@ export class Collection {
       success = 0;
       if (!this.#failing.has(name)) {
         this.#failing.add(name);
-        this.#log.warn({ collector: name, cause: messageOf(error) }, 'collector failed; its metrics are missing until it works again');
+        this.#log.warn(
+          { event: 'hostmetrics.collector_failed', collector: name, cause: messageOf(error) },
+          'collector failed; its metrics are missing until it works again',
+        );
       }
     }
     batch.add('node_scrape_collector_success', success, ['collector', name]);

@@ -33,7 +33,10 @@ export default definePlugin({
         mountExclude: new NameFilter(spec.filesystem.mount_exclude, 'filesystem.mount_exclude'),
         typeExclude: new NameFilter(spec.filesystem.fstype_exclude, 'filesystem.fstype_exclude'),
         onStuck: (mountpoint, stuck) =>
-          ctx.log.warn({ mountpoint }, stuck ? 'file system does not answer; its figures are missing' : 'file system answers again'),
+          ctx.log.warn(
+            { event: 'hostmetrics.mount_turned', mountpoint },
+            stuck ? 'file system does not answer; its figures are missing' : 'file system answers again',
+          ),
       }),
       cpuHistory: new CpuHistory(),
       diskExclude: new NameFilter(spec.disk.device_exclude, 'disk.device_exclude'),

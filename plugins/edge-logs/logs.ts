@@ -49,7 +49,10 @@ export class Logs {
     const broken = typeof loaded === 'string' ? spec.on_broken_checkpoint : undefined;
     const kept = typeof loaded === 'string' ? undefined : loaded;
     if (typeof loaded === 'string') {
-      log.error({ cause: loaded, from: spec.on_broken_checkpoint }, 'checkpoint is not usable; files are read anew from where "on_broken_checkpoint" says');
+      log.error(
+        { event: 'edge-logs.checkpoint_broken', cause: loaded, from: spec.on_broken_checkpoint },
+        'checkpoint is not usable; files are read anew from where "on_broken_checkpoint" says',
+      );
     }
     const since = kept?.checkpoint.since ?? startedAt;
     const monotonic = (): number => clock.monotonic();

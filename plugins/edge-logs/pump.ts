@@ -156,7 +156,7 @@ export class Pump {
     const asked = isSvcError(error) ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
     this.#retryAt = this.#parts.monotonic() + Math.max(wait, Math.min(asked, patienceMs.at(-1)!));
     if (this.#failures++ === 0) {
-      this.#parts.log.warn({ cause: messageOf(error) }, 'reading logs paused: handing lines to the uplink failed; retried');
+      this.#parts.log.warn({ event: 'edge-logs.paused', cause: messageOf(error) }, 'reading logs paused: handing lines to the uplink failed; retried');
     }
     this.trouble = `reading is paused: ${messageOf(error)}`;
   }

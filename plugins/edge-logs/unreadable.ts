@@ -19,7 +19,7 @@ export class Unreadable {
   add(path: string, error: unknown): void {
     if (!this.#paths.has(path) && this.#paths.size < this.#most) {
       this.#paths.add(path);
-      this.#log.warn({ path, cause: messageOf(error) }, 'opening a log file failed; retried at each scan');
+      this.#log.warn({ event: 'edge-logs.open_failed', path, cause: messageOf(error) }, 'opening a log file failed; retried at each scan');
     }
   }
 

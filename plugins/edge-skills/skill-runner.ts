@@ -65,7 +65,7 @@ export class SkillRunner {
     try {
       await journal.append({ at: timestamp(clock.now()), event: 'begin', audit_id, key, class: skill?.class, params: order.params }, changing);
     } catch (error) {
-      log.error({ cause: messageOf(error) }, 'writing the skill log failed; no skill is run until it works again');
+      log.error({ event: 'edge-skills.log_failed', cause: messageOf(error) }, 'writing the skill log failed; no skill is run until it works again');
       throw new SvcError('unavailable', 'writing the skill log of this machine failed, and nothing is done that is not logged; free its disk', {
         cause: error,
       });
@@ -86,7 +86,9 @@ export class SkillRunner {
       // It is done: an answer that is held back for want of this line would only be asked for again.
       await journal
         .append(end, changing)
-        .catch((cause: unknown) => log.error({ cause: messageOf(cause) }, 'writing the end of a skill to the skill log failed'));
+        .catch((cause: unknown) =>
+          log.error({ event: 'edge-skills.end_not_logged', cause: messageOf(cause) }, 'writing the end of a skill to the skill log failed'),
+        );
     }
   }
 
@@ -130,7 +132,7 @@ export class SkillRunner {
         throw error;
       }
       if (!isSvcError(error)) {
-        log.error({ skill: skill.key, cause: messageOf(error) }, 'skill failed');
+        log.error({ event: 'edge-skills.failed', skill: skill.key, cause: messageOf(error) }, 'skill failed');
       }
       return done('error', undefined, { code: isSvcError(error) ? error.code : 'internal', message: messageOf(error).slice(0, 2_000) });
     }

@@ -29,7 +29,10 @@ export default definePlugin<{ readonly receiver: Receiver; readonly spec: TraceS
         ctx.log.info({ address, port }, 'OTLP receiver listens');
       } catch (error) {
         if (first) {
-          ctx.log.warn({ address, port, cause: messageOf(error) }, 'OTLP receiver could not listen; retried until the port is free');
+          ctx.log.warn(
+            { event: 'edge-traces.listen_failed', address, port, cause: messageOf(error) },
+            'OTLP receiver could not listen; retried until the port is free',
+          );
         }
         ctx.scope.timeout('listen again', listenAgainMs, attempt);
       }

@@ -55,7 +55,10 @@ function recall(file: string, log: Logger): Job | undefined {
     const job = JSON.parse(text) as Job;
     return { ...job, order: readOrder(job.order) };
   } catch (error) {
-    log.error({ file, cause: messageOf(error) }, 'job file is damaged; an upgrade that was under way is given up, order it again');
+    log.error(
+      { event: 'edge-upgrade.job_damaged', file, cause: messageOf(error) },
+      'job file is damaged; an upgrade that was under way is given up, order it again',
+    );
     return undefined;
   }
 }

@@ -66,7 +66,10 @@ export class UpgradeLoop {
     try {
       await this.#parts.upgrade.advance(signal);
     } catch (error) {
-      this.#parts.log.error({ cause: messageOf(error) }, 'writing the upgrade to disk failed; retried when the agent starts again');
+      this.#parts.log.error(
+        { event: 'edge-upgrade.not_written', cause: messageOf(error) },
+        'writing the upgrade to disk failed; retried when the agent starts again',
+      );
     } finally {
       this.#working = false;
     }

@@ -227,7 +227,10 @@ export class Upgrade {
     try {
       await report({ job_id: order.job_id, state, ...(version !== undefined && { version }), ...(error !== undefined && { error }) });
     } catch (cause) {
-      log.warn({ job: order.job_id, state, cause: messageOf(cause) }, 'reporting the state of the upgrade failed; retried');
+      log.warn(
+        { event: 'edge-upgrade.report_failed', job: order.job_id, state, cause: messageOf(cause) },
+        'reporting the state of the upgrade failed; retried',
+      );
     }
   }
 

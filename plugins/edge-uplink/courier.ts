@@ -71,7 +71,10 @@ export class Courier {
       return;
     }
     if (outcome.kind === 'refused') {
-      log.warn({ lane, items: next.record.head.items, to: next.record.head.to, reason: outcome.reason }, 'manager refused the data; it was dropped');
+      log.warn(
+        { event: 'uplink.data_refused', lane, items: next.record.head.items, to: next.record.head.to, reason: outcome.reason },
+        'manager refused the data; it was dropped',
+      );
       await buffer.refused(lane, next);
     } else {
       await buffer.left(lane, next);
@@ -83,7 +86,7 @@ export class Courier {
   async #wait(reason: string, afterMs: number | undefined): Promise<void> {
     const { clock, log, lane, random } = this.#options;
     if (this.#failingSince === undefined) {
-      log.warn({ lane, reason }, 'sending to the manager failed; data waits on disk and is sent again');
+      log.warn({ event: 'uplink.send_failed', lane, reason }, 'sending to the manager failed; data waits on disk and is sent again');
     }
     this.#failingSince ??= clock.monotonic();
     this.lastProblem = reason;

@@ -67,7 +67,7 @@ function recall(file: string, log: Logger): State {
       return readState(JSON.parse(text));
     }
   } catch (error) {
-    log.warn({ file, cause: messageOf(error) }, 'desired plugin state on disk is damaged; the manager sends it again');
+    log.warn({ event: 'uplink.desired_damaged', file, cause: messageOf(error) }, 'desired plugin state on disk is damaged; the manager sends it again');
   }
   return { hash: undefined, plugins: new Map() };
 }

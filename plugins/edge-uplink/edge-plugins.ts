@@ -82,7 +82,10 @@ function readPlugin(id: string, text: string, log: Logger): EdgePlugin | undefin
       },
     };
   } catch (error) {
-    log.error({ plugin: id, cause: messageOf(error) }, 'edge.json of a plugin is invalid; the manager cannot switch or configure this plugin');
+    log.error(
+      { event: 'uplink.plugin_file_invalid', plugin: id, cause: messageOf(error) },
+      'edge.json of a plugin is invalid; the manager cannot switch or configure this plugin',
+    );
     return undefined;
   }
 }

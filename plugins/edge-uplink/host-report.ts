@@ -46,7 +46,7 @@ export class HostReport {
       onTaken();
     } catch (error) {
       this.#taken = undefined;
-      log.warn({ cause: messageOf(error) }, 'reporting this machine to the manager failed; retried within a minute');
+      log.warn({ event: 'uplink.report_failed', cause: messageOf(error) }, 'reporting this machine to the manager failed; retried within a minute');
     }
   }
 

@@ -56,11 +56,11 @@ async function open(ctx: PluginContext) {
   });
   const host = new HostReport({ session: () => link.session, fingerprint: machine.fingerprint, onTaken: () => shipment.release(), log });
   const reportBuffer = (): void => void link.session?.emit('buffer', shipment.status);
-  const sweeper = openSweeper(clock, (error) => log.error({ error }, 'timer of the tunnel failed'));
+  const sweeper = openSweeper(clock, (error) => log.error({ event: 'uplink.timer_failed', error }, 'timer of the tunnel failed'));
   const journal = await openFileJournal({
     file: join(ctx.dataDir, 'journal.jsonl'),
     clock,
-    onTrouble: (error) => log.error({ error }, 'writing the journal of commands failed'),
+    onTrouble: (error) => log.error({ event: 'uplink.journal_failed', error }, 'writing the journal of commands failed'),
   });
   scope.defer('journal', () => journal.close());
 

@@ -87,13 +87,13 @@ export class Link {
       try {
         const session = await this.#open(known, signal);
         const end = await this.#serve(session, signal);
-        log.warn({ code: end.code, reason: end.reason }, 'tunnel ended');
+        log.warn({ event: 'uplink.tunnel_ended', code: end.code, reason: end.reason }, 'tunnel ended');
         this.problem = `tunnel ended: ${end.reason}`;
         await this.#pause.wait(signal.aborted ? 0 : waitAfter({ ...end, spreadMs: this.#spreadMs }));
       } catch (error) {
         this.problem = messageOf(error);
         const pause = waitAfter({ upMs: 0, error });
-        log.warn({ cause: this.problem, retry_in_ms: Math.round(pause) }, 'connecting to the manager failed');
+        log.warn({ event: 'uplink.connect_failed', cause: this.problem, retry_in_ms: Math.round(pause) }, 'connecting to the manager failed');
         await this.#pause.wait(signal.aborted ? 0 : pause);
       }
     }

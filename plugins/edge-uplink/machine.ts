@@ -27,7 +27,10 @@ export function openMachine(dataDir: string, ids: Ids, log: Logger, root = '/'):
     return { uuid: kept.uuid, bootId, fingerprint };
   }
   if (copied) {
-    log.warn({ uuid: kept.uuid }, 'data folder was copied from another machine; made a new machine identity, enrol this machine anew');
+    log.warn(
+      { event: 'uplink.folder_copied', uuid: kept.uuid },
+      'data folder was copied from another machine; made a new machine identity, enrol this machine anew',
+    );
   }
   const uuid = ids.uuid();
   writeText(file, JSON.stringify({ uuid, fingerprint }, undefined, 2));

@@ -56,7 +56,10 @@ export class PolicyFile implements LocalPolicy {
     try {
       return readPolicy(readText(this.#file) ?? '');
     } catch (error) {
-      this.#log.error({ file: this.#file, cause: messageOf(error) }, 'policy file is invalid; nothing is allowed until it is corrected');
+      this.#log.error(
+        { event: 'uplink.policy_invalid', file: this.#file, cause: messageOf(error) },
+        'policy file is invalid; nothing is allowed until it is corrected',
+      );
       return closedPolicy;
     }
   }

@@ -149,7 +149,7 @@ export class Supervisor {
       }
     } catch (error) {
       standing.lastError = messageOf(error);
-      log.warn({ plugin: plugin.id, cause: messageOf(error) }, 'could not apply the desired plugin state');
+      log.warn({ event: 'uplink.desired_not_applied', plugin: plugin.id, cause: messageOf(error) }, 'could not apply the desired plugin state');
     } finally {
       standing.switching = false;
     }

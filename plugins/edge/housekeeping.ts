@@ -113,7 +113,7 @@ export class Housekeeping {
         if (!isSvcError(error)) {
           throw error;
         }
-        this.#ctx.log.warn({ task, cause: error.message }, 'housekeeping task failed; retried when it is next due');
+        this.#ctx.log.warn({ event: 'edge.housekeeping_failed', task, cause: error.message }, 'housekeeping task failed; retried when it is next due');
       }
     };
   }

@@ -25,7 +25,7 @@ export async function ensureFirstAdmin({ directory, tables, trail, settings, clo
   }
   if (email === '' || password === '') {
     const missing = email === '' ? 'SVC_ADMIN_EMAIL' : 'SVC_ADMIN_PASSWORD or SVC_ADMIN_PASSWORD_FILE';
-    log.error({}, `no administrator was created: ${missing} is not set, and it takes both`);
+    log.error({ event: 'iam.first_admin_incomplete' }, `no administrator was created: ${missing} is not set, and it takes both`);
     return;
   }
   try {
@@ -35,7 +35,7 @@ export async function ensureFirstAdmin({ directory, tables, trail, settings, clo
     if (!isSvcError(error)) {
       throw error;
     }
-    log.error({ email }, `no administrator was created: ${error.message}`);
+    log.error({ event: 'iam.first_admin_refused', email }, `no administrator was created: ${error.message}`);
   }
 
   /** There is no request whose pipeline would do it. Joins the write of the account: no row, no administrator. */

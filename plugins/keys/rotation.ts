@@ -38,7 +38,10 @@ export class Rotation {
         this.#log.info({ ...done }, 'secrets are sealed with the newest key');
       }
     } catch (error) {
-      this.#log.warn({ cause: messageOf(error) }, 'not all secrets are sealed with the newest key yet; the next start goes on');
+      this.#log.warn(
+        { event: 'keys.rotation_unfinished', cause: messageOf(error) },
+        'not all secrets are sealed with the newest key yet; the next start goes on',
+      );
     }
   }
 

@@ -144,7 +144,15 @@ export class ChannelSender {
   #logFailure({ row, channel, result }: Unsaved, again: boolean): void {
     if (result.result === 'failed' || result.result === 'retry') {
       this.#parts.log.warn(
-        { channel: channel.id, channel_type: channel.channel_type, delivery: row.id, try: row.attempts, again, cause: result.reason },
+        {
+          event: 'notify.delivery_failed',
+          channel: channel.id,
+          channel_type: channel.channel_type,
+          delivery: row.id,
+          try: row.attempts,
+          again,
+          cause: result.reason,
+        },
         again ? 'could not deliver a notification; tried again later' : 'could not deliver a notification; given up',
       );
     }

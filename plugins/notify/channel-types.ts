@@ -60,7 +60,10 @@ export class ContributedTypes implements ChannelTypeRegistry {
         this.#compiled.set(value, readType(value));
       } catch (error) {
         this.#compiled.set(value, undefined);
-        this.#log.warn({ channel_type: id, plugin: pluginId, cause: messageOf(error) }, 'channel type is invalid and was left out; correct it in its plugin');
+        this.#log.warn(
+          { event: 'notify.channel_type_invalid', channel_type: id, plugin: pluginId, cause: messageOf(error) },
+          'channel type is invalid and was left out; correct it in its plugin',
+        );
       }
     }
     return this.#compiled.get(value);

@@ -86,7 +86,7 @@ export default definePlugin({
         if (!isSvcError(error)) {
           throw error;
         }
-        log.warn({ cause: messageOf(error) }, `could not ${what}; retried`);
+        log.warn({ event: 'notify.task_failed', cause: messageOf(error) }, `could not ${what}; retried`);
       }
     };
     const bringSettings = retried('create the channels that settings bring', () => createSettingsChannels({ tables, settings, clock, ids }));

@@ -48,7 +48,10 @@ export class Knowledge {
     try {
       return await work();
     } catch (error) {
-      this.#parts.log.warn({ what, cause: messageOf(error) }, 'notify could not read what is known beside an incident; its message goes without');
+      this.#parts.log.warn(
+        { event: 'notify.context_unread', what, cause: messageOf(error) },
+        'notify could not read what is known beside an incident; its message goes without',
+      );
       return undefined;
     }
   }

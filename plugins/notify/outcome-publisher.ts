@@ -117,7 +117,10 @@ export class OutcomePublisher {
     } catch (error) {
       const times = (refused?.times ?? 0) + 1;
       this.#refused.set(row.seq, { times, until: clock.monotonic() + Math.min(firstWaitMs * 2 ** (times - 1), longestWaitMs) });
-      log.warn({ delivery: row.id, times, cause: messageOf(error) }, 'could not record the outcome of a delivery on its incident; retried');
+      log.warn(
+        { event: 'notify.outcome_not_recorded', delivery: row.id, times, cause: messageOf(error) },
+        'could not record the outcome of a delivery on its incident; retried',
+      );
       return false;
     }
     this.#refused.delete(row.seq);

@@ -109,7 +109,10 @@ export class Sender {
       // What storage cannot take now is done at a later look; once in the log is enough for that.
       if (this.#lastError !== messageOf(error)) {
         this.#lastError = messageOf(error);
-        log.error({ channel: channel.id, error }, 'could not read or store the deliveries of a channel; retried at the next look');
+        log.error(
+          { event: 'notify.deliveries_not_stored', channel: channel.id, error },
+          'could not read or store the deliveries of a channel; retried at the next look',
+        );
       }
     }
   }

@@ -123,7 +123,7 @@ export class Attempt {
     eachLine(stderr, (line) => {
       this.#lastWords.push(line);
       this.#lastWords.splice(0, this.#lastWords.length - keptWords);
-      log.warn({ child: label, pid: this.pid }, line);
+      log.warn({ event: 'packs.output', child: label, pid: this.pid }, line);
     });
   }
 

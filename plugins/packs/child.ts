@@ -203,7 +203,10 @@ class SupervisedChild implements Child {
       return;
     }
     const delay = cause.hopeless ? undefined : this.#nextDelay(this.#options.clock.monotonic(), ranMs);
-    this.#options.log.warn({ child: this.#options.label, cause: cause.text, retry_ms: delay }, `${this.#options.label} ended: ${cause.text}`);
+    this.#options.log.warn(
+      { event: 'packs.process_ended', child: this.#options.label, cause: cause.text, retry_ms: delay },
+      `${this.#options.label} ended: ${cause.text}`,
+    );
     if (delay === undefined) {
       this.#enter('failed', cause.text);
       return;

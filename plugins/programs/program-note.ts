@@ -40,7 +40,7 @@ async function endLeftover(file: string, log: Logger): Promise<void> {
     return;
   }
   if (note !== undefined && isSame(note)) {
-    log.warn({ pid: note.pid, file }, 'ending a program that an earlier run of svc has left behind');
+    log.warn({ event: 'programs.left_behind', pid: note.pid, file }, 'ending a program that an earlier run of svc has left behind');
     signalGroup(note.pid, 'SIGTERM');
     await gone(note);
     if (isThere(note)) {

@@ -118,13 +118,13 @@ export class Program implements ProgramHandle {
         if (this.#stop.signal.aborted || pause === undefined) {
           break;
         }
-        log.warn({ cause: this.#cause, again_in_ms: Math.round(pause) }, `${label} ${this.#cause}; it is started again`);
+        log.warn({ event: 'programs.restarted', cause: this.#cause, again_in_ms: Math.round(pause) }, `${label} ${this.#cause}; it is started again`);
         this.#enter('backing-off');
         await this.#pause(pause);
       }
     } catch (error) {
       this.#cause = `could not be kept running: ${messageOf(error)}`;
-      log.error({ cause: this.#cause }, `${label} ${this.#cause}`);
+      log.error({ event: 'programs.gave_up', cause: this.#cause }, `${label} ${this.#cause}`);
     } finally {
       this.#enter('stopped');
       this.#resolveEnded();

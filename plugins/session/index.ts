@@ -42,7 +42,7 @@ export default definePlugin({
       ctx.events.emit(SessionEnded, { session_id: sessionId, user_id: userId });
     };
     const replayed = (sessionId: string, userId: number, ip: string): void => {
-      log.warn({ session: sessionId, user: userId, ip }, 'spent refresh token was shown again; ended its session');
+      log.warn({ event: 'session.refresh_replayed', session: sessionId, user: userId, ip }, 'spent refresh token was shown again; ended its session');
       ctx.events.emit(SessionReplayed, { session_id: sessionId, user_id: userId, ip });
     };
 

@@ -72,7 +72,7 @@ async function readKeys({ store, secrets, log }: KeyParts): Promise<SigningKey[]
     try {
       return [{ kid, key: keyOf(secrets.open(place(kid), sealed)), createdAt }];
     } catch (error) {
-      log.warn({ kid, cause: messageOf(error) }, 'signing key cannot be opened; access tokens that it signed are refused');
+      log.warn({ event: 'session.key_not_opened', kid, cause: messageOf(error) }, 'signing key cannot be opened; access tokens that it signed are refused');
       return [];
     }
   });

@@ -140,7 +140,7 @@ export class Runner implements SkillRunner {
         throw error;
       }
       if (!isSvcError(error)) {
-        this.#parts.log.error({ tool: tool.key, execution_id: id, cause: messageOf(error) }, 'skill failed');
+        this.#parts.log.error({ event: 'skill.failed', tool: tool.key, execution_id: id, cause: messageOf(error) }, 'skill failed');
       }
       return failed(isSvcError(error) && error.reason === 'skill.edge_timeout' ? 'timeout' : 'error', messageOf(error));
     }

@@ -64,7 +64,7 @@ export class HostMirror {
       if (!isSvcError(error)) {
         throw error;
       }
-      this.#log.warn({ cause: error.message }, 'updating host nodes from devices failed; retried');
+      this.#log.warn({ event: 'topology.mirror_failed', cause: error.message }, 'updating host nodes from devices failed; retried');
       return false;
     }
   }

@@ -36,14 +36,17 @@ export async function closeLeftBehind({ tables, recordings, note, clock, log }: 
         },
       });
     });
-    log.warn({ session: row.id, device_id: row.device_id }, 'closed a session that an earlier process had left open');
+    log.warn({ event: 'webshell.session_left_open', session: row.id, device_id: row.device_id }, 'closed a session that an earlier process had left open');
   }
 
   async function salvaged(row: SessionRow) {
     try {
       return await recordings.salvage(row);
     } catch (error) {
-      log.error({ session: row.id, cause: messageOf(error) }, 'recovering the recording of an interrupted session failed; it is lost');
+      log.error(
+        { event: 'webshell.recording_lost', session: row.id, cause: messageOf(error) },
+        'recovering the recording of an interrupted session failed; it is lost',
+      );
       return undefined;
     }
   }

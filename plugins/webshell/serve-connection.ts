@@ -90,7 +90,7 @@ async function attach({ shells, authority, journal }: ConnectionParts, connectio
 function refuse({ log }: ConnectionParts, { socket, deviceId }: Connection, error: unknown): void {
   const shown = isSvcError(error) ? error : new SvcError('internal', 'the shell could not be opened');
   if (!isSvcError(error)) {
-    log.error({ device_id: deviceId, cause: messageOf(error) }, 'opening a shell failed');
+    log.error({ event: 'webshell.open_failed', device_id: deviceId, cause: messageOf(error) }, 'opening a shell failed');
   }
   // A paused socket would not receive the answer to being closed.
   socket.resume();

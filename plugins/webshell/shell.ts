@@ -217,14 +217,16 @@ export class LiveShell {
     if (why === 'full') {
       return this.#stop('record_full', 'the recording has reached webshell.recording_max_bytes');
     }
-    this.#options.log.error({ session: this.id, cause: messageOf(cause) }, 'writing the recording failed; the shell ends');
+    this.#options.log.error({ event: 'webshell.recording_failed', session: this.id, cause: messageOf(cause) }, 'writing the recording failed; the shell ends');
     this.#stop('record_failure', 'writing the recording failed');
   }
 
   /** Where no caller waits for it to be written down. */
   #stop(why: Ending, message?: string): void {
     const { log } = this.#options;
-    this.end(why, message).catch((error: unknown) => log.error({ session: this.id, cause: messageOf(error) }, 'writing the end of the session failed'));
+    this.end(why, message).catch((error: unknown) =>
+      log.error({ event: 'webshell.end_not_written', session: this.id, cause: messageOf(error) }, 'writing the end of the session failed'),
+    );
   }
 
   async #finish(endedBy: Ending, message: string | undefined): Promise<void> {

@@ -159,7 +159,7 @@ describe('watching folders', () => {
     await shows('the first call', () => calls === 1);
     folder.write('b.md', '1');
     await shows('the second call', () => calls === 2);
-    assert.deepEqual(log.lines, Array(2).fill('error: a change in a watched folder could not be taken up'));
+    assert.deepEqual(log.lines, Array(2).fill('error: taking up a change of files failed'));
   });
 
   test('asks the files themselves when the system has no watches left, and says so once', async (t) => {
@@ -180,7 +180,7 @@ describe('watching folders', () => {
     await tells(folder.at('a/b/c.md'));
     folder.write('new.md', '1');
     await tells(folder.at('new.md'));
-    assert.deepEqual(log.lines, ['warn: the system has no file watches left, so this folder is polled; raise fs.inotify.max_user_watches or ulimit -n']);
+    assert.deepEqual(log.lines, ['warn: no file watches left, so this folder is polled; raise fs.inotify.max_user_watches or ulimit -n']);
   });
 
   test('is silent once closed, also when it is closed before it is ready, and closes twice', async (t) => {

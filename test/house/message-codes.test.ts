@@ -12,6 +12,14 @@ const codes = sourcesIn('core', 'plugins', 'bin').flatMap(({ path, text }: Sourc
   [...text.matchAll(ofLines), ...text.matchAll(ofErrors)].map((match) => ({ path, code: match[1]! })),
 );
 
+test('every warning and every error has a code', () => {
+  const call = /\blog(?:ger)?(?:\('[a-z.-]+'\))?\??\s*\.\s*(?:warn|error)\(\s*\{(?!\s*event)/g;
+  const bare = sourcesIn('core', 'plugins', 'bin').flatMap(({ path, text }: Source) =>
+    [...text.matchAll(call)].map(({ index }) => `${path}:${text.slice(0, index).split('\n').length}`),
+  );
+  assert.deepEqual(bare, []);
+});
+
 test('a message code is an area and what happened there', () => {
   assert.deepEqual(
     codes.filter(({ code }) => !form.test(code)),

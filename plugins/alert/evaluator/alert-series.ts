@@ -158,7 +158,10 @@ export class AlertSeries {
   #logOutage(cause: string): void {
     if (!this.#out) {
       this.#out = true;
-      this.#parts.log.warn({ cause }, 'could not write ALERTS series; samples are dropped until the metrics store takes them');
+      this.#parts.log.warn(
+        { event: 'alert.series_not_written', cause },
+        'could not write ALERTS series; samples are dropped until the metrics store takes them',
+      );
     }
   }
 }

@@ -34,7 +34,7 @@ export class Attempts {
       const error = messageOf(cause);
       const before = this.#failing.get(what);
       this.#failing.set(what, { what, error, failures: (before?.failures ?? 0) + 1, since: before?.since ?? this.#parts.clock.now() });
-      this.#parts.log.warn({ cause: error }, `the alert evaluator could not ${what}; retried`);
+      this.#parts.log.warn({ event: 'alert.attempt_failed', cause: error }, `the alert evaluator could not ${what}; retried`);
     }
   }
 }

@@ -137,7 +137,7 @@ export class Evaluator {
     const { timeline, log } = this.#parts;
     if (this.#jumps !== timeline.jumps) {
       this.#jumps = timeline.jumps;
-      log.warn({ now }, 'the wall clock jumped; alert rules continue at their next slots');
+      log.warn({ event: 'alert.clock_jumped', now }, 'the wall clock jumped; alert rules continue at their next slots');
       [...this.#rules.values(), ...this.#ownRules].forEach((scheduled) => scheduled.skipToNextSlot());
       this.#heartbeat.beatSoon();
     }

@@ -88,7 +88,10 @@ export class Findings {
         await this.#apply(batch.map(({ finding }) => finding).filter(({ rule }) => isCurrent(rule)));
         batch.forEach(({ done }) => done());
       } catch (error) {
-        log.warn({ cause: messageOf(error), rules: batch.length }, 'could not store what alert rules found; found again at their next evaluation');
+        log.warn(
+          { event: 'alert.findings_not_stored', cause: messageOf(error), rules: batch.length },
+          'could not store what alert rules found; found again at their next evaluation',
+        );
         batch.forEach(({ fail }) => fail(error));
       }
     }

@@ -168,7 +168,10 @@ export class Ledger {
       stored = await tables.write((tx) => this.#store(tx as never, changes));
     } catch (error) {
       this.#isStale = true;
-      log.warn({ cause: messageOf(error), incidents: changes.incidents.size }, 'could not store changes of incidents; state is read from disk again');
+      log.warn(
+        { event: 'alert.incidents_not_stored', cause: messageOf(error), incidents: changes.incidents.size },
+        'could not store changes of incidents; state is read from disk again',
+      );
       throw error;
     }
     for (const incident of stored.values()) {

@@ -38,7 +38,7 @@ export class RecordingEngine {
     await this.recordings.load();
     // Not awaited: a slow query must not delay the next tick.
     scope.interval('evaluate recording rules', tickMs, () => {
-      void this.tick().catch((error: unknown) => log.error({ cause: messageOf(error) }, 'the recorder failed a tick'));
+      void this.tick().catch((error: unknown) => log.error({ event: 'alert.recorder_tick_failed', cause: messageOf(error) }, 'the recorder failed a tick'));
     });
   }
 

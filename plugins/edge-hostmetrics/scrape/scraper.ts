@@ -60,7 +60,7 @@ export class Scraper {
       if (up) {
         this.#log.info({ job, url }, 'scrape target answers');
       } else {
-        this.#log.warn({ job, url, cause }, 'scraping a target failed; retried at its interval');
+        this.#log.warn({ event: 'hostmetrics.scrape_failed', job, url, cause }, 'scraping a target failed; retried at its interval');
       }
     }
     this.#up = up;

@@ -88,7 +88,7 @@ export class Acceptor {
         log.info({ ip, close_code: error.closeCode, cause: error.message }, 'edge refused');
         return;
       }
-      log.error({ ip, cause: messageOf(error) }, 'edge handshake failed');
+      log.error({ event: 'edge.handshake_failed', ip, cause: messageOf(error) }, 'edge handshake failed');
       socket.close(closeCode.unavailable, isSvcError(error) ? error.message : 'internal error of the manager; try again');
     }
   }

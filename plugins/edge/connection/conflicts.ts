@@ -63,7 +63,10 @@ export class Conflicts {
         });
       }
     });
-    log.warn({ edge: record.id, machines }, 'edge refused: several machines use its keys; say which one is meant (resolve), or rotate its secret');
+    log.warn(
+      { event: 'edge.keys_shared', edge: record.id, machines },
+      'edge refused: several machines use its keys; say which one is meant (resolve), or rotate its secret',
+    );
     events.conflict(record);
   }
 

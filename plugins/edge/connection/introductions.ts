@@ -63,7 +63,10 @@ export class Introductions {
       settle(this.#introduce(record, hostInfo));
       void done
         .catch((error: unknown) => {
-          this.#parts.log.warn({ edge: record.id, cause: messageOf(error) }, 'binding an edge to its device failed; retried when the edge reconnects');
+          this.#parts.log.warn(
+            { event: 'edge.binding_failed', edge: record.id, cause: messageOf(error) },
+            'binding an edge to its device failed; retried when the edge reconnects',
+          );
         })
         .finally(() => {
           this.#running -= 1;

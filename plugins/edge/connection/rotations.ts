@@ -65,7 +65,7 @@ export class Rotations {
       }
     } catch (error) {
       log.warn(
-        { edge: record.id, cause: messageOf(error) },
+        { event: 'edge.rotation_not_offered', edge: record.id, cause: messageOf(error) },
         'offering the new secret to an edge failed; both secrets are valid until it takes the new one or the old one expires',
       );
     } finally {
@@ -135,7 +135,7 @@ export class Rotations {
       })
       .catch((error: unknown) => {
         this.#parts.log.warn(
-          { edge: record.id, cause: messageOf(error) },
+          { event: 'edge.secret_not_deleted', edge: record.id, cause: messageOf(error) },
           'revoked secret not deleted yet; retried when the edge reconnects, or at the expiry of the secret',
         );
       });

@@ -86,7 +86,7 @@ export class LocalEdge {
       if (!isSvcError(error)) {
         throw error;
       }
-      log.warn({ cause: error.message }, 'enrolling the local agent failed, so it is not started; restart svc to try again');
+      log.warn({ event: 'edge.local_not_enrolled', cause: error.message }, 'enrolling the local agent failed, so it is not started; restart svc to try again');
       return;
     }
     // A new one can be deleted before its id is known here: looked up and started in one go, it is known to be there.

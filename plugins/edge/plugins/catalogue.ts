@@ -54,7 +54,10 @@ export class Catalogue {
       const bytes = this.#plugins.read(id, 'edge.json');
       return bytes && Buffer.from(bytes).toString('utf8');
     } catch (error) {
-      this.#log.warn({ plugin: id, cause: messageOf(error) }, 'reading edge.json of a plugin failed; edges cannot be given this plugin');
+      this.#log.warn(
+        { event: 'edge.plugin_file_unreadable', plugin: id, cause: messageOf(error) },
+        'reading edge.json of a plugin failed; edges cannot be given this plugin',
+      );
       return undefined;
     }
   }
@@ -64,7 +67,10 @@ export class Catalogue {
     try {
       return [edgePlugin(JSON.parse(file) as EdgePluginFile)];
     } catch (error) {
-      this.#log.warn({ plugin: id, cause: messageOf(error) }, 'edge.json of a plugin is invalid; correct it, edges cannot be given this plugin until then');
+      this.#log.warn(
+        { event: 'edge.plugin_file_invalid', plugin: id, cause: messageOf(error) },
+        'edge.json of a plugin is invalid; correct it, edges cannot be given this plugin until then',
+      );
       return [];
     }
   }

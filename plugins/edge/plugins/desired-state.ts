@@ -87,7 +87,10 @@ export class DesiredState {
       tunnel.configHash = wanted.hash;
     } catch (error) {
       // Offline, late, or it has refused: it is tried again in a while, and at its next connection.
-      log.warn({ edge: record.id, cause: messageOf(error) }, 'applying the plugin configuration on an edge failed; retried within a minute');
+      log.warn(
+        { event: 'edge.config_not_applied', edge: record.id, cause: messageOf(error) },
+        'applying the plugin configuration on an edge failed; retried within a minute',
+      );
       return;
     } finally {
       tunnel.settling = false;

@@ -87,7 +87,10 @@ export class Upgrades {
     try {
       await this.#follow(record, event);
     } catch (error) {
-      this.#parts.log.warn({ edge: record.id, cause: messageOf(error) }, 'storing the state of an upgrade failed; the edge sends it again');
+      this.#parts.log.warn(
+        { event: 'edge.upgrade_not_stored', edge: record.id, cause: messageOf(error) },
+        'storing the state of an upgrade failed; the edge sends it again',
+      );
       throw error;
     }
   }
