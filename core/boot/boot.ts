@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { type Bundler, type PluginHost, type PluginSources, watchFolders } from '../host/index.ts';
 import type { Registry } from '../registry/index.ts';
-import { type Clock, type Ids, type Logger, messageOf, timestamp } from '../sdk/index.ts';
+import { type Clock, type Ids, type Logger, timestamp } from '../sdk/index.ts';
 import type { Safeguard } from '../storage/index.ts';
 import type { HttpServer } from '../http/index.ts';
 import { type Base, openBase } from './base.ts';

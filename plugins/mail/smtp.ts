@@ -131,7 +131,11 @@ export class SmtpSession {
   async #encrypt(): Promise<void> {
     // What came before is of who knows whom.
     if (this.#buffered !== '') {
-      throw new SmtpRefusal('starttls', { code: 0, text: 'the server sent data before the connection was encrypted, which may be an attack; the connection was closed', lines: [] });
+      throw new SmtpRefusal('starttls', {
+        code: 0,
+        text: 'the server sent data before the connection was encrypted, which may be an attack; the connection was closed',
+        lines: [],
+      });
     }
     const plain = this.#socket;
     plain.removeAllListeners();
