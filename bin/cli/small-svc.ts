@@ -24,7 +24,7 @@ export async function askEmptySvc<R>(plugins: readonly string[], ask: (client: A
 export async function bootOptionsOver(dataDir: string, plugins: readonly string[], { SVC_SECRET_KEY, SVC_SECRET_KEY_FILE }: Environment) {
   const product = await currentProduct();
   const environment = { SVC_DATA_DIR: dataDir, SVC_HTTP_ADDR: '127.0.0.1:0', SVC_LOG_LEVEL: 'error', SVC_SECRET_KEY, SVC_SECRET_KEY_FILE };
-  return { product, environment, bundler: sourceBundler, sources: onlySources(product, dataDir, plugins), watch: false, writeLog: () => undefined };
+  return { product, environment, bundler: sourceBundler, sources: onlySources(product, dataDir, plugins), writeLog: () => undefined };
 }
 
 function onlySources(product: Product, dataDir: string, plugins: readonly string[]) {

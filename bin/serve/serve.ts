@@ -7,6 +7,7 @@ import { standInFront } from './priority.ts';
 import { messageOf } from '../../core/sdk/index.ts';
 import { type BootOptions, boot } from '../../core/boot/boot.ts';
 import { sourceBundler } from '../bundler/sources.ts';
+import { watchFolders } from '../watcher/watch.ts';
 
 /** By default V8 lets garbage grow to three times what lives before it looks, where the machine has memory: svc shares the machine. */
 const heapFlags = ['--heap-growing-percent=50'];
@@ -24,7 +25,7 @@ export async function serve(options: BootOptions): Promise<number> {
   return await runInForeground(
     async () => {
       const others = await standing;
-      const running = await boot({ ...options, bundler: sourceBundler, agent: agentCommand(product.embedded !== undefined) });
+      const running = await boot({ watch: watchFolders, ...options, bundler: sourceBundler, agent: agentCommand(product.embedded !== undefined) });
       try {
         others();
       } catch (error) {

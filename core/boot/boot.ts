@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { type Bundler, type PluginHost, type PluginSources, watchFolders } from '../host/index.ts';
+import type { Bundler, PluginHost, PluginSources, WatchFolders } from '../host/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { type Clock, type Ids, type Logger, timestamp } from '../sdk/index.ts';
 import type { Safeguard } from '../storage/index.ts';
@@ -27,8 +27,8 @@ export interface BootOptions {
   readonly writeLog?: (line: string) => void;
   /** Compares every reply with its schema. */
   readonly checkResponses?: boolean;
-  /** Look at the folders without being asked; default true. */
-  readonly watch?: boolean;
+  /** Tells of changed files; without it folders are looked at when that is asked for. */
+  readonly watch?: WatchFolders;
   /** Plugins from elsewhere than the product and the data folder. */
   readonly sources?: PluginSources;
   /** Keeps the data of a data folder safe from migrations; without it they change what is there. */
@@ -62,7 +62,7 @@ const day = 24 * 60 * minute;
 
 /** Brings svc up, from the settings to the open port; when a step fails, what was built is taken down again. */
 export async function boot(options: BootOptions): Promise<RunningCore> {
-  const { product, clock = systemClock, ids = systemIds(clock), checkResponses = false, watch = true } = options;
+  const { product, clock = systemClock, ids = systemIds(clock), checkResponses = false, watch } = options;
   const began = Date.now();
   const takeDown = new TakeDown();
   try {
@@ -94,7 +94,7 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
     takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));
     takeDown.add(every(60 * minute, 'forgetting old idempotency keys', () => forgetOldKeys(data.storage, clock.now() - day), log));
     if (watch) {
-      watchPlugins([join(product.root, 'plugins'), join(dataDir, 'packs')], began, host, logs.logger('host'), takeDown);
+      watchPlugins(watch, [join(product.root, 'plugins'), join(dataDir, 'packs')], began, host, logs.logger('host'), takeDown);
     }
 
     let stopping: Promise<void> | undefined;
@@ -118,9 +118,9 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
 }
 
 /** Behind the first requests, since looking at each file takes a while: what changed after `since` is seen all the same. */
-function watchPlugins(roots: readonly string[], since: number, host: PluginHost, log: Logger, takeDown: TakeDown): void {
+function watchPlugins(watch: WatchFolders, roots: readonly string[], since: number, host: PluginHost, log: Logger, takeDown: TakeDown): void {
   const later = setTimeout(() => {
-    const { ready, close } = watchFolders({ roots, since, log, onChange: (paths) => host.refresh(paths) });
+    const { ready, close } = watch({ roots, since, log, onChange: (paths) => host.refresh(paths) });
     takeDown.add(close);
     ready
       .then(() => host.refresh(new Set()))

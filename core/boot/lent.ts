@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Outboxes } from '../events/index.ts';
-import { type HostPorts, pluginStates, type PluginSources, watchFolders } from '../host/index.ts';
+import { type HostPorts, pluginStates, type PluginSources, type WatchFolders } from '../host/index.ts';
 import { checkRoute } from '../http/index.ts';
 import type { Threads } from '../isolate/index.ts';
 import type { SelfMetrics } from '../observe/index.ts';
@@ -45,8 +45,8 @@ export function lentPorts(parts: Base & HostParts & { readonly sources: PluginSo
 
 export interface ManagerParts extends Base, HostParts {
   readonly sources: PluginSources;
-  /** Whether folders are watched at all. */
-  readonly watch: boolean;
+  /** Without it no folder is watched. */
+  readonly watch: WatchFolders | undefined;
   readonly outboxes: Outboxes;
   readonly metrics: SelfMetrics;
   readonly storage: Storage;
@@ -84,7 +84,7 @@ export function hostPorts(parts: ManagerParts): HostPorts {
       });
     },
     packRestarted: (child) => metrics.core.childRestarts.add(1, { child }),
-    watchFolders: parts.watch ? watchFolders : (options) => watchFolders({ ...options, roots: [] }),
+    watchFolders: parts.watch ?? (() => ({ ready: Promise.resolve(), close: () => Promise.resolve() })),
     observe(plugin, current) {
       for (const state of pluginStates) {
         metrics.core.pluginState.set(state === current ? 1 : 0, { plugin, state });

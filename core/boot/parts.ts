@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 import { createOperatorToken, OperatorAuthenticator, type OperatorToken } from '../auth/index.ts';
 import { Outboxes } from '../events/index.ts';
-import { PluginHost, type PluginSources } from '../host/index.ts';
+import { PluginHost, type PluginSources, type WatchFolders } from '../host/index.ts';
 import { catalogueOf, coreRoutes, HttpServer, routeKey } from '../http/index.ts';
 import { startWorker, Threads } from '../isolate/index.ts';
 import { HealthChecks, redactText, SelfMetrics } from '../observe/index.ts';
@@ -52,7 +52,7 @@ export interface Hosting extends HostParts {
 }
 
 /** The host with everything that it lends to plugins; none of them is up yet. */
-export function openHost(parts: Base & Data & { readonly sources: PluginSources; readonly watch: boolean }, takeDown: TakeDown): Hosting {
+export function openHost(parts: Base & Data & { readonly sources: PluginSources; readonly watch: WatchFolders | undefined }, takeDown: TakeDown): Hosting {
   const { clock, ids, logs, metrics, storage } = parts;
   const strike: PluginHost['strike'] = (owner, label, error) => {
     metrics.core.pluginStrikes.add(1, { plugin: owner.pluginId });

@@ -4,8 +4,10 @@ import type { Registry } from '../registry/index.ts';
 import type {
   Clock,
   Disposer,
+  FolderWatch,
   Ids,
   Logger,
+  MaybePromise,
   Metrics,
   Outbox,
   OutboundReply,
@@ -22,7 +24,26 @@ import type { PluginSources } from './discover.ts';
 import type { ReadManifest } from './read-manifest.ts';
 import type { Schemas } from './schemas.ts';
 import type { SharedModules } from './shared.ts';
-import type { RunningWatch, WatchOptions } from './watch.ts';
+
+export interface WatchOptions {
+  /** A root that does not exist yet, or goes away and comes back, is noticed too. */
+  readonly roots: readonly string[];
+  /** What to leave out besides `node_modules`, dot files and what editors leave lying about. */
+  readonly ignore?: (path: string) => boolean;
+  /** Told absolute paths below the roots; a root itself means that anything below it may have changed. */
+  readonly onChange: (paths: ReadonlySet<string>) => MaybePromise<void>;
+  /** What changed since this moment counts, also before the watch began; default: nothing before it. */
+  readonly since?: number;
+  readonly debounceMs?: number;
+  readonly log: Logger;
+}
+
+export interface RunningWatch extends FolderWatch {
+  close(): Promise<void>;
+}
+
+/** Tells that files below some folders may have changed: a hint to look again, never a contract. */
+export type WatchFolders = (options: WatchOptions) => RunningWatch;
 
 export interface Migration {
   readonly name: string;
@@ -109,7 +130,7 @@ export interface HostPorts {
   readonly launchThread: (launch: ThreadLaunch) => PluginThread;
   /** The process of a pack is started again. */
   readonly packRestarted: (pluginId: string) => void;
-  readonly watchFolders: (options: WatchOptions) => RunningWatch;
+  readonly watchFolders: WatchFolders;
   /** Told of every change of a plugin's state. */
   readonly observe?: (id: string, state: string, cause: string | undefined) => void;
 }

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 import { type RunningCore, boot } from '../../core/boot/boot.ts';
 import { sourceBundler } from '../../bin/bundler/sources.ts';
+import { watchFolders } from '../../bin/watcher/watch.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const persona = (name: string, body = 'You help.'): string => `---\nname: ${name}\ndescription: Helps.\nwhen_to_use: When help is needed.\n---\n${body}\n`;
@@ -41,6 +42,7 @@ async function liveHouse(
   }
   const house = await boot({
     bundler: sourceBundler,
+    watch: watchFolders,
     product: { version: '0.0.1', root: product },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: join(product, 'data'), SVC_AGENTS_EXTERNAL_DIRS: outside },
     writeLog: () => undefined,

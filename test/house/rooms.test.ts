@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { type RunningCore, boot } from '../../core/boot/boot.ts';
 import { productFromSource } from '../../core/boot/product.ts';
 import { sourceBundler } from '../../bin/bundler/sources.ts';
+import { watchFolders } from '../../bin/watcher/watch.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const rooms = readdirSync(join(root, 'plugins')).filter((id) => runsOn(id).includes('manager'));
@@ -61,6 +62,7 @@ async function houseOf(t: TestContext, product: string): Promise<RunningCore> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-rooms-data-'));
   const house = await boot({
     bundler: sourceBundler,
+    watch: watchFolders,
     product: { ...productFromSource(root), root: product },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: dataDir },
     writeLog: () => undefined,

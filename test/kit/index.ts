@@ -14,6 +14,7 @@ import { productFromSource } from '../../core/boot/product.ts';
 import { packRootOf, rootOf, testedRoot } from './roots.ts';
 import { standIns } from './stand-ins.ts';
 import { sourceBundler } from '../../bin/bundler/sources.ts';
+import { watchFolders } from '../../bin/watcher/watch.ts';
 
 export { startTestEdge, type TestEdge, type TestEdgeOptions } from './edge.ts';
 export { startThreadForTest, type TestThread } from './thread.ts';
@@ -80,7 +81,7 @@ export async function startTestHost(t: Pick<TestContext, 'after'>, options: Test
       roots: [...options.plugins.map(rootOf), ...(options.packs ?? []).map(packRootOf), { path: join(dataDir, 'packs'), origin: 'data' }],
     },
     checkResponses: true,
-    watch: options.watch ?? false,
+    ...(options.watch === true && { watch: watchFolders }),
     writeLog: (line) => void lines.push(line),
     ...(options.clock && { clock: options.clock }),
     ...(options.agent && { agent: options.agent }),

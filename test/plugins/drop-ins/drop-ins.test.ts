@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { describe, test, type TestContext } from 'node:test';
 
-import { watchFolders } from '../../../core/host/watch.ts';
+import { watchFolders } from '../../../bin/watcher/watch.ts';
 import { type Contribution, SvcError } from '../../../core/sdk/index.ts';
 import { CarriedFileSet } from '../../../plugins/drop-ins/carried-files.ts';
 import type { CarriedFile } from '../../../plugins/drop-ins/contract.ts';

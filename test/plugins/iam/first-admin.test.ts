@@ -43,7 +43,6 @@ async function start(t: TestContext, dir: string, environment: Readonly<Record<s
     product: { ...productFromSource(root), root: dir },
     environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: join(dir, 'data'), ...environment },
     writeLog: (line) => void lines.push(line),
-    watch: false,
   });
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= house.stop('the test has ended'));

@@ -4,8 +4,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { watchFolders, type WatchOptions } from '../../core/host/watch.ts';
-import { dropFolder, listening, shows } from './drop-folder.ts';
+import { watchFolders } from '../../bin/watcher/watch.ts';
+import type { WatchOptions } from '../../core/host/index.ts';
+import { dropFolder, listening, shows } from '../host/drop-folder.ts';
 
 /** Watches `roots` and keeps every path that was told, until `forget`. */
 async function watching(t: TestContext, roots: readonly string[], options: Partial<WatchOptions> = {}) {

@@ -1,24 +1,8 @@
 import { resolve } from 'node:path';
 
-import { type FolderWatch, type Logger, type MaybePromise, messageOf } from '../sdk/index.ts';
+import type { RunningWatch, WatchOptions } from '../../core/host/index.ts';
+import { messageOf } from '../../core/sdk/index.ts';
 import { watchRoot } from './watch-root.ts';
-
-export interface RunningWatch extends FolderWatch {
-  close(): Promise<void>;
-}
-
-export interface WatchOptions {
-  /** A root that does not exist yet, or goes away and comes back, is noticed too. */
-  readonly roots: readonly string[];
-  /** What to leave out besides `node_modules`, dot files and what editors leave lying about. */
-  readonly ignore?: (path: string) => boolean;
-  /** Told absolute paths below the roots; a root itself means that anything below it may have changed. */
-  readonly onChange: (paths: ReadonlySet<string>) => MaybePromise<void>;
-  /** What changed since this moment counts, also before the watch began; default: nothing before it. */
-  readonly since?: number;
-  readonly debounceMs?: number;
-  readonly log: Logger;
-}
 
 const maxPaths = 1_000;
 
