@@ -72,6 +72,17 @@ export function readGoDuration(text: string): number | undefined {
   return total > 2 ** 63 ? undefined : text.startsWith('-') ? -total : total;
 }
 
+/** What Go says of a text that is no duration. */
+export function goDurationComplaint(text: string): string {
+  const quoted = JSON.stringify(text);
+  const number = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|[\u00b5\u03bc]s|ms|s|m|h))*(?:\d+\.?\d*|\.\d+)/.exec(text);
+  const unit = number === null ? undefined : /^[^.\d]*/.exec(text.slice(number[0].length))![0];
+  if (unit === undefined || unit in nanoseconds) {
+    return `time: invalid duration ${quoted}`;
+  }
+  return unit === '' ? `time: missing unit in duration ${quoted}` : `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}`;
+}
+
 /** As `readGoDuration`, for texts that must be one. */
 export function parseGoDuration(text: string): number {
   const ns = readGoDuration(text);

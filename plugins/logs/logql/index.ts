@@ -16,4 +16,5 @@ export { type FoundLine, type LabelsBeside, streamsOf } from './page.ts';
 export { check, parse, type QueryType, typeOf } from './parse.ts';
 export type { LogBatch, LogEntry, LogSource, Nanos, SelectOptions } from './source.ts';
 export type { Expr } from './syntax/ast.ts';
+export { layOut } from './syntax/layout.ts';
 export { printExpr } from './syntax/print.ts';

@@ -2,7 +2,7 @@ import { SvcError } from 'svc/sdk';
 import { labelsRecord, type Matcher, type QueryCall } from 'svc/query';
 
 import type { LogQueryRunner } from '../query-runner.ts';
-import { instant, lines, parse, printExpr, range, tailer, typeOf } from '../logql/index.ts';
+import { instant, layOut, lines, parse, range, tailer, typeOf } from '../logql/index.ts';
 import { findTemplates } from '../patterns/find-templates.ts';
 import type { NanosWindow } from '../store/directory.ts';
 import type { LogStore } from '../store/store.ts';
@@ -166,7 +166,7 @@ export const endpoints = {
   },
 
   format_query(_parts, _call, parameters) {
-    return plainAnswer({ status: 'success', data: printExpr(parse(parameters.query)) });
+    return plainAnswer({ status: 'success', data: layOut(parse(parameters.query)) });
   },
 } satisfies Readonly<Record<string, Endpoint>>;
 

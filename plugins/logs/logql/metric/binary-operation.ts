@@ -140,11 +140,7 @@ function matched({ op, bool, matching }: BinaryExpr, left: readonly Row[], right
   const swapped = matching?.many === 'right';
   const [many, one] = swapped ? [right, left] : [left, right];
   const signature = signatureOf(matching);
-  const partners = new Map<string, Row[]>();
-  for (const row of one) {
-    const key = signature(row.labels);
-    partners.set(key, [...(partners.get(key) ?? []), row]);
-  }
+  const partners = partnersOf(one, signature, swapped ? 'left' : 'right');
   const combine = combineOf(op, bool);
   const results = new Map<string, Row>();
   const taken = new Map<string, Uint8Array>();
@@ -160,7 +156,7 @@ function matched({ op, bool, matching }: BinaryExpr, left: readonly Row[], right
           continue;
         }
         if (used[step] === 1) {
-          throw queryError('execution', manyFound(matching, swapped));
+          throw queryError('execution', manyFound(matching));
         }
         used[step] = 1;
         const value = swapped ? combine(partner.values[step]!, row.values[step]!) : combine(row.values[step]!, partner.values[step]!);
@@ -175,11 +171,27 @@ function matched({ op, bool, matching }: BinaryExpr, left: readonly Row[], right
   return [...results.values()].filter((row) => !isEmpty(row));
 }
 
-function manyFound(matching: Matching | undefined, swapped: boolean): string {
-  return matching?.many === undefined
-    ? 'multiple matches for labels: many-to-one matching must be explicit (group_left/group_right)'
-    : `found duplicate series on the ${swapped ? 'left' : 'right'} hand-side;many-to-many matching not allowed: matching labels must be unique on one side`;
+/** The rows that others are paired with; at each step, one of them at most may have a signature. */
+function partnersOf(rows: readonly Row[], signature: Signature, side: 'left' | 'right'): Map<string, Row[]> {
+  const partners = new Map<string, Row[]>();
+  for (const row of rows) {
+    const key = signature(row.labels);
+    const same = partners.get(key) ?? [];
+    if (same.some(({ present }) => present.some((is, step) => is === 1 && row.present[step] === 1))) {
+      throw queryError(
+        'execution',
+        `found duplicate series on the ${side} hand-side;many-to-many matching not allowed: matching labels must be unique on one side`,
+      );
+    }
+    partners.set(key, [...same, row]);
+  }
+  return partners;
 }
+
+const manyFound = (matching: Matching | undefined): string =>
+  `multiple matches for labels: ${
+    matching?.many === undefined ? 'many-to-one matching must be explicit (group_left/group_right)' : 'grouping labels must ensure unique matches'
+  }`;
 
 function resultLabels(many: Labels, one: Labels, matching: Matching | undefined): Labels {
   if (matching?.many === undefined) {

@@ -45,6 +45,9 @@ function constant(value: number, steps: number): Row {
 
 async function aggregate(expr: VectorExpr, evaluation: Evaluation): Promise<Value> {
   const { op, parameter, inner } = expr;
+  if (op === 'approx_topk' && evaluation.times.length > 1) {
+    throw queryError('execution', 'count min sketches are only supported on instant queries');
+  }
   const grouping: Grouping = expr.grouping ?? { without: false, labels: [] };
   if (inner.kind === 'range' && canJoin(expr, inner)) {
     return { kind: 'rows', rows: await rangeAggregation(inner, evaluation, grouping) };

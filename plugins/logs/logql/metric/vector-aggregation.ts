@@ -17,9 +17,10 @@ export function vectorAggregation(op: VectorOp, parameter: number | undefined, g
     groups.set(key, group);
     group.rows.push(row);
   }
-  if (op === 'topk' || op === 'bottomk') {
-    const kept = [...groups.values()].flatMap((group) => ranked(group.rows, parameter!, op === 'topk', steps));
-    return { kind: 'rows', rows: sorted(kept, op === 'topk'), ordered: true };
+  if (op === 'topk' || op === 'approx_topk' || op === 'bottomk') {
+    const highest = op !== 'bottomk';
+    const kept = [...groups.values()].flatMap((group) => ranked(group.rows, parameter!, highest, steps));
+    return { kind: 'rows', rows: sorted(kept, highest), ordered: true };
   }
   const fold = folds[op as keyof typeof folds];
   return { kind: 'rows', rows: [...groups.values()].map((group) => folded(group, fold, steps)) };

@@ -15,6 +15,14 @@ const units: ReadonlyMap<string, number> = new Map(
   ),
 );
 
+/** What Go's parser of sizes says of a text that is none. */
+export function byteSizeComplaint(text: string): string {
+  const number = /^[\d.,]*/.exec(text)![0];
+  return Number.isNaN(Number(number.replaceAll(',', '') || 'none'))
+    ? `strconv.ParseFloat: parsing ${JSON.stringify(number)}: invalid syntax`
+    : `unhandled size name: ${text.slice(number.length).trim().toLowerCase()}`;
+}
+
 /** `10KB`, `1.5 MiB`, `42`: in bytes; undefined when the text is no size. */
 export function parseByteSize(text: string): number | undefined {
   const parts = text.length > 64 ? null : form.exec(text.trim());

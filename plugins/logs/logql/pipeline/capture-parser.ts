@@ -6,6 +6,11 @@ import type { StageContext, StageRun } from './stage.ts';
 
 /** `| regexp`: a label for every named group. */
 export function regexpParser(text: string, { wanted }: StageContext): StageRun {
+  const names = [...text.matchAll(/\(\?P?<([^>]+)>/g)].map(([, name]) => name!);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined) {
+    throw new Error(`duplicate extracted label name '${twice}'`);
+  }
   const pattern = compileRegex(text);
   const groups = pattern.groupNames.flatMap((name, index) => (name === undefined ? [] : [{ name, index }]));
   if (groups.length === 0) {

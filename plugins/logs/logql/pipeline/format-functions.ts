@@ -83,6 +83,12 @@ function indented(spaces: number, subject: string, room: number): string {
   return pad + replaced(subject, '\n', `\n${pad}`, -1, room);
 }
 
+/** As Go escapes what stands in a query string. */
+const urlEncoded = (subject: string): string =>
+  encodeURIComponent(subject)
+    .replaceAll('%20', '+')
+    .replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+
 function decoded(value: string): string {
   try {
     return decodeURIComponent(value.replaceAll('+', ' '));
@@ -166,7 +172,7 @@ export function formatFunctions(work: () => WorkingLine, now: () => number): Rea
     ],
     ['count', onTexts(2, (source, subject) => counted(source, subject))],
     ['default', templateFunction(2, 2, ([other, value]) => (isTrue(value) ? value : other))],
-    ['urlencode', onTexts(1, (subject) => encodeURIComponent(Buffer.from(subject).toString()).replaceAll('%20', '+'))],
+    ['urlencode', onTexts(1, (subject) => urlEncoded(Buffer.from(subject).toString()))],
     ['urldecode', onTexts(1, (subject) => decoded(subject))],
     ['b64enc', onTexts(1, (subject) => Buffer.from(subject).toString('base64'))],
     ['b64dec', onTexts(1, (subject) => Buffer.from(subject, 'base64').toString())],

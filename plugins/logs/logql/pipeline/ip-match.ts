@@ -41,7 +41,7 @@ function parseAddress(text: string): Address | undefined {
 
 /** From `10.0.0.1`, `10.0.0.0/8` or `10.0.0.1-10.0.0.9`; throws when it is none of these. */
 export function addressMatcher(text: string): (address: Address) => boolean {
-  const bad = new Error(`invalid IP pattern: ${JSON.stringify(text.slice(0, 100))}`);
+  const bad = new Error(`ip: invalid pattern ${JSON.stringify(text.slice(0, 100))}`);
   const range = /^([^-/]+)-([^-/]+)$/.exec(text);
   const network = /^([^-/]+)\/(\d{1,3})$/.exec(text);
   const first = parseAddress((range?.[1] ?? network?.[1] ?? text).trim());

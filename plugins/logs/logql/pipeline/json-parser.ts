@@ -51,6 +51,9 @@ function namedFields(fields: readonly Extraction[]): StageRun {
   return (work) => {
     const text = work.line;
     const start = skipBlank(text, 0);
+    if (text === '') {
+      return true;
+    }
     if (text[start] !== '{' && text[start] !== '[') {
       work.fail(jsonError, '');
       return true;
@@ -73,6 +76,9 @@ export function unpackParser({ wanted }: StageContext): StageRun {
   return (work) => {
     const text = work.line;
     const start = skipBlank(text, 0);
+    if (text === '') {
+      return true;
+    }
     if (text[start] !== '{') {
       work.fail(jsonError, 'expecting json object, but it is not');
       return true;

@@ -1,4 +1,4 @@
-import { eachField, eachItem, kindAt, stringValue, valueEnd } from './json-scan.ts';
+import { eachField, eachItem, JsonFault, kindAt, stringValue, valueEnd } from './json-scan.ts';
 
 /** Keys and indexes from the outermost value inwards. */
 export type JsonPath = readonly (string | number)[];
@@ -41,12 +41,16 @@ export function readJsonPath(text: string, start: number, path: JsonPath): strin
 function fieldAt(text: string, at: number, wanted: string): number | undefined {
   let found: number | undefined;
   if (kindAt(text, at) === 'object') {
-    eachField(text, at, (key, keyEnd, value) => {
-      if (found === undefined && stringValue(text, key, keyEnd) === wanted) {
-        found = value;
-      }
-      return valueEnd(text, value);
-    });
+    untilFault(
+      () =>
+        eachField(text, at, (key, keyEnd, value) => {
+          if (found === undefined && stringValue(text, key, keyEnd) === wanted) {
+            found = value;
+          }
+          return valueEnd(text, value);
+        }),
+      () => found !== undefined,
+    );
   }
   return found;
 }
@@ -54,10 +58,25 @@ function fieldAt(text: string, at: number, wanted: string): number | undefined {
 function itemAt(text: string, at: number, wanted: number): number | undefined {
   let found: number | undefined;
   if (kindAt(text, at) === 'array') {
-    eachItem(text, at, (value, index) => {
-      found = index === wanted ? value : found;
-      return valueEnd(text, value);
-    });
+    untilFault(
+      () =>
+        eachItem(text, at, (value, index) => {
+          found = index === wanted ? value : found;
+          return valueEnd(text, value);
+        }),
+      () => found !== undefined,
+    );
   }
   return found;
+}
+
+/** A line may have been cut off behind what is looked for. */
+function untilFault(visit: () => unknown, found: () => boolean): void {
+  try {
+    visit();
+  } catch (error) {
+    if (!(error instanceof JsonFault) || !found()) {
+      throw error;
+    }
+  }
 }

@@ -60,14 +60,17 @@ function farEnd(text: string, from: number): number {
 export function stringValue(text: string, at: number, end: number): string {
   const inside = text.slice(at + 1, end - 1);
   if (!inside.includes('\\')) {
-    return inside;
+    return readable(inside);
   }
   try {
-    return JSON.parse(text.slice(at, end)) as string;
+    return readable(JSON.parse(text.slice(at, end)) as string);
   } catch {
     return inside;
   }
 }
+
+/** Values hold a blank where a character was lost on the way. */
+export const readable = (value: string): string => (value.includes('\ufffd') ? value.replaceAll('\ufffd', ' ') : value);
 
 export type JsonKind = 'string' | 'number' | 'boolean' | 'null' | 'object' | 'array';
 

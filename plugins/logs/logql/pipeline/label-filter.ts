@@ -1,7 +1,7 @@
-import { matcher, parseFloatGo, readGoDuration } from 'svc/query';
+import { goDurationComplaint, matcher, parseFloatGo, readGoDuration } from 'svc/query';
 
 import type { CompareOp, LabelFilter, MatcherText } from '../syntax/ast.ts';
-import { parseByteSize } from './byte-size.ts';
+import { byteSizeComplaint, parseByteSize } from './byte-size.ts';
 import { addressMatcher, lineHasAddress } from './ip-match.ts';
 import type { StageRun } from './stage.ts';
 import { errorDetailsLabel, errorLabel, type WorkingLine } from './working-line.ts';
@@ -25,9 +25,9 @@ export function labelFilter(filter: LabelFilter): StageRun {
     case 'number':
       return compared(filter.name, filter.op, filter.value, parseFloatGo, (text) => `strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
     case 'duration':
-      return compared(filter.name, filter.op, filter.value, readGoDuration, (text) => `time: invalid duration ${JSON.stringify(text)}`);
+      return compared(filter.name, filter.op, filter.value, readGoDuration, goDurationComplaint);
     case 'bytes':
-      return compared(filter.name, filter.op, filter.value, parseByteSize, (text) => `strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
+      return compared(filter.name, filter.op, filter.value, parseByteSize, byteSizeComplaint);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Extraction } from '../syntax/ast.ts';
+import { readable } from './json-scan.ts';
 import { isLabelName, labelNames } from './label-name.ts';
 import type { StageContext, StageRun } from './stage.ts';
 import type { WorkingLine } from './working-line.ts';
@@ -50,7 +51,7 @@ export function logfmtParser({ strict, keepEmpty, fields }: LogfmtOptions, { wan
     if (fault !== undefined) {
       work.fail(logfmtError, fault);
     }
-    for (const { name } of named.size === 0 || !keepEmpty ? [] : fields) {
+    for (const { name } of fields) {
       if (work.get(name) === undefined) {
         work.add(name, '');
       }
@@ -82,7 +83,11 @@ export function eachPair(line: string, strict: boolean, expected: string[], visi
     const same = again !== undefined && line.charCodeAt(at + again.length) === equals && line.startsWith(again, at);
     const keyEnd = same ? at + again.length : endOfKey(line, at);
     const sign = line.charCodeAt(keyEnd);
-    if (keyEnd === at || sign === quote) {
+    const broken = line.slice(at, keyEnd).indexOf('\ufffd');
+    if (broken >= 0 && strict) {
+      return `logfmt syntax error at pos ${at + broken + 1} : invalid key`;
+    }
+    if (keyEnd === at || sign === quote || broken >= 0) {
       if (strict) {
         return `logfmt syntax error at pos ${keyEnd + 1} : unexpected '${line[keyEnd]!}'`;
       }
@@ -110,15 +115,13 @@ export function eachPair(line: string, strict: boolean, expected: string[], visi
     } else {
       const end = endOfWord(line, from);
       const value = line.slice(from, end);
-      const wrong = strict ? value.search(/[="]/) : -1;
-      if (wrong >= 0) {
+      const wrong = value.search(/[="]/);
+      if (wrong >= 0 && strict) {
         return `logfmt syntax error at pos ${from + wrong + 1} : unexpected '${value[wrong]!}'`;
       }
-      if (value.includes('"')) {
-        at = end;
-        continue;
+      if (wrong < 0) {
+        visit(key, readable(value));
       }
-      visit(key, value);
       at = end;
     }
   }
@@ -159,11 +162,14 @@ function endOfQuoted(line: string, from: number): number {
 function unquoted(line: string, from: number, end: number): string {
   const inside = line.slice(from + 1, end - 1);
   if (!inside.includes('\\')) {
-    return inside;
+    return readable(inside);
   }
   try {
-    return JSON.parse(`"${inside.replaceAll('\t', '\\t')}"`) as string;
+    return readable(JSON.parse(`"${inside.replace(/[\0-\x1f]/g, escaped)}"`) as string);
   } catch {
     return inside;
   }
 }
+
+/** A control character as JSON writes it. */
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -1,6 +1,8 @@
 import { parseFloatGo } from 'svc/query';
 import { type TemplateFunction, templateFunction, typeName } from 'svc/template';
 
+import { Decimal } from './decimal.ts';
+
 const int = (value: bigint): bigint => BigInt.asIntN(64, value);
 
 /** A text that is no number counts as nothing, as a label without a value does. */
@@ -34,6 +36,13 @@ const ints = (least: number, fold: (a: bigint, b: bigint) => bigint): TemplateFu
   templateFunction(least, 64, (args) => args.map(toInt).reduce((a, b) => int(fold(a, b))));
 const floats = (least: number, fold: (a: number, b: number) => number): TemplateFunction =>
   templateFunction(least, 64, (args) => args.map(toFloat).reduce(fold));
+const decimals = (least: number, fold: (a: Decimal, b: Decimal) => Decimal): TemplateFunction =>
+  templateFunction(least, 64, (args) =>
+    args
+      .map((value) => Decimal.of(toFloat(value)))
+      .reduce(fold)
+      .toNumber(),
+  );
 
 function divided(a: bigint, b: bigint, rest: boolean): bigint {
   if (b === 0n) {
@@ -42,10 +51,11 @@ function divided(a: bigint, b: bigint, rest: boolean): bigint {
   return rest ? a % b : a / b;
 }
 
-/** Half away from zero, to so many places. */
-function rounded(value: number, places: number): number {
+/** To so many places; away from zero when what is cut off is at least `up` of the last of them. */
+function rounded(value: number, places: number, up: number): number {
   const scale = 10 ** Math.min(Math.max(places, 0), 15);
-  return (Math.sign(value) * Math.round(Math.abs(value) * scale)) / scale;
+  const scaled = Math.abs(value) * scale;
+  return (Math.sign(value) * (scaled - Math.floor(scaled) >= up ? Math.ceil(scaled) : Math.floor(scaled))) / scale;
 }
 
 export const mathFunctions: readonly (readonly [string, TemplateFunction])[] = [
@@ -56,15 +66,15 @@ export const mathFunctions: readonly (readonly [string, TemplateFunction])[] = [
   ['mod', templateFunction(2, 2, ([a, b]) => divided(toInt(a), toInt(b), true))],
   ['max', ints(1, (a, b) => (a > b ? a : b))],
   ['min', ints(1, (a, b) => (a < b ? a : b))],
-  ['addf', floats(1, (a, b) => a + b)],
-  ['subf', floats(1, (a, b) => a - b)],
-  ['mulf', floats(1, (a, b) => a * b)],
-  ['divf', floats(1, (a, b) => a / b)],
+  ['addf', decimals(1, (a, b) => a.plus(b))],
+  ['subf', decimals(1, (a, b) => a.minus(b))],
+  ['mulf', decimals(1, (a, b) => a.times(b))],
+  ['divf', decimals(1, (a, b) => a.dividedBy(b))],
   ['maxf', floats(1, (a, b) => Math.max(a, b))],
   ['minf', floats(1, (a, b) => Math.min(a, b))],
   ['ceil', templateFunction(1, 1, ([value]) => Math.ceil(toFloat(value)))],
   ['floor', templateFunction(1, 1, ([value]) => Math.floor(toFloat(value)))],
-  ['round', templateFunction(2, 3, ([value, places]) => rounded(toFloat(value), Number(toInt(places))))],
+  ['round', templateFunction(2, 3, ([value, places, up = 0.5]) => rounded(toFloat(value), Number(toInt(places)), toFloat(up)))],
   ['int', templateFunction(1, 1, ([value]) => toInt(value))],
   ['float64', templateFunction(1, 1, ([value]) => toFloat(value))],
 ];

@@ -34,13 +34,13 @@ function checked(time: LogTime | undefined, what: string): LogTime {
 
 const nanos = (time: LogTime): bigint => BigInt(Math.trunc(time.ms)) * 1_000_000n + BigInt(time.ns);
 
-/** Seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by the number of digits. */
+/** Days, seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by the number of digits. */
 function fromUnix(value: string): LogTime {
   const digits = value.replace(/^-/, '').length;
   if (!/^-?\d{1,19}$/.test(value) || ![...[5, 10], 13, 16, 19].includes(digits)) {
     throw new Error(`unable to parse time '${value.slice(0, 64)}'`);
   }
-  const scale = digits <= 10 ? 1_000_000_000n : digits === 13 ? 1_000_000n : digits === 16 ? 1000n : 1n;
+  const scale = digits === 5 ? 86_400_000_000_000n : digits === 10 ? 1_000_000_000n : digits === 13 ? 1_000_000n : digits === 16 ? 1000n : 1n;
   const all = BigInt(value) * scale;
   const ns = ((all % 1_000_000n) + 1_000_000n) % 1_000_000n;
   return new LogTime(Number((all - ns) / 1_000_000n), Number(ns));

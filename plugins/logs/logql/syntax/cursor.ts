@@ -1,5 +1,6 @@
 import type { QueryError } from 'svc/query';
 
+import { keywordOf } from './keywords.ts';
 import { placeOf, type Token, tokenize } from './lexer.ts';
 import { parseError } from './parse-error.ts';
 
@@ -98,9 +99,10 @@ export class Cursor {
   }
 
   unexpected(...expecting: readonly string[]): QueryError {
-    const { kind, text } = this.token;
+    const { kind, text, at } = this.token;
     const wanted = expecting.length === 0 ? '' : `, expecting ${expecting.join(' or ')}`;
-    const message = `syntax error: unexpected ${kind === 'sign' ? text : kind}${wanted}`;
+    const found = kind === 'sign' ? text : kind === 'IDENTIFIER' ? (keywordOf(this.query, text, at + text.length) ?? kind) : kind;
+    const message = `syntax error: unexpected ${found}${wanted}`;
     return this.query === '' ? parseError(message) : this.fail(message);
   }
 

@@ -22,6 +22,8 @@ const identifier = /[A-Za-z_][A-Za-z0-9_]*/y;
 const numeral = /(?:\d|\.\d)(?:[0-9A-Za-z\u00b5\u03bc._]|(?<=[eE])(?<!0[xX][0-9a-fA-F]*)[+-])*/y;
 /** Whole numbers to another base are no floats in Go; hexadecimal ones with an exponent are. */
 const radixInteger = /^0[xXbBoO][0-9a-fA-F]+$/;
+/** Sizes in values are read in any case; in a query, `1mb` would be a minute and a letter. */
+const byteLiteral = /^[\d.BikKMGTP]+$/;
 const quoted = /"(?:\\[^\n]|[^"\\\n])*"|`[^`]*`/y;
 const flag = /--[a-z-]+/y;
 const signs = ['|=', '|~', '|>', '!=', '!~', '!>', '=~', '==', '>=', '<=', '{', '}', '(', ')', ',', '=', '|', '>', '<', '+', '-', '*', '/', '%', '^'] as const;
@@ -99,7 +101,7 @@ function numberToken(text: string, made: Made, fail: (message: string) => QueryE
   if (duration !== undefined) {
     return made('DURATION', text.length, text, duration);
   }
-  const bytes = parseByteSize(text);
+  const bytes = byteLiteral.test(text) ? parseByteSize(text) : undefined;
   if (bytes === undefined) {
     throw fail(`syntax error: unexpected ${text.slice(0, 64)}`);
   }

@@ -3,6 +3,7 @@ import type { MatchOp } from 'svc/query';
 import type { Extraction, LabelFormat, LabelPick, LineOp, LineText, MatcherText, Stage } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 import { parseIpText, parseLabelFilter } from './label-filter-parser.ts';
+import { parseError } from './parse-error.ts';
 
 const matchOps: readonly string[] = ['=', '=~', '!~', '!='] satisfies MatchOp[];
 const lineOps: readonly string[] = ['|=', '!=', '|~', '!~', '|>', '!>'] satisfies LineOp[];
@@ -59,8 +60,11 @@ function lineTexts(cursor: Cursor, op: LineOp): LineText[] {
   const texts: LineText[] = [];
   const exact = op === '|=' || op === '!=';
   do {
-    if (exact && cursor.isWord('ip')) {
+    if (cursor.isWord('ip')) {
       texts.push({ text: parseIpText(cursor), ip: true });
+      if (!exact) {
+        throw parseError('ip: invalid operation');
+      }
     } else {
       texts.push({ text: cursor.expect('STRING', ...(exact ? ['STRING', 'ip'] : ['STRING'])).text, ip: false });
     }

@@ -15,7 +15,8 @@ import { parseError } from './parse-error.ts';
 import { parseLog, parseLogRange } from './range-parser.ts';
 import { checkAggregation, checkRange } from './rules.ts';
 
-const precedence: ReadonlyMap<string, number> = new Map([
+/** What binds tighter has the higher number. */
+export const precedence: ReadonlyMap<string, number> = new Map([
   ['or', 1],
   ['and', 2],
   ['unless', 2],

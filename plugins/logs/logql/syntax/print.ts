@@ -25,14 +25,23 @@ export function printExpr(expr: Expr): string {
   }
 }
 
-function printLog({ matchers, stages }: LogExpr): string {
-  return [`{${matchers.map(({ name, op, value }) => `${name}${op}${quote(value)}`).join(', ')}}`, ...stages.map(printStage)].join(' ');
+function printLog(log: LogExpr): string {
+  return [printSelector(log), ...log.stages.map(printStage)].join(' ');
+}
+
+export function printSelector({ matchers }: LogExpr): string {
+  return `{${matchers.map(({ name, op, value }) => `${name}${op}${quote(value)}`).join(', ')}}`;
 }
 
 function printRange({ op, log, rangeMs, offsetMs, unwrap, parameter, grouping }: RangeExpr): string {
-  const offset = offsetMs === 0 ? '' : ` offset ${span(offsetMs)}`;
   const first = parameter === undefined ? '' : `${formatFloat(parameter)}, `;
-  return `${op}(${first}${printLog(log)}${unwrap === undefined ? '' : ` ${printUnwrap(unwrap)}`} [${span(rangeMs)}]${offset})${printGrouping(grouping)}`;
+  const lines = [printLog(log), ...(unwrap === undefined ? [] : printUnwrap(unwrap))].join(' ');
+  return `${op}(${first}${lines} ${printWindow(rangeMs, offsetMs)})${printGrouping(grouping)}`;
+}
+
+/** `[5m] offset 1h` */
+export function printWindow(rangeMs: number, offsetMs: number): string {
+  return `[${span(rangeMs)}]${offsetMs === 0 ? '' : ` offset ${span(offsetMs)}`}`;
 }
 
 /** Parts of a millisecond only Go's own form can say. */
@@ -40,15 +49,16 @@ function span(ms: number): string {
   return Number.isInteger(ms) ? formatDuration(ms) : `${formatFloat(ms * 1e6)}ns`;
 }
 
-function printUnwrap({ label, convert, filters }: Unwrap): string {
-  return [`| unwrap ${convert === undefined ? label : `${convert}(${label})`}`, ...filters.map((filter) => `| ${printFilter(filter)}`)].join(' ');
+/** `| unwrap` and the filters behind it, each a stage. */
+export function printUnwrap({ label, convert, filters }: Unwrap): string[] {
+  return [`| unwrap ${convert === undefined ? label : `${convert}(${label})`}`, ...filters.map((filter) => `| ${printFilter(filter)}`)];
 }
 
-function printGrouping(grouping: Grouping | undefined): string {
+export function printGrouping(grouping: Grouping | undefined): string {
   return grouping === undefined ? '' : ` ${grouping.without ? 'without' : 'by'} (${grouping.labels.join(', ')}) `.trimEnd();
 }
 
-function printMatching(matching: Matching | undefined): string {
+export function printMatching(matching: Matching | undefined): string {
   if (matching === undefined) {
     return '';
   }
@@ -86,7 +96,7 @@ export function printStage(stage: Stage): string {
 const printPick = ({ name, op, value }: LabelPick): string => (op === undefined ? name : `${name}${op}${quote(value!)}`);
 
 function printExtractions(fields: readonly Extraction[]): string {
-  return fields.map(({ name, expression }) => `${name}=${quote(expression)}`).join(', ');
+  return fields.map(({ name, expression }) => `${name}=${quote(expression)}`).join(',');
 }
 
 function printFilter(filter: LabelFilter): string {

@@ -1,5 +1,3 @@
-import { queryError } from 'svc/query';
-
 import type { MatcherText, RangeExpr, RangeOp, VectorOp } from './ast.ts';
 import { parseError } from './parse-error.ts';
 
@@ -35,12 +33,9 @@ export function checkRange({ op, parameter, grouping, unwrap }: Pick<RangeExpr, 
   }
 }
 
-const ranked: ReadonlySet<VectorOp> = new Set(['topk', 'bottomk']);
+const ranked: ReadonlySet<VectorOp> = new Set(['topk', 'bottomk', 'approx_topk']);
 
 export function checkAggregation({ op, parameter, grouping }: { readonly op: VectorOp; readonly parameter?: number; readonly grouping?: object }): void {
-  if (op === 'approx_topk') {
-    throw queryError('execution', 'approx_topk is not enabled: topk is exact here, and as fast');
-  }
   if (!ranked.has(op) && parameter !== undefined) {
     throw parseError(`unsupported parameter for operation ${op}(${parameter},`);
   }
@@ -55,7 +50,7 @@ export function checkAggregation({ op, parameter, grouping }: { readonly op: Vec
       throw parseError(`invalid parameter (must be greater than 0) ${op}(${parameter}`);
     }
   }
-  if ((op === 'sort' || op === 'sort_desc') && grouping !== undefined) {
+  if ((op === 'sort' || op === 'sort_desc' || op === 'approx_topk') && grouping !== undefined) {
     throw parseError(`grouping not allowed for ${op} aggregation`);
   }
 }

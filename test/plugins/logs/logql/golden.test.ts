@@ -125,11 +125,15 @@ async function checkMetric(check: Check): Promise<void> {
   const { q, start, end, step } = check;
   const asked = range(source, { query: q, start: start! * 1000, end: end! * 1000, step: step! * 1000, now }, fresh());
   const askedNow = instant(source, { query: q, time: end! * 1000, now }, fresh());
+  if (check.status === 500) {
+    // Loki's settings forbid it as recorded; its own tests, and we, answer an estimate of the top by the top itself, for one time only.
+    assert.equal((await askedNow).type, 'vector');
+    assert.match(await failure(asked), /only supported on instant queries/);
+    return;
+  }
   if (typeof check.body === 'string') {
-    // Of what a server's settings forbid, only the reason is the same.
-    const shown = (message: string): string => (check.status === 500 ? message.slice(0, 'approx_topk is not enabled'.length) : message);
-    assert.equal(shown(await failure(asked)), shown(check.body));
-    assert.equal(shown(await failure(askedNow)), shown(check.instant as string));
+    assert.equal(await failure(asked), check.body);
+    assert.equal(await failure(askedNow), check.instant);
     return;
   }
   const { series } = await asked;
