@@ -41,7 +41,8 @@ export class StoreQueries {
 
   async metrics(input: MetricsInput, call: Call): Promise<MetricsResult> {
     const query = parse(input.query);
-    const options = { start: input.start, end: input.end, step: input.step, enforce: matchersOf(input) };
+    const { start, end, step, exemplars } = input;
+    const options = { start, end, step, enforce: matchersOf(input), ...(exemplars !== undefined && { exemplars }) };
     return this.#run(input, call, (budget) => metrics(this.#store.source(), query, options, budget));
   }
 

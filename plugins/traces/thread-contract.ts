@@ -84,6 +84,7 @@ export interface MetricsInput extends Asked {
   readonly start: number;
   readonly end: number;
   readonly step: number;
+  readonly exemplars?: number;
 }
 
 /** One value for the whole window. */

@@ -65,25 +65,46 @@ function spansetJson(json: JsonBytes, { spans, matched, attributes }: MatchedSpa
 export function metricsJson({ times, series }: MetricsResult, { instant = false }: { readonly instant?: boolean } = {}): Uint8Array<ArrayBuffer> {
   const json = new JsonBytes(series.length * times.length * 40 + 256);
   json.raw('{"series":[');
-  series.forEach(({ labels, values }, index) => {
-    json.raw(index === 0 ? '{"labels":[' : ',{"labels":[');
-    labels.forEach(({ key, value }, at) => {
-      json
-        .raw(at === 0 ? '{"key":' : ',{"key":')
-        .string(key)
-        .raw(',"value":');
-      valueJson(json, value);
-      json.raw('}');
-    });
-    json.raw('],');
+  series.forEach(({ labels, values, exemplars = [] }, index) => {
+    labelsJson(json.raw(index === 0 ? '{' : ',{'), labels);
+    json.raw(',');
     if (instant) {
       json.raw('"value":').number(values[0]!).raw(',');
     } else {
       samplesJson(json, times, values);
     }
-    json.raw('"promLabels":').string(promLabels(labels)).raw('}');
+    json.raw('"promLabels":').string(promLabels(labels));
+    if (!instant && exemplars.length > 0) {
+      exemplarsJson(json, exemplars);
+    }
+    json.raw('}');
   });
   return json.raw('],"metrics":{"completedJobs":1,"totalJobs":1}}').finish();
+}
+
+function labelsJson(json: JsonBytes, labels: readonly Attribute[]): void {
+  json.raw('"labels":[');
+  labels.forEach(({ key, value }, at) => {
+    json
+      .raw(at === 0 ? '{"key":' : ',{"key":')
+      .string(key)
+      .raw(',"value":');
+    valueJson(json, value);
+    json.raw('}');
+  });
+  json.raw(']');
+}
+
+function exemplarsJson(json: JsonBytes, exemplars: NonNullable<MetricsResult['series'][number]['exemplars']>): void {
+  json.raw(',"exemplars":[');
+  exemplars.forEach(({ labels, timeMs, value }, at) => {
+    labelsJson(json.raw(at === 0 ? '{' : ',{'), labels);
+    json
+      .raw(',"value":')
+      .number(value!)
+      .raw(`,"timestampMs":"${Math.floor(timeMs)}"}`);
+  });
+  json.raw(']');
 }
 
 function samplesJson(json: JsonBytes, times: Float64Array, values: Float64Array): void {

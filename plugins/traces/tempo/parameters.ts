@@ -4,6 +4,7 @@ import type { ParameterList } from './parameter-list.ts';
 
 const longestText = 64 * 1024;
 const usualPoints = 120;
+const usualExemplars = 100;
 
 export interface Window {
   /** Milliseconds. */
@@ -65,6 +66,11 @@ export class Parameters {
       throw queryError('bad_data', `invalid ${name}: must be a positive number`);
     }
     return Number(text);
+  }
+
+  /** Tempo shows a hundred unless it is told otherwise; 0 is not told. */
+  exemplars(): number {
+    return this.text('exemplars') === '0' ? usualExemplars : (this.count('exemplars') ?? usualExemplars);
   }
 
   /** Milliseconds; whole seconds that make about 120 points of the window unless it is said. */

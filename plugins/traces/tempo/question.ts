@@ -74,7 +74,7 @@ export class Reader {
   range(list: ParameterList): TempoQuestion {
     const parameters = this.#of(list);
     const window = parameters.windowWithin(searchMs, this.#longestMs());
-    return { kind: 'range', input: { ...window, query: demanded(parameters), step: parameters.step(window) } };
+    return { kind: 'range', input: { ...window, query: demanded(parameters), step: parameters.step(window), exemplars: parameters.exemplars() } };
   }
 
   instant(list: ParameterList): TempoQuestion {

@@ -84,6 +84,15 @@ export interface MetricsStage {
   readonly by: readonly FieldExpression[];
 }
 
+/** Values of the selected spans beside those of the others; with a window, only spans that start in it are selected. */
+export interface CompareStage {
+  readonly function: 'compare';
+  readonly selection: FieldExpression | undefined;
+  readonly top: number;
+  readonly startNs: bigint | undefined;
+  readonly endNs: bigint | undefined;
+}
+
 export interface RankStage {
   readonly function: 'topk' | 'bottomk';
   readonly count: number;
@@ -91,8 +100,15 @@ export interface RankStage {
 
 export interface Query {
   readonly stages: readonly Stage[];
-  readonly metrics: MetricsStage | undefined;
+  readonly metrics: MetricsStage | CompareStage | undefined;
   readonly ranks: readonly RankStage[];
+  readonly hints: Hints;
+}
+
+/** `with (…)` */
+export interface Hints {
   /** Asks for the newest traces first, which is how every search answers. */
-  readonly mostRecent: boolean;
+  readonly mostRecent?: true;
+  /** How many spans are shown beside the numbers of a metric. */
+  readonly exemplars?: number | boolean;
 }

@@ -40,7 +40,9 @@ const mayBe = (type: Type, wanted: Type): boolean => type === wanted || type ===
 /** Throws unless every operation of the query can mean something. */
 export function checkQuery({ stages, metrics }: Query): void {
   stages.forEach(checkStage);
-  if (metrics !== undefined) {
+  if (metrics?.function === 'compare') {
+    checkSpanset({ kind: 'filter', condition: metrics.selection });
+  } else if (metrics !== undefined) {
     checkMetrics(metrics);
   }
 }

@@ -24,8 +24,12 @@ export const withNames = (query: Query): Query => ({
 
 /** Throws unless the query looks at one span at a time: what it says of other spans cannot be kept from the asker elsewhere. */
 export function assertSpansAlone({ stages, metrics }: Query): void {
-  assertFieldsAlone([...stages.flatMap(fieldsIn), ...(metrics === undefined ? [] : [metrics.field, ...metrics.by])]);
+  assertFieldsAlone([...stages.flatMap(fieldsIn), ...(metrics === undefined ? [] : fieldsOfMetrics(metrics))]);
 }
+
+/** A comparison tells the names of roots, too. */
+const fieldsOfMetrics = (metrics: NonNullable<Query['metrics']>): readonly (FieldExpression | undefined)[] =>
+  metrics.function === 'compare' ? [metrics.selection, { kind: 'intrinsic', intrinsic: 'rootName', text: 'rootName' }] : [metrics.field, ...metrics.by];
 
 export function assertFieldsAlone(fields: readonly (FieldExpression | undefined)[]): void {
   if (fields.some(looksAtTrace)) {

@@ -34,6 +34,8 @@ function same(name: Intrinsic): readonly [string, Intrinsic] {
   return [name, name];
 }
 
+const mostFields = 32;
+
 export function intrinsicNamed(text: string): Intrinsic | undefined {
   return intrinsics.get(text);
 }
@@ -136,3 +138,17 @@ const literals: ReadonlyMap<string, FieldExpression> = new Map<string, FieldExpr
   ...statusNames.map((text, value) => [text, { kind: 'literal', value: { type: 'status', value }, text }] as const),
   ...kindNames.map((text, value) => [text, { kind: 'literal', value: { type: 'kind', value }, text }] as const),
 ]);
+
+/** `(a, b)` */
+export function fieldList(tokens: Cursor): readonly FieldExpression[] {
+  tokens.expect('(');
+  const fields = [parseField(tokens)];
+  while (tokens.take(',')) {
+    fields.push(parseField(tokens));
+    if (fields.length > mostFields) {
+      throw parseError(tokens.token, `more than ${mostFields} fields`);
+    }
+  }
+  tokens.expect(')');
+  return fields;
+}

@@ -39,7 +39,7 @@ const words = new Set([
   ...['nil', 'true', 'false', 'error', 'ok', 'unset', 'unspecified', 'internal', 'server', 'client', 'producer', 'consumer'],
   ...['duration', 'childCount', 'name', 'status', 'statusMessage', 'kind', 'parent', 'rootName', 'rootServiceName', 'traceDuration'],
   ...['nestedSetLeft', 'nestedSetRight', 'nestedSetParent', 'count', 'avg', 'max', 'min', 'sum', 'by', 'coalesce', 'select', 'with'],
-  ...['rate', 'count_over_time', 'min_over_time', 'max_over_time', 'avg_over_time', 'sum_over_time', 'quantile_over_time', 'histogram_over_time'],
+  ...['rate', 'count_over_time', 'min_over_time', 'max_over_time', 'avg_over_time', 'sum_over_time', 'quantile_over_time', 'histogram_over_time', 'compare'],
   ...['topk', 'bottomk'],
   ...['trace:duration', 'trace:rootName', 'trace:rootService', 'trace:id', 'span:duration', 'span:name', 'span:kind', 'span:status'],
   ...['span:statusMessage', 'span:id', 'span:parentID', 'span:childCount', 'event:name', 'event:timeSinceStart', 'link:traceID', 'link:spanID'],

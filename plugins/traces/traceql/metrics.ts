@@ -1,12 +1,15 @@
 import { type Budget, type Matcher, queryError } from 'svc/query';
 
-import type { MetricsStage, Query, RankStage } from './ast.ts';
+import type { CompareStage, MetricsStage, Query, RankStage } from './ast.ts';
+import { Comparison } from './comparison.ts';
 import { sightOf } from './enforce.ts';
+import { type Exemplar, ExemplarPicker } from './exemplars.ts';
 import { compileField } from './field.ts';
-import { histogram, type Slots, slotsFor } from './slots.ts';
+import { bucketLabel, histogram, type Slots, slotsFor } from './slots.ts';
 import { compilePipeline, runOver } from './pipeline.ts';
 import { prefilterOf } from './prefilter.ts';
 import { printField } from './print.ts';
+import { SeenSpans } from './seen-spans.ts';
 import type { SpanSource } from './source.ts';
 import type { Attribute, Value } from './span.ts';
 import { TraceView } from './trace-view.ts';
@@ -18,12 +21,15 @@ export interface MetricsOptions {
   readonly end: number;
   readonly step: number;
   readonly enforce?: readonly Matcher[];
+  /** Spans to be shown beside the numbers, at most; the query may say otherwise. */
+  readonly exemplars?: number;
 }
 
 export interface MetricsSeries {
   readonly labels: readonly Attribute[];
   /** One for each time; NaN where there is none. */
   readonly values: Float64Array;
+  readonly exemplars?: readonly Exemplar[];
 }
 
 export interface MetricsResult {
@@ -38,7 +44,11 @@ const mostSeries = 5_000;
 interface Group {
   readonly labels: readonly Attribute[];
   readonly slots: Slots;
+  readonly exemplars: Exemplar[];
 }
+
+/** As many as Tempo shows unless it is told otherwise, and at most. */
+const usualExemplars = 100;
 
 /** The answer of a query with a metrics function. */
 export async function metrics(source: SpanSource, query: Query, options: MetricsOptions, budget: Budget): Promise<MetricsResult> {
@@ -46,15 +56,38 @@ export async function metrics(source: SpanSource, query: Query, options: Metrics
     throw queryError('bad_data', 'not a metrics query: add a stage such as | rate()');
   }
   const times = timesOf(options);
-  const groups = await collect(source, query, query.metrics, options, times.length, budget);
-  const series = [...groups.values()].flatMap(({ labels, slots }) =>
-    slots.series(options.step / 1000).map(({ label, values }) => ({ labels: label === undefined ? labels : [...labels, label], values })),
-  );
+  const series =
+    query.metrics.function === 'compare'
+      ? await compared(source, query, query.metrics, options, times.length, budget)
+      : shown(await collect(source, query, query.metrics, options, times.length, budget), options.step / 1000);
   const sorted = series
     .map((one) => ({ one, key: JSON.stringify(one.labels.map(({ key, value }) => [key, keyOf(value)])) }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ one }) => one);
   return { times, series: query.ranks.reduce((kept, rank) => ranked(kept, rank, times.length), sorted as readonly MetricsSeries[]) };
+}
+
+/** The series of each group, with the exemplars that belong to each. */
+function shown(groups: ReadonlyMap<string, Group>, stepSeconds: number): MetricsSeries[] {
+  return [...groups.values()].flatMap(({ labels, slots, exemplars }) => {
+    const parts = slots.series(stepSeconds);
+    const own = parts.map((): Exemplar[] => []);
+    for (const exemplar of exemplars) {
+      // Of several quantiles or buckets, the first that reaches up to the value.
+      const at = parts.findIndex((part) => exemplar.value === undefined || exemplar.value <= reach(part, exemplar.slot));
+      const part = at < 0 ? parts.length - 1 : at;
+      own[part]!.push(exemplar.value === undefined ? { ...exemplar, value: parts[part]!.values[exemplar.slot]! } : exemplar);
+    }
+    return parts.map(({ label, values }, at) => ({
+      labels: label === undefined ? labels : [...labels, label],
+      values,
+      ...(own[at]!.length > 0 && { exemplars: own[at]! }),
+    }));
+  });
+}
+
+function reach({ label, values }: ReturnType<Slots['series']>[number], slot: number): number {
+  return label === undefined ? Infinity : label.key === bucketLabel && label.value.type === 'float' ? label.value.value : values[slot]!;
 }
 
 function timesOf({ start, end, step }: MetricsOptions): Float64Array {
@@ -71,37 +104,20 @@ function timesOf({ start, end, step }: MetricsOptions): Float64Array {
   return Float64Array.from({ length: count }, (_, index) => start + index * step);
 }
 
-async function collect(
+/** Each span that the query is about, once, with the slot that its start lies in. */
+async function eachSpan(
   source: SpanSource,
   query: Query,
-  stage: MetricsStage,
   { start, end, step, enforce = [] }: MetricsOptions,
   count: number,
   budget: Budget,
-): Promise<Map<string, Group>> {
+  visit: (view: TraceView, index: number, slot: number) => void,
+): Promise<void> {
   const run = compilePipeline(query.stages);
   const sight = sightOf(enforce);
-  const columns = stage.by.map((field) => ({ key: printField(field), evaluate: compileField(field) }));
-  const measure = stage.field === undefined ? undefined : compileField(stage.field);
   const filter = prefilterOf(query);
   const prefilter = { spans: sight.narrow(filter.spans), partial: filter.partial };
-  const groups = new Map<string, Group>();
-  const makeSlots = slotsFor(stage, count);
-
-  function groupOf(view: TraceView, index: number): Group {
-    const values = columns.map(({ evaluate }) => evaluate(view, index));
-    const key = values.length === 1 ? keyOf(values[0]) : JSON.stringify(values.map(keyOf));
-    let group = groups.get(key);
-    if (group === undefined) {
-      if (groups.size >= mostSeries) {
-        throw queryError('too_large', `the query makes more than ${mostSeries} series: group by an attribute with fewer values`);
-      }
-      budget.bytes(count * 8);
-      groups.set(key, (group = { labels: labelsOf(stage, columns, values), slots: makeSlots() }));
-    }
-    return group;
-  }
-
+  const seen = new SeenSpans((bytes) => budget.bytes(bytes));
   for await (const { traces } of source.traces({ startMs: start - step, endMs: end }, prefilter, budget)) {
     for (const trace of traces) {
       const visible = sight.visible(trace);
@@ -113,9 +129,9 @@ async function collect(
       for (const { members } of runOver(view, run)) {
         for (const index of members) {
           const slot = Math.ceil((view.spans[index]!.startMs - start) / step);
-          const value = measure?.(view, index);
-          if (slot >= 0 && slot < count && (measure === undefined || (value !== undefined && isNumeric(value)))) {
-            groupOf(view, index).slots.add(slot, numberOf(value));
+          // Whole traces have each span once already.
+          if (slot >= 0 && slot < count && (!prefilter.partial || seen.add(view.traceId, view.spans[index]!))) {
+            visit(view, index, slot);
           }
         }
       }
@@ -125,7 +141,68 @@ async function collect(
       }
     }
   }
+}
+
+async function compared(
+  source: SpanSource,
+  query: Query,
+  stage: CompareStage,
+  options: MetricsOptions,
+  count: number,
+  budget: Budget,
+): Promise<MetricsSeries[]> {
+  const comparison = new Comparison(stage, count, (bytes) => budget.bytes(bytes));
+  await eachSpan(source, query, options, count, budget, (view, index, slot) => comparison.add(view, index, slot));
+  return comparison.series();
+}
+
+async function collect(
+  source: SpanSource,
+  query: Query,
+  stage: MetricsStage,
+  options: MetricsOptions,
+  count: number,
+  budget: Budget,
+): Promise<Map<string, Group>> {
+  const columns = stage.by.map((field) => ({ key: printField(field), evaluate: compileField(field) }));
+  const measure = stage.field === undefined ? undefined : compileField(stage.field);
+  const groups = new Map<string, Group>();
+  const makeSlots = slotsFor(stage, count);
+  const picker = new ExemplarPicker(exemplarsOf(query, options));
+
+  function groupOf(view: TraceView, index: number): Group {
+    const values = columns.map(({ evaluate }) => evaluate(view, index));
+    const key = values.length === 1 ? keyOf(values[0]) : JSON.stringify(values.map(keyOf));
+    let group = groups.get(key);
+    if (group === undefined) {
+      if (groups.size >= mostSeries) {
+        throw queryError('too_large', `the query makes more than ${mostSeries} series: group by an attribute with fewer values`);
+      }
+      budget.bytes(count * 8);
+      groups.set(key, (group = { labels: labelsOf(stage, columns, values), slots: makeSlots(), exemplars: [] }));
+    }
+    return group;
+  }
+
+  await eachSpan(source, query, options, count, budget, (view, index, slot) => {
+    const value = measure?.(view, index);
+    if (measure !== undefined && (value === undefined || !isNumeric(value))) {
+      return;
+    }
+    const group = groupOf(view, index);
+    group.slots.add(slot, numberOf(value));
+    const exemplar = picker.pick(view, index, slot, value === undefined ? undefined : numberOf(value));
+    if (exemplar !== undefined) {
+      group.exemplars.push(exemplar);
+    }
+  });
   return groups;
+}
+
+/** The hint of the query counts before what the call asks for. */
+function exemplarsOf({ hints }: Query, { exemplars = 0 }: MetricsOptions): number {
+  const asked = hints.exemplars ?? exemplars;
+  return Math.min(usualExemplars, typeof asked === 'number' ? asked : asked ? usualExemplars : 0);
 }
 
 /** Durations count in seconds. */
@@ -143,7 +220,7 @@ function labelsOf(stage: MetricsStage, columns: readonly { readonly key: string 
 
 /** At each time the largest or smallest few; what is in none of them goes. */
 function ranked(series: readonly MetricsSeries[], { function: name, count }: RankStage, length: number): readonly MetricsSeries[] {
-  const kept = series.map(({ labels }) => ({ labels, values: new Float64Array(length).fill(NaN) }));
+  const kept = series.map((one) => ({ ...one, values: new Float64Array(length).fill(NaN) }));
   const direction = name === 'topk' ? -1 : 1;
   for (let slot = 0; slot < length; slot++) {
     const order = [...series.keys()].filter((index) => !Number.isNaN(series[index]!.values[slot]!));

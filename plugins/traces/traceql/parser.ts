@@ -1,11 +1,8 @@
-import { queryError } from 'svc/query';
-
 import type {
   AggregateFunction,
+  CompareStage,
   Comparison,
-  FieldExpression,
   MetricsStage,
-  OverTimeFunction,
   Query,
   RankStage,
   ScalarExpression,
@@ -15,8 +12,9 @@ import type {
 } from './ast.ts';
 import { checkQuery } from './check.ts';
 import { Cursor } from './cursor.ts';
-import { numberOf, parseField } from './field-parser.ts';
+import { fieldList, numberOf, parseField } from './field-parser.ts';
 import { parseError } from './lexer.ts';
+import { compareStage, hints, metricsStage, overTime, rankStage } from './metrics-parser.ts';
 
 const spansetBinding: ReadonlyMap<string, number> = new Map([
   ...['&&', '||'].map((operator) => [operator, 1] as const),
@@ -29,41 +27,40 @@ const scalarBinding: ReadonlyMap<string, number> = new Map([
 ]);
 const comparisons = ['=', '!=', '<', '<=', '>', '>='];
 const aggregates = ['count', 'avg', 'max', 'min', 'sum'];
-const overTime = ['rate', 'count_over_time', 'min_over_time', 'max_over_time', 'avg_over_time', 'sum_over_time', 'quantile_over_time', 'histogram_over_time'];
-const withoutField = ['rate', 'count_over_time'];
-const mostQuantiles = 20;
-const mostFields = 32;
-const largestRank = 1000;
 
 /** Reads a query and checks its types; every complaint says where it is, or which part. */
 export function parse(text: string): Query {
   const tokens = new Cursor(text);
   const { stages, metrics, ranks } = pipeline(tokens, true);
-  const mostRecent = hints(tokens);
+  const given = hints(tokens);
   if (tokens.token.type !== 'end') {
     tokens.unexpected();
   }
-  const query: Query = { stages, metrics, ranks, mostRecent };
+  const query: Query = { stages, metrics, ranks, hints: given };
   checkQuery(query);
   return query;
 }
 
 interface Pipeline {
   readonly stages: readonly Stage[];
-  readonly metrics: MetricsStage | undefined;
+  readonly metrics: MetricsStage | CompareStage | undefined;
   readonly ranks: readonly RankStage[];
 }
 
 function pipeline(tokens: Cursor, outermost: boolean): Pipeline {
   return tokens.nested(() => {
     const stages: Stage[] = [stage(tokens, true)];
-    let metrics: MetricsStage | undefined;
+    let metrics: MetricsStage | CompareStage | undefined;
     const ranks: RankStage[] = [];
     while (tokens.take('|')) {
       if (metrics === undefined && outermost && overTime.some((name) => tokens.is(name))) {
         metrics = metricsStage(tokens);
+      } else if (metrics === undefined && outermost && tokens.is('compare')) {
+        metrics = compareStage(tokens);
       } else if (metrics === undefined) {
         stages.push(stage(tokens, false));
+      } else if (metrics.function === 'compare') {
+        throw parseError(tokens.token, 'nothing can follow compare()');
       } else {
         ranks.push(rankStage(tokens));
       }
@@ -81,7 +78,7 @@ function stage(tokens: Cursor, first: boolean): Stage {
     tokens.expect(')');
     return { kind: 'coalesce' };
   }
-  if (!first && tokens.take('select')) {
+  if (tokens.take('select')) {
     return { kind: 'select', fields: fieldList(tokens) };
   }
   return beginsSpanset(tokens) ? spanset(tokens) : scalarComparison(tokens);
@@ -177,87 +174,4 @@ function scalarAtom(tokens: Cursor): ScalarExpression {
   const field = name === 'count' ? undefined : parseField(tokens);
   tokens.expect(')');
   return { kind: 'aggregate', function: name as AggregateFunction, field };
-}
-
-function fieldList(tokens: Cursor): readonly FieldExpression[] {
-  tokens.expect('(');
-  const fields = [parseField(tokens)];
-  while (tokens.take(',')) {
-    fields.push(parseField(tokens));
-    if (fields.length > mostFields) {
-      throw parseError(tokens.token, `more than ${mostFields} fields`);
-    }
-  }
-  tokens.expect(')');
-  return fields;
-}
-
-function metricsStage(tokens: Cursor): MetricsStage {
-  const name = tokens.next().text as OverTimeFunction;
-  tokens.expect('(');
-  const field = withoutField.includes(name) ? undefined : parseField(tokens);
-  const quantiles: number[] = [];
-  if (name === 'quantile_over_time') {
-    do {
-      tokens.expect(',');
-      quantiles.push(quantile(tokens));
-      if (quantiles.length > mostQuantiles) {
-        throw parseError(tokens.token, `more than ${mostQuantiles} quantiles`);
-      }
-    } while (tokens.is(','));
-  }
-  tokens.expect(')');
-  return { function: name, field, quantiles, by: tokens.take('by') ? fieldList(tokens) : [] };
-}
-
-function quantile(tokens: Cursor): number {
-  const { token } = tokens;
-  if (token.type !== 'integer' && token.type !== 'float') {
-    return tokens.unexpected('a quantile');
-  }
-  if (token.value > 1) {
-    throw parseError(token, `a quantile lies between 0 and 1, and ${token.text} does not`);
-  }
-  tokens.next();
-  return token.value;
-}
-
-function rankStage(tokens: Cursor): RankStage {
-  const name = (['topk', 'bottomk'] as const).find((candidate) => tokens.take(candidate));
-  if (name === undefined) {
-    return tokens.unexpected('topk or bottomk');
-  }
-  tokens.expect('(');
-  const { token } = tokens;
-  if (token.type !== 'integer') {
-    return tokens.unexpected('INTEGER');
-  }
-  if (token.value < 1 || token.value > largestRank) {
-    throw parseError(token, `${name} limit must be between 1 and ${largestRank}`);
-  }
-  tokens.next();
-  tokens.expect(')');
-  return { function: name, count: token.value };
-}
-
-/** `with (…)`: what would change nothing here is refused rather than ignored. */
-function hints(tokens: Cursor): boolean {
-  if (!tokens.take('with')) {
-    return false;
-  }
-  tokens.expect('(');
-  const { token } = tokens;
-  const name = tokens.next().text;
-  if (name !== 'most_recent') {
-    throw queryError(
-      'bad_data',
-      `invalid TraceQL query: there is no hint ${JSON.stringify(name)} at line ${token.line}, col ${token.column}: most_recent is the only one`,
-    );
-  }
-  tokens.expect('=');
-  if (!tokens.take('true')) {
-    throw parseError(tokens.token, 'most_recent can only be true: a search always answers with the newest traces first');
-  }
-  tokens.expect(')');
-  return true;
 }

@@ -17,7 +17,10 @@ const columns: Partial<Readonly<Record<Intrinsic, Field>>> = {
 
 /** What the store may leave out before the query runs. */
 export function prefilterOf({ stages, metrics }: Query): Prefilter {
-  return { spans: ofStages(stages), partial: metrics !== undefined && !needsWholeTrace(stages) && ![metrics.field, ...metrics.by].some(looksAtTrace) };
+  return {
+    spans: ofStages(stages),
+    partial: metrics !== undefined && metrics.function !== 'compare' && !needsWholeTrace(stages) && ![metrics.field, ...metrics.by].some(looksAtTrace),
+  };
 }
 
 /** Later stages only take away, so the first one says which traces matter. */

@@ -1,14 +1,22 @@
-import type { FieldExpression, Query, ScalarExpression, SpansetExpression, Stage } from './ast.ts';
+import type { CompareStage, FieldExpression, Query, ScalarExpression, SpansetExpression, Stage } from './ast.ts';
 
 /** The query as text that reads back as the same query; every operation in parentheses where it stands within another. */
-export function printQuery({ stages, metrics, ranks, mostRecent }: Query): string {
+export function printQuery({ stages, metrics, ranks, hints }: Query): string {
   const parts = stages.map(printStage);
-  if (metrics !== undefined) {
+  if (metrics?.function === 'compare') {
+    parts.push(printComparison(metrics));
+  } else if (metrics !== undefined) {
     const inner = [...(metrics.field === undefined ? [] : [printField(metrics.field)]), ...metrics.quantiles.map(String)].join(', ');
     parts.push(`${metrics.function}(${inner})${metrics.by.length === 0 ? '' : ` by(${metrics.by.map((field) => printField(field)).join(', ')})`}`);
   }
   parts.push(...ranks.map((rank) => `${rank.function}(${rank.count})`));
-  return parts.join(' | ') + (mostRecent ? ' with(most_recent=true)' : '');
+  const given = [...(hints.mostRecent === true ? ['most_recent=true'] : []), ...(hints.exemplars === undefined ? [] : [`exemplars=${hints.exemplars}`])];
+  return parts.join(' | ') + (given.length === 0 ? '' : ` with(${given.join(', ')})`);
+}
+
+function printComparison({ selection, top, startNs, endNs }: CompareStage): string {
+  const window = startNs === undefined || endNs === undefined ? [] : [startNs, endNs];
+  return `compare(${[printSpanset({ kind: 'filter', condition: selection }), top, ...window].join(', ')})`;
 }
 
 function printStage(stage: Stage): string {

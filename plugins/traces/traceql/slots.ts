@@ -2,6 +2,8 @@ import type { MetricsStage } from './ast.ts';
 import type { Attribute } from './span.ts';
 
 export const histogram = 'histogram_over_time';
+/** The upper bound of a bucket. */
+export const bucketLabel = '__bucket';
 
 /** What is gathered for one group, slot by slot. */
 export interface Slots {
@@ -124,7 +126,7 @@ class BucketSlots implements Slots {
   series(): ReturnType<Slots['series']> {
     return [...this.#counts]
       .sort(([a], [b]) => a - b)
-      .map(([bound, values]) => ({ label: { key: '__bucket', value: { type: 'float', value: bound } }, values }));
+      .map(([bound, values]) => ({ label: { key: bucketLabel, value: { type: 'float', value: bound } }, values }));
   }
 }
 

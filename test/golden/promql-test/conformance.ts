@@ -33,10 +33,13 @@ const week = 7 * 86_400;
 /** Data sets of one run; a file has at most about this many. */
 const sets = 100;
 
-function engineFor(): Engine {
+/** Labels of type and unit are a feature that one file of scripts is about; the others are written without it. */
+const aboutTypes = (file: string): boolean => basename(file) === 'type_and_unit.test';
+
+function engineFor(typed: boolean): Engine {
   const { url, token } = values;
   if (url === undefined) {
-    return localEngine({ typeAndUnitLabels: values['type-and-unit'] });
+    return localEngine({ typeAndUnitLabels: typed });
   }
   const api = `${url.replace(/\/$/, '')}/api/v1`;
   const epoch = values.epoch === undefined ? Date.now() / 1000 - sets * week : Number(values.epoch);
@@ -48,9 +51,10 @@ function engineFor(): Engine {
   });
 }
 
-const engine = engineFor();
+const shared = values.url === undefined ? undefined : engineFor(false);
 let failures = 0;
 for (const file of positionals) {
+  const engine = shared ?? engineFor(values['type-and-unit'] || aboutTypes(file));
   const outcomes = await runScript(readFileSync(file, 'utf8'), engine);
   const failed = outcomes.filter((outcome) => outcome.failed !== undefined);
   const skipped = outcomes.filter((outcome) => outcome.skipped !== undefined);

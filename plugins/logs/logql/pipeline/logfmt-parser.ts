@@ -165,7 +165,7 @@ function unquoted(line: string, from: number, end: number): string {
     return readable(inside);
   }
   try {
-    return readable(JSON.parse(`"${inside.replace(/[\0-\x1f]/g, escaped)}"`) as string);
+    return readable(JSON.parse(`"${inside.replace(/\p{Cc}/gu, escaped)}"`) as string);
   } catch {
     return inside;
   }

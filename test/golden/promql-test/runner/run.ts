@@ -33,8 +33,12 @@ export async function runScript(text: string, engine: Engine): Promise<Outcome[]
         command.series.filter(({ histogram }) => !histogram),
       );
     } else {
-      const skipped = unsupported(command, loads) ?? engine.unsupported?.(command.expr);
-      const failed = skipped === undefined ? await run(command, engine) : undefined;
+      const lacking = unsupported(command, loads);
+      const unasked = engine.unsupported?.(command.expr);
+      const wrong = unasked === undefined ? await run(command, engine) : undefined;
+      // What is answered rightly does not need what the store lacks, though its selectors touch it.
+      const skipped = unasked ?? (wrong === undefined ? undefined : lacking);
+      const failed = skipped === undefined ? wrong : undefined;
       outcomes.push({ line: command.line, expr: command.expr, ...(skipped !== undefined && { skipped }), ...(failed !== undefined && { failed }) });
     }
   }

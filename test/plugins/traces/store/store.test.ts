@@ -17,6 +17,23 @@ const found = async ({ methods }: Service, query: string): Promise<string[]> =>
 const span = (number: number, more: Partial<Sent> = {}): Sent => ({ trace: traceId(number), id: spanId(number), startMs: startMs + number, ...more });
 
 describe('what was taken', () => {
+  test('counts once in metrics, however often and wherever it was pushed', async (t) => {
+    const service = await openService(t);
+    const count = async (query: string): Promise<number[]> => {
+      const { values } = await service.methods.metrics({ query, start: startMs + 60_000, end: startMs + 60_000, step: 120_000 }, noCall);
+      return values.map((one) => one[0]!);
+    };
+    const spans = Array.from({ length: 300 }, (_, at) => span(at + 1));
+    await push(service, { 'service.name': 'a' }, ...spans);
+    await push(service, { 'service.name': 'a' }, ...spans.slice(100));
+    await service.methods.tend({ now: true });
+    await push(service, { 'service.name': 'a' }, ...spans.slice(200), span(301));
+    assert.deepEqual(await count('{ } | count_over_time()'), [301]);
+    assert.deepEqual(await count('{ true } | count_over_time() by (resource.service.name)'), [301]);
+    await service.methods.tend({ now: true });
+    assert.deepEqual(await count('{ } | count_over_time()'), [301]);
+  });
+
   test('is found at once, and after a restart, whether it was in a block or not', async (t) => {
     const place = folder(t);
     const first = await openService(t, { folder: place });

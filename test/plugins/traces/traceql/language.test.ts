@@ -62,6 +62,10 @@ describe('a query that reads', () => {
     ],
     ['{ } | histogram_over_time(span.size)'],
     ['{ .a } with(most_recent=true)'],
+    ['{ } | rate() with(most_recent=true, exemplars=5)'],
+    ['{ } | rate() with(exemplars=false)'],
+    ['{ } | compare({ status = error }, 10)'],
+    ['{ } | compare({ }, 3, 1795200000000000000, 1795200060000000000)'],
     ['{ .a // said beside\n = 1 }', '{ .a = 1 }'],
     ['{ .größe = "ö" }', '{ .größe = `ö` }'],
   ];
@@ -111,7 +115,8 @@ describe('a query that does not read says where and why', () => {
     ['{ } | by(1)', 'grouping field expressions must reference the span: by(1)'],
     ['{ } | select(1 + .a)', 'select takes attributes and intrinsics: select(1 + .a)'],
     ['{ } | 1 > 2', 'scalar filters must aggregate spans: 1 > 2'],
-    ['{ } with(sample=true)', 'there is no hint "sample" at line 1, col 10: most_recent is the only one'],
+    ['{ } with(fast=true)', 'there is no hint "fast" at line 1, col 10: there are most_recent, exemplars and sample'],
+    ['{ } | compare({ }) | topk(1)', 'parse error at line 1, col 22: nothing can follow compare()'],
     ['{ } with(most_recent=false)', 'parse error at line 1, col 22: most_recent can only be true: a search always answers with the newest traces first'],
   ];
   for (const [query, message] of refused) {

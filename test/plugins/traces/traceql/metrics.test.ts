@@ -118,3 +118,44 @@ test('spans are asked for one by one where that is enough, and by whole traces w
     assert.equal(source.asked.at(-1)!.partial, partial, query);
   }
 });
+
+test('compare tells the values of the selected spans beside those of the others, with totals', async () => {
+  const { series } = await ask('{ } | compare({ resource.service.name = "a" }, 2)', { start: epochMs + 12_000, step: 12_000 });
+  const rows = series.map(
+    ({ labels, values }) => `${labels.map(({ key, value }) => `${key}=${'value' in value ? String(value.value) : ''}`).join()} ${[...values].join()}`,
+  );
+  const about = (text: string): string[] => rows.filter((row) => row.includes(text)).sort();
+  assert.deepEqual(about('resource.service.name'), [
+    '__meta_type=baseline,resource.service.name=b 4',
+    '__meta_type=baseline,resource.service.name=c 4',
+    '__meta_type=baseline_total,resource.service.name=nil 8',
+    '__meta_type=selection,resource.service.name=a 4',
+    '__meta_type=selection_total,resource.service.name=nil 4',
+  ]);
+  // Of eight sizes two are told, and that there are more.
+  assert.deepEqual(about('span.size').length, 2 + 2 + 2 + 1);
+  assert.ok(rows.includes('__meta_error=__too_many_values__,span.size=nil '));
+});
+
+test('compare selects only spans that start in its window', async () => {
+  const window = [epochMs, epochMs + 3_000].map((ms) => `${ms}000000`).join(', ');
+  const { series } = await ask(`{ } | compare({ }, 10, ${window})`, { start: epochMs + 12_000, step: 12_000 });
+  const total = series.find(({ labels }) => labels[0]!.value.type === 'string' && labels[0]!.value.value === 'selection_total' && labels[1]!.key === 'name');
+  assert.deepEqual([...total!.values], [3]);
+});
+
+test('exemplars lead from numbers to traces: few at a time, one of a trace, none unless asked for', async () => {
+  const of = async (query: string, exemplars?: number) =>
+    (await ask(query, exemplars === undefined ? {} : { exemplars })).series.map((one) =>
+      (one.exemplars ?? []).map(({ labels, value }) => `${labels[0]!.value.type === 'string' ? labels[0]!.value.value.slice(-2) : ''} ${value}`),
+    );
+  assert.deepEqual(await of('{ } | rate()'), [[]]);
+  assert.deepEqual(await of('{ } | rate()', 100), [['00 1', '01 1', '04 1', '05 1', '08 1', '09 1']]);
+  assert.deepEqual(await of('{ } | max_over_time(duration) with(exemplars=2)', 100), [['00 0.1', '01 0.2']]);
+  assert.deepEqual(await of('{ } | rate() with(exemplars=false)', 100), [[]]);
+  const buckets = await ask('{ } | histogram_over_time(duration)', { exemplars: 100 });
+  for (const { labels, exemplars = [] } of buckets.series) {
+    const bound = labels.at(-1)!.value;
+    assert.ok(bound.type === 'float' && exemplars.every(({ value }) => value! <= bound.value && value! > bound.value / 2));
+  }
+});

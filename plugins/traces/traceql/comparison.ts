@@ -1,0 +1,119 @@
+import type { CompareStage } from './ast.ts';
+import { compileField, compileTest } from './field.ts';
+import type { MetricsSeries } from './metrics.ts';
+import type { Attribute, Value } from './span.ts';
+import type { TraceView } from './trace-view.ts';
+import { keyOf } from './values.ts';
+
+/** Of one attribute; what comes beyond is only counted in its total. */
+const mostValues = 1_000;
+const mostAttributes = 2_000;
+const metaType = '__meta_type';
+const nil: Value = { type: 'string', value: 'nil' };
+
+const intrinsics = (['name', 'status', 'statusMessage', 'kind', 'rootName', 'rootServiceName', 'instrumentation:name', 'instrumentation:version'] as const).map(
+  (intrinsic) => ({ key: intrinsic, evaluate: compileField({ kind: 'intrinsic', intrinsic, text: intrinsic }) }),
+);
+
+interface Counted {
+  readonly total: Float64Array;
+  readonly values: Map<string, { readonly value: Value; readonly counts: Float64Array }>;
+  tooMany: boolean;
+}
+
+/** `compare({…})`: how often each value of each attribute occurs among the spans that are selected, and among the others. */
+export class Comparison {
+  readonly #slots: number;
+  readonly #top: number;
+  readonly #charge: (bytes: number) => void;
+  readonly #selected: (view: TraceView, index: number) => boolean;
+  readonly #sides = { baseline: new Map<string, Counted>(), selection: new Map<string, Counted>() };
+
+  constructor({ selection, top, startNs, endNs }: CompareStage, slots: number, charge: (bytes: number) => void) {
+    const test = selection === undefined ? () => true : compileTest(selection);
+    const within = startNs === undefined || endNs === undefined ? () => true : (at: bigint) => at > startNs && at <= endNs;
+    this.#slots = slots;
+    this.#top = top;
+    this.#charge = charge;
+    this.#selected = (view, index) => within(view.spans[index]!.startNs) && test(view, index);
+  }
+
+  add(view: TraceView, index: number, slot: number): void {
+    const side = this.#selected(view, index) ? this.#sides.selection : this.#sides.baseline;
+    const span = view.spans[index]!;
+    for (const { key, evaluate } of intrinsics) {
+      this.#count(side, key, evaluate(view, index), slot);
+    }
+    this.#countAll(side, 'span', span.attributes, slot);
+    this.#countAll(side, 'resource', span.resource, slot);
+    this.#countAll(side, 'instrumentation', span.scope.attributes, slot);
+    span.events.forEach(({ attributes }) => this.#countAll(side, 'event', attributes, slot));
+    span.links.forEach(({ attributes }) => this.#countAll(side, 'link', attributes, slot));
+  }
+
+  /** The most frequent values of each side with their counts, the totals of each attribute, and which attributes have more values than that. */
+  series(): MetricsSeries[] {
+    const series: MetricsSeries[] = [];
+    const cut = new Set<string>();
+    for (const [name, side] of Object.entries(this.#sides)) {
+      for (const [key, { total, values, tooMany }] of side) {
+        const order = [...values.values()].map((one) => ({ ...one, sum: sumOf(one.counts) })).sort((a, b) => b.sum - a.sum);
+        order.slice(0, this.#top).forEach(({ value, counts }) => series.push({ labels: [meta(name), { key, value }], values: counts }));
+        series.push({ labels: [meta(`${name}_total`), { key, value: nil }], values: total });
+        if (tooMany || order.length > this.#top) {
+          cut.add(key);
+        }
+      }
+    }
+    for (const key of cut) {
+      series.push({
+        labels: [
+          { key: '__meta_error', value: { type: 'string', value: '__too_many_values__' } },
+          { key, value: nil },
+        ],
+        values: new Float64Array(0),
+      });
+    }
+    return series;
+  }
+
+  #countAll(side: Map<string, Counted>, scope: string, attributes: readonly Attribute[], slot: number): void {
+    for (const { key, value } of attributes) {
+      this.#count(side, `${scope}.${key}`, value, slot);
+    }
+  }
+
+  #count(side: Map<string, Counted>, key: string, value: Value | undefined, slot: number): void {
+    if (value === undefined || value.type === 'duration') {
+      return;
+    }
+    let counted = side.get(key);
+    if (counted === undefined) {
+      if (side.size >= mostAttributes) {
+        return;
+      }
+      counted = { total: this.#fresh(), values: new Map(), tooMany: false };
+      side.set(key, counted);
+    }
+    counted.total[slot]! += 1;
+    const valueKey = keyOf(value);
+    let known = counted.values.get(valueKey);
+    if (known === undefined) {
+      if (counted.values.size >= mostValues) {
+        counted.tooMany = true;
+        return;
+      }
+      known = { value, counts: this.#fresh() };
+      counted.values.set(valueKey, known);
+    }
+    known.counts[slot]! += 1;
+  }
+
+  #fresh(): Float64Array {
+    this.#charge(this.#slots * 8);
+    return new Float64Array(this.#slots);
+  }
+}
+
+const meta = (type: string): Attribute => ({ key: metaType, value: { type: 'string', value: type } });
+const sumOf = (counts: Float64Array): number => counts.reduce((sum, count) => sum + count, 0);

@@ -1,0 +1,46 @@
+import type { Attribute } from './span.ts';
+import type { TraceView } from './trace-view.ts';
+
+/** A span behind a number, with what leads to it. */
+export interface Exemplar {
+  readonly labels: readonly Attribute[];
+  readonly timeMs: number;
+  /** Undefined where the function measures nothing: the value of the series stands for it. */
+  readonly value: number | undefined;
+  readonly slot: number;
+}
+
+const mostPerSlot = 2;
+
+/** Picks the spans that are shown beside the numbers: one of a trace at most, and few at any one time. */
+export class ExemplarPicker {
+  readonly #most: number;
+  readonly #traces = new Set<string>();
+  readonly #perSlot = new Map<number, number>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  pick(view: TraceView, index: number, slot: number, value: number | undefined): Exemplar | undefined {
+    const sofar = this.#perSlot.get(slot) ?? 0;
+    if (this.#traces.size >= this.#most || sofar >= mostPerSlot || this.#traces.has(view.traceId)) {
+      return undefined;
+    }
+    this.#traces.add(view.traceId);
+    this.#perSlot.set(slot, sofar + 1);
+    const span = view.spans[index]!;
+    const text = (key: string, said: string): Attribute => ({ key, value: { type: 'string', value: said } });
+    return {
+      labels: [
+        text('trace:id', view.traceId),
+        text('span:id', span.id),
+        text('name', span.name),
+        { key: 'duration', value: { type: 'duration', value: span.durationNs } },
+      ],
+      timeMs: span.startMs,
+      value,
+      slot,
+    };
+  }
+}
