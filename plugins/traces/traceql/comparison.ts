@@ -1,6 +1,5 @@
 import type { CompareStage } from './ast.ts';
 import { compileField, compileTest } from './field.ts';
-import type { MetricsSeries } from './metrics.ts';
 import type { Attribute, Value } from './span.ts';
 import type { TraceView } from './trace-view.ts';
 import { keyOf } from './values.ts';
@@ -14,6 +13,12 @@ const nil: Value = { type: 'string', value: 'nil' };
 const intrinsics = (['name', 'status', 'statusMessage', 'kind', 'rootName', 'rootServiceName', 'instrumentation:name', 'instrumentation:version'] as const).map(
   (intrinsic) => ({ key: intrinsic, evaluate: compileField({ kind: 'intrinsic', intrinsic, text: intrinsic }) }),
 );
+
+export interface ComparedSeries {
+  readonly labels: readonly Attribute[];
+  /** One for each slot; none where the series only says that there is more. */
+  readonly values: Float64Array;
+}
 
 interface Counted {
   readonly total: Float64Array;
@@ -52,8 +57,8 @@ export class Comparison {
   }
 
   /** The most frequent values of each side with their counts, the totals of each attribute, and which attributes have more values than that. */
-  series(): MetricsSeries[] {
-    const series: MetricsSeries[] = [];
+  series(): ComparedSeries[] {
+    const series: ComparedSeries[] = [];
     const cut = new Set<string>();
     for (const [name, side] of Object.entries(this.#sides)) {
       for (const [key, { total, values, tooMany }] of side) {
