@@ -22,7 +22,7 @@ export function vectorAggregation(op: VectorOp, parameter: number | undefined, g
     const kept = [...groups.values()].flatMap((group) => ranked(group.rows, parameter!, highest, steps));
     return { kind: 'rows', rows: sorted(kept, highest), ordered: true };
   }
-  const fold = folds[op as keyof typeof folds];
+  const fold = folds[op];
   return { kind: 'rows', rows: [...groups.values()].map((group) => folded(group, fold, steps)) };
 }
 

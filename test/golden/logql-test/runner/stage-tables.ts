@@ -77,7 +77,7 @@ function parserCases(source: string, table: string, stage: (row: readonly GoValu
     const line = bytes(row[1]!) ?? fixed;
     const unpacked = table.includes('unpack') ? { line: bytes(row[4]!)! } : {};
     return {
-      name: `${table}: ${String(row[0])}`,
+      name: `${table}: ${textOf(row[0]!)}`,
       stages: [stage(row)],
       line,
       labels: pairs(row[2 + extra]!),
@@ -94,7 +94,7 @@ function hinted(hints: GoValue | undefined): { wanted?: ReadonlySet<string> } {
     return {};
   }
   const [labels, groups, , , unwrap] = hints.args;
-  const names = [labels!, groups!].flatMap((list) => fieldsOf(list).map(({ value }) => String(value)));
+  const names = [labels!, groups!].flatMap((list) => fieldsOf(list).map(({ value }) => textOf(value)));
   return { wanted: new Set([...names, ...(typeof unwrap === 'string' && unwrap !== '' ? [unwrap] : [])]) };
 }
 
@@ -102,7 +102,7 @@ const regexpCases = (source: string): StageCase[] =>
   tableOf(source, 'Test_regexpParser_Parse').map((fields) => {
     const [name, parser, line, labels, want, metadata] = fields.map(({ value }) => value);
     return {
-      name: `Test_regexpParser_Parse: ${String(name)}`,
+      name: `Test_regexpParser_Parse: ${textOf(name!)}`,
       stages: [{ kind: 'regexp', text: firstText(parser!) }],
       line: bytes(line!)!,
       labels: pairs(labels!),
@@ -115,8 +115,8 @@ const patternCases = (source: string): StageCase[] =>
   tableOf(source, 'Test_PatternParser').map((fields) => {
     const [text, line, labels, want, metadata] = fields.map(({ value }) => value);
     return {
-      name: `Test_PatternParser: ${String(text)}`,
-      stages: [{ kind: 'pattern', text: String(text) }],
+      name: `Test_PatternParser: ${textOf(text!)}`,
+      stages: [{ kind: 'pattern', text: textOf(text!) }],
       line: bytes(line!)!,
       labels: pairs(labels!),
       metadata: mapped(metadata!),
@@ -129,7 +129,7 @@ const lineFormatCases = (source: string): StageCase[] =>
     const [name, formatter, labels, at, line, want, given] = fields.map(({ value }) => value);
     const ns = typeof at === 'number' ? at : 0;
     return {
-      name: `Test_lineFormatter_Format: ${String(name)}`,
+      name: `Test_lineFormatter_Format: ${textOf(name!)}`,
       stages: [{ kind: 'line_format', text: firstText(formatter!) }],
       line: bytes(given!) ?? '',
       ms: Math.floor(ns / 1e6),
@@ -153,7 +153,7 @@ function labelFormatCases(source: string): StageCase[] {
       return call === 'NewRenameLabelFmt' ? { name: args[0]!, source: args[1]! } : { name: args[0]!, template: args[1]! };
     });
     return {
-      name: `Test_labelsFormatter_Format: ${String(name)}`,
+      name: `Test_labelsFormatter_Format: ${textOf(name!)}`,
       stages: [{ kind: 'label_format', formats }],
       ...formatted,
       labels: pairs(labels!),
@@ -200,14 +200,14 @@ function pairs(value: GoValue, words: ReadonlyMap<string, string> = new Map()): 
   return args.flatMap((name, index): Pair[] => (index % 2 === 0 ? [[name, args[index + 1]!]] : []));
 }
 
-const textOf = (value: GoValue, words: ReadonlyMap<string, string>): string =>
+const textOf = (value: GoValue, words: ReadonlyMap<string, string> = new Map()): string =>
   typeof value === 'string'
     ? value
     : typeof value === 'object' && 'call' in value
       ? (words.get(value.call) ?? value.call)
       : typeof value === 'object' && 'name' in value
         ? (constants[value.name] ?? value.name)
-        : String(value);
+        : JSON.stringify(value);
 
 const constants: Readonly<Record<string, string>> = {
   'logqlmodel.ErrorLabel': '__error__',
@@ -216,7 +216,7 @@ const constants: Readonly<Record<string, string>> = {
   errLogfmt: 'LogfmtParserErr',
 };
 
-const mapped = (value: GoValue): Pair[] => fieldsOf(value).map(({ key, value: text }: GoField): Pair => [String(key), String(text)]);
+const mapped = (value: GoValue): Pair[] => fieldsOf(value).map(({ key, value: text }: GoField): Pair => [textOf(key!), textOf(text)]);
 
 function firstText(value: GoValue): string {
   if (typeof value === 'string') {

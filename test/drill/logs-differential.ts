@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { budget } from 'svc/query';
+
+import { instant } from '../../plugins/logs/logql/index.ts';
+import { type LogStore, openLogStore } from '../../plugins/logs/store/store.ts';
+import { counted } from '../counted.ts';
+import type { Outcome } from '../exercise.ts';
+import { numbers } from './seeded.ts';
+import { crashOptions } from './logs-crash-model.ts';
+import { type Event, eventAt, type Question, questionFrom, type Random } from './logs-differential-model.ts';
+
+const firstMs = 1_795_190_000_000;
+const betweenMs = 2_000;
+const perPush = 200;
+/** After so many questions more lines are pushed; after so many rounds of it the store is opened anew. */
+const perRound = 100;
+
+/** Random questions to a store of logs, while chunks and blocks are cut and merged, beside answers that are worked out without it. */
+export async function run({ questions = 10_000, seed = 1 }: { readonly questions?: number; readonly seed?: number } = {}): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-logs-differential-'));
+  const random = numbers(seed);
+  const events: Event[] = [];
+  let store = await openLogStore({ folder, ...crashOptions });
+  let series = 0;
+  try {
+    for (const number of counted(questions, 'questions')) {
+      if (number % perRound === 0) {
+        if (number % (perRound * 5) === 0 && number > 0) {
+          await store.close();
+          store = await openLogStore({ folder, ...crashOptions });
+        }
+        await push(store, events, random);
+      }
+      const question = questionFrom(firstMs, events.at(-1)!.ms, random);
+      const wrong = await difference(store, question, events);
+      if (wrong !== undefined) {
+        return { ok: false, question: number, seed, query: question.query, at: question.at, wrong };
+      }
+      series += question.answer(events).size;
+    }
+    return { ok: true, questions, seed, lines: events.length, blocks: store.status().blocks, 'series compared': series };
+  } finally {
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function push(store: LogStore, events: Event[], random: Random): Promise<void> {
+  const fresh = Array.from({ length: perPush }, (_, at) => eventAt(firstMs + (events.length + at) * betweenMs, random));
+  const streams = new Map<string, Event[]>();
+  for (const event of fresh) {
+    const key = `${event.app} ${event.format}`;
+    streams.set(key, [...(streams.get(key) ?? []), event]);
+  }
+  const body = {
+    streams: [...streams.values()].map((list) => ({
+      stream: { app: list[0]!.app, format: list[0]!.format },
+      values: list.map(({ ms, line }) => [`${ms}000000`, line]),
+    })),
+  };
+  await store.push('loki-json', Buffer.from(JSON.stringify(body)), {});
+  events.push(...fresh);
+}
+
+async function difference(store: LogStore, question: Question, events: readonly Event[]): Promise<string | undefined> {
+  const limits = budget({ timeoutMs: 60_000, now: () => performance.now() });
+  const unread = (what: string): never => {
+    throw new Error(what);
+  };
+  const found = await instant(store.source(unread), { query: question.query, time: question.at, now: () => question.at }, limits);
+  const got = new Map(found.type === 'vector' ? found.samples.map(({ labels, value }) => [keyOf(labels), value]) : []);
+  const wanted = question.answer(events);
+  const keys = new Set([...got.keys(), ...wanted.keys()]);
+  const off = [...keys].find((key) => !close(got.get(key), wanted.get(key)));
+  return off === undefined ? undefined : `{${off}} is ${got.get(off)} instead of ${wanted.get(off)}`;
+}
+
+const keyOf = (labels: readonly string[]): string => labels.flatMap((name, index) => (index % 2 === 0 ? [`${name}=${labels[index + 1]!}`] : [])).join();
+
+const close = (a: number | undefined, b: number | undefined): boolean =>
+  a !== undefined && b !== undefined && Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));

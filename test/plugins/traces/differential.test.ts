@@ -1,0 +1,9 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { run } from '../../drill/traces-differential.ts';
+
+test('random questions are answered as they are worked out without the store, while blocks are cut and merged', async () => {
+  const { ok, ...rest } = await run({ questions: 300, seed: 3 });
+  assert.equal(ok, true, JSON.stringify(rest));
+});
