@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
@@ -255,7 +256,7 @@ class Store implements TracesStore {
 
   async #toBlock({ head, segment }: Waiting): Promise<void> {
     const behind = await segment;
-    const name = `${String(this.#now()).padStart(14, '0')}-${behind}-${this.#blocksMade++}.traces`;
+    const name = this.#freeName(behind);
     const pace = budget({ timeoutMs: Infinity });
     const block = await writeTraceBlock(this.#catalogue.blocksFolder, name, head, pace);
     const advance = (): void => void this.#catalogue.db.prepare('update position set segment = ?').run(behind);
@@ -268,6 +269,12 @@ class Store implements TracesStore {
     // In the same turn: a question sees these spans in the one or in the other.
     this.#waiting.shift();
     await this.#wal.drop(behind);
+  }
+
+  /** Segments count from the beginning again at a start, and the clock may have been set back: no name says that it is free. */
+  #freeName(segment: number): string {
+    const name = `${String(this.#now()).padStart(14, '0')}-${segment}-${this.#blocksMade++}.traces`;
+    return existsSync(join(this.#catalogue.blocksFolder, name)) ? this.#freeName(segment) : name;
   }
 
   #assertOpen(): void {

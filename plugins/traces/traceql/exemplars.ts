@@ -1,3 +1,4 @@
+import type { Hints } from './ast.ts';
 import type { Attribute } from './span.ts';
 import type { TraceView } from './trace-view.ts';
 
@@ -11,6 +12,8 @@ export interface Exemplar {
 }
 
 const mostPerSlot = 2;
+/** As many as Tempo shows unless it is told otherwise, and at most. */
+const usualExemplars = 100;
 
 /** Picks the spans that are shown beside the numbers: one of a trace at most, and few at any one time. */
 export class ExemplarPicker {
@@ -43,4 +46,10 @@ export class ExemplarPicker {
       slot,
     };
   }
+}
+
+/** How many are shown: the hint of the query counts before what the call asks for. */
+export function exemplarsOf(hints: Hints, called = 0): number {
+  const asked = hints.exemplars ?? called;
+  return Math.min(usualExemplars, typeof asked === 'number' ? asked : asked ? usualExemplars : 0);
 }

@@ -3,7 +3,7 @@ import { type Budget, type Matcher, queryError } from 'svc/query';
 import type { CompareStage, MetricsStage, Query, RankStage } from './ast.ts';
 import { Comparison } from './comparison.ts';
 import { sightOf } from './enforce.ts';
-import { type Exemplar, ExemplarPicker } from './exemplars.ts';
+import { type Exemplar, ExemplarPicker, exemplarsOf } from './exemplars.ts';
 import { compileField } from './field.ts';
 import { bucketLabel, histogram, type Slots, slotsFor } from './slots.ts';
 import { compilePipeline, runOver } from './pipeline.ts';
@@ -46,9 +46,6 @@ interface Group {
   readonly slots: Slots;
   readonly exemplars: Exemplar[];
 }
-
-/** As many as Tempo shows unless it is told otherwise, and at most. */
-const usualExemplars = 100;
 
 /** The answer of a query with a metrics function. */
 export async function metrics(source: SpanSource, query: Query, options: MetricsOptions, budget: Budget): Promise<MetricsResult> {
@@ -168,7 +165,7 @@ async function collect(
   const measure = stage.field === undefined ? undefined : compileField(stage.field);
   const groups = new Map<string, Group>();
   const makeSlots = slotsFor(stage, count);
-  const picker = new ExemplarPicker(exemplarsOf(query, options));
+  const picker = new ExemplarPicker(exemplarsOf(query.hints, options.exemplars));
 
   function groupOf(view: TraceView, index: number): Group {
     const values = columns.map(({ evaluate }) => evaluate(view, index));
@@ -197,12 +194,6 @@ async function collect(
     }
   });
   return groups;
-}
-
-/** The hint of the query counts before what the call asks for. */
-function exemplarsOf({ hints }: Query, { exemplars = 0 }: MetricsOptions): number {
-  const asked = hints.exemplars ?? exemplars;
-  return Math.min(usualExemplars, typeof asked === 'number' ? asked : asked ? usualExemplars : 0);
 }
 
 /** Durations count in seconds. */

@@ -17,6 +17,17 @@ const found = async ({ methods }: Service, query: string): Promise<string[]> =>
 const span = (number: number, more: Partial<Sent> = {}): Sent => ({ trace: traceId(number), id: spanId(number), startMs: startMs + number, ...more });
 
 describe('what was taken', () => {
+  test('stays when a later start writes its first block at the same millisecond of the clock', async (t) => {
+    const place = folder(t);
+    for (const number of [1, 2, 3]) {
+      const service = await openService(t, { folder: place }, () => startMs);
+      await push(service, { 'service.name': 'a' }, span(number));
+      await service.methods.tend({ now: true });
+      assert.deepEqual((await found(service, '{ }')).length, number);
+      await service.close();
+    }
+  });
+
   test('counts once in metrics, however often and wherever it was pushed', async (t) => {
     const service = await openService(t);
     const count = async (query: string): Promise<number[]> => {
