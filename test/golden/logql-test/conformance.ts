@@ -10,10 +10,9 @@ import { basename, join } from 'node:path';
 import { messageOf } from 'svc/sdk';
 
 import { localEngine } from './runner/engine.ts';
-import { formats } from './runner/formats.ts';
 import { difference } from './runner/judge.ts';
 import { type Eval, type LoadedLine, readScript } from './runner/script.ts';
-import { type Judged, stageTables } from './runner/stage-tables.ts';
+import { formats, type Judged, stageTables } from './runner/go-tables.ts';
 
 const paths = process.argv.slice(2);
 if (paths.length === 0) {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Labels } from 'svc/query';
 import { messageOf } from 'svc/sdk';
 
+import { layOut, parse } from '../../../../plugins/logs/logql/index.ts';
 import { pipelineOf } from '../../../../plugins/logs/logql/pipeline/pipeline.ts';
 import { WorkingLine } from '../../../../plugins/logs/logql/pipeline/working-line.ts';
 import type { Stage } from '../../../../plugins/logs/logql/syntax/ast.ts';
@@ -223,4 +224,21 @@ function firstText(value: GoValue): string {
     return value;
   }
   return typeof value === 'object' && 'args' in value ? firstText(value.args[0]!) : '';
+}
+
+/** What Loki's tests of its formatter hold for a line. */
+const width = 20;
+
+/** The cases of Loki's own tests of `format_query`. */
+export function formats(loki: string): Judged[] {
+  const source = readFileSync(join(loki, 'pkg/logql/syntax/prettier_test.go'), 'utf8');
+  const cases = [...source.matchAll(/name:\s*"([^"]*)",[^\n]*\n\s*in:\s*`([^`]*)`,\s*exp:\s*`([^`]*)`/g)];
+  return cases.map(([, name, query, wanted]) => {
+    try {
+      const found = layOut(parse(query!), width);
+      return found === wanted ? { name: `format: ${name!}` } : { name: `format: ${name!}`, wrong: `\n${found}\ninstead of\n${wanted!}` };
+    } catch (error) {
+      return { name: `format: ${name!}`, wrong: messageOf(error) };
+    }
+  });
 }
