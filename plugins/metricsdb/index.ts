@@ -21,12 +21,11 @@ import { ProcessDriver } from './drivers/process.ts';
 import { RemoteDriver, type RemoteParts } from './drivers/remote.ts';
 import { configured } from './drivers/remote-client.ts';
 import { type Supply, Switchboard } from './drivers/switchboard.ts';
-import { LaunchedFile } from './launched-file.ts';
 import { authProbe, metricsdbRoutes } from './metricsdb-routes.ts';
 import { prometheusRoutes } from './prometheus-routes.ts';
 import { selfMetrics } from './self-metrics.ts';
 import { MetricSkills } from './skills.ts';
-import { type Launched, MetricsSettings, watchedKeys } from './settings.ts';
+import { LaunchedFile, type Launched, MetricsSettings, watchedKeys } from './settings.ts';
 import type { ThreadData } from './thread-contract.ts';
 
 const heapMb = 1_024;
