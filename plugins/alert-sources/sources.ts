@@ -106,7 +106,7 @@ export class Sources {
     }
   }
 
-  /** Whose address this is; undefined for nobody's, and for who is disabled. */
+  /** The source with this address; undefined where there is none, or it is disabled. */
   async byToken(token: string): Promise<SourceRow | undefined> {
     const row = await sourceStore(this.#parts.tables.read).byDigest(digestOf(token));
     return row?.enabled === 1 ? row : undefined;

@@ -46,7 +46,7 @@ export class Resets {
     this.#tries = new SlidingCounter({ limit: 20, windowMs: 10 * 60_000, clock });
   }
 
-  /** On disk once it resolves, for addresses of nobody, too. */
+  /** On disk once it resolves, for addresses without an account, too. */
   async ask(typed: string, ip: string): Promise<void> {
     const { mail, tables, outbox, clock } = this.#parts;
     if (!mail.available || !mail.get().isSet) {

@@ -115,7 +115,7 @@ async function ask(url: string, kill: number, apps: ReadonlyMap<Provider, string
   }
 }
 
-/** Whoever got a 200 will not send it again for want of one. */
+/** One delivery; a 200 means that svc has taken the message. */
 async function tell(url: string, apps: ReadonlyMap<Provider, string>, one: Asked): Promise<void> {
   one.sent += 1;
   const answer = await deliver(url, { provider: one.provider, id: apps.get(one.provider)! }, one.signed).catch(() => undefined);

@@ -10,7 +10,7 @@ import { alert, pushOf, signature, sourceHouse } from './house.ts';
 const hour = 3_600_000;
 const hot = (instance: string, more: Record<string, string> = {}) => ({ alertname: 'TooHot', instance, ...more });
 
-test('an address is a secret: shown once, masked, replaced at once, and whoever is wrong learns nothing', async (t) => {
+test('an address is a secret: shown once, replaced at once, and a wrong one, a forged and a stale signature are answered alike', async (t) => {
   const { house, make, push, incidents, clock } = await sourceHouse(t);
   const { id, path } = await make({ key: 'prod' });
   const token = path.split('/').at(-1)!;
@@ -128,7 +128,7 @@ test('what is not told again in time is over; what a source left is over with it
   assert.equal(await stateOf('c'), 'resolved');
 });
 
-test('what is no push is refused, one alert that is wrong costs no other, and nobody floods', async (t) => {
+test('a body that is no push is refused, one wrong alert costs no other, and a flood is told to come back', async (t) => {
   const { house, make, push, incidents } = await sourceHouse(t);
   const { path } = await make({ key: 'prod' });
   for (const body of ['', 'null', '[]', '{}', '{"alerts":{}}', '\u0000', JSON.stringify({ alerts: Array.from({ length: 2_001 }, () => ({})) })]) {

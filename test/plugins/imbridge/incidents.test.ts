@@ -47,7 +47,7 @@ test('an incident is told with buttons, acknowledged by who is linked, and its t
   const since = () => app.fake.standing.slice(before).map(({ text }) => text);
   await pass(5);
   await settled(() => since().some((text) => text.includes('FIRING')), since);
-  const notice = app.fake.standing.at(-1)!;
+  const notice = app.fake.standing.slice(before).find(({ text }) => text.includes('FIRING'))!;
   // oxlint-disable-next-line typescript/no-explicit-any -- blocks as Slack has them
   const elements = (notice.raw['blocks'] as any[])[1].elements as { text: { text: string }; value?: string; url?: string }[];
   assert.deepEqual(

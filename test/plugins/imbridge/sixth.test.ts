@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { listening } from '../alert-sources/house.ts';
 import { imOffice, settled } from './office.ts';
 
-test('a sixth platform is a room of somebody else: its app is connected, believed by its own proof, answered, linked, and leaves with it', async (t) => {
+test('a sixth platform is one more plugin: its apps are connected, proven, answered and linked, and go with it', async (t) => {
   const office = await imOffice(t, [], { plugins: [fileURLToPath(new URL('./im-moss', import.meta.url))] });
   const said: { to: string; text: string }[] = [];
   const fake = createServer((request, response) => {

@@ -76,7 +76,7 @@ test('a forgotten password is replaced by a link that works once, and everything
   assert.deepEqual([row?.principal.email, row?.resourceType, row?.resourceId], ['ann@example.org', 'user', '1']);
   assert.equal(rows.filter(({ action }) => action === 'password:ask').length, 2);
   await started.settled();
-  assert.equal(office.taken.length, 2, 'nothing went to the address of nobody');
+  assert.equal(office.taken.length, 2, 'nothing went to the address without an account');
   const leaks = [...started.lines, ...rows.map((each) => JSON.stringify(each))].filter((line) => line.includes(token) || line.includes(next));
   assert.deepEqual(leaks, []);
 });
@@ -98,7 +98,7 @@ test('a link is of no use once it is old, replaced, or its account has changed; 
   for (let at = 0; at < 3; at++) {
     await ask('nobody@example.org');
   }
-  assert.deepEqual((await ask('nobody@example.org')).body.error, limited.body.error, 'limits are those of addresses, whoever has them');
+  assert.deepEqual((await ask('nobody@example.org')).body.error, limited.body.error, 'an address has its limit with or without an account');
   await started.json('/api/v1/users/1', { method: 'PATCH', body: JSON.stringify({ email: 'anna@example.org' }) });
   assert.equal(await redeem(third), 401, 'the mailbox is another one by now');
   await started.json('/api/v1/users/1', { method: 'PATCH', body: JSON.stringify({ email: 'ann@example.org' }) });
