@@ -4,7 +4,7 @@ import type { OthersAlerts } from '../alert/contract.ts';
 import { Intake } from './intake.ts';
 import { hookRoutes, sourceRoutes } from './source-routes.ts';
 import { Sources } from './sources.ts';
-import type { SourceTables } from './tables.ts';
+import type { SourceTables } from './source-store.ts';
 
 /** By its id: the room of alerts may be away. */
 const Others = defineService<OthersAlerts>('alert.others');

@@ -7,7 +7,7 @@ import type { OthersAlerts } from '../alert/contract.ts';
 import { readPush } from './payload.ts';
 import type { Taken } from './schema.ts';
 import { sourceOf, type Sources } from './sources.ts';
-import type { SourceRow } from './tables.ts';
+import type { SourceRow } from './source-store.ts';
 
 export interface IntakeParts {
   readonly sources: Sources;

@@ -1,7 +1,25 @@
-import type { Insertable, Updateable } from 'kysely';
-import { type Page, pageOf, type PageRequest } from 'svc/sdk';
+import type { Generated, Insertable, Selectable, Updateable } from 'kysely';
+import { type Page, pageOf, type PageRequest, type Tables } from 'svc/sdk';
 
-import type { SourceDb, SourceRow, SourceTables } from './tables.ts';
+import type { Severity } from '../notify/contract.ts';
+
+export interface SourceTables {
+  alert_sources_peers: {
+    id: Generated<number>;
+    key: string;
+    token_digest: string;
+    signing_secret: string | null;
+    dimensions: string;
+    default_severity: Severity;
+    unheard_ms: number;
+    enabled: number;
+    created_at: number;
+    updated_at: number;
+  };
+}
+
+export type SourceRow = Selectable<SourceTables['alert_sources_peers']>;
+export type SourceDb = Tables<SourceTables>['read'];
 
 /** All SQL of sources. */
 export const sourceStore = (db: SourceDb) => ({

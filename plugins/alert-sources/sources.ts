@@ -6,8 +6,7 @@ import type { Static } from 'typebox';
 
 import type { AlertSource, OthersAlerts } from '../alert/contract.ts';
 import type { SourceChange, SourceMade, SourceShown } from './schema.ts';
-import { sourceStore } from './source-store.ts';
-import type { SourceRow, SourceTables } from './tables.ts';
+import { type SourceRow, sourceStore, type SourceTables } from './source-store.ts';
 
 export interface SourceParts {
   readonly tables: Tables<SourceTables>;
