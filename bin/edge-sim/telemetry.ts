@@ -1,10 +1,9 @@
-import { Application } from './application.ts';
+import { Application, type Served } from './application.ts';
 import type { SimulatedHost } from './host.ts';
 import { logPush } from './log-lines.ts';
 import type { SimOptions } from './options.ts';
 import type { Push } from './push.ts';
 import type { Random } from './random.ts';
-import { spanExport } from './spans.ts';
 import { Vitals } from './vitals.ts';
 
 /** One push, and what the manager has when it took it. */
@@ -72,3 +71,27 @@ export class Telemetry {
     return parcels;
   }
 }
+
+const server = 2;
+const ok = 1;
+const error = 2;
+const nanoseconds = (ms: number): string => String(BigInt(Math.round(ms * 1_000)) * 1_000n);
+
+/** An export of OTLP in JSON of what a service has served. */
+const spanExport = (service: string, served: readonly Served[]): Buffer =>
+  Buffer.from(
+    JSON.stringify({
+      resourceSpans: [
+        {
+          resource: { attributes: [{ key: 'service.name', value: { stringValue: service } }] },
+          scopeSpans: [{ scope: { name: 'edge-sim' }, spans: served.map(spanOf) }],
+        },
+      ],
+    }),
+  );
+
+const spanOf = ({ traceId, spanId, parentId, start, ms, failure }: Served): object => ({
+  ...{ traceId, spanId, parentSpanId: parentId, name: 'serve', kind: server },
+  ...{ startTimeUnixNano: nanoseconds(start), endTimeUnixNano: nanoseconds(start + ms) },
+  status: failure === undefined ? { code: ok } : { code: error, message: failure },
+});
