@@ -15,6 +15,7 @@ import {
   FolderItem,
   FolderMove,
   FolderMoved,
+  mostLetters,
   Move,
   PathQuery,
   shownDoc,
@@ -27,6 +28,9 @@ import {
 
 const docs = '/api/v1/knowledge/docs';
 
+/** Of a document as large as one may be, each letter of which is written as six. */
+const mostBody = 6 * mostLetters + 64 * 1024;
+
 export const docRoutes = (library: Library, tables: Tables<KnowledgeTables>): readonly RouteDeclaration[] => [
   ...readRoutes(new DocStore(tables.read)),
   route({
@@ -35,6 +39,7 @@ export const docRoutes = (library: Library, tables: Tables<KnowledgeTables>): re
     access: 'knowledge:create',
     summary: 'Write a document',
     body: DocDraft,
+    maxBodyBytes: mostBody,
     response: DocDetail,
     errors: ['conflict', 'not_found'],
     handle: async (call) => shownWhole(await library.create(call, call.body)),
@@ -46,6 +51,7 @@ export const docRoutes = (library: Library, tables: Tables<KnowledgeTables>): re
     summary: 'Change what a document says, its title or its tags; what is not given stays',
     params: DocId,
     body: DocEdit,
+    maxBodyBytes: mostBody,
     response: DocDetail,
     errors: ['conflict', 'not_found'],
     handle: async (call) => shownWhole(await library.edit(call, call.params.id, call.body)),

@@ -10,7 +10,8 @@ const Path = Type.String({ minLength: 1, maxLength: 400, description: 'such as r
 const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description: 'default: the first heading, else the name of the file' });
 export const Tag = Type.String({ minLength: 1, maxLength: 60, pattern: '^[^\\s,][^,]*$' });
 const Tags = Type.Array(Tag, { maxItems: 32 });
-const Content = Type.String({ maxLength: 1_048_576, description: 'markdown, kept byte for byte' });
+export const mostLetters = 1_048_576;
+const Content = Type.String({ maxLength: mostLetters, description: 'markdown, kept byte for byte' });
 const SourceName = Type.Enum(['manual', 'upload', 'repo', 'vault']);
 
 export const DocId = Type.Object({ id: Id });

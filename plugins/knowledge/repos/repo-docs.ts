@@ -23,7 +23,8 @@ export interface RepoDocsParts {
   readonly changed: () => void;
 }
 
-const removedAtOnce = 200;
+/** Documents of one transaction: it must end within its deadline on a machine that is busy, too. */
+const writtenAtOnce = 25;
 const lfs = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\r?\n/;
 
 /** Documents of repositories: what a sync makes of them. */
@@ -70,8 +71,8 @@ export class RepoDocs {
   }
 
   async move(repo: RepoRow, moved: DocPlan['moved'], skips: Skips): Promise<void> {
-    await this.#write(async (store) => {
-      for (const { doc, file } of moved) {
+    await this.#writeAll(moved, async (store, part) => {
+      for (const { doc, file } of part) {
         const path = `${repo.mount}/${file.path}`;
         if ((await store.taken(path, repo.org_id)) === undefined) {
           await store.place(doc, { path }, this.#parts.clock.now());
@@ -83,7 +84,7 @@ export class RepoDocs {
     });
   }
 
-  /** Writes some files with what is in them, in one step; how many became new documents. */
+  /** Writes files with what is in them, some in each step; how many became new documents. */
   async put(
     repo: RepoRow,
     files: readonly { readonly file: TreeFile; readonly doc?: DocRow | undefined; readonly bytes: Uint8Array | undefined }[],
@@ -91,9 +92,8 @@ export class RepoDocs {
     skips: Skips,
   ): Promise<number> {
     let added = 0;
-    await this.#write(async (store) => {
-      added = 0;
-      for (const { file, doc, bytes } of files) {
+    await this.#writeAll(files, async (store, part) => {
+      for (const { file, doc, bytes } of part) {
         const content = contentOf(file, bytes, skips);
         const path = `${repo.mount}/${file.path}`;
         if (content === undefined) {
@@ -117,13 +117,11 @@ export class RepoDocs {
   }
 
   async remove(docs: readonly Pick<DocRow, 'id'>[]): Promise<void> {
-    for (let at = 0; at < docs.length; at += removedAtOnce) {
-      await this.#write(async (store) => {
-        for (const { id } of docs.slice(at, at + removedAtOnce)) {
-          await store.remove(id);
-        }
-      });
-    }
+    await this.#writeAll(docs, async (store, part) => {
+      for (const { id } of part) {
+        await store.remove(id);
+      }
+    });
   }
 
   async removeAll(repo: number): Promise<number> {
@@ -132,9 +130,11 @@ export class RepoDocs {
     return docs.length;
   }
 
-  async #write(work: (store: DocStore) => Promise<void>): Promise<void> {
-    await this.#parts.tables.write((tx) => work(new DocStore(tx)));
-    this.#parts.changed();
+  async #writeAll<T>(all: readonly T[], work: (store: DocStore, part: readonly T[]) => Promise<void>): Promise<void> {
+    for (let at = 0; at < all.length; at += writtenAtOnce) {
+      await this.#parts.tables.write((tx) => work(new DocStore(tx), all.slice(at, at + writtenAtOnce)));
+      this.#parts.changed();
+    }
   }
 }
 
