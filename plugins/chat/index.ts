@@ -6,12 +6,13 @@ import type { DirectoryContract } from '../iam/contract.ts';
 import type { MentionDirectory } from '../mention/contract.ts';
 import { ModelRuns } from '../model/contract.ts';
 import { Personas } from '../persona/contract.ts';
-import { SkillRunner, Skills } from '../skill/contract.ts';
+import { SkillRunner, Skills, ToolSources } from '../skill/contract.ts';
 import { ChatRuns, RunLeft } from './contract.ts';
 import { Coordinator } from './prompt/coordinator.ts';
 import { runRoutes } from './run-routes.ts';
 import { RunStore } from './run/run-store.ts';
 import { Runs } from './run/runs.ts';
+import { SubAgents } from './run/sub-agents.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { Sessions } from './sessions.ts';
 import { type ChatTables, SessionStore } from './store.ts';
@@ -48,13 +49,14 @@ export default definePlugin({
         runner: ctx.services.use(SkillRunner),
         approvals: ctx.services.maybe(approvals),
         mentions: ctx.services.maybe(mentions),
-        coordinator: new Coordinator(personas, models, () => settings.get('agent.default_persona')),
+        coordinator: new Coordinator(personas, models),
         toolbag: new Toolbag(registry, gate, () => settings.get('agent.deferral_threshold')),
         settings: {
           kernel: () => settings.get('agent.kernel'),
           maxTurns: () => settings.get('agent.max_turns'),
           maxReplyTokens: () => settings.get('agent.max_reply_tokens'),
           systemContext: () => settings.get('agent.system_context'),
+          knownAddresses: () => settings.get('agent.known_addresses'),
         },
       },
       sessions,
@@ -65,6 +67,7 @@ export default definePlugin({
       livePrincipal: (principal) => livePrincipal(principal, people),
     });
     ctx.services.provide(ChatRuns, () => runs);
+    ctx.extend.contribute(ToolSources, 'agents', new SubAgents({ runs, store: runStore, personas, scope: ctx.scope }));
     ctx.http.routes([...sessionRoutes(sessions), ...runRoutes({ runs, store: runStore, sessions, models, personas })]);
     ctx.events.on(RunLeft, ({ run_id: id }) => runs.resume(id));
     ctx.events.on(approvalSettled, ({ owner }) => (owner.kind === 'chat' ? runs.resume(owner.ref) : undefined));

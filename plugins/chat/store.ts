@@ -43,6 +43,7 @@ export interface ChatTables {
     held_until: number;
     reserved_seq: number;
     cancelled: Generated<number>;
+    parent: string | null;
     created_at: number;
     ended_at: number | null;
   };
@@ -101,6 +102,19 @@ export class SessionStore {
   async lastMessages(session: string, most: number): Promise<readonly MessageRow[]> {
     const rows = await this.#tables.read.selectFrom('chat_messages').selectAll().where('session_id', '=', session).orderBy('id', 'desc').limit(most).execute();
     return rows.toReversed();
+  }
+
+  /** What people have written in a session, newest first. */
+  async asked(session: string, most: number): Promise<readonly string[]> {
+    const rows = await this.#tables.read
+      .selectFrom('chat_messages')
+      .select('content')
+      .where('session_id', '=', session)
+      .where('role', '=', 'user')
+      .orderBy('id', 'desc')
+      .limit(most)
+      .execute();
+    return rows.map(({ content }) => content);
   }
 
   async answerOf(session: string, run: string): Promise<string | undefined> {

@@ -3,6 +3,8 @@ import { type OpenPoint, SvcError } from 'svc/sdk';
 import type { Ceiling, CeilingSource, GateQuestion } from './contract.ts';
 
 const deepest = 32;
+/** The tool by which an agent asks another one. */
+const handsOn = 'agent_ask';
 
 /** Holds a call against the ceilings of the packs that it is under. */
 export class PackCeilings {
@@ -33,6 +35,9 @@ function beyond({ classes, tools, hosts, labels }: Ceiling, { tool, args, target
   }
   if (tools.length > 0 && !tools.includes(tool.key)) {
     return `${tool.key} is not among the tools`;
+  }
+  if (tool.key === handsOn && tools.length + hosts.length + labels.length > 0) {
+    return `${tool.key} hands on to an agent that is not held to these limits`;
   }
   if (labels.length > 0 && target !== undefined && !labels.some((label) => carries(target.labels, label))) {
     return `device ${target.device_id} carries none of the labels ${labels.join(', ')}`;

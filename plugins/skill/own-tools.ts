@@ -84,15 +84,18 @@ export class OwnTools {
     const usable = registry()
       .tools()
       .filter((one) => gate.decide({ principal, origin, persona, tool: one }).verdict !== 'refused');
-    const found = select === undefined ? ranked(query!, usable) : usable.filter(({ key }) => select.includes(key));
+    // Prompts name a tool by its alias, results by its key.
+    const wanted = new Set(select?.map((name) => registry().aliases().get(name)?.key ?? name));
+    const found = select === undefined ? ranked(query!, usable) : usable.filter(({ key }) => wanted.has(key));
     let left = mostSchemaBytes;
     const shown = found.map(({ key, name, description, class: kind, scope, schema }) => {
       const whole = { key, name, description, class: kind, scope, schema };
       left -= Buffer.byteLength(JSON.stringify(whole));
       return left >= 0 ? whole : { key, name };
     });
-    const missing = select?.filter((key) => !found.some((one) => one.key === key)) ?? [];
-    return { tools: shown, ...(missing.length > 0 && { not_available: missing }) };
+    const missing = [...wanted].filter((key) => !found.some((one) => one.key === key));
+    const guides = select === undefined ? ranked(query!, registry().guides()).map(({ key, description }) => ({ key, description: description.slice(0, 200) })) : [];
+    return { tools: shown, ...(missing.length > 0 && { not_available: missing }), ...(guides.length > 0 && { guides: guides.slice(0, mostGuides) }) };
   }
 
   #guide(key: string): Guide {
@@ -108,11 +111,12 @@ export class OwnTools {
 }
 
 const most = 8;
+const mostGuides = 3;
 /** Words that say nothing about a tool. */
 const common = new Set('a an and any are as at by can do does for from how in into is it me my of on or show that the this to what which with'.split(' '));
 
-/** The tools that fit a question in words best, by how rare the words are that they share; those that share none are left out. */
-function ranked(query: string, tools: readonly Tool[]): readonly Tool[] {
+/** Those that fit a question in words best, by how rare the words are that they share; those that share none are left out. */
+function ranked<T extends Pick<Tool, 'key' | 'name' | 'description'>>(query: string, tools: readonly T[]): readonly T[] {
   const texts = tools.map((tool) => ({ tool, named: wordsOf(`${tool.key} ${tool.name}`), told: wordsOf(tool.description) }));
   const wanted = [...wordsOf(query)];
   const rarity = new Map(

@@ -43,7 +43,7 @@ const webSkills = (searches: Searches): readonly ToolSkill[] => [
     class: 'safe',
     tier: 'specialty',
     params: Type.Object({
-      url: Type.String({ minLength: 8, maxLength: 2_000, description: 'exactly as it was found' }),
+      url: Type.String({ minLength: 8, maxLength: 2_000, description: 'exactly as it was found', 'x-checked-address': true }),
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 4_000_000, description: 'next_offset of the answer before' })),
     }),
     run: ({ url, offset = 0 }, { principal, signal }) => searches.read(personOf(principal), url, offset, signal),

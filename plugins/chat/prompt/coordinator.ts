@@ -25,12 +25,10 @@ const mostAnswerTokens = 64;
 export class Coordinator {
   readonly #personas: PersonaDirectory;
   readonly #models: Models;
-  readonly #fallback: () => string;
 
-  constructor(personas: PersonaDirectory, models: Models, fallback: () => string) {
+  constructor(personas: PersonaDirectory, models: Models) {
     this.#personas = personas;
     this.#models = models;
-    this.#fallback = fallback;
   }
 
   /** Throws not_found for a name that no persona has: another one must not answer in its place. */
@@ -50,16 +48,12 @@ export class Coordinator {
     if (clear) {
       return { persona, why, candidates };
     }
-    const picked = candidates.length > 1 ? await this.#pick(ask, candidates) : undefined;
-    if (picked !== undefined) {
-      return { persona: picked, why: 'no persona stood out; the model chose among those that fit', candidates };
-    }
-    const fallback = this.#personas.find(this.#fallback());
-    return { persona: fallback ?? persona, why: fallback === undefined ? why : 'no persona stood out; the default one answers', candidates };
+    const picked = candidates.length > 1 ? await this.#pick(ask, candidates, persona) : undefined;
+    return picked === undefined ? { persona, why, candidates } : { persona: picked, why: 'no persona stood out; the model chose among those that fit', candidates };
   }
 
   /** A choice is a convenience: whatever goes wrong with it, the default persona answers. */
-  async #pick(ask: ChoiceAsk, candidates: Choice['candidates']): Promise<KnownPersona | undefined> {
+  async #pick(ask: ChoiceAsk, candidates: Choice['candidates'], standard: KnownPersona): Promise<KnownPersona | undefined> {
     const known = candidates.flatMap(({ name }) => this.#personas.find(name) ?? []);
     const list = known.map(({ name, when_to_use: when }) => `${name}: ${when.slice(0, 300)}`).join('\n');
     let text = '';
@@ -72,7 +66,7 @@ export class Coordinator {
         ],
         tools: [],
         maxTokens: mostAnswerTokens,
-        budget: { run: ask.run, session: ask.session, persona: this.#fallback() },
+        budget: { run: ask.run, session: ask.session, persona: standard.name },
         signal: ask.signal,
       });
       for await (const part of parts) {

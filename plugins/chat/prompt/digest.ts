@@ -1,10 +1,13 @@
-import type { RunState } from '../run/journal.ts';
+import { evidenceOfCall } from '../run/citations.ts';
+import { isTainted, type RunState } from '../run/journal.ts';
 
 /** What a session has come to, kept small however long it gets: it stands in prompts for messages that are not in them any more. */
 export interface Digest {
   readonly asks: readonly string[];
   readonly decisions: readonly string[];
   readonly evidence: readonly { readonly id: string; readonly tool: string }[];
+  /** Text from outside was read. */
+  readonly tainted?: boolean;
 }
 
 export const noDigest: Digest = { asks: [], decisions: [], evidence: [] };
@@ -18,11 +21,12 @@ export function withRun(digest: Digest, state: RunState): Digest {
   const decisions = calls.flatMap(({ tool, approval, outcome, args }) =>
     approval === undefined || outcome === undefined ? [] : [`${tool} ${short(JSON.stringify(args), 120)}: ${outcome.status}`],
   );
-  const evidence = calls.flatMap(({ tool, outcome }) => (outcome?.evidence === undefined ? [] : [{ id: outcome.evidence.id, tool }]));
+  const evidence = calls.flatMap((call) => evidenceOfCall(call).map((id) => ({ id, tool: call.tool })));
   return {
     asks: [...digest.asks, short(state.asked.content, 240)].slice(-mostAsks),
     decisions: [...digest.decisions, ...decisions].slice(-mostDecisions),
     evidence: [...digest.evidence, ...evidence].slice(-mostEvidence),
+    tainted: digest.tainted === true || isTainted(state),
   };
 }
 

@@ -1,20 +1,29 @@
-import type { RunState } from './journal.ts';
+import type { Call, RunState } from './journal.ts';
+
+/** The tool by which an agent has another one find out something. */
+export const askKey = 'agent_ask';
 
 const citation = /\[(E\d{1,12})\]/g;
 
+/** What a call has brought: its own evidence, and that which findings of another agent rest on. */
+export function evidenceOfCall({ tool, outcome }: Call): readonly string[] {
+  const cited = tool === askKey && outcome?.status === 'ok' ? citedIn(outcome.text) : [];
+  return outcome?.evidence === undefined ? cited : [outcome.evidence.id, ...cited];
+}
+
 /** Evidence that tools have returned, in this run and in those before it. */
-function evidenceOf({ routed, turns }: RunState): ReadonlySet<string> {
-  const found = turns.flatMap(({ calls }) => calls.flatMap(({ outcome }) => (outcome?.evidence === undefined ? [] : [outcome.evidence.id])));
-  return new Set([...(routed?.evidence ?? []), ...found]);
+export function evidenceOf({ routed, turns }: RunState): ReadonlySet<string> {
+  return new Set([...(routed?.evidence ?? []), ...turns.flatMap(({ calls }) => calls.flatMap(evidenceOfCall))]);
 }
 
 /** What the last answer cites and no tool has returned. */
 export function missingCitations(state: RunState): readonly string[] {
   const text = state.turns.at(-1)?.text ?? '';
   const known = evidenceOf(state);
-  const cited = new Set([...text.matchAll(citation)].map(([, id]) => id!));
-  return [...cited].filter((id) => !known.has(id));
+  return citedIn(text).filter((id) => !known.has(id));
 }
+
+const citedIn = (text: string): readonly string[] => [...new Set([...text.matchAll(citation)].map(([, id]) => id!))];
 
 /** The text without citations of evidence that there is not. */
 export const withoutCitations = (text: string, missing: readonly string[]): string =>

@@ -28,6 +28,11 @@ export async function closeRun(ports: RunPorts, run: OpenRun, finish: RunFinish,
   events.add('finish', { finishReason: finishReasons[finish], messageMetadata: { usage } });
   const text = withoutCitations(finalText(state), missing);
   const now = ports.clock.now();
+  const ended = (): Promise<void> => ports.runs.update(row.id, { state: 'ended', finish_reason: finish, ended_at: now, holder: null });
+  if (state.asked.within !== undefined) {
+    await run.append([{ kind: 'ended', finish, error: message }], ended);
+    return;
+  }
   await run.append([{ kind: 'ended', finish, error: message }], async () => {
     await ports.sessions.insertMessage({
       session_id: session.id,
@@ -47,7 +52,7 @@ export async function closeRun(ports: RunPorts, run: OpenRun, finish: RunFinish,
       updated_at: now,
       active: activeKey(now, session.id),
     });
-    await ports.runs.update(row.id, { state: 'ended', finish_reason: finish, ended_at: now, holder: null });
+    await ended();
   });
 }
 

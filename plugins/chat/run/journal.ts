@@ -25,9 +25,27 @@ export interface CallOutcome {
   readonly duration_ms: number;
 }
 
+/** What a run that another run has asked for takes over from it. */
+export interface Within {
+  readonly run: string;
+  readonly agent: string;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly tainted: boolean;
+  /** Tools that are denied to who asked. */
+  readonly denied: readonly string[];
+  readonly evidence: readonly string[];
+}
+
 /** One row of a run's journal: a fact, written before anything is done that builds on it. */
 export type Entry =
-  | { readonly kind: 'asked'; readonly content: string; readonly agent: string | undefined; readonly context: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: 'asked';
+      readonly content: string;
+      readonly agent: string | undefined;
+      readonly context: Readonly<Record<string, unknown>>;
+      /** By another agent. */
+      readonly within?: Within;
+    }
   | {
       readonly kind: 'routed';
       readonly agent: string;
@@ -116,6 +134,10 @@ export function apply(state: RunState | undefined, entry: Entry): RunState {
 }
 
 export const replay = (entries: readonly Entry[]): RunState => entries.reduce<RunState | undefined>(apply, undefined)!;
+
+/** Whether text from outside is in what the model has read. */
+export const isTainted = ({ routed, turns }: RunState): boolean =>
+  routed?.tainted === true || turns.some(({ calls }) => calls.some(({ outcome }) => outcome?.trust === 'untrusted'));
 
 function withLastTurn(state: RunState, change: (turn: Turn) => Turn): RunState {
   return { ...state, turns: state.turns.map((turn, at) => (at === state.turns.length - 1 ? change(turn) : turn)) };

@@ -35,6 +35,7 @@ export interface RunPorts {
     readonly maxTurns: () => number;
     readonly maxReplyTokens: () => number;
     readonly systemContext: () => string;
+    readonly knownAddresses: () => readonly string[];
   };
 }
 

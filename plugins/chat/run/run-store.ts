@@ -21,9 +21,16 @@ export class RunStore {
     return this.#tables.read.selectFrom('chat_runs').selectAll().where('id', '=', id).executeTakeFirst();
   }
 
-  /** Newest first. */
+  /** Those that people have started, newest first. */
   ofSession(session: string, most: number): Promise<RunRow[]> {
-    return this.#tables.read.selectFrom('chat_runs').selectAll().where('session_id', '=', session).orderBy('id', 'desc').limit(most).execute();
+    return this.#tables.read
+      .selectFrom('chat_runs')
+      .selectAll()
+      .where('session_id', '=', session)
+      .where('parent', 'is', null)
+      .orderBy('id', 'desc')
+      .limit(most)
+      .execute();
   }
 
   /** Runs that are not over; of one owner, where one is given. */
@@ -40,7 +47,14 @@ export class RunStore {
   async insert(row: Omit<RunRow, 'cancelled'>, first: Entry): Promise<void> {
     await this.#tables.write(async (tx) => {
       // Within the write: of many that come at once each sees those before it.
-      const open = await tx.selectFrom('chat_runs').select('session_id').where('owner', '=', row.owner).where('state', '<>', 'ended').execute();
+      const open = await tx
+        .selectFrom('chat_runs')
+        .select('session_id')
+        .where('owner', '=', row.owner)
+        .where('state', '<>', 'ended')
+        .where('parent', 'is', null)
+        .$if(row.parent !== null, (query) => query.limit(0))
+        .execute();
       if (open.some(({ session_id: session }) => session === row.session_id)) {
         throw new SvcError('conflict', 'a run of this session is not over; cancel it, decide its approvals, or wait', { reason: 'chat.run_open' });
       }

@@ -5,7 +5,7 @@ import { activeKey } from '../store.ts';
 import { type Sessions, ownerOf } from '../sessions.ts';
 import { EventLog } from './event-log.ts';
 import { finalText } from './closing.ts';
-import { replay, type RunState } from './journal.ts';
+import { replay, type RunState, type Within } from './journal.ts';
 import type { RunRow } from './run-store.ts';
 import type { RunPorts } from './ports.ts';
 import { RunWorker } from './worker.ts';
@@ -13,6 +13,9 @@ import { RunWorker } from './worker.ts';
 const heldMs = 15_000;
 const flushMs = 20;
 const lookAgainMs = 100;
+
+/** What a run is before any worker has it. */
+const unworked = { state: 'running', finish_reason: null, holder: null, held_until: 0, reserved_seq: 0, ended_at: null, parent: null } as const;
 
 export interface RunsOptions {
   readonly ports: Omit<RunPorts, 'flushSoon'>;
@@ -65,7 +68,8 @@ export class Runs implements ChatRuns {
       await this.#ports.runs.insert(
         {
           ...{ id, session_id: session.id, owner: ownerOf(principal), origin, agent: agent ?? null, principal: JSON.stringify(principal) },
-          ...{ state: 'running', finish_reason: null, holder: null, held_until: 0, reserved_seq: 0, created_at: now, ended_at: null },
+          ...unworked,
+          created_at: now,
         },
         { kind: 'asked', content, agent, context },
       );
@@ -73,6 +77,13 @@ export class Runs implements ChatRuns {
     });
     await this.resume(id);
     return { run_id: id };
+  }
+
+  /** For the agent of another run, whose call carries it: the person, the session and the budgets are the same. */
+  async startWithin(parent: RunRow, id: string, asked: { readonly content: string; readonly agent: string; readonly within: Within }): Promise<void> {
+    const { session_id, owner, origin, principal } = parent;
+    const row = { id, session_id, owner, origin, principal, agent: asked.agent, ...unworked, parent: parent.id, created_at: this.#ports.clock.now() };
+    await this.#ports.runs.insert(row, { kind: 'asked', context: asked.within.context, ...asked });
   }
 
   async #startedBefore(principal: Principal, sessionId: string, id: string): Promise<{ readonly run_id: string }> {
@@ -154,6 +165,9 @@ export class Runs implements ChatRuns {
       return;
     }
     await this.#ports.runs.update(runId, { cancelled: 1 });
+    for (const { id } of (await this.#ports.runs.open(row.owner)).filter(({ parent }) => parent === runId)) {
+      await this.cancel(principal, id);
+    }
     const active = this.#active.get(runId);
     if (active === undefined) {
       await this.resume(runId);

@@ -1,5 +1,5 @@
 import type { ModelPart } from '../../model/contract.ts';
-import type { Digest } from '../prompt/digest.ts';
+import { type Digest, noDigest } from '../prompt/digest.ts';
 import { promptOf } from '../prompt/prompt.ts';
 import type { Offer } from '../tools/toolbag.ts';
 import type { PlannedCall } from './journal.ts';
@@ -16,21 +16,23 @@ export async function askModel(ports: RunPorts, run: OpenRun, isLast: boolean): 
   const usable = ports.models.usable(persona.model);
   const whole = ports.toolbag.offer({ principal: work.principal, persona, origin: work.origin }, state);
   const offer: Offer = isLast ? { ...whole, tools: [], deferred: [] } : whole;
-  const history = (await ports.sessions.lastMessages(work.session.id, historyMessages)).filter(({ run_id: run }) => run !== work.row.id);
+  const { within } = state.asked;
+  const history = within === undefined ? (await ports.sessions.lastMessages(work.session.id, historyMessages)).filter(({ run_id: id }) => id !== work.row.id) : [];
   const maxTokens = ports.settings.maxReplyTokens();
   const { messages, compacted } = promptOf({
     ...{ state, persona, offer, history, clock: ports.clock },
     systemContext: ports.settings.systemContext(),
     model: usable.ok ? usable.model : persona.model,
     guides: isLast ? [] : ports.registry.guides(),
-    digest: JSON.parse(work.session.digest) as Digest,
+    digest: within === undefined ? (JSON.parse(work.session.digest) as Digest) : noDigest,
+    agents: ports.personas.list(),
     window: (usable.ok ? usable.context : 8_192) - maxTokens,
   });
   if (compacted) {
     work.events.add('data-notice', { data: { code: 'compacted' }, transient: true });
   }
   work.events.add('start-step');
-  const budget = { run: work.row.id, session: work.session.id, persona: persona.name };
+  const budget = { run: within?.run ?? work.row.id, session: work.session.id, persona: persona.name };
   const telling = new TurnTelling(ports, run, offer);
   for await (const part of ports.models.stream({ model: persona.model, messages, tools: offer.tools, maxTokens, budget, signal: work.signal })) {
     telling.take(part);

@@ -3,8 +3,9 @@ import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 import type { KnownPersona } from '../../persona/contract.ts';
 import type { Digest } from '../prompt/digest.ts';
 import { ToolCalls } from './calls.ts';
+import { askKey } from './citations.ts';
 import { closeRun } from './closing.ts';
-import { apply, type Entry, type RunState } from './journal.ts';
+import { apply, type Entry, type RunState, type Within } from './journal.ts';
 import { nextStep } from './next-step.ts';
 import type { OpenRun, RunPorts, Work } from './ports.ts';
 import { LostRun } from './run-store.ts';
@@ -32,7 +33,9 @@ export class RunWorker implements OpenRun {
   }
 
   get persona(): KnownPersona | undefined {
-    return this.#state.routed && this.#ports.personas.find(this.#state.routed.agent);
+    const { routed, asked } = this.#state;
+    const found = routed && this.#ports.personas.find(routed.agent);
+    return found && asked.within ? restrained(found, asked.within) : found;
   }
 
   async run(isCancelled: () => boolean): Promise<Standing> {
@@ -121,17 +124,25 @@ export class RunWorker implements OpenRun {
   }
 }
 
+/** As it works for another agent: it reads, and asks nobody else. */
+const restrained = (persona: KnownPersona, { denied }: Within): KnownPersona => ({
+  ...persona,
+  permission_mode: 'read-only',
+  disallowed_tools: [...persona.disallowed_tools, ...denied, askKey],
+});
+
 const mostTurns = 100;
+const turnsWithin = 12;
 
 /** Chooses the persona and writes down what its model is asked, once: a resumed run goes on with the same words. */
 async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
   const { row, session, principal, events, signal } = run.work;
-  const { content, agent, context } = run.state.asked;
+  const { content, agent, context, within } = run.state.asked;
   const wanted = agent ?? session.agent ?? undefined;
   const { persona, why, candidates } = await ports.coordinator.choose({ content, agent: wanted, principal, run: row.id, session: session.id, signal });
   events.add('data-plan', { data: { agent: persona.name, why, candidates }, transient: true });
-  const opening = (await isFirstFor(ports, session.id, row.id)) ? ports.personas.initialPrompt(persona, context, principal).trim() : '';
-  const { text, found } = ports.mentions.available ? await ports.mentions.get().resolve(content, principal) : { text: content, found: false };
+  const opening = within !== undefined || (await isFirstFor(ports, session.id, row.id)) ? ports.personas.initialPrompt(persona, context, principal).trim() : '';
+  const { text, found } = within === undefined && ports.mentions.available ? await ports.mentions.get().resolve(content, principal) : { text: content, found: false };
   const digest = JSON.parse(session.digest) as Digest;
   await run.append(
     [
@@ -142,9 +153,9 @@ async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
         why,
         prompt: opening === '' ? text : `${opening}\n\n${text}`,
         kernel: ports.settings.kernel(),
-        max_turns: Math.min(persona.max_turns > 0 ? persona.max_turns : ports.settings.maxTurns(), mostTurns),
-        tainted: found,
-        evidence: digest.evidence.map(({ id }) => id),
+        max_turns: Math.min(persona.max_turns > 0 ? persona.max_turns : ports.settings.maxTurns(), within === undefined ? mostTurns : turnsWithin),
+        tainted: found || digest.tainted === true || within?.tainted === true,
+        evidence: [...digest.evidence.map(({ id }) => id), ...(within?.evidence ?? [])],
       },
     ],
     () => ports.runs.update(row.id, { agent: persona.name }),

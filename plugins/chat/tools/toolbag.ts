@@ -39,11 +39,11 @@ export class Toolbag {
     const byName = new Map(entries);
     const expanded = lookedUp(state);
     const defers = entries.length > this.#threshold() && byName.has(searchKey);
-    const isWhole = ({ key, tier }: Tool): boolean => !defers || tier === 'core' || key === searchKey || expanded.has(key);
+    const isWhole = (name: string, { key, tier }: Tool): boolean => !defers || tier === 'core' || key === searchKey || expanded.has(key) || expanded.has(name);
     return {
       byName,
-      tools: entries.flatMap(([name, tool]) => (isWhole(tool) ? [{ name, description: tool.description, schema: schemaOf(tool) }] : [])),
-      deferred: entries.flatMap(([name, tool]) => (isWhole(tool) ? [] : [{ name, line: firstLine(tool.description) }])),
+      tools: entries.flatMap(([name, tool]) => (isWhole(name, tool) ? [{ name, description: tool.description, schema: schemaOf(tool) }] : [])),
+      deferred: entries.flatMap(([name, tool]) => (isWhole(name, tool) ? [] : [{ name, line: firstLine(tool.description) }])),
     };
   }
 }

@@ -1,28 +1,9 @@
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 
-import { FakeModel } from '../../../bin/fake-model/fake-model.ts';
 import type { Rule } from '../../../bin/fake-model/script.ts';
-import { type SkillHouse, skillHouse, tools } from '../skill/house.ts';
-import { directory, persona } from './stand-ins.ts';
-
-/** Gate, skills, approvals, models and chat as they ship, before a scripted model; anna asks, and changes are switched on. */
-async function agentHouse(t: TestContext, rules: readonly Rule[], environment: Readonly<Record<string, string>> = {}) {
-  const fake = await FakeModel.start({ rules });
-  t.after(() => fake.close());
-  const kit = await skillHouse(t, {
-    plugins: ['gate', 'approval', 'skill', 'setting', 'model', 'chat', tools],
-    services: { 'persona.directory': directory(persona({ name: 'sre', permission_mode: 'dual-sign-required' })) },
-    environment: {
-      ...{ SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_LLM_COMPATIBLE_BASE_URL: fake.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
-      ...environment,
-    },
-  });
-  await kit.allowWrites();
-  const session = (await kit.ask('anna', 'POST', '/chat/sessions', {})).body.id as string;
-  const send = async (content: string) => (await kit.ask('anna', 'POST', `/chat/sessions/${session}/messages`, { content })).body;
-  return { ...kit, fake, session, send };
-}
+import type { SkillHouse } from '../skill/house.ts';
+import { agentHouse } from './house.ts';
 
 const call = (name: string, args: object): Rule => ({ when: { turn: 1 }, reply: { tool_calls: [{ name, arguments: args }] } });
 const answer = (text: string): Rule => ({ when: { turn: 2 }, reply: { text } });
@@ -31,62 +12,50 @@ async function approvalOf(kit: SkillHouse, id: string) {
   return (await kit.ask('anna', 'GET', `/approvals/${id}`)).body;
 }
 
-/** Polls: a run goes on by itself once a person has decided. */
-async function ended(kit: SkillHouse, session: string, run: string) {
-  for (let waited = 0; ; waited += 20) {
-    const { body } = await kit.ask('anna', 'GET', `/chat/sessions/${session}/runs/${run}`);
-    if (body.finish_reason !== 'approval' && body.finish_reason !== 'background') {
-      return body;
-    }
-    assert.ok(waited < 20_000, JSON.stringify(body));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 test('a change waits for a person, is made once, and the model is told what came of it', async (t) => {
-  const kit = await agentHouse(t, [call('sample_mutating', { host: 'db-3' }), answer('Restarted.')]);
+  const kit = await agentHouse(t, { rules: [call('sample_mutating', { host: 'db-3' }), answer('Restarted.')] });
   const paused = await kit.send('Restart db-3.');
   assert.deepEqual([paused.finish_reason, paused.approvals.length, kit.done.length], ['approval', 1, 0]);
   const approval = await approvalOf(kit, paused.approvals[0]);
   assert.match(approval.rendered, /sample_mutating.*db-3/);
   const signed = await kit.ask('carl', 'POST', `/approvals/${approval.id}/approve`, { args_sha256: approval.args_sha256 });
   assert.equal(signed.status, 200, JSON.stringify(signed.body));
-  const end = await ended(kit, kit.session, paused.run_id);
+  const end = await kit.ended(paused.run_id);
   assert.deepEqual([end.finish_reason, end.message, end.tool_calls[0].status], ['stop', 'Restarted.', 'ok']);
   assert.deepEqual(kit.done, [{ tool: 'mutating', params: { host: 'db-3', times: 1 } }]);
   assert.equal((await approvalOf(kit, approval.id)).status, 'executed');
 });
 
 test('what is dangerous takes two people; one denial ends it, and its reason goes back to the model', async (t) => {
-  const kit = await agentHouse(t, [call('sample_dangerous', { host: 'db-3' }), answer('I leave it.')]);
+  const kit = await agentHouse(t, { rules: [call('sample_dangerous', { host: 'db-3' }), answer('I leave it.')] });
   const paused = await kit.send('Wipe db-3.');
   const approval = await approvalOf(kit, paused.approvals[0]);
   assert.equal((await kit.ask('carl', 'POST', `/approvals/${approval.id}/approve`, { args_sha256: approval.args_sha256 })).status, 200);
   assert.equal((await approvalOf(kit, approval.id)).status, 'partially_signed');
   assert.equal((await kit.ask('bob', 'POST', `/approvals/${approval.id}/deny`, { args_sha256: approval.args_sha256, reason: 'not on a Friday' })).status, 200);
-  const end = await ended(kit, kit.session, paused.run_id);
+  const end = await kit.ended(paused.run_id);
   assert.deepEqual([end.message, end.tool_calls[0].status, kit.done], ['I leave it.', 'denied', []]);
   assert.match(JSON.stringify(kit.fake.requests.at(-1)!.body), /not on a Friday/);
 });
 
 test('a cancelled run withdraws its approval; a reload while it waits changes nothing', async (t) => {
-  const kit = await agentHouse(t, [call('sample_mutating', { host: 'db-3' }), answer('Restarted.')]);
+  const kit = await agentHouse(t, { rules: [call('sample_mutating', { host: 'db-3' }), answer('Restarted.')] });
   const paused = await kit.send('Restart db-3.');
   await kit.house.reload('chat');
   assert.equal((await kit.ask('anna', 'POST', `/chat/sessions/${kit.session}/runs/${paused.run_id}/cancel`)).status, 202);
-  assert.equal((await ended(kit, kit.session, paused.run_id)).finish_reason, 'cancelled');
+  assert.equal((await kit.ended(paused.run_id)).finish_reason, 'cancelled');
   assert.deepEqual([(await approvalOf(kit, paused.approvals[0])).status, kit.done], ['cancelled', []]);
 });
 
 test('what a persona may not do is neither offered nor done, and no budget means no request', async (t) => {
-  const kit = await agentHouse(t, [call('sample_mutating', { host: 'db-3' }), answer('I cannot.')]);
+  const kit = await agentHouse(t, { rules: [call('sample_mutating', { host: 'db-3' }), answer('I cannot.')] });
   await kit.allowWrites(false);
   const end = await kit.send('Restart db-3.');
   assert.deepEqual([end.finish_reason, end.message, end.tool_calls[0].status, kit.done], ['stop', 'I cannot.', 'refused', []]);
   const offered = kit.fake.requests[0]!.body.tools!.map(({ function: { name } }) => name);
   assert.ok(offered.includes('sample_safe') && !offered.includes('sample_mutating'), offered.join());
 
-  const poor = await agentHouse(t, [answer('never')], { SVC_LLM_DAILY_TOKEN_LIMIT: '10' });
+  const poor = await agentHouse(t, { rules: [answer('never')], environment: { SVC_LLM_DAILY_TOKEN_LIMIT: '10' } });
   const refused = await poor.ask('anna', 'POST', `/chat/sessions/${poor.session}/messages`, { content: 'Hello?' });
   assert.deepEqual([refused.status, refused.body.error, poor.fake.requests.length], [429, 'budget_exceeded', 0]);
 });
