@@ -53,10 +53,7 @@ const sendRoutes = ({ runs, models, personas }: RunRoutesPorts): readonly RouteD
         requireModel(body.agent);
         const { run_id: run } = await runs.start({ ...body, principal, session_id: params.id, origin: 'chat' });
         note({ resourceType: 'chat session', resourceId: params.id, after: { run_id: run } });
-        if (body.agent !== undefined && personas.find(body.agent)?.background === true) {
-          return reply(runs, principal, run, 'background');
-        }
-        const { finish_reason: finish } = await runs.settled(principal, run, signal);
+        const { finish_reason: finish } = await runs.settled(principal, run, signal, (agent) => personas.find(agent)?.background === true);
         return reply(runs, principal, run, finish);
       },
     }),

@@ -1,4 +1,4 @@
-import { defineExtensionPoint } from 'svc/sdk';
+import { defineExtensionPoint, defineService } from 'svc/sdk';
 
 /** A persona (`agents/<name>.md`) or a skill (`skills/<name>/SKILL.md`) that a plugin's folder carries; the host contributes it. */
 export interface CarriedFile {
@@ -9,4 +9,10 @@ export interface CarriedFile {
   readonly text: string;
 }
 
+/** What stands in files, and what is wrong with those that cannot be read. */
+export interface DropInFiles {
+  list(): readonly { readonly kind: 'persona' | 'skill'; readonly name: string; readonly file: string; readonly state: 'ok' | 'broken' | 'stale'; readonly error?: string | undefined }[];
+}
+
+export const DropInFiles = defineService<DropInFiles>('drop-ins.files');
 export const CarriedFiles = defineExtensionPoint<CarriedFile>('drop-ins.files');

@@ -4,7 +4,7 @@ import { BuildInfo, definePlugin, listRoute, pageOfList, type RouteDeclaration, 
 import { Type } from 'typebox';
 
 import { CarriedFileSet } from './carried-files.ts';
-import { CarriedFiles } from './contract.ts';
+import { CarriedFiles, DropInFiles } from './contract.ts';
 import { DropIns } from './drop-ins.ts';
 import type { DropInRoot } from './scan.ts';
 
@@ -34,6 +34,7 @@ export default definePlugin({
       await ready;
       await dropIns.load();
     });
+    ctx.services.provide(DropInFiles, () => dropIns);
     ctx.http.routes(dropInRoutes(dropIns));
   },
 });

@@ -112,9 +112,9 @@ function ceilingOf({ origin, principal: { kind } }: GateQuestion, role: string):
   return kind === 'plugin' || kind === 'system' ? 'what no person has asked for' : undefined;
 }
 
-/** A person who calls a tool by hand has said so with the call; what is dangerous takes two all the same. */
-function verdict({ tool, origin, persona, tainted }: GateQuestion): GateAnswer {
-  const byHand = origin === 'api' && persona === undefined && tainted !== true;
+/** A person who calls a tool by hand has said so with the call, which a program with an API token has not; what is dangerous takes two all the same. */
+function verdict({ principal, tool, origin, persona, tainted }: GateQuestion): GateAnswer {
+  const byHand = origin === 'api' && persona === undefined && tainted !== true && principal.kind !== 'token';
   if (tool.class === 'safe' || (tool.class === 'mutating' && byHand)) {
     return { verdict: 'run' };
   }

@@ -1,6 +1,7 @@
 import { Board, Catalogue, definePlugin, defineService } from 'svc/sdk';
 
 import type { ForeignPrograms } from '../programs/contract.ts';
+import type { DropInFiles } from '../drop-ins/contract.ts';
 import { Conditions } from './conditions.ts';
 import { PersonaRestraints, Personas } from './contract.ts';
 import { Directory } from './directory.ts';
@@ -9,8 +10,9 @@ import { personaRoutes } from './persona-routes.ts';
 import type { PersonaTables } from './store.ts';
 import { Versions } from './versions.ts';
 
-/** By its id: the folder of the plugin that runs programs may be taken away. */
+/** By their ids: the folders of these may be taken away. */
 const Programs = defineService<ForeignPrograms>('programs.runner');
+const Files = defineService<DropInFiles>('drop-ins.files');
 
 export default definePlugin({
   async activate(ctx) {
@@ -32,6 +34,6 @@ export default definePlugin({
 
     await Promise.all([own.load(), versions.load()]);
     ctx.services.provide(Personas, () => directory);
-    ctx.http.routes(personaRoutes(directory, own));
+    ctx.http.routes(personaRoutes(directory, own, ctx.services.maybe(Files)));
   },
 });

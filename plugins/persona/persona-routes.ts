@@ -1,15 +1,18 @@
-import { listRoute, pageOfList, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
+import { type Handle, listRoute, pageOfList, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
 import { Type } from 'typebox';
 
+import type { DropInFiles } from '../drop-ins/contract.ts';
 import type { KnownPersona } from './contract.ts';
 import type { Directory } from './directory.ts';
 import type { OwnPersonas } from './own-personas.ts';
-import { NewPersona, PersonaChange, PersonaDetail, PersonaItem, RouteAnswer, RouteQuestion, shownPersona } from './schema.ts';
+import { NewPersona, noPersona, PersonaChange, PersonaDetail, PersonaItem, RouteAnswer, RouteQuestion, shownPersona } from './schema.ts';
 
 const Named = Type.Object({ name: Type.String({ maxLength: 64 }) });
+const ListQuery = Type.Object({ usable: Type.Optional(Type.Boolean({ description: 'Only those that work here; else also those that do not, and files that cannot be read, with their problem.' })) });
 
-export function personaRoutes(directory: Directory, own: OwnPersonas): readonly RouteDeclaration[] {
-  const item = (persona: KnownPersona) => shownPersona(persona, persona.source === 'user' ? own.all.get(persona.name) : undefined);
+export function personaRoutes(directory: Directory, own: OwnPersonas, files: Handle<DropInFiles>): readonly RouteDeclaration[] {
+  const item = (persona: KnownPersona) =>
+    shownPersona(persona, persona.source === 'user' ? own.all.get(persona.name) : undefined, persona.source === 'disk' ? troubleOf(files, persona.name) : undefined);
   const detail = (name: string) => {
     const persona = found(directory, name);
     return { ...item(persona), body: persona.body };
@@ -19,9 +22,11 @@ export function personaRoutes(directory: Directory, own: OwnPersonas): readonly 
       path: '/api/v1/agents',
       access: 'any',
       summary: 'List the personas of agents',
+      query: ListQuery,
       items: PersonaItem,
-      handle({ page }) {
-        const { items, ...rest } = pageOfList(directory.list(), ({ name }) => name, page);
+      handle({ query: { usable = false }, page }) {
+        const all = usable ? directory.list().filter(({ unmet }) => unmet.length === 0) : [...directory.list(), ...unreadable(files, directory)];
+        const { items, ...rest } = pageOfList(all, ({ name }) => name, page);
         return { ...rest, items: items.map(item) };
       },
     }),
@@ -116,6 +121,18 @@ function customRoutes(own: OwnPersonas, detail: (name: string) => Readonly<Recor
     }),
   ];
 }
+
+const filesOf = (files: Handle<DropInFiles>) => (files.available ? files.get().list().filter(({ kind }) => kind === 'persona') : []);
+
+/** Why the file of a persona that serves cannot be read as it stands now. */
+const troubleOf = (files: Handle<DropInFiles>, name: string): string | undefined =>
+  filesOf(files).find((one) => one.name === name && one.state === 'stale')?.error;
+
+/** Files that have never been a persona, under the names of the files: who wrote one looks for it here. */
+const unreadable = (files: Handle<DropInFiles>, directory: Directory): readonly KnownPersona[] =>
+  filesOf(files).flatMap(({ name, file, state, error = 'it cannot be read' }) =>
+    state === 'broken' && directory.find(name) === undefined ? [{ ...noPersona, name, unmet: [`${file}: ${error}`] }] : [],
+  );
 
 function found(directory: Directory, name: string): KnownPersona {
   const persona = directory.find(name);

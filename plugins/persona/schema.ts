@@ -45,6 +45,7 @@ export const PersonaItem = Type.Object({
   unknown_fields: Anything,
   version: Type.Integer({ description: 'grows with every change' }),
   unmet: Type.Array(Type.String(), { description: 'conditions of metadata that do not hold here: it is listed and gets no questions' }),
+  problem: Type.String({ description: 'why it does not work as it stands: of its conditions, or of its file, whose last good version serves; else empty' }),
   created_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'of one that a user made' }),
   updated_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
 });
@@ -58,14 +59,23 @@ export const RouteAnswer = Type.Object({
   candidates: Type.Array(Type.Object({ name: Type.String(), score: Type.Number() })),
 });
 
+/** What is shown of a file that is none. */
+export const noPersona: KnownPersona = {
+  ...{ name: '', description: '', when_to_use: '', tools: [], disallowed_tools: [], permission_mode: 'read-only', max_turns: 0, model: '' },
+  ...{ critical_reminder: '', initial_prompt: '', background: false, omit_agent_md: false, metadata: {}, unknown: {}, body: '' },
+  ...{ source: 'disk', version: 0, unmet: [] },
+};
+
 /** `own` when it is the one of a user that serves under the name. */
 export function shownPersona(
   { unknown, body: _, metadata, tools, disallowed_tools, unmet, ...persona }: KnownPersona,
   own: OwnPersona | undefined,
+  trouble?: string,
 ): Static<typeof PersonaItem> {
   return {
     ...persona,
     ...{ unknown_fields: { ...unknown }, metadata: { ...metadata }, tools: [...tools], disallowed_tools: [...disallowed_tools], unmet: [...unmet] },
+    problem: [...unmet, ...(trouble === undefined ? [] : [`its file cannot be read, and the last good version serves: ${trouble}`])].join('; '),
     created_at: own ? timestamp(own.created_at) : null,
     updated_at: own ? timestamp(own.updated_at) : null,
   };

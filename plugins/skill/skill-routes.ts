@@ -95,7 +95,7 @@ export const skillRoutes = (registry: SkillRegistry, executions: Executions): re
     access: 'skill:execute',
     summary: 'Run a skill by hand',
     description:
-      'A safe skill runs at once. A mutating one takes the action skill:* and the setting agent.write_enabled. A dangerous one is answered with 202 and an approval_id, and runs once two people have signed.',
+      'A safe skill runs at once. A mutating one takes the action skill:* and the setting agent.write_enabled, and with an API token the signature of a person. A dangerous one is answered with 202 and an approval_id, and runs once two people have signed.',
     params: Key,
     body: Order,
     response: Executed,

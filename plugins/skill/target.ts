@@ -3,6 +3,7 @@ import { type Handle, SvcError } from 'svc/sdk';
 import type { DeviceDirectory } from '../device/contract.ts';
 import type { GateQuestion } from '../gate/contract.ts';
 import type { CallPlan, Tool, ToolCall } from './contract.ts';
+import { guarded } from './result-guard.ts';
 
 /** Where a call runs. */
 export interface Target {
@@ -42,9 +43,9 @@ export async function targetOf(tool: Tool, call: ToolCall, devices: Handle<Devic
   };
 }
 
-/** What will run and where, as people sign it. */
+/** What will run and where, as people sign it: everybody who is signed in reads it, so secrets are hidden. */
 export function rendered({ key }: Tool, params: Readonly<Record<string, unknown>>, { shown }: Target): string {
-  const words = Object.entries(params).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  const words = Object.entries(guarded(params) as object).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return `${[key, ...words].join(' ')} on ${shown.name}${shown.id === undefined ? '' : ` (device ${shown.id})`}`;
 }
 

@@ -182,6 +182,10 @@ export class ToolCalls {
     const started = this.#ports.clock.monotonic();
     try {
       const { status, result, error, evidence, trust, duration_ms: duration } = await this.#ports.runner.run(this.#toolCall(call, tool, approval));
+      if (status !== 'ok' && tool.class === 'safe') {
+        // Broken off with its run, it has not failed: it is read again.
+        this.#run.work.signal.throwIfAborted();
+      }
       const said = status === 'ok' ? { result } : { error };
       const more = evidence && { evidence: evidence.id, ...(evidence.truncated && { truncated: true }) };
       return { status, text: JSON.stringify({ ...said, ...more }), trust, evidence, duration_ms: Math.round(duration) };

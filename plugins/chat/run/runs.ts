@@ -144,9 +144,13 @@ export class Runs implements ChatRuns {
     }
   }
 
-  async settled(principal: Principal, runId: string, signal?: AbortSignal): Promise<RunEnd> {
-    for await (const _event of this.follow(principal, runId)) {
+  /** `isApart`: whether who was chosen works on by itself, and is not waited for. */
+  async settled(principal: Principal, runId: string, signal?: AbortSignal, isApart?: (agent: string) => boolean): Promise<RunEnd> {
+    for await (const { type, data } of this.follow(principal, runId)) {
       signal?.throwIfAborted();
+      if (type === 'data-plan' && isApart?.((data['data'] as { agent: string }).agent) === true) {
+        return { run_id: runId, finish_reason: 'background', text: '', approvals: [] };
+      }
     }
     const row = await this.#own(principal, runId);
     const state = replay(await this.#ports.runs.journal(runId));

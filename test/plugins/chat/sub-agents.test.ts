@@ -20,7 +20,10 @@ const talk = (asks = 1): readonly Rule[] => [
     reply: (request) => {
       const isTold = request.messages.some(({ role }) => role === 'tool');
       if (isDisk(request)) {
-        const changes = ['sample_mutating', 'agent_ask'].map((name) => ({ name, arguments: { host: 'db-3', agent: 'boss', task: 'x' } }));
+        const changes = [
+          { name: 'sample_mutating', arguments: { host: 'db-3' } },
+          { name: 'agent_ask', arguments: { agent: 'boss', task: 'Restart db-3.' } },
+        ];
         return isTold ? { text: 'The disk of db-3 is full since 02:00 [E99].' } : { tool_calls: [{ name: 'sample_safe', arguments: { host: 'db-3' } }, ...changes] };
       }
       const calls = Array.from({ length: asks }, (_, at) => ({ name: 'agent_ask', arguments: { agent: 'disk', task: `Why is db-3 slow? (${at})` } }));

@@ -104,7 +104,7 @@ function expected(one: Case): string {
   if (one.class === 'dangerous') {
     return 'approval 2';
   }
-  return one.persona === 'none' && one.origin === 'api' && !one.tainted ? 'run' : 'approval 1';
+  return one.persona === 'none' && one.origin === 'api' && !one.tainted && one.who !== 'token' ? 'run' : 'approval 1';
 }
 
 const shown = (answer: GateAnswer): string =>
