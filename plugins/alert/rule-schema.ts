@@ -28,7 +28,17 @@ export const SeveritySchema = oneOf(['info', 'warning', 'critical'] as const);
 const Conditions = Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true }), {
   minItems: 1,
   maxItems: 10,
-  description: 'fields of each element depend on kind; any of them may say for: how long it must hold',
+  description: [
+    'fields of each element by kind; any of them may say for: how long it must hold',
+    'metric_threshold: metric, operator (>, >=, <, <= or ==), threshold; window, aggregator (avg, max or min)',
+    'metric_raw: expr',
+    'metric_anomaly: metric, window, z_threshold',
+    'metric_forecast: metric, window, forecast_for, below',
+    'metric_burn_rate: good, total, slo, long, short',
+    'log_match: expr; log_volume: expr with its comparison',
+    'trace_latency: service, percentile, above_ms, window',
+    'trace_error_rate: service, above_percent, window',
+  ].join('\n'),
 });
 const Runbook = Type.String({
   maxLength: 2_000,

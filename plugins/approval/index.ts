@@ -2,6 +2,7 @@ import { BuildInfo, definePlugin, defineService } from 'svc/sdk';
 
 import { Gate } from '../gate/contract.ts';
 import { Directory } from '../iam/contract.ts';
+import type { NoticeDispatcher } from '../notify/contract.ts';
 import type { PersonaDirectory } from '../persona/contract.ts';
 import { approvalRoutes } from './approval-routes.ts';
 import { ApprovalStore } from './approval-store.ts';
@@ -10,11 +11,13 @@ import { ApprovalDecisions, ApprovalRequested, Approvals, ApprovalSettled } from
 import { Decisions } from './decisions.ts';
 import { approvalOf } from './shown.ts';
 import { Signers } from './signers.ts';
+import { Telling } from './telling.ts';
 import type { ApprovalTables, RequestRow } from './tables.ts';
 import { Upkeep } from './upkeep.ts';
 
-/** By its id: the folder of the personas may be taken away, and only types may be wanted of it. */
+/** By their ids: their folders may be taken away, and only types may be wanted of them. */
 const Personas = defineService<PersonaDirectory>('persona.directory');
+const Notices = defineService<NoticeDispatcher>('notify.dispatcher');
 
 const sweepMs = 15_000;
 
@@ -33,12 +36,16 @@ export default definePlugin({
       ends.add(1, { status: row.status });
       again(row);
     };
+    const telling = new Telling({ notices: services.maybe(Notices), settings, log });
     const process = String(services.use(BuildInfo).startedAt);
     const book = new Book({
       ...{ tables, directory, signers, clock, ids, process, settled, gate: services.use(Gate), personas: services.maybe(Personas) },
-      requested: (row) => ctx.events.emit(ApprovalRequested, approvalOf(row)),
+      requested(row) {
+        ctx.events.emit(ApprovalRequested, approvalOf(row));
+        ctx.scope.task(`tell of approval ${row.id}`, () => telling.tell(row));
+      },
     });
-    const upkeep = new Upkeep({ tables, clock, log, process, settled, again });
+    const upkeep = new Upkeep({ tables, clock, log, process, settled, again, tell: (row) => telling.tell(row) });
 
     services.provide(Approvals, () => book);
     const decisions = new Decisions({ tables, signers, clock, settled });

@@ -11,6 +11,8 @@ export interface UpkeepParts {
   readonly settled: (row: RequestRow) => void;
   /** Of one that was told of before. */
   readonly again: (row: RequestRow) => void;
+  /** Signatures are awaited. */
+  readonly tell: (row: RequestRow) => Promise<void>;
 }
 
 /** What happens to approvals by themselves: they expire, are told of again, and are unknown when svc ended while they ran. */
@@ -38,7 +40,7 @@ export class Upkeep {
 
   /** Ends what has expired, and tells again of what is approved and not begun: its room, or its device, may have been away. */
   async sweep(): Promise<void> {
-    const { tables, clock, settled, again } = this.#parts;
+    const { tables, clock, settled, again, tell } = this.#parts;
     for (const row of await new ApprovalStore(tables.read).standing(['pending', 'partially_signed', 'approved'])) {
       if (row.expires_at <= clock.now()) {
         const change = { status: 'expired' as const, decided_at: clock.now(), reason: 'not signed, or not begun, in time' };
@@ -48,6 +50,8 @@ export class Upkeep {
         }
       } else if (row.status === 'approved') {
         again(row);
+      } else {
+        await tell(row);
       }
     }
   }

@@ -4,7 +4,8 @@ import { type Addresses, withoutKeys } from './address.ts';
 import type { ChannelTypeRegistry } from './channel-types.ts';
 import type { ChannelAddress, ChannelMessage, ChannelReply, PostedChannelType, Verdict } from './contract.ts';
 import type { Knowledge } from './knowledge.ts';
-import { digestMessage, incidentMessage, type LinkOf, testMessage } from './message.ts';
+import { wordsGroup } from './delivery-conditions.ts';
+import { digestMessage, incidentMessage, type LinkOf, testMessage, wordsMessage } from './message.ts';
 import { NoticeStore } from './notice-store.ts';
 import { oneLine } from './plain-text.ts';
 import type { ChannelRow, Delivery, NotifyTables } from './tables.ts';
@@ -112,7 +113,8 @@ const safe = (text: string, address: ChannelAddress): string => oneLine(withoutK
 async function messageFor({ tables, linkOf, knowledge, now }: AttemptParts, row: Delivery, channel: ChannelRow): Promise<ChannelMessage> {
   const notices = new NoticeStore(tables.read);
   if (row.kind === 'test') {
-    return testMessage(row.id, channel.name, linkOf(undefined));
+    const words = row.group_key === wordsGroup ? await notices.words(row.id) : undefined;
+    return words === undefined ? testMessage(row.id, channel.name, linkOf(undefined)) : wordsMessage(words, linkOf(undefined));
   }
   if (row.kind === 'digest') {
     const digest = await notices.inDigest(row.seq, mostEntries);

@@ -4,6 +4,7 @@ import type { Clock, Counter, Logger, Tables } from 'svc/sdk';
 import { attempt, type AttemptParts, type AttemptResult } from './attempt.ts';
 import { ChannelStore } from './channel-store.ts';
 import { claim } from './claim.ts';
+import { wordsGroup } from './delivery-conditions.ts';
 import { DeliveryStore } from './delivery-store.ts';
 import type { SendSchedule } from './send-schedule.ts';
 import { StateStore } from './state-store.ts';
@@ -208,7 +209,7 @@ async function divert(tx: Notify, { seq, channel_id: from }: Delivery, to: numbe
 /** A firing is tried as long as it burns: what waits for the channel goes when a resolve overtakes it. */
 function isTriedAgain(row: Delivery, result: AttemptResult, now: number): boolean {
   const isRefused = result.result === 'failed';
-  if (row.kind === 'test' || (result.result !== 'retry' && !isRefused) || (isRefused && result.unclear)) {
+  if ((row.kind === 'test' && (row.group_key !== wordsGroup || row.attempts >= soonTries)) || (result.result !== 'retry' && !isRefused) || (isRefused && result.unclear)) {
     return false;
   }
   switch (row.kind) {

@@ -24,7 +24,7 @@ export async function claim(tx: Notify, { channel, owner, now, uuid, folds, wait
   const store = new DeliveryStore(tx);
   await store.foldResolved({ channel: channel.id }, now);
   const test = await store.oldestTest(channel.id);
-  if (test !== undefined) {
+  if (test !== undefined && waitOf(test) <= 0) {
     return await store.startTry(test.seq, owner);
   }
   const waiting = new Map((await store.waitingGroups(channel.id)).map((group) => [group.key, group]));

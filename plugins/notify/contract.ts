@@ -67,11 +67,24 @@ export interface Outcome {
   readonly at: string;
 }
 
+/** What a room has to tell people, where it is no incident. */
+export interface Words {
+  /** Unique for good. */
+  readonly id: string;
+  readonly title: string;
+  readonly lines: readonly string[];
+  /** Where more is to be read, below the address of svc. */
+  readonly path: string;
+  readonly channels: readonly number[];
+}
+
 /** Takes notices over: once accepted, each ends in exactly one outcome per channel, over every restart. */
 export interface NoticeDispatcher {
   accept(...notices: readonly Notice[]): Promise<void>;
   /** Which channels a notice would go to, and why the others not. */
   preview(notice: Notice): Promise<readonly { readonly channel_id: number; readonly name: string; readonly sends: boolean; readonly reason?: string }[]>;
+  /** Words that are about no incident, to these channels and at once; said again with the same id, they are said once. */
+  say(words: Words): Promise<void>;
   /** Ids among these that are no channel. */
   unknown(ids: readonly number[]): Promise<readonly number[]>;
 }
@@ -125,7 +138,7 @@ export interface Fact {
 /** What a channel shows, made from a notice: plain text, which the type escapes for its platform. */
 export interface ChannelMessage {
   readonly delivery_id: string;
-  readonly kind: Notice['kind'] | 'test' | 'digest';
+  readonly kind: Notice['kind'] | 'test' | 'digest' | 'words';
   readonly severity: Severity;
   /** What it is painted as. */
   readonly tone: Severity | 'good';

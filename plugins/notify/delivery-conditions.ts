@@ -36,3 +36,6 @@ export const isAtRest = sql<boolean>`(digest is null or (select parent.state fro
 /** The channel got it, may have got it, or still waits for it. */
 export const mayBeKnown = (table: string): RawBuilder<boolean> =>
   sql<boolean>`(${sql.ref(`${table}.got`)} = 1 or ${sql.ref(`${table}.unclear`)} = 1 or ${sql.ref(`${table}.state`)} in ('queued', 'sending'))`;
+
+/** The group of deliveries that say words of another room. */
+export const wordsGroup = 'words';

@@ -1,6 +1,6 @@
 import { type Insertable, sql } from 'kysely';
 
-import { isAtRest, isQueued, isSentByOther, isUnfinished, mayBeKnown } from './delivery-conditions.ts';
+import { isAtRest, isQueued, isSentByOther, isUnfinished, mayBeKnown, wordsGroup } from './delivery-conditions.ts';
 import type { Delivery, Notify, NotifyTables } from './tables.ts';
 
 export type NewDelivery = Insertable<NotifyTables['notify_deliveries']>;
@@ -120,8 +120,9 @@ export class DeliveryStore {
     return this.#queued(channel).where('kind', '=', 'digest').orderBy('seq').execute();
   }
 
+  /** Tests before words, which may wait for another try. */
   oldestTest(channel: number): Promise<Delivery | undefined> {
-    return this.#queued(channel).where('kind', '=', 'test').orderBy('seq').limit(1).executeTakeFirst();
+    return this.#queued(channel).where('kind', '=', 'test').orderBy('group_key').orderBy('seq').limit(1).executeTakeFirst();
   }
 
   #queued(channel: number) {
@@ -265,7 +266,7 @@ export class DeliveryStore {
       .set({ state: 'failed', error, finished_at: now })
       .where('channel_id', '=', channel)
       .where(isQueued)
-      .$if(!alsoTests, (query) => query.where('kind', '!=', 'test'))
+      .$if(!alsoTests, (query) => query.where((eb) => eb.or([eb('kind', '!=', 'test'), eb('group_key', '=', wordsGroup)])))
       .execute();
   }
 

@@ -3,7 +3,9 @@ import type { Clock, Ids, Tables } from 'svc/sdk';
 import { type Channel, channelOf } from './channel.ts';
 import { ChannelStore } from './channel-store.ts';
 import type { ChannelTypeRegistry } from './channel-types.ts';
-import type { Notice, NoticeDispatcher, NoticeIncident } from './contract.ts';
+import { ownDelivery } from './claim.ts';
+import type { Notice, NoticeDispatcher, NoticeIncident, Words } from './contract.ts';
+import { wordsGroup } from './delivery-conditions.ts';
 import { DeliveryStore, type NewDelivery } from './delivery-store.ts';
 import { apart, delayOf, groupKeyOf } from './grouping.ts';
 import { groupName, groupsSentAt, KnownDeliveries } from './known-deliveries.ts';
@@ -47,6 +49,21 @@ export class Dispatcher implements NoticeDispatcher {
     return (await this.#channels()).map((channel) => {
       const reason = reasonAgainst(notice, channel, known);
       return { channel_id: channel.id, name: channel.name, sends: reason === undefined, ...(reason !== undefined && { reason }) };
+    });
+  }
+
+  async say({ id, title, lines, path, channels: wanted }: Words): Promise<void> {
+    const { tables, clock } = this.#parts;
+    await tables.write(async (tx) => {
+      const channels = (await new ChannelStore(tx).all()).filter((row) => row.enabled === 1 && wanted.includes(row.id));
+      const deliveries = new DeliveryStore(tx);
+      for (const channel of channels) {
+        const delivery = `${id}.${channel.id}`;
+        if ((await deliveries.find(delivery)) === undefined) {
+          await deliveries.add([{ ...ownDelivery('test', channel, delivery, clock.now()), group_key: wordsGroup }]);
+          await new NoticeStore(tx).addWords({ delivery_id: delivery, title, lines: JSON.stringify(lines), path });
+        }
+      }
     });
   }
 

@@ -4,6 +4,7 @@ import { renderTemplate } from './channel-template.ts';
 import type { ChannelMessage, MessageEntry, Notice, NoticeIncident, Severity } from './contract.ts';
 import { sharedOf } from './grouping.ts';
 import { oneLine, withoutControls } from './plain-text.ts';
+import type { NotifyTables } from './tables.ts';
 
 /** From mild to grave. */
 export const severities: readonly Severity[] = ['info', 'warning', 'critical'];
@@ -82,6 +83,15 @@ export function testMessage(deliveryId: string, channelName: string, link: strin
   const about = [oneLine(`This is a test of the channel ${channelName}. Notifications of incidents will arrive here.`, longestTitle)];
   return {
     ...{ delivery_id: deliveryId, kind: 'test', severity: 'info', tone: 'info', title: '[TEST] svc', link, templated: false },
+    ...{ about, facts: [], steps: [], lines: about },
+  };
+}
+
+/** Of another room, about no incident. */
+export function wordsMessage({ delivery_id, title, lines: text, path }: NotifyTables['notify_words'], origin: string): ChannelMessage {
+  const about = (JSON.parse(text) as readonly string[]).map((line) => oneLine(line, longestLine));
+  return {
+    ...{ delivery_id, kind: 'words', severity: 'warning', tone: 'warning', title: oneLine(title, longestTitle), link: `${origin}${path}`, templated: false },
     ...{ about, facts: [], steps: [], lines: about },
   };
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import type { Notice } from './contract.ts';
-import type { Delivery, Notify } from './tables.ts';
+import type { Delivery, Notify, NotifyTables } from './tables.ts';
 
 export interface DigestNotices {
   readonly notices: readonly Notice[];
@@ -63,5 +63,13 @@ export class NoticeStore {
       notices: rows.map(({ body }) => JSON.parse(body) as Notice),
       counts: { firing: countOf('firing'), reminder: countOf('reminder'), resolved: countOf('resolved') },
     };
+  }
+
+  async addWords(row: NotifyTables['notify_words']): Promise<void> {
+    await this.#db.insertInto('notify_words').values(row).execute();
+  }
+
+  words(delivery: string): Promise<NotifyTables['notify_words'] | undefined> {
+    return this.#db.selectFrom('notify_words').selectAll().where('delivery_id', '=', delivery).executeTakeFirst();
   }
 }

@@ -64,6 +64,7 @@ export interface NotifyTables {
     delayed_at: number | null;
     delay_recorded: Generated<number>;
   };
+  notify_words: { delivery_id: string; title: string; lines: string; path: string };
   notify_page_keys: { ref: string; key: string };
   notify_groups: { channel_id: number; group_key: string; sent_at: number };
 }

@@ -109,8 +109,10 @@ export class Runs implements ChatRuns {
     const row = (await runs.find(id))!;
     await runs.update(id, { state: 'running' });
     const events = new EventLog(clock, await runs.events(id, 0), row.reserved_seq);
-    const begun: Active = { events, stop: new AbortController(), cancelled: row.cancelled === 1, again: false };
+    const begun: Active = { events, stop: new AbortController(), cancelled: false, again: false };
     this.#active.set(id, begun);
+    // Read now: who has cancelled before has written it down, and who does from now on finds it here.
+    begun.cancelled ||= (await runs.find(id))?.cancelled === 1;
     this.#options.scope.task(`run ${id}`, (signal) => this.#carry(row, begun, signal));
   }
 

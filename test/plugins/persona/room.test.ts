@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
+import { askKey } from '../../../plugins/chat/run/citations.ts';
 import { type PersonaDirectory, Personas } from '../../../plugins/persona/contract.ts';
 import { projectRoot } from '../../cli/launcher.ts';
 
@@ -115,6 +116,11 @@ test('a file is a persona at once, a broken one serves its last good version, an
   assert.equal(directory.find('ranger')!.version, 2);
   writeFileSync(path, file('ranger', 'max_turns: many\n'));
   await until(async () => JSON.stringify((await send('GET', '/api/v1/drop-ins')).body).includes('max_turns must be'));
+  assert.match(String((await send('GET', '/api/v1/agents/ranger')).body['problem']), /last good version serves: .*max_turns must be/);
+  writeFileSync(join(folder, 'poet.md'), '---\nname: poet\n---\nNo header.');
+  const listed = async () => (await send('GET', '/api/v1/agents')).body['items'] as { name: string; problem: string }[];
+  await until(async () => (await listed()).some(({ name, problem }) => name === 'poet' && /poet\.md: .*description/.test(problem)));
+  assert.equal(((await send('GET', '/api/v1/agents?usable=true')).body['items'] as object[]).length, 1);
   assert.equal(directory.find('ranger')!.max_turns, 5);
 
   const refused = await send('DELETE', '/api/v1/agents/ranger');
@@ -180,10 +186,10 @@ test('every shipped persona is whole: its tools exist, its prompt can be filled,
   const { house, directory, folder } = await stand(t, { watch: true, plugins: ['gate', 'skill'], services: { 'iam.directory': { live: () => undefined } } });
   cpSync(join(projectRoot, 'agents'), folder, { recursive: true });
   await until(() => directory.list().length >= 12);
-  const edge = readdirSync(join(projectRoot, 'plugins/edge-skills/skills')).flatMap(
-    (name) => /\bkey: '([^']+)'/.exec(readFileSync(join(projectRoot, 'plugins/edge-skills/skills', name), 'utf8'))?.[1] ?? [],
-  );
-  const known = new Set([...edge, ...(await house.json('/api/v1/skills')).items.map(({ key }: { key: string }) => key)]);
+  // Of rooms that this house is without; test/plugins/skill/room-skills.test.ts calls them.
+  const files = readdirSync(join(projectRoot, 'plugins'), { recursive: true, encoding: 'utf8' }).filter((path) => /(?:edge-skills\/skills\/.*|\/skills)\.ts$/.test(path));
+  const elsewhere = files.flatMap((path) => [...readFileSync(join(projectRoot, 'plugins', path), 'utf8').matchAll(/\bkey: '([^']+)'/g)].map(([, key]) => key!));
+  const known = new Set([askKey, ...elsewhere, ...(await house.json('/api/v1/skills')).items.map(({ key }: { key: string }) => key)]);
   for (const persona of directory.list()) {
     const named = [...persona.tools, ...persona.disallowed_tools];
     assert.deepEqual(
@@ -194,6 +200,7 @@ test('every shipped persona is whole: its tools exist, its prompt can be filled,
     const prompt = directory.initialPrompt(persona, { incident_id: 4, device_id: 9 }, principal);
     assert.equal(prompt.includes('{{'), false);
     assert.deepEqual([persona.unmet, Object.keys(persona.unknown)], [[], []], persona.name);
+    assert.equal(persona.tools.length > 0, persona.name !== 'coordinator', `${persona.name}: the coordinator takes what packs and servers bring, the others name theirs`);
     assert.ok(persona.max_turns > 0 && persona.critical_reminder !== '' && persona.body.length > 1_000, persona.name);
   }
 });
