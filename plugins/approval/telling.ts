@@ -33,7 +33,7 @@ export class Telling {
       `svc approval sign ${row.id}`,
     ];
     try {
-      await notices.get().say({ id: `approval.${row.id}`, title: `Approval wanted: ${rendered}`, lines, path: '/console/approvals', channels });
+      await notices.get().say({ id: `approval.${row.id}`, title: `Approval wanted: ${rendered}`, lines, path: `/ui/approvals/${row.id}`, channels });
     } catch (error) {
       log.warn({ approval_id: row.id, cause: messageOf(error) }, 'channels could not be told of an approval; told again with the next sweep');
     }

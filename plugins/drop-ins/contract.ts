@@ -11,7 +11,13 @@ export interface CarriedFile {
 
 /** What stands in files, and what is wrong with those that cannot be read. */
 export interface DropInFiles {
-  list(): readonly { readonly kind: 'persona' | 'skill'; readonly name: string; readonly file: string; readonly state: 'ok' | 'broken' | 'stale'; readonly error?: string | undefined }[];
+  list(): readonly {
+    readonly kind: 'persona' | 'skill';
+    readonly name: string;
+    readonly file: string;
+    readonly state: 'ok' | 'broken' | 'stale';
+    readonly error?: string | undefined;
+  }[];
 }
 
 export const DropInFiles = defineService<DropInFiles>('drop-ins.files');

@@ -209,7 +209,11 @@ async function divert(tx: Notify, { seq, channel_id: from }: Delivery, to: numbe
 /** A firing is tried as long as it burns: what waits for the channel goes when a resolve overtakes it. */
 function isTriedAgain(row: Delivery, result: AttemptResult, now: number): boolean {
   const isRefused = result.result === 'failed';
-  if ((row.kind === 'test' && (row.group_key !== wordsGroup || row.attempts >= soonTries)) || (result.result !== 'retry' && !isRefused) || (isRefused && result.unclear)) {
+  if (
+    (row.kind === 'test' && (row.group_key !== wordsGroup || row.attempts >= soonTries)) ||
+    (result.result !== 'retry' && !isRefused) ||
+    (isRefused && result.unclear)
+  ) {
     return false;
   }
   switch (row.kind) {

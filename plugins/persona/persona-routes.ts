@@ -8,11 +8,19 @@ import type { OwnPersonas } from './own-personas.ts';
 import { NewPersona, noPersona, PersonaChange, PersonaDetail, PersonaItem, RouteAnswer, RouteQuestion, shownPersona } from './schema.ts';
 
 const Named = Type.Object({ name: Type.String({ maxLength: 64 }) });
-const ListQuery = Type.Object({ usable: Type.Optional(Type.Boolean({ description: 'Only those that work here; else also those that do not, and files that cannot be read, with their problem.' })) });
+const ListQuery = Type.Object({
+  usable: Type.Optional(
+    Type.Boolean({ description: 'Only those that work here; else also those that do not, and files that cannot be read, with their problem.' }),
+  ),
+});
 
 export function personaRoutes(directory: Directory, own: OwnPersonas, files: Handle<DropInFiles>): readonly RouteDeclaration[] {
   const item = (persona: KnownPersona) =>
-    shownPersona(persona, persona.source === 'user' ? own.all.get(persona.name) : undefined, persona.source === 'disk' ? troubleOf(files, persona.name) : undefined);
+    shownPersona(
+      persona,
+      persona.source === 'user' ? own.all.get(persona.name) : undefined,
+      persona.source === 'disk' ? troubleOf(files, persona.name) : undefined,
+    );
   const detail = (name: string) => {
     const persona = found(directory, name);
     return { ...item(persona), body: persona.body };
@@ -122,7 +130,13 @@ function customRoutes(own: OwnPersonas, detail: (name: string) => Readonly<Recor
   ];
 }
 
-const filesOf = (files: Handle<DropInFiles>) => (files.available ? files.get().list().filter(({ kind }) => kind === 'persona') : []);
+const filesOf = (files: Handle<DropInFiles>) =>
+  files.available
+    ? files
+        .get()
+        .list()
+        .filter(({ kind }) => kind === 'persona')
+    : [];
 
 /** Why the file of a persona that serves cannot be read as it stands now. */
 const troubleOf = (files: Handle<DropInFiles>, name: string): string | undefined =>

@@ -94,7 +94,8 @@ export class OwnTools {
       return left >= 0 ? whole : { key, name };
     });
     const missing = [...wanted].filter((key) => !found.some((one) => one.key === key));
-    const guides = select === undefined ? ranked(query!, registry().guides()).map(({ key, description }) => ({ key, description: description.slice(0, 200) })) : [];
+    const guides =
+      select === undefined ? ranked(query!, registry().guides()).map(({ key, description }) => ({ key, description: description.slice(0, 200) })) : [];
     return { tools: shown, ...(missing.length > 0 && { not_available: missing }), ...(guides.length > 0 && { guides: guides.slice(0, mostGuides) }) };
   }
 

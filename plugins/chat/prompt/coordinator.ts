@@ -49,7 +49,9 @@ export class Coordinator {
       return { persona, why, candidates };
     }
     const picked = candidates.length > 1 ? await this.#pick(ask, candidates, persona) : undefined;
-    return picked === undefined ? { persona, why, candidates } : { persona: picked, why: 'no persona stood out; the model chose among those that fit', candidates };
+    return picked === undefined
+      ? { persona, why, candidates }
+      : { persona: picked, why: 'no persona stood out; the model chose among those that fit', candidates };
   }
 
   /** A choice is a convenience: whatever goes wrong with it, the default persona answers. */

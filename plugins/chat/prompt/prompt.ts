@@ -66,7 +66,9 @@ function systemText({ state, persona, systemContext, model, offer, guides, agent
   }
   if (offer.deferred.length > 0) {
     const lines = offer.deferred.map(({ name, line }) => `- ${name}: ${line}`);
-    parts.push(`More tools; call tool_search with select before you use one of them:\n${listed(lines, window, 'tool_search finds them by what they should do')}`);
+    parts.push(
+      `More tools; call tool_search with select before you use one of them:\n${listed(lines, window, 'tool_search finds them by what they should do')}`,
+    );
   }
   if ([...offer.tools, ...offer.deferred].some(({ name }) => name === askKey)) {
     const lines = agents.flatMap(({ name, description, unmet }) => (name === persona.name || unmet.length > 0 ? [] : [`- ${name}: ${description}`]));

@@ -22,12 +22,17 @@ const longestFindings = 5_000;
 
 const Params = Type.Object({
   agent: Type.String({ minLength: 1, maxLength: 64, description: 'Name of the agent.' }),
-  task: Type.String({ minLength: 1, maxLength: 4_000, description: 'What to find out, with everything the agent has to know: it sees nothing of this conversation.' }),
+  task: Type.String({
+    minLength: 1,
+    maxLength: 4_000,
+    description: 'What to find out, with everything the agent has to know: it sees nothing of this conversation.',
+  }),
 });
 
 const ask: Tool = {
   ...{ key: askKey, name: 'Ask another agent', scope: 'manager', class: 'safe', tier: 'core', source: 'chat', trust: 'untrusted' },
-  description: 'Has another agent find out one thing by reading, and brings its findings with their evidence. It changes nothing. Several can be asked at once.',
+  description:
+    'Has another agent find out one thing by reading, and brings its findings with their evidence. It changes nothing. Several can be asked at once.',
   schema: Params as unknown as Tool['schema'],
 };
 
@@ -55,7 +60,9 @@ export class SubAgents implements ToolSource {
     const [parentId = '', callId = ''] = (call.idempotencyKey ?? '').split(':');
     const parent = await store.find(parentId);
     if (parent === undefined || parent.parent !== null || parent.state === 'ended' || parent.owner !== ownerOf(call.principal)) {
-      throw new SvcError('conflict', `${askKey} is for agents at work; a person asks ${agent} by a message with "agent": "${agent}"`, { reason: 'chat.no_parent' });
+      throw new SvcError('conflict', `${askKey} is for agents at work; a person asks ${agent} by a message with "agent": "${agent}"`, {
+        reason: 'chat.no_parent',
+      });
     }
     const id = `${parentId}.${callId}`;
     if ((await store.find(id)) === undefined) {
@@ -76,7 +83,7 @@ export class SubAgents implements ToolSource {
     const persona = this.#parts.personas.find(name);
     if (persona === undefined || persona.unmet.length > 0) {
       const why = persona === undefined ? 'there is none of that name' : persona.unmet.join('; ');
-      throw new SvcError('not_found', `agent ${name} cannot be asked: ${why}`, { reason: 'chat.no_agent' });
+      throw new SvcError('not_found', `agent ${name} cannot be asked: ${why}`, { reason: 'chat.agent_unable' });
     }
     return persona;
   }

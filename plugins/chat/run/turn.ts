@@ -17,7 +17,8 @@ export async function askModel(ports: RunPorts, run: OpenRun, isLast: boolean): 
   const whole = ports.toolbag.offer({ principal: work.principal, persona, origin: work.origin }, state);
   const offer: Offer = isLast ? { ...whole, tools: [], deferred: [] } : whole;
   const { within } = state.asked;
-  const history = within === undefined ? (await ports.sessions.lastMessages(work.session.id, historyMessages)).filter(({ run_id: id }) => id !== work.row.id) : [];
+  const history =
+    within === undefined ? (await ports.sessions.lastMessages(work.session.id, historyMessages)).filter(({ run_id: id }) => id !== work.row.id) : [];
   const maxTokens = ports.settings.maxReplyTokens();
   const { messages, compacted } = promptOf({
     ...{ state, persona, offer, history, clock: ports.clock },

@@ -142,7 +142,8 @@ async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
   const { persona, why, candidates } = await ports.coordinator.choose({ content, agent: wanted, principal, run: row.id, session: session.id, signal });
   events.add('data-plan', { data: { agent: persona.name, why, candidates }, transient: true });
   const opening = within !== undefined || (await isFirstFor(ports, session.id, row.id)) ? ports.personas.initialPrompt(persona, context, principal).trim() : '';
-  const { text, found } = within === undefined && ports.mentions.available ? await ports.mentions.get().resolve(content, principal) : { text: content, found: false };
+  const { text, found } =
+    within === undefined && ports.mentions.available ? await ports.mentions.get().resolve(content, principal) : { text: content, found: false };
   const digest = JSON.parse(session.digest) as Digest;
   await run.append(
     [

@@ -17,7 +17,11 @@ export interface Vouching {
  * The first address among the arguments that no person has named. A run that has read text from outside takes addresses from people
  * alone: text can spell an address in too many ways to look for it there.
  */
-export function strangeAddress(args: Readonly<Record<string, unknown>>, schema: Readonly<Record<string, unknown>>, { words, known }: Vouching): string | undefined {
+export function strangeAddress(
+  args: Readonly<Record<string, unknown>>,
+  schema: Readonly<Record<string, unknown>>,
+  { words, known }: Vouching,
+): string | undefined {
   const places = [...addressesIn(withoutOwn(args, schema))];
   if (places.length === 0) {
     return undefined;
@@ -49,7 +53,10 @@ function* addressesIn(value: unknown, name = '', depth = 0): Iterable<string> {
 
 /** One spelling for all that lead to the same host. */
 function hostOf(text: string): string {
-  const written = text.trim().toLowerCase().replace(/[?!.:]+$/, '');
+  const written = text
+    .trim()
+    .toLowerCase()
+    .replace(/[?!.:]+$/, '');
   const url = [written, `http://${written}`, `http://[${written}]`].find((each, at) => (at > 0 || isUrl.test(each)) && URL.canParse(each));
   return url === undefined ? written : new URL(url.replace(/^[a-z][a-z0-9+.-]*:/, 'http:')).hostname.replace(/\.$/, '');
 }

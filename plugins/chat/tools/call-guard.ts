@@ -13,7 +13,12 @@ export function objection(state: RunState, call: Call): string | undefined {
   }
   const all = state.turns.flatMap(({ calls }) => calls);
   // Those planned beside it count, too: a turn may plan any number at once.
-  const earlier = all.slice(0, all.findIndex(({ id }) => id === call.id)).filter(({ tool }) => tool === call.tool);
+  const earlier = all
+    .slice(
+      0,
+      all.findIndex(({ id }) => id === call.id),
+    )
+    .filter(({ tool }) => tool === call.tool);
   const same = canonical(call.args);
   if (earlier.filter(({ args }) => args !== undefined && canonical(args) === same).length >= sameCallsAllowed) {
     return `${call.tool} was called with these arguments ${sameCallsAllowed} times already and its answers stand above. Call it with others, use another tool, or answer with what you know.`;

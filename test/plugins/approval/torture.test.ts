@@ -228,3 +228,23 @@ test('approvals end with their time, and races have one winner', async (t) => {
     }
   });
 });
+
+test('channels are told once of what waits, in the words in which it will run and without its secrets', async (t) => {
+  const said = new Map<string, { readonly title: string; readonly lines: readonly string[]; readonly path: string; readonly channels: readonly number[] }>();
+  const dispatcher = { say: async (words: { readonly id: string }) => void said.set(words.id, words as never) };
+  const kit = await approvalHouse(t, { services: { 'notify.dispatcher': dispatcher } });
+  await kit.asked();
+  assert.equal(said.size, 0, 'no channel is set');
+  await kit.house.json('/api/v1/system-settings/approval/channel_ids', { method: 'PUT', body: JSON.stringify({ value: [4] }) });
+  const executed = await kit.ask('anna', 'POST', '/skills/sample_dangerous/execute', { params: { host: 'password=hunter2-4711' } });
+  const { body } = await kit.ask('vera', 'GET', `/approvals/${executed.body.approval_id}`);
+  await kit.asked({ rendered: 'wipe db' });
+  for (let waited = 0; said.size < 2; waited += 20) {
+    assert.ok(waited < 20_000, JSON.stringify([...said]));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const words = said.get(`approval.${executed.body.approval_id}`)!;
+  assert.deepEqual([words.channels, words.path], [[4], `/ui/approvals/${executed.body.approval_id}`]);
+  assert.match(words.lines.join('\n'), /^Runs: sample_dangerous host=.*this manager\nAsked for by anna \(user\).*\n.*two people/);
+  assert.ok(!JSON.stringify([words, body]).includes('hunter2'), 'who may look sees no secret');
+});

@@ -113,7 +113,8 @@ test('calls that repeat or fail again and again are answered without being made,
 });
 
 test('a run that has read text from outside calls only addresses that a person or a setting has named, however they are written', () => {
-  const strange = (args: Readonly<Record<string, unknown>>, words = 'Why?', known: readonly string[] = []) => strangeAddress(args, {}, { words: [words], known });
+  const strange = (args: Readonly<Record<string, unknown>>, words = 'Why?', known: readonly string[] = []) =>
+    strangeAddress(args, {}, { words: [words], known });
   const places: readonly (readonly [args: Readonly<Record<string, unknown>>, named: string])[] = [
     [{ host: 'evil.example' }, 'Is evil.example up?'],
     [{ url: 'http://evil.example:81/y' }, 'look at EVIL.example.'],

@@ -24,7 +24,9 @@ const talk = (asks = 1): readonly Rule[] => [
           { name: 'sample_mutating', arguments: { host: 'db-3' } },
           { name: 'agent_ask', arguments: { agent: 'boss', task: 'Restart db-3.' } },
         ];
-        return isTold ? { text: 'The disk of db-3 is full since 02:00 [E99].' } : { tool_calls: [{ name: 'sample_safe', arguments: { host: 'db-3' } }, ...changes] };
+        return isTold
+          ? { text: 'The disk of db-3 is full since 02:00 [E99].' }
+          : { tool_calls: [{ name: 'sample_safe', arguments: { host: 'db-3' } }, ...changes] };
       }
       const calls = Array.from({ length: asks }, (_, at) => ({ name: 'agent_ask', arguments: { agent: 'disk', task: `Why is db-3 slow? (${at})` } }));
       return isTold ? { text: `Found: ${textOf(lastOf(request)).slice(0, 400)}` } : { tool_calls: calls };

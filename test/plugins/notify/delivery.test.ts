@@ -445,3 +445,22 @@ test('what is over is cleared away after a month, but a firing waits for its res
     ['1 firing', '2 firing', '1 resolved', '2 resolved'],
   );
 });
+
+test('words of another room go to the channels they name, once, and again when the platform was away', async (t) => {
+  const office = await openOffice(t);
+  const [a, b] = [await startReceiver(t), await startReceiver(t)];
+  const first = await office.channel({ channel_type: 'webhook', endpoint: `${a.url}/hook` });
+  await office.channel({ channel_type: 'webhook', endpoint: `${b.url}/hook` });
+  const words = { id: 'approval.1', title: 'Approval wanted', lines: ['Runs: restart db'], path: '/ui/approvals/1', channels: [first.id, 99] };
+  a.always({ status: 503 });
+  await office.dispatcher.say(words);
+  await office.turn();
+  a.always(undefined);
+  await office.dispatcher.say(words);
+  office.clock.advance(60_000);
+  await office.turn();
+  assert.deepEqual([a.taken.length, b.requests.length], [1, 0]);
+  const { event, title, text, link } = a.taken[0]!.body as Record<string, string>;
+  assert.deepEqual([event, title, text, link!.endsWith('/ui/approvals/1')], ['words', 'Approval wanted', 'Runs: restart db', true]);
+  assert.deepEqual([office.recorded, office.announced], [[], []]);
+});

@@ -187,7 +187,7 @@ test('every shipped persona is whole: its tools exist, its prompt can be filled,
   cpSync(join(projectRoot, 'agents'), folder, { recursive: true });
   await until(() => directory.list().length >= 12);
   // Of rooms that this house is without; test/plugins/skill/room-skills.test.ts calls them.
-  const files = readdirSync(join(projectRoot, 'plugins'), { recursive: true, encoding: 'utf8' }).filter((path) => /(?:edge-skills\/skills\/.*|\/skills)\.ts$/.test(path));
+  const files = readdirSync(join(projectRoot, 'plugins'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
   const elsewhere = files.flatMap((path) => [...readFileSync(join(projectRoot, 'plugins', path), 'utf8').matchAll(/\bkey: '([^']+)'/g)].map(([, key]) => key!));
   const known = new Set([askKey, ...elsewhere, ...(await house.json('/api/v1/skills')).items.map(({ key }: { key: string }) => key)]);
   for (const persona of directory.list()) {
@@ -200,7 +200,11 @@ test('every shipped persona is whole: its tools exist, its prompt can be filled,
     const prompt = directory.initialPrompt(persona, { incident_id: 4, device_id: 9 }, principal);
     assert.equal(prompt.includes('{{'), false);
     assert.deepEqual([persona.unmet, Object.keys(persona.unknown)], [[], []], persona.name);
-    assert.equal(persona.tools.length > 0, persona.name !== 'coordinator', `${persona.name}: the coordinator takes what packs and servers bring, the others name theirs`);
+    assert.equal(
+      persona.tools.length > 0,
+      persona.name !== 'coordinator',
+      `${persona.name}: the coordinator takes what packs and servers bring, the others name theirs`,
+    );
     assert.ok(persona.max_turns > 0 && persona.critical_reminder !== '' && persona.body.length > 1_000, persona.name);
   }
 });
