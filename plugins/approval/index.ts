@@ -11,9 +11,8 @@ import { ApprovalDecisions, ApprovalRequested, Approvals, ApprovalSettled } from
 import { Decisions } from './decisions.ts';
 import { approvalOf } from './shown.ts';
 import { Signers } from './signers.ts';
-import { Telling } from './telling.ts';
 import type { ApprovalTables, RequestRow } from './tables.ts';
-import { Upkeep } from './upkeep.ts';
+import { Telling, Upkeep } from './upkeep.ts';
 
 /** By their ids: their folders may be taken away, and only types may be wanted of them. */
 const Personas = defineService<PersonaDirectory>('persona.directory');

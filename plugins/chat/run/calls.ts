@@ -2,8 +2,7 @@ import { isSvcError, messageOf } from 'svc/sdk';
 
 import type { Approval } from '../../approval/contract.ts';
 import type { CallPlan, Tool, ToolCall } from '../../skill/contract.ts';
-import { strangeAddress } from '../tools/addresses.ts';
-import { objection } from '../tools/call-guard.ts';
+import { objection, strangeAddress } from '../tools/call-guard.ts';
 import { askKey } from './citations.ts';
 import { type Call, type CallOutcome, type Entry, isTainted } from './journal.ts';
 import type { OpenRun, RunPorts } from './ports.ts';

@@ -41,3 +41,66 @@ export function canonical(value: unknown): string {
       : inner,
   );
 }
+
+/** Arguments by which tools are told where to connect; those of queries hold names of hosts, too, and call nobody. */
+const placeName = /^(?:hosts?|hostnames?|urls?|uris?|servers?|address(?:es)?|endpoints?|resolvers?|proxy|webhook)$/i;
+/** The same where they look like an address; else they name services, files or rules. */
+const perhapsPlace = /^(?:names?|targets?|domains?|link|href|site|page|source|callback|destination|remote|to)$/i;
+const looksLikeAddress = /^[^\s/]+\.[^\s.]+|:|^\[/;
+const isUrl = /^[a-z][a-z0-9+.-]{0,30}:\/\//i;
+const deepest = 32;
+
+export interface Vouching {
+  /** What people have written in the session. */
+  readonly words: readonly string[];
+  /** `host` or `*.domain`, of the settings. */
+  readonly known: readonly string[];
+}
+
+/**
+ * The first address among the arguments that no person has named. A run that has read text from outside takes addresses from people
+ * alone: text can spell an address in too many ways to look for it there.
+ */
+export function strangeAddress(
+  args: Readonly<Record<string, unknown>>,
+  schema: Readonly<Record<string, unknown>>,
+  { words, known }: Vouching,
+): string | undefined {
+  const places = [...addressesIn(withoutOwn(args, schema))];
+  if (places.length === 0) {
+    return undefined;
+  }
+  const named = new Set(words.flatMap((text) => text.split(/[\s"'`<>(){}|,;=]+/).map(hostOf)));
+  return places.find((place) => {
+    const host = hostOf(place);
+    return !named.has(host) && !known.some((one) => (one.startsWith('*.') ? host.endsWith(one.slice(1).toLowerCase()) : host === hostOf(one)));
+  });
+}
+
+/** A tool may answer for one of its params itself: `x-checked-address` in its schema says that it refuses what it has not found. */
+function withoutOwn(args: Readonly<Record<string, unknown>>, { properties = {} }: { readonly properties?: unknown }): Readonly<Record<string, unknown>> {
+  const fields = properties as Readonly<Record<string, { readonly 'x-checked-address'?: boolean }>>;
+  return Object.fromEntries(Object.entries(args).filter(([name]) => fields[name]?.['x-checked-address'] !== true));
+}
+
+function* addressesIn(value: unknown, name = '', depth = 0): Iterable<string> {
+  if (typeof value === 'string') {
+    if (value !== '' && (placeName.test(name) || isUrl.test(value.trim()) || (perhapsPlace.test(name) && looksLikeAddress.test(value)))) {
+      yield value;
+    }
+  } else if (typeof value === 'object' && value !== null && depth < deepest) {
+    for (const [key, inner] of Object.entries(value)) {
+      yield* addressesIn(inner, Array.isArray(value) ? name : key, depth + 1);
+    }
+  }
+}
+
+/** One spelling for all that lead to the same host. */
+function hostOf(text: string): string {
+  const written = text
+    .trim()
+    .toLowerCase()
+    .replace(/[?!.:]+$/, '');
+  const url = [written, `http://${written}`, `http://[${written}]`].find((each, at) => (at > 0 || isUrl.test(each)) && URL.canParse(each));
+  return url === undefined ? written : new URL(url.replace(/^[a-z][a-z0-9+.-]*:/, 'http:')).hostname.replace(/\.$/, '');
+}

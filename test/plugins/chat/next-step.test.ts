@@ -3,8 +3,7 @@ import { test } from 'node:test';
 
 import { apply, type Entry, replay, type RunState } from '../../../plugins/chat/run/journal.ts';
 import { nextStep } from '../../../plugins/chat/run/next-step.ts';
-import { strangeAddress } from '../../../plugins/chat/tools/addresses.ts';
-import { objection } from '../../../plugins/chat/tools/call-guard.ts';
+import { objection, strangeAddress } from '../../../plugins/chat/tools/call-guard.ts';
 import { finalText } from '../../../plugins/chat/run/closing.ts';
 
 const usage = { input_tokens: 1, output_tokens: 1, cached_tokens: 0, estimated: false };
