@@ -90,7 +90,10 @@ export class Telling {
     try {
       await notices.get().say({ id: `approval.${row.id}`, title: `Approval wanted: ${rendered}`, lines, path: `/ui/approvals/${row.id}`, channels });
     } catch (error) {
-      log.warn({ approval_id: row.id, cause: messageOf(error) }, 'channels could not be told of an approval; told again with the next sweep');
+      log.warn(
+        { event: 'approval.not_told', approval_id: row.id, cause: messageOf(error) },
+        'channels could not be told of an approval; told again with the next sweep',
+      );
     }
   }
 }
