@@ -22,15 +22,16 @@ export default definePlugin({
     ctx.http.routes([...sourceRoutes(sources), ...hookRoutes(intake, sources)]);
     return { sources };
   },
-  start(ctx, { sources }) {
+  async start(ctx, { sources }) {
     const { log, scope } = ctx;
-    scope.interval('end alerts that were not told again', upkeepMs, () =>
+    const upkeep = (): Promise<void> =>
       sources.upkeep().catch((error: unknown) => {
         if (!isSvcError(error)) {
           throw error;
         }
         log.warn({ event: 'alert-source.upkeep', cause: error.message }, 'alerts that were not told again could not be ended; tried again in a minute');
-      }),
-    );
+      });
+    scope.interval('end alerts that were not told again', upkeepMs, upkeep);
+    await upkeep();
   },
 });

@@ -118,7 +118,11 @@ test('what is not told again in time is over; what a source left is over with it
   const stateOf = async (instance: string): Promise<string> => (await two.incidents()).find(({ labels }) => labels.instance === instance).status;
   assert.equal(await stateOf('b'), 'open', 'a restart ends nothing by itself');
   await two.house.reload('alert-sources');
-  const instances = await two.house.json(`/api/v1/alerts/incidents/${(await two.incidents())[0].id}/instances`);
+  assert.deepEqual([await stateOf('a'), await stateOf('b')], ['open', 'resolved'], 'two hours, from when each was told last');
+  const over = (await two.incidents()).find(({ labels }) => labels.instance === 'b');
+  const { items } = await two.house.json(`/api/v1/alerts/incidents/${over.id}/events?type=resolved`);
+  assert.match(items[0].message, /has not told it again/);
+  const instances = await two.house.json(`/api/v1/alerts/incidents/${(await two.incidents()).find(({ status }) => status === 'open').id}/instances`);
   assert.equal(instances.items[0].state, 'firing');
   const lab = await two.house.json(`/api/v1/alert-sources/${id}/rotate`, { method: 'POST', body: '{}' });
   await two.push(new URL(lab.url).pathname, pushOf(alert('firing', hot('c'))));
