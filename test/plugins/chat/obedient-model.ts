@@ -27,7 +27,7 @@ function readable(text: string): string {
     .replaceAll('\\\\', '\\')
     .replaceAll('\\"', '"');
   const decoded = [...plain.matchAll(/[A-Za-z0-9+/]{40,}={0,2}/g)].map(([code]) => Buffer.from(code, 'base64').toString('utf8'));
-  const reversed = [...plain.matchAll(/reversed: ([^"\n]+)/g)].map(([, words]) => [...words!].toReversed().join(''));
+  const reversed = [...plain.matchAll(/reversed: ([^"\n]+)/g)].map(([, words]) => Array.from(words!).toReversed().join(''));
   return [plain, ...decoded, ...reversed].join('\n');
 }
 
