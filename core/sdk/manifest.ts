@@ -27,7 +27,7 @@ export interface PluginManifest {
   /** Of a pack with code: what it is told of, and the tools it runs. */
   readonly events: readonly string[];
   readonly skills: readonly PackSkill[];
-  readonly permissions: { readonly read: readonly string[]; readonly network: boolean; readonly disk_mb: number };
+  readonly permissions: { readonly read: readonly string[]; readonly hosts: readonly string[]; readonly network: boolean; readonly disk_mb: number };
   readonly critical: boolean;
   /** Brought up before all others that could be. */
   readonly early: boolean;
@@ -61,6 +61,10 @@ export interface PackRoute {
   readonly summary: string;
   readonly body?: object;
   readonly response?: object;
+  /** Bytes that flow through, in and out. */
+  readonly consumes?: readonly string[];
+  readonly produces?: string;
+  readonly max_body_mb?: number;
 }
 
 export interface PackSkill extends Pick<ToolSkill, 'key' | 'name' | 'description' | 'class' | 'tier'> {

@@ -1,4 +1,5 @@
 import type { PluginManifest } from './manifest.ts';
+import type { OutboundReply, OutboundRequest } from './outbound.ts';
 import type { PluginDefinition } from './plugin.ts';
 import type { MaybePromise } from './scope.ts';
 import { defineService } from './tokens.ts';
@@ -7,6 +8,7 @@ import { defineService } from './tokens.ts';
 export interface PackCall {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
+  /** Of a route that `consumes`: an async iterable of bytes. */
   readonly body: unknown;
   readonly principal: { readonly id: string; readonly kind: string; readonly role: string };
 }
@@ -15,6 +17,8 @@ type Value = string | number | null;
 
 /** What a pack is given of svc. */
 export interface PackContext {
+  /** A request that svc makes, to what `permissions.hosts` names; each redirect is held against it, too. */
+  fetch(url: string, request?: Pick<OutboundRequest, 'method' | 'headers' | 'body' | 'timeoutMs'> & { readonly ca?: string }): Promise<OutboundReply>;
   /** Effective values of the settings that its manifest declares. */
   readonly settings: { get<T = unknown>(key: string): T; watch<T = unknown>(key: string, listener: (value: T) => void): void };
   /** Its own tables: one statement with values for its `?`; a batch is all or nothing. */

@@ -177,6 +177,8 @@ export interface EventRoute<P extends TSchema | undefined, Q extends TSchema | u
 export interface ByteRoute<P extends TSchema | undefined, Q extends TSchema | undefined> extends Omit<Declared<P, Q, undefined>, 'body'> {
   /** Accepted media types of the body, which arrives as a Buffer; absent: no body. */
   readonly consumes?: readonly string[];
+  /** The body is not gathered: `call.body` is an async iterable of its pieces, read as fast as the handler takes them. */
+  readonly streamed?: boolean;
   /** Asked before a body is read; throws to refuse it unread. */
   readonly admit?: (arrival: Arrival) => BodyQuota;
   readonly produces: string;
@@ -232,6 +234,7 @@ export interface RouteDeclaration extends Declared<TSchema | undefined, TSchema 
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly consumes?: readonly string[];
+  readonly streamed?: boolean;
   readonly admit?: (arrival: Arrival) => BodyQuota;
   readonly produces?: string;
   readonly protocols?: readonly string[];

@@ -72,8 +72,7 @@ export class Installer {
   }
 
   async preview(fetched: Fetched): Promise<Preview> {
-    const pressed = await this.#press(fetched, undefined);
-    return this.#weigh(pressed, fetched);
+    return await this.#weigh(await this.#press(fetched, undefined), fetched);
   }
 
   /** One call where the pack wants nothing but its text; else the preview, until its hash is confirmed. */
@@ -83,7 +82,7 @@ export class Installer {
       const { switcher, press } = this.#parts;
       try {
         const pressed = await this.#press(fetched, switcher.staged(token));
-        const preview = this.#weigh(pressed, fetched);
+        const preview = await this.#weigh(pressed, fetched);
         const ask = this.#objection(preview, word);
         return ask === undefined ? await this.#put(preview, token, word, linked) : { pack: undefined, preview, message: ask };
       } finally {
@@ -137,8 +136,11 @@ export class Installer {
     return await press.call<Pressed>('press', { content, path, naming, staging }, { timeoutMs: pressMs });
   }
 
-  #weigh(pressed: Pressed, fetched: Fetched): Preview {
-    return previewOf(pressed, fetched, this.#rightsOf(pressed), this.#parts.installed.find(pressed.id));
+  async #weigh(pressed: Pressed, fetched: Fetched): Promise<Preview> {
+    const { rights, installed } = this.#parts;
+    const asked = this.#rightsOf(pressed);
+    const held = pressed.manifest['entry'] === undefined ? [] : [await rights.get().confinement()];
+    return previewOf(pressed, fetched, { ...asked, held }, installed.find(pressed.id));
   }
 
   #rightsOf({ manifest, id }: Pressed): AskedRights {

@@ -5,7 +5,7 @@ import { copyFolder, look, press, type PressOrder, removeFolder } from './press.
 serveThread(async () => ({
   methods: {
     press: (order: PressOrder) => press(order),
-    look: (folder: string) => look(folder),
+    look: (order: Parameters<typeof look>[0]) => look(order),
     copy: (order: { from: string; to: string }) => copyFolder(order),
     remove: (folder: string) => removeFolder(folder),
   },

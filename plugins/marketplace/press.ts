@@ -51,10 +51,7 @@ export function press({ content, path, naming, staging }: PressOrder): Pressed {
   const form = formOf(filesOf(content, pathParts(path)), naming);
   const { files, ...told } = form;
   const manifest = JSON.parse(Buffer.from(files.get('plugin.json')!).toString('utf8')) as Record<string, unknown>;
-  const report = scan(
-    files,
-    form.servers.map(({ url }) => new URL(url).hostname),
-  );
+  const report = scan(files, declaredHosts(manifest, form.servers));
   const listed = listOf(files);
   if (staging !== undefined) {
     writeAll(files, staging);
@@ -82,10 +79,15 @@ const isNoise = (name: string): boolean =>
   name.split('/').some((part) => part.startsWith('.') && !/^\.(?:claude-plugin|mcp\.json)$/.test(part)) || /(?:^|\/)(?:__MACOSX|node_modules)\//.test(name);
 
 /** The same look at what lies in a folder already. */
-export function look(folder: string): ScanReport & { readonly files: readonly PressedFile[]; readonly content_hash: string } {
-  const files = readFolder(folder);
-  const listed = listOf(files);
-  return { ...scan(files), files: listed, content_hash: hashOf(listed) };
+export function look({ folder, lock }: { readonly folder: string; readonly lock: Pick<Pressed, 'manifest' | 'servers'> }): ScanReport {
+  return scan(readFolder(folder), declaredHosts(lock.manifest, lock.servers));
+}
+
+/** What a pack says that it asks: by svc, and by its MCP servers. */
+function declaredHosts({ permissions }: Pressed['manifest'], servers: Pressed['servers']): readonly string[] {
+  const { hosts = [] } = (permissions ?? {}) as { readonly hosts?: readonly unknown[] };
+  const own = Array.isArray(hosts) ? hosts.map((host) => String(host).replace(/^\*\./, '').replace(/:\d+$/, '')) : [];
+  return [...own, ...servers.map(({ url }) => new URL(url).hostname)];
 }
 
 /** A second copy of a folder, on the disk before this returns. */

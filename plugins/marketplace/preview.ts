@@ -24,7 +24,7 @@ export interface Preview {
 }
 
 /** Weighs what a pack is and wants against what is installed of it. */
-export function previewOf(pressed: Pressed, fetched: Fetched, rights: AskedRights, before: Installed | undefined): Preview {
+export function previewOf(pressed: Pressed, fetched: Fetched, rights: AskedRights & { readonly held: readonly string[] }, before: Installed | undefined): Preview {
   const { origin, sha256, signedBy, pinned } = fetched;
   const lock: Lock = {
     ...pressed,
@@ -52,7 +52,7 @@ export function previewOf(pressed: Pressed, fetched: Fetched, rights: AskedRight
     ...(signedBy === null ? ['unsigned: no key of a registry vouches for it'] : []),
     ...(rights.refused === undefined ? [] : [`it cannot be installed: it ${rights.refused}`]),
     ...(pressed.personas.length > 0 ? [`its personas only read, and are not chosen by themselves until they are let in: ${pressed.personas.join(', ')}`] : []),
-    ...(lock.manifest['entry'] === undefined ? [] : [isolation]),
+    ...rights.held,
   ];
   const shown = [
     pressed.id,
@@ -67,9 +67,6 @@ export function previewOf(pressed: Pressed, fetched: Fetched, rights: AskedRight
   ];
   return { lock, difference, needs, warnings, confirm: createHash('sha256').update(JSON.stringify(shown)).digest('hex') };
 }
-
-const isolation =
-  'its code runs in a process of its own under the permission model of Node, which holds files, programs, threads and the network by JavaScript: it is no boundary of the operating system, and a fault of the engine is outside of what it holds';
 
 function differenceOf(before: Lock, after: Lock): Difference {
   const old = byPath(before.files);

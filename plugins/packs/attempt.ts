@@ -3,13 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { serialize } from 'node:v8';
 
 import { eachLine } from 'svc/output';
-import { type Clock, isSvcError, type Logger, messageOf, SvcError } from 'svc/sdk';
+import { type Clock, type Logger, SvcError } from 'svc/sdk';
 
-import { type CallLimits, type CallOptions, Calls } from './calls.ts';
-import { type Cause, causeOf, type Exit } from './causes.ts';
+import { type CallLimits, Calls } from './calls.ts';
+import { type Cause, type CauseKind, causeOf, type Exit } from './causes.ts';
 import { frame, frameReader } from './frames.ts';
+import type { CallOptions } from './open-call.ts';
+import { Questions } from './questions.ts';
 import type { Spawned } from './spawn.ts';
-import { envelopeBytes, type FromChild, type Load, maxAsks, parseFromChild, type ToChild } from './wire.ts';
+import { envelopeBytes, type Load, maxAsks, parseFromChild, type ToChild } from './wire.ts';
 
 export interface AttemptOptions extends CallLimits {
   readonly label: string;
@@ -46,13 +48,14 @@ export class Attempt {
   readonly #options: AttemptOptions;
   readonly #spawned: Spawned;
   readonly #calls: Calls;
+  readonly #questions: Questions;
   readonly #lastWords: string[] = [];
   #resolveReady!: () => void;
   #rejectReady!: (error: Error) => void;
   readonly #watch: NodeJS.Timeout;
-  #verdict: string | undefined;
+  #verdict: Cause | undefined;
   #started = false;
-  #asks = 0;
+  #isResident = true;
   #pingedAt: number | undefined;
 
   constructor(spawned: Spawned, options: AttemptOptions) {
@@ -63,14 +66,15 @@ export class Attempt {
       options.label,
       options,
       (framed) => this.#send(framed),
-      (cause) => this.kill(cause),
+      (cause) => this.kill('stuck', cause),
     );
+    this.#questions = new Questions({ ...options, send: (framed) => this.#send(framed) });
     this.ready = new Promise((resolve, reject) => {
       [this.#resolveReady, this.#rejectReady] = [resolve, reject];
     });
     this.ready.catch(() => undefined);
     this.#listen();
-    const late = setTimeout(() => this.kill(`did not start within ${options.startMs} ms`), options.startMs);
+    const late = setTimeout(() => this.kill('not-started', `did not start within ${options.startMs} ms`), options.startMs);
     this.#watch = setInterval(() => this.#look(), options.pollMs);
     void this.ready.then(
       () => clearTimeout(late),
@@ -78,6 +82,15 @@ export class Attempt {
     );
     this.ended = this.#end();
     this.#say({ t: 'load', ...options.load(), maxPayloadBytes: options.maxPayloadBytes });
+  }
+
+  /** It has work of its own, which no call begins. */
+  get isResident(): boolean {
+    return this.#isResident;
+  }
+
+  get isBusy(): boolean {
+    return this.#calls.size > 0;
   }
 
   call(method: string, input: unknown, options: CallOptions): Promise<unknown> {
@@ -89,16 +102,16 @@ export class Attempt {
   }
 
   /** Ends the process at once; `cause` is what everybody hears. */
-  kill(cause: string): void {
-    this.#verdict ??= cause;
+  kill(kind: CauseKind, text: string): void {
+    this.#verdict ??= { kind, text, hopeless: false };
     this.#spawned.process.kill('SIGKILL');
   }
 
   /** Asks the process to end, and ends it after `graceMs`. */
   async terminate(graceMs: number): Promise<void> {
-    this.#verdict ??= 'it was stopped';
+    this.#verdict ??= { kind: 'stopped', text: 'it was stopped', hopeless: false };
     this.#spawned.process.kill('SIGTERM');
-    const hard = setTimeout(() => this.kill('it was stopped'), graceMs);
+    const hard = setTimeout(() => this.kill('stopped', 'it was stopped'), graceMs);
     try {
       await within(graceMs + undyingMs, this.ended, `process ${this.pid} of ${this.#options.label} does not die`);
     } finally {
@@ -114,7 +127,7 @@ export class Attempt {
       frameReader(
         maxPayloadBytes + envelopeBytes,
         (body) => this.#hear(body),
-        (bytes) => this.kill(`broke the protocol with a message of ${bytes} bytes`),
+        (bytes) => this.kill('garbage', `broke the protocol with a message of ${bytes} bytes`),
       ),
     );
     // The end of the process tells the story; a broken pipe is only its shadow.
@@ -133,12 +146,13 @@ export class Attempt {
       case 'started':
         if (!this.#started) {
           this.#started = true;
+          this.#isResident = message.isResident;
           this.#resolveReady();
           return;
         }
         break;
       case 'not-started':
-        this.kill(`could not start: ${message.error.message}`);
+        this.kill('not-started', `could not start: ${message.error.message}`);
         return;
       case 'pong':
         if (this.#pingedAt !== undefined) {
@@ -147,36 +161,21 @@ export class Attempt {
         }
         break;
       case 'reply':
+      case 'piece':
+      case 'more':
         if (this.#calls.hear(message)) {
           return;
         }
         break;
       case 'ask':
-        if (this.#asks < maxAsks) {
-          void this.#answer(message);
-          return;
+        if (!this.#questions.hear(message)) {
+          this.kill('flooding', `asked svc more than ${maxAsks} things at once`);
         }
-        break;
+        return;
       case undefined:
         break;
     }
-    this.kill('broke the protocol with a message that was not asked for');
-  }
-
-  async #answer({ id, method, input }: FromChild & { t: 'ask' }): Promise<void> {
-    const { serve, maxPayloadBytes } = this.#options;
-    this.#asks += 1;
-    try {
-      const framed = serialize({ t: 'answer', id, value: await serve(method, input) } satisfies ToChild);
-      if (framed.byteLength > maxPayloadBytes) {
-        throw new SvcError('invalid_argument', `the answer to ${method} has ${framed.byteLength} bytes, ${maxPayloadBytes} are allowed; ask for less`);
-      }
-      this.#send(frame(framed));
-    } catch (error) {
-      this.#say({ t: 'answer', id, error: { code: isSvcError(error) ? error.code : 'internal', message: messageOf(error) } });
-    } finally {
-      this.#asks -= 1;
-    }
+    this.kill('garbage', 'broke the protocol with a message that was not asked for');
   }
 
   /** Memory and liveness, at each tick of the watch. */
@@ -184,7 +183,7 @@ export class Attempt {
     const { rssMb, pingMs, clock } = this.#options;
     const resident = residentBytes(this.pid);
     if (resident !== undefined && resident > rssMb * 1024 * 1024) {
-      this.kill(`out of memory: the process grew to ${Math.round(resident / 1024 / 1024)} MB, ${rssMb} MB are allowed`);
+      this.kill('out-of-memory', `out of memory: the process grew to ${Math.round(resident / 1024 / 1024)} MB, ${rssMb} MB are allowed`);
       return;
     }
     if (!this.#started) {
@@ -195,7 +194,7 @@ export class Attempt {
       this.#say({ t: 'ping' });
     } else if (clock.monotonic() - this.#pingedAt > pingMs) {
       // When it was this process that stood still, the answer lies in the pipe and is read before this runs.
-      setImmediate(() => this.#pingedAt !== undefined && this.kill(`did not answer for ${pingMs} ms, as in an endless loop`));
+      setImmediate(() => this.#pingedAt !== undefined && this.kill('spinning', `did not answer for ${pingMs} ms, as in an endless loop`));
     }
   }
 
@@ -210,8 +209,7 @@ export class Attempt {
     clearInterval(this.#watch);
     // Its last words may still be in the pipes.
     await Promise.race([heardOut, sleep(lastWordsMs, undefined, { ref: false })]);
-    const cause =
-      this.#verdict === undefined ? causeOf({ ...exit, lastWords: this.#lastWords }, this.#options.heapMb) : { text: this.#verdict, hopeless: false };
+    const cause = this.#verdict ?? causeOf({ ...exit, lastWords: this.#lastWords }, this.#options.heapMb);
     channel.destroy();
     this.#calls.end(cause.text);
     this.#rejectReady(new SvcError('unavailable', `${this.#options.label} ${cause.text}`, { retryAfterSeconds: 5 }));

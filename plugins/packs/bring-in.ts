@@ -1,4 +1,6 @@
 import {
+  byteRoute,
+  type Call,
   defineEvent,
   defineExtensionPoint,
   type PackRoute,
@@ -11,7 +13,7 @@ import {
 } from 'svc/sdk';
 
 import type { Tool, ToolSource } from '../skill/contract.ts';
-import type { Child } from './child.ts';
+import type { Child } from './child-options.ts';
 
 /** By its id: the folder of the skills may be taken away. */
 const ToolSources = defineExtensionPoint<ToolSource>('skill.sources');
@@ -29,6 +31,10 @@ export function bringIn({ id, routes, events, skills, settings, limits }: Plugin
   }
 }
 
+const usualMb = 16;
+/** Of a body on its way; where nothing moves, the deadline of a call ends it. */
+const flowMs = 600_000;
+
 function toolSource(id: string, skills: readonly PackSkill[], callMs: number, child: Child): ToolSource {
   const tools = skills.map(({ params, result, ...skill }): Tool => {
     return { ...skill, scope: 'manager', schema: params, ...(result && { result_schema: result }), source: `pack:${id}`, trust: 'untrusted' };
@@ -43,21 +49,26 @@ function toolSource(id: string, skills: readonly PackSkill[], callMs: number, ch
 }
 
 function proxied(described: PackRoute, child: Child): RouteDeclaration {
-  const { method, path, access, summary, body, response } = described;
+  const { method, path, access, summary, body, response, consumes, produces, max_body_mb: maxMb = usualMb } = described;
   const key = `${method} ${path}`;
+  const given = ({ params, query, principal }: Pick<Call, 'params' | 'query' | 'principal'>): object => ({ params, query, principal: publicFacts(principal) });
+  const declared = { method, path, summary, access: access as never };
+  if (produces !== undefined) {
+    return byteRoute({
+      ...{ ...declared, produces, streamed: true, maxBodyBytes: maxMb * 1024 * 1024, timeoutMs: flowMs },
+      ...(consumes && { consumes }),
+      handle: async (call) => {
+        // Bytes, and then none, where the request has no body.
+        const sent = call.body instanceof Uint8Array ? undefined : (call.body as AsyncIterable<Uint8Array>);
+        return (await child.call('route', { key, call: given(call) }, { signal: call.signal, body: sent, bytes: true })) as AsyncIterable<Uint8Array>;
+      },
+    });
+  }
   return route({
-    method,
-    path,
-    summary,
-    access: access as never,
+    ...declared,
     ...(body && { body: body as never }),
     response: (response ?? {}) as never,
-    handle: async (call) =>
-      (await child.call(
-        'route',
-        { key, call: { params: call.params, query: call.query, body: call.body, principal: publicFacts(call.principal) } },
-        { signal: call.signal },
-      )) as never,
+    handle: async (call) => (await child.call('route', { key, call: { ...given(call), body: call.body } }, { signal: call.signal })) as never,
   });
 }
 

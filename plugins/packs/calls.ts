@@ -3,22 +3,13 @@ import { serialize } from 'node:v8';
 import { messageOf, SvcError } from 'svc/sdk';
 
 import { frame } from './frames.ts';
+import { type CallOptions, OpenCall } from './open-call.ts';
 import type { FromChild, ToChild } from './wire.ts';
 
 export interface CallLimits {
   /** Calls that may be open at once, those included whose caller has given up. */
   readonly maxCalls: number;
   readonly maxPayloadBytes: number;
-}
-
-export interface CallOptions {
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal | undefined;
-}
-
-interface OpenCall {
-  /** Undefined once the caller has given up and only the child still works on it. */
-  settle: ((outcome: { value: unknown } | { error: unknown }) => void) | undefined;
 }
 
 /** The calls that one process works on. */
@@ -38,64 +29,68 @@ export class Calls {
     this.#onStuck = onStuck;
   }
 
-  /** Rejects with the child's own error, or unavailable when it is late, full or gone. */
-  call(method: string, input: unknown, { timeoutMs, signal }: CallOptions): Promise<unknown> {
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Rejects with the child's own error, or unavailable when it is late, full or gone. An answer of bytes is iterated. */
+  call(method: string, input: unknown, options: CallOptions): Promise<unknown> {
+    const { timeoutMs, signal, body, bytes } = options;
     signal?.throwIfAborted();
     if (this.#open.size >= this.#limits.maxCalls) {
       throw new SvcError('unavailable', `${this.#label} works on ${this.#limits.maxCalls} calls already; try again`, { retryAfterSeconds: 1 });
     }
     const id = (this.#last += 1);
-    const framed = this.#frameOf(id, method, input);
-    return new Promise((resolve, reject) => {
-      const call: OpenCall = {
-        settle: (outcome) => {
-          call.settle = undefined;
-          clearTimeout(timer);
-          signal?.removeEventListener('abort', onAbort);
-          if ('error' in outcome) {
-            reject(outcome.error);
-          } else {
-            resolve(outcome.value);
-          }
-        },
-      };
-      const onAbort = (): void => this.#giveUp(id, call, signal?.reason);
-      const timer = setTimeout(
-        () => this.#giveUp(id, call, new SvcError('unavailable', `${this.#label} did not answer ${method} within ${timeoutMs} ms`, { retryAfterSeconds: 1 })),
-        timeoutMs,
-      );
-      signal?.addEventListener('abort', onAbort, { once: true });
-      this.#open.set(id, call);
-      this.#send(framed);
+    const framed = this.#frameOf({ t: 'call', id, method, input, ...(body && { hasBody: true }), ...(bytes && { bytes }) });
+    const call = new OpenCall({
+      ...options,
+      id,
+      late: `${this.#label} did not answer ${method} within ${timeoutMs} ms`,
+      say: (message) => this.#send(frame(serialize(message))),
+      onGivenUp: () => this.#lookForStuck(),
     });
+    this.#open.set(id, call);
+    this.#send(framed);
+    call.pour();
+    return call.answer;
   }
 
   /** False when nothing was asked that this could answer. */
-  hear(reply: FromChild & { t: 'reply' }): boolean {
-    const call = this.#open.get(reply.id);
-    this.#open.delete(reply.id);
-    call?.settle?.(reply.error ? { error: new SvcError(reply.error.code, reply.error.message) } : { value: reply.value });
-    return call !== undefined;
+  hear(message: FromChild & { t: 'reply' | 'piece' | 'more' }): boolean {
+    const { id } = message;
+    const call = this.#open.get(id);
+    switch (message.t) {
+      case 'reply':
+        if (call?.reply(message) === true) {
+          this.#open.delete(id);
+        }
+        return call !== undefined;
+      case 'piece':
+        if (message.data === undefined) {
+          this.#open.delete(id);
+        }
+        return call?.piece(message) === true;
+      case 'more':
+        return call?.more(message.bytes) === true;
+    }
   }
 
   /** The process is gone: no answer will come. */
   end(cause: string): void {
     for (const call of this.#open.values()) {
-      call.settle?.({ error: new SvcError('unavailable', `${this.#label} ended during the call: ${cause}`, { retryAfterSeconds: 5 }) });
+      call.end(new SvcError('unavailable', `${this.#label} ended during the call: ${cause}`, { retryAfterSeconds: 5 }));
     }
     this.#open.clear();
   }
 
-  #giveUp(id: number, call: OpenCall, error: unknown): void {
-    call.settle?.({ error });
-    this.#send(frame(serialize({ t: 'cancel', id } satisfies ToChild)));
-    if (this.#open.size >= this.#limits.maxCalls && [...this.#open.values()].every((open) => !open.settle)) {
+  #lookForStuck(): void {
+    if (this.#open.size >= this.#limits.maxCalls && [...this.#open.values()].every(({ abandoned }) => abandoned)) {
       this.#onStuck(`${this.#open.size} calls never ended, also after their deadline`);
     }
   }
 
-  #frameOf(id: number, method: string, input: unknown): Buffer {
-    const body = this.#serialized({ t: 'call', id, method, input });
+  #frameOf(message: ToChild): Buffer {
+    const body = this.#serialized(message);
     if (body.byteLength > this.#limits.maxPayloadBytes) {
       throw new SvcError('invalid_argument', `a call of ${this.#label} may carry ${this.#limits.maxPayloadBytes} bytes, this one has ${body.byteLength}`, {
         status: 413,

@@ -1,102 +1,11 @@
-import { type Clock, type Logger, messageOf, patience, type RestartPolicy, restarts, SvcError } from 'svc/sdk';
+import { messageOf, patience, restarts, SvcError } from 'svc/sdk';
 
 import { Attempt } from './attempt.ts';
-import type { Cause } from './causes.ts';
-import type { ChildOrigin } from './program-file.ts';
+import type { Cause, CauseKind } from './causes.ts';
+import { type Child, type ChildState, defaults, type StartOptions } from './child-options.ts';
+import type { CallOptions } from './open-call.ts';
 import { spawnRestricted } from './spawn.ts';
 import type { Load } from './wire.ts';
-
-export type ChildState = 'starting' | 'running' | 'backing-off' | 'failed' | 'stopped';
-
-export interface StartOptions {
-  /** Names the child in logs and errors. */
-  readonly label: string;
-  /** CommonJS text whose default export is a `PackDefinition`. */
-  readonly code: string;
-  /** What stacks and `require` call that text. */
-  readonly filename: string;
-  readonly origin: ChildOrigin;
-  /** Whether it may open connections; default false. */
-  readonly network?: boolean;
-  /** Settings as they are now; default none. */
-  readonly settings?: () => Readonly<Record<string, unknown>>;
-  /** Whether a new process starts at once, or waits for `start` to be called; default true. */
-  readonly startsAtOnce?: () => boolean;
-  /** Answers what the pack asks of svc; default: nothing is answered. */
-  readonly serve?: (method: string, input: unknown) => Promise<unknown>;
-  /** Folders that the child may read; nothing else, and writing never. */
-  readonly read?: readonly string[];
-  /** The whole environment of the child. */
-  readonly env?: Readonly<Record<string, string>>;
-  readonly heapMb?: number;
-  readonly rssMb?: number;
-  /** Deadline of a call that names none. */
-  readonly callMs?: number;
-  readonly startMs?: number;
-  readonly maxCalls?: number;
-  readonly maxPayloadBytes?: number;
-  readonly pingMs?: number;
-  readonly pollMs?: number;
-  /** Between the request to end and the end by force. */
-  readonly graceMs?: number;
-  readonly restart?: Partial<RestartPolicy>;
-  readonly log: Logger;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly onState?: (state: ChildState, cause: string | undefined) => void;
-}
-
-/** The process of a pack, supervised: limits, a deadline for each call, restarts with back-off. */
-export interface Child {
-  readonly state: ChildState;
-  /** Why it is backing off, failed or stopped. */
-  readonly cause: string | undefined;
-  readonly pid: number | undefined;
-  /** How often it was started again. */
-  readonly restarts: number;
-  /** The first process has loaded and started its code, or rejects with the reason it could not. */
-  readonly ready: Promise<void>;
-  call(method: string, input: unknown, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<unknown>;
-  /** A setting has changed. */
-  tell(key: string, value: unknown): void;
-  /** Resolves once no process is left. */
-  stop(): Promise<void>;
-}
-
-type Defaulted =
-  | 'read'
-  | 'network'
-  | 'settings'
-  | 'startsAtOnce'
-  | 'serve'
-  | 'env'
-  | 'heapMb'
-  | 'rssMb'
-  | 'callMs'
-  | 'startMs'
-  | 'maxCalls'
-  | 'maxPayloadBytes'
-  | 'pingMs'
-  | 'pollMs'
-  | 'graceMs';
-
-const defaults: Required<Pick<StartOptions, Defaulted>> = {
-  read: [],
-  network: false,
-  settings: () => ({}),
-  startsAtOnce: () => true,
-  serve: (method) => Promise.reject(new SvcError('not_found', `svc answers no ${method} of this pack`)),
-  env: {},
-  heapMb: 64,
-  rssMb: 256,
-  callMs: 10_000,
-  startMs: 10_000,
-  maxCalls: 64,
-  maxPayloadBytes: 1024 * 1024,
-  pingMs: 5_000,
-  pollMs: 500,
-  graceMs: 2_000,
-};
 
 /** Runs `code` in a process of its own, restricted and watched, and starts it again when it ends by itself. */
 export function startChild(options: StartOptions): Child {
@@ -107,22 +16,29 @@ class SupervisedChild implements Child {
   readonly ready: Promise<void>;
   readonly #options: StartOptions & typeof defaults;
   readonly #nextDelay: (at: number, ranMs: number) => number | undefined;
-  #state: ChildState = 'starting';
-  #cause: string | undefined;
+  #state: ChildState;
+  #cause: Cause | undefined;
   #restarts = 0;
   /** The process of this moment, or the one on its way. */
-  #attempt: Promise<Attempt>;
+  #attempt: Promise<Attempt> | undefined;
   #pid: number | undefined;
   /** Calls that came before the process was ready. */
   #waiting = 0;
+  #usedAt = 0;
   #retry: NodeJS.Timeout | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  /** Of a process that was put to sleep and has not ended yet. */
+  #leaving: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
 
   constructor(options: StartOptions) {
     this.#options = { ...defaults, ...options };
     this.#nextDelay = restarts({ ...patience, ...options.restart }, this.#options.random);
-    this.#attempt = this.#launch();
-    this.ready = this.#attempt.then((attempt) => attempt.ready);
+    this.#state = this.#options.startsAsleep ? 'asleep' : 'starting';
+    if (this.#state === 'starting') {
+      this.#attempt = this.#launch();
+    }
+    this.ready = Promise.resolve(this.#attempt).then((attempt) => attempt?.ready);
     // A caller that does not wait for it reads the state instead.
     this.ready.catch(() => undefined);
   }
@@ -132,7 +48,11 @@ class SupervisedChild implements Child {
   }
 
   get cause(): string | undefined {
-    return this.#cause;
+    return this.#cause?.text;
+  }
+
+  get causeKind(): CauseKind | undefined {
+    return this.#cause?.kind;
   }
 
   get pid(): number | undefined {
@@ -143,13 +63,15 @@ class SupervisedChild implements Child {
     return this.#restarts;
   }
 
-  async call(
-    method: string,
-    input: unknown,
-    { timeoutMs = this.#options.callMs, signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
-  ): Promise<unknown> {
+  async call(method: string, input: unknown, { timeoutMs = this.#options.callMs, signal, ...bodies }: Partial<CallOptions> = {}): Promise<unknown> {
     signal?.throwIfAborted();
     const began = this.#options.clock.monotonic();
+    this.#usedAt = began;
+    if (this.#state === 'asleep') {
+      this.#enter('starting', undefined);
+      this.#attempt = this.#launch();
+      this.#attempt.catch(() => undefined);
+    }
     if (this.#state === 'starting') {
       await this.#arrival(timeoutMs, signal);
     }
@@ -157,13 +79,13 @@ class SupervisedChild implements Child {
       throw this.#unavailable();
     }
     const left = Math.max(1, Math.ceil(timeoutMs - (this.#options.clock.monotonic() - began)));
-    return await (await this.#attempt).call(method, input, { timeoutMs: left, signal });
+    return await (await this.#attempt!).call(method, input, { ...bodies, timeoutMs: left, signal });
   }
 
   tell(key: string, value: unknown): void {
     // A process that is on its way is given them all.
     if (this.#state === 'running') {
-      void this.#attempt.then((attempt) => attempt.tell(key, value));
+      void this.#attempt?.then((attempt) => attempt.tell(key, value));
     }
   }
 
@@ -174,20 +96,19 @@ class SupervisedChild implements Child {
 
   /** One process from start to end, and what follows from its end. */
   async #launch(): Promise<Attempt> {
-    const { origin, read, env, heapMb, clock } = this.#options;
+    const { clock } = this.#options;
     const began = clock.monotonic();
     try {
-      const spawned = await spawnRestricted(origin, { read, env, heapMb });
-      const attempt = new Attempt(spawned, { ...this.#options, load: () => this.#load() });
+      const attempt = new Attempt(await spawnRestricted(this.#options.origin, this.#options), { ...this.#options, load: () => this.#load() });
       this.#pid = attempt.pid;
       void attempt.ready.then(
-        () => this.#enter('running', undefined),
+        () => this.#up(attempt),
         () => undefined,
       );
-      void attempt.ended.then((cause) => this.#ended(cause, clock.monotonic() - began));
+      void attempt.ended.then((cause) => this.#ended(cause, clock.monotonic() - began, attempt.pid));
       return attempt;
     } catch (error) {
-      this.#ended({ text: messageOf(error), hopeless: false }, 0);
+      this.#ended({ kind: 'not-started', text: messageOf(error), hopeless: false }, 0, this.#pid);
       throw error;
     }
   }
@@ -197,22 +118,47 @@ class SupervisedChild implements Child {
     return { code, filename, network, settings: settings(), start: startsAtOnce() };
   }
 
-  #ended(cause: Cause, ranMs: number): void {
+  #up(attempt: Attempt): void {
+    this.#enter('running', undefined);
+    this.#options.onUp?.(attempt.isResident);
+    if (!attempt.isResident && this.#state === 'running') {
+      this.#sleepAfter(attempt, this.#options.idleMs);
+    }
+  }
+
+  #sleepAfter(attempt: Attempt, ms: number): void {
+    this.#idle = setTimeout(() => {
+      const { clock, idleMs, graceMs } = this.#options;
+      const left = attempt.isBusy || this.#waiting > 0 ? idleMs : this.#usedAt + idleMs - clock.monotonic();
+      if (left > 0) {
+        this.#sleepAfter(attempt, left);
+        return;
+      }
+      this.#pid = undefined;
+      this.#enter('asleep', undefined);
+      this.#leaving = attempt.terminate(graceMs).catch((error: unknown) => this.#options.log.error({ event: 'packs.idle_not_ended', cause: messageOf(error) }, 'an idle process of a pack does not end'));
+    }, ms).unref();
+  }
+
+  #ended(cause: Cause, ranMs: number, pid: number | undefined): void {
+    // One that was put to sleep has been left already.
+    if (this.#pid !== pid) {
+      return;
+    }
     this.#pid = undefined;
+    clearTimeout(this.#idle);
     if (this.#state === 'stopped') {
       return;
     }
-    const delay = cause.hopeless ? undefined : this.#nextDelay(this.#options.clock.monotonic(), ranMs);
-    this.#options.log.warn(
-      { event: 'packs.process_ended', child: this.#options.label, cause: cause.text, retry_ms: delay },
-      `${this.#options.label} ended: ${cause.text}`,
-    );
+    const { log, label, clock } = this.#options;
+    const delay = cause.hopeless ? undefined : this.#nextDelay(clock.monotonic(), ranMs);
+    log.warn({ event: 'packs.process_ended', child: label, kind: cause.kind, cause: cause.text, retry_ms: delay }, `${label} ended: ${cause.text}`);
     if (delay === undefined) {
-      this.#enter('failed', cause.text);
+      this.#enter('failed', cause);
       return;
     }
     this.#retry = setTimeout(() => this.#again(), delay);
-    this.#enter('backing-off', cause.text);
+    this.#enter('backing-off', cause);
   }
 
   #again(): void {
@@ -226,18 +172,20 @@ class SupervisedChild implements Child {
   /** Decommissions first, so that the end of the process is not taken for a crash. */
   async #end(): Promise<void> {
     clearTimeout(this.#retry);
+    clearTimeout(this.#idle);
     this.#enter('stopped', undefined);
-    const attempt = await this.#attempt.catch(() => undefined);
+    const attempt = await this.#attempt?.catch(() => undefined);
     await attempt?.terminate(this.#options.graceMs);
+    await this.#leaving;
   }
 
-  #enter(state: ChildState, cause: string | undefined): void {
+  #enter(state: ChildState, cause: Cause | undefined): void {
     if (this.#state === 'stopped') {
       return;
     }
     this.#state = state;
     this.#cause = cause;
-    this.#options.onState?.(state, cause);
+    this.#options.onState?.(state, cause?.text);
   }
 
   /** Waits for a child that is on its way, no longer than the call may take and never in a crowd. */
@@ -250,7 +198,7 @@ class SupervisedChild implements Child {
     let onAbort: (() => void) | undefined;
     try {
       await Promise.race([
-        this.#attempt.then((attempt) => attempt.ready),
+        this.#attempt!.then((attempt) => attempt.ready),
         new Promise((_resolve, reject) => {
           timer = setTimeout(() => reject(this.#unavailable()), timeoutMs);
           onAbort = () => reject(signal?.reason as Error);
@@ -265,7 +213,7 @@ class SupervisedChild implements Child {
   }
 
   #unavailable(): SvcError {
-    const why = this.#cause === undefined ? '' : `: ${this.#cause}`;
+    const why = this.#cause === undefined ? '' : `: ${this.#cause.text}`;
     return new SvcError('unavailable', `${this.#options.label} is ${this.#state}${why}`, { retryAfterSeconds: 5 });
   }
 }

@@ -17,6 +17,8 @@ export interface PackRights {
   /** Exactly these, by the hash of what was shown. */
   grant(id: string, rights: AskedRights, by: string): Promise<void>;
   withdraw(id: string, hash: string): Promise<void>;
+  /** What holds the code of packs on this machine, in a sentence. */
+  confinement(): Promise<string>;
   /** Nothing of a pack is left: no grant, no process, no copy of its files. Waits for processes that still end. */
   forget(id: string, signal: AbortSignal): Promise<void>;
 }

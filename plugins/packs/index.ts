@@ -3,6 +3,7 @@ import { isSea } from 'node:sea';
 
 import { BuildInfo, definePlugin, PackLoader, Plugins } from 'svc/sdk';
 
+import { type Confinement, findConfinement } from './confinement.ts';
 import { PackRights } from './contract.ts';
 import { Loader } from './loader.ts';
 import { packRoutes } from './routes.ts';
@@ -21,7 +22,10 @@ export default definePlugin({
     const cacheDir = resolve(dataDir, 'cache');
     const store = new AcceptanceStore(ctx.db<PacksTables>());
     const acceptances = new Acceptances(store, await store.all(), ctx.clock, closed);
+    let found: Promise<Confinement> | undefined;
+    const confinement = (): Promise<Confinement> => (found ??= findConfinement(cacheDir));
     const loader = new Loader({
+      confinement,
       acceptances,
       closed,
       threads: new Map([['tables-worker', { code: ctx.threads.text('tables-worker.ts'), filename: 'packs/tables-worker.ts' }]]),
@@ -33,8 +37,8 @@ export default definePlugin({
       random: () => Buffer.from(ids.token(6), 'base64url').readUIntBE(0, 6) / 2 ** 48,
     });
     ctx.services.provide(PackLoader, () => loader);
-    ctx.services.provide(PackRights, () => new Granting({ acceptances, closed, cacheDir, runs: (id) => loader.runs(id) }));
-    ctx.http.routes(packRoutes(acceptances, ctx.services.use(Plugins)));
+    ctx.services.provide(PackRights, () => new Granting({ acceptances, closed, cacheDir, confinement, runs: (id) => loader.runs(id) }));
+    ctx.http.routes(packRoutes(acceptances, ctx.services.use(Plugins), (id) => loader.processOf(id)));
     scope.occupy(() => `${loader.size} processes of packs`, { begin: () => undefined, end: () => loader.leave(), endMs: leaveMs });
   },
 });

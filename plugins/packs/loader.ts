@@ -1,16 +1,20 @@
+import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { definePlugin, type PackLoader, type PackSource, type PluginContext, type PluginDefinition, type PluginManifest, SvcError } from 'svc/sdk';
+import { definePlugin, type PackLoader, type PackSource, type PluginContext, type PluginDefinition, type PluginManifest } from 'svc/sdk';
 
+import { answersOf, tablesOf } from './answers.ts';
 import { bringIn } from './bring-in.ts';
-import { type Child, type ChildState, startChild, type StartOptions } from './child.ts';
+import { startChild } from './child.ts';
+import type { Child, ChildState, StartOptions } from './child-options.ts';
+import { type Confinement, firstUser, lastUser } from './confinement.ts';
+import { Nap } from './nap.ts';
 import type { ChildOrigin } from './program-file.ts';
 import type { Acceptances } from './rights/acceptances.ts';
 import { type ClosedFolders, readableFolders } from './rights/limits.ts';
 import { stageFiles } from './staged-files.ts';
-import type { TablesData } from './tables/pack-tables.ts';
 
 export interface LoaderOptions {
   readonly origin: ChildOrigin;
@@ -19,6 +23,8 @@ export interface LoaderOptions {
   /** Folders of svc, which no pack reads. */
   readonly closed: ClosedFolders;
   readonly random: () => number;
+  /** What the operating system lends to hold processes. */
+  readonly confinement: () => Promise<Confinement>;
 }
 
 /** The process of one generation of a pack. */
@@ -27,6 +33,8 @@ interface Running {
   readonly child: Child;
   /** The copy of its files that it reads. */
   readonly folder: string;
+  /** Under which it runs, where the system lends one. */
+  readonly user: number | undefined;
 }
 
 /** After the time a pack has to finish its work, for its process to end. */
@@ -64,15 +72,16 @@ export class Loader implements PackLoader {
     return definePlugin({
       activate: async (ctx) => {
         const tables = tablesOf(pack, ctx);
+        const confinement = await this.#options.confinement();
         // One with tables finds them once it serves: the generation before may still have them open.
-        const child = this.#start(pack, ctx, tables, () => serves || tables === undefined);
+        const child = this.#start(pack, ctx, { serve: answersOf(pack, ctx, tables), startsAtOnce: () => serves || tables === undefined, confinement });
         bringIn(pack.manifest, ctx, child);
         await child.ready;
         return child;
       },
       start: async (_ctx, child) => {
         serves = true;
-        if (pack.manifest.permissions.disk_mb > 0) {
+        if (pack.manifest.permissions.disk_mb > 0 && child.state !== 'asleep') {
           await child.call('start', undefined, { timeoutMs: pack.manifest.limits.activate_ms });
         }
       },
@@ -89,13 +98,16 @@ export class Loader implements PackLoader {
     await Promise.all(left.map(({ child }) => child.stop()));
   }
 
-  #start(pack: PackSource, ctx: PluginContext, serve: StartOptions['serve'] | undefined, startsAtOnce: () => boolean): Child {
+  #start(pack: PackSource, ctx: PluginContext, { confinement, ...given }: Pick<StartOptions, 'serve' | 'startsAtOnce'> & { confinement: Confinement }): Child {
     const { log, clock, scope, generation, settings } = ctx;
     const { id, entry, permissions, limits } = pack.manifest;
     const { heap_mb: heapMb, rss_mb: rssMb, call_ms: callMs, activate_ms: startMs } = limits;
     const { origin, random, closed } = this.#options;
     const folder = stageFiles(id, pack.files, origin.cacheDir, (staged) => this.#reads(staged));
+    const nap = new Nap(id, origin, folder);
+    const user = this.#userFor(id, permissions.read.length > 0);
     const child = startChild({
+      ...given,
       origin,
       random,
       label: `${id}#${generation}`,
@@ -104,8 +116,9 @@ export class Loader implements PackLoader {
       read: [folder, ...readableFolders(permissions.read, closed)],
       network: permissions.network,
       settings: () => Object.fromEntries(Object.keys(pack.manifest.settings).map((key) => [key, settings.get(key)])),
-      startsAtOnce,
-      ...(serve && { serve }),
+      startsAsleep: nap.isKnown,
+      onUp: (isResident) => nap.remember(isResident),
+      hold: { confinement, user },
       heapMb,
       rssMb,
       callMs,
@@ -114,7 +127,7 @@ export class Loader implements PackLoader {
       clock,
       onState: (state, cause = 'its process ended') => account(pack, state, cause),
     });
-    const running = { pack, child, folder };
+    const running = { pack, child, folder, user };
     this.#running.add(running);
     scope.occupy(() => `pack process: ${child.state}${child.cause === undefined ? '' : ` (${child.cause})`}`, {
       begin: () => undefined,
@@ -129,6 +142,20 @@ export class Loader implements PackLoader {
       endMs,
     });
     return child;
+  }
+
+  /** Its own among all that run; a pack that reads folders has the user of svc, whom these were opened to. */
+  #userFor(id: string, readsFolders: boolean): number | undefined {
+    const taken = new Set([...this.#running].filter(({ pack }) => pack.manifest.id !== id).map(({ user }) => user));
+    const span = lastUser - firstUser;
+    const first = createHash('sha256').update(id).digest().readUInt32BE() % span;
+    const free = Array.from({ length: span }, (_, index) => firstUser + ((first + index) % span)).find((user) => !taken.has(user));
+    return readsFolders ? undefined : free;
+  }
+
+  /** How the process of a pack fares; undefined where it has none that runs now. */
+  processOf(id: string): Pick<Child, 'state' | 'cause' | 'causeKind' | 'restarts' | 'pid'> | undefined {
+    return [...this.#running].findLast(({ pack }) => pack.manifest.id === id)?.child;
   }
 
   #reads(folder: string): boolean {
@@ -154,27 +181,4 @@ function account(pack: PackSource, state: ChildState, cause: string): void {
   } else if (state === 'backing-off') {
     pack.stumbled(cause);
   }
-}
-
-const heapMb = 64;
-
-/** Answers what a pack asks of its tables, which a thread keeps; undefined for a pack that has none. */
-function tablesOf({ manifest, files }: PackSource, ctx: PluginContext): ((method: string, input: unknown) => Promise<unknown>) | undefined {
-  const names = files.files().filter((name) => /^migrations\/[^/]+\.sql$/.test(name));
-  const { disk_mb: maxMb } = manifest.permissions;
-  if (maxMb === 0) {
-    if (names.length > 0) {
-      throw new SvcError('invalid_argument', `${manifest.id} has ${names[0]} and no room for tables: ask for "permissions": {"disk_mb": 64} in plugin.json`);
-    }
-    return undefined;
-  }
-  const migrations = names.map((name) => ({ name: name.slice('migrations/'.length), sql: Buffer.from(files.read(name)!).toString('utf8') }));
-  const data: TablesData = { file: join(ctx.dataDir, 'tables.db'), maxMb, migrations };
-  const thread = ctx.threads.start('tables', 'tables-worker.ts', data, { heapMb });
-  return async (method, input) => {
-    if (!['all', 'run', 'batch'].includes(method)) {
-      throw new SvcError('not_found', `svc answers no ${method} of a pack`);
-    }
-    return await thread.call(method, input, { timeoutMs: manifest.limits.call_ms });
-  };
 }

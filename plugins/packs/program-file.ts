@@ -35,9 +35,9 @@ async function place(file: string, text: string): Promise<void> {
   const folder = await mkdtemp(`${file}.`);
   try {
     const staged = join(folder, 'child.cjs');
-    await writeFile(staged, text, { flag: 'wx', mode: 0o500 });
+    await writeFile(staged, text, { flag: 'wx', mode: 0o555 });
     // The mode above passed through the umask.
-    await chmod(staged, 0o500);
+    await chmod(staged, 0o555);
     await rename(staged, file);
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -1,10 +1,22 @@
 import { isSvcError, listRoute, pageOfList, type PluginDirectory, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
+import type { Child } from './child-options.ts';
 import type { Acceptances, Asking } from './rights/acceptances.ts';
 
 const PackId = Type.Object({ id: Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$' }) });
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'of the rights that are shown' });
+
+const Process = Type.Object(
+  {
+    state: Type.String({ description: 'asleep: it has come up before, and starts with the next call' }),
+    ended: Type.Union([Type.String(), Type.Null()], { description: 'how it ended last, in one word such as spinning, out-of-memory, flooding, garbage' }),
+    cause: Type.Union([Type.String(), Type.Null()]),
+    restarts: Type.Integer(),
+    pid: Type.Union([Type.Integer(), Type.Null()]),
+  },
+  { description: 'of its code' },
+);
 
 const PackRights = Type.Object({
   id: Type.String(),
@@ -14,10 +26,18 @@ const PackRights = Type.Object({
   accepted: Type.Boolean({ description: 'these rights, as they are now' }),
   accepted_by: Type.Union([Type.String(), Type.Null()]),
   accepted_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+  process: Type.Union([Process, Type.Null()]),
   refused: Type.Union([Type.String(), Type.Null()], { description: 'why these rights cannot be accepted; null: an administrator can' }),
 });
 
-export const packRoutes = (acceptances: Acceptances, plugins: PluginDirectory): readonly RouteDeclaration[] => {
+type ProcessOf = (id: string) => Pick<Child, 'state' | 'cause' | 'causeKind' | 'restarts' | 'pid'> | undefined;
+
+const shownProcess = (child: ReturnType<ProcessOf>): Static<typeof Process> | null =>
+  child === undefined
+    ? null
+    : { state: child.state, ended: child.causeKind ?? null, cause: child.cause ?? null, restarts: child.restarts, pid: child.pid ?? null };
+
+export const packRoutes = (acceptances: Acceptances, plugins: PluginDirectory, processOf: ProcessOf): readonly RouteDeclaration[] => {
   const shown = (asking: Asking): Static<typeof PackRights> => ({
     id: asking.id,
     state: stateOf(plugins, asking.id) ?? 'gone',
@@ -26,6 +46,7 @@ export const packRoutes = (acceptances: Acceptances, plugins: PluginDirectory): 
     accepted: asking.accepted !== undefined,
     accepted_by: asking.accepted?.accepted_by ?? null,
     accepted_at: asking.accepted ? timestamp(asking.accepted.accepted_at) : null,
+    process: shownProcess(processOf(asking.id)),
     refused: asking.refused ?? null,
   });
   return [

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import type { Duplex, Readable } from 'node:stream';
 
 import { messageOf, SvcError } from 'svc/sdk';
 
+import { type Hold, held } from './confinement.ts';
 import { type ChildOrigin, programFile } from './program-file.ts';
 import { channelFd } from './wire.ts';
 
@@ -13,6 +14,9 @@ export interface Restrictions {
   readonly read: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly heapMb: number;
+  readonly rssMb: number;
+  readonly network: boolean;
+  readonly hold: Pick<Hold, 'confinement' | 'user'>;
 }
 
 /** A process with its pipes. */
@@ -24,16 +28,23 @@ export interface Spawned {
   readonly stderr: Readable;
 }
 
-/** Starts a Node process that can read its folders and nothing else: no writing, no processes, threads or addons. */
+/** Starts a Node process that can read its folders and nothing else: no writing, no processes, threads or addons; held by the system where it can be. */
 export async function spawnRestricted(origin: ChildOrigin, restrictions: Restrictions): Promise<Spawned> {
   const environment = allowedEnvironment(restrictions.env);
   const file = await programFile(origin);
-  if (origin.isBinary) {
-    const flags = flagsOf(restrictions, [process.execPath, file]).map(quoted).join(' ');
-    return await started([file], { ...environment, SVC_ROLE: 'child', NODE_OPTIONS: flags });
-  }
-  return await started([...flagsOf(restrictions, [file]), file], environment);
+  const flags = flagsOf(restrictions, origin.isBinary ? [process.execPath, file] : [file]);
+  const { read, rssMb, network, hold } = restrictions;
+  const inside = {
+    ...{ ...hold, network, root: join(origin.cacheDir, 'root'), visible: [file, ...read.flatMap(bothNames)] },
+    memoryMb: rssMb + spareMb,
+  };
+  return origin.isBinary
+    ? await started(held([process.execPath, file], inside), { ...environment, SVC_ROLE: 'child', NODE_OPTIONS: flags.map(quoted).join(' ') })
+    : await started(held([process.execPath, ...flags, file], inside), environment);
 }
+
+/** Of memory that a process asks for and does not use: stacks of its threads, room of the engine. */
+const spareMb = 512;
 
 function flagsOf({ read, heapMb }: Restrictions, files: readonly string[]): string[] {
   // Node 20 knows only the experimental name, Node 24 only the final one.
@@ -50,8 +61,10 @@ function readableFolder(folder: string): string[] {
       `a child cannot be given ${JSON.stringify(folder)} to read: name a folder by its absolute path, without * and commas`,
     );
   }
-  return [...new Set([folder, realpathSync(folder)])].map((name) => `${name.replace(/\/+$/, '')}/*`);
+  return bothNames(folder).map((name) => `${name.replace(/\/+$/, '')}/*`);
 }
+
+const bothNames = (folder: string): string[] => [...new Set([folder, realpathSync(folder)])];
 
 /** Nothing of the host's environment; and nothing that would change how Node itself starts. */
 function allowedEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
@@ -65,9 +78,9 @@ function allowedEnvironment(env: Readonly<Record<string, string>>): Record<strin
 
 const quoted = (flag: string): string => `"${flag.replace(/[\\"]/g, '\\$&')}"`;
 
-function started(args: readonly string[], env: Record<string, string>): Promise<Spawned> {
+function started([command, ...args]: readonly string[], env: Record<string, string>): Promise<Spawned> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], cwd: '/' });
+    const child = spawn(command!, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], cwd: '/' });
     // Stays for the life of the process: a failing `kill` is told here too, and must not end the host.
     child.on('error', (error) => reject(new SvcError('unavailable', `cannot start a child process: ${messageOf(error)}`, { cause: error })));
     child.once('spawn', () =>

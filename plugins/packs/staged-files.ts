@@ -26,8 +26,8 @@ export function stageFiles(id: string, files: PackFiles, cacheDir: string, inUse
   const folder = join(real, nameOf(contents));
   if (!existsSync(folder)) {
     for (const [name, content] of contents) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o700 });
-      writeFileSync(join(folder, name), content, { flag: 'wx', mode: 0o400 });
+      mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o755 });
+      writeFileSync(join(folder, name), content, { flag: 'wx', mode: 0o444 });
     }
   }
   return folder;

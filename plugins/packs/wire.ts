@@ -1,4 +1,4 @@
-import { type ErrorCode, errorStatus } from 'svc/sdk';
+import { type ErrorCode, errorStatus, type MessageCode } from 'svc/sdk';
 
 /** The channel is this descriptor of the child. */
 export const channelFd = 3;
@@ -8,9 +8,17 @@ export type ToChild =
   | ({ readonly t: 'load' } & Load)
   | { readonly t: 'setting'; readonly key: string; readonly value: unknown }
   | { readonly t: 'answer'; readonly id: number; readonly value?: unknown; readonly error?: WireError }
-  | { readonly t: 'call'; readonly id: number; readonly method: string; readonly input: unknown }
+  | ({ readonly t: 'call'; readonly id: number; readonly method: string; readonly input: unknown } & Bodies)
   | { readonly t: 'cancel'; readonly id: number }
+  | { readonly t: 'piece'; readonly id: number; readonly bytes?: Uint8Array; readonly error?: WireError }
+  | { readonly t: 'more'; readonly id: number; readonly bytes: number }
   | { readonly t: 'ping' };
+
+/** Which bodies of a call come as pieces of bytes: that of the request, that of the answer. */
+export interface Bodies {
+  readonly hasBody?: boolean;
+  readonly bytes?: boolean;
+}
 
 /** What a process runs, and what it is told before it does. */
 export interface Load {
@@ -25,9 +33,13 @@ export interface Load {
 
 /** What the child says; JSON, because a hostile structured clone of a few bytes can claim an array of billions. */
 export type FromChild =
-  | { readonly t: 'started' }
+  /** A resident pack has work of its own, which no call begins. */
+  | { readonly t: 'started'; readonly isResident: boolean }
   | { readonly t: 'not-started'; readonly error: WireError }
-  | { readonly t: 'reply'; readonly id: number; readonly value?: unknown; readonly error?: WireError }
+  | { readonly t: 'reply'; readonly id: number; readonly value?: unknown; readonly error?: WireError; readonly streams?: boolean }
+  /** Bytes in base64; without them the body is over, with an error it is cut. */
+  | { readonly t: 'piece'; readonly id: number; readonly data?: string; readonly error?: WireError }
+  | { readonly t: 'more'; readonly id: number; readonly bytes: number }
   | { readonly t: 'ask'; readonly id: number; readonly method: string; readonly input: unknown }
   | { readonly t: 'pong' };
 
@@ -38,6 +50,7 @@ export const maxAsks = 16;
 export interface WireError {
   readonly code: ErrorCode;
   readonly message: string;
+  readonly reason?: MessageCode;
 }
 
 /** Room for what surrounds a payload in its frame. */
@@ -45,22 +58,43 @@ export const envelopeBytes = 4 * 1024;
 
 const maxMessage = 2_000;
 
+/** What the cage closes, by the permission that Node names; other reasons are the host's own. */
+export const deniedBy = {
+  FileSystemRead: 'packs.denied_read',
+  FileSystemWrite: 'packs.denied_write',
+  ChildProcess: 'packs.denied_process',
+  WorkerThreads: 'packs.denied_thread',
+  Net: 'packs.denied_network',
+} as const satisfies Readonly<Record<string, MessageCode>>;
+const deniedReasons: ReadonlySet<MessageCode> = new Set(Object.values(deniedBy));
+
 /** Reads a message of the child, or `undefined` when it is none: the sender may be hostile. */
 export function parseFromChild(frame: Buffer): FromChild | undefined {
   const message = jsonOf(frame);
   switch (message?.['t']) {
     case 'started':
-      return { t: 'started' };
+      return { t: 'started', isResident: message['isResident'] === true };
     case 'pong':
       return { t: 'pong' };
     case 'not-started':
       return { t: 'not-started', error: wireError(message['error']) };
     case 'reply': {
-      const { id, value, error } = message;
+      const { id, value, error, streams } = message;
       if (typeof id !== 'number') {
         return undefined;
       }
-      return error === undefined ? { t: 'reply', id, value } : { t: 'reply', id, error: wireError(error) };
+      return error === undefined ? { t: 'reply', id, value, streams: streams === true } : { t: 'reply', id, error: wireError(error) };
+    }
+    case 'piece': {
+      const { id, data, error } = message;
+      if (typeof id !== 'number' || (data !== undefined && typeof data !== 'string')) {
+        return undefined;
+      }
+      return { t: 'piece', id, ...(data !== undefined && { data }), ...(error !== undefined && { error: wireError(error) }) };
+    }
+    case 'more': {
+      const { id, bytes } = message;
+      return typeof id === 'number' && typeof bytes === 'number' ? { t: 'more', id, bytes } : undefined;
     }
     case 'ask': {
       const { id, method, input } = message;
@@ -82,9 +116,10 @@ function jsonOf(frame: Buffer): Record<string, unknown> | undefined {
 }
 
 function wireError(error: unknown): WireError {
-  const { code, message } = (error ?? {}) as Record<string, unknown>;
+  const { code, message, reason } = (error ?? {}) as Record<string, unknown>;
   return {
     code: typeof code === 'string' && Object.hasOwn(errorStatus, code) ? (code as ErrorCode) : 'internal',
     message: typeof message === 'string' ? message.slice(0, maxMessage) : 'the child gave no reason',
+    ...(deniedReasons.has(reason as MessageCode) && { reason: reason as MessageCode }),
   };
 }

@@ -23,7 +23,7 @@ export const manifestOf = (id: string, more: Partial<PluginManifest> = {}): Plug
   routes: [],
   events: [],
   skills: [],
-  permissions: { read: [], network: false, disk_mb: 0 },
+  permissions: { read: [], hosts: [], network: false, disk_mb: 0 },
   critical: false,
   early: false,
   limits: { activate_ms: 1_000, drain_ms: 200, heap_mb: 64, rss_mb: 128, call_ms: 1_000 },

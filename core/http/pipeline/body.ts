@@ -39,7 +39,14 @@ export async function readBody(exchange: Exchange, { declaration }: CompiledRout
     throw new SvcError('invalid_argument', 'this route takes no body');
   }
   requireType(exchange, wanted, declaration.kind === 'bytes');
-  const bytes = await collect(exchange, declaration.maxBodyBytes ?? exchange.front.limits.bodyBytes);
+  const most = declaration.maxBodyBytes ?? exchange.front.limits.bodyBytes;
+  if (Number(exchange.req.headers['content-length'] ?? 0) > most) {
+    throw tooLarge(most);
+  }
+  if (declaration.streamed) {
+    return pieces(exchange, most);
+  }
+  const bytes = await collect(exchange, most);
   exchange.bodyRead = true;
   exchange.rawBody = bytes;
   return declaration.kind === 'bytes' ? bytes : decodeJson(bytes, declaration.body);
@@ -99,12 +106,33 @@ function requireType({ req }: Exchange, wanted: readonly string[], encodingAllow
   }
 }
 
-function collect({ req, front, bodyQuota }: Exchange, most: number): Promise<Buffer> {
-  const tooLarge = (): SvcError => new SvcError('invalid_argument', `the body is larger than ${sizeText(most)}`, { status: 413 });
-  const { bodyBytes, requestTimeoutMs, uploadTimeoutMs } = front.limits;
-  if (Number(req.headers['content-length'] ?? 0) > most) {
-    return Promise.reject(tooLarge());
+const tooLarge = (most: number): SvcError => new SvcError('invalid_argument', `the body is larger than ${sizeText(most)}`, { status: 413 });
+const cutShort = (): SvcError => new SvcError('invalid_argument', 'the request ended before its body was complete');
+
+/** Leaves what its reader does not take in the connection, where the client has to wait. */
+async function* pieces(exchange: Exchange, most: number): AsyncGenerator<Uint8Array> {
+  const { req, front, bodyQuota } = exchange;
+  const late = setTimeout(() => req.destroy(), front.limits.uploadTimeoutMs);
+  let left = most;
+  try {
+    for await (const piece of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      left -= piece.length;
+      if (left < 0) {
+        throw tooLarge(most);
+      }
+      bodyQuota?.reserve(piece.length);
+      yield piece;
+    }
+    exchange.bodyRead = true;
+  } catch (error) {
+    throw isSvcError(error) ? error : cutShort();
+  } finally {
+    clearTimeout(late);
   }
+}
+
+function collect({ req, front, bodyQuota }: Exchange, most: number): Promise<Buffer> {
+  const { bodyBytes, requestTimeoutMs, uploadTimeoutMs } = front.limits;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -116,7 +144,7 @@ function collect({ req, front, bodyQuota }: Exchange, most: number): Promise<Buf
     const take = (chunk: Buffer): void => {
       size += chunk.length;
       if (size > most) {
-        settle(() => reject(tooLarge()));
+        settle(() => reject(tooLarge(most)));
         return;
       }
       try {
@@ -127,7 +155,7 @@ function collect({ req, front, bodyQuota }: Exchange, most: number): Promise<Buf
       }
     };
     const done = (): void => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
-    const broken = (): void => settle(() => reject(new SvcError('invalid_argument', 'the request ended before its body was complete')));
+    const broken = (): void => settle(() => reject(cutShort()));
     const slow = (): void => settle(() => reject(new SvcError('invalid_argument', 'the body took too long to arrive')));
     const timer = setTimeout(slow, most > bodyBytes ? uploadTimeoutMs : requestTimeoutMs);
     req.on('data', take).on('end', done).on('error', broken).on('close', broken);

@@ -8,6 +8,8 @@ import type { Load } from '../wire.ts';
 
 /** The functions of a pack by the name they are called under. */
 export interface PackCode {
+  /** It has a `start`, and so may have work that no call begins. */
+  readonly isResident: boolean;
   start(): unknown;
   /** Calls the handler of a described route, event or skill (with `{ key, call }`), or a function that the module exports. */
   invoke(method: string, input: unknown, signal: AbortSignal): unknown;
@@ -24,6 +26,14 @@ const openModules: readonly string[] = [
   ...['path', 'path/posix', 'path/win32', 'perf_hooks', 'process', 'punycode', 'querystring', 'readline', 'readline/promises', 'stream'],
   ...['stream/consumers', 'stream/promises', 'stream/web', 'string_decoder', 'timers', 'timers/promises', 'tty', 'url', 'util', 'util/types', 'zlib'],
 ];
+/** Closed modules that are asked for to do what no right covers, by the permission that it takes. */
+const closedBy: Readonly<Record<string, object>> = Object.assign(Object.create(null) as object, {
+  child_process: { code: 'ERR_ACCESS_DENIED', permission: 'ChildProcess' },
+  cluster: { code: 'ERR_ACCESS_DENIED', permission: 'ChildProcess' },
+  worker_threads: { code: 'ERR_ACCESS_DENIED', permission: 'WorkerThreads' },
+  sqlite: { code: 'ERR_ACCESS_DENIED', permission: 'FileSystemRead' },
+  ...Object.fromEntries(['net', 'dgram', 'tls', 'dns', 'dns/promises', 'http', 'https', 'http2'].map((name) => [name, { code: 'ERR_ACCESS_DENIED', permission: 'Net' }])),
+});
 const networkModules: readonly string[] = ['dgram', 'dns', 'dns/promises', 'http', 'http2', 'https', 'net', 'tls'];
 
 /** Evaluates CommonJS text as a module of its own, with nothing to require but open modules of Node and the contract. */
@@ -35,6 +45,7 @@ export function evaluatePack({ code, filename, network }: Pick<Load, 'code' | 'f
   const definition = objectOf(exported['default'] ?? exported);
   const start = (): unknown => (typeof definition['start'] === 'function' ? (definition['start'] as Callable)(context) : undefined);
   return {
+    isResident: typeof definition['start'] === 'function',
     start,
     invoke(method, input, signal) {
       if (method === 'start') {
@@ -68,9 +79,9 @@ function linker(network: boolean): (id: string) => unknown {
   return (id) => {
     const found = table[id];
     if (found === undefined) {
-      throw new Error(
+      throw Object.assign(new Error(
         `cannot find module "${id}", or it is closed to this pack: it may ask for its own files, svc/sdk, and the modules of node that do not reach past its rights; build it with "svc plugin build" to bring packages along`,
-      );
+      ), closedBy[id.replace(/^node:/, '')]);
     }
     return found;
   };

@@ -1,10 +1,12 @@
 import { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { deserialize } from 'node:v8';
 
-import { isSvcError, messageOf } from 'svc/sdk';
+import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 
+import { Inflow, Outflow } from '../flows.ts';
 import { frame, frameReader } from '../frames.ts';
-import { channelFd, type FromChild, type ToChild, type WireError } from '../wire.ts';
+import { channelFd, deniedBy, type FromChild, type ToChild, type WireError } from '../wire.ts';
 import { closeCage } from './cage.ts';
 import { HostSide } from './host-side.ts';
 import { evaluatePack, type PackCode } from './pack-code.ts';
@@ -29,9 +31,16 @@ function requireRestrictions(): void {
   }
 }
 
+/** A call that the pack works on, and the bodies that flow with it. */
+interface Running {
+  readonly stop: AbortController;
+  readonly body: Inflow;
+  readonly answer: Outflow;
+}
+
 class PackServer {
   readonly #channel: Socket;
-  readonly #running = new Map<number, AbortController>();
+  readonly #running = new Map<number, Running>();
   readonly #host = new HostSide((ask) => this.#say(ask));
   #pack: PackCode | undefined;
   #maxPayloadBytes = 0;
@@ -58,7 +67,13 @@ class PackServer {
       case 'call':
         return await this.#answer(message);
       case 'cancel':
-        return this.#running.get(message.id)?.abort();
+        return this.#cancel(message.id);
+      case 'piece': {
+        const body = this.#running.get(message.id)?.body;
+        return void (message.bytes === undefined ? body?.finish(message.error && new SvcError(message.error.code, message.error.message)) : body?.push(message.bytes));
+      }
+      case 'more':
+        return void this.#running.get(message.id)?.answer.more(message.bytes);
       case 'setting':
         return this.#host.changed(message.key, message.value);
       case 'answer':
@@ -77,22 +92,44 @@ class PackServer {
       if (message.start) {
         await this.#pack.start();
       }
-      this.#say({ t: 'started' });
+      this.#say({ t: 'started', isResident: this.#pack.isResident });
     } catch (error) {
       this.#say({ t: 'not-started', error: wireError(error) });
     }
   }
 
-  async #answer({ id, method, input }: ToChild & { t: 'call' }): Promise<void> {
-    const stop = new AbortController();
-    this.#running.set(id, stop);
+  async #answer({ id, method, input, hasBody, bytes }: ToChild & { t: 'call' }): Promise<void> {
+    const running: Running = {
+      stop: new AbortController(),
+      body: new Inflow((count) => this.#running.has(id) && this.#say({ t: 'more', id, bytes: count }), () => undefined),
+      answer: new Outflow(),
+    };
+    this.#running.set(id, running);
+    let streams = false;
     try {
-      this.#reply(id, await this.#pack?.invoke(method, input, stop.signal));
+      const { key, call } = input as { key: string; call: object };
+      const whole = hasBody ? { key, call: { ...call, body: running.body } } : input;
+      const value = await this.#pack?.invoke(method, whole, running.stop.signal);
+      if (!bytes) {
+        return this.#reply(id, value);
+      }
+      const pieces = piecesOf(value);
+      streams = true;
+      this.#say({ t: 'reply', id, streams });
+      await running.answer.pour(pieces, (piece) => this.#say({ t: 'piece', id, data: Buffer.from(piece).toString('base64') }));
+      this.#say({ t: 'piece', id });
     } catch (error) {
-      this.#say({ t: 'reply', id, error: wireError(error) });
+      this.#say(streams ? { t: 'piece', id, error: wireError(error) } : { t: 'reply', id, error: wireError(error) });
     } finally {
       this.#running.delete(id);
+      running.body.finish(new Error('the call has ended'));
     }
+  }
+
+  #cancel(id: number): void {
+    const running = this.#running.get(id);
+    running?.answer.end();
+    running?.stop.abort();
   }
 
   #reply(id: number, value: unknown): void {
@@ -112,11 +149,28 @@ class PackServer {
   }
 }
 
+/** What a route of bytes may answer with: a text, bytes, or these one after the other. */
+function piecesOf(value: unknown): AsyncIterable<Uint8Array | string> {
+  if (typeof value === 'object' && value !== null && Symbol.asyncIterator in value) {
+    return value as AsyncIterable<Uint8Array | string>;
+  }
+  if (typeof value !== 'string' && !(value instanceof Uint8Array)) {
+    throw new Error('a route that "produces" bytes answers with a text, bytes, or an async iterable of them');
+  }
+  return Readable.from([value]);
+}
+
 /** An error as the host hears it; what its author needs beyond that goes to the log of the child. */
 function wireError(error: unknown): WireError {
   if (isSvcError(error)) {
     return { code: error.code, message: error.message };
   }
   process.stderr.write(`${(error instanceof Error && error.stack) || messageOf(error)}\n`);
-  return { code: 'internal', message: messageOf(error) };
+  const { code, permission = '', resource } = (error ?? {}) as { code?: unknown; permission?: string; resource?: string };
+  if (code !== 'ERR_ACCESS_DENIED') {
+    return { code: 'internal', message: messageOf(error) };
+  }
+  const reason = Object.hasOwn(deniedBy, permission) ? deniedBy[permission as keyof typeof deniedBy] : undefined;
+  const what = [permission, resource].filter(Boolean).join(' ');
+  return { code: 'forbidden', message: `the pack was denied what it has no right to: ${what}; ${messageOf(error)}`, ...(reason && { reason }) };
 }

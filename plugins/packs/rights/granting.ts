@@ -4,7 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type PluginManifest, SvcError } from 'svc/sdk';
 
+import { type Confinement, sentenceOf } from '../confinement.ts';
 import type { AskedRights, PackRights } from '../contract.ts';
+import { napFile } from '../nap.ts';
 import type { Acceptances } from './acceptances.ts';
 import { type ClosedFolders, refusal } from './limits.ts';
 import { rightsOf } from './rights.ts';
@@ -13,6 +15,7 @@ export interface GrantingParts {
   readonly acceptances: Acceptances;
   readonly closed: ClosedFolders;
   readonly cacheDir: string;
+  readonly confinement: () => Promise<Confinement>;
   /** Whether a process of the pack is still there. */
   readonly runs: (id: string) => boolean;
 }
@@ -60,6 +63,11 @@ export class Granting implements PackRights {
       await sleep(lookMs);
     }
     rmSync(join(cacheDir, 'packs', id), { recursive: true, force: true });
+    rmSync(napFile(cacheDir, id), { force: true });
+  }
+
+  async confinement(): Promise<string> {
+    return sentenceOf[await this.#parts.confinement()];
   }
 }
 
@@ -69,7 +77,7 @@ function wholeManifest(written: Readonly<Record<string, unknown>>): PluginManife
   const { permissions, limits, ...rest } = Object.fromEntries(fields) as Record<string, object>;
   const whole = {
     ...rest,
-    permissions: { read: [], network: false, disk_mb: 0, ...permissions },
+    permissions: { read: [], hosts: [], network: false, disk_mb: 0, ...permissions },
     limits: { heap_mb: 128, rss_mb: 256, ...limits },
   };
   return whole as unknown as PluginManifest;

@@ -35,6 +35,10 @@ export function refusal({ id, mounts, actions, settings, skills, permissions }: 
   if (setting !== undefined) {
     return `reads the setting ${setting[0]}: settings of a pack begin with "${id}.", and their variables with ${prefix}`;
   }
+  const host = permissions.hosts.find((name) => name.startsWith('{') && !Object.hasOwn(settings, name.slice(1, -1)));
+  if (host !== undefined) {
+    return `asks the host ${host}, and has no such setting`;
+  }
   return permissions.read.map((folder) => closedCause(folder, closed)).find((cause) => cause !== undefined);
 }
 

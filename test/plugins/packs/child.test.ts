@@ -10,7 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { bundleSources } from '../../../bin/bundler/sources.ts';
 import { bundleThread } from '../../../bin/bundler/bundle.ts';
 import { isSvcError } from '../../../core/sdk/index.ts';
-import { type Child, type ChildState, startChild, type StartOptions } from '../../../plugins/packs/child.ts';
+import { startChild } from '../../../plugins/packs/child.ts';
+import type { Child, ChildState, StartOptions } from '../../../plugins/packs/child-options.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'svc-isolate-'));
 const folder = join(home, 'pack with space');
@@ -159,7 +160,11 @@ test('a pack reads its own folder and nothing is open beyond it', async (t) => {
   for (const what of Object.keys(attempts)) {
     await assert.rejects(
       route(child, what),
-      refused('internal', /restricted|Access to this API|not a function|cannot find module|addons is disabled|process\.binding/),
+      (error: unknown) => {
+        assert.ok(isSvcError(error) && ['internal', 'forbidden'].includes(error.code), `${what}: ${String(error)}`);
+        assert.match(error.message, /restricted|Access to this API|not a function|cannot find module|addons is disabled|process\.binding/, what);
+        return true;
+      },
       what,
     );
   }
@@ -399,7 +404,7 @@ test('a binary that starts itself in a role restricts its child by the environme
     origin: { ...origin, cacheDir: join(home, 'cache of a binary'), isBinary: true },
   });
   assert.equal(await route(child, 'role'), 'child');
-  await assert.rejects(route(child, 'write'), refused('internal', /restricted|Access/));
+  await assert.rejects(route(child, 'write'), refused('forbidden', /was denied what it has no right to: FileSystemWrite .*restricted|Access/));
 });
 
 test('a folder or variable that would loosen the restrictions is refused', async (t) => {
@@ -426,7 +431,7 @@ test('the first file of a child is private, read-only, and replaced when it was 
   const [name] = readdirSync(cacheDir);
   const file = join(cacheDir, name!);
   assert.match(name!, /^child-[0-9a-f]{16}\.cjs$/);
-  assert.equal(statSync(file).mode & 0o777, 0o500);
+  assert.equal(statSync(file).mode & 0o777, 0o555);
   assert.equal(statSync(cacheDir).mode & 0o777, 0o700);
   rmSync(file);
   writeFileSync(file, 'process.exit(5)');
@@ -435,6 +440,95 @@ test('the first file of a child is private, read-only, and replaced when it was 
   assert.deepEqual(readdirSync(cacheDir), [name]);
   assert.ok(existsSync(file));
 });
+
+test('a process without work of its own ends when nobody asks it, and the next call has one again; one with a start stays', async (t) => {
+  const idle = run(t, `exports.default = { routes: { pid: () => process.pid, slow: () => new Promise((r) => setTimeout(r, 300)) } };`, { idleMs: 100 });
+  const first = await route(idle, 'pid');
+  await route(idle, 'slow');
+  await until(() => idle.state === 'asleep');
+  await until(() => !alive(first as number));
+  const [second, again] = await Promise.all([route(idle, 'pid'), route(idle, 'pid')]);
+  assert.equal(second, again);
+  assert.notEqual(second, first);
+  assert.deepEqual([idle.restarts, idle.cause], [0, undefined]);
+  const asleep = run(t, `exports.default = { routes: { pid: () => process.pid } };`, { startsAsleep: true });
+  await asleep.ready;
+  assert.deepEqual([asleep.state, asleep.pid], ['asleep', undefined]);
+  assert.equal(await route(asleep, 'pid'), asleep.pid);
+  const ups: boolean[] = [];
+  const resident = run(t, `exports.default = { start() {}, routes: { pid: () => process.pid } };`, { idleMs: 10, onUp: (is) => void ups.push(is) });
+  const pid = await route(resident, 'pid');
+  await sleep(100);
+  assert.deepEqual([resident.state, resident.pid, ups], ['running', pid, [true]]);
+});
+
+/** The bytes of an answer, gathered. */
+async function gathered(answer: unknown): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const piece of answer as AsyncIterable<Uint8Array>) {
+    parts.push(piece);
+  }
+  return Buffer.concat(parts);
+}
+
+test('bodies flow through a process both ways at the pace of who reads them, and end with whoever ends first', async (t) => {
+  const child = run(
+    t,
+    `let yielded = 0, stopped = 0;
+     exports.default = { routes: {
+       upper: async function* upper({ body }) { for await (const piece of body) yield Buffer.from(piece).toString().toUpperCase(); },
+       endless: ({}, { signal }) => (async function* () { try { for (;;) { yielded += 1; yield Buffer.alloc(65536, 1); } } finally { stopped += 1; } })(),
+       halfway: async function* () { yield 'one'; throw new Error('out of ink'); },
+       crash: async function* () { yield 'one'; process.exit(4); },
+       silent: async function* () { yield 'one'; await new Promise(() => {}); },
+       counts: () => ({ yielded, stopped }),
+     } };`,
+  );
+  await child.ready;
+  const bytes = (key: string, options: object = {}) => child.call('route', { key, call: {} }, { bytes: true, ...options });
+  const megabyte = async function* () {
+    for (let piece = 0; piece < 30; piece += 1) {
+      yield Buffer.alloc(100_000, 'a');
+    }
+  };
+  const back = await gathered(await bytes('upper', { body: megabyte() }));
+  assert.deepEqual([back.length, back.every((byte) => byte === 65)], [3_000_000, true]);
+
+  const endless = ((await bytes('endless')) as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+  await endless.next();
+  await sleep(1_000);
+  const { yielded } = (await route(child, 'counts')) as { yielded: number };
+  assert.ok(yielded <= 7, `${yielded} pieces of 64 KiB were made for a reader that took one`);
+  await endless.return!();
+  await until(() => child.state === 'running');
+  for (let stopped = 0; stopped === 0; ) {
+    ({ stopped } = (await route(child, 'counts')) as { stopped: number });
+  }
+  await assert.rejects(gathered(await bytes('halfway')), /out of ink/);
+  await assert.rejects(gathered(await bytes('silent', { timeoutMs: 400 })), refused('unavailable', /did not answer route within 400 ms/));
+  await assert.rejects(gathered(await bytes('crash')), refused('unavailable', /ended during the call: exited with code 4/));
+  await until(() => child.state === 'running');
+});
+
+for (const [what, message] of [
+  ['more of an answer than there is room for', `Array.from({ length: 8 }, () => ({ t: 'piece', id: 1, data: Buffer.alloc(65536).toString('base64') }))`],
+  ['that it has read what it was not sent', `[{ t: 'more', id: 1, bytes: 5 }]`],
+] as const) {
+  test(`a child that says ${what} is ended`, async (t) => {
+    const child = run(
+      t,
+      `const { writeSync } = require('node:fs');
+       const say = (message) => { const body = Buffer.from(JSON.stringify(message)); const head = Buffer.alloc(4); head.writeUInt32BE(body.length);
+         const whole = Buffer.concat([head, body]);
+         for (let at = 0; at < whole.length; ) { try { at += writeSync(3, whole, at); } catch (error) { if (error.code !== 'EAGAIN') throw error; } } };
+       exports.default = { routes: { flood: () => { say({ t: 'reply', id: 1, streams: true }); ${message}.forEach(say); return new Promise(() => {}); } } };`,
+    );
+    await child.ready;
+    child.call('route', { key: 'flood', call: {} }, { bytes: true }).catch(() => undefined);
+    assert.match((await child.seen.reached('backing-off'))!, /broke the protocol/);
+    assert.equal(child.causeKind, 'garbage');
+  });
+}
 
 async function until(what: () => boolean): Promise<void> {
   for (const deadline = Date.now() + 15_000; !what();) {

@@ -1,0 +1,149 @@
+import { type Clock, type OutboundReply, type OutboundRequest, SvcError } from 'svc/sdk';
+
+export interface BrokeredFetchParts {
+  readonly id: string;
+  /** As the manifest names them; `{key}` is the host that the setting of that key names. */
+  readonly hosts: readonly string[];
+  readonly setting: (key: string) => unknown;
+  /** The one that checks where addresses lead. */
+  readonly fetch: (url: string, request: OutboundRequest) => Promise<OutboundReply>;
+  readonly callMs: number;
+  readonly clock: Clock;
+  /** Ends requests with the generation of the pack. */
+  readonly signal: AbortSignal;
+}
+
+/** As the process of the pack says it; `readAsked` looks at every field. */
+interface Asked {
+  readonly url: string;
+  readonly method: NonNullable<OutboundRequest['method']>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | undefined;
+  readonly timeoutMs: number;
+  readonly ca: string | undefined;
+}
+
+const methods: readonly unknown[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const maxHeaders = 50;
+const maxText = 100_000;
+
+/** What belongs to the connection, and not to who asks. */
+const closedHeaders = /^(?:host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
+const credentials = /^(?:authorization|cookie|x-.*(?:key|token).*)$/i;
+
+const maxReplyBytes = 4 * 1024 * 1024;
+const maxRedirects = 5;
+const atOnce = 8;
+const perMinute = 300;
+const minuteMs = 60_000;
+
+/** Requests that svc makes for one pack: to the hosts that it was granted and to nothing else, redirects included. */
+export class BrokeredFetch {
+  readonly #parts: BrokeredFetchParts;
+  #open = 0;
+  #counted = 0;
+  #countedFrom = -Infinity;
+
+  constructor(parts: BrokeredFetchParts) {
+    this.#parts = parts;
+  }
+
+  async ask(input: unknown): Promise<OutboundReply> {
+    const asked = readAsked(input);
+    this.#pace();
+    this.#open += 1;
+    try {
+      return await this.#follow(asked);
+    } finally {
+      this.#open -= 1;
+    }
+  }
+
+  async #follow({ url, method, headers, body, timeoutMs, ca }: Asked): Promise<OutboundReply> {
+    const { fetch, callMs, clock, signal } = this.#parts;
+    const until = clock.monotonic() + Math.min(timeoutMs, callMs);
+    const tls = ca === undefined ? {} : { tls: { ca } };
+    let sent: OutboundRequest = { method, headers, ...(body !== undefined && { body }) };
+    let target = this.#allowed(url);
+    for (let left = maxRedirects; ; left -= 1) {
+      const reply = await fetch(target.href, { ...sent, ...tls, signal, maxBytes: maxReplyBytes, timeoutMs: Math.max(1, until - clock.monotonic()) });
+      const { location } = reply.headers;
+      if (location === undefined || reply.status < 300 || reply.status > 399) {
+        return reply;
+      }
+      if (left === 0) {
+        throw new SvcError('upstream_error', `${target.origin} redirects more than ${maxRedirects} times`, { reason: 'packs.redirects' });
+      }
+      const next = this.#allowed(URL.canParse(location, target.href) ? new URL(location, target.href).href : location);
+      sent = redirected(sent, reply.status, next.origin === target.origin);
+      target = next;
+    }
+  }
+
+  /** Throws unless the pack may ask this address. */
+  #allowed(address: string): URL {
+    const { id, hosts, setting } = this.#parts;
+    const url = URL.canParse(address) ? new URL(address) : undefined;
+    if (url === undefined || !/^https?:$/.test(url.protocol)) {
+      throw new SvcError('invalid_argument', 'fetch takes addresses that begin with https:// or http://');
+    }
+    const named = hosts.flatMap((host) => (host.startsWith('{') ? hostOf(setting(host.slice(1, -1))) : [host]));
+    if (!named.some((host) => covers(host, url))) {
+      throw new SvcError('forbidden', `${id} may not ask ${url.host}: "hosts" of its permissions has ${hosts.join(', ') || 'none'}`, { reason: 'packs.denied_host' });
+    }
+    return url;
+  }
+
+  #pace(): void {
+    const { clock, id } = this.#parts;
+    const now = clock.monotonic();
+    if (now - this.#countedFrom >= minuteMs) {
+      [this.#countedFrom, this.#counted] = [now, 0];
+    }
+    this.#counted += 1;
+    if (this.#open >= atOnce || this.#counted > perMinute) {
+      throw new SvcError('rate_limited', `${id} may make ${atOnce} requests at once and ${perMinute} in a minute; try again later`, {
+        reason: 'packs.fetch_limited',
+        retryAfterSeconds: Math.ceil((this.#countedFrom + minuteMs - now) / 1_000),
+      });
+    }
+  }
+}
+
+function readAsked(input: unknown): Asked {
+  const { url, method = 'GET', headers = {}, text, base64, timeoutMs = Infinity, ca } = (input ?? {}) as Readonly<Record<string, unknown>>;
+  const pairs = typeof headers === 'object' && headers !== null ? Object.entries(headers as object) : undefined;
+  const isText = (value: unknown): boolean => value === undefined || typeof value === 'string';
+  const fits = isText(url ?? 0) && methods.includes(method) && typeof timeoutMs === 'number' && timeoutMs > 0 && [text, base64, ca].every(isText);
+  if (!fits || pairs === undefined || pairs.length > maxHeaders || !pairs.every(([, value]) => isText(value ?? 0))) {
+    throw new SvcError('invalid_argument', `fetch takes an address and {method, headers, body, timeoutMs, ca}, with up to ${maxHeaders} headers`);
+  }
+  const unfit = pairs.find(([name, value]) => closedHeaders.test(name) || !/^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name) || /[^\t -~\u0080-\u00ff]/.test(String(value)));
+  if (unfit !== undefined || [url, ca].some((value) => String(value).length > maxText)) {
+    throw new SvcError('invalid_argument', `fetch cannot send ${unfit === undefined ? 'so long an address' : `the header ${unfit[0].slice(0, 100)}`}`);
+  }
+  const body = typeof base64 === 'string' ? Buffer.from(base64, 'base64') : (text as string | undefined);
+  return { url: String(url), method: method as Asked['method'], headers: headers as Asked['headers'], body, timeoutMs, ca: ca as string | undefined };
+}
+
+/** `api.example.com` with the ports of http and https, `api.example.com:8443`, or `*.example.com` for all below it. */
+function covers(host: string, url: URL): boolean {
+  const [, star = '', name = '', port = ''] = /^(\*\.)?(.*?)(?::(\d+))?$/.exec(host.toLowerCase()) ?? [];
+  const isPort = port === '' ? url.port === '' : (url.port || (url.protocol === 'https:' ? '443' : '80')) === port;
+  return isPort && (star === '' ? url.hostname === name : url.hostname.endsWith(`.${name}`));
+}
+
+function hostOf(address: unknown): string[] {
+  if (typeof address !== 'string' || !URL.canParse(address)) {
+    return [];
+  }
+  const { hostname, port } = new URL(address);
+  return [port === '' ? hostname : `${hostname}:${port}`];
+}
+
+/** As browsers do: what was a POST becomes a GET, and what proves who asks stays with the host that it was meant for. */
+function redirected({ method, headers = {}, body }: OutboundRequest, status: number, isSame: boolean): OutboundRequest {
+  const kept = isSame ? headers : Object.fromEntries(Object.entries(headers).filter(([name]) => !credentials.test(name)));
+  const isGet = status === 303 || (method === 'POST' && status < 303);
+  return { method: isGet ? 'GET' : method!, headers: kept, ...(!isGet && body !== undefined && { body }) };
+}

@@ -1,0 +1,114 @@
+import { type Clock, type Logger, type RestartPolicy, SvcError } from 'svc/sdk';
+
+import type { CauseKind } from './causes.ts';
+import type { Hold } from './confinement.ts';
+import type { CallOptions } from './open-call.ts';
+import type { ChildOrigin } from './program-file.ts';
+
+export type ChildState = 'asleep' | 'starting' | 'running' | 'backing-off' | 'failed' | 'stopped';
+
+export interface StartOptions {
+  /** Names the child in logs and errors. */
+  readonly label: string;
+  /** CommonJS text whose default export is a `PackDefinition`. */
+  readonly code: string;
+  /** What stacks and `require` call that text. */
+  readonly filename: string;
+  readonly origin: ChildOrigin;
+  /** Whether it may open connections; default false. */
+  readonly network?: boolean;
+  /** Settings as they are now; default none. */
+  readonly settings?: () => Readonly<Record<string, unknown>>;
+  /** Whether a new process starts at once, or waits for `start` to be called; default true. */
+  readonly startsAtOnce?: () => boolean;
+  /** Whether there is no process before the first call: this code has come up before, and has no work of its own. */
+  readonly startsAsleep?: boolean;
+  /** Without calls for so long a process that has no work of its own ends, until the next one. */
+  readonly idleMs?: number;
+  /** Answers what the pack asks of svc; default: nothing is answered. */
+  readonly serve?: (method: string, input: unknown) => Promise<unknown>;
+  /** Folders that the child may read; nothing else, and writing never. */
+  readonly read?: readonly string[];
+  /** The whole environment of the child. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What the operating system holds it in; default: nothing. */
+  readonly hold?: Pick<Hold, 'confinement' | 'user'>;
+  readonly heapMb?: number;
+  readonly rssMb?: number;
+  /** Deadline of a call that names none. */
+  readonly callMs?: number;
+  readonly startMs?: number;
+  readonly maxCalls?: number;
+  readonly maxPayloadBytes?: number;
+  readonly pingMs?: number;
+  readonly pollMs?: number;
+  /** Between the request to end and the end by force. */
+  readonly graceMs?: number;
+  readonly restart?: Partial<RestartPolicy>;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly onState?: (state: ChildState, cause: string | undefined) => void;
+  /** A process is up; a resident one has work of its own. */
+  readonly onUp?: (isResident: boolean) => void;
+}
+
+/** The process of a pack, supervised: limits, a deadline for each call, restarts with back-off. */
+export interface Child {
+  readonly state: ChildState;
+  /** Why it is backing off, failed or stopped. */
+  readonly cause: string | undefined;
+  /** The same in one word. */
+  readonly causeKind: CauseKind | undefined;
+  readonly pid: number | undefined;
+  /** How often it was started again. */
+  readonly restarts: number;
+  /** The first process has loaded and started its code, or rejects with the reason it could not. */
+  readonly ready: Promise<void>;
+  call(method: string, input: unknown, options?: Partial<CallOptions>): Promise<unknown>;
+  /** A setting has changed. */
+  tell(key: string, value: unknown): void;
+  /** Resolves once no process is left. */
+  stop(): Promise<void>;
+}
+
+type Defaulted =
+  | 'read'
+  | 'network'
+  | 'settings'
+  | 'startsAtOnce'
+  | 'startsAsleep'
+  | 'idleMs'
+  | 'serve'
+  | 'env'
+  | 'hold'
+  | 'heapMb'
+  | 'rssMb'
+  | 'callMs'
+  | 'startMs'
+  | 'maxCalls'
+  | 'maxPayloadBytes'
+  | 'pingMs'
+  | 'pollMs'
+  | 'graceMs';
+
+export const defaults: Required<Pick<StartOptions, Defaulted>> = {
+  read: [],
+  network: false,
+  settings: () => ({}),
+  startsAtOnce: () => true,
+  startsAsleep: false,
+  idleMs: 5 * 60_000,
+  serve: (method) => Promise.reject(new SvcError('not_found', `svc answers no ${method} of this pack`)),
+  env: {},
+  hold: { confinement: 'none', user: undefined },
+  heapMb: 64,
+  rssMb: 256,
+  callMs: 10_000,
+  startMs: 10_000,
+  maxCalls: 64,
+  maxPayloadBytes: 1024 * 1024,
+  pingMs: 5_000,
+  pollMs: 500,
+  graceMs: 2_000,
+};

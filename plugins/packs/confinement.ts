@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * What the operating system holds a process of a pack in. `own-user`: namespaces, and a user that owns nothing; `namespaces`: those,
+ * as the user of svc, who is not root; `none`: the system lends neither, and the cage of Node is all that there is.
+ */
+export type Confinement = 'own-user' | 'namespaces' | 'none';
+
+/** How one process is to be held. */
+export interface Hold {
+  readonly confinement: Confinement;
+  /** Where the root of the process is mounted; nothing but that is ever seen of it. */
+  readonly root: string;
+  /** Files and folders that are there, beside those of the system; nothing of it can be written. */
+  readonly visible: readonly string[];
+  readonly network: boolean;
+  /** Number of a user that nothing belongs to; undefined: that of svc, without its capabilities. */
+  readonly user: number | undefined;
+  readonly memoryMb: number;
+}
+
+const forNames = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/ssl', '/etc/pki', '/etc/localtime'];
+
+/**
+ * Makes a root that holds the system's libraries, read-only, and what is visible, and goes there for good: without capabilities nothing
+ * leads out of it again, and who is in such a root makes no namespaces. No step forks, so that svc knows the process by its number.
+ */
+const script = `set -eu
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+root=$1
+shift
+echo 1000 > /proc/self/oom_score_adj
+mount -t tmpfs -o size=256k,mode=755,nosuid,nodev,noexec pack "$root"
+bind() {
+  if [ -e "$root$1" ]; then return; fi
+  if [ -d "$1" ]; then mkdir -p "$root$1"; else mkdir -p "$root\${1%/*}"; : > "$root$1"; fi
+  mount --bind "$1" "$root$1"
+  mount -o "remount,bind,ro,nosuid,nodev$2" "$root$1"
+}
+for system in /usr /lib /lib32 /lib64 /libx32 /bin /sbin; do
+  if [ -L "$system" ]; then ln -s "$(readlink "$system")" "$root$system"; elif [ -d "$system" ]; then bind "$system" ''; fi
+done
+bind "$1" ''
+shift
+while [ "$1" != -- ]; do
+  bind "$1" ,noexec
+  shift
+done
+shift
+mount -o remount,bind,ro,nosuid,nodev,noexec "$root"
+unset PWD OLDPWD
+exec chroot "$root" "$@"
+`;
+
+/** A command with its arguments, as it is run where it is held. */
+export function held(command: readonly string[], hold: Hold): readonly string[] {
+  const { confinement, root, visible, network, user, memoryMb } = hold;
+  if (confinement === 'none') {
+    return command;
+  }
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  const spaces = ['--mount', '--ipc', '--uts', ...(network ? [] : ['--net']), ...(confinement === 'own-user' ? [] : ['--user', '--map-root-user'])];
+  const isOwn = confinement === 'own-user' && user !== undefined;
+  const limits = ['--core=0', '--fsize=0', '--nofile=512', `--data=${memoryMb * 1024 * 1024}`, ...(isOwn ? ['--nproc=64'] : [])];
+  const privileges = [
+    ...['--no-new-privs', '--bounding-set=-all', '--inh-caps=-all'],
+    ...(isOwn ? [`--reuid=${user}`, `--regid=${user}`, '--clear-groups'] : []),
+  ];
+  const seen = [...visible, ...(network ? forNames : ['/etc/localtime'])].filter((path) => existsSync(path));
+  return [
+    ...['unshare', ...spaces, '--', 'sh', '-c', script, 'pack', root, process.execPath, ...seen, '--'],
+    ...['prlimit', ...limits, 'setpriv', ...privileges, '--', ...command],
+  ];
+}
+
+const trialMs = 5_000;
+/** Of no account, and in the range that systemd keeps for users that come and go. */
+export const firstUser = 61_184;
+export const lastUser = 65_519;
+
+/** The strongest hold that this system lends, found out by trying each. */
+export async function findConfinement(cacheDir: string): Promise<Confinement> {
+  const isRoot = process.getuid?.() === 0;
+  const wanted: readonly Confinement[] = process.platform !== 'linux' ? [] : isRoot ? ['own-user'] : ['namespaces'];
+  for (const confinement of wanted) {
+    const hold = { confinement, root: join(cacheDir, 'root'), visible: [], network: false, user: lastUser, memoryMb: 1_024 };
+    if (await succeeds(held([process.execPath, '--version'], hold))) {
+      return confinement;
+    }
+  }
+  return 'none';
+}
+
+function succeeds([command, ...args]: readonly string[]): Promise<boolean> {
+  return new Promise((resolve) => {
+    // A single binary that is asked for its version by Node's flag answers as Node only without its own role.
+    const trial = spawn(command!, args, { stdio: 'ignore', env: {}, timeout: trialMs, killSignal: 'SIGKILL', cwd: '/' });
+    trial.once('error', () => resolve(false));
+    trial.once('exit', (code) => resolve(code === 0));
+  });
+}
+
+/** What holds the code of a pack, as an administrator reads it before they let it in. */
+export const sentenceOf: Readonly<Record<Confinement, string>> = {
+  'own-user':
+    'its code runs in a process of its own that the operating system holds: a user that owns nothing, a file system of its own with its files and the libraries of the system, no network of its own unless it asks for one, no capabilities, limits of memory and processes; and in it the permission model of Node',
+  namespaces:
+    'its code runs in a process of its own that the operating system holds by namespaces: a file system of its own with its files and the libraries of the system, no network of its own unless it asks for one, no capabilities; it has the user of svc, so that only the permission model of Node keeps it from sending signals to processes of that user',
+  none: 'its code runs in a process of its own under the permission model of Node, which holds files, programs, threads and the network by JavaScript: this system lends svc no namespaces (unshare), so it is no boundary of the operating system, and a fault of the engine is outside of what it holds',
+};

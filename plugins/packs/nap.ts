@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+import type { ChildOrigin } from './program-file.ts';
+
+/** Where it is written down of a pack; goes with the pack. */
+export const napFile = (cacheDir: string, id: string): string => join(cacheDir, 'packs', `${id}.sleeps`);
+
+/**
+ * Whether a pack may be without a process until somebody asks it: exactly this code has come up before, under this program, and has
+ * no work of its own. It is written down beside the copies of packs; without it, as after the cache was emptied, the pack just starts.
+ */
+export class Nap {
+  readonly #file: string;
+  readonly #known: string;
+
+  constructor(id: string, { cacheDir, program }: Pick<ChildOrigin, 'cacheDir' | 'program'>, folder: string) {
+    this.#file = napFile(cacheDir, id);
+    this.#known = `${basename(folder)} ${createHash('sha256').update(program).digest('hex')}\n`;
+  }
+
+  get isKnown(): boolean {
+    return existsSync(this.#file) && readFileSync(this.#file, 'utf8') === this.#known;
+  }
+
+  remember(isResident: boolean): void {
+    if (isResident) {
+      rmSync(this.#file, { force: true });
+    } else if (!this.isKnown) {
+      mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+      writeFileSync(this.#file, this.#known, { mode: 0o600 });
+    }
+  }
+}
