@@ -7,12 +7,7 @@ export interface Cluster {
 }
 
 /** One GET to the API of a cluster, made by svc; no other method is in this pack. */
-export async function read(
-  { url, token, ca }: Cluster,
-  path: string,
-  query: Readonly<Record<string, string>>,
-  fetch: PackContext['fetch'],
-): Promise<string> {
+export async function read({ url, token, ca }: Cluster, path: string, query: Readonly<Record<string, string>>, fetch: PackContext['fetch']): Promise<string> {
   if (url === '') {
     throw new SvcError('conflict', 'no cluster is set: set kubernetes-reader.url and kubernetes-reader.token');
   }

@@ -5,7 +5,8 @@ import { Catalogue, defineExtensionPoint, definePlugin, defineService, messageOf
 import type { CeilingSource } from '../gate/contract.ts';
 import type { ServerSource } from '../mcp/contract.ts';
 import type { PackRights } from '../packs/contract.ts';
-import type { PersonaRestraint } from '../persona/contract.ts';
+import type { PersonaDirectory, PersonaRestraint } from '../persona/contract.ts';
+import type { StoredSettings } from '../setting/contract.ts';
 import { FollowedFolders } from './followed-folders.ts';
 import { InstalledPacks } from './installed-packs.ts';
 import { Installer } from './installer.ts';
@@ -16,11 +17,13 @@ import { Registries } from './registry/registries.ts';
 import { RegistryStore } from './registry/registry-store.ts';
 import { registryRoutes } from './registry-routes.ts';
 import { Sources } from './sources.ts';
-import { Switcher } from './switcher.ts';
+import { type GonePack, Switcher } from './switcher.ts';
 import type { MarketplaceTables } from './tables.ts';
 
 /** By their ids: the folders of what it can do without may be taken away. */
 const Rights = defineService<PackRights>('packs.rights');
+const Personas = defineService<PersonaDirectory>('persona.directory');
+const Stored = defineService<StoredSettings>('setting.stored');
 const Ceilings = defineExtensionPoint<CeilingSource>('gate.ceilings');
 const Restraints = defineExtensionPoint<PersonaRestraint>('persona.restraints');
 const Servers = defineExtensionPoint<ServerSource>('mcp.sources');
@@ -44,10 +47,12 @@ export default definePlugin({
     (await store.all()).forEach((pack) => installed.put(pack));
     const registries = new Registries({ store: new RegistryStore(tables), fetch, clock, log });
     const sources = new Sources(fetch, registries);
-    const forget = async (packId: string): Promise<void> => {
-      if (rights.available) {
-        await rights.get().forget(packId, AbortSignal.timeout(forgetMs));
-      }
+    const directory = ctx.services.maybe(Personas);
+    const stored = ctx.services.maybe(Stored);
+    const forget = async ({ packId, personas, keepData }: GonePack): Promise<void> => {
+      await (rights.available && rights.get().forget(packId, AbortSignal.timeout(forgetMs)));
+      await (directory.available && directory.get().forget(personas));
+      await (stored.available && !keepData && stored.get().forgetCategory(packId));
     };
     const switcher = new Switcher({ store, plugins, packs: join(data, '../packs'), home: ctx.dataDir, data, self: ctx.id, forget, log });
     const installer = new Installer({ installed, store, switcher, press, plugins, catalogue: ctx.services.use(Catalogue), rights, settings, clock, ids, log });

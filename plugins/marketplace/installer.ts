@@ -119,9 +119,11 @@ export class Installer {
   uninstall(packId: string, keepData: boolean, by: Principal): Promise<void> {
     return this.inTurn(async () => {
       const { installed, switcher, store, ids } = this.#parts;
-      const { lock } = installed.existing(packId);
+      const { lock, before } = installed.existing(packId);
       const exchange = { packId, token: ids.token(9), beforeHash: lock.content_hash };
-      await switcher.take(exchange, keepData, () => store.leave(packId, this.#entry(lock, 'uninstall', by)));
+      await switcher.take(exchange, { keepData, personas: [...new Set([...lock.personas, ...(before?.personas ?? [])])] }, () =>
+        store.leave(packId, this.#entry(lock, 'uninstall', by)),
+      );
       installed.forget(packId);
     });
   }

@@ -149,7 +149,10 @@ export class PackBook {
         return;
       }
       try {
-        const { verdict, findings, hosts, scripts } = await press.call<ScanReport>('look', { folder: switcher.folderOf(packId), lock: { manifest: lock.manifest, servers: lock.servers } });
+        const { verdict, findings, hosts, scripts } = await press.call<ScanReport>('look', {
+          folder: switcher.folderOf(packId),
+          lock: { manifest: lock.manifest, servers: lock.servers },
+        });
         await this.#change(packId, (pack) => ({ lock: { ...pack.lock, verdict, findings, hosts, scripts, rules_version: rulesVersion } }));
         if (verdict === 'block' && lock.verdict !== 'block') {
           log.error(

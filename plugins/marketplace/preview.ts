@@ -24,7 +24,12 @@ export interface Preview {
 }
 
 /** Weighs what a pack is and wants against what is installed of it. */
-export function previewOf(pressed: Pressed, fetched: Fetched, rights: AskedRights & { readonly held: readonly string[] }, before: Installed | undefined): Preview {
+export function previewOf(
+  pressed: Pressed,
+  fetched: Fetched,
+  rights: AskedRights & { readonly held: readonly string[] },
+  before: Installed | undefined,
+): Preview {
   const { origin, sha256, signedBy, pinned } = fetched;
   const lock: Lock = {
     ...pressed,

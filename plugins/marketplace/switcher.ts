@@ -17,8 +17,17 @@ export interface SwitcherParts {
   readonly data: string;
   /** This plugin, which asks the host to look around. */
   readonly self: string;
-  readonly forget: (packId: string) => Promise<void>;
+  readonly forget: (pack: GonePack) => Promise<void>;
   readonly log: Logger;
+}
+
+/** A pack that was taken away. */
+export interface GonePack {
+  readonly packId: string;
+  /** Names of the personas that it and its version before brought. */
+  readonly personas: readonly string[];
+  /** Whoever took it away keeps its tables and settings for a later install. */
+  readonly keepData: boolean;
 }
 
 export interface Exchange {
@@ -55,7 +64,7 @@ export class Switcher {
   /** Puts a staged folder in place; `settle` commits what is known of it. When either fails, what was there before serves on. */
   async put({ packId, token, beforeHash }: Exchange, settle: () => Promise<void>): Promise<void> {
     const { store, packs } = this.#parts;
-    const change: ChangeRow = { pack_id: packId, step: 'switching', token, before_hash: beforeHash ?? null, keep_data: 0 };
+    const change: ChangeRow = { pack_id: packId, step: 'switching', token, before_hash: beforeHash ?? null, keep_data: 0, personas: '[]' };
     mkdirSync(packs, { recursive: true, mode: 0o700 });
     this.#makeRoom(change);
     await store.begin(change);
@@ -73,8 +82,11 @@ export class Switcher {
   }
 
   /** Takes a pack away; `settle` commits that it is gone. What it leaves is cleaned afterwards. */
-  async take({ packId, token, beforeHash }: Exchange, keepData: boolean, settle: () => Promise<void>): Promise<void> {
-    const change: ChangeRow = { pack_id: packId, step: 'switching', token, before_hash: beforeHash ?? null, keep_data: keepData ? 1 : 0 };
+  async take({ packId, token, beforeHash }: Exchange, { keepData, personas }: Omit<GonePack, 'packId'>, settle: () => Promise<void>): Promise<void> {
+    const change: ChangeRow = {
+      ...{ pack_id: packId, step: 'switching', token, before_hash: beforeHash ?? null },
+      ...{ keep_data: keepData ? 1 : 0, personas: JSON.stringify(personas) },
+    };
     this.#makeRoom(change);
     await this.#parts.store.begin(change);
     try {
@@ -117,9 +129,9 @@ export class Switcher {
     }
   }
 
-  async clean({ pack_id: packId, keep_data: keepData }: ChangeRow): Promise<void> {
+  async clean({ pack_id: packId, keep_data: keepData, personas }: ChangeRow): Promise<void> {
     const { store, data, forget } = this.#parts;
-    await forget(packId);
+    await forget({ packId, keepData: keepData !== 0, personas: JSON.parse(personas) as string[] });
     if (keepData === 0) {
       rmSync(join(data, packId), { recursive: true, force: true });
     }

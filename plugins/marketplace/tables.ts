@@ -54,7 +54,14 @@ export interface MarketplaceTables {
     installed_at: number;
     updated_at: number;
   };
-  marketplace_changes: { pack_id: string; step: 'switching' | 'cleaning'; token: string; before_hash: string | null; keep_data: number };
+  marketplace_changes: {
+    pack_id: string;
+    step: 'switching' | 'cleaning';
+    token: string;
+    before_hash: string | null;
+    keep_data: number;
+    personas: Generated<string>;
+  };
   marketplace_history: {
     id: Generated<number>;
     pack_id: string;

@@ -89,7 +89,9 @@ export class BrokeredFetch {
     }
     const named = hosts.flatMap((host) => (host.startsWith('{') ? hostOf(setting(host.slice(1, -1))) : [host]));
     if (!named.some((host) => covers(host, url))) {
-      throw new SvcError('forbidden', `${id} may not ask ${url.host}: "hosts" of its permissions has ${hosts.join(', ') || 'none'}`, { reason: 'packs.denied_host' });
+      throw new SvcError('forbidden', `${id} may not ask ${url.host}: "hosts" of its permissions has ${hosts.join(', ') || 'none'}`, {
+        reason: 'packs.denied_host',
+      });
     }
     return url;
   }
@@ -118,7 +120,9 @@ function readAsked(input: unknown): Asked {
   if (!fits || pairs === undefined || pairs.length > maxHeaders || !pairs.every(([, value]) => isText(value ?? 0))) {
     throw new SvcError('invalid_argument', `fetch takes an address and {method, headers, body, timeoutMs, ca}, with up to ${maxHeaders} headers`);
   }
-  const unfit = pairs.find(([name, value]) => closedHeaders.test(name) || !/^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name) || /[^\t -~\u0080-\u00ff]/.test(String(value)));
+  const unfit = pairs.find(
+    ([name, value]) => closedHeaders.test(name) || !/^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name) || /[^\t -~\u0080-\u00ff]/.test(String(value)),
+  );
   if (unfit !== undefined || [url, ca].some((value) => String(value).length > maxText)) {
     throw new SvcError('invalid_argument', `fetch cannot send ${unfit === undefined ? 'so long an address' : `the header ${unfit[0].slice(0, 100)}`}`);
   }

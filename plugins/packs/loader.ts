@@ -74,7 +74,11 @@ export class Loader implements PackLoader {
         const tables = tablesOf(pack, ctx);
         const confinement = await this.#options.confinement();
         // One with tables finds them once it serves: the generation before may still have them open.
-        const child = this.#start(pack, ctx, { serve: answersOf(pack, ctx, tables), startsAtOnce: () => serves || tables === undefined, confinement });
+        const child = this.#start(pack, ctx, {
+          serve: answersOf(pack, ctx, tables),
+          startsAtOnce: () => serves || tables === undefined,
+          confinement,
+        });
         bringIn(pack.manifest, ctx, child);
         await child.ready;
         return child;

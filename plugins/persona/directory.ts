@@ -61,6 +61,10 @@ export class Directory implements PersonaDirectory {
     return { persona: first, why, clear, candidates };
   }
 
+  async forget(names: readonly string[]): Promise<void> {
+    await this.#ports.versions.forget(names.filter((name) => this.find(name) === undefined));
+  }
+
   initialPrompt(persona: Persona, context: Readonly<Record<string, unknown>>, principal: Principal): string {
     return initialPrompt(persona, context, principal);
   }

@@ -28,6 +28,10 @@ export const personaStore = (db: Kysely<PersonaTables>) => ({
 
   versions: (): Promise<VersionRow[]> => db.selectFrom('persona_versions').selectAll().execute(),
 
+  async forget(names: readonly string[]): Promise<void> {
+    await db.deleteFrom('persona_versions').where('name', 'in', names).execute();
+  },
+
   async keep(row: VersionRow): Promise<void> {
     await db
       .insertInto('persona_versions')

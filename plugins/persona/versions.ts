@@ -38,6 +38,14 @@ export class Versions {
     return row.version;
   }
 
+  /** The next persona of such a name begins anew. */
+  async forget(names: readonly string[]): Promise<void> {
+    names.forEach((name) => (this.#known.delete(name), this.#unsaved.delete(name)));
+    if (names.length > 0) {
+      await this.#tables.write((tx) => personaStore(tx).forget(names));
+    }
+  }
+
   async #save(): Promise<void> {
     // One turn later, so that all of one look are in.
     await Promise.resolve();

@@ -1,6 +1,6 @@
 import { Board, definePlugin } from 'svc/sdk';
 
-import { SettingChanged } from './contract.ts';
+import { SettingChanged, StoredSettings } from './contract.ts';
 import { RevealAllowance } from './reveal-allowance.ts';
 import { settingRoutes } from './setting-routes.ts';
 import { SystemSettings } from './settings.ts';
@@ -24,6 +24,12 @@ export default definePlugin({
       board.onDeclared(() => stored.apply()),
     );
 
+    ctx.services.provide(StoredSettings, () => ({
+      async forgetCategory(category) {
+        await store.write((rows) => rows.removeAll(category));
+        await stored.refresh();
+      },
+    }));
     ctx.http.routes(settingRoutes(new SystemSettings({ board, store, stored, text, clock, allowance, changed })));
   },
 });

@@ -20,6 +20,7 @@ export interface SettingRows {
   find(name: SettingName): Promise<StoredRow | undefined>;
   put(row: StoredRow): Promise<void>;
   remove(name: SettingName): Promise<void>;
+  removeAll(category: string): Promise<void>;
 }
 
 export interface SettingStore {
@@ -36,6 +37,9 @@ export function settingStore({ read, write }: Tables<SettingTables>): SettingSto
           find: ({ category, key }) => tx.selectFrom('setting_values').selectAll().where('category', '=', category).where('key', '=', key).executeTakeFirst(),
           async put(row) {
             await tx.replaceInto('setting_values').values(row).execute();
+          },
+          async removeAll(category) {
+            await tx.deleteFrom('setting_values').where('category', '=', category).execute();
           },
           async remove({ category, key }) {
             await tx.deleteFrom('setting_values').where('category', '=', category).where('key', '=', key).execute();

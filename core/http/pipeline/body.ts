@@ -197,21 +197,13 @@ function inspect(root: unknown): void {
 }
 
 function gatherBelow(node: object, below: object[]): void {
-  if (Array.isArray(node)) {
-    for (const entry of node as unknown[]) {
-      if (isObject(entry)) {
-        below.push(entry);
-      }
-    }
-    return;
+  const named = Array.isArray(node) ? undefined : Object.keys(node).find((key) => forbidden.has(key));
+  if (named !== undefined) {
+    throw new SvcError('invalid_argument', `the body has a field named ${named}, which is never accepted`, {
+      details: [{ path: `/${named}`, message: 'is never accepted' }],
+    });
   }
-  for (const key of Object.keys(node)) {
-    if (forbidden.has(key)) {
-      throw new SvcError('invalid_argument', `the body has a field named ${key}, which is never accepted`, {
-        details: [{ path: `/${key}`, message: 'is never accepted' }],
-      });
-    }
-    const entry = (node as Record<string, unknown>)[key];
+  for (const entry of Object.values(node) as unknown[]) {
     if (isObject(entry)) {
       below.push(entry);
     }

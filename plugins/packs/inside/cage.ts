@@ -44,7 +44,10 @@ function closeNetwork(channel: Socket): void {
 function seal(prototype: Methods, names: readonly string[]): void {
   for (const name of names.filter((known) => typeof prototype[known] === 'function')) {
     const value = (): never => {
-      throw Object.assign(new Error('Access to this API has been restricted: the rights of this pack do not hold "network"'), { code: 'ERR_ACCESS_DENIED', permission: 'Net' });
+      throw Object.assign(new Error('Access to this API has been restricted: the rights of this pack do not hold "network"'), {
+        code: 'ERR_ACCESS_DENIED',
+        permission: 'Net',
+      });
     };
     Object.defineProperty(prototype, name, { value, writable: false, configurable: false });
   }

@@ -32,7 +32,9 @@ const closedBy: Readonly<Record<string, object>> = Object.assign(Object.create(n
   cluster: { code: 'ERR_ACCESS_DENIED', permission: 'ChildProcess' },
   worker_threads: { code: 'ERR_ACCESS_DENIED', permission: 'WorkerThreads' },
   sqlite: { code: 'ERR_ACCESS_DENIED', permission: 'FileSystemRead' },
-  ...Object.fromEntries(['net', 'dgram', 'tls', 'dns', 'dns/promises', 'http', 'https', 'http2'].map((name) => [name, { code: 'ERR_ACCESS_DENIED', permission: 'Net' }])),
+  ...Object.fromEntries(
+    ['net', 'dgram', 'tls', 'dns', 'dns/promises', 'http', 'https', 'http2'].map((name) => [name, { code: 'ERR_ACCESS_DENIED', permission: 'Net' }]),
+  ),
 });
 const networkModules: readonly string[] = ['dgram', 'dns', 'dns/promises', 'http', 'http2', 'https', 'net', 'tls'];
 
@@ -79,9 +81,12 @@ function linker(network: boolean): (id: string) => unknown {
   return (id) => {
     const found = table[id];
     if (found === undefined) {
-      throw Object.assign(new Error(
-        `cannot find module "${id}", or it is closed to this pack: it may ask for its own files, svc/sdk, and the modules of node that do not reach past its rights; build it with "svc plugin build" to bring packages along`,
-      ), closedBy[id.replace(/^node:/, '')]);
+      throw Object.assign(
+        new Error(
+          `cannot find module "${id}", or it is closed to this pack: it may ask for its own files, svc/sdk, and the modules of node that do not reach past its rights; build it with "svc plugin build" to bring packages along`,
+        ),
+        closedBy[id.replace(/^node:/, '')],
+      );
     }
     return found;
   };

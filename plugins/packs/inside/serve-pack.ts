@@ -70,7 +70,9 @@ class PackServer {
         return this.#cancel(message.id);
       case 'piece': {
         const body = this.#running.get(message.id)?.body;
-        return void (message.bytes === undefined ? body?.finish(message.error && new SvcError(message.error.code, message.error.message)) : body?.push(message.bytes));
+        return void (message.bytes === undefined
+          ? body?.finish(message.error && new SvcError(message.error.code, message.error.message))
+          : body?.push(message.bytes));
       }
       case 'more':
         return void this.#running.get(message.id)?.answer.more(message.bytes);
@@ -101,7 +103,10 @@ class PackServer {
   async #answer({ id, method, input, hasBody, bytes }: ToChild & { t: 'call' }): Promise<void> {
     const running: Running = {
       stop: new AbortController(),
-      body: new Inflow((count) => this.#running.has(id) && this.#say({ t: 'more', id, bytes: count }), () => undefined),
+      body: new Inflow(
+        (count) => this.#running.has(id) && this.#say({ t: 'more', id, bytes: count }),
+        () => undefined,
+      ),
       answer: new Outflow(),
     };
     this.#running.set(id, running);

@@ -14,7 +14,9 @@ export function rightsOf(manifest: PluginManifest): Rights {
   const sentences = [
     ...(entry === undefined ? [] : [`runs code of its own in a restricted process, with up to ${limits.heap_mb} MB of heap and ${limits.rss_mb} MB of memory`]),
     ...permissions.read.map((folder) => `reads the folder ${shown(folder)}`),
-    ...permissions.hosts.map((host) => (host.startsWith('{') ? `asks the host that its setting ${host.slice(1, -1)} names, by svc` : `asks the host ${host}, by svc`)),
+    ...permissions.hosts.map((host) =>
+      host.startsWith('{') ? `asks the host that its setting ${host.slice(1, -1)} names, by svc` : `asks the host ${host}, by svc`,
+    ),
     ...(permissions.network ? ['opens network connections to any address and listens on ports'] : []),
     ...(permissions.disk_mb > 0 ? [`keeps tables of its own, up to ${permissions.disk_mb} MB`] : []),
     ...events.map((event) => `is told of every event ${event}`),

@@ -50,7 +50,7 @@ test('kubernetes-reader reads pods, warnings and logs of a cluster with its toke
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());
-  const house = await startMarket(t);
+  const house = await startMarket(t, { environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' } });
   useNoLeaks(t, house);
   assert.equal((await uploadConfirmed(house, await archiveOf('kubernetes-reader'))).status, 201);
   const run = async (key: string, params: object) => {

@@ -501,7 +501,7 @@ test('bodies flow through a process both ways at the pace of who reads them, and
   assert.ok(yielded <= 7, `${yielded} pieces of 64 KiB were made for a reader that took one`);
   await endless.return!();
   await until(() => child.state === 'running');
-  for (let stopped = 0; stopped === 0; ) {
+  for (let stopped = 0; stopped === 0;) {
     ({ stopped } = (await route(child, 'counts')) as { stopped: number });
   }
   await assert.rejects(gathered(await bytes('halfway')), /out of ink/);
