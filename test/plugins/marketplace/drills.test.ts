@@ -3,6 +3,8 @@ import { test } from 'node:test';
 
 import { run as crash } from '../../drill/pack-crash.ts';
 import { run as cycles } from '../../drill/pack-cycles.ts';
+import { run as hundred } from '../../drill/pack-hundred.ts';
+import { run as misdeeds } from '../../drill/pack-misdeeds.ts';
 
 test('kills in the middle of changes leave the old or the new', async () => {
   const { ok, kills } = await crash({ from: 9, step: 13, most: 4 });
@@ -12,4 +14,14 @@ test('kills in the middle of changes leave the old or the new', async () => {
 test('packs come and go under fire without a failed request and without a trace', async () => {
   const found = await cycles({ cycles: 2, codeEvery: 2 });
   assert.deepEqual([found['failed'], found['changes that went wrong'], found['residue']], [0, 0, '']);
+});
+
+test('each of ten misdeeds of a pack ends in its own word, and nobody else is refused', async () => {
+  const { unnamed, failed, misdeeds: rows } = await misdeeds({ quietMs: 200 });
+  assert.deepEqual([unnamed, failed], [0, 0], JSON.stringify(rows));
+});
+
+test('packs with code that nobody asks have no process after the next start', async () => {
+  const found = await hundred({ packs: 3 });
+  assert.deepEqual([found.ok, found['active'], found['processes while idle']], [true, 3, 0]);
 });
