@@ -13,7 +13,7 @@ const keysOf: Readonly<Record<RouteDeclaration['kind'], readonly (keyof RouteDec
   json: [...ofEach, ...withBody, 'body', 'response', 'status'],
   list: [...ofEach, 'timeoutMs', 'items'],
   events: [...ofEach, ...withBody, 'body', 'headers'],
-  bytes: [...ofEach, ...withBody, 'consumes', 'admit', 'produces', 'status'],
+  bytes: [...ofEach, ...withBody, 'consumes', 'streamed', 'admit', 'produces', 'status'],
   socket: [...ofEach, 'protocols', 'maxMessageBytes', 'heartbeat', 'authority', 'knock'],
 };
 

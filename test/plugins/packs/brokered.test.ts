@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 
 import type { TestHost } from 'svc/testing';
 
@@ -64,136 +64,138 @@ async function serve(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-before(async () => {
-  [declared, other] = [await serve(), await serve()];
-  house = await startMarket({ after: (step) => void undo.push(step as () => unknown) }, { environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' } });
-  const { status, body } = await uploadConfirmed(house, asker(Number(new URL(declared).port)));
-  assert.equal(status, 201, JSON.stringify(body));
-  assert.ok(
-    body.permissions.some((right: string) => right === `asks the host ${new URL(declared).host}, by svc`),
-    JSON.stringify(body.permissions),
-  );
-  assert.ok(body.permissions.includes('asks the host that its setting asker.url names, by svc'));
-});
-after(async () => {
-  for (const step of undo) {
-    await step();
-  }
-  servers.forEach((server) => server.close());
-});
-
-const fetchBy = async (request: object): Promise<{ status: number; body: { status?: number; text?: string; message?: string; error?: string } }> => {
-  const reply = await house.fetch('/api/v1/asker/fetch', { method: 'POST', body: JSON.stringify(request) });
-  return { status: reply.status, body: (await reply.json()) as never };
-};
-
-test('a pack asks by svc the hosts that it was granted, and nothing else, redirects included', async () => {
-  assert.deepEqual((await fetchBy({ url: `${declared}/a`, headers: { authorization: 'Bearer t' } })).body, { status: 200, text: 'hello' });
-  assert.equal(asked.at(-1), `GET ${new URL(declared).host}/a Bearer t`);
-  assert.equal((await fetchBy({ url: `${declared}/?to=${encodeURIComponent(`${declared}/b`)}` })).body.text, 'hello');
-  const seen = asked.length;
-  for (const [url, message] of [
-    [`${other}/a`, /asker may not ask 127\.0\.0\.1:\d+: "hosts" of its permissions/],
-    ['http://169.254.169.254/latest/meta-data', /may not ask 169\.254\.169\.254/],
-    ['file:///etc/passwd', /addresses that begin with https/],
-    [`http://user:secret@${new URL(declared).host}/`, /user name or a password/],
-  ] as const) {
-    const { status, body } = await fetchBy({ url });
-    assert.ok(status === 403 || status === 400, `${url} ${status}`);
-    assert.match(body.message!, message);
-  }
-  assert.equal(asked.length, seen, 'nothing was sent');
-  const away = await fetchBy({ url: `${declared}/?to=${encodeURIComponent(`${other}/stolen`)}`, headers: { authorization: 'Bearer t' } });
-  assert.deepEqual([away.status, asked.some((line) => line.includes('/stolen'))], [403, false], JSON.stringify(away.body));
-  assert.match(
-    (await fetchBy({ url: `${declared}/?to=${encodeURIComponent(`${declared}/?to=${encodeURIComponent('http://x.example/')}`)}` })).body.message!,
-    /may not ask x\.example/,
-  );
-  assert.match((await fetchBy({ url: `${declared}/large` })).body.message!, /larger than 4194304 bytes/);
-  assert.match((await fetchBy({ url: `${declared}/`, headers: { host: 'evil.example' } })).body.message!, /cannot send the header host/);
-  assert.match((await fetchBy({ url: `${declared}/`, method: 'CONNECT' })).body.message!, /fetch takes an address/);
-  const socket = await house.fetch('/api/v1/asker/socket');
-  assert.equal(socket.status, 403);
-  assert.match(((await socket.json()) as { message: string }).message, /denied what it has no right to: Net/);
-});
-
-test('the host of a setting is the one that it names now, and the pace of requests is bounded', async () => {
-  assert.equal((await fetchBy({ url: `${other}/set` })).status, 403);
-  await house.json('/api/v1/system-settings/asker/url', { method: 'PUT', body: JSON.stringify({ value: `${other}/base` }) });
-  assert.equal((await fetchBy({ url: `${other}/set` })).body.text, 'hello');
-  const answers = await Promise.all(Array.from({ length: 30 }, () => fetchBy({ url: `${declared}/` })));
-  assert.ok(answers.every(({ status }) => status === 200 || status === 429));
-  let last = await fetchBy({ url: `${declared}/` });
-  for (let count = 0; count < 300 && last.status === 200; count += 1) {
-    last = await fetchBy({ url: `${declared}/` });
-  }
-  assert.equal(last.status, 429);
-  assert.match(last.body.message!, /8 requests at once and 300 in a minute/);
-});
-
-test('bodies stream through a route of a pack in both directions, bounded, and are cut with its process', async () => {
-  let sent = 0;
-  const upload = async function* () {
-    for (; sent < 25; sent += 1) {
-      yield Buffer.alloc(40_000, 'x');
+describe('a pack that asks and streams', () => {
+  before(async () => {
+    [declared, other] = [await serve(), await serve()];
+    house = await startMarket({ after: (step) => void undo.push(step as () => unknown) }, { environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' } });
+    const { status, body } = await uploadConfirmed(house, asker(Number(new URL(declared).port)));
+    assert.equal(status, 201, JSON.stringify(body));
+    assert.ok(
+      body.permissions.some((right: string) => right === `asks the host ${new URL(declared).host}, by svc`),
+      JSON.stringify(body.permissions),
+    );
+    assert.ok(body.permissions.includes('asks the host that its setting asker.url names, by svc'));
+  });
+  after(async () => {
+    for (const step of undo) {
+      await step();
     }
+    servers.forEach((server) => server.close());
+  });
+
+  const fetchBy = async (request: object): Promise<{ status: number; body: { status?: number; text?: string; message?: string; error?: string } }> => {
+    const reply = await house.fetch('/api/v1/asker/fetch', { method: 'POST', body: JSON.stringify(request) });
+    return { status: reply.status, body: (await reply.json()) as never };
   };
-  const post = (body: Readable) =>
-    house.fetch('/api/v1/asker/upper', {
-      method: 'POST',
-      headers: { 'content-type': 'text/plain' },
-      body: Readable.toWeb(body) as never,
-      duplex: 'half',
-    } as RequestInit);
-  const back = await post(Readable.from(upload()));
-  const text = await back.text();
-  assert.deepEqual([back.status, back.headers.get('content-type'), text.length, /^X+$/.test(text)], [200, 'text/plain; charset=utf-8', 1_000_000, true]);
-  assert.equal(
-    (await house.fetch('/api/v1/asker/upper', { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(3_000_000) })).status,
-    413,
-  );
-  // Chunked, so that only the count can tell.
-  const tooMuch = await post(
-    Readable.from(
-      (async function* () {
-        for (let piece = 0; piece < 60; piece += 1) yield Buffer.alloc(50_000, 'y');
-      })(),
-    ),
-  )
-    .then((reply) => reply.text())
-    .catch((error: Error) => error);
-  assert.ok(tooMuch instanceof Error || !/^Y{3000000}$/.test(tooMuch), 'a body beyond its limit is cut');
-  assert.equal((await house.fetch('/api/v1/asker/upper', { method: 'POST', headers: { 'content-type': 'image/png' }, body: 'x' })).status, 415);
 
-  const stop = new AbortController();
-  const endless = await house.fetch('/api/v1/asker/endless', { signal: stop.signal });
-  await endless.body!.getReader().read();
-  const madeOf = async () => (await house.json<{ made: number }>('/api/v1/asker/made')).made;
-  let made = await madeOf();
-  for (let before = -1; before !== made; made = await madeOf()) {
-    before = made;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  assert.ok(made < 400, `${made} pieces of 64 KiB were made for a client that reads no more`);
-  stop.abort();
+  test('a pack asks by svc the hosts that it was granted, and nothing else, redirects included', async () => {
+    assert.deepEqual((await fetchBy({ url: `${declared}/a`, headers: { authorization: 'Bearer t' } })).body, { status: 200, text: 'hello' });
+    assert.equal(asked.at(-1), `GET ${new URL(declared).host}/a Bearer t`);
+    assert.equal((await fetchBy({ url: `${declared}/?to=${encodeURIComponent(`${declared}/b`)}` })).body.text, 'hello');
+    const seen = asked.length;
+    for (const [url, message] of [
+      [`${other}/a`, /asker may not ask 127\.0\.0\.1:\d+: "hosts" of its permissions/],
+      ['http://169.254.169.254/latest/meta-data', /may not ask 169\.254\.169\.254/],
+      ['file:///etc/passwd', /addresses that begin with https/],
+      [`http://user:secret@${new URL(declared).host}/`, /user name or a password/],
+    ] as const) {
+      const { status, body } = await fetchBy({ url });
+      assert.ok(status === 403 || status === 400, `${url} ${status}`);
+      assert.match(body.message!, message);
+    }
+    assert.equal(asked.length, seen, 'nothing was sent');
+    const away = await fetchBy({ url: `${declared}/?to=${encodeURIComponent(`${other}/stolen`)}`, headers: { authorization: 'Bearer t' } });
+    assert.deepEqual([away.status, asked.some((line) => line.includes('/stolen'))], [403, false], JSON.stringify(away.body));
+    assert.match(
+      (await fetchBy({ url: `${declared}/?to=${encodeURIComponent(`${declared}/?to=${encodeURIComponent('http://x.example/')}`)}` })).body.message!,
+      /may not ask x\.example/,
+    );
+    assert.match((await fetchBy({ url: `${declared}/large` })).body.message!, /larger than 4194304 bytes/);
+    assert.match((await fetchBy({ url: `${declared}/`, headers: { host: 'evil.example' } })).body.message!, /cannot send the header host/);
+    assert.match((await fetchBy({ url: `${declared}/`, method: 'CONNECT' })).body.message!, /fetch takes an address/);
+    const socket = await house.fetch('/api/v1/asker/socket');
+    assert.equal(socket.status, 403);
+    assert.match(((await socket.json()) as { message: string }).message, /denied what it has no right to: Net/);
+  });
 
-  const dies = await house.fetch('/api/v1/asker/dies');
-  assert.equal(dies.status, 200);
-  await assert.rejects(dies.text(), 'half an answer does not look like a whole one');
-});
+  test('the host of a setting is the one that it names now, and the pace of requests is bounded', async () => {
+    assert.equal((await fetchBy({ url: `${other}/set` })).status, 403);
+    await house.json('/api/v1/system-settings/asker/url', { method: 'PUT', body: JSON.stringify({ value: `${other}/base` }) });
+    assert.equal((await fetchBy({ url: `${other}/set` })).body.text, 'hello');
+    const answers = await Promise.all(Array.from({ length: 30 }, () => fetchBy({ url: `${declared}/` })));
+    assert.ok(answers.every(({ status }) => status === 200 || status === 429));
+    let last = await fetchBy({ url: `${declared}/` });
+    for (let count = 0; count < 300 && last.status === 200; count += 1) {
+      last = await fetchBy({ url: `${declared}/` });
+    }
+    assert.equal(last.status, 429);
+    assert.match(last.body.message!, /8 requests at once and 300 in a minute/);
+  });
 
-test('uninstalling leaves no row, file, setting or version behind', async () => {
-  const kept = join(house.dataDir, 'cache/packs');
-  assert.ok(readdirSync(kept).some((name) => name.startsWith('asker')));
-  assert.equal((await ask(house, 'DELETE', '/installed/asker')).status, 204);
-  assert.deepEqual(
-    readdirSync(kept).filter((name) => name.startsWith('asker')),
-    [],
-  );
-  const { status, body } = await uploadConfirmed(house, asker(1));
-  assert.equal(status, 201, JSON.stringify(body));
-  const { value } = await house
-    .json<{ items: { category: string; key: string; value: unknown }[] }>('/api/v1/system-settings?limit=200')
-    .then(({ items }) => items.find(({ category }) => category === 'asker')!);
-  assert.equal(value, '', 'the value that was set for the pack before is forgotten');
+  test('bodies stream through a route of a pack in both directions, bounded, and are cut with its process', async () => {
+    let sent = 0;
+    const upload = async function* () {
+      for (; sent < 25; sent += 1) {
+        yield Buffer.alloc(40_000, 'x');
+      }
+    };
+    const post = (body: Readable) =>
+      house.fetch('/api/v1/asker/upper', {
+        method: 'POST',
+        headers: { 'content-type': 'text/plain' },
+        body: Readable.toWeb(body) as never,
+        duplex: 'half',
+      } as RequestInit);
+    const back = await post(Readable.from(upload()));
+    const text = await back.text();
+    assert.deepEqual([back.status, back.headers.get('content-type'), text.length, /^X+$/.test(text)], [200, 'text/plain; charset=utf-8', 1_000_000, true]);
+    assert.equal(
+      (await house.fetch('/api/v1/asker/upper', { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(3_000_000) })).status,
+      413,
+    );
+    // Chunked, so that only the count can tell.
+    const tooMuch = await post(
+      Readable.from(
+        (async function* () {
+          for (let piece = 0; piece < 60; piece += 1) yield Buffer.alloc(50_000, 'y');
+        })(),
+      ),
+    )
+      .then((reply) => reply.text())
+      .catch((error: Error) => error);
+    assert.ok(tooMuch instanceof Error || !/^Y{3000000}$/.test(tooMuch), 'a body beyond its limit is cut');
+    assert.equal((await house.fetch('/api/v1/asker/upper', { method: 'POST', headers: { 'content-type': 'image/png' }, body: 'x' })).status, 415);
+
+    const stop = new AbortController();
+    const endless = await house.fetch('/api/v1/asker/endless', { signal: stop.signal });
+    await endless.body!.getReader().read();
+    const madeOf = async () => (await house.json<{ made: number }>('/api/v1/asker/made')).made;
+    let made = await madeOf();
+    for (let before = -1; before !== made; made = await madeOf()) {
+      before = made;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    assert.ok(made < 400, `${made} pieces of 64 KiB were made for a client that reads no more`);
+    stop.abort();
+
+    const dies = await house.fetch('/api/v1/asker/dies');
+    assert.equal(dies.status, 200);
+    await assert.rejects(dies.text(), 'half an answer does not look like a whole one');
+  });
+
+  test('uninstalling leaves no row, file, setting or version behind', async () => {
+    const kept = join(house.dataDir, 'cache/packs');
+    assert.ok(readdirSync(kept).some((name) => name.startsWith('asker')));
+    assert.equal((await ask(house, 'DELETE', '/installed/asker')).status, 204);
+    assert.deepEqual(
+      readdirSync(kept).filter((name) => name.startsWith('asker')),
+      [],
+    );
+    const { status, body } = await uploadConfirmed(house, asker(1));
+    assert.equal(status, 201, JSON.stringify(body));
+    const { value } = await house
+      .json<{ items: { category: string; key: string; value: unknown }[] }>('/api/v1/system-settings?limit=200')
+      .then(({ items }) => items.find(({ category }) => category === 'asker')!);
+    assert.equal(value, '', 'the value that was set for the pack before is forgotten');
+  });
 });
