@@ -23,13 +23,17 @@ const misdeeds: readonly Misdeed[] = [
       require('node:fs').writeSync(3, Buffer.concat(Array.from({ length: 500 }, (_, id) => say(id)))); await new Promise(() => {});`,
     ends: /^flooding$/,
   },
-  { does: 'forks', code: `require('node:child_process').fork('x');`, ends: /^403 packs\.denied_process$/ },
+  { does: 'forks', code: `require('node:child_process').fork('x');`, ends: /^denied ChildProcess$/ },
   { does: 'exits', code: 'process.exit(7);', ends: /^exited$/ },
   { does: 'answers garbage', code: `require('node:fs').writeSync(3, Buffer.from([0, 0, 0, 3, 1, 2, 3])); await new Promise(() => {});`, ends: /^garbage$/ },
-  { does: 'never answers', code: 'await new Promise(() => {});', ends: /^503 packs\.no_answer$/ },
-  { does: 'writes 1 GB', code: `require('node:fs').writeFileSync('/tmp/gigabyte', Buffer.alloc(1e9));`, ends: /^403 packs\.denied_write$|^out-of-memory$/ },
-  { does: 'reads svc.db', code: `return require('node:fs').readFileSync(call.body.file).length;`, ends: /^403 packs\.denied_read$/ },
-  { does: 'opens a socket', code: `require('node:net').connect(call.body.port, '127.0.0.1');`, ends: /^403 packs\.denied_network$/ },
+  { does: 'never answers', code: 'await new Promise(() => {});', ends: /^late$/ },
+  {
+    does: 'writes 1 GB',
+    code: `const file = require('node:fs').openSync('/tmp/gigabyte', 'w'); for (let at = 0; at < 1e9; at += 1e6) require('node:fs').writeSync(file, Buffer.alloc(1e6));`,
+    ends: /^denied FileSystemWrite$/,
+  },
+  { does: 'reads svc.db', code: `return require('node:fs').readFileSync(call.body.file).length;`, ends: /^denied FileSystemRead$/ },
+  { does: 'opens a socket', code: `require('node:net').connect(call.body.port, '127.0.0.1');`, ends: /^denied Net$/ },
 ];
 
 const pack = (id: string, { code }: Misdeed) => ({
@@ -93,18 +97,20 @@ export async function run({ quietMs = 2_000, most = Infinity }: { readonly quiet
 /** How it ended, in a word: of the process where that is over, else of the answer. */
 async function endOf(house: House, id: string): Promise<string> {
   const reply = await house.fetch(`/api/v1/${id}`, { method: 'POST', body: JSON.stringify({ file: `${house.dataDir}/svc.db`, port: 1 }) });
-  const { reason = '' } = (await reply.json()) as { reason?: string };
+  const { message = '' } = (await reply.json()) as { message?: string };
+  const [, permission] = /denied what it has no right to: (\w+)/.exec(message) ?? [];
+  const answered = permission !== undefined ? `denied ${permission}` : /did not answer route within/.test(message) ? 'late' : undefined;
   for (let look = 0; look < 10; look += 1) {
     const { process } = await house.json<{ process: { ended: string | null } | null }>(`/api/v1/packs/${id}`);
     if (process?.ended) {
       return process.ended;
     }
-    if (reason !== '') {
-      break;
+    if (answered !== undefined) {
+      return answered;
     }
     await sleep(50);
   }
-  return `${reply.status} ${reason}`;
+  return `${reply.status} ${message}`;
 }
 
 /** Requests of others during `work`: how long one in a hundred took at least, and how many failed. */
