@@ -136,7 +136,11 @@ class SupervisedChild implements Child {
       }
       this.#pid = undefined;
       this.#enter('asleep', undefined);
-      this.#leaving = attempt.terminate(graceMs).catch((error: unknown) => this.#options.log.error({ event: 'packs.idle_not_ended', cause: messageOf(error) }, 'an idle process of a pack does not end'));
+      this.#leaving = attempt
+        .terminate(graceMs)
+        .catch((error: unknown) =>
+          this.#options.log.error({ event: 'packs.idle_not_ended', cause: messageOf(error) }, 'an idle process of a pack does not end'),
+        );
     }, ms).unref();
   }
 
