@@ -63,7 +63,7 @@ export async function run({ quietMs = 2_000, most = Infinity }: { readonly quiet
     for (const [index, { does, ends }] of chosen.entries()) {
       const id = `misdeed-${index}`;
       let ended = '';
-      const during = await firedAt(house, async () => void (ended = await endOf(house, id)));
+      const during = await firedAt(house, async () => void ([ended] = await Promise.all([endOf(house, id), sleep(quietMs)])));
       worst = Math.max(worst, during.p99);
       rows.push({
         pack: does,

@@ -171,11 +171,10 @@ function wireError(error: unknown): WireError {
     return { code: error.code, message: error.message };
   }
   process.stderr.write(`${(error instanceof Error && error.stack) || messageOf(error)}\n`);
-  const { code, permission = '', resource } = (error ?? {}) as { code?: unknown; permission?: string; resource?: string };
+  const { code, permission = '' } = (error ?? {}) as { code?: unknown; permission?: string };
   if (code !== 'ERR_ACCESS_DENIED') {
     return { code: 'internal', message: messageOf(error) };
   }
   const reason = Object.hasOwn(deniedBy, permission) ? deniedBy[permission as keyof typeof deniedBy] : undefined;
-  const what = [permission, resource].filter(Boolean).join(' ');
-  return { code: 'forbidden', message: `the pack was denied what it has no right to: ${what}; ${messageOf(error)}`, ...(reason && { reason }) };
+  return { code: 'forbidden', message: `the pack was denied what it has no right to: ${permission}; ${messageOf(error)}`, ...(reason && { reason }) };
 }
