@@ -112,7 +112,7 @@ class PackServer {
     this.#running.set(id, running);
     let streams = false;
     try {
-      const { key, call } = input as { key: string; call: object };
+      const { key, call } = (input ?? {}) as { key?: string; call?: object };
       const whole = hasBody ? { key, call: { ...call, body: running.body } } : input;
       const value = await this.#pack?.invoke(method, whole, running.stop.signal);
       if (!bytes) {
