@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -12,14 +10,12 @@ import { startTestHost, type TestHost } from 'svc/testing';
 
 import type { Outcome } from '../exercise.ts';
 import { findPeer } from '../peers.ts';
-import { numbers } from '../plugins/alert/random.ts';
 import { edgeFleet, PretendFleet } from '../plugins/ingest/house.ts';
 import { freePort } from '../plugins/ingest/nginx.ts';
+import { comparedGroups, grouping, Heard, startAlertmanager } from './alert-prometheus-groups.ts';
+import { type Ends, exporter, holdMs, units } from './alert-prometheus-units.ts';
 
 const evaluationMs = 5_000;
-/** How long a value stays: some evaluations, so that neither side can miss one. */
-const holdMs = 20_000;
-const units = 12;
 
 /** A rule file as one would import it: plain series, rates, groups, absence, labels that are templates, series that come and go. */
 const rules = [
@@ -32,6 +28,10 @@ const rules = [
   { alert: 'Failing', expr: 'sum by (zone) (rate(errors_total[15s])) / sum by (zone) (rate(work_total[15s])) > 0.3' },
   { alert: 'Gone', expr: 'absent(temperature{unit="3"})' },
   { alert: 'Run', expr: 'run_failed == 1' },
+  // For the groups: now and then, seldom, and always.
+  { alert: 'Unit', expr: 'temperature{unit="5"} > 40' },
+  { alert: 'Seldom', expr: 'temperature > 77' },
+  { alert: 'Always', expr: 'temperature{unit="7"} >= 0' },
 ];
 
 /** Times at which an alert fires, one for each evaluation, by its name and labels. */
@@ -39,29 +39,35 @@ type Cells = ReadonlyMap<string, ReadonlySet<number>>;
 
 /**
  * A real Prometheus scrapes, evaluates, and writes what it has scraped to a real house, which has imported the same rule file
- * as it is: for each alert the same label sets must fire at the same evaluations.
+ * as it is: for each alert the same label sets must fire at the same evaluations. It also alerts a real Alertmanager, which
+ * has the grouping of the house's channel: each receiver must be told the same groups at the same times.
  */
 export async function run({ seconds = 240 }: { readonly seconds?: number } = {}): Promise<Outcome> {
-  const program = findPeer('prometheus');
-  if (program === undefined) {
-    return { ok: false, why: 'prometheus is not installed (Debian: apt-get install prometheus)' };
+  const [program, manager] = [findPeer('prometheus'), findPeer('prometheus-alertmanager')];
+  if (program === undefined || manager === undefined) {
+    return { ok: false, why: 'a peer is not installed (Debian: apt-get install prometheus prometheus-alertmanager)' };
   }
   const ends: (() => unknown)[] = [];
   const t = { after: (end: () => unknown) => void ends.push(end) };
   try {
-    const environment = { SVC_ALERT_EVAL_INTERVAL: '5s', SVC_ALERT_COOLDOWN: '0s' };
-    const plugins = ['iam', 'session', 'ingest', edgeFleet, 'metricsdb', 'alert'];
+    const [ourHook, theirHook] = [await Heard.listen(t, 'svc'), await Heard.listen(t, 'alertmanager')];
+    const environment = { SVC_ALERT_EVAL_INTERVAL: '5s', SVC_ALERT_COOLDOWN: '0s', SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' };
+    const plugins = ['iam', 'session', 'ingest', edgeFleet, 'metricsdb', 'alert', 'notify'];
     const house = await startTestHost(t, { plugins, environment, services: { 'test.fleet': new PretendFleet() } });
     await house.json('/api/v1/alert-rules/import', { method: 'POST', body: JSON.stringify({ content: ruleFile() }) });
-    const target = await exporter(t);
-    const prometheus = await startPrometheus(t, program, house, target);
+    const channel = { name: 'hook', channel_type: 'webhook', endpoint: ourHook.url, ...grouping };
+    await house.json('/api/v1/notification-channels', { method: 'POST', body: JSON.stringify(channel) });
+    const alertmanager = await startAlertmanager(t, manager, theirHook.url);
+    const prometheus = await startPrometheus(t, program, { house, target: await exporter(t), alertmanager });
     const began = Date.now();
     await pause(seconds * 1_000);
     // Both begin at some time, and the last evaluations may not be written yet.
     const window = { from: began + 2 * holdMs, to: Date.now() - holdMs };
     const theirs = await cellsOf(`${prometheus}/api/v1/query_range`, window, (url) => fetch(url));
     const ours = await cellsOf('/prometheus/api/v1/query_range', window, (url) => house.fetch(url));
-    return { seconds, rules: rules.length, units, ...compared(ours, theirs) };
+    const cells = compared(ours, theirs);
+    const groups = comparedGroups(ourHook, theirHook, window);
+    return { seconds, rules: rules.length, units, load: loadavg()[0]!.toFixed(1), ...cells, ...groups, ok: cells.ok === true && groups.ok === true };
   } finally {
     for (const end of ends) {
       await end();
@@ -71,46 +77,13 @@ export async function run({ seconds = 240 }: { readonly seconds?: number } = {})
 
 const ruleFile = (): string => JSON.stringify({ groups: [{ name: 'g', interval: `${evaluationMs / 1_000}s`, rules }] });
 
-/** Values that wander and stay for a while, counters that begin anew, units that are gone for a while, and runs of which each is a series of its own. */
-async function exporter(t: { after(end: () => unknown): void }): Promise<string> {
-  const random = numbers(7);
-  const values = Array.from({ length: units }, () => Array.from({ length: 1_000 }, () => random(80)));
-  const work = Array.from({ length: units }, () => ({ done: 0, failed: 0 }));
-  const began = Date.now();
-  let last = began;
-  const server = createServer((_request, response) => {
-    const now = Date.now();
-    const lines = values.map((of, unit) => {
-      // Units change one after another, so that evaluations are compared at all of their phases.
-      const turn = Math.floor((now - began + (unit * holdMs) / units) / holdMs);
-      const labels = `{unit="${unit}",zone="${unit % 3}"}`;
-      const own = work[unit]!;
-      const isFast = of[turn]! > 40;
-      own.done += ((isFast ? 12 : 1) * (now - last)) / 1_000;
-      own.failed += ((of[turn + 1]! > 45 ? 6 : 0.1) * (now - last)) / 1_000;
-      if (turn % 5 === 4 && own.done > 50) {
-        Object.assign(own, { done: 0, failed: 0 });
-      }
-      const isGone = turn % 4 === unit % 4 && unit < 4;
-      return [
-        isGone ? '' : `temperature${labels} ${of[turn]}\n`,
-        `work_total${labels} ${own.done}\nerrors_total${labels} ${own.failed}\n`,
-        `run_failed{unit="${unit}",run="${turn}"} ${of[turn + 2]! % 2}\n`,
-      ].join('');
-    });
-    last = now;
-    response.setHeader('content-type', 'text/plain; version=0.0.4').end(lines.join(''));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+interface Around {
+  readonly house: TestHost;
+  readonly target: string;
+  readonly alertmanager: string;
 }
 
-async function startPrometheus(t: { after(end: () => unknown): void }, program: string, house: TestHost, target: string): Promise<string> {
+async function startPrometheus(t: Ends, program: string, { house, target, alertmanager }: Around): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-prometheus-'));
   const address = `127.0.0.1:${await freePort()}`;
   const write = { url: `${house.url}/api/v1/write`, basic_auth: { username: 'svc_ak_seven', password: 'svc_sk_seven' } };
@@ -120,6 +93,7 @@ async function startPrometheus(t: { after(end: () => unknown): void }, program: 
     JSON.stringify({
       global: { scrape_interval: '1s', evaluation_interval: `${evaluationMs / 1_000}s` },
       rule_files: ['rules.yml'],
+      alerting: { alertmanagers: [{ static_configs: [{ targets: [alertmanager] }] }] },
       scrape_configs: [{ job_name: 'units', static_configs: [{ targets: [target] }] }],
       remote_write: [
         {
