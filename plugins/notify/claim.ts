@@ -54,14 +54,18 @@ export async function claim(tx: Notify, { channel, owner, now, uuid, folds, wait
   return undefined;
 }
 
-/** Of one incident everything goes by itself, in order. */
+/** Of one incident everything goes by itself, in order; but who has joined it since goes with its firing. */
 async function startOldest(
   store: DeliveryStore,
   { key, next, total }: WaitingGroup,
   { channel, owner, waitOf }: Pick<Claiming, 'channel' | 'owner' | 'waitOf'>,
 ): Promise<Delivery | undefined> {
   const oldest = total === 1 ? next : await store.oldestOf(channel.id, key);
-  return waitOf(oldest) > 0 ? undefined : await store.startTry(oldest.seq, owner);
+  if (waitOf(oldest) > 0) {
+    return undefined;
+  }
+  const isJoined = total > 1 && oldest.kind === 'firing';
+  return await store.startTry(isJoined ? await store.gatherJoined(oldest) : oldest.seq, owner);
 }
 
 /** Undefined when everything in it has been overtaken by resolves. */

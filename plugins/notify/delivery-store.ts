@@ -115,6 +115,21 @@ export class DeliveryStore {
       .executeTakeFirstOrThrow();
   }
 
+  /** Puts those that say of one firing who has joined it since into the newest of them, which says all of it and counts their tries; that one. */
+  async gatherJoined({ seq, attempts, channel_id: channel, incident_id: incident, fire_seq: fire }: Delivery): Promise<number> {
+    const alike = this.#queued(channel).where('kind', '=', 'firing').where('incident_id', '=', incident).where('fire_seq', '=', fire);
+    const newest = await alike.orderBy('seq', 'desc').limit(1).executeTakeFirstOrThrow();
+    if (newest.seq === seq) {
+      return seq;
+    }
+    await sql`
+      update notify_deliveries set digest = ${newest.seq}
+      where ${isQueued} and channel_id = ${channel} and kind = 'firing' and incident_id = ${incident} and fire_seq = ${fire} and seq != ${newest.seq}
+    `.execute(this.#db);
+    await this.#db.updateTable('notify_deliveries').set({ attempts }).where('seq', '=', newest.seq).execute();
+    return newest.seq;
+  }
+
   /** Digests that wait for another try. */
   openDigests(channel: number): Promise<Delivery[]> {
     return this.#queued(channel).where('kind', '=', 'digest').orderBy('seq').execute();
@@ -188,14 +203,12 @@ export class DeliveryStore {
       .set({ ...end, state: sent ? 'sent' : 'failed', owner: null })
       .where('seq', '=', row.seq)
       .execute();
-    if (row.kind === 'digest') {
-      await this.#db
-        .updateTable('notify_deliveries')
-        .set({ ...end, state: sent ? 'folded' : 'failed' })
-        .where('digest', '=', row.seq)
-        .where(isQueued)
-        .execute();
-    }
+    await this.#db
+      .updateTable('notify_deliveries')
+      .set({ ...end, state: sent ? 'folded' : 'failed' })
+      .where('digest', '=', row.seq)
+      .where(isQueued)
+      .execute();
   }
 
   async requeue(row: Delivery, { unclear, uncounted, isDelayed, ...again }: Retry, now: number): Promise<void> {
@@ -213,7 +226,7 @@ export class DeliveryStore {
         .where(isUnfinished)
         .execute();
     }
-    if (unclear && row.kind === 'digest') {
+    if (unclear) {
       await this.#db.updateTable('notify_deliveries').set({ unclear: 1 }).where('digest', '=', row.seq).where(isQueued).execute();
     }
   }
