@@ -26,7 +26,7 @@ export type InstanceState = 'pending' | 'firing' | 'stale' | 'resolved';
 /** One label set of an incident. */
 export interface InstanceView {
   readonly labels: Readonly<Record<string, string>>;
-  /** stale: fires, and its source has not been heard since the start of the manager. */
+  /** stale: fires, and its source is not heard. */
   readonly state: InstanceState;
   /** Measured last; null: no number. */
   readonly value: number | null;

@@ -7,6 +7,7 @@ import { startTestHost, type TestHost } from 'svc/testing';
 
 import type { Outcome, Row } from '../exercise.ts';
 import { findPeer } from '../peers.ts';
+import type { Ends } from './alert-prometheus-units.ts';
 
 /**
  * Every rule file and every file of rule tests below a folder, such as a checkout of Prometheus, by promtool and by us: both
@@ -19,7 +20,7 @@ export async function run({ folder = '' }: { readonly folder?: string } = {}): P
   }
   const ends: (() => unknown)[] = [];
   try {
-    const house = await startTestHost({ after: (end) => void ends.push(end) }, { plugins: ['metricsdb', 'alert'] });
+    const house = await startTestHost({ after: (end: () => unknown) => void ends.push(end) } as Ends, { plugins: ['metricsdb', 'alert'] });
     const texts = filesIn(folder).map((path) => ({ path, text: readFileSync(path, 'utf8') }));
     const tests = texts.filter(({ text }) => /^tests:/m.test(text));
     const rules = texts.filter(({ text }) => /^groups:/m.test(text) && !/^tests:/m.test(text));

@@ -73,7 +73,8 @@ export class Evaluator {
     await ledger.load();
     timeline.restore(ledger.heartbeat?.drift ?? 0);
     const wall = timeline.look();
-    this.#stale = new StaleInstances(ledger.instances, { steady: timeline.steady(wall), wall });
+    const { at: beatAt, drift } = ledger.heartbeat ?? { at: 0, drift: 0 };
+    this.#stale = new StaleInstances(ledger.instances, { steady: timeline.steady(wall), wall }, Math.max(0, beatAt + drift - wall));
     await this.#reconcile();
     const follow = book.onChange((change) => this.#follow(change));
     for (const own of this.#ownRules) {
@@ -107,8 +108,8 @@ export class Evaluator {
     return { [Symbol.iterator]: () => this.#rules.values() };
   }
 
-  /** What fired before it began and has not been heard since. */
-  get stale(): Pick<StaleInstances, 'of' | 'since'> {
+  /** What fires and is not heard of. */
+  get stale(): Pick<StaleInstances, 'of'> {
     return this.#stale;
   }
 
@@ -134,9 +135,11 @@ export class Evaluator {
   }
 
   #noticeJump(now: number): void {
-    const { timeline, log } = this.#parts;
+    const { timeline, ledger, log } = this.#parts;
     if (this.#jumps !== timeline.jumps) {
       this.#jumps = timeline.jumps;
+      // Senders keep their own time: whether what fires lasts is seen again once the clocks of both agree, or not at all.
+      this.#stale = new StaleInstances(ledger.instances, { steady: timeline.steady(now), wall: now }, timeline.seenBeforeMs);
       log.warn({ event: 'alert.clock_jumped', now }, 'the wall clock jumped; alert rules continue at their next slots');
       [...this.#rules.values(), ...this.#ownRules].forEach((scheduled) => scheduled.skipToNextSlot());
       this.#heartbeat.beatSoon();
@@ -226,7 +229,7 @@ export class Evaluator {
   async #store(scheduled: ScheduledRule, slot: number, look: SecondLook): Promise<void> {
     const { rule, plan } = scheduled;
     const at = this.#parts.timeline.steady(slot);
-    const known = this.#stale.after(rule.id, look.unknown, at);
+    const known = this.#stale.after(rule.id, look, { steady: at, wall: slot });
     scheduled.stale = known.stale;
     const moment = { slot, at, ...scheduled.continuityAt(at) };
     const finding: Finding = { rule, plan, ...moment, ...look, ...known, leftOut: (count) => (scheduled.leftOut = count) };

@@ -12,6 +12,7 @@ import type { TemplateQuery } from '../template-functions.ts';
 import type { AlertSeries } from './alert-series.ts';
 import type { Instance, Row } from './instance.ts';
 import { movesOf } from './moves.ts';
+import type { Stale } from './stale-instances.ts';
 
 /** What one evaluation of one rule has found. */
 export interface Finding {
@@ -25,8 +26,8 @@ export interface Finding {
   readonly rows: readonly ReadonlyMap<string, Row>[];
   /** Instances about which nothing is known, so that they stay as they are. */
   readonly unknown: Pick<ReadonlySet<string>, 'has'>;
-  /** Instances that have not been seen since the start. */
-  readonly stale: ReadonlySet<string>;
+  /** Instances whose source is not heard. */
+  readonly stale: Stale;
   /** What annotations ask of the store. */
   readonly query?: TemplateQuery | undefined;
   /** Why incidents end that have no instance left; by itself: their condition has cleared, or was not heard of. */

@@ -65,7 +65,7 @@ export function runtimeInfo({ evaluator, counters, ledger, book, backEnds, inter
     slowest: slowestOf(rules).map(({ rule, ms, series }) => ({ ...named({ rule }), duration_ms: Math.round(ms * 1_000) / 1_000, series })),
     failing: [...failingWork(evaluator), ...failingRules(rules)],
     warnings: firstOf(rules, ({ unscoped, unread, leftOut, stale }) => unscoped + unread + leftOut + stale.size > 0).flatMap((scheduled) =>
-      warningsOf(scheduled, evaluator.stale.since).map((message) => ({ ...named(scheduled), message })),
+      warningsOf(scheduled).map((message) => ({ ...named(scheduled), message })),
     ),
     back_ends: [...backEnds].map(({ name, failures, lastError }) => ({ name, ok: failures === 0, failures, error: lastError ?? null })),
   };
@@ -129,8 +129,10 @@ function firstOf(rules: Iterable<ScheduledRule>, is: (scheduled: ScheduledRule) 
 
 const named = ({ rule }: Pick<ScheduledRule, 'rule'>): { rule_id: number; rule_key: string } => ({ rule_id: rule.id, rule_key: rule.rule_key });
 
-const warningsOf = ({ unscoped, unread, leftOut, stale }: ScheduledRule, startedAt: number): readonly string[] => [
-  ...(stale.size > 0 ? [`${stale.size} instances are stale since ${timestamp(startedAt)}: their source has not been heard since that start`] : []),
+const warningsOf = ({ unscoped, unread, leftOut, stale }: ScheduledRule): readonly string[] => [
+  ...(stale.size > 0
+    ? [`${stale.size} instances are stale since ${timestamp(Math.min(...[...stale.values()].map(({ wall }) => wall)))}: their source has not been heard since`]
+    : []),
   ...(unscoped > 0 ? [`${unscoped} series name no device_id and raise nothing, because the scope of the rule is host`] : []),
   ...(unread > 0 ? [`${unread} series of its answers are not looked at: the limit is ${mostSeries} a query; choose a narrower expression`] : []),
   ...(leftOut > 0 ? [`${leftOut} series breach that raise nothing: the limit is ${mostInstances} instances a rule; group the expression by fewer labels`] : []),

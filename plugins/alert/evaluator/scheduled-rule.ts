@@ -1,6 +1,7 @@
 import type { Plan, Rule } from '../rule.ts';
 import type { AnswerRows } from './answer-rows.ts';
 import { phaseOf, slotAt } from './slots.ts';
+import type { Stale } from './stale-instances.ts';
 
 /** What is longer than so many intervals is an outage: a condition goes on after it with what it had lasted before. */
 const mostGap = 2;
@@ -27,8 +28,8 @@ export class ScheduledRule {
   ms = 0;
   series = 0;
   unscoped = 0;
-  /** Instances whose source has not been heard since the start. */
-  stale: ReadonlySet<string> = new Set();
+  /** Instances whose source is not heard. */
+  stale: Stale = new Map();
   /** Series and label sets beyond the bounds. */
   unread = 0;
   leftOut = 0;

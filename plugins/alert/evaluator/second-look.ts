@@ -8,8 +8,8 @@ import type { Instance, Row } from './instance.ts';
 export interface SecondLookParts {
   readonly frame: AnswerFrame;
   readonly instances: ReadonlyMap<string, Instance> | undefined;
-  /** Keys of those that fire and have not been seen since the start. */
-  readonly unseen: ReadonlySet<string>;
+  /** Keys of those that fire and whose source is not heard. */
+  readonly unseen: ReadonlyMap<string, unknown>;
   readonly ask: (leg: Leg, query: string) => Promise<Asked>;
   readonly slot: number;
   readonly render: RenderAnnotations;
@@ -25,8 +25,8 @@ export interface SecondLook {
 }
 
 /**
- * Not to be in an answer is not always to be clear. A forecast that has come true is worse, and stays. What fired before the
- * start is clear only when its measure is there again: until then its source may simply not be heard yet.
+ * Not to be in an answer is not always to be clear. A forecast that has come true is worse, and stays. What is not heard of is
+ * clear only when its measure is there again: until then its source may simply not be heard yet.
  */
 export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], parts: SecondLookParts): Promise<SecondLook> {
   const { frame, instances, unseen, ask } = parts;
@@ -46,7 +46,7 @@ export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], part
       return crossedRows.length === 0 ? known : new Map([...known, ...crossedRows]);
     }),
   );
-  const missing = [...unseen].filter((key) => !rows.some((of) => of.has(key)));
+  const missing = [...unseen.keys()].filter((key) => !rows.some((of) => of.has(key)));
   if (missing.length > 0) {
     const measures = await Promise.all(legs.map(async (leg) => (leg.measure === undefined ? undefined : rowsOf(await ask(leg, leg.measure), frame))));
     missing.filter((key) => !measures.some((of) => of?.has(key) === true)).forEach((key) => unknown.add(key));

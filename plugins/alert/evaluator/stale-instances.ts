@@ -1,39 +1,62 @@
 import type { Instance } from './instance.ts';
 
-/** So long after the start, what has still not been seen counts as gone. */
+/** So long after it became stale, what has still not been seen counts as gone. */
 const longestMs = 900_000;
 
-/** What fired before the start and has not been seen since: whether it lasts is not known. */
-export class StaleInstances {
-  readonly #keys = new Map<number, ReadonlySet<string>>();
-  /** Steady. */
-  readonly #startedAt: number;
-  /** Of the wall: since when they are stale. */
-  readonly since: number;
+export interface Moment {
+  readonly steady: number;
+  readonly wall: number;
+}
 
-  constructor(instances: ReadonlyMap<number, ReadonlyMap<string, Instance>>, started: { readonly steady: number; readonly wall: number }) {
-    this.#startedAt = started.steady;
-    this.since = started.wall;
+/** What an evaluation has found, and the keys about which it could say nothing. */
+interface Look {
+  readonly rows: readonly ReadonlyMap<string, unknown>[];
+  readonly unknown: ReadonlySet<string>;
+}
+
+/** Since when instances are stale, by their keys. */
+export type Stale = ReadonlyMap<string, Moment>;
+
+/**
+ * What fires and whose source is not heard: since the start, or since the wall clock jumped. Whether it lasts is not known.
+ */
+export class StaleInstances {
+  readonly #byRule = new Map<number, Stale>();
+  readonly #began: Moment;
+  /** So long nothing counts as clear: a wall clock that was set back makes rules look at what they have seen before. */
+  readonly #blindMs: number;
+
+  constructor(instances: ReadonlyMap<number, ReadonlyMap<string, Instance>>, began: Moment, blindMs = 0) {
+    this.#began = began;
+    this.#blindMs = Math.min(blindMs, longestMs);
     for (const [rule, byKey] of instances) {
-      this.#keys.set(rule, new Set([...byKey.values()].filter(({ phase }) => phase === 'firing').map(({ key }) => key)));
+      const firing = [...byKey.values()].filter(({ phase }) => phase === 'firing');
+      this.#byRule.set(rule, new Map(firing.map(({ key }) => [key, began])));
     }
   }
 
-  of(ruleId: number): ReadonlySet<string> {
-    return this.#keys.get(ruleId) ?? none;
+  of(ruleId: number): Stale {
+    return this.#byRule.get(ruleId) ?? none;
   }
 
   /** Brings in what an evaluation could say nothing about: what is stale now, and what is to stay as it is. */
-  after(ruleId: number, unknown: ReadonlySet<string>, steady: number): { readonly stale: ReadonlySet<string>; readonly unknown: ReadonlySet<string> } {
-    const stale = new Set([...this.of(ruleId)].filter((key) => unknown.has(key)));
+  after(ruleId: number, { rows, unknown }: Look, now: Moment): { readonly stale: Stale; readonly unknown: ReadonlySet<string> } {
+    const known = this.of(ruleId);
+    const isBlind = now.steady - this.#began.steady < this.#blindMs;
+    const unsaid = isBlind ? new Set([...unknown, ...[...known.keys()].filter((key) => !rows.some((of) => of.has(key)))]) : unknown;
+    const stale = new Map([...unsaid].filter((key) => known.has(key)).map((key) => [key, known.get(key)!]));
+    // Until the clock shows new times, what was seen is only seen of the past.
+    this.#keep(ruleId, isBlind ? new Map([...known, ...stale]) : stale);
+    return { stale, unknown: new Set([...unsaid].filter((key) => now.steady - (stale.get(key) ?? now).steady < longestMs)) };
+  }
+
+  #keep(ruleId: number, stale: Stale): void {
     if (stale.size > 0) {
-      this.#keys.set(ruleId, stale);
+      this.#byRule.set(ruleId, stale);
     } else {
-      this.#keys.delete(ruleId);
+      this.#byRule.delete(ruleId);
     }
-    const isOverdue = steady - this.#startedAt >= longestMs;
-    return { stale, unknown: isOverdue ? new Set([...unknown].filter((key) => !stale.has(key))) : unknown };
   }
 }
 
-const none: ReadonlySet<string> = new Set();
+const none: Stale = new Map();

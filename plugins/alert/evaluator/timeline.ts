@@ -14,6 +14,7 @@ export class Timeline {
   #base: number;
   #drift = 0;
   #jumps = 0;
+  #seenBeforeMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -29,6 +30,11 @@ export class Timeline {
     return this.#jumps;
   }
 
+  /** How much of the time that follows the last jump the wall has shown before; none where it came back to where it was before an earlier jump. */
+  get seenBeforeMs(): number {
+    return this.#seenBeforeMs;
+  }
+
   /** The wall; to be read before steady time is measured. */
   look(): number {
     const now = this.#wall();
@@ -36,6 +42,8 @@ export class Timeline {
     const moved = base - this.#base;
     this.#base = base;
     if (Math.abs(moved) > jumpMs) {
+      const isBackFromError = Math.abs(this.#drift + moved) < Math.abs(this.#drift);
+      this.#seenBeforeMs = isBackFromError ? 0 : Math.max(0, Math.round(-moved / 1_000) * 1_000);
       this.#drift += moved;
       this.#jumps += 1;
     }

@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 
 import type { InstanceState } from '../contract.ts';
 import type { Instance } from '../evaluator/instance.ts';
+import type { Stale } from '../evaluator/stale-instances.ts';
 import { type Mutable, mutableOf } from '../gates/review.ts';
 import type { Incident } from './incident.ts';
 import type { InstanceItem } from './schema.ts';
@@ -16,8 +17,8 @@ export interface InstanceReaderParts {
   readonly tables: Tables<IncidentTables>;
   /** In memory, with what was measured last. */
   readonly ledger: { instancesOf(group: string): ReadonlyMap<string, Instance> };
-  /** Those of a rule whose source has not been heard since the start. */
-  readonly staleOf: (ruleId: number) => ReadonlySet<string>;
+  /** Those of a rule whose source is not heard. */
+  readonly staleOf: (ruleId: number) => Stale;
   readonly silencedBy: (one: Mutable) => { readonly id: number } | undefined;
 }
 
@@ -64,7 +65,7 @@ export class InstanceReader {
 
   #inState({ dedupe_key: group, rule_id: rule }: Incident, state: InstanceState | undefined) {
     const rows = this.#parts.tables.read.selectFrom('alert_instances').where('incident_key', '=', group);
-    const stale = JSON.stringify([...this.#parts.staleOf(rule)]);
+    const stale = JSON.stringify([...this.#parts.staleOf(rule).keys()]);
     switch (state) {
       case undefined:
         return rows;

@@ -46,7 +46,9 @@ export const InstanceQuery = Type.Object({ state: Type.Optional(Type.Enum([...in
 
 export const InstanceItem = Type.Object({
   labels: Words,
-  state: Type.Enum([...instanceStates], { description: 'stale: fires, and its source has not been heard since the start of the manager' }),
+  state: Type.Enum([...instanceStates], {
+    description: 'stale: fires, and its source is not heard: since the start of the manager or a jump of its clock',
+  }),
   value: orNull(Type.Number({ description: 'measured last' })),
   worst_value: orNull(Type.Number()),
   since: Type.String({ format: 'date-time', description: 'in this state' }),

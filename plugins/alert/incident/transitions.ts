@@ -166,7 +166,7 @@ export type ResolveReason = 'cleared' | 'not_heard' | 'by_user' | 'not_told' | '
 
 const endings: Readonly<Record<ResolveReason, (actor: Actor) => string>> = {
   cleared: () => 'the condition has cleared',
-  not_heard: () => 'its source was not heard for 15 minutes after the start; whether the condition lasts is not known',
+  not_heard: () => 'its source was not heard for 15 minutes; whether the condition lasts is not known',
   by_user: ({ name }) => `resolved by ${name}`,
   not_told: () => 'its source has not told it again; whether the condition lasts is not known',
   source_removed: () => 'its source was taken away',

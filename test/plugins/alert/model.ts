@@ -67,6 +67,8 @@ export class Model {
   time = 0;
   drift = 0;
   #lookedAt = new Map<string, number>();
+  #blind = new Set<Thing>();
+  #blindUntil = 0;
 
   thing(key: string): Thing {
     return this.things.find((thing) => keyOf(thing) === key)!;
@@ -110,6 +112,9 @@ export class Model {
       if (thing.state === 'firing') {
         this.#fire(thing, touched);
       }
+      return;
+    }
+    if (!isHot && this.#blind.has(thing) && this.time < this.#blindUntil) {
       return;
     }
     if (!isHot) {
@@ -246,9 +251,18 @@ export class Model {
     }
   }
 
-  /** Nobody looks from now on until the next tick; a jump only makes slots come later. */
+  /** Nobody looks from now on until the next tick; a jump makes slots come later, and one into the past blind to the end of what fires. */
   jump(ms: number): void {
+    const isBackFromError = Math.abs(this.drift + ms) < Math.abs(this.drift);
     this.drift += ms;
+    if (ms !== 0) {
+      this.#blind = new Set(this.things.filter(({ state }) => state === 'firing'));
+      this.#blindUntil = this.time + (isBackFromError ? 0 : Math.min(-ms, 15 * minute));
+    }
+  }
+
+  restart(): void {
+    this.#blind.clear();
   }
 }
 

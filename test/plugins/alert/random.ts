@@ -71,6 +71,7 @@ export async function walk(seed: number, operations: number): Promise<Walk> {
       } else if (chance < 98) {
         restarts += 1;
         await engine.restart();
+        model.restart();
       } else {
         jumps += 1;
         const ms = (random(2) === 0 ? 1 : -1) * (1 + random(2 * hour));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 
 import type { SampleRow } from '../../../plugins/metricsdb/contract.ts';
 import { rows, rulesHouse, StoppedClock } from './rules-house.ts';
@@ -190,7 +190,11 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
   notify_channel_failing: [{ name: 'svc_notify_channel_failing', labels: { channel: 'Ops' }, bad: always(1), good: always(0) }],
 };
 
-test('every rule that comes with the product fires on what it is about, and on nothing that is well', async (t) => {
+type Condition = Readonly<Record<string, unknown>>;
+type ShownRule = Readonly<Record<string, unknown>> & { readonly rule_key: string; readonly conditions: readonly Condition[] };
+
+/** The rules of the product, and the world of each with one that is bad and one that is well. */
+async function builtIn(t: TestContext) {
   const clock = new StoppedClock(Date.UTC(2026, 10, 20, 12));
   const { call, ingest } = await rulesHouse(t, { clock });
   const now = clock.now();
@@ -212,17 +216,72 @@ test('every rule that comes with the product fires on what it is about, and on n
     ]),
   );
   await ingest.write(written);
-  const { items } = (await call('GET', 'alert-rules?limit=200')).body;
-  assert.deepEqual(items.map(({ rule_key: key }: { rule_key: string }) => key).sort(), Object.keys(worlds).sort());
-  for (const { id: _id, created_by: _by, created_at: _made, updated_at: _changed, ...rule } of items) {
-    const shown = (await call('POST', 'alert-rules/preview', { ...rule, lookback: '40m' })).body;
-    const keys = new Set(shown.firings?.map((firing: { dedupe_key: string }) => firing.dedupe_key));
-    assert.deepEqual(
-      [keys.size, [...keys].every((key) => String(key).includes('bad'))],
-      [1, true],
-      `${rule.rule_key}: ${JSON.stringify(shown).slice(0, 1_500)}`,
-    );
+  const rules = (await call('GET', 'alert-rules?limit=200')).body.items.map(
+    ({ id: _id, created_by: _by, created_at: _made, updated_at: _changed, ...rule }: ShownRule & Record<string, unknown>) => rule,
+  ) as readonly ShownRule[];
+  return {
+    rules,
+    /** Empty: it fires for what is bad and for nothing else. */
+    async complaint(rule: ShownRule): Promise<string> {
+      const { status, body } = await call('POST', 'alert-rules/preview', { ...rule, lookback: '40m' });
+      const keys = [...new Set<string>(body.firings?.map((firing: { dedupe_key: string }) => firing.dedupe_key))];
+      return status === 200 && keys.length === 1 && keys[0]!.includes('bad') ? '' : JSON.stringify(body).slice(0, 1_500);
+    },
+  };
+}
+
+test('every rule that comes with the product fires on what it is about, and on nothing that is well', async (t) => {
+  const { rules, complaint } = await builtIn(t);
+  assert.deepEqual(rules.map(({ rule_key: key }) => key).sort(), Object.keys(worlds).sort());
+  for (const rule of rules) {
+    assert.equal(await complaint(rule), '', rule.rule_key);
   }
+});
+
+const otherWay: Readonly<Record<string, string>> = { '>': '<', '<': '>', '>=': '<', '<=': '>', '==': '!=', '!=': '==' };
+const comparison = /(>=|<=|==|!=|>|<) (-?[\d.]+)(?=\)?$)/;
+
+/** Each change in one place that a slip of the pen could make; undefined where the rule has no such place. */
+const slips: Readonly<Record<string, (condition: Condition) => Condition | undefined>> = {
+  metric: ({ metric, expr, ...rest }) =>
+    typeof metric === 'string'
+      ? { ...rest, metric: `${metric}x` }
+      : { ...rest, expr: String(expr).replaceAll(/\b(node|svc|namedprocess|up)(_\w+)?\b(?!\()/g, '$&x') },
+  operator: ({ operator, expr, above, ...rest }) =>
+    typeof operator === 'string'
+      ? { ...rest, operator: otherWay[operator] }
+      : typeof expr === 'string'
+        ? { ...rest, expr: expr.replace(comparison, (_all, sign: string, bound: string) => `${otherWay[sign]} ${bound}`) }
+        : { ...rest, below: above },
+  threshold: ({ threshold, expr, above, ...rest }) =>
+    typeof threshold === 'number'
+      ? { ...rest, threshold: threshold * 2 }
+      : typeof expr === 'string'
+        ? { ...rest, expr: expr.replace(comparison, (_all, sign: string, bound: string) => `${sign} ${Number(bound) * 20 + 3}`) }
+        : { ...rest, above: Number(above) * 5 },
+  for: ({ for: lasting, ...rest }) => (lasting === undefined ? undefined : { ...rest, for: '3h' }),
+  label: ({ expr, ...rest }) => {
+    const changed = typeof expr === 'string' ? expr.replace(/(\w+)(=~?)"[^"$()]+"/, '$1$2"mutant"') : undefined;
+    return changed === undefined || changed === expr ? undefined : { ...rest, expr: changed };
+  },
+};
+
+test('a rule of the product that is changed in one place fails its test', async (t) => {
+  const { rules, complaint } = await builtIn(t);
+  const counts = new Map<string, number>();
+  const survivors: string[] = [];
+  for (const rule of rules) {
+    for (const [slip, change] of Object.entries(slips)) {
+      const changed = rule.conditions.map(change);
+      // Of several conditions of which any is enough, all are changed: one that stays tells for the rest.
+      if (changed.every((condition): condition is Condition => condition !== undefined)) {
+        counts.set(slip, (counts.get(slip) ?? 0) + 1);
+        survivors.push(...((await complaint({ ...rule, conditions: changed })) === '' ? [`${slip} of ${rule.rule_key}: ${JSON.stringify(changed)}`] : []));
+      }
+    }
+  }
+  assert.deepEqual(survivors, []);
+  assert.ok(counts.get('metric') === rules.length && counts.get('for')! >= 25 && counts.get('label')! >= 3, JSON.stringify([...counts]));
 });
 
 test('file descriptors run out for a process on its own limit, and for a machine on that of its kernel', async (t) => {

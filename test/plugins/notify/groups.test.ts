@@ -53,6 +53,32 @@ test('what fires together goes in one message after group_wait; what joins, and 
   assert.deepEqual(await pass(office, platform, 30), [[16, 'firing 4, resolved 1']]);
 });
 
+test('who joins one incident within an interval goes in one message, which says it of all; its tries count on', async (t) => {
+  const { office, platform } = await grouped(t);
+  await office.dispatcher.accept(noticeOf(1));
+  await pass(office, platform, 10);
+  const joined = (by: number) => noticeOf(1, 'firing', { id: `joined-${by}`, incident: { firing_instances: by } });
+  await office.dispatcher.accept(joined(2));
+  await pass(office, platform, 20);
+  await office.dispatcher.accept(joined(3), joined(4));
+  platform.next({ status: 500 });
+  assert.deepEqual(await pass(office, platform, 39), []);
+  await office.dispatcher.accept(joined(5));
+  assert.deepEqual(
+    (await pass(office, platform, 30)).map(([, told]) => told),
+    ['firing 1'],
+  );
+  assert.equal(platform.taken.at(-1)!.body.incident.firing_instances, 5);
+  await pass(office, platform, 100);
+  assert.deepEqual(office.recorded.map(({ notice_id: id, result, attempts }) => [id, result, attempts]).toSorted(), [
+    ['1/1/firing', 'sent', 1],
+    ['joined-2', 'folded', 0],
+    ['joined-3', 'folded', 0],
+    ['joined-4', 'folded', 0],
+    ['joined-5', 'sent', 2],
+  ]);
+});
+
 test('a group is told by nothing but its own time, whatever somebody does to the clock', async (t) => {
   const { office, platform } = await grouped(t);
   office.clock.jump(7_200_000);
