@@ -104,7 +104,7 @@ export class AlertEngine {
     });
     this.#instances = new InstanceReader({
       ...{ tables, ledger: this.#ledger },
-      staleOf: (ruleId) => (isOfSource(ruleId) ? new Set() : this.#evaluator.stale.of(ruleId)),
+      staleOf: (ruleId) => (isOfSource(ruleId) ? new Map() : this.#evaluator.stale.of(ruleId)),
       silencedBy: (one) => this.#silences.covering(one, clock.now()),
     });
     scope.defer('finish evaluations', () => this.#evaluator.stop());

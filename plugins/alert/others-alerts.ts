@@ -95,7 +95,7 @@ export class OthersAlertBook implements OthersAlerts {
       byRule(placed).map((ofOne) => {
         const over = new Set(ofOne.map(({ row }) => row.key).filter((key) => !burns.has(key)));
         const finding: Finding = {
-          ...{ rule: ofOne[0]!.rule, plan, slot, at: timeline.steady(slot), continuous: true, pausedMs: 0, stale: new Set(), ending },
+          ...{ rule: ofOne[0]!.rule, plan, slot, at: timeline.steady(slot), continuous: true, pausedMs: 0, stale: new Map(), ending },
           rows: [new Map(ofOne.filter(({ row }) => burns.has(row.key)).map(({ row }) => [row.key, row]))],
           // What is not told of is not over.
           unknown: { has: (key) => !over.has(key) },
