@@ -43,7 +43,8 @@ interface ReadinessParts {
 export async function readiness({ host, storage, health }: ReadinessParts): Promise<readonly Readiness[]> {
   const down = host.list().filter(({ state }) => !['active', 'disabled', 'discovered', 'waiting', 'loading'].includes(state));
   const { ok, checks } = await health.ask();
-  const unwell = checks.filter((check) => !check.ok).map(({ label, detail }) => `${label}${detail === undefined ? '' : `: ${detail}`}`);
+  const degraded = checks.some((check) => check.degraded);
+  const unwell = checks.filter((check) => !check.ok || check.degraded).map(({ label, detail }) => `${label}${detail === undefined ? '' : `: ${detail}`}`);
   return [
     { part: 'storage', ...storage.health() },
     { part: 'disk', ...storage.disk() },
@@ -52,6 +53,6 @@ export async function readiness({ host, storage, health }: ReadinessParts): Prom
       ok: !down.some(({ critical }) => critical),
       ...(down.length > 0 && { detail: `out of service: ${down.map(({ id, state }) => `${id} (${state})`).join(', ')}` }),
     },
-    { part: 'process', ok, ...(unwell.length > 0 && { detail: unwell.join('; ') }) },
+    { part: 'process', ok, ...(degraded && { degraded }), ...(unwell.length > 0 && { detail: unwell.join('; ') }) },
   ];
 }

@@ -6,6 +6,7 @@ import { byteRoute, type MaybePromise, route, type RouteDeclaration, SvcError } 
 export interface Readiness {
   readonly part: 'plugins' | 'storage' | 'disk' | 'process';
   readonly ok: boolean;
+  readonly degraded?: boolean;
   readonly detail?: string;
 }
 
@@ -18,7 +19,9 @@ export interface CorePorts {
 const Health = Type.Object({ status: Type.Literal('ok') });
 const Ready = Type.Object({
   status: Type.Literal('ready'),
-  parts: Type.Array(Type.Object({ part: Type.String(), ok: Type.Boolean(), detail: Type.Optional(Type.String()) })),
+  parts: Type.Array(
+    Type.Object({ part: Type.String(), ok: Type.Boolean(), state: Type.Enum(['ready', 'degraded']), detail: Type.Optional(Type.String()) }),
+  ),
 });
 
 /** What the service answers by itself, with no plugin installed. */
@@ -37,6 +40,7 @@ export function coreRoutes({ readiness, metrics }: CorePorts): readonly RouteDec
       path: '/readyz',
       access: 'public',
       summary: 'Whether plugins, storage and disk are fit to serve',
+      query: Type.Object({ verbose: Type.Optional(Type.String({ maxLength: 5, description: 'taken and ignored: every part is told anyway' })) }),
       response: Ready,
       errors: ['unavailable'],
       async handle() {
@@ -46,7 +50,7 @@ export function coreRoutes({ readiness, metrics }: CorePorts): readonly RouteDec
           const details = unfit.map(({ part, detail }) => ({ path: `/${part}`, message: detail ?? 'is not ready' }));
           throw new SvcError('unavailable', `not ready: ${unfit.map((part) => part.part).join(', ')}`, { details, retryAfterSeconds: 5 });
         }
-        return { status: 'ready' as const, parts: [...parts] };
+        return { status: 'ready' as const, parts: parts.map(({ degraded = false, ...part }) => ({ ...part, state: degraded ? ('degraded' as const) : ('ready' as const) })) };
       },
     }),
     byteRoute({

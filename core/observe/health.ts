@@ -18,6 +18,7 @@ export interface HealthOptions {
 export interface CheckResult {
   readonly label: string;
   readonly ok: boolean;
+  readonly degraded: boolean;
   /** Why it is not ok, or what the probe had to say. */
   readonly detail: string | undefined;
   readonly ms: number;
@@ -28,9 +29,13 @@ export interface HealthSummary {
   readonly checks: readonly CheckResult[];
 }
 
+/** How long a probe may be late before it counts as dead. */
+const trustedMs = 60_000;
+
 /** Asks every check at once; the service is well when all of them say so in time. */
 export class HealthChecks {
   readonly #options: HealthOptions;
+  readonly #answeredAt = new WeakMap<HealthProbe['probe'], number>();
   /** Answers still awaited, so that asking often does not pile up calls of a probe that hangs. */
   readonly #awaited = new WeakMap<HealthProbe['probe'], Promise<HealthReport>>();
 
@@ -46,9 +51,17 @@ export class HealthChecks {
   async #check({ label, probe }: HealthProbe): Promise<CheckResult> {
     const { clock, deadlineMs = 2_000 } = this.#options;
     const began = clock.monotonic();
-    const report = await withDeadline(this.#answerOf(probe), deadlineMs, () => ({ ok: false, detail: `no answer within ${deadlineMs} ms` }));
+    const late = (): HealthReport => ({ ok: this.#isTrusted(probe, began), degraded: true, detail: `no answer within ${deadlineMs} ms` });
+    const report = await withDeadline(this.#answerOf(probe), deadlineMs, late);
     const detail = report.detail === undefined ? undefined : redactText(String(report.detail));
-    return { label, ok: report.ok, detail, ms: Math.round(clock.monotonic() - began) };
+    return { label, ok: report.ok, degraded: report.degraded === true, detail, ms: Math.round(clock.monotonic() - began) };
+  }
+
+  /** Who answered lately is only busy. */
+  #isTrusted(probe: HealthProbe['probe'], now: number): boolean {
+    const answeredAt = this.#answeredAt.get(probe) ?? now;
+    this.#answeredAt.set(probe, answeredAt);
+    return now - answeredAt < trustedMs;
   }
 
   #answerOf(probe: HealthProbe['probe']): Promise<HealthReport> {
@@ -58,7 +71,10 @@ export class HealthChecks {
         .then(probe)
         .then((report) => (typeof report?.ok === 'boolean' ? report : { ok: false, detail: 'the probe gave no verdict' }))
         .catch((error: unknown) => ({ ok: false, detail: messageOf(error) }))
-        .finally(() => this.#awaited.delete(probe));
+        .finally(() => {
+          this.#awaited.delete(probe);
+          this.#answeredAt.set(probe, this.#options.clock.monotonic());
+        });
       this.#awaited.set(probe, answer);
     }
     return answer;

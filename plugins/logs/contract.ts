@@ -1,4 +1,5 @@
 import { defineService } from 'svc/sdk';
+import type { StoreCare } from 'svc/store';
 
 import type { InstantAnswer, LabelRecord, MatrixAnswer, Notes, PushAnswer, QueryOptions, Stamp } from '../metricsdb/contract.ts';
 
@@ -88,3 +89,4 @@ export interface LogIngest {
 
 export const LogQueries = defineService<LogQueries>('logs.queries');
 export const LogIngest = defineService<LogIngest>('logs.ingest');
+export const LogCare = defineService<StoreCare>('logs.care');

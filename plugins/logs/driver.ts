@@ -5,6 +5,7 @@ import type { EndpointInput } from './thread-contract.ts';
 export interface DriverStatus {
   readonly driver: 'embedded' | 'remote';
   readonly ok: boolean;
+  readonly degraded?: boolean;
   readonly detail?: string;
   readonly delayMs: number;
 }

@@ -1,10 +1,11 @@
 import { loki as product, productTestRoute } from 'svc/connection';
 import { driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
 import { definePlugin, defineService, type PluginContext, type ThreadHandle } from 'svc/sdk';
+import { careOf } from 'svc/store';
 
 import type { DirectoryContract, PersonChanged } from '../iam/contract.ts';
 import type { SessionEnded } from '../session/contract.ts';
-import { LogIngest, LogQueries } from './contract.ts';
+import { LogCare, LogIngest, LogQueries } from './contract.ts';
 import type { LogDriver } from './driver.ts';
 import { EmbeddedLogs } from './embedded-logs.ts';
 import { logRoutes } from './log-routes.ts';
@@ -43,6 +44,7 @@ export default definePlugin({
     const queries = queriesOf(driver, thread);
     ctx.services.provide(LogQueries, () => queries);
     new LogSkills(queries, clock).all().forEach((skill) => ctx.skills.add(skill));
+    ctx.services.provide(LogCare, () => careOf(thread));
     ctx.services.provide(LogIngest, () => ({ push: (...pushed) => driver().push(...pushed), write: (rows) => driver().write(rows) }));
     const viewers = new TailViewers(thread, ctx.scope);
     const refusal = (): string | undefined => (driver() === remote ? 'live tails show what this service keeps itself: logs.driver is remote' : undefined);

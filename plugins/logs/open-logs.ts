@@ -59,6 +59,7 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
 
       status: () => ({ ...store.status(), queries: queries.load, tails: tails.size }),
       flush: () => store.flush(),
+      care: (what: 'check' | 'mend') => store.care(what),
       settle(settings: ThreadSettings) {
         store.setLimits(settings.limits, settings.retention);
         queries.limits = settings.query;

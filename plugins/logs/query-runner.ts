@@ -9,12 +9,10 @@ import type { QueryLimits } from './thread-contract.ts';
 export interface LogQueryRun {
   readonly source: LogSource;
   readonly budget: Budget;
-  /** What could not be read, once the answer is there. */
+  /** What could not be read; grows until the answer is there. */
   readonly warnings: readonly string[];
   cost(): Cost;
 }
-
-const mostWarnings = 10;
 
 /** Runs queries over a source that counts what it reads for them. */
 export class LogQueryRunner {
@@ -40,15 +38,14 @@ export class LogQueryRunner {
     const came = this.#now();
     return this.#runner.run(call, async (budget) => {
       const began = this.#now();
-      const warnings: string[] = [];
-      const source = new CountingSource(this.#store.source((what) => void (warnings.length < mostWarnings && warnings.push(what))));
+      const source = new CountingSource(this.#store.source());
       const cost = (): Cost => ({
         bytes: budget.spent.bytes,
         lines: source.lines,
         seconds: (this.#now() - began) / 1_000,
         queuedSeconds: (began - came) / 1_000,
       });
-      return await work({ source, budget, warnings, cost });
+      return await work({ source, budget, warnings: budget.warnings, cost });
     });
   }
 }

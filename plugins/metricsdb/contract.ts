@@ -1,4 +1,5 @@
 import { defineService } from 'svc/sdk';
+import type { StoreCare } from 'svc/store';
 
 /** Who a push came from, as the manager knows it; stamped over whatever the sender says. */
 export interface Stamp {
@@ -161,3 +162,4 @@ export interface AlertingRules {
 export const AlertingRules = defineService<AlertingRules>('alert.rules');
 export const MetricsQueries = defineService<MetricsQueries>('metrics.queries');
 export const MetricsIngest = defineService<MetricsIngest>('metrics.ingest');
+export const MetricsCare = defineService<StoreCare>('metrics.care');

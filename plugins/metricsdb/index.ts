@@ -11,10 +11,11 @@ import {
   type PluginContext,
   type ThreadHandle,
 } from 'svc/sdk';
+import { careOf } from 'svc/store';
 
 import type { ForeignPrograms } from '../programs/contract.ts';
 import { alertingRoutes } from './alerting-routes.ts';
-import { AlertingRules, type InstantAnswer, MetricsIngest, MetricsQueries, type QueryOptions, type ScratchSeries } from './contract.ts';
+import { AlertingRules, type InstantAnswer, MetricsCare, MetricsIngest, MetricsQueries, type QueryOptions, type ScratchSeries } from './contract.ts';
 import type { Driver, DriverName } from './drivers/driver.ts';
 import { EmbeddedDriver } from './drivers/embedded.ts';
 import { ProcessDriver } from './drivers/process.ts';
@@ -53,6 +54,7 @@ export default definePlugin({
     const queries = queriesOf(driver, thread, clock);
     ctx.services.provide(MetricsQueries, () => queries);
     new MetricSkills(queries, clock).all().forEach((skill) => ctx.skills.add(skill));
+    ctx.services.provide(MetricsCare, () => careOf(thread));
     ctx.services.provide(MetricsIngest, () => ({
       push: (...pushed) => driver().push(...pushed),
       write: (rows) => driver().write(rows),

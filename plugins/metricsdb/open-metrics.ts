@@ -58,6 +58,7 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
       async stats(): Promise<ThreadStats> {
         return { ...runner.load, store: store.isWanted ? await store.use((open) => ({ ...open.stats(), damage: open.damage() })) : undefined };
       },
+      care: (what: 'check' | 'mend') => store.use((open) => open.care(what)),
       ...forwarder.methods(),
       ...scratches.methods(),
     },

@@ -1,8 +1,11 @@
+import { SvcError } from 'svc/sdk';
 import { queryError } from 'svc/query';
+import { ProtoWriter } from 'svc/store';
 import { transferred } from 'svc/thread';
 
 import type { FoundTrace } from './contract.ts';
-import { matchersOf } from './store-queries.ts';
+import { matchersOf, type Told } from './store-queries.ts';
+import { withWarnings } from './store/answer-json.ts';
 import { valueText } from './store/otlp-values.ts';
 import { answerProto, noTrace, traceJson, tracesProto } from './store/trace-json.ts';
 import type { TraceInput, TracesMetrics } from './thread-contract.ts';
@@ -33,7 +36,7 @@ export function foundTrace(trace: SearchResult['traces'][number]): FoundTrace {
   };
 }
 
-export function matrixOf({ times, series }: MetricsResult): TracesMetrics {
+export function matrixOf({ answer: { times, series }, warnings }: Told<MetricsResult>): TracesMetrics {
   const kept = series.map(({ labels, values }) => {
     const slots = [...values.keys()].filter((slot) => !Number.isNaN(values[slot]!));
     return {
@@ -42,7 +45,7 @@ export function matrixOf({ times, series }: MetricsResult): TracesMetrics {
       values: Float64Array.from(slots, (slot) => values[slot]!),
     };
   });
-  return { type: 'matrix', labels: kept.map(({ labels }) => labels), times: kept.map((one) => one.times), values: kept.map((one) => one.values), warnings: [] };
+  return { type: 'matrix', labels: kept.map(({ labels }) => labels), times: kept.map((one) => one.times), values: kept.map((one) => one.values), warnings };
 }
 
 /** Keys are foreign: without a prototype, and `__proto__` is a key like any other. */
@@ -70,6 +73,23 @@ export function traceIdOf(text: string): Uint8Array {
     throw queryError('bad_data', 'a trace ID is needed');
   }
   return Uint8Array.from(Buffer.from(text.padStart(32, '0'), 'hex'));
+}
+
+/** The same of the store: what of it cannot be read is said, and a trace that may lie there is not called absent. */
+export function renderTold({ answer, warnings }: Told<TraceSpans | undefined>, input: TraceInput): Uint8Array | undefined {
+  if (answer === undefined && warnings.length > 0) {
+    throw new SvcError('unavailable', `the trace may lie in what cannot be read: ${warnings.join('; ')}`);
+  }
+  const rendered = renderTrace(answer, input);
+  if (rendered === undefined || warnings.length === 0 || input.form === 'proto') {
+    return rendered;
+  }
+  const bytes = Uint8Array.from(rendered);
+  if (input.form !== 'proto2') {
+    return moved(withWarnings(bytes, warnings));
+  }
+  const partial = new ProtoWriter().uint(3, 1).bytes(4, Buffer.from(warnings.join('; '))).finish();
+  return moved(Uint8Array.from(Buffer.concat([bytes, partial])));
 }
 
 /** What the asker may see of a trace, in the form that was asked for. */

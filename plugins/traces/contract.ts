@@ -1,4 +1,5 @@
 import { defineService } from 'svc/sdk';
+import type { StoreCare } from 'svc/store';
 
 import type { MatrixAnswer, Notes, PushAnswer, QueryOptions, Stamp } from '../metricsdb/contract.ts';
 
@@ -29,6 +30,13 @@ export interface FoundTrace {
   readonly services: Readonly<Record<string, { readonly spanCount: number; readonly errorCount: number }>>;
 }
 
+export interface FoundTraces {
+  readonly traces: readonly FoundTrace[];
+  readonly partial: boolean;
+  /** What the answer misses. */
+  readonly warnings?: readonly string[];
+}
+
 export interface TraceSearchOptions extends QueryOptions {
   /** Default 20. */
   readonly limit?: number;
@@ -37,7 +45,7 @@ export interface TraceSearchOptions extends QueryOptions {
 
 /** Questions in TraceQL, answered by whichever driver is set. */
 export interface TraceQueries {
-  search(query: string, window: TraceWindow, options?: TraceSearchOptions): Promise<{ readonly traces: readonly FoundTrace[]; readonly partial: boolean }>;
+  search(query: string, window: TraceWindow, options?: TraceSearchOptions): Promise<FoundTraces>;
   /** OTLP JSON of one trace; undefined when there is none. */
   trace(traceId: string, options?: QueryOptions): Promise<unknown>;
   tagValues(
@@ -61,3 +69,4 @@ export interface TraceIngest {
 
 export const TraceQueries = defineService<TraceQueries>('traces.queries');
 export const TraceIngest = defineService<TraceIngest>('traces.ingest');
+export const TraceCare = defineService<StoreCare>('traces.care');

@@ -6,6 +6,7 @@ import type { TraceForm } from './thread-contract.ts';
 export interface DriverStatus {
   readonly driver: 'embedded' | 'remote';
   readonly ok: boolean;
+  readonly degraded?: boolean;
   readonly detail?: string;
   readonly delayMs: number;
   readonly version?: string;

@@ -9,7 +9,8 @@ import type { StoreStatus, TraceForm } from './thread-contract.ts';
 
 /** A little more than any query may take in the thread: its own deadline is the one that says why. */
 const patienceMs = 5 * 60_000 + 10_000;
-const statusMs = 5_000;
+/** A thread that is busy is not dead; who asks decides how long that is. */
+const statusMs = 60_000;
 
 const methods: Readonly<Record<TempoQuestion['kind'], string>> = {
   search: 'searchJson',
@@ -57,9 +58,9 @@ export class EmbeddedTraces implements TraceDriver {
     const began = this.#clock.monotonic();
     const state = { driver: 'embedded' } as const;
     try {
-      const { trouble, damagedBlocks } = await this.#thread.call<StoreStatus>('status', undefined, { timeoutMs: statusMs });
-      const detail = trouble ?? (damagedBlocks > 0 ? `${damagedBlocks} trace blocks cannot be read; the log names them` : undefined);
-      return { ...state, ok: detail === undefined, delayMs: this.#clock.monotonic() - began, ...(detail !== undefined && { detail }) };
+      const { trouble, damage } = await this.#thread.call<StoreStatus>('status', undefined, { timeoutMs: statusMs });
+      const detail = [...(trouble === undefined ? [] : [trouble]), ...damage].slice(0, 3).join('; ');
+      return { ...state, ok: true, delayMs: this.#clock.monotonic() - began, ...(detail !== '' && { degraded: true, detail }) };
     } catch (error) {
       return { ...state, ok: false, detail: messageOf(error), delayMs: this.#clock.monotonic() - began, ...(isSvcError(error) && { code: error.code }) };
     }

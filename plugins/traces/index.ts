@@ -1,8 +1,9 @@
 import { tempo as product, productTestRoute } from 'svc/connection';
 import { driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
 import { definePlugin, type PluginContext, type ThreadHandle } from 'svc/sdk';
+import { careOf } from 'svc/store';
 
-import { TraceIngest, TraceQueries } from './contract.ts';
+import { TraceCare, TraceIngest, TraceQueries } from './contract.ts';
 import type { TraceDriver } from './driver.ts';
 import { EmbeddedTraces } from './embedded-traces.ts';
 import { RemoteTraces } from './remote/remote-traces.ts';
@@ -43,6 +44,7 @@ export default definePlugin({
     const queries = queriesOf(driver, thread);
     ctx.services.provide(TraceQueries, () => queries);
     new TraceSkills(queries, clock).all().forEach((skill) => ctx.skills.add(skill));
+    ctx.services.provide(TraceCare, () => careOf(thread));
     ctx.services.provide(TraceIngest, () => ({ push: (...pushed) => driver().push(...pushed) }));
     const reader = new Reader(
       () => clock.now(),

@@ -1,14 +1,14 @@
 import { QueryRunner } from 'svc/query';
 import { type ThreadSetup, transferred } from 'svc/thread';
 
-import { foundTrace, matrixOf, moved, renderTrace, traceIdOf } from './answers.ts';
+import { foundTrace, matrixOf, moved, renderTold, renderTrace, traceIdOf } from './answers.ts';
 import { SpanMetricsNotices } from './span-metrics-writer.ts';
-import { metricsJson, searchJson, tagsJson, tagsJsonByScope, tagValuesJson, typedTagValuesJson } from './store/answer-json.ts';
+import { metricsJson, searchJson, tagsJson, tagsJsonByScope, tagValuesJson, typedTagValuesJson, withWarnings } from './store/answer-json.ts';
 import { Passing } from './store/passing.ts';
 import { gather, spanSource } from './store/scan.ts';
 import { openTracesStore } from './store/store.ts';
 import { fieldOf } from './store/tags.ts';
-import { matchersOf, StoreQueries } from './store-queries.ts';
+import { matchersOf, StoreQueries, type Told } from './store-queries.ts';
 import type { EnforcedInput, TracesData, TracesMethods } from './thread-contract.ts';
 import { assertFieldsAlone, assertOneFilter, assertSpansAlone, enforcedQuery, parse, printQuery, type SearchResult, withNames } from './traceql/engine.ts';
 
@@ -41,21 +41,22 @@ export async function openTraces({ data, log, notify, now, every }: TracesSetup)
   const methods: TracesMethods = {
     push: ({ format, body, ...options }) => store.push(format, body, options),
     search: async (input, call) => foundIn(await queries.search(input, call)),
-    searchJson: async (input, call) => moved(searchJson(await queries.search(input, call), { plain: (input.query ?? '').trim() === '' })),
-    trace: async (input, call) => renderTrace(await queries.trace(traceIdOf(input.traceId), input, call), input),
-    tagNames: (input, call) => queries.tagNames(input, call),
-    tagsJson: async (input, call) => moved((input.version === 1 ? tagsJson : tagsJsonByScope)(await queries.tagNames(input, call), input.scope)),
-    tagValues: (input, call) => queries.tagValues(input, call),
-    tagValuesJson: async (input, call) => moved((input.version === 1 ? tagValuesJson : typedTagValuesJson)(await queries.tagValues(input, call))),
+    searchJson: async (input, call) => told(await queries.search(input, call), (found) => searchJson(found, { plain: (input.query ?? '').trim() === '' })),
+    trace: async (input, call) => renderTold(await queries.trace(traceIdOf(input.traceId), input, call), input),
+    tagNames: async (input, call) => (await queries.tagNames(input, call)).answer,
+    tagsJson: async (input, call) => told(await queries.tagNames(input, call), (names) => (input.version === 1 ? tagsJson : tagsJsonByScope)(names, input.scope)),
+    tagValues: async (input, call) => (await queries.tagValues(input, call)).answer,
+    tagValuesJson: async (input, call) => told(await queries.tagValues(input, call), input.version === 1 ? tagValuesJson : typedTagValuesJson),
     metrics: async (input, call) => matrixOf(await queries.metrics(input, call)),
-    metricsJson: async (input, call) => moved(metricsJson(await queries.metrics(input, call))),
-    instantJson: async (input, call) => moved(metricsJson(await queries.instant(input, call), { instant: true })),
+    metricsJson: async (input, call) => told(await queries.metrics(input, call), (found) => metricsJson(found)),
+    instantJson: async (input, call) => told(await queries.instant(input, call), (found) => metricsJson(found, { instant: true })),
     check: (input) => ({ printed: printQuery(parse(input.query)) }),
     async tend(input) {
       await tend(input?.now === true);
       return store.stats();
     },
     stats: () => store.stats(),
+    care: (what) => store.care(what),
     status() {
       const trouble = store.refusal();
       return { ...store.stats(), queries: runner.load, ...(trouble !== undefined && { trouble }) };
@@ -76,7 +77,14 @@ export async function openTraces({ data, log, notify, now, every }: TracesSetup)
   return { methods, close: () => store.close() };
 }
 
-const foundIn = ({ traces, partial }: SearchResult): Awaited<ReturnType<TracesMethods['search']>> => ({ partial, traces: traces.map(foundTrace) });
+const told = <T>({ answer, warnings }: Told<T>, written: (answer: T) => Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
+  moved(withWarnings(written(answer), warnings));
+
+const foundIn = ({ answer: { traces, partial }, warnings }: Told<SearchResult>): Awaited<ReturnType<TracesMethods['search']>> => ({
+  partial: partial || warnings.length > 0,
+  traces: traces.map(foundTrace),
+  warnings,
+});
 
 /** A query that another server can answer without seeing more than the asker may; refused where no rewriting can make it so. */
 function narrowed({ query, asks, ...asked }: EnforcedInput): string {

@@ -15,7 +15,7 @@ export function selfMetrics({ metrics, scope, log }: PluginContext, thread: Thre
   const wal = gauge('wal_bytes', 'Bytes of the log before the blocks.');
   const blocks = gauge('blocks', 'Blocks on disk.');
   const blockBytes = gauge('block_bytes', 'Bytes of all blocks.');
-  const damaged = gauge('damaged', 'Blocks that cannot be read.');
+  const damaged = gauge('damaged', 'Parts of the store that cannot be read.');
   const series = gauge('span_metric_series', 'Series of metrics that are counted from spans.');
   const running = gauge('queries_running', 'Queries that are worked on.');
   const waiting = gauge('queries_waiting', 'Queries that wait for their turn.');
@@ -28,7 +28,7 @@ export function selfMetrics({ metrics, scope, log }: PluginContext, thread: Thre
       wal(status.walBytes);
       blocks(status.blocks);
       blockBytes(status.blockBytes);
-      damaged(status.damagedBlocks);
+      damaged(status.damage.length);
       series(status.metricSeries);
       running(status.queries.running);
       waiting(status.queries.waiting);

@@ -11,6 +11,17 @@ import type { TraceSpans } from './traceql/span.ts';
 const mostTraces = 1_000;
 const mostSpansPerSpanSet = 1_000;
 const mostValues = 5_000;
+/** Spans of a trace that is found may lie beyond the window. */
+const aroundMs = 3_600_000;
+const ever = { start: -8.64e15, end: 8.64e15 };
+
+type Windowed = Asked & { readonly start: number; readonly end: number };
+
+/** An answer, and what it misses. */
+export interface Told<T> {
+  readonly answer: T;
+  readonly warnings: readonly string[];
+}
 
 /** The queries of the thread, with their defaults and limits; what they find is not yet in any format. */
 export class StoreQueries {
@@ -23,7 +34,7 @@ export class StoreQueries {
   }
 
   /** Among the spans of the store, unless others are given. */
-  async search(input: SearchInput, call: Call, source?: SpanSource): Promise<SearchResult> {
+  async search(input: SearchInput, call: Call, source?: SpanSource): Promise<Told<SearchResult>> {
     const query = parse(input.query !== undefined && input.query.trim() !== '' ? input.query : queryOfTags(input));
     const options = {
       window: { startMs: input.start, endMs: input.end },
@@ -35,11 +46,11 @@ export class StoreQueries {
     return this.#run(input, call, (budget) => search(spans, query, options, budget));
   }
 
-  trace(id: Uint8Array, input: Asked, call: Call): Promise<TraceSpans | undefined> {
-    return this.#run(input, call, () => this.#store.trace(id));
+  trace(id: Uint8Array, input: Asked, call: Call): Promise<Told<TraceSpans | undefined>> {
+    return this.#run({ ...input, ...ever }, call, () => this.#store.trace(id), id);
   }
 
-  async metrics(input: MetricsInput, call: Call): Promise<MetricsResult> {
+  async metrics(input: MetricsInput, call: Call): Promise<Told<MetricsResult>> {
     const query = parse(input.query);
     const { start, end, step, exemplars } = input;
     const options = { start, end, step, enforce: matchersOf(input), ...(exemplars !== undefined && { exemplars }) };
@@ -47,17 +58,17 @@ export class StoreQueries {
   }
 
   /** One point, at the end of the window, of all spans that start in it. */
-  async instant({ start, end, ...asked }: InstantInput, call: Call): Promise<MetricsResult> {
+  async instant({ start, end, ...asked }: InstantInput, call: Call): Promise<Told<MetricsResult>> {
     return this.metrics({ ...asked, start: end, end, step: Math.max(1, end - start) }, call);
   }
 
-  async tagNames(input: Omit<TagsInput, 'version' | 'scope'>, call: Call): Promise<TagNames> {
+  async tagNames(input: Omit<TagsInput, 'version' | 'scope'>, call: Call): Promise<Told<TagNames>> {
     const { start, end, query } = input;
     const options = { window: { startMs: start, endMs: end }, enforce: matchersOf(input), ...(query !== undefined && { query }) };
     return this.#run(input, call, (budget) => tagNames(this.#store.tables, options, budget));
   }
 
-  async tagValues(input: TagValuesInput, call: Call): Promise<readonly TagValue[]> {
+  async tagValues(input: TagValuesInput, call: Call): Promise<Told<readonly TagValue[]>> {
     const options = {
       window: { startMs: input.start, endMs: input.end },
       enforce: matchersOf(input),
@@ -67,9 +78,9 @@ export class StoreQueries {
     return this.#run(input, call, (budget) => tagValues(this.#store.tables, input.tag, options, budget));
   }
 
-  /** Damaged blocks are left out, and the query is run again without them. */
-  #run<T>({ asker, timeoutMs, maxSamples }: Asked, { signal }: Call, query: (budget: Budget) => Promise<T>): Promise<T> {
-    return this.#runner.run({ signal, asker, timeoutMs, maxSamples }, (budget) => this.#store.read(() => query(budget)));
+  async #run<T>({ asker, timeoutMs, maxSamples, start, end }: Windowed, { signal }: Call, query: (budget: Budget) => Promise<T>, trace?: Uint8Array): Promise<Told<T>> {
+    const answer = await this.#runner.run({ signal, asker, timeoutMs, maxSamples }, (budget) => this.#store.read(() => query(budget)));
+    return { answer, warnings: this.#store.missing({ startMs: start - aroundMs, endMs: end + aroundMs }, trace) };
   }
 }
 

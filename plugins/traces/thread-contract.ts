@@ -1,5 +1,7 @@
+import type { StoreReport } from 'svc/store';
+
 import type { Enforced, PushAnswer, Stamp } from '../metricsdb/contract.ts';
-import type { FoundTrace } from './contract.ts';
+import type { FoundTrace, FoundTraces } from './contract.ts';
 import type { TraceLimits } from './store/limits.ts';
 import type { Relayed } from './store/passing.ts';
 import type { PushFormat } from './store/push.ts';
@@ -127,7 +129,7 @@ export interface TracesMetrics {
 /** A type, not an interface: the thread takes any record of methods. */
 export type TracesMethods = {
   push(input: PushInput): Promise<PushAnswer>;
-  search(input: SearchInput, call: Call): Promise<{ readonly traces: readonly FoundTrace[]; readonly partial: boolean }>;
+  search(input: SearchInput, call: Call): Promise<FoundTraces>;
   searchJson(input: SearchInput, call: Call): Promise<Uint8Array<ArrayBuffer>>;
   /** Undefined: there is no such trace; version 2 says so in its answer. */
   trace(input: TraceInput, call: Call): Promise<Uint8Array | undefined>;
@@ -142,6 +144,7 @@ export type TracesMethods = {
   /** What the thread does every few seconds by itself: blocks, retention, and the notice `span-metrics`; `now` does all of it at once. */
   tend(input?: { readonly now?: boolean }): Promise<StoreStats>;
   stats(): StoreStats;
+  care(what: 'check' | 'mend'): Promise<StoreReport>;
   status(): StoreStatus;
   settle(settings: ThreadSettings): void;
   /** A push for another server: as it must go there. */
@@ -150,7 +153,7 @@ export type TracesMethods = {
   /** A trace of another server as this one would show it. */
   render(input: RenderInput): Uint8Array | undefined;
   /** A search among traces of another server. */
-  judge(input: JudgedInput, call: Call): Promise<{ readonly traces: readonly FoundTrace[]; readonly partial: boolean }>;
+  judge(input: JudgedInput, call: Call): Promise<FoundTraces>;
   /** The query for another server, which does not know what the asker may see. */
   enforced(input: EnforcedInput): string;
 };

@@ -37,10 +37,10 @@ test('readiness tells of storage, disk and plugins, and fails for what makes the
   const ready = await ask();
   assert.equal(ready.status, 200);
   assert.deepEqual(ready.body.parts, [
-    { part: 'storage', ok: true },
-    { part: 'disk', ok: true },
-    { part: 'plugins', ok: true, detail: 'out of service: broken (failed)' },
-    { part: 'process', ok: true },
+    { part: 'storage', ok: true, state: 'ready' },
+    { part: 'disk', ok: true, state: 'ready' },
+    { part: 'plugins', ok: true, state: 'ready', detail: 'out of service: broken (failed)' },
+    { part: 'process', ok: true, state: 'ready' },
   ]);
 
   const heart = house.registry.current.generations.get('heart')!;

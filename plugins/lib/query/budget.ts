@@ -18,6 +18,9 @@ export interface Budget {
   /** Throws when the asker has gone or the time is up. */
   check(): void;
   readonly spent: { readonly samples: number; readonly bytes: number };
+  /** What the answer must say beside its result, such as what could not be read; the same is said once. */
+  warn(text: string): void;
+  readonly warnings: readonly string[];
 }
 
 export interface BudgetOptions {
@@ -39,6 +42,7 @@ interface Slices {
   next(): Promise<unknown>;
 }
 
+const mostWarnings = 10;
 /** How often each sample that may be read may be gone over, on average. */
 const foreseenMost = 15;
 const sliceMs = 8;
@@ -49,6 +53,7 @@ export function budget(options: BudgetOptions): Budget {
   const { timeoutMs, cpuMs = Infinity, maxSamples = 50_000_000, maxBytes = 4 * 1024 ** 3, signal = never, now = steady } = options;
   const { turn, next } = options.slices ?? alone(signal, now(), timeoutMs);
   const spent = { samples: 0, bytes: 0 };
+  const warnings: string[] = [];
 
   function checkAt(time: number): void {
     if (signal.aborted) {
@@ -105,6 +110,12 @@ export function budget(options: BudgetOptions): Budget {
     check() {
       checkAt(now());
     },
+    warn(text) {
+      if (!warnings.includes(text) && warnings.length <= mostWarnings) {
+        warnings.push(warnings.length < mostWarnings ? text : 'more could not be read than is listed here: see "svc store check"');
+      }
+    },
+    warnings,
   };
 }
 

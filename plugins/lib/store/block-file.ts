@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 import { ByteReader, ByteWriter } from './bytes.ts';
@@ -8,7 +8,7 @@ import { codecs, compress, type Compressed, decompress } from './codec.ts';
 import { crc32 } from './crc32.ts';
 import type { SectionCache } from './section-cache.ts';
 import type { Unpacker } from './unpacker.ts';
-import { syncFolder } from './wal-files.ts';
+import { placeOf, syncFolder } from './wal-files.ts';
 
 /**
  * A block is written once: magic, sections one behind the other, the index of the sections, and a trailer of 16 bytes
@@ -46,7 +46,7 @@ export async function writeBlock(folder: string, name: string, write: (writer: B
   } catch (error) {
     await rm(draft, { force: true });
     const full = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
-    throw full ? new SvcError('unavailable', `the disk under ${folder} is full`, { cause: error, retryAfterSeconds: 30 }) : error;
+    throw full ? new SvcError('unavailable', `the disk under ${placeOf(folder)} is full`, { cause: error, retryAfterSeconds: 30 }) : error;
   }
 }
 
@@ -109,10 +109,10 @@ export interface BlockFile {
 }
 
 /** What a block that does not hold what was written throws; `damagedBlock` is the path, also across threads. */
-export type DamagedBlock = SvcError & { readonly damagedBlock: string };
+export type DamagedBlock = SvcError & { readonly damagedBlock: string; readonly section: number | undefined };
 
-function damaged(path: string, what: string, cause?: unknown): DamagedBlock {
-  return Object.assign(new SvcError('internal', `the block ${path} is damaged: ${what}`, { cause }), { damagedBlock: path });
+function damaged(path: string, what: string, cause?: unknown, section?: number): DamagedBlock {
+  return Object.assign(new SvcError('internal', `the block ${basename(path)} is damaged: ${what}`, { cause }), { damagedBlock: path, section });
 }
 
 export const isDamagedBlock = (error: unknown): error is DamagedBlock => isSvcError(error) && 'damagedBlock' in error;
@@ -147,8 +147,8 @@ export function openBlock(path: string, cache?: SectionCache): BlockFile {
   function load(index: number, unpacker?: Unpacker): Uint8Array {
     const { offset, stored, raw, codec, sum } = sectionAt(index);
     const bytes = unpacker?.room(stored) ?? Buffer.allocUnsafeSlow(stored);
-    if (!readAll(descriptor, bytes, offset) || crc32(bytes) !== sum) {
-      throw damaged(path, `section ${index} does not hold what was written`);
+    if (!isRead(descriptor, bytes, offset, { path, index }) || crc32(bytes) !== sum) {
+      throw damaged(path, `section ${index} does not hold what was written`, undefined, index);
     }
     return unpacker === undefined ? decompress(codec, bytes, raw) : unpacker.unpack(codec, bytes, raw);
   }
@@ -184,7 +184,7 @@ function openDescriptor(path: string): number {
   try {
     return openSync(path, 'r');
   } catch (error) {
-    throw damaged(path, messageOf(error), error);
+    throw damaged(path, (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'the file is missing' : messageOf(error).replaceAll(path, basename(path)), error);
   }
 }
 
@@ -223,6 +223,15 @@ function sectionsOf(index: Uint8Array): Section[] {
     offset += stored;
   }
   return sections;
+}
+
+/** As `readAll`; an error of the disk is damage, too. */
+function isRead(descriptor: number, into: Uint8Array, position: number, { path, index }: { readonly path: string; readonly index: number }): boolean {
+  try {
+    return readAll(descriptor, into, position);
+  } catch (error) {
+    throw damaged(path, messageOf(error), error, index);
+  }
 }
 
 /** Whether the file has that many bytes there. */

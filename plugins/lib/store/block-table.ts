@@ -31,7 +31,10 @@ export interface BlockTable {
   replace(ids: readonly number[], rows: readonly NewBlock[], also?: (added: readonly BlockRow[]) => void): readonly BlockRow[];
   /** By time; those that touch the range, both ends inclusive. */
   list(range?: { readonly mint: number; readonly maxt: number; readonly level?: number }): readonly BlockRow[];
-  markDamaged(id: number, cause: string): void;
+  /** Whether it was not marked yet. */
+  markDamaged(id: number, cause: string): boolean;
+  markSound(id: number): void;
+  causeOf(id: number): string | undefined;
   /** Sum of the bytes of all blocks. */
   bytes(): number;
 }
@@ -61,7 +64,9 @@ export function blockTable(db: Database.Database, folder: string): BlockTable {
   const within = db.prepare<{ mint: number; maxt: number; level: number | null }, BlockRow>(
     'select * from blocks where maxt >= @mint and mint <= @maxt and (@level is null or level = @level) order by mint, id',
   );
-  const damage = db.prepare<[string, number]>('update blocks set damaged = 1, cause = ? where id = ?');
+  const damage = db.prepare<[string, number]>('update blocks set damaged = 1, cause = ? where id = ? and damaged = 0');
+  const sound = db.prepare<[number]>('update blocks set damaged = 0, cause = null where id = ?');
+  const cause = db.prepare<[number], string | null>('select cause from blocks where id = ?').pluck();
   const sum = db.prepare<[], number>('select coalesce(sum(bytes), 0) from blocks').pluck();
 
   const put = (row: NewBlock): BlockRow => insert.get({ ...row, meta: row.meta ?? '{}' })!;
@@ -107,7 +112,9 @@ export function blockTable(db: Database.Database, folder: string): BlockTable {
       return added;
     },
     list: (range) => (range === undefined ? all.all() : within.all({ mint: range.mint, maxt: range.maxt, level: range.level ?? null })),
-    markDamaged: (id, cause) => void damage.run(cause, id),
+    markDamaged: (id, cause) => damage.run(cause, id).changes > 0,
+    causeOf: (id) => cause.get(id) ?? undefined,
+    markSound: (id) => void sound.run(id),
     bytes: () => sum.get()!,
   };
 }

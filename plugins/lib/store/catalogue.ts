@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import Database from 'better-sqlite3';
@@ -10,9 +10,27 @@ import { type BlockTable, blockTable, blockTableSql } from './block-table.ts';
 export interface Catalogue {
   readonly db: Database.Database;
   readonly blocks: BlockTable;
+  /** What is gone besides blocks. */
+  readonly losses: LossTable;
   /** Where the files of the blocks lie. */
   readonly blocksFolder: string;
   close(): void;
+}
+
+/** A part that is gone besides blocks, such as records of the log, and between which times it may have held something. */
+export interface Loss {
+  readonly part: string;
+  readonly cause: string;
+  readonly mint: number;
+  readonly maxt: number;
+}
+
+export interface LossTable {
+  /** A part that is known already keeps what was said of it first. */
+  add(loss: Loss): void;
+  list(): readonly Loss[];
+  /** Of those that end before this time nothing is said any more. */
+  forget(before: number): void;
 }
 
 export interface CatalogueOptions {
@@ -47,8 +65,9 @@ export function openCatalogue(path: string, schemaSql: readonly string[], option
   try {
     migrate(db, path, [blockTableSql, ...schemaSql]);
     const blocks = blockTable(db, blocksFolder);
-    agree(blocks, blocksFolder, isNew, log);
-    return { db, blocks, blocksFolder, close: () => void db.close() };
+    const losses = lossTable(db);
+    agree({ blocks, losses, folder: blocksFolder, isNew, log });
+    return { db, blocks, losses, blocksFolder, close: () => void db.close() };
   } catch (error) {
     db.close();
     throw error;
@@ -70,6 +89,28 @@ function openDatabase(path: string, { nativeBinding }: CatalogueOptions): Databa
   }
 }
 
+/** Not one of the versions: these are counted by the stores. */
+function lossTable(db: Database.Database): LossTable {
+  db.exec('create table if not exists losses (part text primary key, cause text not null, mint real not null, maxt real not null) strict, without rowid');
+  const insert = db.prepare<Loss>('insert into losses (part, cause, mint, maxt) values (@part, @cause, @mint, @maxt) on conflict do nothing');
+  const erase = db.prepare<[number]>('delete from losses where maxt < ?');
+  const all = db.prepare<[], Loss>('select * from losses order by mint, part');
+  let known = all.all();
+  return {
+    add(loss) {
+      insert.run(loss);
+      known = all.all();
+    },
+    list: () => known,
+    forget(before) {
+      if (known.some(({ maxt }) => maxt < before)) {
+        erase.run(before);
+        known = all.all();
+      }
+    },
+  };
+}
+
 function migrate(db: Database.Database, path: string, versions: readonly string[]): void {
   const found = db.pragma('user_version', { simple: true }) as number;
   if (found > versions.length) {
@@ -83,11 +124,19 @@ function migrate(db: Database.Database, path: string, versions: readonly string[
   }).immediate();
 }
 
+interface Agreeing {
+  readonly blocks: BlockTable;
+  readonly losses: LossTable;
+  readonly folder: string;
+  readonly isNew: boolean;
+  readonly log: Logger | undefined;
+}
+
 /**
  * A file without a row was being made when the process ended, and what it holds is still in the log; a row without a
  * file has lost its data. Only a catalogue that was lost itself proves nothing against the files: they are put aside.
  */
-function agree(blocks: BlockTable, folder: string, isNew: boolean, log: Logger | undefined): void {
+function agree({ blocks, losses, folder, isNew, log }: Agreeing): void {
   const rows = blocks.list();
   const known = new Set(rows.map(({ file }) => file));
   const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
@@ -106,6 +155,7 @@ function agree(blocks: BlockTable, folder: string, isNew: boolean, log: Logger |
     for (const name of aside) {
       renameSync(join(folder, name), join(shelter, name));
     }
+    losses.add({ part: 'the catalogue of blocks', cause: `it was lost, and ${aside.length} blocks with it`, mint: -Infinity, maxt: newestIn(shelter) });
     log?.error(
       { event: 'store.catalogue_lost', folder, shelter, files: aside.length },
       'block catalogue is missing: its blocks were moved aside and are not read; restore catalogue and blocks from a backup',
@@ -118,3 +168,6 @@ function agree(blocks: BlockTable, folder: string, isNew: boolean, log: Logger |
     }
   }
 }
+
+/** Nothing in a block is from a later time than that of its file, as far as clocks were right. */
+const newestIn = (folder: string): number => Math.max(...readdirSync(folder).map((name) => statSync(join(folder, name)).mtimeMs));

@@ -2,6 +2,8 @@ import { statfsSync } from 'node:fs';
 
 import { messageOf, SvcError } from 'svc/sdk';
 
+import { placeOf } from './wal-files.ts';
+
 export interface DiskLimits {
   /** Below this share of the disk nothing is written; default 0.05. */
   readonly minFreeShare?: number;
@@ -27,6 +29,7 @@ const mebibyte = 1024 * 1024;
 /** Refuses writes before the disk is full, and takes them again by itself when a tenth more than the least is free. */
 export function diskSpace(folder: string, limits: DiskLimits = {}): DiskSpace {
   const { minFreeShare = 0.05, minFreeBytes = 256 * mebibyte, everyMs = 1_000, now = () => performance.now(), look = statfs } = limits;
+  const place = placeOf(folder);
   let lookedAt = -Infinity;
   let why: string | undefined;
 
@@ -36,9 +39,9 @@ export function diskSpace(folder: string, limits: DiskLimits = {}): DiskSpace {
       const least = Math.max(minFreeBytes, total * minFreeShare) * (why === undefined ? 1 : 1.1);
       return free >= least
         ? undefined
-        : `only ${Math.floor(free / mebibyte)} MiB of the disk under ${folder} are free and ${Math.ceil(least / mebibyte)} MiB are needed: nothing new is stored until there is space`;
+        : `only ${Math.floor(free / mebibyte)} MiB of the disk under ${place} are free and ${Math.ceil(least / mebibyte)} MiB are needed: nothing new is stored until there is space`;
     } catch (error) {
-      return `the disk under ${folder} does not answer: ${messageOf(error)}`;
+      return `the disk under ${place} does not answer: ${messageOf(error).replaceAll(folder, place)}`;
     }
   }
 

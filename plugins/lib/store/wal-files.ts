@@ -39,6 +39,9 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
+/** Where a store lies, for people who need not know where the data folder is. */
+export const placeOf = (folder: string): string => folder.split(/[\\/]/).slice(-2).join('/');
+
 /** More vectors than this the kernel does not take at once. */
 const mostVectors = 1_000;
 

@@ -4,11 +4,17 @@ import { join } from 'node:path';
 import { type Logger, messageOf } from 'svc/sdk';
 import { frameBytes, readSegment, seal, segmentName } from './wal-segment.ts';
 
+/** A segment of which some records could not be read. */
+export interface WalDamage {
+  /** The name of its file. */
+  readonly segment: string;
+  readonly what: string;
+}
+
 export interface ReplayedSegment {
   readonly records: number;
   readonly tornBytes: number;
-  /** What could not be read, as sentences. */
-  readonly damage: readonly string[];
+  readonly damage: readonly WalDamage[];
   /** Of the file now; 0 when nothing was in it and it is gone. */
   readonly size: number;
 }
@@ -22,15 +28,16 @@ export async function replaySegment(
 ): Promise<ReplayedSegment> {
   const name = segmentName(segment);
   const path = join(folder, name);
-  const { how, goodBytes, fileBytes, records } = await readSegment(path, segment, (record) => each(record, segment));
+  const { how, goodBytes, fileBytes, records, gaps } = await readSegment(path, segment, (record) => each(record, segment));
   const rest = fileBytes - goodBytes;
+  if (gaps.length > 0) {
+    const lost = gaps.reduce((sum, { bytes }) => sum + bytes, 0);
+    const what = `damaged at byte ${gaps[0]!.at}: ${records} records were read, ${lost} bytes in ${gaps.length} places were not`;
+    log.error({ event: 'wal.damaged', folder, segment }, `WAL segment ${name} is ${what}`);
+    return { records, tornBytes: 0, damage: [{ segment: name, what }], size: fileBytes };
+  }
   if (how === 'sealed') {
     return { records, tornBytes: 0, damage: [], size: fileBytes };
-  }
-  if (how === 'damaged') {
-    const what = `${name} is damaged at byte ${goodBytes}: ${records} records before it were read, up to ${rest} bytes from there on were not`;
-    log.error({ event: 'wal.damaged', folder, segment }, what);
-    return { records, tornBytes: 0, damage: [what], size: fileBytes };
   }
   if (how === 'torn') {
     log.warn(

@@ -61,37 +61,56 @@ export function seal(): Buffer {
   return frame;
 }
 
+/** A stretch of a segment that held records once and does not any more. */
+export interface Gap {
+  readonly at: number;
+  readonly bytes: number;
+}
+
 export interface SegmentEnd {
   /** Where the last whole record ends. */
   readonly goodBytes: number;
   readonly fileBytes: number;
   readonly records: number;
-  /** How it ended: in order, without its seal, in the middle of the last write, or at a record that was whole once. */
-  readonly how: 'sealed' | 'open' | 'torn' | 'damaged';
+  readonly gaps: readonly Gap[];
+  /** How it ended: in order, without its seal, or in the middle of the last write. */
+  readonly how: 'sealed' | 'open' | 'torn';
 }
 
-/** Gives every whole record to `each`, in order, until the first that is not. */
+/** Gives every whole record to `each`, in order; behind one that is not it goes on with the next. */
 export async function readSegment(path: string, segment: number, each: (record: Buffer) => void | Promise<void>): Promise<SegmentEnd> {
   const handle = await open(path, 'r');
   try {
     const { size } = await handle.stat();
     const window = new Window(handle, size);
+    const gaps: Gap[] = [];
     const header = await window.peek(headerBytes);
+    // The header is on disk when the first record is: without any record it was just being written.
     if (header === undefined || !header.equals(segmentHeader(segment))) {
-      // The header is on disk when the first record is: without any record it was just being written.
-      return { goodBytes: 0, fileBytes: size, records: 0, how: header === undefined ? 'torn' : await howItBroke(window, 0) };
-    }
-    window.step(headerBytes);
-    for (let records = 0; ; records++) {
-      const goodBytes = window.position;
-      const record = await nextRecord(window);
-      if (!Buffer.isBuffer(record)) {
-        const how = record === 'bad' ? await howItBroke(window, goodBytes) : record;
-        return { goodBytes, fileBytes: size, records, how };
+      if (!(await isWholeBehind(window, headerBytes))) {
+        return { goodBytes: 0, fileBytes: size, records: 0, gaps, how: 'torn' };
       }
-      const verdict = each(record);
-      if (verdict !== undefined) {
-        await verdict;
+      gaps.push({ at: 0, bytes: headerBytes });
+    }
+    let records = 0;
+    for (window.position = headerBytes; ;) {
+      const at = window.position;
+      const record = await nextRecord(window);
+      if (record === 'bad') {
+        const next = await nextWhole(window, at);
+        if (next === undefined) {
+          return { goodBytes: at, fileBytes: size, records, gaps, how: 'torn' };
+        }
+        gaps.push({ at, bytes: next - at });
+        window.position = next;
+      } else if (Buffer.isBuffer(record)) {
+        records++;
+        const verdict = each(record);
+        if (verdict !== undefined) {
+          await verdict;
+        }
+      } else {
+        return { goodBytes: at, fileBytes: size, records, gaps, how: record };
       }
     }
   } finally {
@@ -124,13 +143,34 @@ async function nextRecord(window: Window): Promise<Buffer | 'sealed' | 'open' | 
   return whole.subarray(frameBytes);
 }
 
+async function isWholeBehind(window: Window, at: number): Promise<boolean> {
+  window.position = at;
+  const found = window.size > at ? await nextRecord(window) : 'bad';
+  return Buffer.isBuffer(found) || found === 'sealed';
+}
+
 /**
- * A record that was cut by a crash has nothing whole behind it: what was written later was not there yet. Where a whole
- * record or the seal follows, the bad one was whole once, and something changed it.
+ * Where it goes on behind a bad record. What a crash cut short has nothing whole behind it, for what was written later was
+ * not there yet: then there is no such place, and the rest was never acknowledged.
  */
-async function howItBroke(window: Window, from: number): Promise<'torn' | 'damaged'> {
-  const whole = (await endsWithSeal(window)) || (from > 0 && (await recordAtItsEnd(window, from))) || (await recordBehind(window, from));
-  return whole ? 'damaged' : 'torn';
+async function nextWhole(window: Window, from: number): Promise<number | undefined> {
+  // Where only the content is bad, its length still tells where the next record is.
+  window.position = from;
+  const length = (await window.peek(frameBytes))?.readUInt32LE(0) ?? 0;
+  const end = from + frameBytes + length;
+  if (length > 0 && end < window.size && (await isWholeBehind(window, end))) {
+    return end;
+  }
+  if (length > 0 && end === window.size && (await lastByte(window)) !== 0) {
+    // All of it was written: a write that was cut short leaves it shorter, or zeros behind.
+    return end;
+  }
+  return (await recordBehind(window, from)) ?? ((await endsWithSeal(window)) ? window.size - frameBytes : undefined);
+}
+
+async function lastByte(window: Window): Promise<number> {
+  window.position = window.size - 1;
+  return (await window.peek(1))?.[0] ?? 0;
 }
 
 async function endsWithSeal(window: Window): Promise<boolean> {
@@ -138,22 +178,12 @@ async function endsWithSeal(window: Window): Promise<boolean> {
   return (await nextRecord(window)) === 'sealed';
 }
 
-/** Where the content is bad, its length still tells where the next record is. */
-async function recordAtItsEnd(window: Window, from: number): Promise<boolean> {
-  window.position = from;
-  const frame = await window.peek(frameBytes);
-  const end = from + frameBytes + (frame?.readUInt32LE(0) ?? 0);
-  window.position = end;
-  return end < window.size && Buffer.isBuffer(await nextRecord(window));
-}
-
-const searchedBytes = 256 * 1024;
 const largestFound = 1024 * 1024;
-const searchWork = 64 * 1024 * 1024;
+const searchWork = 1024 * 1024 * 1024;
 
 /** Where the length itself is bad, the next record may begin anywhere. What is looked at is bounded. */
-async function recordBehind(window: Window, from: number): Promise<boolean> {
-  const last = Math.min(window.size - frameBytes, from + searchedBytes);
+async function recordBehind(window: Window, from: number): Promise<number | undefined> {
+  const last = window.size - frameBytes;
   let work = 0;
   for (let at = from + 1; at < last && work < searchWork; at++) {
     window.position = at;
@@ -161,11 +191,11 @@ async function recordBehind(window: Window, from: number): Promise<boolean> {
     if (length > 0 && length <= largestFound && at + frameBytes + length <= window.size) {
       work += length;
       if (Buffer.isBuffer(await nextRecord(window))) {
-        return true;
+        return at;
       }
     }
   }
-  return false;
+  return undefined;
 }
 
 const chunkBytes = 4 * 1024 * 1024;

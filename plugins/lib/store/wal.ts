@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
 import { OpenSegment, type SegmentPlace } from './open-segment.ts';
-import { nodeFiles, sizeOf, syncFolder, type WalFiles } from './wal-files.ts';
-import { replaySegment } from './wal-replay.ts';
+import { nodeFiles, placeOf, sizeOf, syncFolder, type WalFiles } from './wal-files.ts';
+import { replaySegment, type WalDamage } from './wal-replay.ts';
 import { framed, largestRecord, segmentName, segmentsIn } from './wal-segment.ts';
 
 export interface WalOptions {
@@ -60,7 +60,7 @@ export class Wal {
   readonly #maxBytes: number;
   /** Size on disk by number, oldest first. */
   readonly #sizes: Map<number, number>;
-  readonly #damage: string[] = [];
+  readonly #damage: WalDamage[] = [];
   readonly #queue: (Append | Cut)[] = [];
   #queued = 0;
   #next: number;
@@ -88,12 +88,12 @@ export class Wal {
     return this.#current?.number ?? this.#next;
   }
 
-  /** What replay could not read, as sentences. */
-  get damage(): readonly string[] {
+  /** What replay could not read. */
+  get damage(): readonly WalDamage[] {
     return this.#damage;
   }
 
-  /** Before the first append: all whole records, oldest first. What lies behind a damaged record of a segment is not read. */
+  /** Before the first append: all whole records, oldest first; those that are damaged are left out. */
   async replay(each: (record: Buffer, segment: number) => void | Promise<void>): Promise<WalReplay> {
     let records = 0;
     let tornBytes = 0;
@@ -157,7 +157,7 @@ export class Wal {
       return new SvcError('rate_limited', 'the disk does not keep up with what is sent: wait a moment', { reason: 'wal.disk_too_slow', retryAfterSeconds: 1 });
     }
     return this.#bytes + this.#queued + length > this.#maxBytes
-      ? new SvcError('unavailable', `the log in ${this.#place.folder} holds ${this.#bytes} bytes that are not in blocks yet: wait until they are`, {
+      ? new SvcError('unavailable', `the log in ${placeOf(this.#place.folder)} holds ${this.#bytes} bytes that are not in blocks yet: wait until they are`, {
           reason: 'wal.full',
           retryAfterSeconds,
         })
@@ -253,7 +253,7 @@ export class Wal {
     }
     const cause = messageOf(error);
     log.error({ event: 'wal.append_failed', folder, cause }, 'could not append to the WAL; senders are refused until it succeeds');
-    return new SvcError('unavailable', `nothing can be stored at the moment (${cause}): free some space in ${folder}, then it goes on by itself`, {
+    return new SvcError('unavailable', `nothing can be stored at the moment (${cause.replaceAll(folder, placeOf(folder))}): free some space there, then it goes on by itself`, {
       reason: 'wal.not_writable',
       cause: error,
       retryAfterSeconds,

@@ -58,13 +58,13 @@ export const endpoints = {
   labels({ store, queries }, call, parameters) {
     const matchers = matchersFor(parameters, call);
     const window = parameters.window(sixHoursMs);
-    return queries.run(call, async ({ budget }) => listAnswer(await store.directory.labels(matchers, window, budget)));
+    return queries.run(call, async ({ budget }) => listAnswer(await store.directory.labels(matchers, window, budget), budget.warnings));
   },
 
   values({ store, queries }, call, parameters) {
     const matchers = matchersFor(parameters, call);
     const window = parameters.window(sixHoursMs);
-    return queries.run(call, async ({ budget }) => listAnswer(await store.directory.values(call.label ?? '', matchers, window, budget)));
+    return queries.run(call, async ({ budget }) => listAnswer(await store.directory.values(call.label ?? '', matchers, window, budget), budget.warnings));
   },
 
   series({ store, queries }, call, parameters) {
@@ -76,7 +76,7 @@ export const endpoints = {
       for await (const labels of store.directory.series(selectors, window, budget)) {
         data.push(labelsRecord(labels));
       }
-      return plainAnswer({ status: 'success', data });
+      return plainAnswer({ status: 'success', data, ...told(budget.warnings) });
     });
   },
 
@@ -124,13 +124,13 @@ export const endpoints = {
   detected_fields({ queries, now }, call, parameters) {
     const { query, fieldLimit, lineLimit: limit } = parameters;
     const asked = { query, enforce: call.enforce, now, ...parameters.window(), limit, categorized: true };
-    return queries.run(call, async ({ source, budget }) => {
+    return queries.run(call, async ({ source, budget, warnings }) => {
       const fields = new DetectedFields();
       fields.addAll((await lines(source, asked, budget)).lines);
       return plainAnswer(
         call.label === undefined
-          ? { fields: fields.list(fieldLimit), limit: fieldLimit }
-          : { values: fields.values(call.label, fieldLimit), limit: fieldLimit },
+          ? { fields: fields.list(fieldLimit), limit: fieldLimit, ...told(warnings) }
+          : { values: fields.values(call.label, fieldLimit), limit: fieldLimit, ...told(warnings) },
       );
     });
   },
@@ -140,13 +140,13 @@ export const endpoints = {
     const window = parameters.window();
     const step = Math.max(leastPatternStepMs, parameters.step(window));
     parameters.assertSteps(window, step);
-    return queries.run(call, async ({ source, budget }) => {
+    return queries.run(call, async ({ source, budget, warnings }) => {
       const { templates } = await findTemplates(source, { query, enforce: call.enforce, now, ...window, stepMs: step }, budget);
       const data = templates.map(({ pattern, steps }) => ({
         pattern,
         samples: [...steps].map(([at, count]) => [at / 1_000, count]).sort((a, b) => a[0]! - b[0]!),
       }));
-      return plainAnswer({ status: 'success', data });
+      return plainAnswer({ status: 'success', data, ...told(warnings) });
     });
   },
 
@@ -185,5 +185,7 @@ const matchersFor = (parameters: Parameters, { enforce }: EndpointCall): readonl
 
 /** Of a stream selector; what a pipeline would do to lines does not matter to labels. */
 const selectorOf = (query: string): readonly Matcher[] => tailer({ query, now: () => 0 }).matchers;
+
+const told = (warnings: readonly string[]) => (warnings.length === 0 ? {} : { warnings });
 
 const msOf = ({ ms, ns }: NanosWindow['start']): number => ms + ns / 1e6;

@@ -1,4 +1,5 @@
 import { type Budget, type Labels, labelValue, type Matcher } from 'svc/query';
+import type { DamageBook } from 'svc/store';
 
 import type { ChunkRow, ChunkTable } from './chunk-table.ts';
 import type { Nanos } from './nanos.ts';
@@ -33,14 +34,17 @@ const pageRows = 256;
 export class Directory {
   readonly #streams: StreamTable;
   readonly #chunks: ChunkTable;
+  readonly #damage: DamageBook;
 
-  constructor(streams: StreamTable, chunks: ChunkTable) {
+  constructor(streams: StreamTable, chunks: ChunkTable, damage: DamageBook) {
+    this.#damage = damage;
     this.#streams = streams;
     this.#chunks = chunks;
   }
 
   /** Label sets with lines in the window that match one of the lists of matchers. */
   async *series(selectors: readonly (readonly Matcher[])[], window: NanosWindow, budget: Budget): AsyncGenerator<Labels> {
+    this.#damage.touching(window.start.ms, window.end.ms).forEach((sentence) => budget.warn(sentence));
     const seen = new Set<Stream>();
     for (const matchers of selectors) {
       for await (const stream of this.#matching(matchers, budget)) {

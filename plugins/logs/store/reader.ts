@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 
-import { type Logger, messageOf } from 'svc/sdk';
 import { type Budget, type Matcher } from 'svc/query';
-import { type BlockFile, type Catalogue, decompress, openBlock, type SectionCache, Unpacker } from 'svc/store';
+import { type BlockFile, type Catalogue, type DamageBook, decompress, openBlock, type SectionCache, Unpacker } from 'svc/store';
 
 import type { LogBatch, LogSource, SelectOptions } from '../logql/source.ts';
 import { chunkLines, decodeChunk } from './chunk.ts';
@@ -20,7 +19,7 @@ export interface ReaderParts {
   readonly chunks: ChunkTable;
   readonly catalogue: Catalogue;
   readonly cache: SectionCache;
-  readonly log: Logger;
+  readonly damage: DamageBook;
 }
 
 const mostOpenFiles = 64;
@@ -38,9 +37,8 @@ export class Reader {
     this.#parts = parts;
   }
 
-  /** A source for one question, which tells `unread` what it could not read. */
-  source(unread: (what: string) => void): LogSource {
-    return { select: (matchers, start, end, options, budget) => this.#select(matchers, start, end, options, budget, unread) };
+  source(): LogSource {
+    return { select: (matchers, start, end, options, budget) => this.#select(matchers, start, end, options, budget) };
   }
 
   async *#select(
@@ -49,13 +47,13 @@ export class Reader {
     end: Nanos,
     { direction, contains, bound = () => undefined }: SelectOptions,
     budget: Budget,
-    unread: (what: string) => void,
   ): AsyncGenerator<LogBatch> {
     const backward = direction === 'backward';
     const needles = needlesOf(contains);
     const window = { mint: start.ms, maxt: end.ns === 0 ? end.ms - 1 : end.ms, upTo: this.#parts.chunks.lastId(), backward };
-    const pieceOf = (row: ChunkRow): Piece => ({ mint: row.mint, maxt: row.maxt, load: () => this.#load(row, needles, budget, unread) });
+    const pieceOf = (row: ChunkRow): Piece => ({ mint: row.mint, maxt: row.maxt, load: () => this.#load(row, needles, budget) });
     const options = { start, end, backward, needles, bound, pause: () => budget.breathe() };
+    this.#parts.damage.touching(window.mint, window.maxt).forEach((sentence) => budget.warn(sentence));
     const queue = new TurnQueue<StreamReader>(backward);
     // All at once, before the first wait: what is in memory now may be in a block a moment later, and must not be told twice.
     for (const stream of this.#parts.streams.matching(matchers)) {
@@ -73,7 +71,7 @@ export class Reader {
     }
   }
 
-  #load(row: ChunkRow, needles: readonly Buffer[], budget: Budget, unread: (what: string) => void): Columns | undefined {
+  #load(row: ChunkRow, needles: readonly Buffer[], budget: Budget): Columns | undefined {
     try {
       const file = this.#file(row.file);
       budget.bytes(file.rawBytes(row.section));
@@ -83,7 +81,7 @@ export class Reader {
       if (isRefusal(error)) {
         throw error;
       }
-      this.#damaged(row, error, unread);
+      this.#damaged(row, error, budget);
       return undefined;
     }
   }
@@ -121,21 +119,11 @@ export class Reader {
   }
 
   /** One chunk that cannot be read costs its lines, not the answer. */
-  #damaged(row: ChunkRow, error: unknown, unread: (what: string) => void): void {
-    const { catalogue, log } = this.#parts;
-    const block = catalogue.db.prepare<[number], { damaged: number }>('select damaged from blocks where id = ?').get(row.block);
-    if (block === undefined) {
-      // Retention took it away while the question was on its way.
-      return;
-    }
-    const cause = `${row.lines} lines from ${new Date(row.mint).toISOString()} on cannot be read: ${messageOf(error)}`;
-    unread(cause);
-    if (block.damaged === 0) {
-      catalogue.blocks.markDamaged(row.block, cause);
-      log.error(
-        { event: 'logs.chunk_damaged', file: row.file, section: row.section, cause: messageOf(error) },
-        'log chunk is damaged; its lines are left out of answers',
-      );
+  #damaged({ block, file, mint, maxt, lines }: ChunkRow, error: unknown, budget: Budget): void {
+    const { catalogue, damage } = this.#parts;
+    // Otherwise retention took it away while the question was on its way.
+    if (catalogue.db.prepare('select 1 from blocks where id = ?').get(block) !== undefined) {
+      budget.warn(damage.block({ id: block, file, mint, maxt }, error, `${lines} lines`));
     }
   }
 

@@ -4,6 +4,7 @@ import { type Logger, SvcError } from 'svc/sdk';
 import { type Labels, labelsOf } from 'svc/query';
 import {
   type Catalogue,
+  DamageBook,
   type DiskLimits,
   diskSpace,
   type DiskSpace,
@@ -11,6 +12,7 @@ import {
   openWal,
   type RetentionLimits,
   sectionCache,
+  type StoreReport,
   type Wal,
   type WalFiles,
 } from 'svc/store';
@@ -29,7 +31,7 @@ import { type CutLimits, type LogLimits, usualCuts, usualLimits } from './limits
 import { StreamAdmission } from './stream-admission.ts';
 import { Origins } from './origins.ts';
 import { Reader } from './reader.ts';
-import { StreamTable } from './stream-table.ts';
+import { type Stream, StreamTable } from './stream-table.ts';
 import { Upkeep } from './upkeep.ts';
 
 export interface LogStoreOptions {
@@ -73,8 +75,7 @@ export interface LogStore {
   /** What a push comes to, without keeping it. */
   readPush(format: PushFormat, body: Uint8Array, options: PushOptions): Admitted;
   readRows(rows: Rows): Admitted;
-  /** For one question; `unread` hears what is damaged. */
-  source(unread: (what: string) => void): LogSource;
+  source(): LogSource;
   readonly directory: Directory;
   /** Hears of every batch that is kept; its memory is another's when the listener has returned. */
   onKept(listener: (batch: Batch) => void): () => void;
@@ -83,6 +84,8 @@ export interface LogStore {
   /** Everything that is in memory into blocks. */
   flush(): Promise<void>;
   status(): LogStoreStatus;
+  /** What an operator asks for. */
+  care(what: 'check' | 'mend'): Promise<StoreReport>;
   close(): Promise<void>;
 }
 
@@ -115,6 +118,7 @@ class Store implements LogStore {
   readonly #catalogue: Catalogue;
   readonly #wal: Wal;
   readonly #disk: DiskSpace;
+  readonly #damage: DamageBook;
   readonly #streams = new StreamTable();
   readonly #origins = new Origins();
   readonly #cutter: Cutter;
@@ -135,15 +139,16 @@ class Store implements LogStore {
     this.#limits = { ...usualLimits, ...options.limits };
     this.#retention = options.retention ?? { maxAgeMs: 14 * 86_400_000, maxBytes: retentionBytes };
     this.#disk = diskSpace(folder, options.disk);
+    this.#damage = new DamageBook(catalogue, log);
     const chunks = chunkTable(catalogue);
     const streams = this.#streams;
     chunks.restore(streams);
     this.#cutter = new Cutter({ streams, catalogue, chunks, limits: cuts, log, now });
     this.#intake = new Intake({ wal, streams, now, kept: (batch) => this.#listeners.forEach((listener) => listener(batch)) });
-    this.#reader = new Reader({ streams, chunks, catalogue, cache: sectionCache(options.cacheBytes ?? 32 * 1024 * 1024), log });
-    this.directory = new Directory(streams, chunks);
+    this.#reader = new Reader({ streams, chunks, catalogue, cache: sectionCache(options.cacheBytes ?? 32 * 1024 * 1024), damage: this.#damage });
+    this.directory = new Directory(streams, chunks, this.#damage);
     const [cutter, intake, reader] = [this.#cutter, this.#intake, this.#reader];
-    this.#upkeep = new Upkeep({ streams, chunks, catalogue, wal, cutter, intake, reader, cuts, retention: () => this.#retention, log, now });
+    this.#upkeep = new Upkeep({ streams, chunks, catalogue, wal, cutter, intake, reader, damage: this.#damage, cuts, retention: () => this.#retention, log, now });
   }
 
   /** What is much goes into blocks on the way, so that starting needs no more memory than running. */
@@ -155,6 +160,8 @@ class Store implements LogStore {
       this.#intake.replay(record, segment);
       await this.#upkeep.relieveMemory();
     });
+    const since = Math.min(...[...this.#streams.all()].map(oldestHeld));
+    this.#wal.damage.forEach(({ segment, what }) => this.#damage.lost({ part: segment, cause: what, mint: since, maxt: this.#now() }));
     this.#log.info({ records, streams: this.#streams.size, held_bytes: this.#upkeep.heldBytes }, 'log store opened');
   }
 
@@ -212,8 +219,8 @@ class Store implements LogStore {
     }
   }
 
-  source(unread: (what: string) => void): LogSource {
-    return this.#reader.source(unread);
+  source(): LogSource {
+    return this.#reader.source();
   }
 
   onKept(listener: (batch: Batch) => void): () => void {
@@ -234,9 +241,14 @@ class Store implements LogStore {
     return this.#upkeep.flush();
   }
 
+  async care(what: 'check' | 'mend'): Promise<StoreReport> {
+    const report = what === 'check' ? await this.#damage.check() : await this.#damage.mend(() => false);
+    this.#reader.close();
+    return report;
+  }
+
   status(): LogStoreStatus {
     const blocks = this.#catalogue.blocks.list();
-    const damaged = blocks.filter(({ damaged: isDamaged }) => isDamaged === 1);
     return {
       streams: this.#streams.size,
       activeStreams: this.#streams.active.size,
@@ -246,7 +258,7 @@ class Store implements LogStore {
       blockBytes: blocks.reduce((sum, { bytes }) => sum + bytes, 0),
       removedBlocks: this.#upkeep.removedBlocks,
       oldest: blocks[0]?.mint,
-      damage: [...this.#wal.damage, ...damaged.map(({ file, cause }) => `${file}: ${cause}`)],
+      damage: this.#damage.sentences(),
       trouble: this.#disk.refusal() ?? this.#cutter.trouble,
     };
   }
@@ -259,3 +271,7 @@ class Store implements LogStore {
     this.#catalogue.close();
   }
 }
+
+/** The time of the oldest line of a stream that is in memory. */
+const oldestHeld = ({ head, sealed }: Stream): number =>
+  Math.min(head !== undefined && head.count > 0 ? head.lend().ms[0]! : Infinity, ...sealed.map(({ mint }) => mint));

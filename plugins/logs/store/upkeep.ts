@@ -1,5 +1,5 @@
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
-import { type Catalogue, retain, type RetentionLimits, type Wal } from 'svc/store';
+import { type Catalogue, type DamageBook, retain, type RetentionLimits, type Wal } from 'svc/store';
 
 import type { ChunkTable } from './chunk-table.ts';
 import type { Cutter } from './cutter.ts';
@@ -16,6 +16,7 @@ export interface UpkeepParts {
   readonly cutter: Cutter;
   readonly intake: Intake;
   readonly reader: Reader;
+  readonly damage: DamageBook;
   readonly cuts: CutLimits;
   readonly retention: () => RetentionLimits;
   readonly log: Logger;
@@ -82,6 +83,9 @@ export class Upkeep {
   async tidy(): Promise<void> {
     const { cutter } = this.#parts;
     this.#retain();
+    for (const { file } of await this.#parts.damage.lookAgain(this.#parts.now())) {
+      this.#parts.reader.forget(file);
+    }
     await this.#running;
     await this.#alone(async () => {
       await cutter.sealDue();

@@ -11,7 +11,8 @@ import { ownPage } from './status-pages.ts';
 
 /** A little more than any query may take in the thread: its own deadline is the one that says why. */
 export const patienceMs = 5 * 60_000 + 10_000;
-const probeMs = 5_000;
+/** A thread that is busy is not dead; who asks decides how long that is. */
+const probeMs = 60_000;
 
 export interface EmbeddedParts {
   readonly thread: ThreadHandle;
@@ -87,7 +88,8 @@ export class EmbeddedDriver implements Driver {
   }
 
   async health(): Promise<HealthReport> {
-    return { ok: true, detail: damageOf(await this.#stats()) ?? 'embedded' };
+    const damage = damageOf(await this.#stats());
+    return { ok: true, ...(damage !== undefined && { degraded: true }), detail: damage ?? 'embedded' };
   }
 
   async probe(): ReturnType<Driver['probe']> {

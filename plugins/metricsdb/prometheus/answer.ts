@@ -26,7 +26,7 @@ export async function envelope(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const json = new JsonBytes(capacity).raw('{"status":"success","data":');
   const cut = await data(json);
-  list(json, 'warnings', cut ? [...warnings, truncated] : warnings);
+  list(json, 'warnings', [...new Set([...warnings, ...page.budget.warnings, ...(cut ? [truncated] : [])])]);
   list(json, 'infos', infos);
   return json.raw('}').finish();
 }

@@ -62,7 +62,7 @@ export async function instant(source: SeriesSource, options: EngineOptions & { r
   const { time } = options;
   const run = start(source, expr, options, budget, { start: time, end: time, step: 0 });
   const grid: Grid = { start: time, step: 1, count: 1 };
-  const remarks = (): Remarks => run.notes.lists(options.query);
+  const remarks = (): Remarks => remarksOf(run, options.query);
   switch (valueTypeOf(expr)) {
     case 'scalar': {
       const [value] = await scalarsOf(run, expr, grid);
@@ -109,11 +109,11 @@ export async function range(
   budget.spend(grid.count);
   if (type === 'scalar') {
     const values = await scalarsOf(run, expr, grid);
-    return { type: 'matrix', series: [{ labels: [], times: timesFrom(grid, 0, grid.count), values }], ...run.notes.lists(query) };
+    return { type: 'matrix', series: [{ labels: [], times: timesFrom(grid, 0, grid.count), values }], ...remarksOf(run, query) };
   }
   const rows = await mergeRows(run, grid, named(await rowsOf(run, expr, grid)));
   const series = await byLabels(run, rows.map(pointsOn(grid)));
-  return { type: 'matrix', series, ...run.notes.lists(query) };
+  return { type: 'matrix', series, ...remarksOf(run, query) };
 }
 
 function start(source: SeriesSource, expr: Expr, options: EngineOptions, budget: Budget, window: Run['window']): Run {
@@ -133,6 +133,12 @@ function start(source: SeriesSource, expr: Expr, options: EngineOptions, budget:
     evaluate: (expr, grid) => evaluate(run, expr, grid),
   };
   return run;
+}
+
+/** What the query itself gives rise to say, and what its samples do. */
+function remarksOf({ notes, budget }: Run, query: string): Remarks {
+  const { warnings, infos } = notes.lists(query);
+  return { warnings: [...warnings, ...budget.warnings], infos };
 }
 
 function repeatedSelectors(expr: Expr): ReadonlySet<string> {

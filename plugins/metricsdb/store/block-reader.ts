@@ -1,4 +1,4 @@
-import { type Labels, type Matcher } from 'svc/query';
+import { type Labels, labelsKey, matcher, type Matcher } from 'svc/query';
 import { openBlock, type BlockFile, type SectionCache } from 'svc/store';
 
 import { BlockDirectory, sectionOf, type Slice } from './block-directory.ts';
@@ -19,6 +19,9 @@ interface Page {
 
 const mostPages = 48;
 const mostColumns = 512;
+
+/** Hears of a section that cannot be read, and throws where that is too much to lose. */
+export type Lost = (error: unknown) => void;
 
 /** One block, open for questions. Pages and columns that were unpacked lately are kept for the next series, within bounds. */
 export class BlockReader {
@@ -44,7 +47,7 @@ export class BlockReader {
   }
 
   /** Numbers of the series that match, ascending. */
-  matching(matchers: readonly Matcher[]): number[] {
+  matching(matchers: readonly Matcher[], lost: Lost): number[] {
     const others = matchers.filter(({ name }) => name !== '__name__');
     const found: number[] = [];
     for (const { from, to } of this.directory.ranges(matchers)) {
@@ -52,11 +55,22 @@ export class BlockReader {
         const number = Math.floor(begin / groupSeries);
         const offset = number * groupSeries;
         const end = Math.min(to, offset + groupSeries);
-        this.#group(number).match(others, begin - offset, end - offset, offset, found);
+        try {
+          this.#group(number).match(others, begin - offset, end - offset, offset, found);
+        } catch (error) {
+          lost(error);
+        }
         begin = end;
       }
     }
     return found;
+  }
+
+  /** The number of the series with exactly these labels, or -1. */
+  find(labels: Labels, lost: Lost): number {
+    const matchers = Array.from({ length: labels.length / 2 }, (_, i) => matcher(labels[2 * i]!, '=', labels[2 * i + 1]!));
+    const key = labelsKey(labels);
+    return this.matching(matchers, lost).find((series) => this.key(series) === key) ?? -1;
   }
 
   labels(series: number): Labels {
@@ -69,21 +83,20 @@ export class BlockReader {
   }
 
   /** Appends the samples of a series from the slices that touch (mint, maxt]. */
-  read(series: number, mint: number, maxt: number, into: Samples): void {
+  read(series: number, mint: number, maxt: number, into: Samples, lost: Lost): void {
     const number = Math.floor(series / pageSeries);
     const place = series % pageSeries;
     for (const slice of this.directory.slicesWithin(mint, maxt)) {
       const section = sectionOf(slice, number);
       if (section !== -1) {
-        this.#readFrom(this.#page(section), place, slice, into);
+        const begin = into.length;
+        try {
+          this.#readFrom(this.#page(section), place, slice, into);
+        } catch (error) {
+          into.truncate(begin);
+          lost(error);
+        }
       }
-    }
-  }
-
-  /** Reads every section once; throws when one does not hold what was written. */
-  verify(): void {
-    for (let section = 0; section < this.#file.sections; section++) {
-      this.#file.read(section);
     }
   }
 
@@ -181,7 +194,7 @@ export class BlockReader {
   }
 
   /** Values of a label among series that match. */
-  labelValues(name: string, matchers: readonly Matcher[], into: Set<string>): void {
+  labelValues(name: string, matchers: readonly Matcher[], into: Set<string>, lost: Lost): void {
     if (!this.directory.labelNames.includes(name)) {
       return;
     }
@@ -190,7 +203,7 @@ export class BlockReader {
       return;
     }
     const byGroup = new Map<number, number[]>();
-    for (const series of this.matching(matchers)) {
+    for (const series of this.matching(matchers, lost)) {
       const number = Math.floor(series / groupSeries);
       (byGroup.get(number) ?? byGroup.set(number, []).get(number)!).push(series % groupSeries);
     }

@@ -1,20 +1,22 @@
 import { join } from 'node:path';
 
-import { isSvcError, messageOf, type Logger } from 'svc/sdk';
-import { sectionCache, type BlockRow, type Catalogue, type SectionCache } from 'svc/store';
+import { isSvcError, type Logger } from 'svc/sdk';
+import { type Budget } from 'svc/query';
+import { DamageBook, sectionCache, type BlockRow, type Catalogue, type SectionCache } from 'svc/store';
 
-import { BlockReader } from './block-reader.ts';
+import { rawLevel } from './block-layout.ts';
+import { BlockReader, type Lost } from './block-reader.ts';
 import { GroupCache } from './label-group.ts';
 
 const mostOpen = 64;
 const mostGroupBytes = 64 * 1_048_576;
 
-/** The blocks of a store: which there are, and a bounded number of them open. A damaged one is set aside and told of. */
+/** The blocks of a store: which there are, and a bounded number of them open. What of them cannot be read is told in each answer that misses it. */
 export class Blocks {
+  readonly damage: DamageBook;
   readonly #catalogue: Catalogue;
   readonly #cache: SectionCache;
   readonly #groups = new GroupCache(mostGroupBytes);
-  readonly #log: Logger;
   /** In the order of their use. */
   readonly #open = new Map<number, BlockReader>();
   /** Ids that a question works with; they are closed when nobody does any more. */
@@ -24,7 +26,7 @@ export class Blocks {
   constructor(catalogue: Catalogue, options: { readonly cacheBytes: number; readonly log: Logger }) {
     this.#catalogue = catalogue;
     this.#cache = sectionCache(options.cacheBytes);
-    this.#log = options.log;
+    this.damage = new DamageBook(catalogue, options.log);
     this.#rows = catalogue.blocks.list();
   }
 
@@ -48,9 +50,9 @@ export class Blocks {
     }
   }
 
-  /** Whole blocks of a level with samples in (mint, maxt], kept readable until `done`, whatever happens to them meanwhile. */
-  take(level: number, mint: number, maxt: number): { readonly rows: readonly BlockRow[]; done(): void } {
-    return this.hold(this.#rows.filter((row) => row.level === level && row.damaged === 0 && row.mint <= maxt && row.maxt > mint));
+  /** Blocks of all samples that have some in (mint, maxt]. */
+  within(mint: number, maxt: number): readonly BlockRow[] {
+    return this.#rows.filter((row) => row.level === rawLevel && row.mint <= maxt && row.maxt > mint);
   }
 
   /** Keeps these readable until `done`. */
@@ -59,7 +61,7 @@ export class Blocks {
       this.#users.set(id, (this.#users.get(id) ?? 0) + 1);
     }
     // Opened now: a file that is removed later stays readable through what is open.
-    rows.forEach((row) => this.#reader(row));
+    rows.forEach((row) => this.#attempt(row, () => undefined));
     return {
       rows,
       done: () => {
@@ -77,22 +79,32 @@ export class Blocks {
     };
   }
 
-  /** What `work` reads from a block; none when the block turns out to be damaged. */
-  from<R>(row: BlockRow, work: (reader: BlockReader) => R): R | undefined {
-    const reader = this.#reader(row);
-    if (reader === undefined) {
-      return undefined;
-    }
-    try {
-      return work(reader);
-    } catch (error) {
-      this.#setAside(row, error);
-      return undefined;
-    }
+  /** What `work` reads from a block, without the sections that it tells `lost` of; the answer says what is missing. None: nothing can be read. */
+  from<R>(row: BlockRow, cost: Pick<Budget, 'warn'>, work: (reader: BlockReader, lost: Lost) => R): R | undefined {
+    const lost: Lost = (error) => cost.warn(this.#noted(row, error));
+    return this.#attempt(row, (reader) => work(reader, lost), lost);
   }
 
-  damage(): string[] {
-    return this.#rows.filter(({ damaged }) => damaged === 1).map(({ file, cause }) => `block ${file}: ${cause ?? 'damaged'}`);
+  /** What `work` reads from a block of which nothing must be missing; none when something is. */
+  whole<R>(row: BlockRow, work: (reader: BlockReader, lost: Lost) => R): R | undefined {
+    const lost: Lost = (error) => {
+      throw error;
+    };
+    return this.#attempt(row, (reader) => work(reader, lost), (error) => void this.#noted(row, error));
+  }
+
+  /** Files may have been changed from outside: what no question uses is opened again when it is needed. */
+  readAnew(): void {
+    [...this.#open.keys()].filter((id) => !this.#users.has(id)).forEach((id) => this.#closeOne(id));
+    this.refresh();
+  }
+
+  /** To be called now and then: what was put back counts again. */
+  async lookAgain(now: number): Promise<void> {
+    for (const { id } of await this.damage.lookAgain(now)) {
+      this.#closeOne(id);
+    }
+    this.refresh();
   }
 
   close(): void {
@@ -101,38 +113,32 @@ export class Blocks {
     }
   }
 
-  #reader(row: BlockRow): BlockReader | undefined {
-    const known = this.#open.get(row.id);
-    if (known !== undefined) {
-      this.#open.delete(row.id);
-      this.#open.set(row.id, known);
-      return known;
-    }
-    if (this.#rows.some(({ id, damaged }) => id === row.id && damaged === 1)) {
-      return undefined;
-    }
+  #attempt<R>(row: BlockRow, work: (reader: BlockReader) => R, failed: Lost = (error) => void this.#noted(row, error)): R | undefined {
     try {
-      const reader = new BlockReader(join(this.#catalogue.blocksFolder, row.file), this.#cache, this.#groups);
-      this.#open.set(row.id, reader);
-      return reader;
+      return work(this.#reader(row));
     } catch (error) {
-      this.#setAside(row, error);
+      // Not damaged, but of another version of svc.
+      if (isSvcError(error) && error.code === 'unavailable') {
+        throw error;
+      }
+      failed(error);
       return undefined;
     }
   }
 
-  #setAside(row: BlockRow, error: unknown): void {
-    // Not damaged, but of another version of svc.
-    if (isSvcError(error) && error.code === 'unavailable') {
-      throw error;
+  #reader(row: BlockRow): BlockReader {
+    const reader = this.#open.get(row.id) ?? new BlockReader(join(this.#catalogue.blocksFolder, row.file), this.#cache, this.#groups);
+    this.#open.delete(row.id);
+    this.#open.set(row.id, reader);
+    return reader;
+  }
+
+  #noted(row: BlockRow, error: unknown): string {
+    const sentence = this.damage.block(row, error);
+    if (this.#rows.some(({ id, damaged }) => id === row.id && damaged === 0)) {
+      this.refresh();
     }
-    this.#catalogue.blocks.markDamaged(row.id, messageOf(error));
-    this.#log.error(
-      { event: 'metricsdb.block_damaged', file: row.file, cause: messageOf(error) },
-      'metrics block is damaged and left out of answers; restore it from a backup or delete it',
-    );
-    this.#closeOne(row.id);
-    this.refresh();
+    return sentence;
   }
 
   #trim(): void {

@@ -3,7 +3,7 @@ import { writeBlock, type BlockRow, type Catalogue } from 'svc/store';
 
 import { BlockBuilder, type Finished } from './block-builder.ts';
 import { sliceOf } from './block-layout.ts';
-import { type BlockReader } from './block-reader.ts';
+import { type BlockReader, type Lost } from './block-reader.ts';
 import { type Blocks } from './blocks.ts';
 import { nextBlockName } from './catalogue-schema.ts';
 import { thinnedOf } from './rollup.ts';
@@ -53,10 +53,10 @@ interface Source {
 
 /** Writes the content of several blocks as one and puts it in their place; answers whether it did. */
 export async function compact(catalogue: Catalogue, blocks: Blocks, rows: readonly BlockRow[], now: () => number): Promise<boolean> {
-  const taken = blocks.take(0, Math.min(...rows.map(({ mint }) => mint)) - 1, Math.max(...rows.map(({ maxt }) => maxt)));
+  const taken = blocks.hold(rows);
   try {
     const sources = rows.flatMap(
-      (row) => blocks.from(row, (reader): Source => ({ row, reader, next: 0, labels: reader.directory.series > 0 ? reader.labels(0) : undefined })) ?? [],
+      (row) => blocks.whole(row, (reader): Source => ({ row, reader, next: 0, labels: reader.directory.series > 0 ? reader.labels(0) : undefined })) ?? [],
     );
     if (sources.length < rows.length) {
       return false;
@@ -92,7 +92,7 @@ async function merge(
       samples.clear();
       for (const source of sources) {
         if (source.labels !== undefined && order(source.labels, labels) === 0) {
-          whole &&= blocks.from(source.row, (reader) => advance(source, reader, samples)) === true;
+          whole &&= blocks.whole(source.row, (reader, lost) => advance(source, reader, samples, lost)) === true;
         }
       }
       samples.settle();
@@ -114,8 +114,8 @@ async function merge(
 }
 
 /** Reads the series at which a source stands and goes on to the next. */
-function advance(source: Source, reader: BlockReader, into: Samples): true {
-  reader.read(source.next, -Infinity, Infinity, into);
+function advance(source: Source, reader: BlockReader, into: Samples, lost: Lost): true {
+  reader.read(source.next, -Infinity, Infinity, into, lost);
   source.next++;
   source.labels = source.next < reader.directory.series ? reader.labels(source.next) : undefined;
   return true;

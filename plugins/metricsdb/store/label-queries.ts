@@ -1,5 +1,6 @@
 import { type Budget, eachOf, type Labels, labelsKey, type Matcher } from 'svc/query';
 
+import { ChosenBlocks } from './chosen-blocks.ts';
 import { find, type SelectParts } from './select.ts';
 
 export interface Window {
@@ -13,8 +14,8 @@ type MatcherSets = readonly (readonly Matcher[])[];
 export async function matchingSeries(parts: SelectParts, matcherSets: MatcherSets, window: Window, cost: Budget): Promise<Labels[]> {
   const found = new Map<string, Labels>();
   for (const matchers of matcherSets) {
-    await within(parts, window, async (rows) => {
-      await eachOf(await find(parts, rows, matchers, window.mint, window.maxt, cost), cost, ({ labels }) => {
+    await within(parts, window, cost, async (chosen) => {
+      await eachOf(await find(parts, chosen, matchers, window.mint, window.maxt, cost), cost, ({ labels }) => {
         cost.spend(1);
         found.set(labelsKey(labels), labels);
       });
@@ -32,9 +33,9 @@ export async function labelNames(parts: SelectParts, matcherSets: MatcherSets, w
     }
     return [...names].sort();
   }
-  await within(parts, window, async (rows) => {
-    for (const row of rows) {
-      parts.blocks.from(row, ({ directory }) => directory.labelNames.forEach((name) => names.add(name)));
+  await within(parts, window, cost, async (chosen) => {
+    for (const place of chosen.rows.keys()) {
+      chosen.at(place, ({ directory }) => directory.labelNames.forEach((name) => names.add(name)));
       await cost.breathe();
     }
   });
@@ -48,10 +49,10 @@ export async function labelNames(parts: SelectParts, matcherSets: MatcherSets, w
 export async function labelValues(parts: SelectParts, name: string, matcherSets: MatcherSets, window: Window, cost: Budget): Promise<string[]> {
   const values = new Set<string>();
   const sets = matcherSets.length === 0 ? [[]] : matcherSets;
-  await within(parts, window, async (rows) => {
+  await within(parts, window, cost, async (chosen) => {
     for (const matchers of sets) {
-      for (const row of rows) {
-        parts.blocks.from(row, (reader) => reader.labelValues(name, matchers, values));
+      for (const place of chosen.rows.keys()) {
+        chosen.at(place, (reader, lost) => reader.labelValues(name, matchers, values, lost));
         await cost.breathe();
       }
       if (parts.head.touches(window.mint, window.maxt)) {
@@ -66,12 +67,14 @@ export async function labelValues(parts: SelectParts, name: string, matcherSets:
 async function within<R>(
   { blocks }: SelectParts,
   { mint, maxt }: Window,
-  work: (rows: ReturnType<SelectParts['blocks']['take']>['rows']) => Promise<R>,
+  cost: Budget,
+  work: (chosen: ChosenBlocks) => Promise<R>,
 ): Promise<R> {
-  const taken = blocks.take(0, mint, maxt);
+  blocks.damage.touching(mint, maxt).forEach((sentence) => cost.warn(sentence));
+  const chosen = new ChosenBlocks(blocks, blocks.within(mint, maxt), cost);
   try {
-    return await work(taken.rows);
+    return await work(chosen);
   } finally {
-    taken.done();
+    chosen.done();
   }
 }

@@ -5,7 +5,7 @@ import { isCounterName } from '../promql/counter-name.ts';
 import type { SelectHints } from '../promql/source.ts';
 import { BlockBuilder, type Finished } from './block-builder.ts';
 import { rawLevel, sliceOf, windowsOfLevel } from './block-layout.ts';
-import { type BlockReader } from './block-reader.ts';
+import { type BlockReader, type Lost } from './block-reader.ts';
 import { type Blocks } from './blocks.ts';
 import { nextBlockName } from './catalogue-schema.ts';
 import { Samples } from './samples.ts';
@@ -30,6 +30,9 @@ interface Meta {
 }
 
 const metaOf = ({ meta }: BlockRow): Meta => JSON.parse(meta) as Meta;
+
+/** The block that a thin one was made of. */
+export const wholeOf = (rows: readonly BlockRow[], thin: BlockRow): BlockRow | undefined => rows.find(({ id }) => id === metaOf(thin).of);
 
 /** Thin blocks that were made of these. */
 export const thinnedOf = (rows: readonly BlockRow[], ids: ReadonlySet<number>): readonly BlockRow[] =>
@@ -65,7 +68,7 @@ export function briefest(rows: readonly BlockRow[], level: number, mint: number,
       .map((row) => [metaOf(row).of, row]),
   );
   return rows
-    .filter((row) => row.level === rawLevel && row.damaged === 0 && row.mint <= maxt && row.maxt > mint)
+    .filter((row) => row.level === rawLevel && row.mint <= maxt && row.maxt > mint)
     .map((row) => {
       const brief = thinned.get(row.id);
       return brief !== undefined && standsAlone(row, rows) && !isInHead(row) ? brief : row;
@@ -97,7 +100,7 @@ export async function rollUp(catalogue: Catalogue, blocks: Blocks, { row, level 
   const windowMs = windowsOfLevel.get(level)!;
   const taken = blocks.hold([row]);
   try {
-    const series = blocks.from(row, ({ directory }) => directory.series);
+    const series = blocks.whole(row, ({ directory }) => directory.series);
     if (series === undefined) {
       return false;
     }
@@ -108,7 +111,7 @@ export async function rollUp(catalogue: Catalogue, blocks: Blocks, { row, level 
     const { file, bytes } = await writeBlock(catalogue.blocksFolder, nextBlockName(catalogue.db, 'thin'), async (writer) => {
       const builder = new BlockBuilder(writer);
       for (let number = 0; number < series && whole; number++) {
-        whole = blocks.from(row, (reader) => addThinned(reader, number, windowMs, all, few, builder)) === true;
+        whole = blocks.whole(row, (reader, lost) => addThinned({ reader, lost, windowMs, all, few, builder }, number)) === true;
         await pause.breathe();
       }
       found = builder.finish();
@@ -134,8 +137,17 @@ export async function rollUp(catalogue: Catalogue, blocks: Blocks, { row, level 
   }
 }
 
-function addThinned(reader: BlockReader, number: number, windowMs: number, all: Samples, few: Samples, builder: BlockBuilder): true {
-  reader.read(number, -Infinity, Infinity, all.clear());
+interface Thinning {
+  readonly reader: BlockReader;
+  readonly lost: Lost;
+  readonly windowMs: number;
+  readonly all: Samples;
+  readonly few: Samples;
+  readonly builder: BlockBuilder;
+}
+
+function addThinned({ reader, lost, windowMs, all, few, builder }: Thinning, number: number): true {
+  reader.read(number, -Infinity, Infinity, all.clear(), lost);
   const labels = reader.labels(number);
   const { length } = thin(all.settle(), windowMs, isCounterName(labelValue(labels, metricName)), few);
   builder.add(labels, few, 0, length);

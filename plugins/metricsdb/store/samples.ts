@@ -30,6 +30,12 @@ export class Samples {
     this.counts?.fill(1, from, this.length);
   }
 
+  /** Lets go of what was appended since it was so long. */
+  truncate(length: number): void {
+    this.stale.fill(0, length);
+    this.length = length;
+  }
+
   reserve(more: number): void {
     const needed = this.length + more;
     if (needed > this.times.length) {

@@ -4,6 +4,7 @@ import { type BlockRow } from 'svc/store';
 import type { SelectHints, Series, Visit } from '../promql/source.ts';
 import { rawLevel } from './block-layout.ts';
 import { type Blocks } from './blocks.ts';
+import { ChosenBlocks } from './chosen-blocks.ts';
 import { type Head } from './head.ts';
 import { type Reads } from './reads.ts';
 import { briefest, levelFor } from './rollup.ts';
@@ -50,23 +51,18 @@ export async function scan(
   const { head, blocks, reads } = parts;
   const read = reads.begin();
   const level = levelFor(hints, matchers);
+  blocks.damage.touching(mint, maxt).forEach((sentence) => cost.warn(sentence));
   const isInHead = (row: BlockRow): boolean => head.touches(row.mint, row.maxt);
-  const taken = level === rawLevel ? blocks.take(rawLevel, mint, maxt) : blocks.hold(briefest(blocks.list(), level, mint, maxt, isInHead));
+  const chosen = new ChosenBlocks(blocks, briefest(blocks.list(), level, mint, maxt, isInHead), cost);
   // Blocks hold samples of these times, too: only all of them together tell which is the newest.
-  const headOnly = hints.newest === true && taken.rows.length === 0;
+  const headOnly = hints.newest === true && chosen.rows.length === 0;
   try {
-    const found = await find(parts, taken.rows, matchers, mint, maxt, cost);
+    const found = await find(parts, chosen, matchers, mint, maxt, cost);
     const samples = level !== rawLevel ? new Samples().counting() : new Samples();
-    for (const series of found) {
-      const { slot, generation, inBlocks } = series;
+    for (const { labels, slot, generation, inBlocks } of found) {
       samples.clear();
       for (let i = 0; i < inBlocks.length; i += 2) {
-        const row = taken.rows[inBlocks[i]!]!;
-        const begin = samples.length;
-        blocks.from(row, (reader) => reader.read(inBlocks[i + 1]!, mint, maxt, samples));
-        if (row.level === rawLevel) {
-          samples.countEach(begin);
-        }
+        chosen.read(inBlocks[i]!, inBlocks[i + 1]!, labels, [mint, maxt], samples);
       }
       if (slot !== -1 && head.index.generation(slot) === generation && !(headOnly && head.samples.newest(slot, mint, maxt, samples))) {
         const begin = samples.length;
@@ -78,7 +74,7 @@ export async function scan(
       const to = samples.after(maxt);
       if (to > from) {
         cost.spend(to - from);
-        const pause = visit(view(series.labels, samples, from, to));
+        const pause = visit(view(labels, samples, from, to));
         if (pause !== undefined) {
           await pause;
         }
@@ -89,7 +85,7 @@ export async function scan(
       }
     }
   } finally {
-    taken.done();
+    chosen.done();
     read.done();
   }
 }
@@ -110,22 +106,22 @@ function view(labels: Labels, samples: Samples, from: number, to: number): Serie
 
 /** Matching series of head and blocks, each once. */
 export async function find(
-  parts: SelectParts,
-  rows: readonly BlockRow[],
+  parts: Pick<SelectParts, 'head'>,
+  chosen: ChosenBlocks,
   matchers: readonly Matcher[],
   mint: number,
   maxt: number,
   cost: Budget,
 ): Promise<Iterable<Found>> {
-  const { head, blocks } = parts;
-  if (rows.length === 0) {
+  const { head } = parts;
+  if (chosen.rows.length === 0) {
     return head.touches(mint, maxt) ? eachInHead(head, head.index.matching(matchers)) : [];
   }
   const found = new Map<string, Found>();
-  for (const [position, row] of rows.entries()) {
-    const matching = blocks.from(row, (reader) => reader.matching(matchers)) ?? [];
+  for (const position of chosen.rows.keys()) {
+    const matching = chosen.at(position, (reader, lost) => reader.matching(matchers, lost)) ?? [];
     for (let from = 0; from < matching.length; from += seriesAtOnce) {
-      blocks.from(row, (reader) => {
+      chosen.at(position, (reader) => {
         for (const series of matching.slice(from, from + seriesAtOnce)) {
           const key = reader.key(series);
           const known = found.get(key);
@@ -135,6 +131,7 @@ export async function find(
             known.inBlocks.push(position, series);
           }
         }
+        return true;
       });
       await cost.breathe();
     }

@@ -2,10 +2,11 @@ import { join } from 'node:path';
 
 import type { Budget, Labels, Matcher } from 'svc/query';
 import { type Logger, SvcError } from 'svc/sdk';
-import { type Catalogue, type DiskLimits, diskSpace, type DiskSpace, openCatalogue, openWal, type Wal, type WalOptions } from 'svc/store';
+import { type Catalogue, type DiskLimits, diskSpace, type DiskSpace, openCatalogue, openWal, type StoreReport, type Wal, type WalOptions } from 'svc/store';
 
 import type { PushAnswer, SampleRow, Stamp } from '../contract.ts';
 import type { SeriesSource } from '../promql/source.ts';
+import { rawLevel } from './block-layout.ts';
 import { Blocks } from './blocks.ts';
 import { catalogueSchema, getState } from './catalogue-schema.ts';
 import { Exemplars, type SeriesExemplars } from './exemplars.ts';
@@ -51,6 +52,8 @@ export async function openMetricsStore(options: MetricsStoreOptions): Promise<Me
     await wal.drop(floor);
     const head = new Head({ seed: options.seed ?? randomSeed(catalogue), window: limits.outOfOrderMs, maxSeries: limits.maxSeries });
     const replayed = await replay(wal, head, floor, log, new HeadSpill({ head, catalogue, limits, now: options.now, log }));
+    const since = Math.min(getState(catalogue.db, 'boundary') ?? -Infinity, head.minTime);
+    wal.damage.forEach(({ segment, what }) => catalogue.losses.add({ part: segment, cause: what, mint: since, maxt: options.now() }));
     log.info({ series: head.index.live, ...replayed }, 'metrics head restored from the WAL');
     return new MetricsStore(options, limits, catalogue, wal, head);
   } catch (error) {
@@ -142,7 +145,15 @@ export class MetricsStore {
 
   /** What could not be read, as sentences. */
   damage(): string[] {
-    return [...this.#parts.wal.damage, ...this.#parts.blocks.damage()];
+    return this.#parts.blocks.damage.sentences();
+  }
+
+  /** What an operator asks for; what is open is read anew afterwards. */
+  async care(what: 'check' | 'mend'): Promise<StoreReport> {
+    const { blocks } = this.#parts;
+    const report = what === 'check' ? await blocks.damage.check() : await blocks.damage.mend(({ level }) => level !== rawLevel);
+    blocks.readAnew();
+    return report;
   }
 
   stats(): MetricsStats {

@@ -60,6 +60,7 @@ export class Upkeep {
     }
     await this.settled();
     this.#expire();
+    await this.#parts.blocks.lookAgain(now());
     this.#compact();
     await this.settled();
     this.#rollUp();

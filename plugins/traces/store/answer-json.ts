@@ -5,6 +5,18 @@ import type { Attribute } from '../traceql/span.ts';
 import { attributesJson, valueJson, valueText } from './otlp-values.ts';
 import { intrinsicTags, type TagNames, type TagValue } from './tags.ts';
 
+/** A finished object with what is missing in it, as Tempo says it of partial answers, and as a list. */
+export function withWarnings(json: Uint8Array<ArrayBuffer>, warnings: readonly string[]): Uint8Array<ArrayBuffer> {
+  if (warnings.length === 0) {
+    return json;
+  }
+  const said = Buffer.from(`,"status":"PARTIAL","message":${JSON.stringify(warnings.join('; '))},"warnings":${JSON.stringify(warnings)}}`);
+  const told = new Uint8Array(json.length - 1 + said.length);
+  told.set(json.subarray(0, -1));
+  told.set(said, json.length - 1);
+  return told;
+}
+
 const withoutZeros = (traceId: string): string => traceId.replace(/^0+(?=.)/, '');
 
 /** A search as the interface answers it. `plain` leaves the spans out, as a search by tags does. */

@@ -1,8 +1,10 @@
-import { type Logger, messageOf } from 'svc/sdk';
-import { type Catalogue, isDamagedBlock, type RetentionLimits, retain, type SectionCache, sectionCache } from 'svc/store';
+import { type Logger } from 'svc/sdk';
+import { type BlockRow, type Catalogue, DamageBook, type DamagedBlock, isDamagedBlock, type RetentionLimits, retain, type SectionCache, sectionCache } from 'svc/store';
 
 import { type BlockParts, StoredBlock } from './block.ts';
+import { hashOfTrace } from './bit-filter.ts';
 import type { Group } from './group.ts';
+import type { SearchWindow } from '../traceql/source.ts';
 
 const mostOpen = 64;
 const cacheBytes = 32 * 1024 * 1024;
@@ -12,7 +14,7 @@ const mostGroups = 96;
 /** All blocks of the store, in memory as far as looking them up needs it. */
 export class BlockSet {
   readonly #catalogue: Catalogue;
-  readonly #log: Logger;
+  readonly damage: DamageBook;
   readonly #blocks: StoredBlock[] = [];
   readonly #files = new OpenFiles();
   readonly #cache: SectionCache = sectionCache(cacheBytes);
@@ -20,11 +22,12 @@ export class BlockSet {
   /** Taken away while queries read them: their files live on until the last of these has ended. */
   readonly #retired = new Set<StoredBlock>();
   #readers = 0;
-  #damaged = 0;
+  /** Of which nothing can be read. */
+  readonly #unreadable = new Map<number, BlockRow>();
 
   constructor(catalogue: Catalogue, log: Logger) {
     this.#catalogue = catalogue;
-    this.#log = log;
+    this.damage = new DamageBook(catalogue, log);
     const groups = new RecentGroups();
     this.#parts = {
       cache: this.#cache,
@@ -38,10 +41,6 @@ export class BlockSet {
     return this.#blocks;
   }
 
-  get damaged(): number {
-    return this.#damaged;
-  }
-
   get residentBytes(): number {
     return this.#blocks.reduce((sum, block) => sum + block.residentBytes, this.#cache.bytes);
   }
@@ -51,7 +50,7 @@ export class BlockSet {
     this.#blocks.push(new StoredBlock(this.#catalogue.blocksFolder, row, this.#parts));
   }
 
-  /** Runs a query; a block that turns out to be damaged is taken out, and the query run again. */
+  /** Runs a query; what turns out to be damaged is left out, and the query run again. */
   async read<T>(query: () => Promise<T>): Promise<T> {
     this.#readers++;
     try {
@@ -59,13 +58,46 @@ export class BlockSet {
         try {
           return await query();
         } catch (error) {
-          if (!isDamagedBlock(error) || !this.#isolate(error.damagedBlock, error.message)) {
+          if (!isDamagedBlock(error) || !this.#leaveOut(error)) {
             throw error;
           }
         }
       }
     } finally {
       this.#endReading();
+    }
+  }
+
+  /** What an answer about these times misses, as sentences; about one trace, what it may miss of that. */
+  missing({ startMs, endMs }: SearchWindow, trace?: Uint8Array): string[] {
+    const touches = ({ mint, maxt }: BlockRow): boolean => maxt >= startMs && mint <= endMs;
+    const hash = trace && hashOfTrace(trace);
+    const partly = this.#blocks.filter((block) => touches(block.row) && (hash === undefined || block.mayHaveTrace(hash)) && block.misses(trace));
+    const unread = [...this.#unreadable.values()].filter(touches);
+    return [...this.damage.touching(startMs, endMs), ...[...partly.map(({ row }) => row), ...unread].map((row) => this.#sentenceOf(row))];
+  }
+
+  /** To be called now and then: what was put back counts again. */
+  async lookAgain(now: number): Promise<void> {
+    (await this.damage.lookAgain(now)).forEach((row) => this.#replace(row));
+  }
+
+  /** Files may have been changed from outside. */
+  readAnew(): void {
+    const rows = new Map(this.#catalogue.blocks.list().map((row) => [row.id, row]));
+    for (const { id } of [...this.#blocks.map(({ row }) => row), ...this.#unreadable.values()]) {
+      this.#replace(rows.get(id), id);
+    }
+  }
+
+  #replace(row: BlockRow | undefined, id = row!.id): void {
+    const at = this.#blocks.findIndex((block) => block.row.id === id);
+    if (at >= 0) {
+      this.#retire(this.#blocks.splice(at, 1)[0]!);
+    }
+    this.#unreadable.delete(id);
+    if (row !== undefined) {
+      this.#restore(row);
     }
   }
 
@@ -78,6 +110,7 @@ export class BlockSet {
       }
     });
     for (const { id } of removed) {
+      this.#unreadable.delete(id);
       const block = held.get(id);
       if (block !== undefined) {
         this.#blocks.splice(this.#blocks.indexOf(block), 1);
@@ -91,36 +124,33 @@ export class BlockSet {
     this.#files.close();
   }
 
-  #restore(row: StoredBlock['row']): void {
-    if (row.damaged === 1) {
-      this.#damaged++;
-      return;
-    }
+  #restore(row: BlockRow): void {
     try {
       this.add(row);
     } catch (error) {
-      this.#reportDamage(row, messageOf(error));
+      this.#unreadable.set(row.id, row);
+      this.damage.block(row, error);
     }
   }
 
-  #isolate(path: string, cause: string): boolean {
-    const at = this.#blocks.findIndex((block) => block.path === path);
+  #leaveOut(error: DamagedBlock): boolean {
+    const at = this.#blocks.findIndex((block) => block.path === error.damagedBlock);
     if (at < 0) {
       return false;
     }
-    const [block] = this.#blocks.splice(at, 1);
-    this.#files.release(block!);
-    this.#reportDamage(block!.row, cause);
+    const block = this.#blocks[at]!;
+    this.damage.block(block.row, error);
+    if (error.section !== undefined) {
+      return block.lose(error.section);
+    }
+    this.#blocks.splice(at, 1);
+    this.#files.release(block);
+    this.#unreadable.set(block.row.id, block.row);
     return true;
   }
 
-  #reportDamage({ id, file }: StoredBlock['row'], cause: string): void {
-    this.#damaged++;
-    this.#catalogue.blocks.markDamaged(id, cause);
-    this.#log.error(
-      { event: 'traces.block_damaged', block: file, cause },
-      'trace block is damaged and left out of queries; restore it from a backup or delete it',
-    );
+  #sentenceOf(row: BlockRow): string {
+    return `${row.file}: ${this.#catalogue.blocks.causeOf(row.id) ?? 'some of it cannot be read'}`;
   }
 
   #retire(block: StoredBlock): void {

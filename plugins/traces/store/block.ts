@@ -178,6 +178,9 @@ export class StoredBlock {
   readonly #traceFilter: BitFilter;
   readonly #groups: readonly GroupEntry[];
   #file: BlockFile | undefined;
+  /** First sections of groups that cannot be read. */
+  readonly #lost = new Set<number>();
+  #isFilterLost = false;
 
   constructor(folder: string, row: BlockRow, parts: BlockParts) {
     this.row = row;
@@ -198,27 +201,43 @@ export class StoredBlock {
     return this.#traceFilter.has(hash);
   }
 
-  attributeFilter(): BitFilter {
+  /** Undefined when it cannot be read: then everything has to be. */
+  attributeFilter(): BitFilter | undefined {
+    if (this.#isFilterLost) {
+      return undefined;
+    }
     const file = this.#open();
     return new BitFilter(file.read(file.sections - tail.attributeFilter), probes);
   }
 
   *groups(): Iterable<Group> {
     for (const { firstSection, rows, traces } of this.#groups) {
-      yield this.#group(firstSection, rows, traces);
+      if (!this.#lost.has(firstSection)) {
+        yield this.#group(firstSection, rows, traces);
+      }
     }
   }
 
   /** The group that would hold a trace. */
   groupOf(id: Uint8Array): Group | undefined {
-    let found: GroupEntry | undefined;
-    for (const entry of this.#groups) {
-      if (Buffer.compare(entry.firstTrace, id) > 0) {
-        break;
-      }
-      found = entry;
+    const found = this.#entryOf(id);
+    return found === undefined || this.#lost.has(found.firstSection) ? undefined : this.#group(found.firstSection, found.rows, found.traces);
+  }
+
+  /** Leaves out what a section belongs to; whether that was not left out already. */
+  lose(section: number): boolean {
+    const entry = this.#groups.find(({ firstSection }) => section >= firstSection && section < firstSection + sectionsPerGroup);
+    if (entry === undefined) {
+      const before = this.#isFilterLost;
+      this.#isFilterLost = true;
+      return !before;
     }
-    return found === undefined ? undefined : this.#group(found.firstSection, found.rows, found.traces);
+    return this.#lost.size < this.#lost.add(entry.firstSection).size;
+  }
+
+  /** Whether groups are left out, or the one that would hold this trace. */
+  misses(id?: Uint8Array): boolean {
+    return id === undefined ? this.#lost.size > 0 : this.#lost.has(this.#entryOf(id)?.firstSection ?? -1);
   }
 
   /** Opens the file, which then can be read even when it is deleted. */
@@ -230,6 +249,10 @@ export class StoredBlock {
   release(): void {
     this.#file?.close();
     this.#file = undefined;
+  }
+
+  #entryOf(id: Uint8Array): GroupEntry | undefined {
+    return this.#groups.findLast(({ firstTrace }) => Buffer.compare(firstTrace, id) <= 0);
   }
 
   /** Reads through the block: a file that was given back meanwhile is opened again. */

@@ -63,8 +63,13 @@ export function spanSource(tables: SpanTables): SpanSource {
 function blocksFor({ blocks }: SpanTables, { startMs, endMs }: SearchWindow, filter: SpanPrefilter | undefined): StoredBlock[] {
   return blocks()
     .filter(({ row }) => row.maxt >= startMs && row.mint <= endMs)
-    .filter((block) => filter === undefined || mayHold(block.attributeFilter(), filter))
+    .filter((block) => filter === undefined || mayBeIn(block, filter))
     .sort((a, b) => b.meta.maxStart - a.meta.maxStart);
+}
+
+function mayBeIn(block: StoredBlock, filter: SpanPrefilter): boolean {
+  const known = block.attributeFilter();
+  return known === undefined || mayHold(known, filter);
 }
 
 /** From the newest trace to the oldest, as far as one table can tell; a block is opened when its turn has come. */

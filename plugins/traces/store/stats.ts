@@ -8,7 +8,8 @@ export interface StoreStats {
   readonly blocks: number;
   readonly blockSpans: number;
   readonly blockBytes: number;
-  readonly damagedBlocks: number;
+  /** What cannot be read, as sentences. */
+  readonly damage: readonly string[];
   readonly walBytes: number;
   /** Milliseconds; undefined while there is nothing in blocks. */
   readonly oldest: number | undefined;
@@ -37,7 +38,7 @@ export function statsOf({ blocks: set, heads, walBytes, totals, metrics }: Stats
     blocks: blocks.length,
     blockSpans: blocks.reduce((sum, { row }) => sum + row.rows, 0),
     blockBytes: blocks.reduce((sum, { row }) => sum + row.bytes, 0),
-    damagedBlocks: set.damaged,
+    damage: set.damage.sentences(),
     walBytes,
     oldest: blocks.length === 0 ? undefined : blocks.reduce((oldest, { row }) => Math.min(oldest, row.mint), Infinity),
     residentBytes: set.residentBytes,

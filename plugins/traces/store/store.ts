@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
 import { budget } from 'svc/query';
-import { type Catalogue, diskSpace, type DiskLimits, openCatalogue, openWal, type Wal, type WalFiles } from 'svc/store';
+import { type Catalogue, diskSpace, type DiskLimits, openCatalogue, openWal, type StoreReport, type Wal, type WalFiles } from 'svc/store';
 
-import type { SpanSource } from '../traceql/source.ts';
+import type { SearchWindow, SpanSource } from '../traceql/source.ts';
 import type { TraceSpans } from '../traceql/span.ts';
 import { writeTraceBlock } from './block.ts';
 import { BlockSet } from './block-set.ts';
@@ -41,8 +41,10 @@ export interface TracesStore {
   count(head: Head, first: number, end: number): void;
   source(): SpanSource;
   readonly tables: SpanTables;
-  /** A question to the source or the tables; damaged blocks are left out. */
+  /** A question to the source or the tables; what is damaged is left out. */
   read<T>(question: () => Promise<T>): Promise<T>;
+  /** What an answer about these times misses, as sentences, or about one trace. */
+  missing(window: SearchWindow, trace?: Uint8Array): string[];
   trace(id: Uint8Array): Promise<TraceSpans | undefined>;
   /** Makes the head a block when it is time, or at once; removes what is too old or too much. */
   tend(options?: { readonly now?: boolean }): Promise<void>;
@@ -50,6 +52,8 @@ export interface TracesStore {
   /** Why nothing is stored at the moment. */
   refusal(): string | undefined;
   stats(): StoreStats;
+  /** What an operator asks for. */
+  care(what: 'check' | 'mend'): Promise<StoreReport>;
   close(): Promise<void>;
 }
 
@@ -126,6 +130,8 @@ class Store implements TracesStore {
       decodeTraces(body, this.#head, stamp, this.#limits, receivedAt);
       this.#head.reveal(first, this.#head.rows);
     });
+    const since = this.tables.heads().reduce((oldest, { startMs, rows }) => startMs.subarray(0, rows).reduce((least, start) => Math.min(least, start), oldest), Infinity);
+    this.#wal.damage.forEach(({ segment, what }) => this.#blocks.damage.lost({ part: segment, cause: what, mint: since, maxt: this.#now() }));
     await this.#wal.drop(done);
     // With nothing left of it the log counts from the beginning again.
     this.#catalogue.db.prepare('update position set segment = 0').run();
@@ -176,6 +182,10 @@ class Store implements TracesStore {
     return this.#blocks.read(question);
   }
 
+  missing(window: SearchWindow, trace?: Uint8Array): string[] {
+    return this.#blocks.missing(window, trace);
+  }
+
   trace(id: Uint8Array): Promise<TraceSpans | undefined> {
     return this.#blocks.read(() => Promise.resolve(gather(this.tables, id)));
   }
@@ -187,6 +197,7 @@ class Store implements TracesStore {
       this.#retireHead(this.#wal.cut());
     }
     await this.#empty();
+    await this.#blocks.lookAgain(this.#now());
     this.#blocks.retain({ maxAgeMs: this.#limits.maxAgeMs, maxBytes: this.#limits.maxBytes }, this.#now());
   }
 
@@ -202,6 +213,12 @@ class Store implements TracesStore {
 
   refusal(): string | undefined {
     return this.#disk.refusal();
+  }
+
+  async care(what: 'check' | 'mend'): Promise<StoreReport> {
+    const report = what === 'check' ? await this.#blocks.damage.check() : await this.#blocks.damage.mend(() => false);
+    this.#blocks.readAnew();
+    return report;
   }
 
   stats(): StoreStats {

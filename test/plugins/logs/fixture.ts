@@ -83,11 +83,12 @@ export async function read(store: LogStore, options: ReadOptions = {}): Promise<
   const limits = budget({ timeoutMs: 60_000, now: () => performance.now() });
   const found: ReadLine[] = [];
   const window = [nanos(start), nanos(end)] as const;
-  for await (const { labels, entries } of store.source(unread).select(matchers, ...window, { direction, ...(contains && { contains }) }, limits)) {
+  for await (const { labels, entries } of store.source().select(matchers, ...window, { direction, ...(contains && { contains }) }, limits)) {
     for (const { ms, ns, line, metadata = [] } of entries) {
       found.push({ at: ms - present + ns / 1e6, line, labels: labelsRecord(labels), metadata: labelsRecord(metadata) });
     }
   }
+  limits.warnings.forEach(unread);
   return found;
 }
 

@@ -100,7 +100,7 @@ describe('lines that were pushed', () => {
     const limits = budget({ timeoutMs: 60_000, now: () => performance.now() });
     const found: string[] = [];
     const everything = [{ ms: 0, ns: 0 }, { ms: 2e12, ns: 0 }, { direction: 'forward', contains: ['round'] }, limits] as const;
-    for await (const { entries } of store.source(() => undefined).select([matcher('app', '=~', '.+')], ...everything)) {
+    for await (const { entries } of store.source().select([matcher('app', '=~', '.+')], ...everything)) {
       if (found.length === 0) {
         for (let round = 2; round < 12; round++) {
           await fill('late', round);
@@ -216,8 +216,14 @@ describe('what the store keeps', () => {
     const told: string[] = [];
     assert.deepEqual(linesOf(await read(opened.store, { unread: (what) => told.push(what) })), ['intact']);
     assert.equal(told.length, 1);
-    assert.match(told[0]!, /1 lines from .* cannot be read/);
-    assert.match(opened.store.status().damage.join(), /cannot be read/);
+    assert.match(told[0]!, /1 lines cannot be read: the block .* section 0 does not hold/);
+    assert.match(opened.store.status().damage.join(), /does not hold what was written/);
+    assert.ok(!told.join().includes(opened.folder), 'an answer does not tell where the data folder is');
+    bytes[12] = bytes[12]! ^ 0xff;
+    writeFileSync(path, bytes);
+    assert.deepEqual(linesOf(await read(opened.store)).length, 2, 'what was put back is there at once');
+    await opened.store.tidy();
+    assert.deepEqual(opened.store.status().damage, []);
   });
 
   test('is refused while the disk is full, and read all the same; then it goes on by itself', async (t) => {

@@ -408,7 +408,7 @@ describe('blocks', () => {
     },
     'cut short': (path: string) => truncateSync(path, 50),
   })) {
-    test(`that are ${what} are left out, and the others answer`, async (t) => {
+    test(`that are ${what} are left out, the others answer, and answers say so`, async (t) => {
       const place = folder(t);
       const first = await openService(t, { folder: place });
       for (const number of [1, 2, 3]) {
@@ -420,8 +420,10 @@ describe('blocks', () => {
       harm(join(blocks, readdirSync(blocks).sort()[1]!));
       const second = await openService(t, { folder: place });
       assert.deepEqual(await found(second, '{ span.n > 0 }'), ['3', '1']);
-      assert.equal(second.methods.stats().damagedBlocks, 1);
-      assert.equal(await second.methods.trace({ traceId: '2', form: 'v1' }, noCall), undefined);
+      assert.equal(second.methods.stats().damage.length, 1);
+      await assert.rejects(second.methods.trace({ traceId: '2', form: 'v1' }, noCall), /may lie in what cannot be read/);
+      const told = JSON.parse(Buffer.from(await second.methods.searchJson({ query: '{ span.n > 0 }', ...window }, noCall)).toString());
+      assert.deepEqual([told.status, told.warnings.length], ['PARTIAL', 1]);
       assert.deepEqual(
         (await second.methods.tagValues({ tag: 'span.n', ...window }, noCall)).map(({ value }) => value),
         ['1', '3'],
