@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Authenticator, Banner, Catalogue, definePlugin } from 'svc/sdk';
 
 import { Directory, Passwords } from '../iam/contract.ts';
+import { believedClock } from './believed-clock.ts';
 import { AccessTokens } from './access-tokens.ts';
 import { ApiTokens } from './api-tokens.ts';
 import { authRoutes } from './auth-routes.ts';
@@ -25,7 +26,8 @@ import { Vouched } from './vouched.ts';
 
 export default definePlugin({
   async activate(ctx) {
-    const { clock, ids, secrets, log, settings } = ctx;
+    const { ids, secrets, log, settings } = ctx;
+    const clock = believedClock(ctx);
     const directory = ctx.services.use(Directory);
     const passwords = ctx.services.use(Passwords);
     const catalogue = ctx.services.use(Catalogue);
@@ -72,6 +74,6 @@ export default definePlugin({
 
     // The generation before this one may end sessions while it drains.
     ctx.events.on(SessionEnded, ({ session_id: sessionId }) => forget(sessionId));
-    startHousekeeping(ctx, { store, sessions, revocations, signingKeys, setupToken, uses });
+    startHousekeeping({ ...ctx, clock }, { store, sessions, revocations, signingKeys, setupToken, uses });
   },
 });

@@ -1,3 +1,4 @@
+export { BelievedClock, type BelievedClockRules } from './believed-clock.ts';
 export { ConcurrencyGate, type GateRules } from './concurrency-gate.ts';
 export { DueWork, type DueWorkParts } from './due-work.ts';
 export { type CounterRules, networkOf, SlidingCounter } from './sliding-counter.ts';

@@ -12,6 +12,8 @@ export interface Catalogue {
   readonly blocks: BlockTable;
   /** What is gone besides blocks. */
   readonly losses: LossTable;
+  /** What the wall clock said last, while it was believed. */
+  readonly lastSeen: { get(): number | undefined; set(time: number): void };
   /** Where the files of the blocks lie. */
   readonly blocksFolder: string;
   close(): void;
@@ -67,7 +69,7 @@ export function openCatalogue(path: string, schemaSql: readonly string[], option
     const blocks = blockTable(db, blocksFolder);
     const losses = lossTable(db);
     agree({ blocks, losses, folder: blocksFolder, isNew, log });
-    return { db, blocks, losses, blocksFolder, close: () => void db.close() };
+    return { db, blocks, losses, lastSeen: lastSeenIn(db), blocksFolder, close: () => void db.close() };
   } catch (error) {
     db.close();
     throw error;
@@ -109,6 +111,13 @@ function lossTable(db: Database.Database): LossTable {
       }
     },
   };
+}
+
+function lastSeenIn(db: Database.Database): Catalogue['lastSeen'] {
+  db.exec('create table if not exists clock (id integer primary key check (id = 1), seen real not null) strict');
+  const get = db.prepare<[], number>('select seen from clock').pluck();
+  const set = db.prepare<[number]>('insert into clock (id, seen) values (1, ?) on conflict (id) do update set seen = excluded.seen');
+  return { get: () => get.get(), set: (time) => void set.run(time) };
 }
 
 function migrate(db: Database.Database, path: string, versions: readonly string[]): void {

@@ -1,3 +1,6 @@
+import { BelievedClock } from 'svc/flow';
+import type { Logger } from 'svc/sdk';
+
 import type { BlockRow } from './block-table.ts';
 import type { Catalogue } from './catalogue.ts';
 
@@ -7,6 +10,47 @@ export interface RetentionLimits {
 }
 
 type Aged = Pick<BlockRow, 'id' | 'maxt' | 'bytes'>;
+
+const dayMs = 86_400_000;
+const noteEveryMs = 60_000;
+
+/**
+ * By which time blocks of a store grow old: by the newest of them, for a clock that runs ahead must not delete everything. While
+ * the clock is doubted nothing grows old at all.
+ */
+export class RetentionClock {
+  readonly #catalogue: Catalogue;
+  readonly #clock: BelievedClock;
+  readonly #log: Logger;
+  #notedAt = -Infinity;
+  #isDoubted = false;
+
+  constructor(catalogue: Catalogue, { now, monotonic = () => performance.now(), log }: { readonly now: () => number; readonly monotonic?: () => number; readonly log: Logger }) {
+    this.#catalogue = catalogue;
+    this.#log = log;
+    this.#clock = new BelievedClock({ now, monotonic }, { lastSeen: catalogue.lastSeen.get(), toleranceMs: dayMs });
+  }
+
+  /** The time that ages are counted to, the newest sample or line at the latest. -Infinity: nothing is old. */
+  time(newest: number): number {
+    const { isDoubted } = this.#clock;
+    if (isDoubted !== this.#isDoubted) {
+      this.#isDoubted = isDoubted;
+      if (isDoubted) {
+        this.#log.warn({ event: 'store.clock_doubted' }, 'the clock is more than a day off what was last seen; nothing is deleted by its age for an hour; set the clock');
+      }
+    }
+    if (isDoubted) {
+      return -Infinity;
+    }
+    const now = this.#clock.now();
+    if (Math.abs(now - this.#notedAt) >= noteEveryMs) {
+      this.#notedAt = now;
+      this.#catalogue.lastSeen.set(now);
+    }
+    return Math.min(now, newest);
+  }
+}
 
 /** The ids of the blocks that must go, oldest first. The newest stays whatever the limits say: they may be wrong. */
 export function overdue(blocks: readonly Aged[], { maxAgeMs, maxBytes }: RetentionLimits, now: number): number[] {
@@ -24,7 +68,13 @@ export function overdue(blocks: readonly Aged[], { maxAgeMs, maxBytes }: Retenti
 }
 
 /** Removes what is overdue; `also` runs in the same transaction. Answers the rows that are gone. */
-export function retain(catalogue: Catalogue, limits: RetentionLimits, now: number, also?: (ids: readonly number[]) => void): readonly BlockRow[] {
-  const ids = overdue(catalogue.blocks.list(), limits, now);
+export function retain(catalogue: Catalogue, limits: RetentionLimits, clock: RetentionClock, also?: (ids: readonly number[]) => void): readonly BlockRow[] {
+  const blocks = catalogue.blocks.list();
+  const now = clock.time(newestOf(blocks));
+  catalogue.losses.forget(now - limits.maxAgeMs);
+  const ids = overdue(blocks, limits, now);
   return ids.length === 0 ? [] : catalogue.blocks.remove(ids, () => also?.(ids));
 }
+
+/** The newest time in blocks; what is in memory is newer still. */
+export const newestOf = (blocks: readonly Aged[]): number => blocks.reduce((newest, { maxt }) => Math.max(newest, maxt), -Infinity);

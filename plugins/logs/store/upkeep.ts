@@ -1,5 +1,5 @@
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
-import { type Catalogue, type DamageBook, retain, type RetentionLimits, type Wal } from 'svc/store';
+import { type Catalogue, type DamageBook, retain, RetentionClock, type RetentionLimits, type Wal } from 'svc/store';
 
 import type { ChunkTable } from './chunk-table.ts';
 import type { Cutter } from './cutter.ts';
@@ -29,12 +29,14 @@ const pauseMs = 5_000;
 /** Keeps memory, log and blocks within their limits. */
 export class Upkeep {
   readonly #parts: UpkeepParts;
+  readonly #clock: RetentionClock;
   #running: Promise<void> | undefined;
   #tryAgainAt = -Infinity;
   removedBlocks = 0;
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts;
+    this.#clock = new RetentionClock(parts.catalogue, parts);
   }
 
   get heldBytes(): number {
@@ -137,9 +139,9 @@ export class Upkeep {
   }
 
   #retain(): void {
-    const { catalogue, reader, retention, wal, now } = this.#parts;
+    const { catalogue, reader, retention, wal } = this.#parts;
     const { maxAgeMs, maxBytes } = retention();
-    const gone = retain(catalogue, { maxAgeMs, maxBytes: Math.max(0, maxBytes - wal.bytes) }, now());
+    const gone = retain(catalogue, { maxAgeMs, maxBytes: Math.max(0, maxBytes - wal.bytes) }, this.#clock);
     for (const { file } of gone) {
       reader.forget(file);
     }

@@ -35,6 +35,8 @@ export class Head {
   /** The latest time of any sample. */
   maxTime = -Infinity;
   minTime = Infinity;
+  /** No sample may be later than this at the moment. */
+  latest = Infinity;
   #movedMinTime = Infinity;
 
   constructor(options: { readonly seed: number; readonly window: number; readonly maxSeries: number }) {
@@ -107,16 +109,21 @@ export class Head {
     return true;
   }
 
+  /** A series whose newest sample is from a future that the clock has taken back begins anew, in the middle of what it has. */
+  #windowOf(slot: number): number {
+    return this.samples.lastTime(slot) > this.latest ? Infinity : this.#window;
+  }
+
   /** The log holds the definition on disk. */
   settled(slot: number): void {
     this.#definedIn[slot] = known;
   }
 
   verdict(slot: number, time: number, value: number, stale: boolean): Verdict {
-    return this.samples.verdict(slot, time, value, stale, this.#window);
+    return this.samples.verdict(slot, time, value, stale, this.#windowOf(slot));
   }
 
-  append(slot: number, time: number, value: number, stale: boolean, window = this.#window): Verdict {
+  append(slot: number, time: number, value: number, stale: boolean, window = this.#windowOf(slot)): Verdict {
     const verdict = this.samples.append(slot, time, value, stale, window);
     if (verdict === 'kept') {
       this.maxTime = time > this.maxTime ? time : this.maxTime;

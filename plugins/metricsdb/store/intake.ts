@@ -61,6 +61,7 @@ export class Intake {
     this.#salt = this.#head.stampSalt(stamp);
     this.#number = this.#head.nextBatchNumber();
     this.#latest = now + this.#limits.aheadMs;
+    this.#head.latest = this.#latest;
     this.accepted = 0;
     this.rejected = 0;
     return this;

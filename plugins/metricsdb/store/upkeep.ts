@@ -1,5 +1,5 @@
 import { type Logger, messageOf } from 'svc/sdk';
-import { type BlockRow, type DiskSpace, overdue } from 'svc/store';
+import { type BlockRow, type DiskSpace, newestOf, overdue, RetentionClock } from 'svc/store';
 
 import { sliceMs } from './block-layout.ts';
 import { getState } from './catalogue-schema.ts';
@@ -19,6 +19,7 @@ const retryAfterMs = 30_000;
 /** What goes on behind pushes and questions, one thing at a time: cuts, compaction, retention. */
 export class Upkeep {
   readonly #parts: UpkeepParts;
+  readonly #clock: RetentionClock;
   #work: Promise<void> = Promise.resolve();
   #cutting = false;
   #nextAttempt = -Infinity;
@@ -30,6 +31,7 @@ export class Upkeep {
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts;
+    this.#clock = new RetentionClock(parts.catalogue, parts);
     const { catalogue, head } = parts;
     this.#boundary = getState(catalogue.db, 'boundary') ?? (Number.isFinite(head.minTime) ? sliceStart(head.minTime) : undefined);
   }
@@ -111,8 +113,10 @@ export class Upkeep {
   }
 
   #expire(): void {
-    const { catalogue, blocks, limits, now, log } = this.#parts;
-    const ids = expired(blocks.list(), limits, now());
+    const { catalogue, blocks, limits, log } = this.#parts;
+    const now = this.#clock.time(newestOf(blocks.list()));
+    catalogue.losses.forget(now - limits.maxAgeMs);
+    const ids = expired(blocks.list(), limits, now);
     if (ids.length > 0) {
       const gone = catalogue.blocks.remove(ids);
       blocks.refresh();

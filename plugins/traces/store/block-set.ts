@@ -1,5 +1,5 @@
 import { type Logger } from 'svc/sdk';
-import { type BlockRow, type Catalogue, DamageBook, type DamagedBlock, isDamagedBlock, type RetentionLimits, retain, type SectionCache, sectionCache } from 'svc/store';
+import { type BlockRow, type Catalogue, DamageBook, type DamagedBlock, isDamagedBlock, type RetentionClock, type RetentionLimits, retain, type SectionCache, sectionCache } from 'svc/store';
 
 import { type BlockParts, StoredBlock } from './block.ts';
 import { hashOfTrace } from './bit-filter.ts';
@@ -102,9 +102,9 @@ export class BlockSet {
   }
 
   /** Removes what is too old or too much. */
-  retain(limits: RetentionLimits, now: number): void {
+  retain(limits: RetentionLimits, clock: RetentionClock): void {
     const held = new Map(this.#blocks.map((block) => [block.row.id, block]));
-    const removed = retain(this.#catalogue, limits, now, (ids) => {
+    const removed = retain(this.#catalogue, limits, clock, (ids) => {
       if (this.#readers > 0) {
         ids.forEach((id) => held.get(id)?.hold());
       }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
 import { budget } from 'svc/query';
-import { type Catalogue, diskSpace, type DiskLimits, openCatalogue, openWal, type StoreReport, type Wal, type WalFiles } from 'svc/store';
+import { type Catalogue, diskSpace, type DiskLimits, openCatalogue, openWal, RetentionClock, type StoreReport, type Wal, type WalFiles } from 'svc/store';
 
 import type { SearchWindow, SpanSource } from '../traceql/source.ts';
 import type { TraceSpans } from '../traceql/span.ts';
@@ -89,6 +89,7 @@ class Store implements TracesStore {
   readonly #blocks: BlockSet;
   readonly #log: Logger;
   readonly #now: () => number;
+  readonly #clock: RetentionClock;
   readonly #disk: ReturnType<typeof diskSpace>;
   #metrics: SpanMetrics;
   readonly #waiting: Waiting[] = [];
@@ -107,6 +108,7 @@ class Store implements TracesStore {
     this.#blocks = blocks;
     this.#log = log;
     this.#now = now;
+    this.#clock = new RetentionClock(catalogue, { now, log });
     this.#disk = disk;
     this.#metrics = new SpanMetrics(limits.metricSeries);
     this.#head = this.newHead();
@@ -198,7 +200,7 @@ class Store implements TracesStore {
     }
     await this.#empty();
     await this.#blocks.lookAgain(this.#now());
-    this.#blocks.retain({ maxAgeMs: this.#limits.maxAgeMs, maxBytes: this.#limits.maxBytes }, this.#now());
+    this.#blocks.retain({ maxAgeMs: this.#limits.maxAgeMs, maxBytes: this.#limits.maxBytes }, this.#clock);
   }
 
   count(head: Head, first: number, end: number): void {

@@ -15,6 +15,7 @@ import {
   openCatalogue,
   overdue,
   retain,
+  RetentionClock,
   sectionCache,
   Unpacker,
   writeBlock,
@@ -367,13 +368,44 @@ describe('retention', () => {
     const folder = folderOf(t);
     const catalogue = await withBlocks(folder, ['a', 'b', 'c']);
     const told: number[][] = [];
+    const at = (now: number): RetentionClock => new RetentionClock(catalogue, { now: () => now, log: listener() });
     assert.deepEqual(
-      retain(catalogue, { maxAgeMs: 150, maxBytes: 1e9 }, 300, (ids) => told.push([...ids])).map(({ file }) => file),
+      retain(catalogue, { maxAgeMs: 150, maxBytes: 1e9 }, at(300), (ids) => told.push([...ids])).map(({ file }) => file),
       ['a'],
     );
     assert.deepEqual(files(folder), ['b', 'c']);
     assert.equal(told.length, 1);
-    assert.deepEqual(retain(catalogue, { maxAgeMs: 1e9, maxBytes: 1e9 }, 300), []);
+    assert.deepEqual(retain(catalogue, { maxAgeMs: 1e9, maxBytes: 1e9 }, at(300)), []);
+    catalogue.close();
+  });
+});
+
+describe('a clock that cannot be believed', () => {
+  test('makes nothing old for an hour, at a start and while it runs; then it does', async (t) => {
+    const folder = folderOf(t);
+    const catalogue = await withBlocks(folder, ['a', 'b', 'c']);
+    const day = 86_400_000;
+    const began = 20_000 * day;
+    for (const [what, jump] of Object.entries({ ahead: 3_650 * day, back: -3_650 * day })) {
+      for (const when of ['at a start', 'while it runs'] as const) {
+        catalogue.lastSeen.set(began);
+        let [wall, steady] = [began, 0];
+        const opened = (): RetentionClock => new RetentionClock(catalogue, { now: () => wall, monotonic: () => steady, log: listener() });
+        let clock = opened();
+        assert.equal(clock.time(5), 5);
+        wall += jump;
+        clock = when === 'at a start' ? opened() : clock;
+        for (const minutes of [0, 30, 29]) {
+          wall += minutes * 60_000;
+          steady += minutes * 60_000;
+          assert.equal(clock.time(began + jump * 2), -Infinity, `${what} ${when}`);
+        }
+        assert.equal(catalogue.lastSeen.get(), began, 'a doubted time is not noted');
+        wall += 120_000;
+        steady += 120_000;
+        assert.equal(clock.time(Infinity), wall);
+      }
+    }
     catalogue.close();
   });
 });
