@@ -65,7 +65,7 @@ async function open(ctx: PluginContext) {
   scope.defer('journal', () => journal.close());
 
   const link: Link = new Link({
-    ...{ credentials, machine, desired, journal, sweeper, random, scope, ids, log, version: build.version },
+    ...{ credentials, machine, desired, journal, sweeper, random, scope, ids, clock, log, version: build.version },
     handlers: new Handlers(ctx.extend.open(EdgeMethods), ctx.extend.open(EdgeStreams), policy),
     onUp() {
       host.forget();

@@ -1,4 +1,4 @@
-import { type Ids, type Logger, messageOf, type Scope, SvcError } from 'svc/sdk';
+import { type Clock, type Ids, type Logger, messageOf, type Scope, SvcError } from 'svc/sdk';
 import {
   clientHandshake,
   closeCode,
@@ -29,6 +29,7 @@ export interface LinkParts {
   readonly sweeper: Sweeper;
   readonly scope: Scope;
   readonly ids: Ids;
+  readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
   readonly version: string;
@@ -181,7 +182,7 @@ export class Link {
       accessKey: access_key,
       secretKey: secret_key,
       hello: { agent_id: machine.uuid, boot_id: machine.bootId, agent_version: version, caps: this.#caps.split(' '), purpose },
-      state: desired.hash === undefined ? {} : { config_hash: desired.hash },
+      state: { now: this.#parts.clock.now(), ...(desired.hash !== undefined && { config_hash: desired.hash }) },
     };
   }
 }

@@ -40,6 +40,7 @@ export const EdgeItem = Type.Object({
   access_key: Type.String(),
   agent_version: orNull(Type.String()),
   version_drift: Type.Boolean({ description: 'whether its agent is of another version than the manager' }),
+  clock_skew_ms: orNull(Type.Integer({ description: 'how far its clock was ahead of this manager when it connected; null while it is away' })),
   device_id: orNull(Type.Integer()),
   host_info: orNull(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), { description: 'as the machine reports it' })),
   labels: Type.Record(Type.String(), Type.String()),

@@ -13,6 +13,9 @@ export interface SelfMetricParts {
   readonly introductions: Introductions;
 }
 
+const toleratedMs = 2_000;
+const mostSkewed = 500;
+
 /** The figures of this plugin itself; those of single edges are in the metrics store. */
 export class SelfMetrics {
   readonly #parts: SelfMetricParts;
@@ -22,6 +25,8 @@ export class SelfMetrics {
   readonly #unproved;
   readonly #waiting;
   readonly #refused;
+  readonly #skews;
+  readonly #skewed = new Map<number, Readonly<Record<string, string>>>();
   #refusedBefore = 0;
 
   constructor(metrics: Metrics, parts: SelfMetricParts) {
@@ -31,6 +36,7 @@ export class SelfMetrics {
     this.#conflicts = metrics.gauge('conflicts', 'Edges whose keys several machines use.');
     this.#unproved = metrics.gauge('unproved_sockets', 'Sockets that have not proved yet whose they are.');
     this.#waiting = metrics.gauge('introductions_waiting', 'Machines whose introduction is not kept yet.');
+    this.#skews = metrics.gauge('clock_skew_seconds', 'How far clocks of edges are ahead, where it is more than two seconds.', ['edge_id', 'device_id']);
     this.#refused = metrics.counter('refused_total', 'Connections that were told to come back later.');
   }
 
@@ -43,11 +49,27 @@ export class SelfMetrics {
       disputed += record.conflict ? 1 : 0;
     }
     Object.entries(count).forEach(([status, number]) => this.#edges.set(number, { status }));
+    this.#observeSkews();
     this.#tunnels.set(presence.up.size);
     this.#conflicts.set(disputed);
     this.#unproved.set(limits.unproved);
     this.#waiting.set(introductions.waiting);
     this.#refused.add(limits.refused - this.#refusedBefore);
     this.#refusedBefore = limits.refused;
+  }
+
+  /** What such an edge measures carries its wrong times: the rule `edge_clock_skew` tells of it. */
+  #observeSkews(): void {
+    for (const { id, deviceId, tunnel } of this.#parts.edgeTable.all()) {
+      const skewMs = tunnel?.clockSkewMs ?? 0;
+      const labels = { edge_id: String(id), device_id: String(deviceId ?? '') };
+      if (Math.abs(skewMs) > toleratedMs && (this.#skewed.has(id) || this.#skewed.size < mostSkewed)) {
+        this.#skewed.set(id, labels);
+        this.#skews.set(skewMs / 1000, labels);
+      } else if (this.#skewed.has(id)) {
+        this.#skews.set(0, this.#skewed.get(id));
+        this.#skewed.delete(id);
+      }
+    }
   }
 }

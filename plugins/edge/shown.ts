@@ -52,6 +52,7 @@ function shownEdge(row: EdgeRow, record: EdgeRecord | undefined, seenAt: number 
     access_key: row.access_key,
     agent_version: record?.agentVersion ?? null,
     version_drift: drifts(record?.agentVersion ?? null, managerVersion),
+    clock_skew_ms: record?.tunnel?.clockSkewMs ?? null,
     device_id: row.device_id,
     host_info: row.host_info === null ? null : { ...(JSON.parse(row.host_info) as HostInfo) },
     labels: JSON.parse(row.labels) as Record<string, string>,

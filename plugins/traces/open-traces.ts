@@ -17,15 +17,15 @@ export interface TracesService {
   close(): Promise<void>;
 }
 
-export type TracesSetup = Pick<ThreadSetup, 'data' | 'log' | 'notify' | 'now' | 'every'>;
+export type TracesSetup = Pick<ThreadSetup, 'data' | 'log' | 'notify' | 'now' | 'every'> & { readonly monotonic?: () => number };
 
 const tendEveryMs = 5_000;
 const usualQuery = { timeoutMs: 30_000, cpuMs: 10_000, maxSamples: 50_000_000 };
 
 /** Store and language of the traces area, behind the methods that its thread answers. */
-export async function openTraces({ data, log, notify, now, every }: TracesSetup): Promise<TracesService> {
+export async function openTraces({ data, log, notify, now, monotonic, every }: TracesSetup): Promise<TracesService> {
   const { folder, limits = {}, query = usualQuery, nativeBinding } = data as TracesData;
-  const store = await openTracesStore({ folder, log, now, limits, ...(nativeBinding !== undefined && { nativeBinding }) });
+  const store = await openTracesStore({ folder, log, now, ...(monotonic !== undefined && { monotonic }), limits, ...(nativeBinding !== undefined && { nativeBinding }) });
   const runner = new QueryRunner(query);
   const queries = new StoreQueries(store, runner);
   const passing = new Passing(store, now);

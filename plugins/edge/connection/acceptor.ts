@@ -1,5 +1,5 @@
 import type { EdgeWelcome } from 'svc/edge-protocol';
-import { type Ids, isSvcError, type Logger, messageOf, type RouteDeclaration, type Socket, socketRoute } from 'svc/sdk';
+import { type Clock, type Ids, isSvcError, type Logger, messageOf, type RouteDeclaration, type Socket, socketRoute } from 'svc/sdk';
 import {
   type AuthenticatedEdge,
   closeCode,
@@ -41,6 +41,7 @@ export interface AcceptorParts {
   readonly pushes: Pick<Pushes, 'taken'>;
   readonly sweeper: Sweeper;
   readonly ids: Ids;
+  readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
   readonly managerVersion: string;
@@ -126,12 +127,14 @@ export class Acceptor {
     const { presence, rotations, sweeper, random, log, handlers, owners, onServing } = this.#parts;
     const session = openSession(socket, { side: 'manager', sweeper, log, handlers, random, label: `edge ${record.id}` });
     const hash = state['config_hash'];
+    const now = state['now'];
     const tunnel: Tunnel = {
       session,
       generation: keys.generation,
       machine: hello.agent_id.toLowerCase(),
       bootId: hello.boot_id,
       capabilities: this.#capabilities.read(hello.caps),
+      clockSkewMs: typeof now === 'number' && Math.abs(now) < 8.64e15 ? Math.round(now - this.#parts.clock.now()) : null,
       configHash: typeof hash === 'string' ? hash : undefined,
       settling: false,
     };

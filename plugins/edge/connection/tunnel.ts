@@ -10,6 +10,8 @@ export interface Tunnel {
   readonly machine: string;
   readonly bootId: string;
   readonly capabilities: EdgeCapabilities;
+  /** How far its clock was ahead of ours at the handshake; null of an agent that does not say. */
+  readonly clockSkewMs: number | null;
   /** The configuration that the edge has. */
   configHash: string | undefined;
   /** Its configuration is on the way. */

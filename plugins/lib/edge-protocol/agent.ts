@@ -30,6 +30,8 @@ export type EnrolAnswer = Static<typeof EnrolAnswer>;
 export interface EdgeHelloState {
   /** The last hash that `config_apply` brought; absent before the first. */
   readonly config_hash?: string;
+  /** The time of its clock, in milliseconds since 1970. */
+  readonly now?: number;
 }
 
 /** What the edge learns from the welcome of the tunnel. */

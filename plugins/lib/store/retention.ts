@@ -25,7 +25,7 @@ export class RetentionClock {
   #notedAt = -Infinity;
   #isDoubted = false;
 
-  constructor(catalogue: Catalogue, { now, monotonic = () => performance.now(), log }: { readonly now: () => number; readonly monotonic?: () => number; readonly log: Logger }) {
+  constructor(catalogue: Catalogue, { now, monotonic = () => performance.now(), log }: { readonly now: () => number; readonly monotonic?: (() => number) | undefined; readonly log: Logger }) {
     this.#catalogue = catalogue;
     this.#log = log;
     this.#clock = new BelievedClock({ now, monotonic }, { lastSeen: catalogue.lastSeen.get(), toleranceMs: dayMs });

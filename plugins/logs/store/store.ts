@@ -39,6 +39,8 @@ export interface LogStoreOptions {
   readonly log: Logger;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Milliseconds that never jump; by default those of the machine. */
+  readonly monotonic?: () => number;
   readonly limits?: Partial<LogLimits>;
   readonly cuts?: Partial<CutLimits>;
   readonly retention?: RetentionLimits;
@@ -148,7 +150,7 @@ class Store implements LogStore {
     this.#reader = new Reader({ streams, chunks, catalogue, cache: sectionCache(options.cacheBytes ?? 32 * 1024 * 1024), damage: this.#damage });
     this.directory = new Directory(streams, chunks, this.#damage);
     const [cutter, intake, reader] = [this.#cutter, this.#intake, this.#reader];
-    this.#upkeep = new Upkeep({ streams, chunks, catalogue, wal, cutter, intake, reader, damage: this.#damage, cuts, retention: () => this.#retention, log, now });
+    this.#upkeep = new Upkeep({ streams, chunks, catalogue, wal, cutter, intake, reader, damage: this.#damage, cuts, retention: () => this.#retention, log, now, monotonic: options.monotonic });
   }
 
   /** What is much goes into blocks on the way, so that starting needs no more memory than running. */

@@ -21,6 +21,7 @@ export interface UpkeepParts {
   readonly retention: () => RetentionLimits;
   readonly log: Logger;
   readonly now: () => number;
+  readonly monotonic: (() => number) | undefined;
 }
 
 /** After a block could not be written. */

@@ -26,6 +26,8 @@ export interface MetricsStoreOptions {
   readonly limits?: Partial<MetricsLimits>;
   /** Wall clock. */
   readonly now: () => number;
+  /** Milliseconds that never jump; by default those of the machine. */
+  readonly monotonic?: () => number;
   readonly log: Logger;
   /** Of the hash of series; random by default, so that nobody can make them collide. */
   readonly seed?: number;
@@ -77,14 +79,14 @@ export class MetricsStore {
   readonly #applying = new Set<Promise<void>>();
   readonly #counts = { accepted: 0, rejected: 0, pushes: 0 };
 
-  constructor({ folder, now, log, disk }: MetricsStoreOptions, limits: MetricsLimits, catalogue: Catalogue, wal: Wal, head: Head) {
+  constructor({ folder, now, monotonic, log, disk }: MetricsStoreOptions, limits: MetricsLimits, catalogue: Catalogue, wal: Wal, head: Head) {
     this.limits = limits;
     this.#now = now;
     this.#head = head;
     this.#disk = diskSpace(folder, disk);
     const blocks = new Blocks(catalogue, { cacheBytes: limits.cacheBytes, log });
     const applied = (): Promise<unknown> => Promise.all(this.#applying);
-    this.#parts = { head, wal, catalogue, blocks, reads: new Reads(), now, log, limits, disk: this.#disk, applied };
+    this.#parts = { head, wal, catalogue, blocks, reads: new Reads(), now, monotonic, log, limits, disk: this.#disk, applied };
     this.#upkeep = new Upkeep(this.#parts);
     this.#described = new Metadata(catalogue.db);
     this.#exemplars = new Exemplars(catalogue.db);

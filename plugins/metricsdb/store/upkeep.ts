@@ -11,6 +11,7 @@ import { rollUp, rollupPlan, thinnedOf } from './rollup.ts';
 export interface UpkeepParts extends CutParts {
   readonly limits: MetricsLimits;
   readonly disk: DiskSpace;
+  readonly monotonic?: (() => number) | undefined;
   readonly log: Logger;
 }
 
@@ -113,8 +114,8 @@ export class Upkeep {
   }
 
   #expire(): void {
-    const { catalogue, blocks, limits, log } = this.#parts;
-    const now = this.#clock.time(newestOf(blocks.list()));
+    const { catalogue, blocks, head, limits, log } = this.#parts;
+    const now = this.#clock.time(Math.max(head.maxTime, newestOf(blocks.list())));
     catalogue.losses.forget(now - limits.maxAgeMs);
     const ids = expired(blocks.list(), limits, now);
     if (ids.length > 0) {

@@ -23,6 +23,8 @@ export interface TracesStoreOptions {
   readonly log: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Milliseconds that never jump; by default those of the machine. */
+  readonly monotonic?: () => number;
   readonly limits?: Partial<TraceLimits>;
   readonly disk?: DiskLimits;
   /** For tests of a disk that fails. */
@@ -62,11 +64,11 @@ const schema = ['create table position (id integer primary key check (id = 1), s
 
 const mostWaitingHeads = 3;
 
-export async function openTracesStore({ folder, log, now, limits: given, disk: diskLimits, files, nativeBinding }: TracesStoreOptions): Promise<TracesStore> {
+export async function openTracesStore({ folder, log, now, monotonic, limits: given, disk: diskLimits, files, nativeBinding }: TracesStoreOptions): Promise<TracesStore> {
   const limits = { ...defaultLimits, ...given };
   const catalogue = openCatalogue(join(folder, 'catalogue.db'), schema, { log, ...(nativeBinding !== undefined && { nativeBinding }) });
   const wal = await openWal({ folder: join(folder, 'wal'), log, ...(files !== undefined && { files }) });
-  const store = new Store(limits, catalogue, wal, new BlockSet(catalogue, log), log, now, diskSpace(folder, diskLimits));
+  const store = new Store(limits, catalogue, wal, new BlockSet(catalogue, log), log, now, diskSpace(folder, diskLimits), new RetentionClock(catalogue, { now, monotonic, log }));
   try {
     await store.replay();
   } catch (error) {
@@ -101,14 +103,14 @@ class Store implements TracesStore {
   #closed = false;
   readonly #totals = { accepted: 0, rejected: 0, trimmed: 0 };
 
-  constructor(limits: TraceLimits, catalogue: Catalogue, wal: Wal, blocks: BlockSet, log: Logger, now: () => number, disk: ReturnType<typeof diskSpace>) {
+  constructor(limits: TraceLimits, catalogue: Catalogue, wal: Wal, blocks: BlockSet, log: Logger, now: () => number, disk: ReturnType<typeof diskSpace>, clock: RetentionClock) {
     this.#limits = limits;
     this.#catalogue = catalogue;
     this.#wal = wal;
     this.#blocks = blocks;
     this.#log = log;
     this.#now = now;
-    this.#clock = new RetentionClock(catalogue, { now, log });
+    this.#clock = clock;
     this.#disk = disk;
     this.#metrics = new SpanMetrics(limits.metricSeries);
     this.#head = this.newHead();

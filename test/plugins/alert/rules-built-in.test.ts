@@ -186,6 +186,8 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
     { name: 'svc_ingest_requests_total', labels: { outcome: 'accepted' }, bad: perMinute(60), good: perMinute(60) },
     { name: 'svc_ingest_requests_total', labels: { outcome: 'unavailable' }, bad: perMinute(10), good: perMinute(0) },
   ],
+  store_damaged: [{ name: 'svc_logs_damaged', labels: { job: 'svc' }, bad: always(2), good: always(0) }],
+  edge_clock_skew: [{ name: 'svc_edge_clock_skew_seconds', labels: { edge_id: '1' }, bad: always(90), good: always(1) }],
   scrape_down: [{ name: 'up', labels: { job: 'node' }, bad: always(0), good: always(1) }],
   notify_channel_failing: [{ name: 'svc_notify_channel_failing', labels: { channel: 'Ops' }, bad: always(1), good: always(0) }],
 };

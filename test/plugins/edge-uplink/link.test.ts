@@ -37,6 +37,7 @@ test('an agent whose manager vanished comes back within the time that its welcom
       },
     } as never,
     ids: systemIds(systemClock),
+    clock: systemClock,
     random: () => 0.5,
     log,
     version: '1.0.0',

@@ -27,7 +27,7 @@ export async function openStore(t: Pick<TestContext, 'after'>, options: Partial<
   const clock = { now: present };
   const disk = { look: () => ({ free: 1e12, total: 1e12 }) };
   const open = (more: Partial<LogStoreOptions> = {}): Promise<LogStore> =>
-    openLogStore({ folder, log: silent, now: () => clock.now, disk, ...options, ...more });
+    openLogStore({ folder, log: silent, now: () => clock.now, monotonic: () => clock.now, disk, ...options, ...more });
   let store = await open();
   t.after(async () => {
     await store.close();

@@ -42,6 +42,7 @@ export async function openService(t: After, data: Partial<{ folder: string; limi
     log: quiet,
     notify: (kind, value) => void notices.push({ kind, value }),
     now,
+    monotonic: now,
     every: () => ignore,
   });
   let closed: Promise<void> | undefined;

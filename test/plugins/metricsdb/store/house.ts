@@ -29,7 +29,7 @@ export interface StoreHouse {
 export async function storeHouse(t: Pick<TestContext, 'after'>, options: Partial<MetricsStoreOptions> = {}): Promise<StoreHouse> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-metrics-'));
   const open = (): Promise<MetricsStore> =>
-    openMetricsStore({ folder, now: () => house.now, log: silent, disk: { minFreeShare: 0, minFreeBytes: 0 }, ...options });
+    openMetricsStore({ folder, now: () => house.now, monotonic: () => house.now, log: silent, disk: { minFreeShare: 0, minFreeBytes: 0 }, ...options });
   const house: StoreHouse = {
     folder,
     now: noon,
