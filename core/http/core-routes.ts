@@ -19,9 +19,7 @@ export interface CorePorts {
 const Health = Type.Object({ status: Type.Literal('ok') });
 const Ready = Type.Object({
   status: Type.Literal('ready'),
-  parts: Type.Array(
-    Type.Object({ part: Type.String(), ok: Type.Boolean(), state: Type.Enum(['ready', 'degraded']), detail: Type.Optional(Type.String()) }),
-  ),
+  parts: Type.Array(Type.Object({ part: Type.String(), ok: Type.Boolean(), state: Type.Enum(['ready', 'degraded']), detail: Type.Optional(Type.String()) })),
 });
 
 /** What the service answers by itself, with no plugin installed. */
@@ -50,7 +48,10 @@ export function coreRoutes({ readiness, metrics }: CorePorts): readonly RouteDec
           const details = unfit.map(({ part, detail }) => ({ path: `/${part}`, message: detail ?? 'is not ready' }));
           throw new SvcError('unavailable', `not ready: ${unfit.map((part) => part.part).join(', ')}`, { details, retryAfterSeconds: 5 });
         }
-        return { status: 'ready' as const, parts: parts.map(({ degraded = false, ...part }) => ({ ...part, state: degraded ? ('degraded' as const) : ('ready' as const) })) };
+        return {
+          status: 'ready' as const,
+          parts: parts.map(({ degraded = false, ...part }) => ({ ...part, state: degraded ? ('degraded' as const) : ('ready' as const) })),
+        };
       },
     }),
     byteRoute({

@@ -16,7 +16,10 @@ export function believedClock({ clock, scope, dataDir, log }: Pick<PluginContext
   const file = join(dataDir, 'last-seen');
   const believed = new BelievedClock(clock, { lastSeen: readNumber(file), toleranceMs });
   if (believed.isDoubted) {
-    log.warn({ event: 'session.clock_doubted', believed: believed.now(), clock: clock.now() }, 'the clock stands elsewhere than it can; sessions go on by the time last seen, for an hour; set the clock');
+    log.warn(
+      { event: 'session.clock_doubted', believed: believed.now(), clock: clock.now() },
+      'the clock stands elsewhere than it can; sessions go on by the time last seen, for an hour; set the clock',
+    );
   }
   const note = (): void => {
     if (!believed.isDoubted) {

@@ -88,7 +88,10 @@ export function renderTold({ answer, warnings }: Told<TraceSpans | undefined>, i
   if (input.form !== 'proto2') {
     return moved(withWarnings(bytes, warnings));
   }
-  const partial = new ProtoWriter().uint(3, 1).bytes(4, Buffer.from(warnings.join('; '))).finish();
+  const partial = new ProtoWriter()
+    .uint(3, 1)
+    .bytes(4, Buffer.from(warnings.join('; ')))
+    .finish();
   return moved(Uint8Array.from(Buffer.concat([bytes, partial])));
 }
 

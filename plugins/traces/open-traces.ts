@@ -25,7 +25,14 @@ const usualQuery = { timeoutMs: 30_000, cpuMs: 10_000, maxSamples: 50_000_000 };
 /** Store and language of the traces area, behind the methods that its thread answers. */
 export async function openTraces({ data, log, notify, now, monotonic, every }: TracesSetup): Promise<TracesService> {
   const { folder, limits = {}, query = usualQuery, nativeBinding } = data as TracesData;
-  const store = await openTracesStore({ folder, log, now, ...(monotonic !== undefined && { monotonic }), limits, ...(nativeBinding !== undefined && { nativeBinding }) });
+  const store = await openTracesStore({
+    folder,
+    log,
+    now,
+    ...(monotonic !== undefined && { monotonic }),
+    limits,
+    ...(nativeBinding !== undefined && { nativeBinding }),
+  });
   const runner = new QueryRunner(query);
   const queries = new StoreQueries(store, runner);
   const passing = new Passing(store, now);
@@ -44,7 +51,8 @@ export async function openTraces({ data, log, notify, now, monotonic, every }: T
     searchJson: async (input, call) => told(await queries.search(input, call), (found) => searchJson(found, { plain: (input.query ?? '').trim() === '' })),
     trace: async (input, call) => renderTold(await queries.trace(traceIdOf(input.traceId), input, call), input),
     tagNames: async (input, call) => (await queries.tagNames(input, call)).answer,
-    tagsJson: async (input, call) => told(await queries.tagNames(input, call), (names) => (input.version === 1 ? tagsJson : tagsJsonByScope)(names, input.scope)),
+    tagsJson: async (input, call) =>
+      told(await queries.tagNames(input, call), (names) => (input.version === 1 ? tagsJson : tagsJsonByScope)(names, input.scope)),
     tagValues: async (input, call) => (await queries.tagValues(input, call)).answer,
     tagValuesJson: async (input, call) => told(await queries.tagValues(input, call), input.version === 1 ? tagValuesJson : typedTagValuesJson),
     metrics: async (input, call) => matrixOf(await queries.metrics(input, call)),

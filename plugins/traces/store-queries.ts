@@ -78,7 +78,12 @@ export class StoreQueries {
     return this.#run(input, call, (budget) => tagValues(this.#store.tables, input.tag, options, budget));
   }
 
-  async #run<T>({ asker, timeoutMs, maxSamples, start, end }: Windowed, { signal }: Call, query: (budget: Budget) => Promise<T>, trace?: Uint8Array): Promise<Told<T>> {
+  async #run<T>(
+    { asker, timeoutMs, maxSamples, start, end }: Windowed,
+    { signal }: Call,
+    query: (budget: Budget) => Promise<T>,
+    trace?: Uint8Array,
+  ): Promise<Told<T>> {
     const answer = await this.#runner.run({ signal, asker, timeoutMs, maxSamples }, (budget) => this.#store.read(() => query(budget)));
     return { answer, warnings: this.#store.missing({ startMs: start - aroundMs, endMs: end + aroundMs }, trace) };
   }

@@ -162,9 +162,7 @@ async function search(store: LogStore, load: ReferenceLoad): Promise<Search[]> {
 
 async function selected(store: LogStore, contains: readonly string[], limits: Budget): Promise<number> {
   let count = 0;
-  const everything = store
-    .source()
-    .select([matcher('app', '=~', '.+')], { ms: 0, ns: 0 }, { ms: 2e12, ns: 0 }, { direction: 'backward', contains }, limits);
+  const everything = store.source().select([matcher('app', '=~', '.+')], { ms: 0, ns: 0 }, { ms: 2e12, ns: 0 }, { direction: 'backward', contains }, limits);
   for await (const { entries } of everything) {
     count += entries.length;
   }
@@ -172,10 +170,4 @@ async function selected(store: LogStore, contains: readonly string[], limits: Bu
 }
 
 const newest = async (store: LogStore, query: string, limits: Budget): Promise<number> =>
-  (
-    await lines(
-      store.source(),
-      { query, start: { ms: 0, ns: 0 }, end: { ms: 2e12, ns: 0 }, limit: 100, now },
-      limits,
-    )
-  ).lines.length;
+  (await lines(store.source(), { query, start: { ms: 0, ns: 0 }, end: { ms: 2e12, ns: 0 }, limit: 100, now }, limits)).lines.length;

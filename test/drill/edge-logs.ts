@@ -194,13 +194,7 @@ class Manager {
 
   async numbers(path: string): Promise<number[]> {
     const limits = budget({ timeoutMs: 120_000, now: () => performance.now() });
-    const selected = this.#store!.source().select(
-      [matcher('filename', '=', path)],
-      { ms: 0, ns: 0 },
-      { ms: 4e12, ns: 0 },
-      { direction: 'forward' },
-      limits,
-    );
+    const selected = this.#store!.source().select([matcher('filename', '=', path)], { ms: 0, ns: 0 }, { ms: 4e12, ns: 0 }, { direction: 'forward' }, limits);
     const numbers: number[] = [];
     for await (const { entries } of selected) {
       numbers.push(...entries.map(({ line }) => Number(line.split(' ')[1])));

@@ -34,9 +34,7 @@ export async function run({ rounds = 25 }: { readonly rounds?: number } = {}): P
       lines = 0;
       for (const writer of writers) {
         const found = new Map<string, number>();
-        const selected = store
-          .source()
-          .select([matcher('app', '=', `w${writer}`)], { ms: 0, ns: 0 }, { ms: 2e12, ns: 0 }, { direction: 'forward' }, limits);
+        const selected = store.source().select([matcher('app', '=', `w${writer}`)], { ms: 0, ns: 0 }, { ms: 2e12, ns: 0 }, { direction: 'forward' }, limits);
         let last = 0;
         for await (const { entries } of selected) {
           for (const { ms, line } of entries) {

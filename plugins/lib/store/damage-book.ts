@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { type Logger, messageOf, type ThreadHandle } from 'svc/sdk';
 import { openBlock } from './block-file.ts';
 import type { BlockRow } from './block-table.ts';
-import type { Catalogue, Loss } from './catalogue.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { WalDamage } from './wal-replay.ts';
 
 const hourMs = 3_600_000;
 
@@ -29,14 +30,18 @@ export class DamageBook {
     const cause = messageOf(error);
     const sentence = `${row.file} (${dayText(row.mint)} to ${dayText(row.maxt)}): ${what === undefined ? cause : `${what} cannot be read: ${cause}`}`;
     if (this.#catalogue.blocks.markDamaged(row.id, cause)) {
-      this.#log.error({ event: 'store.block_damaged', file: row.file, cause }, 'block is damaged: answers that miss some of it say so; restore the file from a backup');
+      this.#log.error(
+        { event: 'store.block_damaged', file: row.file, cause },
+        'block is damaged: answers that miss some of it say so; restore the file from a backup',
+      );
     }
     return sentence;
   }
 
-  /** Something that is in no block is gone. */
-  lost(loss: Loss): void {
-    this.#catalogue.losses.add(loss);
+  /** Records of the log are gone, which held something between the oldest that is left in memory, if any is, and now. */
+  lost(damage: readonly WalDamage[], oldest: number, now: number): void {
+    const mint = oldest === Infinity ? -Infinity : oldest - hourMs;
+    damage.forEach(({ segment, what }) => this.#catalogue.losses.add({ part: segment, cause: what, mint, maxt: now }));
   }
 
   /** Losses that answers about these times have to mention, as sentences. */
@@ -50,7 +55,10 @@ export class DamageBook {
   /** All that is known, as sentences. */
   sentences(): string[] {
     const blocks = this.#catalogue.blocks.list().filter(({ damaged }) => damaged === 1);
-    return [...this.#catalogue.losses.list().map(({ part, cause }) => `${part}: ${cause}`), ...blocks.map(({ file, cause }) => `${file}: ${cause ?? 'damaged'}`)];
+    return [
+      ...this.#catalogue.losses.list().map(({ part, cause }) => `${part}: ${cause}`),
+      ...blocks.map(({ file, cause }) => `${file}: ${cause ?? 'damaged'}`),
+    ];
   }
 
   /** Reads every block through, and marks it by what it finds. */

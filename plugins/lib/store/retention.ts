@@ -25,7 +25,10 @@ export class RetentionClock {
   #notedAt = -Infinity;
   #isDoubted = false;
 
-  constructor(catalogue: Catalogue, { now, monotonic = () => performance.now(), log }: { readonly now: () => number; readonly monotonic?: (() => number) | undefined; readonly log: Logger }) {
+  constructor(
+    catalogue: Catalogue,
+    { now, monotonic = () => performance.now(), log }: { readonly now: () => number; readonly monotonic?: (() => number) | undefined; readonly log: Logger },
+  ) {
     this.#catalogue = catalogue;
     this.#log = log;
     this.#clock = new BelievedClock({ now, monotonic }, { lastSeen: catalogue.lastSeen.get(), toleranceMs: dayMs });
@@ -37,7 +40,10 @@ export class RetentionClock {
     if (isDoubted !== this.#isDoubted) {
       this.#isDoubted = isDoubted;
       if (isDoubted) {
-        this.#log.warn({ event: 'store.clock_doubted' }, 'the clock is more than a day off what was last seen; nothing is deleted by its age for an hour; set the clock');
+        this.#log.warn(
+          { event: 'store.clock_doubted' },
+          'the clock is more than a day off what was last seen; nothing is deleted by its age for an hour; set the clock',
+        );
       }
     }
     if (isDoubted) {

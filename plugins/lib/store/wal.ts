@@ -253,11 +253,15 @@ export class Wal {
     }
     const cause = messageOf(error);
     log.error({ event: 'wal.append_failed', folder, cause }, 'could not append to the WAL; senders are refused until it succeeds');
-    return new SvcError('unavailable', `nothing can be stored at the moment (${cause.replaceAll(folder, placeOf(folder))}): free some space there, then it goes on by itself`, {
-      reason: 'wal.not_writable',
-      cause: error,
-      retryAfterSeconds,
-    });
+    return new SvcError(
+      'unavailable',
+      `nothing can be stored at the moment (${cause.replaceAll(folder, placeOf(folder))}): free some space there, then it goes on by itself`,
+      {
+        reason: 'wal.not_writable',
+        cause: error,
+        retryAfterSeconds,
+      },
+    );
   }
 
   #setSize(segment: number, size: number): void {

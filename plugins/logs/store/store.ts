@@ -150,7 +150,21 @@ class Store implements LogStore {
     this.#reader = new Reader({ streams, chunks, catalogue, cache: sectionCache(options.cacheBytes ?? 32 * 1024 * 1024), damage: this.#damage });
     this.directory = new Directory(streams, chunks, this.#damage);
     const [cutter, intake, reader] = [this.#cutter, this.#intake, this.#reader];
-    this.#upkeep = new Upkeep({ streams, chunks, catalogue, wal, cutter, intake, reader, damage: this.#damage, cuts, retention: () => this.#retention, log, now, monotonic: options.monotonic });
+    this.#upkeep = new Upkeep({
+      streams,
+      chunks,
+      catalogue,
+      wal,
+      cutter,
+      intake,
+      reader,
+      damage: this.#damage,
+      cuts,
+      retention: () => this.#retention,
+      log,
+      now,
+      monotonic: options.monotonic,
+    });
   }
 
   /** What is much goes into blocks on the way, so that starting needs no more memory than running. */
@@ -163,7 +177,7 @@ class Store implements LogStore {
       await this.#upkeep.relieveMemory();
     });
     const since = Math.min(...[...this.#streams.all()].map(oldestHeld));
-    this.#wal.damage.forEach(({ segment, what }) => this.#damage.lost({ part: segment, cause: what, mint: since, maxt: this.#now() }));
+    this.#damage.lost(this.#wal.damage, since, this.#now());
     this.#log.info({ records, streams: this.#streams.size, held_bytes: this.#upkeep.heldBytes }, 'log store opened');
   }
 

@@ -90,7 +90,11 @@ export class Blocks {
     const lost: Lost = (error) => {
       throw error;
     };
-    return this.#attempt(row, (reader) => work(reader, lost), (error) => void this.#noted(row, error));
+    return this.#attempt(
+      row,
+      (reader) => work(reader, lost),
+      (error) => void this.#noted(row, error),
+    );
   }
 
   /** Files may have been changed from outside: what no question uses is opened again when it is needed. */

@@ -64,12 +64,7 @@ export async function labelValues(parts: SelectParts, name: string, matcherSets:
   return [...values].sort();
 }
 
-async function within<R>(
-  { blocks }: SelectParts,
-  { mint, maxt }: Window,
-  cost: Budget,
-  work: (chosen: ChosenBlocks) => Promise<R>,
-): Promise<R> {
+async function within<R>({ blocks }: SelectParts, { mint, maxt }: Window, cost: Budget, work: (chosen: ChosenBlocks) => Promise<R>): Promise<R> {
   blocks.damage.touching(mint, maxt).forEach((sentence) => cost.warn(sentence));
   const chosen = new ChosenBlocks(blocks, blocks.within(mint, maxt), cost);
   try {

@@ -1,5 +1,16 @@
 import { type Logger } from 'svc/sdk';
-import { type BlockRow, type Catalogue, DamageBook, type DamagedBlock, isDamagedBlock, type RetentionClock, type RetentionLimits, retain, type SectionCache, sectionCache } from 'svc/store';
+import {
+  type BlockRow,
+  type Catalogue,
+  DamageBook,
+  type DamagedBlock,
+  isDamagedBlock,
+  type RetentionClock,
+  type RetentionLimits,
+  retain,
+  type SectionCache,
+  sectionCache,
+} from 'svc/store';
 
 import { type BlockParts, StoredBlock } from './block.ts';
 import { hashOfTrace } from './bit-filter.ts';

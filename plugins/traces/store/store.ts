@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
 import { budget } from 'svc/query';
-import { type Catalogue, diskSpace, type DiskLimits, openCatalogue, openWal, RetentionClock, type StoreReport, type Wal, type WalFiles } from 'svc/store';
+import { type Catalogue, diskSpace, openCatalogue, openWal, RetentionClock, type StoreReport, type Wal } from 'svc/store';
 
 import type { SearchWindow, SpanSource } from '../traceql/source.ts';
 import type { TraceSpans } from '../traceql/span.ts';
@@ -16,59 +16,39 @@ import { type PushFormat, type PushOptions, type PushResult, requestOf, resultOf
 import { gather, type SpanTables, spanSource } from './scan.ts';
 import { type MetricRow, SpanMetrics } from './span-metrics.ts';
 import { statsOf, type StoreStats } from './stats.ts';
+import type { TracesStore, TracesStoreOptions } from './store-contract.ts';
 import { readRecord, recordHead } from './wal-record.ts';
 
-export interface TracesStoreOptions {
-  readonly folder: string;
-  readonly log: Logger;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds that never jump; by default those of the machine. */
-  readonly monotonic?: () => number;
-  readonly limits?: Partial<TraceLimits>;
-  readonly disk?: DiskLimits;
-  /** For tests of a disk that fails. */
-  readonly files?: WalFiles;
-  readonly nativeBinding?: string;
-}
-
-export interface TracesStore {
-  readonly limits: TraceLimits;
-  /** Counters of spans begin anew when how they are counted changes. */
-  setLimits(limits: Partial<TraceLimits>): void;
-  push(format: PushFormat, body: Uint8Array, options?: PushOptions): Promise<PushResult>;
-  /** A head that belongs to nobody yet. */
-  newHead(): Head;
-  /** Counts rows of a head in the metrics of spans. */
-  count(head: Head, first: number, end: number): void;
-  source(): SpanSource;
-  readonly tables: SpanTables;
-  /** A question to the source or the tables; what is damaged is left out. */
-  read<T>(question: () => Promise<T>): Promise<T>;
-  /** What an answer about these times misses, as sentences, or about one trace. */
-  missing(window: SearchWindow, trace?: Uint8Array): string[];
-  trace(id: Uint8Array): Promise<TraceSpans | undefined>;
-  /** Makes the head a block when it is time, or at once; removes what is too old or too much. */
-  tend(options?: { readonly now?: boolean }): Promise<void>;
-  metricRows(): MetricRow[];
-  /** Why nothing is stored at the moment. */
-  refusal(): string | undefined;
-  stats(): StoreStats;
-  /** What an operator asks for. */
-  care(what: 'check' | 'mend'): Promise<StoreReport>;
-  close(): Promise<void>;
-}
+export type { TracesStore, TracesStoreOptions } from './store-contract.ts';
 
 /** The log up to this segment is in blocks; written with the block itself, so that no crash reads a span twice. */
 const schema = ['create table position (id integer primary key check (id = 1), segment integer not null) strict; insert into position values (1, 0);'];
 
 const mostWaitingHeads = 3;
 
-export async function openTracesStore({ folder, log, now, monotonic, limits: given, disk: diskLimits, files, nativeBinding }: TracesStoreOptions): Promise<TracesStore> {
+export async function openTracesStore({
+  folder,
+  log,
+  now,
+  monotonic,
+  limits: given,
+  disk: diskLimits,
+  files,
+  nativeBinding,
+}: TracesStoreOptions): Promise<TracesStore> {
   const limits = { ...defaultLimits, ...given };
   const catalogue = openCatalogue(join(folder, 'catalogue.db'), schema, { log, ...(nativeBinding !== undefined && { nativeBinding }) });
   const wal = await openWal({ folder: join(folder, 'wal'), log, ...(files !== undefined && { files }) });
-  const store = new Store(limits, catalogue, wal, new BlockSet(catalogue, log), log, now, diskSpace(folder, diskLimits), new RetentionClock(catalogue, { now, monotonic, log }));
+  const store = new Store(
+    limits,
+    catalogue,
+    wal,
+    new BlockSet(catalogue, log),
+    log,
+    now,
+    diskSpace(folder, diskLimits),
+    new RetentionClock(catalogue, { now, monotonic, log }),
+  );
   try {
     await store.replay();
   } catch (error) {
@@ -103,7 +83,16 @@ class Store implements TracesStore {
   #closed = false;
   readonly #totals = { accepted: 0, rejected: 0, trimmed: 0 };
 
-  constructor(limits: TraceLimits, catalogue: Catalogue, wal: Wal, blocks: BlockSet, log: Logger, now: () => number, disk: ReturnType<typeof diskSpace>, clock: RetentionClock) {
+  constructor(
+    limits: TraceLimits,
+    catalogue: Catalogue,
+    wal: Wal,
+    blocks: BlockSet,
+    log: Logger,
+    now: () => number,
+    disk: ReturnType<typeof diskSpace>,
+    clock: RetentionClock,
+  ) {
     this.#limits = limits;
     this.#catalogue = catalogue;
     this.#wal = wal;
@@ -134,8 +123,10 @@ class Store implements TracesStore {
       decodeTraces(body, this.#head, stamp, this.#limits, receivedAt);
       this.#head.reveal(first, this.#head.rows);
     });
-    const since = this.tables.heads().reduce((oldest, { startMs, rows }) => startMs.subarray(0, rows).reduce((least, start) => Math.min(least, start), oldest), Infinity);
-    this.#wal.damage.forEach(({ segment, what }) => this.#blocks.damage.lost({ part: segment, cause: what, mint: since, maxt: this.#now() }));
+    const since = this.tables
+      .heads()
+      .reduce((oldest, { startMs, rows }) => startMs.subarray(0, rows).reduce((least, start) => Math.min(least, start), oldest), Infinity);
+    this.#blocks.damage.lost(this.#wal.damage, since, this.#now());
     await this.#wal.drop(done);
     // With nothing left of it the log counts from the beginning again.
     this.#catalogue.db.prepare('update position set segment = 0').run();

@@ -210,7 +210,9 @@ async function builtIn(t: TestContext) {
       ? { signal: who }
       : rule === 'notify_channel_failing'
         ? { channel_id: who }
-        : { device_id: who, ...(rule === 'scrape_down' && { instance: who }) };
+        : rule === 'store_damaged'
+          ? { instance: who }
+          : { device_id: who, ...(rule === 'scrape_down' && { instance: who }) };
   const written: SampleRow[] = Object.entries(worlds).flatMap(([rule, world]) =>
     world.flatMap(({ name, labels, bad, good }) => [
       ...rows(name, { ...labels, ...whoOf(rule, 'bad') }, samples(bad)),

@@ -1,0 +1,52 @@
+import type { Logger } from 'svc/sdk';
+import type { DiskLimits, StoreReport, WalFiles } from 'svc/store';
+
+import type { SearchWindow, SpanSource } from '../traceql/source.ts';
+import type { TraceSpans } from '../traceql/span.ts';
+import type { Head } from './head.ts';
+import type { TraceLimits } from './limits.ts';
+import type { PushFormat, PushOptions, PushResult } from './push.ts';
+import type { SpanTables } from './scan.ts';
+import type { MetricRow } from './span-metrics.ts';
+import type { StoreStats } from './stats.ts';
+
+export interface TracesStoreOptions {
+  readonly folder: string;
+  readonly log: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds that never jump; by default those of the machine. */
+  readonly monotonic?: () => number;
+  readonly limits?: Partial<TraceLimits>;
+  readonly disk?: DiskLimits;
+  /** For tests of a disk that fails. */
+  readonly files?: WalFiles;
+  readonly nativeBinding?: string;
+}
+
+export interface TracesStore {
+  readonly limits: TraceLimits;
+  /** Counters of spans begin anew when how they are counted changes. */
+  setLimits(limits: Partial<TraceLimits>): void;
+  push(format: PushFormat, body: Uint8Array, options?: PushOptions): Promise<PushResult>;
+  /** A head that belongs to nobody yet. */
+  newHead(): Head;
+  /** Counts rows of a head in the metrics of spans. */
+  count(head: Head, first: number, end: number): void;
+  source(): SpanSource;
+  readonly tables: SpanTables;
+  /** A question to the source or the tables; what is damaged is left out. */
+  read<T>(question: () => Promise<T>): Promise<T>;
+  /** What an answer about these times misses, as sentences, or about one trace. */
+  missing(window: SearchWindow, trace?: Uint8Array): string[];
+  trace(id: Uint8Array): Promise<TraceSpans | undefined>;
+  /** Makes the head a block when it is time, or at once; removes what is too old or too much. */
+  tend(options?: { readonly now?: boolean }): Promise<void>;
+  metricRows(): MetricRow[];
+  /** Why nothing is stored at the moment. */
+  refusal(): string | undefined;
+  stats(): StoreStats;
+  /** What an operator asks for. */
+  care(what: 'check' | 'mend'): Promise<StoreReport>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,115 @@
+import { budget } from 'svc/query';
+
+import { openLogStore } from '../../plugins/logs/store/store.ts';
+import { lines } from '../../plugins/logs/logql/index.ts';
+import { range } from '../../plugins/metricsdb/promql/index.ts';
+import { openMetricsStore } from '../../plugins/metricsdb/store/store.ts';
+import { openTraces } from '../../plugins/traces/open-traces.ts';
+import { silent } from '../plugins/metricsdb/store/house.ts';
+import { bodyOf, type Sent } from '../plugins/traces/bodies.ts';
+
+export interface Answer {
+  readonly text: string;
+  readonly warnings: readonly string[];
+}
+
+/** One of the stores, filled with blocks and a log, and asked for all that it has. */
+export interface FlippedStore {
+  readonly name: string;
+  fill(folder: string): Promise<void>;
+  ask(folder: string): Promise<Answer>;
+}
+
+const hour = 3_600_000;
+const began = Date.UTC(2026, 10, 20);
+const disk = { minFreeShare: 0, minFreeBytes: 0 };
+const free = () => budget({ timeoutMs: 60_000 });
+
+const metrics: FlippedStore = {
+  name: 'metrics',
+  async fill(folder) {
+    let now = began;
+    const store = await openMetricsStore({ folder, now: () => now, monotonic: () => now, log: silent, disk, seed: 1 });
+    for (; now < began + 60 * hour; now += hour) {
+      const rows = Array.from({ length: 100 }, (_, host) => ({ labels: { __name__: 'm', host: String(host) }, time: now, value: host + now / hour }));
+      await store.write(rows);
+      await store.maintain();
+    }
+    await store.maintain();
+    await store.close();
+  },
+  async ask(folder) {
+    const now = began + 60 * hour;
+    const store = await openMetricsStore({ folder, now: () => now, monotonic: () => now, log: silent, disk, seed: 1 });
+    try {
+      const cost = free();
+      const asked = { start: began, end: began + 60 * hour, step: hour, lookbackMs: 5 * 60_000 };
+      const all = await range(store.source(), { ...asked, query: 'm' }, cost);
+      const thinned = await range(store.source(), { ...asked, query: 'count_over_time(m[1h])' }, cost);
+      return { text: JSON.stringify([all, thinned].map(({ series }) => series.map(({ labels, values }) => [labels, [...values]]))), warnings: cost.warnings };
+    } finally {
+      await store.close();
+    }
+  },
+};
+
+const logs: FlippedStore = {
+  name: 'logs',
+  async fill(folder) {
+    const store = await openLogStore({ folder, now: () => began + hour, monotonic: () => 0, log: silent, disk });
+    const written = (from: number) =>
+      Array.from({ length: 400 }, (_, i) => ({ labels: { app: `a${i % 8}` }, at: { ms: began + from + i, ns: 0 }, line: `line ${from + i} of something` }));
+    await store.write(written(0));
+    await store.flush();
+    await store.write(written(1_000));
+    await store.close();
+  },
+  async ask(folder) {
+    const store = await openLogStore({ folder, now: () => began + hour, monotonic: () => 0, log: silent, disk });
+    try {
+      const cost = free();
+      const window = { start: { ms: began - 1, ns: 0 }, end: { ms: began + hour, ns: 0 } };
+      const found = await lines(store.source(), { query: '{app=~".+"}', ...window, limit: 5_000, now: () => began + hour }, cost);
+      return { text: JSON.stringify(found.lines.map(({ ms, line }) => [ms, line])), warnings: cost.warnings };
+    } finally {
+      await store.close();
+    }
+  },
+};
+
+const traces: FlippedStore = {
+  name: 'traces',
+  async fill(folder) {
+    const service = await opened(folder);
+    for (let trace = 1; trace <= 60; trace++) {
+      await service.methods.push({ format: 'otlp-proto', body: bodyOf({ 'service.name': `s${trace % 5}` }, span(trace, { n: trace })) });
+      if (trace === 20 || trace === 40) {
+        await service.methods.tend({ now: true });
+      }
+    }
+    await service.close();
+  },
+  async ask(folder) {
+    const service = await opened(folder);
+    try {
+      const call = { signal: new AbortController().signal };
+      const window = { start: 0, end: 4e12 };
+      const found = await service.methods.search({ query: '{ span.n > 0 }', limit: 1_000, ...window }, call);
+      return { text: JSON.stringify(found.traces), warnings: found.warnings ?? [] };
+    } finally {
+      await service.close();
+    }
+  },
+};
+
+const span = (number: number, attributes: Sent['attributes'] = {}): Sent => ({
+  trace: number.toString(16).padStart(32, '0'),
+  id: number.toString(16).padStart(16, '0'),
+  startMs: began + number,
+  attributes,
+});
+
+const opened = (folder: string) =>
+  openTraces({ data: { folder }, log: silent as never, notify: () => undefined, now: () => Date.now(), every: () => () => undefined });
+
+export const flippedStores: readonly FlippedStore[] = [metrics, logs, traces];
