@@ -28,7 +28,7 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   im: [],
   'markdown-file': [],
   rca: [],
-  store: ['query', 'probe'],
+  store: ['flow', 'query', 'probe'],
 };
 
 /** What a plugin may import by the name of the product: of core the contract and the far side of a thread, and every library. */
