@@ -21,6 +21,7 @@ export const troubles = {
   folder_gone: 'the branch has no such folder as path_prefix says',
   damaged: 'what the server sent is damaged or forbidden, and nothing of it was taken',
   not_possible: 'the machine lacks what a sync needs',
+  not_kept: 'what was read could not be written to the database of svc',
   git_failed: 'git failed',
 } as const;
 
@@ -73,7 +74,11 @@ export function troubleOf({ code, cut, errors }: RunResult, timeoutMs?: number):
 
 /** Whatever ended a sync, as it is kept. */
 export function toTrouble(error: unknown): SyncTrouble {
-  return error instanceof SyncTrouble ? error : new SyncTrouble(isSvcError(error) ? 'not_possible' : 'git_failed', messageOf(error), { cause: error });
+  if (error instanceof SyncTrouble) {
+    return error;
+  }
+  const kind = !isSvcError(error) ? 'git_failed' : error.reason?.startsWith('storage.') ? 'not_kept' : 'not_possible';
+  return new SyncTrouble(kind, messageOf(error), { cause: error });
 }
 
 /** The line that says most, without what a terminal would obey. */

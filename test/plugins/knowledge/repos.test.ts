@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { SvcError } from 'svc/sdk';
+
+import { toTrouble } from '../../../plugins/knowledge/repos/sync-trouble.ts';
 import { peer } from '../../peers.ts';
 import { HandClock, hour } from '../alert/engine-house.ts';
 import { startSshd } from '../webshell/sshd.ts';
@@ -244,6 +247,13 @@ test('each repository syncs by its own interval, a little sooner or later than o
     again.every((pause_: number) => pause_ >= 3.6 && pause_ <= 4.4),
     `after two failures four times the interval: ${again.join(', ')}`,
   );
+});
+
+test('what ends a sync is told apart: git, the machine, and the database', () => {
+  const code = (error: unknown): string => toTrouble(error).code;
+  assert.equal(code(new SvcError('unavailable', 'this write took longer than 5 s', { reason: 'storage.unit_too_long' })), 'not_kept');
+  assert.equal(code(new SvcError('unavailable', 'git is not installed', { reason: 'knowledge.program_missing' })), 'not_possible');
+  assert.equal(code(new Error('no tree')), 'git_failed');
 });
 
 test('addresses that are no repository, or hide an option of a program, are refused where they are typed', async (t) => {
