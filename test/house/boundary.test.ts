@@ -73,7 +73,7 @@ const planted: readonly [path: string, text: string, complaint: RegExp][] = [
   ['plugins/bad/index.ts', `import './bad-worker.ts';`, /only ctx\.threads starts it/],
   ['plugins/bad/store.ts', `import { serveThread } from 'svc/thread';`, /only the \*-worker\.ts/],
   ['plugins/lib/query/a.ts', `import { x } from 'svc/store';`, /may import svc\/sdk, svc\/flow, its own files/],
-  ['plugins/lib/store/a.ts', `import { x } from '../../traces/contract.ts';`, /may import svc\/sdk, svc\/query, svc\/probe/],
+  ['plugins/lib/store/a.ts', `import { x } from '../../traces/contract.ts';`, /may import svc\/sdk, svc\/flow, svc\/query, svc\/probe/],
   ['plugins/lib/store/a.ts', `import { Worker } from 'node:worker_threads';`, /harmless node: modules/],
   ['plugins/lib/attic/a.ts', `export {};`, /no library of the product/],
   ['core/http/a.ts', `import { x } from 'svc/query';`, /relative path/],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { run as flipBits } from '../../../drill/bit-flips.ts';
 import { run as crash } from '../../../drill/telemetry-crash.ts';
 import { run as diskFull } from '../../../drill/telemetry-disk-full.ts';
 
@@ -17,4 +18,9 @@ test('on a full disk the whole house answers, pushes are told to come back, and 
     assert.notEqual(process.env['SVC_TEST_PEERS'], 'required', skipped);
     t.skip(skipped);
   }
+});
+
+test('one flipped bit anywhere in blocks and logs of the stores: every answer is right or says what it misses', { timeout: 300_000 }, async () => {
+  const { ok, stores } = await flipBits({ flips: 90 });
+  assert.equal(ok, true, JSON.stringify(stores));
 });
