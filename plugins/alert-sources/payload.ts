@@ -73,7 +73,14 @@ function alertOf(alert: unknown, byDefault: Severity): ToldAlert | undefined {
     severity: severities[(labels['severity'] ?? '').toLowerCase()] ?? byDefault,
     annotations: { ...Object.fromEntries(addresses), ...values, ...given },
     runbook_url: isAddress(runbook) ? runbook : '',
+    ...{ startsAt: timeOf(alert['startsAt']), endsAt: timeOf(alert['endsAt']) },
   };
+}
+
+/** Undefined for the year 1, which is how Go writes that there is none. */
+function timeOf(value: unknown): number | undefined {
+  const time = typeof value === 'string' ? Date.parse(value) : NaN;
+  return time > 0 ? time : undefined;
 }
 
 /** Undefined where they are no words, or too many: labels that were left away would make two alerts one. */

@@ -5,7 +5,8 @@ const Severity = Type.Enum(['info', 'warning', 'critical']);
 const Key = Type.String({ pattern: '^[a-z][a-z0-9_-]{0,39}$', description: 'for good: the rule of each of its incidents is called key/name of the alert' });
 
 export const ById = Type.Object({ id: Type.Integer({ minimum: 1 }) });
-export const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) });
+/** Of any length: what is wrong with an address is not said. */
+export const ByToken = Type.Object({ token: Type.String() });
 export const ByKey = Type.Object({ key: Type.String({ maxLength: 40 }) });
 
 const settings = {

@@ -135,13 +135,13 @@ export class Sources {
 
   /** Ends what was not told again in time, and what is left of sources that are gone. */
   async upkeep(): Promise<void> {
-    const { alerts, tables, clock } = this.#parts;
+    const { alerts, tables } = this.#parts;
     if (!alerts.available) {
       return;
     }
     const rows = await sourceStore(tables.read).all();
     for (const row of rows) {
-      await alerts.get().endUnheard(sourceOf(row), clock.now() - row.unheard_ms);
+      await alerts.get().endUnheard(sourceOf(row), row.unheard_ms);
     }
     for (const id of alerts.get().sources()) {
       if (!rows.some((row) => row.id === id)) {

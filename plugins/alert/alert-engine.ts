@@ -198,7 +198,8 @@ export class AlertEngine {
     extend.contribute(mentions, 'incident', incidentMention(reader));
     const parts = { incidents: reader, silences: this.#silences, dispatcher: services.maybe(Channels), clock, ids };
     incidentSkills(parts).forEach((skill) => skills.add(skill));
-    const others = new OthersAlertBook({ ledger: this.#ledger, timeline: this.#timeline, log: this.#ctx.log, gateInputs: () => this.#gateInputs() });
+    const own = { ledger: this.#ledger, timeline: this.#timeline, clock, log: this.#ctx.log, gateInputs: () => this.#gateInputs() };
+    const others = new OthersAlertBook(own);
     services.provide(OthersAlerts, () => others);
     services.provide(AlertEvaluator, () => ({
       tick: async () => {

@@ -105,14 +105,17 @@ export interface ToldAlert {
   readonly annotations: Readonly<Record<string, string>>;
   readonly runbook_url: string;
   readonly fires: boolean;
+  /** When it began and ended by the clock of its system; undefined where that does not say. */
+  readonly startsAt?: number | undefined;
+  readonly endsAt?: number | undefined;
 }
 
 /** Alerts of other systems as incidents. */
 export interface OthersAlerts {
   /** Resolves once it is on disk; an alert that is not among these stays as it is. `left_out`: those for which there is no room. */
   take(source: AlertSource, alerts: readonly ToldAlert[]): Promise<{ readonly left_out: number }>;
-  /** Ends what a source has not told again since, by the wall. */
-  endUnheard(source: AlertSource, since: number): Promise<void>;
+  /** Ends what a source has not told again for so long. Jumps of the wall do not count, nor does the time svc was away. */
+  endUnheard(source: AlertSource, unheardMs: number): Promise<void>;
   /** Ends everything of a source that is taken away. */
   endAll(sourceId: number): Promise<void>;
   /** Sources with incidents that last. */

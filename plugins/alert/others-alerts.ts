@@ -1,4 +1,4 @@
-import type { Logger } from 'svc/sdk';
+import type { Clock, Logger } from 'svc/sdk';
 
 import type { AlertSource, OthersAlerts, ToldAlert } from './contract.ts';
 import { type Finding, Findings } from './evaluator/findings.ts';
@@ -16,6 +16,7 @@ import { isOfSource, type Plan, type Rule, ruleIdOfSource, sourceOfRuleId } from
 export interface OthersAlertParts {
   readonly ledger: Ledger;
   readonly timeline: Timeline;
+  readonly clock: Clock;
   readonly log: Logger;
   readonly gateInputs: () => GateInputs;
 }
@@ -30,17 +31,27 @@ interface Placed {
   readonly row: Row;
 }
 
+/** Of an instance, since this start: when it was told last, by the monotonic clock, and when it began by the clock of its system. */
+interface Heard {
+  readonly at: number;
+  readonly startsAt: number;
+}
+
 /** Alerts that another system raises: through the same instances, gates and notices as those of rules, without an evaluation. */
 export class OthersAlertBook implements OthersAlerts {
   readonly #parts: OthersAlertParts;
   /** What the annotations of an instance are is known while it is told. */
   readonly #annotations = new Map<string, ToldAlert['annotations']>();
+  /** By source, and by the key of the instance. */
+  readonly #heard = new Map<number, Map<string, Heard>>();
+  readonly #startedAt: number;
   readonly #findings: Findings;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: OthersAlertParts) {
     const { ledger, timeline, log, gateInputs } = parts;
     this.#parts = parts;
+    this.#startedAt = parts.clock.monotonic();
     this.#findings = new Findings({
       ...{ ledger, log, gateInputs, isCurrent: () => true, now: () => timeline.look() },
       // They stand in the store of their own system.
@@ -55,31 +66,71 @@ export class OthersAlertBook implements OthersAlerts {
       const firing = placed.filter(({ alert }) => alert.fires);
       const burns = new Set(firing.map(({ row }) => row.key));
       // Told as over and as firing in one breath: it fires, for another reason.
-      const over = placed.filter(({ alert, row }) => !alert.fires && !burns.has(row.key));
+      const over = placed.filter(({ alert, row }) => !alert.fires && !burns.has(row.key) && !this.#isOfBefore(source, alert, row.key));
       placed.forEach(({ alert, rule }) => this.#annotations.set(`${rule.rule_key}|${labelKey(alert.labels)}`, alert.annotations));
       try {
-        return { left_out: await this.#store([...firing, ...over], burns) };
+        const left_out = await this.#store([...firing, ...over], burns);
+        over.forEach(({ row }) => this.#heard.get(source.id)?.delete(row.key));
+        this.#hear(source, firing);
+        return { left_out };
       } finally {
         this.#annotations.clear();
       }
     });
   }
 
-  endUnheard(source: AlertSource, since: number): Promise<void> {
-    const { ledger } = this.#parts;
+  endUnheard(source: AlertSource, unheardMs: number): Promise<void> {
+    const { ledger, clock } = this.#parts;
     return this.#inTurn(async () => {
-      const unheard = [...(ledger.instances.get(ruleIdOfSource(source.id))?.values() ?? [])].filter(({ reading }) => reading.seenAt < since);
+      const now = clock.monotonic();
+      const unheard = this.#instancesOf(source).filter((instance) => now - this.#heardAt(source, instance, unheardMs) > unheardMs);
       const placed = unheard.flatMap((instance) => {
         const incident = ledger.live.get(instance.group);
         return incident === undefined ? [] : [remembered(incident, instance)];
       });
       await this.#store(placed, new Set(), 'not_told');
+      const lasting = new Set(this.#instancesOf(source).map(({ key }) => key));
+      this.#heard.set(source.id, new Map([...(this.#heard.get(source.id) ?? [])].filter(([key]) => lasting.has(key))));
     });
+  }
+
+  #instancesOf({ id }: AlertSource): readonly Instance[] {
+    return [...(this.#parts.ledger.instances.get(ruleIdOfSource(id))?.values() ?? [])];
+  }
+
+  #hear({ id }: AlertSource, firing: readonly Placed[]): void {
+    const heard = this.#heard.get(id) ?? new Map<string, Heard>();
+    const at = this.#parts.clock.monotonic();
+    for (const { alert, row } of firing.filter(({ row: { key } }) => this.#parts.ledger.instances.get(ruleIdOfSource(id))?.has(key) === true)) {
+      const before = heard.get(row.key)?.startsAt ?? -Infinity;
+      heard.set(row.key, { at, startsAt: Math.max(alert.startsAt ?? -Infinity, before) });
+    }
+    this.#heard.set(id, heard);
+  }
+
+  /** A resolve that comes late: what it speaks of was over before what fires now began. */
+  #isOfBefore({ id }: AlertSource, { startsAt, endsAt }: ToldAlert, key: string): boolean {
+    const known = this.#heard.get(id)?.get(key)?.startsAt;
+    // An end before its own beginning says that the clock of that system was set, and nothing else.
+    return known !== undefined && endsAt !== undefined && startsAt !== undefined && startsAt <= endsAt && endsAt < known;
+  }
+
+  /**
+   * Of what was told by the process before this one only the wall is known, which may have jumped: how long it had been silent
+   * when that process was last at work counts, for half of the time at most. The other half is there to tell it again.
+   */
+  #heardAt({ id }: AlertSource, { key, reading }: Instance, unheardMs: number): number {
+    const beat = this.#parts.ledger.heartbeat;
+    const silentMs = beat === undefined ? 0 : beat.at + beat.drift - reading.seenAt;
+    return this.#heard.get(id)?.get(key)?.at ?? this.#startedAt - Math.min(Math.max(silentMs, 0), unheardMs / 2);
   }
 
   endAll(sourceId: number): Promise<void> {
     const { ledger, timeline } = this.#parts;
-    return this.#inTurn(() => ledger.transact((draft) => closeAll(ruleIdOfSource(sourceId), 'source_removed', ledger, draft, timeline.look())));
+    return this.#inTurn(async () => {
+      await ledger.transact((draft) => closeAll(ruleIdOfSource(sourceId), 'source_removed', ledger, draft, timeline.look()));
+      this.#heard.delete(sourceId);
+    });
   }
 
   sources(): readonly number[] {

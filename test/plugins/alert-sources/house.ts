@@ -15,7 +15,8 @@ export interface SourceHouse {
   readonly house: TestHost;
   /** Webhook messages of ours, as a channel was sent them. */
   readonly sent: Sent[];
-  readonly clock: { ahead: number; now(): number };
+  /** Time passes by `ahead`; by `jump` the wall alone is set. */
+  readonly clock: { ahead: number; jump: number; now(): number };
   make(draft: object): Promise<{ readonly id: number; readonly url: string; readonly path: string }>;
   push(path: string, body: unknown, headers?: Record<string, string>): Promise<{ readonly status: number; readonly text: string }>;
   // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the assertion says
@@ -25,7 +26,10 @@ export interface SourceHouse {
 }
 
 /** The rooms that take alerts of other systems, raise incidents and notify, with one channel that a test reads. */
-export async function sourceHouse(t: Pick<TestContext, 'after'>, options: { readonly dataDir?: string } = {}): Promise<SourceHouse> {
+export async function sourceHouse(
+  t: Pick<TestContext, 'after'>,
+  { ahead = 0, ...options }: { readonly dataDir?: string; readonly ahead?: number } = {},
+): Promise<SourceHouse> {
   const sent: Sent[] = [];
   const hook = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -41,7 +45,7 @@ export async function sourceHouse(t: Pick<TestContext, 'after'>, options: { read
   });
   const port = await listening(hook);
   t.after(() => hook.close());
-  const clock = { ahead: 0, now: (): number => Date.now() + clock.ahead };
+  const clock = { ahead, jump: 0, now: (): number => Date.now() + clock.ahead + clock.jump };
   const house = await startTestHost(t, {
     ...options,
     plugins: ['alert', 'alert-sources', 'notify', 'setting'],

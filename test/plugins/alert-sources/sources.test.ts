@@ -15,7 +15,7 @@ test('an address is a secret: shown once, replaced at once, and a wrong one, a f
   const { id, path } = await make({ key: 'prod' });
   const token = path.split('/').at(-1)!;
   const body = pushOf(alert('firing', hot('db-1')));
-  for (const wrong of ['x', `${token}x`, token.slice(0, -1), token.toUpperCase(), 'a'.repeat(100)]) {
+  for (const wrong of ['x', `${token}x`, token.slice(0, -1), token.toUpperCase(), 'a'.repeat(100), 'a'.repeat(3_000)]) {
     assert.deepEqual(await push(`/api/v1/alert-sources/hooks/${wrong}`, body), { status: 401, text: '' });
   }
   assert.ok(!JSON.stringify(await house.json('/api/v1/alert-sources')).includes(token));
@@ -102,7 +102,7 @@ test('a device that is watched here gives its incidents its own scope; silences 
   );
 });
 
-test('what is not told again in time is over; what a source left is over with it, also when svc was away', async (t) => {
+test('a restart ends no alert; what a source left is over with it, also when svc was away', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-sources-'));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const one = await sourceHouse(t, { dataDir });
@@ -113,15 +113,11 @@ test('what is not told again in time is over; what a source left is over with it
   await one.push(path, pushOf(alert('firing', hot('a'))));
   await one.house.stop();
 
-  const two = await sourceHouse(t, { dataDir });
-  two.clock.ahead = one.clock.ahead + hour;
+  const two = await sourceHouse(t, { dataDir, ahead: one.clock.ahead + hour });
   const stateOf = async (instance: string): Promise<string> => (await two.incidents()).find(({ labels }) => labels.instance === instance).status;
   assert.equal(await stateOf('b'), 'open', 'a restart ends nothing by itself');
   await two.house.reload('alert-sources');
-  assert.deepEqual([await stateOf('a'), await stateOf('b')], ['open', 'resolved'], 'two hours, from when each was told last');
-  const over = (await two.incidents()).find(({ labels }) => labels.instance === 'b');
-  const { items } = await two.house.json(`/api/v1/alerts/incidents/${over.id}/events?type=resolved`);
-  assert.match(items[0].message, /has not told it again/);
+  assert.deepEqual([await stateOf('a'), await stateOf('b')], ['open', 'open']);
   const instances = await two.house.json(`/api/v1/alerts/incidents/${(await two.incidents()).find(({ status }) => status === 'open').id}/instances`);
   assert.equal(instances.items[0].state, 'firing');
   const lab = await two.house.json(`/api/v1/alert-sources/${id}/rotate`, { method: 'POST', body: '{}' });
@@ -130,6 +126,60 @@ test('what is not told again in time is over; what a source left is over with it
   const removed = await two.house.fetch(`/api/v1/alert-sources/${id}`, { method: 'DELETE' });
   assert.equal(removed.status, 204);
   assert.equal(await stateOf('c'), 'resolved');
+});
+
+test('what is not told again in time is over; a clock that is set and a time away end nothing that may burn', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-sources-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const one = await sourceHouse(t, { dataDir });
+  const { path } = await one.make({ key: 'prod', unheard_after: '2h' });
+  const burning = async ({ incidents }: typeof one): Promise<string[]> =>
+    (await incidents()).filter(({ status }) => status === 'open').map(({ labels }) => labels.instance);
+  // At its start, and each minute.
+  const upkeep = ({ house }: typeof one): Promise<unknown> => house.reload('alert-sources');
+
+  await one.push(path, pushOf(alert('firing', hot('a'))));
+  await one.push(path, pushOf(alert('firing', hot('b'))));
+  for (const jump of [25 * hour, -25 * hour, 0]) {
+    one.clock.jump = jump;
+    await upkeep(one);
+    assert.deepEqual(await burning(one), ['b', 'a'], `the wall was set by ${jump / hour} h`);
+  }
+  one.clock.ahead += 1.5 * hour;
+  await one.push(path, pushOf(alert('firing', hot('a'))));
+  one.clock.ahead += hour;
+  await upkeep(one);
+  assert.deepEqual(await burning(one), ['a']);
+  const over = (await one.incidents()).find(({ labels }) => labels.instance === 'b');
+  const { items } = await one.house.json(`/api/v1/alerts/incidents/${over.id}/events`);
+  assert.match(items.find(({ type }: { type: string }) => type === 'resolved').message, /its source has not told it again/);
+  await one.house.stop();
+
+  const two = await sourceHouse(t, { dataDir, ahead: one.clock.ahead + 72 * hour });
+  await upkeep(two);
+  assert.deepEqual(await burning(two), ['a'], 'its source could not tell it while svc was away');
+  two.clock.ahead += 2.1 * hour;
+  await upkeep(two);
+  assert.deepEqual(await burning(two), []);
+});
+
+test('a resolve of before, that comes late, does not end what has begun to burn again', async (t) => {
+  const { make, push, incidents } = await sourceHouse(t);
+  const { path } = await make({ key: 'prod' });
+  const told = (status: 'firing' | 'resolved', startsAt: string, endsAt = '0001-01-01T00:00:00Z') =>
+    push(path, pushOf({ ...alert(status, hot('a')), startsAt: `2026-11-20T${startsAt}Z`, endsAt: endsAt.length > 9 ? endsAt : `2026-11-20T${endsAt}Z` }));
+  const status = async (): Promise<string> => (await incidents())[0].status;
+  await told('firing', '10:00:00');
+  await told('resolved', '10:00:00', '10:05:00');
+  assert.equal(await status(), 'resolved');
+  await told('firing', '10:06:00');
+  await told('resolved', '10:00:00', '10:05:00');
+  assert.equal(await status(), 'open');
+  await told('resolved', '10:06:00', '10:05:59');
+  assert.equal(await status(), 'resolved', 'the clock of the source was set');
+  await told('firing', '09:00:00');
+  await told('resolved', '09:00:00', '09:01:00');
+  assert.equal(await status(), 'resolved');
 });
 
 test('a body that is no push is refused, one wrong alert costs no other, and a flood is told to come back', async (t) => {
