@@ -1,3 +1,6 @@
+// Whoever type checks a single area compiles this file, and not the folder around it.
+// oxlint-disable-next-line typescript/triple-slash-reference
+/// <reference path="./ssh2.d.ts" />
 import { lentLater, type lentNames, type SharedModules } from '../host/index.ts';
 import { threadSide } from '../isolate/index.ts';
 import * as sdk from '../sdk/index.ts';

@@ -1,6 +1,3 @@
-// A type check of one area compiles this file, and not the folder around it.
-// oxlint-disable-next-line typescript/triple-slash-reference
-/// <reference path="./ssh2.d.ts" />
 import type { Duplex } from 'node:stream';
 
 import { Client, type ClientChannel, utils } from 'ssh2';
