@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -58,7 +58,7 @@ function folder(t: TestContext): string {
   return path;
 }
 
-const read = (path: string): Readonly<Record<string, Verb>> => verbsOf(readManifest(folderOnDisk('lamp', path, 'shipped')));
+const read = (path: string, id = 'lamp'): Readonly<Record<string, Verb>> => verbsOf(readManifest(folderOnDisk(id, path, 'shipped')));
 
 test('a command of a plugin is there as long as the folder of the plugin is, without a svc that runs', async (t) => {
   const root = checkout(t, 'host', 'version');
@@ -161,6 +161,16 @@ test('every command that the product brings is sound, and says how it is called'
   for (const name of catalogue.names) {
     const { command } = await catalogue.entry(name)!.load();
     assert.ok(command.example.startsWith(`svc ${name}`) || name === 'serve', name);
+  }
+});
+
+test('every command that tests a connection fails where the connection does', () => {
+  const plugins = join(import.meta.dirname, '../../plugins');
+  const shipped = readdirSync(plugins).filter((id) => existsSync(join(plugins, id, 'plugin.json')));
+  const tests = shipped.flatMap((id) => Object.entries(read(join(plugins, id), id)).filter(([, verb]) => verb.path.endsWith('/test')));
+  assert.ok(tests.length >= 3);
+  for (const [words, { expect }] of tests) {
+    assert.deepEqual(expect, { field: 'ok', value: true }, words);
   }
 });
 
