@@ -16,6 +16,8 @@ export interface MailerParts {
 
 export const addressForm = /^[^\s<>@",;:\\()[\]]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
 
+const smtp = { name: 'SMTP', tlsRemedy: 'set mail.ca to the authority of its certificate, or mail.security to what that port speaks' };
+
 /** Sends by the server of the settings, one conversation for each message. */
 export class Mailer implements MailSender {
   readonly #parts: MailerParts;
@@ -67,7 +69,7 @@ export class Mailer implements MailSender {
         const code = cause.stage === 'auth' ? 'unauthorized' : cause.stage === 'starttls' ? 'tls' : cause.code === 0 ? 'not_that_product' : 'failing';
         return ended(code, `${this.#get<string>('host')} refused: ${cause.code === 0 ? '' : `${cause.code} `}${cause.message}`);
       }
-      const { code, detail } = failureOf(asOutbound(cause), { url: `smtp://${this.#get<string>('host')}:${this.#get<number>('port')}` }, { name: 'SMTP' });
+      const { code, detail } = failureOf(asOutbound(cause), { url: `smtp://${this.#get<string>('host')}:${this.#get<number>('port')}` }, smtp);
       return ended(code, detail);
     }
   }

@@ -56,6 +56,8 @@ export interface Product {
   readonly questions: readonly ProductQuestion[];
   /** Why it does not accept the credentials, where its status says something else. */
   readonly refusal?: (status: number, text: string) => string | undefined;
+  /** What helps where TLS fails, for what is no HTTP. */
+  readonly tlsRemedy?: string;
 }
 
 export interface ConnectionParts {
@@ -145,7 +147,11 @@ const dnsErrors = /^(?:ENOTFOUND|EAI_|ESERVFAIL|ENODATA|ETIMEOUT|EREFUSED)/;
 const tlsErrors = /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_OSSL|EPROTO|HOSTNAME_MISMATCH|INVALID_CA|CRL_|PATH_LENGTH)/;
 
 /** Why no answer came. */
-export function failureOf(error: unknown, { url }: Pick<ConnectionAddress, 'url'>, { name }: Pick<Product, 'name'>): Failure {
+export function failureOf(
+  error: unknown,
+  { url }: Pick<ConnectionAddress, 'url'>,
+  { name, tlsRemedy = 'add its authority, or use http://' }: Pick<Product, 'name' | 'tlsRemedy'>,
+): Failure {
   const host = hostOf(url);
   if (!isSvcError(error)) {
     return { code: 'failing', detail: messageOf(error) };
@@ -172,7 +178,7 @@ export function failureOf(error: unknown, { url }: Pick<ConnectionAddress, 'url'
     return { code: 'dns', detail: `the name ${host} has no address (${cause}); check its spelling and the resolver of this machine` };
   }
   if (tlsErrors.test(cause)) {
-    return { code: 'tls', detail: `${host} shows no certificate that is trusted, or speaks no TLS (${cause}); add its authority, or use http://` };
+    return { code: 'tls', detail: `${host} shows no certificate that is trusted, or speaks no TLS (${cause}); ${tlsRemedy}` };
   }
   if (cause === 'ECONNREFUSED') {
     return { code: 'refused', detail: `nothing listens at ${host}; is it running, and is the port right?` };
