@@ -48,10 +48,13 @@ interface TextProps {
   readonly autoFocus?: boolean;
 }
 
+/** Browsers obey `autofocus` once a document, and here one form follows another. */
+const takeFocus = (element: HTMLElement | null): void => element?.focus();
+
 export function TextField({ label, value, onInput, hint, error, type = 'text', rows, mono, ...rest }: TextProps) {
   // Which of its kinds a field is decides over no other property that it has here.
   const kind = { type } as { readonly type: 'text' };
-  const shared = { value, class: mono ? 'mono' : undefined, spellcheck: !mono };
+  const shared = { value, class: mono ? 'mono' : undefined, spellcheck: !mono, ...(rest.autoFocus && { ref: takeFocus }) };
   return (
     <Field label={label} hint={hint} error={error}>
       {(ids) =>

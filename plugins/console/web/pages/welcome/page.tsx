@@ -28,6 +28,7 @@ const text = words('welcome', {
   forgotSubmit: 'Send the link',
   sent: 'If there is an account with this e-mail address, a link is on its way to it.',
   back: 'Back to signing in',
+  another: 'Ask for another link',
   resetTitle: 'Set another password',
   resetNote: 'All your sessions and API tokens end with it.',
   resetSubmit: 'Set the password',
@@ -45,6 +46,7 @@ export function Welcome({ why }: { readonly why?: string }) {
   const [token] = useState(() => takeToken('setup'));
   const [resetToken, setResetToken] = useState(() => takeToken('reset'));
   const [note, setNote] = useState<string>();
+  const [email, setEmail] = useState('');
   const [forgets, setForgets] = useState(false);
   const [registers, setRegisters] = useState(false);
   useEffect(() => {
@@ -77,13 +79,21 @@ export function Welcome({ why }: { readonly why?: string }) {
             }}
           />
         ) : forgets ? (
-          <Forgot />
+          <Forgot email={email} onEmail={setEmail} />
         ) : (
-          <SignIn why={why} note={note} registers={registers} />
+          <SignIn why={why} note={note} registers={registers} email={email} onEmail={setEmail} />
         )}
-        {start !== undefined && !start.setup && resetToken === undefined && !registers && (
-          <button type="button" class="button button-quiet" onClick={() => setForgets(!forgets)}>
-            {forgets ? text.back : text.forgot}
+        {start !== undefined && !start.setup && !registers && (
+          <button
+            type="button"
+            class="button button-quiet"
+            onClick={() => {
+              setForgets(resetToken !== undefined || !forgets);
+              setResetToken(undefined);
+              setNote(undefined);
+            }}
+          >
+            {resetToken !== undefined ? text.another : forgets ? text.back : text.forgot}
           </button>
         )}
         {start?.registration && !start.setup && !forgets && resetToken === undefined && (
@@ -114,8 +124,12 @@ async function post(path: string, body: object): Promise<void> {
   }
 }
 
-function Forgot() {
-  const [email, setEmail] = useState('');
+interface WithEmail {
+  readonly email: string;
+  readonly onEmail: (email: string) => void;
+}
+
+function Forgot({ email, onEmail }: WithEmail) {
   const [isSent, setSent] = useState(false);
   return (
     <>
@@ -123,7 +137,7 @@ function Forgot() {
       <p class="soft">{isSent ? text.sent : text.forgotNote}</p>
       {!isSent && (
         <Form submit={text.forgotSubmit} onSubmit={() => post('password-resets', { email }).then(() => setSent(true))}>
-          <TextField label={text.email} type="email" autoComplete="username" value={email} onInput={setEmail} autoFocus />
+          <TextField label={text.email} type="email" autoComplete="username" value={email} onInput={onEmail} autoFocus />
         </Form>
       )}
     </>
@@ -151,8 +165,13 @@ function Reset({ token, onDone }: { readonly token: string; readonly onDone: () 
   );
 }
 
-function SignIn({ why, note, registers }: { readonly why?: string; readonly note?: string | undefined; readonly registers: boolean }) {
-  const [email, setEmail] = useState('');
+interface SignInProps extends WithEmail {
+  readonly why?: string | undefined;
+  readonly note?: string | undefined;
+  readonly registers: boolean;
+}
+
+function SignIn({ why, note, registers, email, onEmail }: SignInProps) {
   const [password, setPassword] = useState('');
   const [isMade, setMade] = useState(false);
   const submit = async (): Promise<void> => {
@@ -168,7 +187,7 @@ function SignIn({ why, note, registers }: { readonly why?: string; readonly note
       {why !== undefined && <p class="soft">{text.ended}</p>}
       {(isMade || note !== undefined) && <p class="soft">{isMade ? text.made : note}</p>}
       <Form submit={registers ? text.register : text.signIn} onSubmit={submit}>
-        <TextField label={text.email} type="email" autoComplete="username" value={email} onInput={setEmail} autoFocus />
+        <TextField label={text.email} type="email" autoComplete="username" value={email} onInput={onEmail} autoFocus />
         <TextField
           label={text.password}
           type="password"
