@@ -196,9 +196,9 @@ export class Apps {
         return [name, given === mask ? (opened?.[name] ?? '') : (given ?? '')];
       }),
     ) as Record<(typeof secretNames)[number], string>;
-    const missing = needs.find((name) => plain[name] === '');
+    const [missing, ...others] = needs.filter((name) => plain[name] === '');
     if (missing !== undefined) {
-      throw invalid(missing, `is needed for ${platform.title} with the mode ${mode}`);
+      throw invalid(missing, `is needed for ${platform.title} with the mode ${mode}${others.map((name) => `, and so is ${name}`).join('')}`);
     }
     platform.check({ id, app_id: draft.app_id, endpoint, ...plain });
     const sealed = Object.fromEntries(

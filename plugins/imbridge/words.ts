@@ -1,6 +1,6 @@
 /** What the bot says by itself, in the languages that an app may have. */
 const english = {
-  help: 'Ask in your own words, or use:\n/incidents — what burns\n/ack ID — acknowledge an incident\n/silence 2h ID — mute one for a time\n/new — begin a new conversation\n/link CODE — link this account to yours (the code is made under your account in svc)\n/unlink — take the link back\nIn the thread of an incident its ID may be left out.',
+  help: 'Ask in your own words, or use:\n/incidents — what burns\n/ack ID — acknowledge an incident\n/silence 2h ID — mute one for a time\n/new — begin a new conversation\n/link CODE — link this account to yours (“svc im link” makes the code)\n/unlink — take the link back\nIn the thread of an incident its ID may be left out.',
   thinking: 'Working on it…',
   fresh: 'A new conversation has begun; what was said before is not known in it.',
   noChat: 'Questions cannot be answered now: the room of agents is not enabled.',
@@ -8,9 +8,9 @@ const english = {
   noIncidents: 'Nothing burns.',
   incidents: 'What burns:',
   more: 'and {count} more',
-  unlinked: 'This takes a linked account: get a code under your account in svc, and send /link CODE here.',
+  unlinked: 'This takes a linked account: “svc im link” makes a code; send /link CODE here.',
   linked: 'This account is now linked to {name}.',
-  badCode: 'This code is wrong, spent or too old; get a new one under your account in svc.',
+  badCode: 'This code is wrong, spent or too old; “svc im link” makes a new one.',
   groupCode: 'Codes are taken in a direct conversation with the bot; get a new one and send it there.',
   unlinkedNow: 'The link is taken back.',
   notLinked: 'This account is not linked.',
@@ -41,7 +41,7 @@ const english = {
 export type Words = typeof english;
 
 const chinese: Words = {
-  help: '直接提问，或使用命令：\n/incidents — 当前告警\n/ack 编号 — 确认告警\n/silence 2h 编号 — 静默一段时间\n/new — 开始新会话\n/link 验证码 — 绑定账号（在 svc 的个人账号中获取）\n/unlink — 解除绑定\n在告警的话题中可省略编号。',
+  help: '直接提问，或使用命令：\n/incidents — 当前告警\n/ack 编号 — 确认告警\n/silence 2h 编号 — 静默一段时间\n/new — 开始新会话\n/link 验证码 — 绑定账号（用 “svc im link” 获取）\n/unlink — 解除绑定\n在告警的话题中可省略编号。',
   thinking: '处理中…',
   fresh: '新会话已开始，之前的内容不再带入。',
   noChat: '暂时无法回答：智能体未启用。',
@@ -49,9 +49,9 @@ const chinese: Words = {
   noIncidents: '当前没有告警。',
   incidents: '当前告警：',
   more: '另有 {count} 条',
-  unlinked: '此操作需要绑定账号：在 svc 的个人账号中获取验证码，然后在此发送 /link 验证码。',
+  unlinked: '此操作需要绑定账号：用 “svc im link” 获取验证码，然后在此发送 /link 验证码。',
   linked: '此账号已绑定到 {name}。',
-  badCode: '验证码错误、已使用或已过期，请在 svc 的个人账号中重新获取。',
+  badCode: '验证码错误、已使用或已过期，请用 “svc im link” 重新获取。',
   groupCode: '请在与机器人的单聊中发送验证码；请重新获取一个。',
   unlinkedNow: '绑定已解除。',
   notLinked: '此账号未绑定。',

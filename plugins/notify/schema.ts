@@ -27,12 +27,13 @@ export const ChannelDraft = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 100, pattern: '^\\P{Cc}*$', description: 'unique' }),
   channel_type: Type.String({
     maxLength: 40,
-    description: 'webhook, feishu, slack, dingtalk, wecom, telegram, pagerduty, opsgenie, what packs and rooms add, or im_provider_1 to 5',
+    description: 'webhook, feishu, slack, dingtalk, wecom, telegram, email, im, pagerduty, opsgenie, what packs and rooms add, or im_provider_1 to 5',
   }),
   endpoint: Type.String({
     minLength: 1,
     maxLength: 2_048,
-    description: 'the address of the hook, for telegram the chat; what was shown masked leaves it as it is',
+    description:
+      'the address of the hook; for telegram the chat, for email the addresses, for im an app and a conversation as im:APP/CONVERSATION, for pagerduty https://events.pagerduty.com/v2/enqueue, for opsgenie https://api.opsgenie.com; what was shown masked leaves it as it is',
   }),
   secret: Type.Optional(
     orNull(

@@ -37,6 +37,7 @@ test('an app that cannot be is refused, by what is wrong with it', async (t) => 
     [/provider is one of/, { ...draftOf('slack', ''), provider: 'smoke' }],
     [/app_secret/, { ...draftOf('slack', ''), app_secret: '' }],
     [/encrypt_key is needed/, { ...draftOf('feishu', ''), encrypt_key: undefined }],
+    [/verify_token is needed .*, and so is encrypt_key/, { ...draftOf('feishu', ''), verify_token: undefined, encrypt_key: undefined }],
     [/mode WeCom does not know stream/, { ...draftOf('wecom', ''), mode: 'stream' }],
     [/allow_from/, { ...draftOf('telegram', ''), allow_from: [] }],
     [/allow_from/, { ...draftOf('telegram', ''), allow_from: ['*'] }],
