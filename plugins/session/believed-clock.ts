@@ -5,7 +5,7 @@ import { BelievedClock } from 'svc/flow';
 import { messageOf, type PluginContext } from 'svc/sdk';
 
 const everyMs = 60_000;
-/** As much as a clock is set without anybody noticing. */
+/** A clock that is set by no more than this is followed at once. */
 const toleranceMs = 60_000;
 
 /**
@@ -18,7 +18,7 @@ export function believedClock({ clock, scope, dataDir, log }: Pick<PluginContext
   if (believed.isDoubted) {
     log.warn(
       { event: 'session.clock_doubted', believed: believed.now(), clock: clock.now() },
-      'the clock stands elsewhere than it can; sessions go on by the time last seen, for an hour; set the clock',
+      'wall clock is more than a day off what was last seen; sessions and tokens go by the time last seen for an hour; correct the clock if it is wrong',
     );
   }
   const note = (): void => {
