@@ -8,6 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { peer } from '../../peers.ts';
 import { certificate } from '../lib/tunnel/certificate.ts';
+import { startSshd } from '../webshell/sshd.ts';
+import type { KnowledgeHouse } from './house.ts';
 
 type Files = Readonly<Record<string, string | Uint8Array | undefined>>;
 
@@ -92,11 +94,40 @@ export class Origin {
   }
 }
 
-export interface GitHttps {
+export interface GitServer {
   readonly url: (name: string) => string;
+  readonly origin: (name: string) => Origin;
+  /** What a house that reads from it is started with. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** What the body of each of its repositories holds besides the address. */
+  readonly access: (house: Pick<KnowledgeHouse, 'ask'>) => Promise<object>;
+}
+
+export interface GitHttps extends GitServer {
   /** PEM of what signed its certificate. */
   readonly authority: string;
-  readonly origin: (name: string) => Origin;
+}
+
+/** The ways that git comes to a repository by. */
+export const gitServers: Readonly<Record<string, (t: TestContext) => Promise<GitServer | undefined>>> = { HTTPS: startGitHttps, SSH: startGitSsh };
+
+/** git's own upload-pack behind a real sshd. */
+async function startGitSsh(t: TestContext): Promise<GitServer | undefined> {
+  const sshd = await startSshd(t);
+  if (sshd === undefined || peer(t, 'git') === undefined) {
+    return undefined;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'svc-git-ssh-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return {
+    url: (name) => `ssh://${sshd.user}@127.0.0.1:${sshd.port}${folder}/${name}`,
+    origin: (name) => new Origin(join(folder, name)),
+    environment: {},
+    async access({ ask }) {
+      const { body } = await ask('POST', '/ssh-identities', { body: { name: 'reader', private_key: sshd.privateKey } });
+      return { ssh_identity_id: body.id };
+    },
+  };
 }
 
 /** git's own http-backend behind nginx, over HTTPS; below /private/ it wants a password. */
@@ -140,7 +171,13 @@ export async function startGitHttps(t: TestContext): Promise<GitHttps | undefine
     rmSync(folder, { recursive: true, force: true });
   });
   await listens(port);
-  return { url: (name) => `https://localhost:${port}/${name}`, authority: cert, origin: (name) => new Origin(join(folder, 'repos', name)) };
+  return {
+    url: (name) => `https://localhost:${port}/${name}`,
+    origin: (name) => new Origin(join(folder, 'repos', name)),
+    environment: { SVC_KNOWLEDGE_GIT_AUTHORITIES: cert },
+    access: () => Promise.resolve({}),
+    authority: cert,
+  };
 }
 
 async function ended(child: ChildProcess): Promise<void> {

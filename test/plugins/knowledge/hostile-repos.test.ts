@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { type Origin, startGitHttps } from './git-servers.ts';
+import { gitServers, type Origin, startGitHttps } from './git-servers.ts';
 import { type Json, knowledgeHouse } from './house.ts';
 
 interface Hostile {
@@ -130,66 +130,69 @@ function noise(length: number): Uint8Array {
   return bytes;
 }
 
-test(
-  'hostile repositories: each ends in a state of its own, runs nothing, leaves no file outside, and the house serves on',
-  { timeout: 240_000 },
-  async (t) => {
-    const server = await startGitHttps(t);
-    if (server === undefined) {
-      return;
-    }
-    // Before the house begins, which these programs would hold up.
-    Object.values(hostile).forEach(({ make }, index) => make(server.origin(`h${index}.git`)));
-    const environment = {
-      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8,::1',
-      SVC_KNOWLEDGE_GIT_AUTHORITIES: server.authority,
-      SVC_KNOWLEDGE_GIT_MAX_BYTES: String(4 * 1024 * 1024),
-    };
-    const { ask, add, house } = await knowledgeHouse(t, { plugins: ['programs', 'knowledge'], environment });
-    const names = Object.keys(hostile);
-    const before = readdirSync(house.dataDir);
-    await add(`hostile/${names.indexOf('a document where somebody has one already')}/taken.md`, '# Mine');
-    const ids = new Map<string, number>();
-    for (const [index, name] of names.entries()) {
-      hostile[name]!.make(server.origin(`h${index}.git`));
-      const { branch } = hostile[name]!;
-      const made = await ask('POST', '/repos', {
-        body: { url: server.url(`h${index}.git`), mount: `hostile/${index}`, sync_interval: 0, ...(branch !== undefined && { branch }) },
-      });
-      assert.equal(made.status, 201, `${name}: ${JSON.stringify(made.body)}`);
-      ids.set(name, made.body.id);
-    }
-    for (const deadline = Date.now() + 180_000; ; await pause(50)) {
-      const { items } = (await ask('GET', '/repos?limit=200')).body;
-      if (items.every(({ status }: Json) => status !== 'syncing')) {
-        break;
+for (const [way, start] of Object.entries(gitServers)) {
+  test(
+    `hostile repositories over ${way}: each ends in a state of its own, runs nothing, leaves no file outside, and the house serves on`,
+    { timeout: 240_000 },
+    async (t) => {
+      const server = await start(t);
+      if (server === undefined) {
+        return;
       }
-      assert.ok(Date.now() < deadline, 'all syncs end');
-    }
-    const { items } = (await ask('GET', '/repos?limit=200')).body;
-    for (const [index, name] of names.entries()) {
-      const { ends, docs = [], skipped = {} } = hostile[name]!;
-      const { status, last_error_code: code, last_error: error, last_result: result } = items.find(({ id }: Json) => id === ids.get(name));
-      assert.equal(status === 'ready' ? 'ready' : code, ends, `${name}: ${error}`);
-      const found = (await ask('GET', `/docs?path_prefix=hostile/${index}`)).body.items.map(({ path }: Json) => path.slice(`hostile/${index}/`.length));
-      assert.deepEqual(found, name.startsWith('a document where') ? ['free.md', 'taken.md'] : docs, name);
-      assert.deepEqual(result?.skipped ?? {}, skipped, name);
-    }
-    assert.equal((await ask('GET', '/docs?source=manual')).body.items.length, 1);
-    assert.ok(!existsSync(trap), 'nothing that a repository brought along was run');
-    assert.deepEqual(
-      readdirSync(house.dataDir).filter((name) => !before.includes(name) && name !== 'programs'),
-      [],
-      'nothing lies beside the folders of the house',
-    );
-    const own = join(house.dataDir, 'plugins', 'knowledge');
-    assert.deepEqual(
-      readdirSync(own).filter((name) => !['empty', 'index', 'parser', 'repos', 'run'].includes(name)),
-      [],
-    );
-    assert.deepEqual(readdirSync(join(own, 'empty')), []);
-  },
-);
+      // Before the house begins, which these programs would hold up.
+      Object.values(hostile).forEach(({ make }, index) => make(server.origin(`h${index}.git`)));
+      const environment = {
+        SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8,::1',
+        ...server.environment,
+        SVC_KNOWLEDGE_GIT_MAX_BYTES: String(4 * 1024 * 1024),
+      };
+      const { ask, add, house } = await knowledgeHouse(t, { plugins: ['programs', 'knowledge'], environment });
+      const access = await server.access({ ask });
+      const names = Object.keys(hostile);
+      const before = readdirSync(house.dataDir);
+      await add(`hostile/${names.indexOf('a document where somebody has one already')}/taken.md`, '# Mine');
+      const ids = new Map<string, number>();
+      for (const [index, name] of names.entries()) {
+        hostile[name]!.make(server.origin(`h${index}.git`));
+        const { branch } = hostile[name]!;
+        const made = await ask('POST', '/repos', {
+          body: { url: server.url(`h${index}.git`), mount: `hostile/${index}`, sync_interval: 0, ...access, ...(branch !== undefined && { branch }) },
+        });
+        assert.equal(made.status, 201, `${name}: ${JSON.stringify(made.body)}`);
+        ids.set(name, made.body.id);
+      }
+      for (const deadline = Date.now() + 180_000; ; await pause(50)) {
+        const { items } = (await ask('GET', '/repos?limit=200')).body;
+        if (items.every(({ status }: Json) => status !== 'syncing')) {
+          break;
+        }
+        assert.ok(Date.now() < deadline, 'all syncs end');
+      }
+      const { items } = (await ask('GET', '/repos?limit=200')).body;
+      for (const [index, name] of names.entries()) {
+        const { ends, docs = [], skipped = {} } = hostile[name]!;
+        const { status, last_error_code: code, last_error: error, last_result: result } = items.find(({ id }: Json) => id === ids.get(name));
+        assert.equal(status === 'ready' ? 'ready' : code, ends, `${name}: ${error}`);
+        const found = (await ask('GET', `/docs?path_prefix=hostile/${index}`)).body.items.map(({ path }: Json) => path.slice(`hostile/${index}/`.length));
+        assert.deepEqual(found, name.startsWith('a document where') ? ['free.md', 'taken.md'] : docs, name);
+        assert.deepEqual(result?.skipped ?? {}, skipped, name);
+      }
+      assert.equal((await ask('GET', '/docs?source=manual')).body.items.length, 1);
+      assert.ok(!existsSync(trap), 'nothing that a repository brought along was run');
+      assert.deepEqual(
+        readdirSync(house.dataDir).filter((name) => !before.includes(name) && name !== 'programs'),
+        [],
+        'nothing lies beside the folders of the house',
+      );
+      const own = join(house.dataDir, 'plugins', 'knowledge');
+      assert.deepEqual(
+        readdirSync(own).filter((name) => !['empty', 'index', 'parser', 'repos', 'run'].includes(name)),
+        [],
+      );
+      assert.deepEqual(readdirSync(join(own, 'empty')), []);
+    },
+  );
+}
 
 test('a kill in the middle of a sync: what was good stays, the next start says so and goes on, and no key or lock is left', { timeout: 120_000 }, async (t) => {
   const server = await startGitHttps(t);

@@ -11,7 +11,7 @@ import { toTrouble } from '../../../plugins/knowledge/repos/sync-trouble.ts';
 import { peer } from '../../peers.ts';
 import { HandClock, hour } from '../alert/engine-house.ts';
 import { startSshd } from '../webshell/sshd.ts';
-import { type GitHttps, Origin, startGitHttps } from './git-servers.ts';
+import { gitServers, Origin, startGitHttps } from './git-servers.ts';
 import { type Json, type KnowledgeHouse, knowledgeHouse } from './house.ts';
 
 const onLoopback = { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8,::1' };
@@ -49,22 +49,25 @@ async function withHttps(t: TestContext) {
   return server === undefined ? undefined : { server, ...(await houseWithGit(t, { SVC_KNOWLEDGE_GIT_AUTHORITIES: server.authority })) };
 }
 
-const ignoring = ({ server }: { readonly server: GitHttps }): GitHttps => server;
+for (const [way, start] of Object.entries(gitServers)) {
+  test(`a repository over ${way}: read, gone on, rewritten, moved, its branch deleted; only what changed is read again`, { timeout: 120_000 }, async (t) => {
+    const server = await start(t);
+    if (server !== undefined) {
+      const kit = await houseWithGit(t, server.environment);
+      await lifeOf(server.origin('open.git'), { url: server.url('open.git'), ...(await server.access(kit)) }, kit);
+    }
+  });
+}
 
-test('a repository over HTTPS: read, gone on, rewritten, moved, its branch deleted; only what changed is read again', { timeout: 120_000 }, async (t) => {
-  const kit = await withHttps(t);
-  if (kit === undefined) {
-    return;
-  }
+async function lifeOf(origin: Origin, address: object, kit: Awaited<ReturnType<typeof houseWithGit>>): Promise<void> {
   const { addRepo, sync, docs, pathsOf, content } = kit;
-  const origin = ignoring(kit).origin('open.git');
   const first = origin.commit({
     'README.md': '# Hello\nfrom git',
     'run/db.md': '# Database\nrestart it',
     'run/web.txt': 'reload nginx',
     'src/main.c': 'int x;',
   });
-  const made = await addRepo({ url: kit.server.url('open.git') });
+  const made = await addRepo(address);
   assert.deepEqual([made.status, made.last_error, made.last_commit, made.doc_count, made.mount], ['ready', null, first, 3, 'repos/open']);
   assert.deepEqual([made.last_result.history, made.last_result.added, made.last_result.skipped], ['first', 3, { other_type: 1 }]);
   assert.deepEqual(await pathsOf('repos/open'), ['README.md', 'run/db.md', 'run/web.txt']);
@@ -99,7 +102,7 @@ test('a repository over HTTPS: read, gone on, rewritten, moved, its branch delet
 
   assert.equal((await kit.ask('DELETE', `/repos/${made.id}`)).status, 204);
   assert.deepEqual([await pathsOf('repos/open'), readdirSync(join(kit.house.dataDir, 'plugins', 'knowledge', 'repos'))], [[], []]);
-});
+}
 
 test('a folder of a branch, with a password, for an organization; what is wrong has a state of its own', { timeout: 120_000 }, async (t) => {
   const kit = await withHttps(t);
