@@ -103,6 +103,15 @@ export class Resets {
     }
   }
 
+  /** A link to a mailbox that is no longer that of its account is over for good, also when it becomes that again. */
+  async follow(userId: number): Promise<void> {
+    const { tables, passwords } = this.#parts;
+    const link = await tables.read.selectFrom('password_reset_links').select(['digest', 'email']).where('user_id', '=', userId).executeTakeFirst();
+    if (link !== undefined && (await passwords.find(link.email))?.id !== userId) {
+      await tables.write((tx) => tx.deleteFrom('password_reset_links').where('digest', '=', link.digest).execute());
+    }
+  }
+
   async forget(): Promise<void> {
     await this.#parts.tables.write((tx) => tx.deleteFrom('password_reset_links').where('expires_at', '<=', this.#parts.clock.now()).execute());
   }

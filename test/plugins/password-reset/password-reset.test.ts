@@ -102,6 +102,7 @@ test('a link is of no use once it is old, replaced, or its account has changed; 
   await started.json('/api/v1/users/1', { method: 'PATCH', body: JSON.stringify({ email: 'anna@example.org' }) });
   assert.equal(await redeem(third), 401, 'the mailbox is another one by now');
   await started.json('/api/v1/users/1', { method: 'PATCH', body: JSON.stringify({ email: 'ann@example.org' }) });
+  assert.equal(await redeem(third), 401, 'it is no better when the mailbox is that one again');
   await started.json('/api/v1/users/1/password', { method: 'PATCH', body: JSON.stringify({ password: 'set by the operator' }) });
   assert.equal(await redeem(third), 401, 'the password was changed meanwhile');
   for (let at = 0; at < 20; at++) {
