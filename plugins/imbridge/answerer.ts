@@ -58,7 +58,9 @@ export class Answerer {
     if (platform.allow_list && !listed) {
       return { state: 'ignored', why: 'the sender is not in allow_from' };
     }
-    if (job.kind === 'message' && (await this.#parts.jobs.before(job, minuteMs)) >= this.#parts.perMinute()) {
+    // A room that others flood is no less that of who is on call: a person is counted alone.
+    const brought = job.kind === 'message' ? await this.#parts.jobs.before(job, minuteMs, sender.linked ? 'own' : 'all') : 0;
+    if (brought >= this.#parts.perMinute()) {
       return { state: 'ignored', why: 'the conversation brings too many messages' };
     }
     const said: Said = { app, job, event, sender, allowed: sender.linked || listed, incident: await incidents.incidentOf(app, event) };

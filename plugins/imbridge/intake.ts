@@ -68,7 +68,7 @@ export class Intake {
       const lane = `${app.id}|${event.thread}`;
       return {
         ...{ id: ids.uuid(), app_id: app.id, event_key: `${event.kind}:${event.key}`.slice(0, 300), kind: event.kind, conversation: event.conversation, lane },
-        ...{ payload: JSON.stringify(event), run_id: ids.uuid(), created_at: now, next_at: now },
+        ...{ sender: event.sender, payload: JSON.stringify(event), run_id: ids.uuid(), created_at: now, next_at: now },
       };
     });
     const added = await this.#stored(rows);

@@ -4,7 +4,8 @@ import type { Tables } from 'svc/sdk';
 import type { ImTarget } from './contract.ts';
 import type { ImTables, JobRow, JobState } from './tables.ts';
 
-export type NewJob = Pick<JobRow, 'id' | 'app_id' | 'event_key' | 'kind' | 'conversation' | 'lane' | 'payload' | 'run_id' | 'created_at' | 'next_at'>;
+export type NewJob = Pick<JobRow, 'id' | 'app_id' | 'event_key' | 'kind' | 'conversation' | 'lane' | 'payload' | 'run_id' | 'created_at' | 'next_at'> &
+  Partial<Pick<JobRow, 'sender'>>;
 
 /** A message of ours, as the platform knows it. */
 export interface Posted {
@@ -31,6 +32,7 @@ export class JobStore {
       return fresh;
     }
     const rows = jobs.map((job): JobRow => ({
+      sender: '',
       ...job,
       ...{ state: 'queued', session_id: null, sent: null, answer: null, tries: 0, holder: null, error: null, ended_at: null },
     }));
@@ -114,17 +116,17 @@ export class JobStore {
     return await this.#tables.read.selectFrom('imbridge_jobs').selectAll().where('run_id', '=', runId).executeTakeFirst();
   }
 
-  /** Brought by one conversation within a time, before this one. */
-  async before({ app_id: app, conversation, created_at: at, id }: JobRow, withinMs: number): Promise<number> {
-    const { count } = await this.#tables.read
+  /** Brought by its conversation within a time, before this one; or of that, by its sender alone. */
+  async before({ app_id: app, conversation, sender, created_at: at, id }: JobRow, withinMs: number, whose: 'all' | 'own'): Promise<number> {
+    const brought = this.#tables.read
       .selectFrom('imbridge_jobs')
       .select((of) => of.fn.countAll<number>().as('count'))
       .where('app_id', '=', app)
       .where('conversation', '=', conversation)
       .where('created_at', '>', at - withinMs)
       .where('id', '<', id)
-      .where('kind', '=', 'message')
-      .executeTakeFirstOrThrow();
+      .where('kind', '=', 'message');
+    const { count } = await (whose === 'own' ? brought.where('sender', '=', sender) : brought).executeTakeFirstOrThrow();
     return count;
   }
 

@@ -27,6 +27,8 @@ export interface ImTables {
     event_key: string;
     kind: 'message' | 'action' | 'tell';
     conversation: string;
+    /** Empty for what is told. */
+    sender: string;
     /** What is dealt with in order. */
     lane: string;
     payload: string;

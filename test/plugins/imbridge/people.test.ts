@@ -47,6 +47,22 @@ test('whoever is not linked and not allowed is told how, or, where everybody fin
   assert.equal(office.model.requests.length, 1);
 });
 
+test('a stranger who floods a room is left without answers; who is on call there still has theirs', async (t) => {
+  const office = await imOffice(t, [], { environment: { SVC_IM_PER_MINUTE: '3' } });
+  const app = await office.connect('feishu', { allow_from: ['*'] });
+  await office.link(app, 'vera', 'U2');
+  const before = app.fake.standing.length;
+  for (let at = 0; at < 6; at++) {
+    await office.say(app, { text: `/help ${at}`, from: 'U9', to: 'C1', direct: false });
+  }
+  for (let at = 0; at < 6; at++) {
+    await office.say(app, { text: '/ack 404', from: 'U2', to: 'C1', direct: false });
+  }
+  const answers = () => app.fake.standing.slice(before).map(({ text }) => (text.startsWith('Ask in') ? 'help' : 'ack'));
+  await settled(() => answers().length >= 6, answers);
+  assert.deepEqual(answers(), ['help', 'help', 'help', 'ack', 'ack', 'ack']);
+});
+
 test('the same message a hundred times at once is one question; each thread and person has a session of its own', async (t) => {
   const office = await imOffice(t);
   const app = await office.connect('slack', { allow_from: ['*'] });
