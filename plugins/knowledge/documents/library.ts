@@ -139,12 +139,16 @@ export class Library {
           `the folder ${source} holds ${found.length} documents; at most ${mostMoved} move at once: move its folders one by one`,
         );
       }
+      const moving = new Set(found.map(({ id }) => id));
+      const there = new Set((await store.beneath(target, {})).filter(({ id }) => !moving.has(id)).map(placeOf));
       for (const doc of found) {
         editable(doc, false);
         const path = docPath(target + doc.path.slice(source.length));
-        await assertFree(store, path, doc.org_id, call.principal);
-        await store.place(doc, { path }, this.#parts.clock.now());
+        if (there.has(placeOf({ ...doc, path }))) {
+          await assertFree(store, path, doc.org_id, call.principal);
+        }
       }
+      await store.placeAll([...moving], source, target, this.#parts.clock.now());
       call.note({ resourceType: 'folder', resourceId: source, before: { path: source }, after: { path: target, documents: found.length } });
       return found.length;
     });
@@ -192,6 +196,9 @@ function editable({ source, path }: DocRow, adopt: boolean): Source {
   }
   return source === 'vault' ? 'manual' : source;
 }
+
+/** Each organization has a tree of its own. */
+const placeOf = ({ org_id, path }: Pick<DocRow, 'org_id' | 'path'>): string => `${org_id ?? 0} ${path}`;
 
 /** Of the same organization; the name of one that the caller may not see is not told. */
 async function assertFree(store: DocStore, path: string, org: number | null, principal: Principal): Promise<void> {

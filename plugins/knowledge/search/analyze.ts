@@ -1,7 +1,7 @@
 import { stem } from './stem.ts';
 
-/** Grows when a text would be parted or analyzed otherwise: an index of another number is made anew beside the one that serves. */
-export const analysisNumber = 1;
+/** Grows when a text would be parted, analyzed or counted otherwise: an index of another number is made anew beside the one that serves. */
+export const analysisNumber = 2;
 
 /** A word of a text as the index knows it, and where it stands. */
 export interface Token {

@@ -1,5 +1,7 @@
 import type Database from 'better-sqlite3';
 
+import { everyDocument } from './index-file.ts';
+
 /** A term that may have been meant, and how sure that is. */
 export interface Correction {
   readonly term: string;
@@ -9,19 +11,43 @@ export interface Correction {
 const mostCorrections = 3;
 const shortest = 4;
 
-/** The words of an index: how common each is, and which of them a misspelt one may stand for. */
+interface Frequency {
+  readonly docs: number;
+  readonly chunks: number;
+}
+
+/** `@seen`: organizations as JSON, null for all. */
+const isSeen = '(@seen IS NULL OR org IN (SELECT value FROM json_each(@seen)))';
+
+/**
+ * The words of an index as one reader sees it: how common each is, and which of them a misspelt one may stand for. It counts no
+ * document that the reader may not see: what a question finds, and how high, would say which words those have.
+ */
 export class Vocabulary {
+  readonly #seen: string | null;
   readonly #one: Database.Statement;
   readonly #range: Database.Statement;
 
-  constructor(db: Database.Database) {
-    this.#one = db.prepare('SELECT docs, chunks FROM terms WHERE term = ?');
-    this.#range = db.prepare('SELECT term, docs FROM terms WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?');
+  /** `orgs`: whose documents the reader sees besides everybody's; undefined: all. */
+  constructor(db: Database.Database, orgs: readonly number[] | undefined) {
+    this.#seen = orgs === undefined ? null : JSON.stringify([0, ...orgs]);
+    // Chunks say what a look into the whole index would cost, whosever they are.
+    this.#one = db.prepare(
+      `SELECT coalesce(sum(docs) FILTER (WHERE ${isSeen}), 0) AS docs, coalesce(sum(chunks), 0) AS chunks FROM vocabulary WHERE term = @term`,
+    );
+    this.#range = db.prepare(
+      `SELECT term, sum(docs) AS docs FROM vocabulary WHERE term >= @from AND term < @before AND length(term) BETWEEN @least AND @most AND ${isSeen} GROUP BY term`,
+    );
+  }
+
+  /** Documents that the reader sees. */
+  get documents(): number {
+    return this.frequency(everyDocument).docs;
   }
 
   /** How many documents and chunks have it. */
-  frequency(term: string): { readonly docs: number; readonly chunks: number } {
-    return (this.#one.get(term) as { docs: number; chunks: number } | undefined) ?? { docs: 0, chunks: 0 };
+  frequency(term: string): Frequency {
+    return this.#one.get({ seen: this.#seen, term }) as Frequency;
   }
 
   /** Known words that are a slip of the fingers away from an unknown one, or begin with it. */
@@ -33,7 +59,10 @@ export class Vocabulary {
     const found = new Map<string, { weight: number; docs: number }>();
     // Two letters that changed places may be the first two.
     for (const first of new Set([term[0]!, term[1]!])) {
-      const rows = this.#range.all(first, next(first), term.length - far, term.length + 12) as { term: string; docs: number }[];
+      const rows = this.#range.all({ seen: this.#seen, from: first, before: next(first), least: term.length - far, most: term.length + 12 }) as {
+        term: string;
+        docs: number;
+      }[];
       for (const { term: known, docs } of rows) {
         const steps = Math.abs(known.length - term.length) <= far ? distance(term, known, far) : far + 1;
         const weight = steps <= far ? (steps === 1 ? 0.8 : 0.55) : known.startsWith(term) ? 0.5 : 0;

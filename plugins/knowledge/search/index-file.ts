@@ -18,7 +18,9 @@ const schema = `
     id INTEGER PRIMARY KEY AUTOINCREMENT, doc INTEGER NOT NULL, ordinal INTEGER NOT NULL, heading TEXT NOT NULL, anchor TEXT NOT NULL, text TEXT NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS chunks_doc ON chunks (doc);
-  CREATE TABLE IF NOT EXISTS terms (term TEXT PRIMARY KEY, docs INTEGER NOT NULL, chunks INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS vocabulary (
+    term TEXT NOT NULL, org INTEGER NOT NULL, docs INTEGER NOT NULL, chunks INTEGER NOT NULL, PRIMARY KEY (term, org)
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS vectors (chunk INTEGER NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (chunk, model)) STRICT, WITHOUT ROWID;
   CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(${columns.join(', ')}, content='', contentless_delete=1, tokenize='ascii');
 `;
@@ -33,8 +35,11 @@ export interface IndexPosition {
   readonly chunks: number;
 }
 
-/** How often each term of a document or an index occurs. */
-type Counts = Map<string, { docs: number; chunks: number }>;
+/** How often each term occurs in documents of one organization, which only its members may learn; 0: everybody's. */
+type Counts = Map<number, Map<string, { docs: number; chunks: number }>>;
+
+/** The term of every document: how many there are. */
+export const everyDocument = '';
 
 interface Words {
   readonly row: readonly string[];
@@ -91,12 +96,14 @@ export class IndexFile {
         all += put - taken;
         docs += (put > 0 ? 1 : 0) - (taken > 0 ? 1 : 0);
       }
-      for (const [term, { docs, chunks: inChunks }] of counts) {
-        if (docs !== 0 || inChunks !== 0) {
-          this.#statements.count.run(term, docs, inChunks);
-        }
-        if (docs < 0) {
-          this.#statements.forgotten.run(term);
+      for (const [org, terms] of counts) {
+        for (const [term, { docs, chunks: inChunks }] of terms) {
+          if (docs !== 0 || inChunks !== 0) {
+            this.#statements.count.run(term, org, docs, inChunks);
+          }
+          if (docs < 0) {
+            this.#statements.forgotten.run(term, org);
+          }
         }
       }
       this.#meta({ seq: String(changes.at(-1)?.seq ?? before.seq), docs: String(docs), chunks: String(all) });
@@ -147,7 +154,7 @@ export class IndexFile {
 
   /** How many chunks the document had. */
   #take(id: number, counts: Counts): number {
-    const known = this.#statements.doc.get(id) as { path: string; title: string; tags: string } | undefined;
+    const known = this.#statements.doc.get(id) as { path: string; title: string; tags: string; org: number } | undefined;
     if (known === undefined) {
       return 0;
     }
@@ -156,7 +163,7 @@ export class IndexFile {
       known,
       chunks.map(({ heading, text }) => ({ headings: heading.split(headingJoint), anchor: '', text })),
     );
-    tally(words, counts, -1);
+    tally(words, counts, known.org, -1);
     for (const { id: chunk } of chunks) {
       this.#statements.unword.run(chunk);
     }
@@ -171,7 +178,7 @@ export class IndexFile {
     const chunks = found.length > 0 ? found : [{ headings: [], anchor: '', text: '' }];
     this.#statements.putDoc.run(id, path, title, tags, org_id ?? 0, version, source);
     const words = wordsOf({ path, title, tags }, chunks);
-    tally(words, counts, 1);
+    tally(words, counts, org_id ?? 0, 1);
     chunks.forEach(({ headings, anchor, text }, ordinal) => {
       const { lastInsertRowid: rowid } = this.#statements.putChunk.run(id, ordinal, headings.join(headingJoint), anchor, text);
       this.#statements.putWords.run(rowid, ...words[ordinal]!.row);
@@ -204,12 +211,14 @@ function wordsOf({ path, title, tags }: { readonly path: string; readonly title:
   });
 }
 
-function tally(words: readonly Words[], counts: Counts, sign: 1 | -1): void {
+function tally(words: readonly Words[], counts: Counts, org: number, sign: 1 | -1): void {
+  const ofOrg = counts.get(org) ?? new Map<string, { docs: number; chunks: number }>();
+  counts.set(org, ofOrg);
   const inDoc = new Set<string>();
   for (const { terms } of words) {
-    for (const term of terms) {
-      const count = counts.get(term) ?? { docs: 0, chunks: 0 };
-      counts.set(term, count);
+    for (const term of [everyDocument, ...terms]) {
+      const count = ofOrg.get(term) ?? { docs: 0, chunks: 0 };
+      ofOrg.set(term, count);
       count.chunks += sign;
       if (!inDoc.has(term)) {
         inDoc.add(term);
@@ -221,7 +230,7 @@ function tally(words: readonly Words[], counts: Counts, sign: 1 | -1): void {
 
 const prepared = (db: Database.Database) => ({
   meta: db.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value'),
-  doc: db.prepare('SELECT path, title, tags FROM docs WHERE id = ?'),
+  doc: db.prepare('SELECT path, title, tags, org FROM docs WHERE id = ?'),
   chunks: db.prepare('SELECT id, heading, text FROM chunks WHERE doc = ? ORDER BY ordinal'),
   putDoc: db.prepare('INSERT INTO docs (id, path, title, tags, org, version, source) VALUES (?, ?, ?, ?, ?, ?, ?)'),
   putChunk: db.prepare('INSERT INTO chunks (doc, ordinal, heading, anchor, text) VALUES (?, ?, ?, ?, ?)'),
@@ -231,9 +240,10 @@ const prepared = (db: Database.Database) => ({
   unword: db.prepare('DELETE FROM words WHERE rowid = ?'),
   unvector: db.prepare('DELETE FROM vectors WHERE chunk IN (SELECT id FROM chunks WHERE doc = ?)'),
   count: db.prepare(
-    'INSERT INTO terms (term, docs, chunks) VALUES (?, ?, ?) ON CONFLICT (term) DO UPDATE SET docs = docs + excluded.docs, chunks = chunks + excluded.chunks',
+    `INSERT INTO vocabulary (term, org, docs, chunks) VALUES (?, ?, ?, ?)
+     ON CONFLICT (term, org) DO UPDATE SET docs = docs + excluded.docs, chunks = chunks + excluded.chunks`,
   ),
-  forgotten: db.prepare('DELETE FROM terms WHERE term = ? AND docs <= 0'),
+  forgotten: db.prepare('DELETE FROM vocabulary WHERE term = ? AND org = ? AND docs <= 0'),
   unembedded: db.prepare(
     `SELECT c.id AS chunk, d.title || char(10) || c.heading || char(10) || c.text AS text FROM chunks c JOIN docs d ON d.id = c.doc
      WHERE c.id > ? AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk = c.id AND v.model = ?) ORDER BY c.id LIMIT ?`,

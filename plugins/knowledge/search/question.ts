@@ -36,7 +36,8 @@ const rarity = 0.75;
 const joinedWeight = 0.9;
 
 /** Reads what somebody typed: words, "phrases", path:folder, tag:name. */
-export function questionOf(text: string, vocabulary: Vocabulary, docs: number): Question {
+export function questionOf(text: string, vocabulary: Vocabulary): Question {
+  const docs = vocabulary.documents;
   const { rest, phrases, path, tags } = fieldsOf(text);
   const { tokens, wholes } = analyze([rest, ...phrases].join(' '));
   const terms = tokens.map(({ term }) => term);

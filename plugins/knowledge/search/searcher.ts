@@ -55,7 +55,6 @@ interface Filter {
 /** Answers from one index, as it is at the moment of the question; it changes nothing. */
 export class Searcher {
   readonly #db: Database.Database;
-  readonly #vocabulary: Vocabulary;
   readonly #vectors: VectorTable;
   readonly #statements = new Map<string, Database.Statement>();
 
@@ -63,7 +62,6 @@ export class Searcher {
     this.#db = new Database(file, { readonly: true, fileMustExist: true });
     this.#db.pragma('cache_size = -32000');
     this.#db.pragma(`mmap_size = ${256 * 1024 * 1024}`);
-    this.#vocabulary = new Vocabulary(this.#db);
     this.#vectors = new VectorTable(this.#db);
   }
 
@@ -77,8 +75,7 @@ export class Searcher {
   }
 
   #answer(search: Search): Answer {
-    const docs = Number(this.#db.prepare("SELECT value FROM meta WHERE key = 'docs'").pluck().get() ?? 0);
-    const question = questionOf(search.text, this.#vocabulary, docs);
+    const question = questionOf(search.text, new Vocabulary(this.#db, search.orgs));
     const filter = filterOf(search, question);
     const similar = search.mode === 'lexical' || !search.vector ? undefined : this.#similar(search.vector, filter);
     const lexical = search.mode === 'vector' && similar ? [] : ordered(this.#matches(question, filter), question);
@@ -233,8 +230,20 @@ export async function openSearch({ data }: ThreadSetup): Promise<ThreadService> 
     open ??= { file, searcher: new Searcher(file) };
     return open.searcher;
   };
+  const answer = (search: Search): Answer => {
+    const file = servingFile(folder);
+    try {
+      return searcherOf(file).search(search);
+    } catch (error) {
+      // Another index took its place after the pointer was read, and this one was swept away before it was open.
+      if (servingFile(folder) === file) {
+        throw error;
+      }
+      return answer(search);
+    }
+  };
   return {
-    methods: { search: (search: Search): Answer => searcherOf(servingFile(folder)).search(search) },
+    methods: { search: answer },
     close: async () => close(),
   };
 }

@@ -107,6 +107,19 @@ describe('documents', () => {
     );
   });
 
+  test('move to where one of them still is, and are found there', async (t) => {
+    const { ask, add, paths } = await knowledgeHouse(t);
+    for (const path of ['a/b/b/x.md', 'a/b/x.md', 'a/b/b/👍.md']) {
+      await add(path, `quagga\n${path}`);
+    }
+    assert.equal((await ask('POST', '/paths/move', { body: { from: 'a/b', to: 'a' } })).body.documents, 3);
+    const moved = (await ask('GET', '/docs')).body.items;
+    assert.deepEqual((await paths('quagga')).toSorted(), moved.map(({ path }: Json) => path).toSorted());
+    for (const { id, path } of moved) {
+      assert.equal((await ask('GET', `/docs/${id}`)).body.content, `quagga\na/b/${path.slice(2)}`);
+    }
+  });
+
   test('of one organization are seen by its members only, in lists, searches, skills and links', async (t) => {
     const { house, ask, add, paths } = await knowledgeHouse(t);
     const own = (await ask('POST', '/docs', { as: 'anna', body: { path: 'plans/secret.md', content: '# Secret plan\nxylophone', org_id: 1 } })).body;

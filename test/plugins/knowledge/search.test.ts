@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
+import type { ThreadSetup } from 'svc/thread';
+
+import { openIndex } from '../../../plugins/knowledge/search/open-index.ts';
+import { type Answer, openSearch } from '../../../plugins/knowledge/search/searcher.ts';
 import { type Json, knowledgeHouse } from './house.ts';
 
 const playbook = `# OOM killer
@@ -93,6 +101,49 @@ describe('search', () => {
     assert.deepEqual(await paths('quagga'), ['a.md']);
     await add('b.md', 'okapi');
     assert.deepEqual(await paths('okapi'), ['b.md']);
+  });
+
+  test('tells of no word that only documents have which the asker may not see', async (t) => {
+    const { ask, add } = await knowledgeHouse(t);
+    const found = async (query: string, as: string): Promise<unknown> =>
+      (await ask('GET', `/search?q=${encodeURIComponent(query)}`, { as })).body.items.map(({ path, score }: Json) => [path, score]);
+    await add('a.md', 'the vibraphane of the okapi');
+    const before = [await found('vibraphone', 'bert'), await found('okapi', 'bert')];
+    const hidden = await add('b.md', 'a vibraphone', { org_id: 1 });
+    for (let number = 0; number < 5; number++) {
+      await add(`c/${number}.md`, 'okapi', { org_id: 1 });
+    }
+    assert.deepEqual(
+      ((await found('vibraphone', 'anna')) as [string, number][]).map(([path]) => path),
+      ['b.md'],
+    );
+    assert.deepEqual([await found('vibraphone', 'bert'), await found('okapi', 'bert')], before);
+    await ask('DELETE', `/docs/${hidden.id}`);
+    assert.deepEqual(
+      ((await found('vibraphone', 'anna')) as [string, number][]).map(([path]) => path),
+      ['a.md'],
+    );
+  });
+
+  test('is asked again of the index that took the place of the one it was about to open', async (t) => {
+    const folder = fs.mkdtempSync(join(tmpdir(), 'svc-index-'));
+    const setup = { data: { folder } } as ThreadSetup;
+    const [index, search] = [await openIndex(setup), await openSearch(setup)];
+    t.after(async () => {
+      await Promise.all([index.close(), search.close()]);
+      fs.rmSync(folder, { recursive: true });
+    });
+    const call = (service: typeof index, method: string, input?: unknown): unknown => service.methods[method]!(input as never, undefined as never);
+    const makeAnew = (): void => ['begin', 'promote', 'sweep'].forEach((step) => call(index, step, { lineage: 'x' }));
+    makeAnew();
+    const exists = t.mock.method(fs, 'existsSync', () => {
+      exists.mock.restore();
+      syncBuiltinESMExports();
+      makeAnew();
+      return true;
+    });
+    syncBuiltinESMExports();
+    assert.deepEqual((call(search, 'search', { text: 'okapi', limit: 1, mode: 'lexical' }) as Answer).items, []);
   });
 
   test('goes on while its index is made anew', async (t) => {
