@@ -98,7 +98,7 @@ export class Catalogue {
   /** The command that is meant; its name may stand behind the global options. Undefined when no such name was typed. */
   named(args: readonly string[]): Found | undefined {
     const words = wordsOf(args);
-    for (const length of [2, 1]) {
+    for (const length of [3, 2, 1]) {
       const taken = words.slice(0, length);
       const name = taken.map(({ word }) => word).join(' ');
       const entry = this.#entries.get(name);
@@ -111,7 +111,7 @@ export class Catalogue {
 
   /** The same; no name at all means help. */
   find(args: readonly string[]): Found {
-    const [first, second] = wordsOf(args).map(({ word }) => word);
+    const [first, second, third] = wordsOf(args).map(({ word }) => word);
     const others = args.filter((arg) => !['--version', '--help', '-h'].includes(arg));
     if (first === undefined) {
       return this.#own(args.includes('--version') ? 'version' : 'help', others);
@@ -119,7 +119,10 @@ export class Catalogue {
     if (second === undefined && others.length < args.length && this.membersOf(first).length > 0) {
       return this.#own('help', others);
     }
-    return this.named(args) ?? this.#refuse(first, second);
+    return (
+      this.named(args) ??
+      (second !== undefined && this.membersOf(`${first} ${second}`).length > 0 ? this.#refuse(`${first} ${second}`, third) : this.#refuse(first, second))
+    );
   }
 
   #own(name: 'version' | 'help', rest: readonly string[]): Found {

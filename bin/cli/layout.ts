@@ -31,4 +31,7 @@ function limbs(children: readonly Branch[]): string[] {
 /** Names and causes come from plugins: nothing in them may move the cursor, ring, or turn the text around. */
 export const printable = (text: string): string => text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, ' ');
 
+/** The same of a text whose lines and indents count. */
+export const printableLines = (text: string): string => text.replaceAll('\t', '    ').split(/\r?\n/).map(printable).join('\n');
+
 const widthOf = (cell: string): number => stripVTControlCharacters(cell).length;

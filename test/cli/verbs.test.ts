@@ -138,7 +138,11 @@ const faults: readonly [what: string, change: object, sentence: RegExp][] = [
   ['a path that nothing fills', { path: '/api/v1/lamps/{id}' }, /has \{id\} in its path, and no operand/],
   ['an operand behind an optional one', { operands: [{ name: 'a', optional: true }, { name: 'b' }] }, /behind one that need not/],
   ['one name for two', { operands: [{ name: 'lit' }] }, /calls an operand and an option "lit"/],
-  ['an unknown format', { list: { columns: [{ header: 'X', text: '{x|loud}' }], empty: 'None' } }, /shows \{x\|loud\}; .*\|plain, \|value, \|size, \|duration/],
+  [
+    'an unknown format',
+    { list: { columns: [{ header: 'X', text: '{x|loud}' }], empty: 'None' } },
+    /shows \{x\|loud\}; .*\|plain, \|value, \|lines, \|size, \|duration/,
+  ],
   ['a body where there is none', { options: { lit: { about: 'x', in: 'body' } } }, /puts a value into the body of a GET/],
   ['another example', { example: 'svc lamp lists' }, /example that does not begin with "svc lamp list"/],
   ['an unknown field', { colour: 'red' }, /unknown field "colour"/],
@@ -176,13 +180,27 @@ test('every command that tests a connection fails where the connection does', ()
 
 test('values are written for people: lists, sizes, durations, nothing, and no more than fits', () => {
   const verb = (text: Verb['text']): Verb => ({ ...({ method: 'GET', path: '/x', operands: [], options: {} } as unknown as Verb), text: text! });
-  const answer = { list: ['a', 'b'], bytes: 1536, took: { one: 1.25, two: 2 }, ms: 40, none: null, empty: [], long: 'x'.repeat(30), deep: { er: 'down' } };
+  const answer = {
+    list: ['a', 'b'],
+    bytes: 1536,
+    took: { one: 1.25, two: 2 },
+    ms: 40,
+    none: null,
+    empty: [],
+    long: 'x'.repeat(30),
+    page: '# One\r\n\n\ttwo\n',
+    sly: 'a\u001b[2J\nb',
+    deep: { er: 'down' },
+  };
   const cases: readonly [NonNullable<Verb['text']>[number], string][] = [
     ['{list}', 'a, b'],
     ['{list|value}', '["a","b"]'],
     ['{bytes|size}', '1.5 KiB'],
     ['{took|duration}', '3.3 ms'],
     ['{ms|duration}', '40 ms'],
+    ['{page}', '# One two '],
+    ['{page|lines}', '# One\n\n    two'],
+    ['{sly|lines}', 'a [2J\nb'],
     ['{none}{missing}{deep.gone}{__proto__}', ''],
     ['{deep.er}', 'down'],
     [{ text: '{none}', none: 'never' }, 'never'],

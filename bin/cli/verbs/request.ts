@@ -53,7 +53,7 @@ export async function send(verb: Verb, given: Given, client: ApiClient): Promise
   const body = Object.fromEntries(placed(verb, given, 'body'));
   switch (verb.method) {
     case 'GET':
-      return verb.list ? { items: await client.list(path) } : await client.get(path, verb.within_ms);
+      return verb.list?.paged ? { items: await client.list(path) } : await client.get(path, verb.within_ms);
     case 'DELETE':
       await client.delete(path);
       return given;

@@ -1,4 +1,4 @@
-import { printable, table } from '../layout.ts';
+import { printable, printableLines, table } from '../layout.ts';
 import type { Paint } from '../paint.ts';
 import { milliseconds } from '../plugin-page.ts';
 import { sizeOf } from '../size.ts';
@@ -32,7 +32,9 @@ function cell({ text, none = '', width, paint: brushes = {} }: Piece | Field, an
 }
 
 const filled = (text: string, answer: Document): string =>
-  text.replaceAll(/\{([^{}|]*)(?:\|(\w+))?\}/g, (_, name: string, format: Format = 'plain') => printable(formats[format](fieldOf(answer, name))));
+  text.replaceAll(/\{([^{}|]*)(?:\|(\w+))?\}/g, (_, name: string, format: Format = 'plain') =>
+    (format === 'lines' ? printableLines : printable)(formats[format](fieldOf(answer, name))),
+  );
 
 /** `last_attempt.stage` is the field `stage` of the field `last_attempt`. */
 const fieldOf = (answer: Document, name: string): unknown =>
@@ -44,6 +46,8 @@ const formats: Readonly<Record<Format, (value: unknown) => string>> = {
   plain: (value) => (Array.isArray(value) ? value.map(plain).join(', ') : plain(value)),
   /** A list shows as it is typed in JSON. */
   value: (value) => plain(value),
+  /** A text of several lines, such as a document. */
+  lines: (value) => plain(value).trimEnd(),
   size: (value) => (typeof value === 'number' ? sizeOf(value) : ''),
   /** Of milliseconds, or of stages that have some each. */
   duration: (value) => (value === null || value === undefined ? '' : milliseconds(isDocument(value) ? sum(Object.values(value)) : Number(value))),

@@ -18,7 +18,8 @@ export interface Verb {
   readonly options: Readonly<Record<string, VerbOption>>;
   /** Said on standard error while it takes its time. */
   readonly progress?: string;
-  readonly list?: { readonly columns: readonly Field[]; readonly empty: string };
+  /** `paged`: the answer of a GET goes on with a cursor; false: one answer holds all. */
+  readonly list?: { readonly columns: readonly Field[]; readonly empty: string; readonly paged: boolean };
   readonly fields?: readonly Field[];
   readonly text?: readonly (string | Piece)[];
   /** The exit code is 1 unless this field of the answer has this value. */
@@ -47,7 +48,7 @@ export interface VerbOption extends Typed {
 }
 
 /** How a value may be written, behind its name and a bar: `{bytes|size}`. */
-export const formatNames = ['plain', 'value', 'size', 'duration'] as const;
+export const formatNames = ['plain', 'value', 'lines', 'size', 'duration'] as const;
 export type Format = (typeof formatNames)[number];
 
 /** A text with names of the answer in braces, such as `{last_attempt.stage}` or `{bytes|size}`. */
