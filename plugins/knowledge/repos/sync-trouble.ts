@@ -9,16 +9,16 @@ export const troubles = {
   too_large: 'the repository is larger than svc takes; choose another branch or a smaller repository',
   too_many_files: 'the branch has more documents than svc takes; choose a folder of it as path_prefix',
   address_refused: 'the address may not be called',
-  unreachable: 'the server cannot be reached',
-  tls: 'the certificate of the server is not trusted',
+  unreachable: 'the server cannot be reached; check its address, and whether this machine may connect to it',
+  tls: 'the certificate of the server is not trusted; put the PEM of its authority into the setting knowledge.git_authorities',
   redirected: 'the server sends git to another address; enter that one',
   access_refused: 'the server wants other credentials; check user name and password',
   key_refused: 'the server does not take the SSH key; give it the public key of the identity',
   host_key_changed:
-    'the SSH server shows another host key than the one that is pinned: it was installed anew, or the connection is intercepted. Compare fingerprints, then forget the host at the SSH identity',
+    'the SSH server shows another host key than the one that is pinned: it was installed anew, or the connection is intercepted. Compare what the server shows (ssh-keyscan HOST | ssh-keygen -lf -) with the fingerprint at the SSH identity; if it is right, forget the host (PATCH /api/v1/knowledge/ssh-identities/ID, forget_hosts) and sync again',
   repository_gone: 'there is no repository at this address, or none that these credentials may read',
-  branch_gone: 'the branch is not there any more, or never was',
-  folder_gone: 'the branch has no such folder as path_prefix says',
+  branch_gone: 'the branch is not there any more, or never was; make it there, or remove the repository here and add it with another branch',
+  folder_gone: 'the branch has no such folder as path_prefix says; make it there, or remove the repository here and add it with another path_prefix',
   damaged: 'what the server sent is damaged or forbidden, and nothing of it was taken',
   not_possible: 'the machine lacks what a sync needs',
   not_kept: 'what was read could not be written to the database of svc',
@@ -88,6 +88,10 @@ function detailOf(errors: string): string {
     .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ')
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => line !== '' && !/^(?:@+|hint:|warning: Permanently|Please make sure|and the repository exists)/i.test(line));
+    .filter(
+      (line) =>
+        line !== '' &&
+        !/^(?:@+|hint:|warning: Permanently|ssh-keygen -f|Host key verification|remove with:|Please make sure|and the repository exists)/i.test(line),
+    );
   return (lines.find((line) => /^(?:fatal|error|remote|ssh|kex_exchange|Permission denied|.*: Permission denied)/i.test(line)) ?? lines[0] ?? '').slice(0, 300);
 }

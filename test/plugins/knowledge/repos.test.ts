@@ -200,6 +200,8 @@ test('a repository over SSH: keys, pinned hosts, a host that changed, and nothin
   origin.commit({ 'a.md': '# A, and more' });
   const changed = await sync(made.id);
   assert.deepEqual([changed.status, changed.last_error_code, changed.last_commit], ['failed', 'host_key_changed', head]);
+  assert.match(changed.last_error, /forget_hosts/);
+  assert.doesNotMatch(changed.last_error, /known_hosts|ssh-keygen -f/, 'the file of one sync is gone');
   assert.deepEqual((await identity()).hosts, hosts, 'the pinned key stays');
   assert.equal((await sync(made.id)).last_error_code, 'host_key_changed');
   const forgotten = await ask('PATCH', `/ssh-identities/${registered.body.id}`, { body: { forget_hosts: [hosts[0].host] } });
