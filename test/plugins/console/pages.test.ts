@@ -19,6 +19,7 @@ const pages: readonly (readonly [address: string, sign: string])[] = [
   ['/ui/explore?q=svc_process_uptime_seconds', 'Explore'],
   ['/ui/logs', 'Logs'],
   ['/ui/traces', 'Traces'],
+  ['/ui/knowledge?read=vault/hosts/disk-full.md', 'First three readings'],
   ['/ui/nowhere', 'There is no such page.'],
 ];
 

@@ -1,9 +1,14 @@
 import type { ComponentChildren, VNode } from 'preact';
 
+import { address } from '../frame/location.ts';
+
 /** Text of people and models as it is meant. It becomes elements and never HTML; pictures from elsewhere are not loaded but named. */
 export function Markdown({ text }: { readonly text: string }) {
-  return <div class="markdown">{blocks(text.replaceAll('\r\n', '\n').split('\n'))}</div>;
+  return <div class="markdown">{blocks(text.replaceAll('\r\n', '\n').replace(header, '').split('\n'))}</div>;
 }
+
+/** Title and tags of a file: they are shown as such, not as its text. */
+const header = /^\uFEFF?---\n(?:[\w-]+:.*\n|[ \t-].*\n|\n){1,60}?---(?:\n|$)/;
 
 const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+-]*)\s*$/;
 const heading = /^ {0,3}(#{1,6})\s+(.+?)\s*#*$/;
@@ -129,7 +134,7 @@ const MarkdownTable = ({ head, rows }: { readonly head: readonly string[]; reado
 
 /** Code, pictures, links, strong, emphasis and bare addresses; what is none of these is text. */
 const piece =
-  /`([^`\n]+)`|!\[([^\]\n]{0,200})\]\([^)\s]{0,2000}\)|\[([^\]\n]{1,500})\]\(([^)\s]{1,2000})\)|\*\*([^*\n]{1,2000})\*\*|(?<![\w*])[*_]([^*_\n]{1,2000})[*_](?![\w*])|(https?:\/\/[^\s<>)\]]{1,2000})/g;
+  /`([^`\n]+)`|!\[([^\]\n]{0,200})\]\([^)\s]{0,2000}\)|\[([^\]\n]{1,500})\]\(([^)\s]{1,2000})\)|\*\*([^*\n]{1,2000})\*\*|(?<![\w*])[*_]([^*_\n]{1,2000})[*_](?![\w*])|((?:https?|playbook):\/\/[^\s<>)\]]{1,2000})/g;
 
 function inline(text: string): ComponentChildren[] {
   const out: ComponentChildren[] = [];
@@ -157,10 +162,16 @@ function inline(text: string): ComponentChildren[] {
   return out;
 }
 
+/** How rules and reports name a document of the vault. */
+const playbook = 'playbook://';
+
 /** Only to pages of the web and of this console; where it leads is shown when it is pointed at. */
 export function Link({ href, label }: { readonly href: string; readonly label: string }) {
   if (/^\/(?:ui\/[\w/?=&.%-]*)?$/.test(href)) {
     return <a href={href}>{label}</a>;
+  }
+  if (href.startsWith(playbook)) {
+    return <a href={address(['knowledge'], { read: `vault/${href.slice(playbook.length)}` })}>{label.replace(playbook, '')}</a>;
   }
   return /^https?:\/\//i.test(href) ? (
     <a href={href} title={href} target="_blank" rel="noreferrer noopener">

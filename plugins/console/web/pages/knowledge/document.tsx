@@ -4,11 +4,11 @@ import { api } from '../../frame/api.ts';
 import { useMay } from '../../frame/additions.ts';
 import { useData } from '../../frame/data.ts';
 import { address, goTo } from '../../frame/location.ts';
-import { words } from '../../frame/words.ts';
+import { say, words } from '../../frame/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Markdown } from '../../kit/markdown.tsx';
-import { Button, Head, Refused, Section, Skeleton } from '../../kit/parts.tsx';
+import { Button, Empty, Head, Refused, Section, Skeleton } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
 
 const text = words('document', {
@@ -19,6 +19,10 @@ const text = words('document', {
   name: 'Title',
   versions: 'Versions',
   of: 'version {version}',
+  adopt: 'Make it ours…',
+  adoptNote: 'Your version takes the place of the playbook. Later versions of svc leave it alone.',
+  nothingAt: 'There is no document at {path}.',
+  nothingAtNote: 'It was moved or removed, or it belongs to another organization. Search for it in Knowledge.',
 });
 
 export interface Doc {
@@ -31,6 +35,19 @@ export interface Doc {
   readonly size_bytes: number;
   readonly updated_at: string;
   readonly content?: string;
+}
+
+/** The document at a path: rules and reports name a playbook by that. */
+export function DocumentAt({ path }: { readonly path: string }) {
+  const { value, error, reload } = useData<{ items: readonly Doc[] }>('/knowledge/docs', { query: { path } });
+  if (error) {
+    return <Refused error={error} retry={reload} />;
+  }
+  if (value === undefined) {
+    return <Skeleton lines={12} />;
+  }
+  const [doc] = value.items;
+  return doc ? <DocumentPage id={String(doc.id)} /> : <Empty title={say(text.nothingAt, { path })}>{text.nothingAtNote}</Empty>;
 }
 
 /** One document, read or written. What a repository brings is changed there. */
@@ -52,8 +69,10 @@ export function DocumentPage({ id }: { readonly id: string }) {
   return (
     <>
       <Head title={value.title} note={value.path}>
-        {may('knowledge:update') && value.source !== 'repo' && !isEdited && <Button onClick={() => setEdited(true)}>{text.edit}</Button>}
-        {may('knowledge:delete') && value.source !== 'repo' && (
+        {may('knowledge:update') && value.source !== 'repo' && !isEdited && (
+          <Button onClick={() => setEdited(true)}>{value.source === 'vault' ? text.adopt : text.edit}</Button>
+        )}
+        {may('knowledge:delete') && isOwn(value) && (
           <Button kind="danger" icon="trash" onClick={remove}>
             {text.remove}
           </Button>
@@ -65,16 +84,20 @@ export function DocumentPage({ id }: { readonly id: string }) {
   );
 }
 
+/** What a repository or the vault brings is removed there. */
+const isOwn = ({ source }: Doc): boolean => source === 'manual' || source === 'upload';
+
 /** Sent with the version that was read: a change that another person made meanwhile is refused, not lost. */
 function Edited({ doc, onClose }: { readonly doc: Doc; readonly onClose: () => void }) {
   const [title, setTitle] = useState(doc.title);
   const [content, setContent] = useState(doc.content ?? '');
   const save = async (): Promise<void> => {
-    await api.patch(`/knowledge/docs/${doc.id}`, { title, content, version: doc.version });
+    await api.patch(`/knowledge/docs/${doc.id}`, { title, content, version: doc.version, ...(doc.source === 'vault' && { adopt: true }) });
     onClose();
   };
   return (
     <Form onSubmit={save} onCancel={onClose}>
+      {doc.source === 'vault' && <p class="soft">{text.adoptNote}</p>}
       <TextField label={text.name} value={title} onInput={setTitle} required />
       <TextField label={text.content} value={content} onInput={setContent} rows={28} mono />
     </Form>

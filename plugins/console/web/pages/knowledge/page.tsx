@@ -12,7 +12,7 @@ import { Button, Empty, Head, Refused, Section } from '../../kit/parts.tsx';
 import { Tag } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
-import { DocumentPage, type Doc } from './document.tsx';
+import { DocumentAt, DocumentPage, type Doc } from './document.tsx';
 
 const text = words('knowledge', {
   title: 'Knowledge',
@@ -54,7 +54,11 @@ interface Hit {
 
 export default function Knowledge() {
   const { parts } = usePlace();
-  return parts[1] === undefined ? <Library /> : <DocumentPage key={parts[1]} id={parts[1]} />;
+  const [path] = useParam('read');
+  if (parts[1] !== undefined) {
+    return <DocumentPage key={parts[1]} id={parts[1]} />;
+  }
+  return path === '' ? <Library /> : <DocumentAt key={path} path={path} />;
 }
 
 function Library() {

@@ -27,7 +27,7 @@ const text = words('rule', {
   conditionsHint: 'A list in JSON: what is looked at, and from when on it is wrong. The fields of each kind stand in the API document.',
   badJson: 'This is not JSON: {error}',
   runbook: 'Runbook',
-  runbookHint: 'An address, or a document of the knowledge such as vault:hosts/disk-full.',
+  runbookHint: 'An address, or a playbook of the vault such as playbook://hosts/disk-full.md.',
   enabled: 'On',
   remove: 'Remove',
   removed: 'The rule is gone.',
