@@ -9,6 +9,8 @@ export interface Questions {
   ask(what: string): Promise<string>;
   /** What is typed is not shown. Passwords come this way only: arguments can be read by every user of a machine. */
   askHidden(what: string): Promise<string>;
+  /** All lines that are left of what is piped in, such as a certificate; a line at a terminal. */
+  askWhole(what: string): Promise<string>;
 }
 
 export interface Terminal {
@@ -24,6 +26,7 @@ export function openQuestions({ input, output }: Terminal = { input: process.std
     return {
       atTerminal: true,
       ask: (what) => typed(`${what}: `, input, output),
+      askWhole: (what) => typed(`${what}: `, input, output),
       async askHidden(what) {
         output.write(`${what}: `);
         try {
@@ -39,7 +42,8 @@ export function openQuestions({ input, output }: Terminal = { input: process.std
     lines ??= await linesOf(input);
     return lines.shift() ?? nothingPiped(what);
   };
-  return { atTerminal: false, ask: next, askHidden: next };
+  const whole = async (what: string): Promise<string> => [await next(what), ...lines!.splice(0)].join('\n');
+  return { atTerminal: false, ask: next, askHidden: next, askWhole: whole };
 }
 
 function typed(prompt: string, input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<string> {
@@ -61,7 +65,7 @@ async function linesOf(input: NodeJS.ReadableStream): Promise<string[]> {
     chunks.push(Buffer.from(chunk));
     size += chunk.length;
     if (size > mostPiped) {
-      throw usageFailure('standard input holds far more than a password: pipe in one line');
+      throw usageFailure('standard input holds more than 64 KiB: pipe in the value alone');
     }
   }
   const text = Buffer.concat(chunks).toString('utf8');

@@ -337,3 +337,9 @@ test('a password that is typed at a terminal is not shown, and Ctrl-C or Ctrl-D 
     assert.equal(shown(), 'Password: \n');
   }
 });
+
+test('a value of several lines is piped in whole, a password as one line', async () => {
+  const piped = () => openQuestions({ input: new PassThrough().end('-----BEGIN\nabc\n-----END\n'), output: new PassThrough() });
+  assert.equal(await piped().askWhole('authority'), '-----BEGIN\nabc\n-----END');
+  assert.equal(await piped().askHidden('Password'), '-----BEGIN');
+});

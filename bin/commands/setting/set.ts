@@ -28,5 +28,5 @@ export const command: Command = {
 
 function asked(name: string, { sensitive }: Setting): Promise<string> {
   const questions = openQuestions();
-  return sensitive ? questions.askHidden(name) : questions.ask(name);
+  return sensitive && questions.atTerminal ? questions.askHidden(name) : questions.askWhole(name);
 }
