@@ -117,16 +117,20 @@ export class Feed {
   /** Resolves once the index that serves has got so far, or after `ms`; -1: once anything is known of it. */
   #until(seq: number, ms: number): Promise<void> {
     return new Promise((tell) => {
-      this.#waiters.push({ seq, tell });
-      this.#parts.later(ms, tell);
+      const waiter = { seq, tell };
+      this.#waiters.push(waiter);
+      this.#parts.later(ms, () => {
+        this.#waiters = this.#waiters.filter((other) => other !== waiter);
+        tell();
+      });
     });
   }
 
   async #bring(signal: AbortSignal): Promise<void> {
     let positions = await this.#positions();
     if (this.#wantsAnew || positions.serving === undefined || positions.serving.analysis !== analysisNumber) {
-      this.#wantsAnew = false;
       await this.#call('begin', { lineage: await this.#lineage() });
+      this.#wantsAnew = false;
       positions = await this.#positions();
     }
     let seq: Record<Which, number> = { serving: positions.serving?.seq ?? 0, next: positions.next?.seq ?? 0 };
