@@ -4,11 +4,8 @@ import { address } from '../frame/location.ts';
 
 /** Text of people and models as it is meant. It becomes elements and never HTML; pictures from elsewhere are not loaded but named. */
 export function Markdown({ text }: { readonly text: string }) {
-  return <div class="markdown">{blocks(text.replaceAll('\r\n', '\n').replace(header, '').split('\n'))}</div>;
+  return <div class="markdown">{blocks(text.replaceAll('\r\n', '\n').split('\n'))}</div>;
 }
-
-/** Title and tags of a file: they are shown as such, not as its text. */
-const header = /^\uFEFF?---\n(?:[\w-]+:.*\n|[ \t-].*\n|\n){1,60}?---(?:\n|$)/;
 
 const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+-]*)\s*$/;
 const heading = /^ {0,3}(#{1,6})\s+(.+?)\s*#*$/;

@@ -11,6 +11,9 @@ import { Markdown } from '../../kit/markdown.tsx';
 import { Button, Empty, Head, Refused, Section, Skeleton } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
 
+/** Title and tags of a file: they are shown as such, not as its text. A note or an answer of a model is shown whole. */
+const header = /^\uFEFF?---\r?\n(?:[\w-]+:.*\n|[ \t-].*\n|\r?\n){1,60}?---(?:\r?\n|$)/;
+
 const text = words('document', {
   edit: 'Edit',
   remove: 'Remove',
@@ -78,7 +81,7 @@ export function DocumentPage({ id }: { readonly id: string }) {
           </Button>
         )}
       </Head>
-      {isEdited ? <Edited doc={value} onClose={close} /> : <Markdown text={value.content ?? ''} />}
+      {isEdited ? <Edited doc={value} onClose={close} /> : <Markdown text={(value.content ?? '').replace(header, '')} />}
       <Versions key={value.version} id={value.id} />
     </>
   );
