@@ -20,7 +20,7 @@ const settings = {
   default_severity: Type.Optional(Type.Enum(['info', 'warning', 'critical'], { description: 'of alerts whose label severity says nothing known; warning' })),
   unheard_after: Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,4}[mhd]$', description: 'what is not told again for so long is over; 1d' })),
   signing_secret: Type.Optional(
-    Type.String({ maxLength: 500, description: 'requests must be signed with it, as Grafana does; the mask leaves it, nothing takes it away' }),
+    Type.String({ maxLength: 500, description: 'requests must be signed with it, as Grafana does; send the mask to keep it, leave it out to remove it' }),
   ),
   enabled: Type.Optional(Type.Boolean()),
 };
