@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 const Timestamp = Type.String({ format: 'date-time' });
 const orNull = Type.Union([Type.String(), Type.Null()]);
-const Secret = (what: string) => Type.Optional(Type.String({ maxLength: 4_000, description: `${what}; the mask leaves it as it is, nothing takes it away` }));
+const Secret = (what: string) => Type.Optional(Type.String({ maxLength: 4_000, description: `${what}; send the mask to keep it, leave it out to remove it` }));
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 
 export const ById = Type.Object({ id: Id });
