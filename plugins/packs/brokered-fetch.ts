@@ -114,7 +114,7 @@ export class BrokeredFetch {
 
 function readAsked(input: unknown): Asked {
   const { url, method = 'GET', headers = {}, text, base64, timeoutMs = Infinity, ca } = (input ?? {}) as Readonly<Record<string, unknown>>;
-  const pairs = typeof headers === 'object' && headers !== null ? Object.entries(headers as object) : undefined;
+  const pairs = typeof headers === 'object' && headers !== null ? Object.entries(headers) : undefined;
   const isText = (value: unknown): boolean => value === undefined || typeof value === 'string';
   const fits = isText(url ?? 0) && methods.includes(method) && typeof timeoutMs === 'number' && timeoutMs > 0 && [text, base64, ca].every(isText);
   if (!fits || pairs === undefined || pairs.length > maxHeaders || !pairs.every(([, value]) => isText(value ?? 0))) {

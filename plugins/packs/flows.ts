@@ -64,7 +64,7 @@ export class Inflow implements AsyncIterable<Uint8Array> {
   readonly #onRead: (bytes: number) => void;
   readonly #onLeft: () => void;
   #held = 0;
-  #ending: { readonly error: unknown } | undefined;
+  #ending: { readonly error: Error | undefined } | undefined;
   #wake: (() => void) | undefined;
 
   /** `onLeft`: whoever reads has stopped before the end. */
@@ -86,7 +86,7 @@ export class Inflow implements AsyncIterable<Uint8Array> {
     return this.#ending === undefined && piece.length > 0 && this.#held <= windowBytes;
   }
 
-  finish(error?: unknown): void {
+  finish(error?: Error): void {
     this.#ending ??= { error };
     this.#wake?.();
   }

@@ -92,7 +92,7 @@ export class OpenCall {
     clearTimeout(this.#timer);
     this.#parts.signal?.removeEventListener('abort', this.#onAbort);
     this.#outflow?.end();
-    this.#inflow?.finish(error);
+    this.#inflow?.finish(error === undefined || error instanceof Error ? error : new Error(messageOf(error)));
     this.#settle(error === undefined ? { value } : { error });
   }
 

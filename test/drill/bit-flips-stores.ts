@@ -109,7 +109,6 @@ const span = (number: number, attributes: Sent['attributes'] = {}): Sent => ({
   attributes,
 });
 
-const opened = (folder: string) =>
-  openTraces({ data: { folder }, log: silent as never, notify: () => undefined, now: () => Date.now(), every: () => () => undefined });
+const opened = (folder: string) => openTraces({ data: { folder }, log: silent, notify: () => undefined, now: () => Date.now(), every: () => () => undefined });
 
 export const flippedStores: readonly FlippedStore[] = [metrics, logs, traces];

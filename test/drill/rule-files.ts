@@ -20,7 +20,7 @@ export async function run({ folder = '' }: { readonly folder?: string } = {}): P
   }
   const ends: (() => unknown)[] = [];
   try {
-    const house = await startTestHost({ after: (end: () => unknown) => void ends.push(end) } as Ends, { plugins: ['metricsdb', 'alert'] });
+    const house = await startTestHost({ after: (end: () => unknown) => void ends.push(end) }, { plugins: ['metricsdb', 'alert'] });
     const texts = filesIn(folder).map((path) => ({ path, text: readFileSync(path, 'utf8') }));
     const tests = texts.filter(({ text }) => /^tests:/m.test(text));
     const rules = texts.filter(({ text }) => /^groups:/m.test(text) && !/^tests:/m.test(text));

@@ -153,7 +153,7 @@ export class DocStore {
     const these = sql`(select value from json_each(${JSON.stringify(ids)}))`;
     // Out of each other's way first: one may go where another one of them still is. No document has such a path.
     await sql`update knowledge_docs set path = char(1) || path where id in ${these}`.execute(this.#db);
-    await sql`update knowledge_docs set path = ${to} || substr(path, ${[...from].length + 2}), updated_at = max(${Math.ceil(now)}, updated_at + 1)
+    await sql`update knowledge_docs set path = ${to} || substr(path, ${Array.from(from).length + 2}), updated_at = max(${Math.ceil(now)}, updated_at + 1)
       where id in ${these}`.execute(this.#db);
     await sql`delete from knowledge_changes where doc_id in ${these}`.execute(this.#db);
     await sql`insert into knowledge_changes (doc_id, removed) select id, 0 from knowledge_docs where id in ${these} order by path`.execute(this.#db);

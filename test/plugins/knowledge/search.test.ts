@@ -133,7 +133,7 @@ describe('search', () => {
       await Promise.all([index.close(), search.close()]);
       fs.rmSync(folder, { recursive: true });
     });
-    const call = (service: typeof index, method: string, input?: unknown): unknown => service.methods[method]!(input as never, undefined as never);
+    const call = (service: typeof index, method: string, input?: unknown): unknown => service.methods[method]!(input, undefined as never);
     const makeAnew = (): void => ['begin', 'promote', 'sweep'].forEach((step) => call(index, step, { lineage: 'x' }));
     makeAnew();
     const exists = t.mock.method(fs, 'existsSync', () => {

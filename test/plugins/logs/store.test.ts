@@ -219,7 +219,7 @@ describe('what the store keeps', () => {
     assert.match(told[0]!, /1 lines cannot be read: the block .* section 0 does not hold/);
     assert.match(opened.store.status().damage.join(), /does not hold what was written/);
     assert.ok(!told.join().includes(opened.folder), 'an answer does not tell where the data folder is');
-    bytes[12] = bytes[12]! ^ 0xff;
+    bytes[12] = bytes[12] ^ 0xff;
     writeFileSync(path, bytes);
     assert.deepEqual(linesOf(await read(opened.store)).length, 2, 'what was put back is there at once');
     await opened.store.tidy();

@@ -148,7 +148,7 @@ describe('a pack that asks and streams', () => {
         headers: { 'content-type': 'text/plain' },
         body: Readable.toWeb(body) as never,
         duplex: 'half',
-      } as RequestInit);
+      });
     const back = await post(Readable.from(upload()));
     const text = await back.text();
     assert.deepEqual([back.status, back.headers.get('content-type'), text.length, /^X+$/.test(text)], [200, 'text/plain; charset=utf-8', 1_000_000, true]);
