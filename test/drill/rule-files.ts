@@ -7,7 +7,6 @@ import { startTestHost, type TestHost } from 'svc/testing';
 
 import type { Outcome, Row } from '../exercise.ts';
 import { findPeer } from '../peers.ts';
-import type { Ends } from './alert-prometheus-units.ts';
 
 /**
  * Every rule file and every file of rule tests below a folder, such as a checkout of Prometheus, by promtool and by us: both
