@@ -20,6 +20,7 @@ type Ledger = Readonly<Record<Signal, Told>>;
 
 /** Longest from the start of a process until everything can be read. */
 const readyWithinMs = 5_000;
+const heardWithinMs = 60_000;
 
 /**
  * Kills the whole house while metrics, logs and traces come in by HTTP, again and again: after each start everything that was
@@ -80,9 +81,18 @@ async function demandAll(house: WholeHouse, signal: Signal, told: Told, from: nu
   }
 }
 
-/** Two senders of each signal, each push told as soon as it is acknowledged, until the process is gone. */
+/** Two senders of each signal, each push told as soon as it is acknowledged, until the process is gone: `afterMs` after all were heard. */
 async function pushUntilKilled(house: WholeHouse, ledger: Ledger, epoch: number, afterMs: number): Promise<void> {
   let killed = false;
+  const before = signals.map((signal) => ledger[signal].acknowledged.size);
+  const areHeard = async (): Promise<void> => {
+    const deadline = performance.now() + heardWithinMs;
+    while (signals.some((signal, index) => ledger[signal].acknowledged.size === before[index])) {
+      assert.ok(performance.now() < deadline, 'a push of each signal is acknowledged');
+      await pause(5);
+    }
+    await pause(afterMs);
+  };
   const sender = async (signal: Signal): Promise<void> => {
     const told = ledger[signal];
     while (!killed) {
@@ -107,7 +117,7 @@ async function pushUntilKilled(house: WholeHouse, ledger: Ledger, epoch: number,
   };
   const senders = signals.flatMap((signal) => [sender(signal), sender(signal)]);
   const ended = Promise.all(senders);
-  await Promise.race([pause(afterMs), ended]);
+  await Promise.race([areHeard(), ended]);
   killed = true;
   await house.end('SIGKILL');
   await ended;
