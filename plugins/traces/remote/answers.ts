@@ -32,6 +32,13 @@ export function tracesIn(body: Uint8Array): FoundTrace[] {
   });
 }
 
+/** What that server says its answer misses: another svc names it, Tempo says at most that the answer is partial. */
+export function missingIn(body: Uint8Array): readonly string[] {
+  const { warnings = [], status, message } = parsed(body);
+  const named = list(warnings, 'warnings').map((warning) => text(warning, 'a warning').slice(0, 1_000));
+  return named.length > 0 || status !== 'PARTIAL' ? named : [typeof message === 'string' ? message.slice(0, 1_000) : 'the remote trace store answered in part'];
+}
+
 export const valuesIn = (body: Uint8Array): { readonly type: string; readonly value: string }[] =>
   list(parsed(body)['tagValues'] ?? [], 'tagValues').map((entry) => {
     const { type, value } = record(entry, 'a value');
@@ -54,7 +61,7 @@ export function matrixIn(body: Uint8Array): TracesMetrics {
     labels: series.map(({ labels }) => labels),
     times: series.map(({ samples }) => Float64Array.from(samples, ({ time }) => time)),
     values: series.map(({ samples }) => Float64Array.from(samples, ({ value }) => value)),
-    warnings: [],
+    warnings: missingIn(body),
   };
 }
 

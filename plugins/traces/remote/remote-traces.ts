@@ -7,7 +7,7 @@ import type { DriverStatus, TraceDriver } from '../driver.ts';
 import type { Relayed } from '../store/passing.ts';
 import type { TempoQuestion } from '../tempo/question.ts';
 import type { EnforcedInput, JudgedInput, TraceForm } from '../thread-contract.ts';
-import { assertJson, matrixIn, refusedIn, tracesIn, valuesIn, versionIn } from './answers.ts';
+import { assertJson, matrixIn, missingIn, refusedIn, tracesIn, valuesIn, versionIn } from './answers.ts';
 import { remoteRequest } from './request.ts';
 
 export interface RemoteTracesParts {
@@ -62,7 +62,8 @@ export class RemoteTraces implements TraceDriver {
     const narrowed = await this.#enforced(query.trim() === '' ? '{ }' : query, enforce, 'traces');
     const input = { ...window, query: narrowed, ...(limit !== undefined && { limit }), ...(spansPerSpanSet !== undefined && { spansPerSpanSet }) };
     const body = await this.#ask({ kind: 'search', input }, options);
-    return enforce.length === 0 ? { traces: tracesIn(body), partial: false } : await this.#judged(query, window, options, body);
+    const warnings = missingIn(body);
+    return enforce.length === 0 ? { traces: tracesIn(body), partial: warnings.length > 0, warnings } : await this.#judged(query, window, options, body);
   }
 
   async tagValues(...[tag, window, { query = '', enforce = [] } = {}]: Parameters<TraceDriver['tagValues']>): ReturnType<TraceDriver['tagValues']> {
