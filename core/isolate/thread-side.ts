@@ -189,7 +189,7 @@ class Served {
     const dropped = this.#dropped;
     if (dropped > 0) {
       this.#dropped = 0;
-      this.#log.warn({ event: 'thread.notices_dropped', dropped }, 'notices and log lines of a thread were dropped: the host reads them too slowly');
+      this.#log.warn({ event: 'thread.notices_dropped', dropped }, `${dropped} notices and log lines of a thread were dropped: the host reads them too slowly`);
     }
   }
 
