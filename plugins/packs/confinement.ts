@@ -28,6 +28,7 @@ const forNames = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/
  * leads out of it again, and who is in such a root makes no namespaces. No step forks, so that svc knows the process by its number.
  */
 const script = `set -eu
+umask 022
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 root=$1
 shift

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { type PackFiles, SvcError } from 'svc/sdk';
@@ -26,8 +26,12 @@ export function stageFiles(id: string, files: PackFiles, cacheDir: string, inUse
   const folder = join(real, nameOf(contents));
   if (!existsSync(folder)) {
     for (const [name, content] of contents) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o755 });
-      writeFileSync(join(folder, name), content, { flag: 'wx', mode: 0o444 });
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), content, { flag: 'wx' });
+    }
+    // By themselves, since the process that svc runs in masks what others may do.
+    for (const entry of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
+      chmodSync(join(folder, entry), lstatSync(join(folder, entry)).isDirectory() ? 0o755 : 0o444);
     }
   }
   return folder;
