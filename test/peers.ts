@@ -8,6 +8,7 @@ export const peers = {
   chromium: 'chromium',
   fcgiwrap: 'fcgiwrap',
   git: 'git',
+  ip: 'iproute2',
   journalctl: 'systemd',
   logger: 'bsdutils',
   nginx: 'nginx-light',

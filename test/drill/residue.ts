@@ -30,7 +30,7 @@ export async function run({ cycles = 1_000, warmUp = 500 }: { cycles?: number; w
   const undo: (() => unknown)[] = [];
   const house = await startTestHost(
     { after: (step) => void undo.push(step as () => unknown) },
-    { plugins: [everyFixture], environment: { SVC_LOG_LEVEL: 'error' } },
+    { plugins: [everyFixture], environment: { SVC_LOG_LEVEL: 'error' }, watch: true },
   );
   let collected = 0;
   const graveyard = new FinalizationRegistry(() => (collected += 1));

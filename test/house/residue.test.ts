@@ -24,7 +24,7 @@ describe('a plugin that comes and goes', () => {
     assert.ok(labels.length >= 11, labels.join(', '));
     for (const label of labels) {
       await t.test(label, async (t) => {
-        const house = await startTestHost(t, { plugins: [everyFixture] });
+        const house = await startTestHost(t, { plugins: [everyFixture], watch: true });
         await house.host.disable('every');
         await house.settled();
         const before = house.census();
