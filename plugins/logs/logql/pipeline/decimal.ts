@@ -1,6 +1,6 @@
 /** Places of a quotient; digits beyond them are rounded. */
 const quotientPlaces = 16;
-/** Larger exponents than a float's are nobody's numbers. */
+/** No float has a larger exponent. */
 const mostPlaces = 400;
 
 /** A number by its decimal digits: 0.1 + 0.2 is 0.3. What is not finite stays a float. */
