@@ -92,9 +92,9 @@ export class Migrator {
     });
   }
 
-  /** `alert_extra_x`, made by `alert`, must not become the property of a new `alert-extra`. */
+  /** `alert_extra_x`, made by `alert`, must not become the property of a new `alert-extra`; made by `alert-extra`, it is not in the way of a new `alert`. */
   #refuseTakeover(owner: string): void {
-    const taken = this.#relations().find(({ name }) => name.startsWith(prefixOf(owner)));
+    const taken = this.#relations().find(({ name }) => this.#options.ownership.isOwn(owner, name.toLowerCase()));
     if (taken !== undefined) {
       throw new SvcError(
         'conflict',

@@ -29,7 +29,7 @@ describe('a plugin that comes and goes', () => {
         await house.settled();
         const before = house.census();
         const planted = loseUndo(label);
-        t.after(planted.restore);
+        t.after(planted.makeUp);
         await house.host.enable('every');
         await house.fetch('/api/v1/every');
         await house.host.disable('every');
@@ -77,16 +77,26 @@ async function effectLabels(): Promise<string[]> {
   return [...new Set(labels)].filter((label) => !ownMemory.has(label));
 }
 
-/** Makes the scope forget the undo of one label, as a plugin would that bypasses it. */
-function loseUndo(label: string): { lost(): boolean; restore(): void } {
+/** Makes the scope forget the undo of one label, as a plugin would that bypasses it; a watch left open would keep the test itself from ending. */
+function loseUndo(label: string): { lost(): boolean; restore(): void; makeUp(): Promise<void> } {
   const original = OwnedScope.prototype.defer;
-  let lost = false;
+  const forgotten: (() => unknown)[] = [];
   OwnedScope.prototype.defer = function defer(this: OwnedScope, what, undo) {
     if (what === label) {
-      lost = true;
+      forgotten.push(undo);
       return original.call(this, what, () => undefined);
     }
     return original.call(this, what, undo);
   };
-  return { lost: () => lost, restore: () => void (OwnedScope.prototype.defer = original) };
+  const restore = (): void => void (OwnedScope.prototype.defer = original);
+  return {
+    lost: () => forgotten.length > 0,
+    restore,
+    async makeUp() {
+      restore();
+      for (const undo of forgotten) {
+        await undo();
+      }
+    },
+  };
 }

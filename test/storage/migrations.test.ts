@@ -86,6 +86,18 @@ test('a new plugin cannot take over the tables of another', () =>
     );
   }));
 
+test('tables of another whose name goes on where ours ends are not in the way of a plugin that comes later', () =>
+  withStorage(async (storage) => {
+    await storage.migrate('notes-extra', [{ name: '001-init.sql', sql: 'create table notes_extra_y (id integer primary key) strict' }]);
+    await storage.migrate('notes', [{ name: '001-init.sql', sql: 'create table notes_x (id integer primary key) strict' }]);
+    await assert.rejects(
+      storage.migrate('notes', [
+        { name: '001-init.sql', sql: 'create table notes_x (id integer primary key) strict' },
+        { name: '002-take.sql', sql: 'drop table notes_extra_y' },
+      ]),
+    );
+  }));
+
 test('whoever keeps data safe is asked before migrations of data that was there, and says how to come back to it', () =>
   inFolder(async (dir) => {
     let asked = 0;
