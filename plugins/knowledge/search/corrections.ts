@@ -10,6 +10,13 @@ export interface Correction {
 
 const mostCorrections = 3;
 const shortest = 4;
+/** Of a word that was not written to its end. */
+const longestRest = 12;
+
+interface Known {
+  readonly term: string;
+  readonly docs: number;
+}
 
 interface Frequency {
   readonly docs: number;
@@ -26,7 +33,8 @@ const isSeen = '(@seen IS NULL OR org IN (SELECT value FROM json_each(@seen)))';
 export class Vocabulary {
   readonly #seen: string | null;
   readonly #one: Database.Statement;
-  readonly #range: Database.Statement;
+  readonly #alike: Database.Statement;
+  readonly #continued: Database.Statement;
 
   /** `orgs`: whose documents the reader sees besides everybody's; undefined: all. */
   constructor(db: Database.Database, orgs: readonly number[] | undefined) {
@@ -35,9 +43,10 @@ export class Vocabulary {
     this.#one = db.prepare(
       `SELECT coalesce(sum(docs) FILTER (WHERE ${isSeen}), 0) AS docs, coalesce(sum(chunks), 0) AS chunks FROM vocabulary WHERE term = @term`,
     );
-    this.#range = db.prepare(
-      `SELECT term, sum(docs) AS docs FROM vocabulary WHERE term >= @from AND term < @before AND length(term) BETWEEN @least AND @most AND ${isSeen} GROUP BY term`,
-    );
+    const known = `SELECT term, sum(docs) AS docs FROM vocabulary WHERE term >= @from AND term < @before AND length(term) BETWEEN @least AND @most`;
+    // Names of hosts and the like are most of a vocabulary, and nobody's slip of the fingers.
+    this.#alike = db.prepare(`${known} AND term NOT GLOB '*[0-9._:/-]*' AND ${isSeen} GROUP BY term`);
+    this.#continued = db.prepare(`${known} AND ${isSeen} GROUP BY term ORDER BY docs DESC, term LIMIT ${mostCorrections}`);
   }
 
   /** Documents that the reader sees. */
@@ -57,17 +66,17 @@ export class Vocabulary {
     }
     const far = term.length >= 8 ? 2 : 1;
     const found = new Map<string, { weight: number; docs: number }>();
+    const knownTerms = (statement: Database.Statement, from: string, least: number, most: number): Known[] =>
+      statement.all({ seen: this.#seen, from, before: after(from), least, most }) as Known[];
+    for (const { term: known, docs } of knownTerms(this.#continued, term, term.length, term.length + longestRest)) {
+      found.set(known, { weight: 0.5, docs });
+    }
     // Two letters that changed places may be the first two.
     for (const first of new Set([term[0]!, term[1]!])) {
-      const rows = this.#range.all({ seen: this.#seen, from: first, before: next(first), least: term.length - far, most: term.length + 12 }) as {
-        term: string;
-        docs: number;
-      }[];
-      for (const { term: known, docs } of rows) {
-        const steps = Math.abs(known.length - term.length) <= far ? distance(term, known, far) : far + 1;
-        const weight = steps <= far ? (steps === 1 ? 0.8 : 0.55) : known.startsWith(term) ? 0.5 : 0;
-        if (weight > 0) {
-          found.set(known, { weight, docs });
+      for (const { term: known, docs } of knownTerms(this.#alike, first, term.length - far, term.length + far)) {
+        const steps = distance(term, known, far);
+        if (steps <= far) {
+          found.set(known, { weight: steps === 1 ? 0.8 : 0.55, docs });
         }
       }
     }
@@ -91,7 +100,8 @@ export class Vocabulary {
   }
 }
 
-const next = (letter: string): string => String.fromCodePoint(letter.codePointAt(0)! + 1);
+/** The first text after all that begin with `prefix`. */
+const after = (prefix: string): string => prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 
 /** How many letters were added, left out, taken for another or swapped with their neighbour; one more than `most` when they are more. */
 function distance(a: string, b: string, most: number): number {
